@@ -1,0 +1,266 @@
+// Package apply carries plans out on a cluster: server-side apply of what is declared, deletion of
+// what no longer is, object by object, so that one object that is refused does not stop the others.
+//
+// It decides nothing about order beyond the stages of the engine, and it waits for nothing: what
+// cannot be done yet is returned as a wait.
+package apply
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// requestsInFlight bounds the writes to one cluster.
+const requestsInFlight = 16
+
+// Names are the annotations and the field manager of a dialect.
+type Names struct {
+	// Manager is the field manager of server-side apply.
+	Manager string
+	// Prefix begins the annotations (or labels) that steer single objects: Prefix + "ssa", "force",
+	// "prune", "reconcile".
+	Prefix string
+	// Name and Namespace are the labels that name the owner.
+	Name, Namespace string
+	// Protected are API groups whose CRDs are never deleted.
+	Protected []string
+}
+
+// Applier writes to one cluster. It is safe for concurrent use, by one unit at a time.
+type Applier struct {
+	cluster *cluster.Cluster
+	names   Names
+	slots   chan struct{}
+
+	mu     sync.Mutex
+	memory map[engine.ObjectID]engine.Memory
+}
+
+// New returns an Applier for a cluster.
+func New(c *cluster.Cluster, names Names) *Applier {
+	return &Applier{
+		cluster: c, names: names, slots: make(chan struct{}, requestsInFlight),
+		memory: map[engine.ObjectID]engine.Memory{},
+	}
+}
+
+// Set is what one unit wants to be applied.
+type Set struct {
+	Unit engine.UnitID
+	// Objects are in the order in which they are applied.
+	Objects []*unstructured.Unstructured
+	// Conflicts are objects that belong to another unit.
+	Conflicts map[engine.ObjectID]engine.UnitID
+	// Deferred are objects that their present owner is about to let go.
+	Deferred map[engine.ObjectID]engine.UnitID
+	Force    bool
+	// Fresh trusts no record: every object is applied.
+	Fresh  bool
+	Ignore []engine.IgnoreRule
+	// Superseded is asked between two stages; when it says yes, the rest is not applied.
+	Superseded func() bool
+}
+
+// Result is what became of one object.
+type Result struct {
+	Entry  engine.Entry
+	Action engine.Action
+	Err    error
+	// Wait is set when the object cannot be applied before something else exists.
+	Wait *Need
+	// Drift names who changed the object behind our back, when it was put right.
+	Drift *Drift
+}
+
+// Need is what an object needs before it can be applied.
+type Need struct {
+	engine.Wait
+	// Kind is a kind that is not served yet.
+	Kind schema.GroupKind
+	// Object is an object that must come, or go, first.
+	Object engine.ObjectID
+}
+
+// Outcome is what became of a set.
+type Outcome struct {
+	Results []Result
+	// Superseded is set when a newer desired state ended the apply before its last stage.
+	Superseded bool
+}
+
+// Entries are the objects that the unit holds in the cluster after the apply.
+func (o Outcome) Entries() []engine.Entry {
+	var entries []engine.Entry
+	for _, r := range o.Results {
+		if r.Err == nil && r.Wait == nil {
+			entries = append(entries, r.Entry)
+		}
+	}
+	return entries
+}
+
+// Apply applies a set, stage by stage, the objects of a stage in parallel.
+func (a *Applier) Apply(ctx context.Context, set Set) Outcome {
+	var out Outcome
+	for _, stage := range engine.Stages(set.Objects) {
+		if ctx.Err() != nil || (set.Superseded != nil && set.Superseded()) {
+			out.Superseded = true
+			return out
+		}
+		a.prepare(ctx, stage)
+		results := make([]Result, len(stage))
+		var wg sync.WaitGroup
+		for i, u := range stage {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				results[i] = a.one(ctx, set, u)
+			}()
+		}
+		wg.Wait()
+		out.Results = append(out.Results, results...)
+	}
+	return out
+}
+
+// prepare begins to watch the kinds of a stage, so that the plan knows what is there.
+func (a *Applier) prepare(ctx context.Context, stage []*unstructured.Unstructured) {
+	kinds := map[schema.GroupVersionKind]bool{}
+	for _, u := range stage {
+		kinds[u.GroupVersionKind()] = true
+	}
+	var wg sync.WaitGroup
+	for gvk := range kinds {
+		if _, ok := a.cluster.Kinds.Find(gvk); !ok {
+			continue
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			// Without the records every object is applied, which is slower and as right.
+			_ = a.cluster.Objects.WatchManaged(ctx, gvk)
+		}()
+	}
+	wg.Wait()
+}
+
+// one brings one object to what is declared.
+func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured) Result {
+	result := Result{Entry: engine.EntryOf(u)}
+	id := result.Entry.ID
+	if owner, conflict := set.Conflicts[id]; conflict {
+		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(
+			"it already belongs to %s; remove it from one of the two", owner)}
+		return result
+	}
+	if owner, deferred := set.Deferred[id]; deferred {
+		result.Wait = &Need{
+			Wait:   engine.Wait{On: id.String(), Reason: fmt.Sprintf("it belongs to %s, which has not read this revision yet", owner)},
+			Object: id,
+		}
+		return result
+	}
+	if a.annotated(u, "reconcile", "disabled") {
+		result.Action = engine.Skip
+		return result
+	}
+	r, ok := a.cluster.Kinds.Lookup(u.GroupVersionKind())
+	if !ok {
+		return a.missingKind(result, u)
+	}
+	digest, err := engine.Digest(u)
+	if err != nil {
+		result.Err = &ObjectError{ID: id, Err: err}
+		return result
+	}
+	live := a.live(id)
+	change := engine.Plan(digest, a.mode(u), live, a.recall(id, set.Fresh))
+	result.Action = change.Action
+	if change.Action == engine.Unchanged || (change.Action == engine.Skip && a.mode(u) != engine.ModeIfNotPresent) {
+		return result
+	}
+	a.slots <- struct{}{}
+	defer func() { <-a.slots }()
+	w := &write{applier: a, set: set, resource: r, desired: u, digest: digest, live: live}
+	return w.do(ctx, result)
+}
+
+// missingKind is the result for an object whose kind is not served.
+func (a *Applier) missingKind(result Result, u *unstructured.Unstructured) Result {
+	gvk := u.GroupVersionKind()
+	reason := fmt.Sprintf("kind %s is not served by the cluster: its CRD has not arrived", gvk.GroupKind())
+	if versions := a.cluster.Kinds.Versions(gvk.GroupKind()); len(versions) > 0 {
+		reason = fmt.Sprintf("kind %s is served in %v, not in %q", gvk.GroupKind(), versions, gvk.Version)
+	}
+	result.Wait = &Need{
+		Wait: engine.Wait{On: result.Entry.ID.String(), Reason: reason},
+		Kind: gvk.GroupKind(),
+	}
+	return result
+}
+
+func (a *Applier) live(id engine.ObjectID) engine.Live {
+	rec, ok := a.cluster.Objects.Get(id)
+	if !ok {
+		return engine.Live{}
+	}
+	return engine.Live{
+		Exists: true, UID: string(rec.UID), Version: rec.ResourceVersion, Owned: rec.Owned, Stray: rec.Stray,
+	}
+}
+
+func (a *Applier) recall(id engine.ObjectID, fresh bool) engine.Memory {
+	if fresh {
+		return engine.Memory{}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.memory[id]
+}
+
+func (a *Applier) remember(id engine.ObjectID, m engine.Memory) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.memory[id] = m
+}
+
+// Drifted tells whether an object is no longer what was last applied: it went, or its fields were
+// changed. An object that was never applied by this process has not drifted.
+func (a *Applier) Drifted(id engine.ObjectID) bool {
+	memory := a.recall(id, false)
+	if memory.Digest == "" {
+		return false
+	}
+	rec, ok := a.cluster.Objects.Get(id)
+	return !ok || string(rec.UID) != memory.UID || rec.Owned != memory.Owned || rec.Stray
+}
+
+// Forget drops what is remembered of an object, which its unit no longer declares.
+func (a *Applier) Forget(id engine.ObjectID) {
+	a.mu.Lock()
+	delete(a.memory, id)
+	a.mu.Unlock()
+}
+
+// mode reads the object's ssa annotation.
+func (a *Applier) mode(u *unstructured.Unstructured) engine.Mode {
+	for _, mode := range []engine.Mode{engine.ModeMerge, engine.ModeIfNotPresent, engine.ModeIgnore} {
+		if a.annotated(u, "ssa", string(mode)) {
+			return mode
+		}
+	}
+	return engine.ModeOverride
+}
+
+// annotated tells whether the object has the annotation, or the label, Prefix+key with value.
+func (a *Applier) annotated(u *unstructured.Unstructured, key, value string) bool {
+	name := a.names.Prefix + key
+	return u.GetAnnotations()[name] == value || u.GetLabels()[name] == value
+}

@@ -1,0 +1,92 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Delete deletes the entries of one unit, in their order by stages and in parallel within one, in
+// the background of the server. An object is only deleted when its labels name the unit, and when
+// it is not exempt by an annotation; the others are let go and reported as skipped.
+func (a *Applier) Delete(ctx context.Context, unit engine.UnitID, entries []engine.Entry) []Result {
+	var results []Result
+	for len(entries) > 0 {
+		stage := engine.StageOf(entries[0].ID)
+		end := slices.IndexFunc(entries, func(e engine.Entry) bool { return engine.StageOf(e.ID) != stage })
+		if end < 0 {
+			end = len(entries)
+		}
+		part := make([]Result, end)
+		var wg sync.WaitGroup
+		for i, e := range entries[:end] {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				a.slots <- struct{}{}
+				defer func() { <-a.slots }()
+				part[i] = a.deleteOne(ctx, unit, e)
+			}()
+		}
+		wg.Wait()
+		results = append(results, part...)
+		entries = entries[end:]
+	}
+	return results
+}
+
+func (a *Applier) deleteOne(ctx context.Context, unit engine.UnitID, e engine.Entry) Result {
+	result := Result{Entry: e, Action: engine.Skip}
+	r, ok := a.cluster.Kinds.Find(e.GroupVersionKind())
+	if !ok {
+		if r, ok = a.cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion("")); !ok {
+			// The kind went, and its objects with it.
+			a.Forget(e.ID)
+			return result
+		}
+	}
+	client := a.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(e.ID.Namespace)
+	live, err := client.Get(ctx, e.ID.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		a.Forget(e.ID)
+		return result
+	}
+	if err != nil {
+		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("reading it before its deletion: %w", err)}
+		return result
+	}
+	a.Forget(e.ID)
+	if !a.mine(unit, live) {
+		return result
+	}
+	background, uid := metav1.DeletePropagationBackground, live.GetUID()
+	err = client.Delete(ctx, e.ID.Name, metav1.DeleteOptions{
+		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid},
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("deleting it: %w", err)}
+		return result
+	}
+	result.Action = engine.Delete
+	return result
+}
+
+// mine tells whether the unit may delete an object.
+func (a *Applier) mine(unit engine.UnitID, live *unstructured.Unstructured) bool {
+	labels := live.GetLabels()
+	if labels[a.names.Name] != unit.Name || labels[a.names.Namespace] != unit.Namespace {
+		return false
+	}
+	if a.annotated(live, "prune", "disabled") || a.annotated(live, "reconcile", "disabled") {
+		return false
+	}
+	group, _, _ := unstructured.NestedString(live.Object, "spec", "group")
+	return live.GetKind() != "CustomResourceDefinition" || !slices.Contains(a.names.Protected, group)
+}

@@ -1,0 +1,89 @@
+package apply
+
+import (
+	"errors"
+	"net"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// ObjectError is an error that belongs to one object.
+type ObjectError struct {
+	ID  engine.ObjectID
+	Err error
+}
+
+// Error names the object.
+func (e *ObjectError) Error() string { return e.ID.String() + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// Transient tells whether an error may pass by itself, soon: the server was not there, too busy,
+// or in the middle of something.
+func Transient(err error) bool {
+	var network net.Error
+	switch {
+	case err == nil:
+		return false
+	case apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsTooManyRequests(err),
+		apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsConflict(err),
+		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return true
+	case errors.As(err, &network):
+		return true
+	}
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) && isConnection(err)
+}
+
+func isConnection(err error) bool {
+	text := err.Error()
+	for _, sign := range []string{"connection refused", "connection reset", "EOF", "broken pipe", "http2: ", "client connection"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// immutable tells that a field cannot be changed on the object as it is.
+func immutable(err error) bool {
+	return apierrors.IsInvalid(err) && strings.Contains(strings.ToLower(err.Error()), "immutable") ||
+		apierrors.IsInvalid(err) && strings.Contains(err.Error(), "Forbidden: updates to")
+}
+
+// missingNamespace returns the namespace whose absence an error is about.
+func missingNamespace(err error) (string, bool) {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return "", false
+	}
+	details := status.Status().Details
+	if details == nil || details.Kind != "namespaces" {
+		return "", false
+	}
+	return details.Name, true
+}
+
+// explain words the refusal of a server for a person.
+func explain(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return err.Error()
+	}
+	s := status.Status()
+	if s.Reason == metav1.StatusReasonInvalid && s.Details != nil && len(s.Details.Causes) > 0 {
+		parts := make([]string, 0, len(s.Details.Causes))
+		for _, c := range s.Details.Causes {
+			parts = append(parts, strings.TrimPrefix(c.Field+": ", ": ")+c.Message)
+		}
+		return "refused as invalid: " + strings.Join(parts, "; ")
+	}
+	return s.Message
+}

@@ -1,0 +1,93 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+)
+
+// lastApplied is the annotation of kubectl's client-side apply.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// takeOver makes the fields that kubectl owns ours, so that the apply that follows removes those
+// which are not declared. Fields of a subresource, such as a status, are left alone.
+func (w *write) takeOver(ctx context.Context, live *unstructured.Unstructured) error {
+	entries, changed, err := mergeStrays(live.GetManagedFields(), w.applier.names.Manager, live.GetAPIVersion())
+	if err != nil || !changed {
+		return err
+	}
+	ops := []map[string]any{
+		{"op": "test", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+	}
+	if _, ok := live.GetAnnotations()[lastApplied]; ok {
+		ops = append(ops, map[string]any{
+			"op": "remove", "path": "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
+		})
+	}
+	patch, err := json.Marshal(ops)
+	if err != nil {
+		return fmt.Errorf("taking its fields over from kubectl: %w", err)
+	}
+	_, err = w.client().Patch(ctx, live.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{
+		FieldManager: w.applier.names.Manager,
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("taking its fields over from kubectl: %w", err)
+	}
+	return nil
+}
+
+// mergeStrays returns the entries with those of stray managers merged into ours.
+func mergeStrays(entries []metav1.ManagedFieldsEntry, ours, apiVersion string) ([]metav1.ManagedFieldsEntry, bool, error) {
+	merged, changed := fieldpath.NewSet(), false
+	var kept []metav1.ManagedFieldsEntry
+	for _, e := range entries {
+		mine := e.Manager == ours && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+		stray := cluster.IsStrayManager(e.Manager) && e.Subresource == ""
+		if !mine && !stray {
+			kept = append(kept, e)
+			continue
+		}
+		set, err := fieldsOf(e)
+		if err != nil {
+			return nil, false, err
+		}
+		merged = merged.Union(set)
+		changed = changed || stray
+	}
+	if !changed {
+		return nil, false, nil
+	}
+	data, err := merged.ToJSON()
+	if err != nil {
+		return nil, false, fmt.Errorf("encoding managed fields: %w", err)
+	}
+	now := metav1.NewTime(time.Now())
+	kept = append(kept, metav1.ManagedFieldsEntry{
+		Manager: ours, Operation: metav1.ManagedFieldsOperationApply, APIVersion: apiVersion, Time: &now,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(data)),
+	})
+	return kept, true, nil
+}
+
+func fieldsOf(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if e.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("reading the fields of manager %q: %w", e.Manager, err)
+	}
+	return set, nil
+}

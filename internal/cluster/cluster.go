@@ -1,0 +1,87 @@
+// Package cluster is the engine's view of one Kubernetes cluster: which kinds it serves, and of
+// every object that the engine manages or follows a small record, kept by watches.
+//
+// The package reads; it never writes an object. It refuses polling: whoever needs a fact registers
+// what it wants to know and is told when that changes.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Ownership tells by which label and field manager an engine marks what it manages.
+type Ownership struct {
+	// Label is set on each managed object; its value is the unit's name.
+	Label string
+	// NamespaceLabel is set on each managed object; its value is the unit's namespace.
+	NamespaceLabel string
+	// Manager is the field manager of server-side apply.
+	Manager string
+}
+
+// Listener is told of changes. The calls come from the goroutines of the watches and must not
+// block.
+type Listener interface {
+	// ObjectChanged tells that the record of an object changed, appeared or went.
+	ObjectChanged(id engine.ObjectID)
+	// KindChanged tells that a kind has become served, or is no longer.
+	KindChanged(gk schema.GroupKind)
+}
+
+// Cluster is a connection to one cluster.
+type Cluster struct {
+	// Dynamic reads and writes objects of every kind.
+	Dynamic dynamic.Interface
+	// Kinds knows which kinds are served.
+	Kinds *Kinds
+	// Objects holds the records of managed and followed objects.
+	Objects *Objects
+
+	crds *watch
+}
+
+// dialTimeout bounds the first questions to the cluster.
+const dialTimeout = 30 * time.Second
+
+// Connect makes a connection; nothing is watched before Start.
+func Connect(config *rest.Config, ownership Ownership, listener Listener) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	// The engine bounds its own requests in flight; a rate on top would only delay them.
+	config.QPS, config.Burst = -1, -1
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
+	}
+	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a discovery client for %s: %w", config.Host, err)
+	}
+	kinds := newKinds(disc, listener)
+	return &Cluster{Dynamic: dyn, Kinds: kinds, Objects: newObjects(dyn, kinds, ownership, listener)}, nil
+}
+
+// Start asks the cluster what it serves and keeps that true by watching its CRDs, until ctx ends.
+func (c *Cluster) Start(ctx context.Context) error {
+	if err := c.Kinds.discover(); err != nil {
+		return err
+	}
+	c.Objects.start(ctx)
+	c.crds = c.Objects.newWatch(ctx, crdResource, selection{}, Sink{Put: c.Kinds.put, Dropped: c.Kinds.dropped})
+	wait, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if err := c.crds.waitSynced(wait); err != nil {
+		logr.FromContextOrDiscard(ctx).Info("custom resource definitions cannot be watched; new kinds are found by asking",
+			"error", err.Error())
+	}
+	return nil
+}

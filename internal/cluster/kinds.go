@@ -1,0 +1,217 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+var crdResource = schema.GroupVersionResource{
+	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+}
+
+// Resource is how a kind is reached.
+type Resource struct {
+	schema.GroupVersionResource
+	Namespaced bool
+}
+
+// rediscoverAfter is the least time between two full discoveries on behalf of unknown kinds.
+const rediscoverAfter = 30 * time.Second
+
+// Kinds knows which kinds the cluster serves: from discovery at the start, and from the CRDs from
+// then on. It is safe for concurrent use.
+type Kinds struct {
+	discovery discovery.DiscoveryInterface
+	listener  Listener
+
+	mu     sync.RWMutex
+	served map[schema.GroupKind]map[string]Resource
+	// byCRD remembers which kind a CRD brought, by the name of the CRD.
+	byCRD map[string]schema.GroupKind
+	asked time.Time
+}
+
+func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
+	return &Kinds{
+		discovery: d, listener: l,
+		served: map[schema.GroupKind]map[string]Resource{}, byCRD: map[string]schema.GroupKind{},
+	}
+}
+
+// discover asks the cluster for everything that it serves.
+func (k *Kinds) discover() error {
+	_, lists, err := k.discovery.ServerGroupsAndResources()
+	partial := &discovery.ErrGroupDiscoveryFailed{}
+	if err != nil && !errors.As(err, &partial) && !discovery.IsGroupDiscoveryFailedError(err) {
+		return fmt.Errorf("asking the cluster what it serves: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked = time.Now()
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return fmt.Errorf("asking the cluster what it serves: %w", err)
+		}
+		for i := range list.APIResources {
+			r := &list.APIResources[i]
+			if hasSlash(r.Name) {
+				continue
+			}
+			k.enter(schema.GroupKind{Group: gv.Group, Kind: r.Kind}, gv.Version,
+				Resource{GroupVersionResource: gv.WithResource(r.Name), Namespaced: r.Namespaced})
+		}
+	}
+	return nil
+}
+
+func hasSlash(s string) bool {
+	for i := range len(s) {
+		if s[i] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *Kinds) enter(gk schema.GroupKind, version string, r Resource) {
+	if k.served[gk] == nil {
+		k.served[gk] = map[string]Resource{}
+	}
+	k.served[gk][version] = r
+}
+
+// Lookup returns how gvk is reached, and whether it is served in that version. An empty version
+// stands for any.
+func (k *Kinds) Lookup(gvk schema.GroupVersionKind) (Resource, bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	versions := k.served[gvk.GroupKind()]
+	if gvk.Version != "" {
+		r, ok := versions[gvk.Version]
+		return r, ok
+	}
+	for _, preferred := range []string{"v1", "v2", "v1beta1"} {
+		if r, ok := versions[preferred]; ok {
+			return r, true
+		}
+	}
+	for _, r := range versions {
+		return r, true
+	}
+	return Resource{}, false
+}
+
+// Find is Lookup that asks the cluster again for a kind it does not know, though not often: kinds
+// that no CRD brings appear without an event.
+func (k *Kinds) Find(gvk schema.GroupVersionKind) (Resource, bool) {
+	if r, ok := k.Lookup(gvk); ok {
+		return r, true
+	}
+	k.mu.Lock()
+	stale := time.Since(k.asked) > rediscoverAfter
+	if stale {
+		k.asked = time.Now()
+	}
+	k.mu.Unlock()
+	if !stale || k.discover() != nil {
+		return Resource{}, false
+	}
+	return k.Lookup(gvk)
+}
+
+// Versions returns the versions in which a kind is served.
+func (k *Kinds) Versions(gk schema.GroupKind) []string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var versions []string
+	for v := range k.served[gk] {
+		versions = append(versions, v)
+	}
+	return versions
+}
+
+// All returns one resource for each kind that is served.
+func (k *Kinds) All() map[schema.GroupKind]Resource {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	all := make(map[schema.GroupKind]Resource, len(k.served))
+	for gk, versions := range k.served {
+		for _, r := range versions {
+			all[gk] = r
+		}
+	}
+	return all
+}
+
+// put enters the kind of a CRD as soon as it is established; it is the sink of the CRD watch.
+func (k *Kinds) put(crd *unstructured.Unstructured) {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	gk := schema.GroupKind{Group: group, Kind: kind}
+	if !established(crd) {
+		return
+	}
+	served := crdVersions(crd, group)
+	k.mu.Lock()
+	changed := len(k.served[gk]) != len(served)
+	for v := range served {
+		if _, known := k.served[gk][v]; !known {
+			changed = true
+		}
+	}
+	k.served[gk] = served
+	k.byCRD[crd.GetName()] = gk
+	k.mu.Unlock()
+	if changed {
+		k.listener.KindChanged(gk)
+	}
+}
+
+// dropped forgets the kind of a CRD that went.
+func (k *Kinds) dropped(crd *unstructured.Unstructured) {
+	k.mu.Lock()
+	gk, known := k.byCRD[crd.GetName()]
+	delete(k.served, gk)
+	delete(k.byCRD, crd.GetName())
+	k.mu.Unlock()
+	if known {
+		k.listener.KindChanged(gk)
+	}
+}
+
+func established(crd *unstructured.Unstructured) bool {
+	if crd.GetDeletionTimestamp() != nil {
+		return false
+	}
+	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] == "Established" && condition["status"] == "True" {
+			return true
+		}
+	}
+	return false
+}
+
+func crdVersions(crd *unstructured.Unstructured, group string) map[string]Resource {
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	served := map[string]Resource{}
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		name, _ := version["name"].(string)
+		if version["served"] == true {
+			gvr := schema.GroupVersionResource{Group: group, Version: name, Resource: plural}
+			served[name] = Resource{GroupVersionResource: gvr, Namespaced: scope == "Namespaced"}
+		}
+	}
+	return served
+}

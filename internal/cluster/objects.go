@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health"
+)
+
+// Record is what is kept of an object: enough to judge it and to see that it is no longer what was
+// applied, and no more.
+type Record struct {
+	ID              engine.ObjectID
+	UID             types.UID
+	ResourceVersion uint64
+	Generation      int64
+	// Owned is a digest of the set of fields that our field manager applied and still owns. Any
+	// foreign change to one of them takes it out of the set, and changes the digest.
+	Owned string
+	// Stray is set when a kubectl field manager owns fields of the object outside of its status,
+	// which the upstream takes away from it.
+	Stray bool
+	// Unit is the owner by the labels of the object, as namespace and name.
+	Unit     types.NamespacedName
+	Deleting bool
+	Health   engine.ObjectHealth
+	// Full is the object itself; it is kept for kinds that were asked for by KeepFull only.
+	Full *unstructured.Unstructured
+}
+
+// Objects holds the records of managed and followed objects. It is safe for concurrent use.
+type Objects struct {
+	client    dynamic.Interface
+	kinds     *Kinds
+	ownership Ownership
+	listener  Listener
+	ctx       context.Context
+
+	mu      sync.RWMutex
+	records map[engine.ObjectID]Record
+	watches map[watchKey]*watch
+	full    map[schema.GroupKind]bool
+}
+
+type watchKey struct {
+	kind schema.GroupKind
+	selection
+}
+
+func newObjects(client dynamic.Interface, kinds *Kinds, ownership Ownership, listener Listener) *Objects {
+	return &Objects{
+		client: client, kinds: kinds, ownership: ownership, listener: listener,
+		records: map[engine.ObjectID]Record{}, watches: map[watchKey]*watch{}, full: map[schema.GroupKind]bool{},
+	}
+}
+
+func (o *Objects) start(ctx context.Context) { o.ctx = ctx }
+
+// WatchManaged keeps the records of all managed objects of a kind and waits until the first list
+// is in. A kind that is not served is an error.
+func (o *Objects) WatchManaged(ctx context.Context, gvk schema.GroupVersionKind) error {
+	w, err := o.ensure(gvk, selection{label: o.ownership.Label})
+	if err != nil {
+		return err
+	}
+	return w.waitSynced(ctx)
+}
+
+// Follow keeps the record of one object that may be managed by someone else. It does not wait. It
+// returns false when the kind is not served; the kind's arrival is then told to the listener.
+func (o *Objects) Follow(id engine.ObjectID, version string) bool {
+	_, err := o.ensure(id.GroupKind().WithVersion(version), selection{namespace: id.Namespace, name: id.Name})
+	return err == nil
+}
+
+func (o *Objects) ensure(gvk schema.GroupVersionKind, sel selection) (*watch, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := watchKey{gvk.GroupKind(), sel}
+	if w, ok := o.watches[key]; ok && !w.ended() {
+		return w, nil
+	}
+	r, ok := o.kinds.Lookup(gvk)
+	if !ok {
+		if r, ok = o.kinds.Lookup(gvk.GroupKind().WithVersion("")); !ok {
+			return nil, fmt.Errorf("kind %s is not served", gvk.GroupKind())
+		}
+	}
+	w := o.newWatch(o.ctx, r.GroupVersionResource, sel, o.sink())
+	o.watches[key] = w
+	return w, nil
+}
+
+// StopKind ends the watches of a kind that is no longer served and forgets its objects.
+func (o *Objects) StopKind(gk schema.GroupKind) {
+	o.mu.Lock()
+	for key, w := range o.watches {
+		if key.kind == gk {
+			w.stop()
+			delete(o.watches, key)
+		}
+	}
+	var gone []engine.ObjectID
+	for id := range o.records {
+		if id.GroupKind() == gk {
+			gone = append(gone, id)
+			delete(o.records, id)
+		}
+	}
+	o.mu.Unlock()
+	for _, id := range gone {
+		o.listener.ObjectChanged(id)
+	}
+}
+
+// KeepFull makes the records of a kind hold the whole object from now on.
+func (o *Objects) KeepFull(gk schema.GroupKind) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.full[gk] {
+		return
+	}
+	o.full[gk] = true
+	for key, w := range o.watches {
+		if key.kind == gk {
+			w.stop()
+			o.watches[key] = o.newWatch(o.ctx, w.resource, key.selection, o.sink())
+		}
+	}
+}
+
+// Get returns the record of an object.
+func (o *Objects) Get(id engine.ObjectID) (Record, bool) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	r, ok := o.records[id]
+	return r, ok
+}
+
+// Put enters what a write returned, so that nobody has to wait for the watch to bring it.
+func (o *Objects) Put(u *unstructured.Unstructured) Record {
+	r, _ := o.enter(u)
+	return r
+}
+
+// Reduce returns the record that stands for u.
+func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
+	labels := u.GetLabels()
+	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
+	r := Record{
+		ID: engine.IDOf(u), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
+		Deleting: u.GetDeletionTimestamp() != nil, Health: health.Assess(u),
+		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
+	}
+	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership.Manager)
+	return r
+}
+
+func ownedFields(entries []metav1.ManagedFieldsEntry, manager string) (digest string, stray bool) {
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.Subresource != "":
+		case e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
+			sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
+			digest = hex.EncodeToString(sum[:16])
+		case IsStrayManager(e.Manager):
+			stray = true
+		}
+	}
+	return digest, stray
+}
+
+// IsStrayManager tells whether the fields of a manager are taken over when its object is applied:
+// what kubectl wrote by hand, and what was written before field managers were recorded.
+func IsStrayManager(manager string) bool {
+	return strings.HasPrefix(manager, "kubectl") || manager == "before-first-apply"
+}
+
+func (o *Objects) enter(u *unstructured.Unstructured) (Record, bool) {
+	r := o.Reduce(u)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	old, known := o.records[r.ID]
+	if known && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion && !o.lacksFull(old) {
+		return old, false
+	}
+	if o.full[r.ID.GroupKind()] {
+		r.Full = u
+	}
+	o.records[r.ID] = r
+	return r, true
+}
+
+func (o *Objects) lacksFull(r Record) bool { return r.Full == nil && o.full[r.ID.GroupKind()] }
+
+func (o *Objects) sink() Sink { return Sink{Put: o.put, Dropped: o.dropped} }
+
+func (o *Objects) put(u *unstructured.Unstructured) {
+	if r, changed := o.enter(u); changed {
+		o.listener.ObjectChanged(r.ID)
+	}
+}
+
+// dropped forgets an object that went. A record that a write made newer than the watch is kept: the
+// watch brings its end as well, later.
+func (o *Objects) dropped(u *unstructured.Unstructured) {
+	id := engine.IDOf(u)
+	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
+	o.mu.Lock()
+	old, known := o.records[id]
+	if known && (old.UID != u.GetUID() || old.ResourceVersion > version) {
+		o.mu.Unlock()
+		return
+	}
+	delete(o.records, id)
+	o.mu.Unlock()
+	if known {
+		o.listener.ObjectChanged(id)
+	}
+}
+
+// Forget drops the record of an object that a write found gone.
+func (o *Objects) Forget(id engine.ObjectID) {
+	o.mu.Lock()
+	delete(o.records, id)
+	o.mu.Unlock()
+}

@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Sink takes what a watch brings. The calls come from the goroutine of the watch, in the order of
+// the changes, and must not block.
+type Sink struct {
+	// Put takes an object that appeared or changed, Dropped one that went, of which only the
+	// identity may be known.
+	Put, Dropped func(u *unstructured.Unstructured)
+}
+
+// Watch hands all objects of a resource to a sink, now and as they change, until ctx ends. It
+// returns when the first list has been handed over.
+func (c *Cluster) Watch(ctx context.Context, r schema.GroupVersionResource, to Sink) error {
+	return c.Objects.newWatch(ctx, r, selection{}, to).waitSynced(ctx)
+}
+
+// selection narrows a watch: to objects with a label, or to one object.
+type selection struct {
+	label           string
+	namespace, name string
+}
+
+func (s selection) apply(options *metav1.ListOptions) {
+	options.LabelSelector = s.label
+	if s.name != "" {
+		options.FieldSelector = "metadata.name=" + s.name
+	}
+}
+
+// watch keeps one list and watch alive and hands what it brings to a sink. It stores of each
+// object only what it takes to notice that the object is missing from a later list.
+type watch struct {
+	resource schema.GroupVersionResource
+	sink     Sink
+	ctx      context.Context
+	stop     context.CancelFunc
+	synced   chan struct{}
+	once     sync.Once
+
+	mu   sync.Mutex
+	seen map[types.UID]*unstructured.Unstructured
+}
+
+// Backoff of a watch whose server does not answer, in bounds that notice its return soon.
+const (
+	watchBackoff    = 200 * time.Millisecond
+	watchBackoffMax = 3 * time.Second
+)
+
+func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, sel selection, to Sink) *watch {
+	w := &watch{
+		resource: r, sink: to, synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{},
+	}
+	w.ctx, w.stop = context.WithCancel(ctx)
+	client := o.client.Resource(r)
+	list := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			sel.apply(&options)
+			if sel.namespace != "" {
+				return client.Namespace(sel.namespace).List(ctx, options)
+			}
+			return client.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
+			sel.apply(&options)
+			if sel.namespace != "" {
+				return client.Namespace(sel.namespace).Watch(ctx, options)
+			}
+			return client.Watch(ctx, options)
+		},
+	}
+	reflector := cache.NewReflectorWithOptions(list, &unstructured.Unstructured{}, w, cache.ReflectorOptions{
+		Name: "headgate/" + r.Resource,
+		Backoff: &wait.Backoff{
+			Duration: watchBackoff, Factor: 2, Jitter: 0.2, Steps: 5, Cap: watchBackoffMax,
+		},
+	})
+	go reflector.RunWithContext(w.ctx)
+	return w
+}
+
+// waitSynced waits until the first list is in.
+func (w *watch) waitSynced(ctx context.Context) error {
+	select {
+	case <-w.synced:
+		return nil
+	case <-w.ctx.Done():
+		return fmt.Errorf("watching %s: the watch was stopped", w.resource.Resource)
+	case <-ctx.Done():
+		return fmt.Errorf("watching %s: the first list did not arrive: %w", w.resource.Resource, context.Cause(ctx))
+	}
+}
+
+func (w *watch) ended() bool { return w.ctx.Err() != nil }
+
+// Add takes an object of the watch; it is called by the reflector.
+func (w *watch) Add(obj any) error {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("watching %s: got a %T", w.resource.Resource, obj)
+	}
+	w.mu.Lock()
+	w.seen[u.GetUID()] = stub(u)
+	w.mu.Unlock()
+	w.sink.Put(u)
+	return nil
+}
+
+// Update takes a changed object.
+func (w *watch) Update(obj any) error { return w.Add(obj) }
+
+// Delete takes an object that went.
+func (w *watch) Delete(obj any) error {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("watching %s: got a %T", w.resource.Resource, obj)
+	}
+	w.mu.Lock()
+	delete(w.seen, u.GetUID())
+	w.mu.Unlock()
+	w.sink.Dropped(u)
+	return nil
+}
+
+// Replace takes a whole list: what was seen before and is not in it went meanwhile.
+func (w *watch) Replace(list []any, version string) error {
+	current := make(map[types.UID]bool, len(list))
+	for _, obj := range list {
+		if u, ok := obj.(*unstructured.Unstructured); ok {
+			current[u.GetUID()] = true
+		}
+	}
+	w.mu.Lock()
+	var gone []*unstructured.Unstructured
+	for uid, u := range w.seen {
+		if !current[uid] {
+			gone = append(gone, u)
+			delete(w.seen, uid)
+		}
+	}
+	w.mu.Unlock()
+	for _, u := range gone {
+		u.SetResourceVersion(version)
+		w.sink.Dropped(u)
+	}
+	for _, obj := range list {
+		if err := w.Add(obj); err != nil {
+			return err
+		}
+	}
+	w.once.Do(func() { close(w.synced) })
+	return nil
+}
+
+// Resync has nothing to do: the sink is told of each change once.
+func (w *watch) Resync() error { return nil }
+
+func stub(u *unstructured.Unstructured) *unstructured.Unstructured {
+	s := &unstructured.Unstructured{}
+	s.SetGroupVersionKind(u.GroupVersionKind())
+	s.SetNamespace(u.GetNamespace())
+	s.SetName(u.GetName())
+	s.SetUID(u.GetUID())
+	return s
+}

@@ -1,0 +1,289 @@
+// Package controlplane runs a Kubernetes control plane inside this process: etcd, kube-apiserver,
+// controller-manager, scheduler, and nodes that only seem to run what is put on them.
+//
+// It is the only importer of k8s.io/kubernetes and of etcd. It listens on the loopback interface
+// and on unix sockets that nobody else can reach, encrypts Secrets at rest, and refuses to end the
+// process or to write to its standard output: failures of any part arrive on Done.
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Config is what a control plane needs.
+type Config struct {
+	// Dir is the state directory. It is made with mode 0700 when it does not exist.
+	Dir string
+	// Ephemeral keeps nothing: writes are not synced to disk, and Stop removes the directory.
+	Ephemeral bool
+	// Port of the API server; 0 takes the one of last time, or a free one.
+	Port int
+	// Nodes is the number of simulated nodes; 0 means 3.
+	Nodes int
+	// KubernetesLogs takes the logs of the Kubernetes parts; nil drops them. It is a setting of the
+	// process: that of the first Start counts.
+	KubernetesLogs io.Writer
+	// AuditLog is a file for the audit log at metadata level; empty writes none.
+	AuditLog string
+	// Notify, when set, is told what differs here from a real cluster, each thing once.
+	Notify func(string)
+}
+
+// Running is a control plane that runs.
+type Running struct {
+	cfg    Config
+	lock   *lock
+	store  *store
+	config *rest.Config
+	done   chan error
+	failed sync.Once
+
+	// stopParts ends what uses the API server, stopServer the server, in this order.
+	stopParts, stopServer context.CancelFunc
+	parts, server         sync.WaitGroup
+	stopOnce              sync.Once
+}
+
+// Bounds of a start and of the parts of a stop.
+const (
+	startTimeout = 60 * time.Second
+	partsTimeout = 2 * time.Second
+)
+
+// Start starts a control plane and returns when its API is ready. Several may run in one process;
+// they start one after the other. It fails with ErrLocked when another process uses the directory.
+func Start(ctx context.Context, cfg Config) (*Running, error) {
+	theProcess.setUp(cfg.KubernetesLogs)
+	theProcess.starting.Lock()
+	defer theProcess.starting.Unlock()
+	if cfg.Nodes == 0 {
+		cfg.Nodes = 3
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the state directory: %w", err)
+	}
+	if err := os.Chmod(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("closing the state directory to others: %w", err)
+	}
+	held, err := acquire(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Running{cfg: cfg, lock: held, done: make(chan error, 16)}
+	theProcess.add(r)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := r.start(ctx); err != nil {
+		_ = r.Stop(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Running) start(ctx context.Context) error {
+	keys, err := newPKI(filepath.Join(r.cfg.Dir, "pki"))
+	if err != nil {
+		return err
+	}
+	if err := r.files(); err != nil {
+		return err
+	}
+	if r.store, err = startStore(ctx, r.cfg.Dir, r.cfg.Ephemeral); err != nil {
+		return err
+	}
+	listener, err := r.listen()
+	if err != nil {
+		return err
+	}
+	serverCtx, stopServer := context.WithCancel(context.Background())
+	partsCtx, stopParts := context.WithCancel(context.Background())
+	r.stopServer, r.stopParts = stopServer, stopParts
+	api, err := newAPIServer(serverCtx, r.cfg, keys, r.store.endpoint, listener)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	if err := r.kubeconfigs(keys, api); err != nil {
+		return err
+	}
+	r.run(&r.server, "kube-apiserver", serverCtx, api.prepared.Run)
+	if err := r.waitReady(ctx); err != nil {
+		return err
+	}
+	return r.startParts(ctx, partsCtx, keys)
+}
+
+// startParts starts everything that is a client of the API server.
+func (r *Running) startParts(ctx, parts context.Context, keys *pki) error {
+	forget()
+	manager, err := controllers(parts, r.cfg.Dir, keys)
+	if err != nil {
+		return err
+	}
+	scheduler, err := pods(parts, r.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	r.run(&r.parts, "kube-controller-manager", parts, manager)
+	r.run(&r.parts, "kube-scheduler", parts, scheduler)
+	if err := simulate(parts, r.config); err != nil {
+		return err
+	}
+	if err := nodes(parts, r.Kubeconfig(), r.config, r.cfg.Nodes); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// run runs a part and reports its end when nobody asked for it.
+func (r *Running) run(group *sync.WaitGroup, name string, ctx context.Context, part func(context.Context) error) {
+	group.Add(1)
+	go func() {
+		defer group.Done()
+		err := part(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = errors.New("it ended by itself")
+		}
+		r.report(name, err)
+	}()
+}
+
+// report hands a failure to whoever listens on Done; it never blocks.
+func (r *Running) report(part string, err error) {
+	select {
+	case r.done <- fmt.Errorf("%s: %w", part, err):
+	default:
+	}
+}
+
+// listen opens the port of the API server: the given one, that of last time, or a free one.
+func (r *Running) listen() (net.Listener, error) {
+	if r.cfg.Port != 0 {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.cfg.Port)))
+		if err != nil {
+			return nil, fmt.Errorf("listening on port %d: %w", r.cfg.Port, err)
+		}
+		return l, nil
+	}
+	file := filepath.Join(r.cfg.Dir, "port")
+	if last, err := os.ReadFile(file); err == nil {
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strings.TrimSpace(string(last)))); err == nil {
+			return l, nil
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening on a free port: %w", err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err == nil {
+		err = os.WriteFile(file, []byte(port), 0o600)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("remembering the port: %w", err)
+	}
+	return l, nil
+}
+
+func (r *Running) kubeconfigs(keys *pki, api *apiServer) error {
+	for file, identity := range map[string]string{
+		"kubeconfig": "admin", "controller-manager.kubeconfig": "controller-manager", "scheduler.kubeconfig": "scheduler",
+	} {
+		if err := keys.kubeconfig(filepath.Join(r.cfg.Dir, file), api.url, identity); err != nil {
+			return err
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", r.Kubeconfig())
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig back: %w", err)
+	}
+	config.QPS, config.Burst = -1, -1
+	r.config = config
+	return nil
+}
+
+// waitReady waits until the API server says that it is ready.
+func (r *Running) waitReady(ctx context.Context) error {
+	client, err := kubernetes.NewForConfig(r.config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	var last error
+	for {
+		_, err := client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		if err == nil {
+			return nil
+		}
+		last = err
+		select {
+		case failure := <-r.done:
+			return fmt.Errorf("starting the API server: %w", failure)
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the API server: %w", errors.Join(context.Cause(ctx), last))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// RESTConfig is how an administrator reaches the API; each call returns a copy.
+func (r *Running) RESTConfig() *rest.Config { return rest.CopyConfig(r.config) }
+
+// Kubeconfig is the path of the administrator's kubeconfig, which only its user can read.
+func (r *Running) Kubeconfig() string { return filepath.Join(r.cfg.Dir, "kubeconfig") }
+
+// Done brings the failure of any part. It is closed when the control plane has stopped.
+func (r *Running) Done() <-chan error { return r.done }
+
+// Stop ends the control plane: first what uses the API server, then the server, then the store.
+func (r *Running) Stop(ctx context.Context) error {
+	var err error
+	r.stopOnce.Do(func() {
+		if r.stopParts != nil {
+			r.stopParts()
+			waitFor(ctx, &r.parts, partsTimeout)
+			r.stopServer()
+			waitFor(ctx, &r.server, partsTimeout)
+		}
+		if r.store != nil {
+			r.store.stop()
+		}
+		theProcess.remove(r)
+		if r.cfg.Ephemeral {
+			err = os.RemoveAll(r.cfg.Dir)
+		}
+		r.lock.release()
+		r.failed.Do(func() { close(r.done) })
+	})
+	return err
+}
+
+func waitFor(ctx context.Context, group *sync.WaitGroup, most time.Duration) {
+	ended := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	case <-time.After(most):
+	}
+}

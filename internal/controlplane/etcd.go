@@ -1,0 +1,94 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// longestSocket is what a path of a unix socket may measure.
+const longestSocket = 100
+
+// store is the etcd of one control plane. It listens on unix sockets in a directory that only its
+// user can enter.
+type store struct {
+	etcd *embed.Etcd
+	// sockets is a directory of ours outside of the state directory, if one was needed.
+	sockets  string
+	endpoint string
+}
+
+func startStore(ctx context.Context, dir string, ephemeral bool) (*store, error) {
+	s := &store{}
+	sockets := filepath.Join(dir, "sockets")
+	if len(sockets)+len("/client.sock") > longestSocket {
+		short, err := os.MkdirTemp("", "headgate-")
+		if err != nil {
+			return nil, fmt.Errorf("making a directory for sockets: %w", err)
+		}
+		sockets, s.sockets = short, short
+	}
+	if err := os.MkdirAll(sockets, 0o700); err != nil {
+		return nil, fmt.Errorf("making a directory for sockets: %w", err)
+	}
+	config := etcdConfig(filepath.Join(dir, "etcd"), sockets, ephemeral)
+	s.endpoint = config.ListenClientUrls[0].String()
+	var err error
+	if s.etcd, err = embed.StartEtcd(config); err != nil {
+		s.clean()
+		return nil, fmt.Errorf("starting etcd: %w", err)
+	}
+	select {
+	case <-s.etcd.Server.ReadyNotify():
+		return s, nil
+	case err := <-s.etcd.Err():
+		s.stop()
+		return nil, fmt.Errorf("starting etcd: %w", err)
+	case <-ctx.Done():
+		s.stop()
+		return nil, fmt.Errorf("starting etcd: %w", context.Cause(ctx))
+	}
+}
+
+func etcdConfig(data, sockets string, ephemeral bool) *embed.Config {
+	c := embed.NewConfig()
+	c.Dir = data
+	client := url.URL{Scheme: "unix", Path: filepath.Join(sockets, "client.sock")}
+	peer := url.URL{Scheme: "unix", Path: filepath.Join(sockets, "peer.sock")}
+	// What is advertised is a name only: the single member dials nobody.
+	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{client}, []url.URL{peer}
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	c.UnsafeNoFsync = ephemeral
+	// One member elects itself: it need not wait long for others.
+	c.TickMs, c.ElectionMs = 10, 100
+	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, "5m"
+	c.SnapshotCount = 20_000
+	c.QuotaBackendBytes = 4 << 30
+	c.StrictReconfigCheck = false
+	return c
+}
+
+// stop ends etcd and waits until it has closed its files.
+func (s *store) stop() {
+	if s.etcd != nil {
+		s.etcd.Close()
+		select {
+		case <-s.etcd.Server.StopNotify():
+		case <-time.After(2 * time.Second):
+		}
+	}
+	s.clean()
+}
+
+func (s *store) clean() {
+	if s.sockets != "" {
+		_ = os.RemoveAll(s.sockets)
+	}
+}

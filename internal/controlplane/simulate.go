@@ -1,0 +1,176 @@
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// storageClass is the default class, as most clusters have one.
+const storageClass = "standard"
+
+// simulator does what a cloud would do: volumes for claims, addresses for load balancers.
+type simulator struct {
+	client kubernetes.Interface
+	queue  workqueue.TypedRateLimitingInterface[any]
+}
+
+// simulate starts the simulator; it works on events only and ends with ctx.
+func simulate(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client for the simulated cloud: %w", err)
+	}
+	s := &simulator{
+		client: client,
+		queue:  workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[any]()),
+	}
+	if err := s.defaultClass(ctx); err != nil {
+		return err
+	}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { s.offer(obj) },
+		UpdateFunc: func(_, obj any) { s.offer(obj) },
+	}
+	for _, informer := range []cache.SharedIndexInformer{
+		factory.Core().V1().PersistentVolumeClaims().Informer(), factory.Core().V1().Services().Informer(),
+	} {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return fmt.Errorf("watching for the simulated cloud: %w", err)
+		}
+	}
+	factory.Start(ctx.Done())
+	go func() {
+		<-ctx.Done()
+		s.queue.ShutDown()
+	}()
+	go s.run(ctx)
+	return nil
+}
+
+func (s *simulator) defaultClass(ctx context.Context) error {
+	binding, reclaim := storagev1.VolumeBindingImmediate, corev1.PersistentVolumeReclaimDelete
+	_, err := s.client.StorageV1().StorageClasses().Create(ctx, &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{Name: storageClass, Annotations: map[string]string{
+			"storageclass.kubernetes.io/is-default-class": "true",
+		}},
+		Provisioner: "headgate.dev/simulated", VolumeBindingMode: &binding, ReclaimPolicy: &reclaim,
+	}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("making the default storage class: %w", err)
+	}
+	return nil
+}
+
+// volume and address are what the queue holds: objects that lack one.
+type (
+	volume  struct{ namespace, name string }
+	address struct{ namespace, name string }
+)
+
+func (s *simulator) offer(obj any) {
+	switch o := obj.(type) {
+	case *corev1.PersistentVolumeClaim:
+		if o.Status.Phase == corev1.ClaimPending && o.Spec.VolumeName == "" && o.DeletionTimestamp == nil {
+			s.queue.Add(volume{o.Namespace, o.Name})
+		}
+	case *corev1.Service:
+		if o.Spec.Type == corev1.ServiceTypeLoadBalancer && len(o.Status.LoadBalancer.Ingress) == 0 {
+			s.queue.Add(address{o.Namespace, o.Name})
+		}
+	}
+}
+
+func (s *simulator) run(ctx context.Context) {
+	for {
+		item, stop := s.queue.Get()
+		if stop {
+			return
+		}
+		var err error
+		switch i := item.(type) {
+		case volume:
+			err = s.provision(ctx, i)
+		case address:
+			err = s.balance(ctx, i)
+		}
+		if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) {
+			s.queue.AddRateLimited(item)
+		} else {
+			s.queue.Forget(item)
+		}
+		s.queue.Done(item)
+	}
+}
+
+// provision makes the volume that a claim asks for; the volume binder does the rest. A claim of a
+// class that does not exist stays pending, as it would elsewhere.
+func (s *simulator) provision(ctx context.Context, v volume) error {
+	claim, err := s.client.CoreV1().PersistentVolumeClaims(v.namespace).Get(ctx, v.name, metav1.GetOptions{})
+	if err != nil || claim.Spec.VolumeName != "" {
+		return err
+	}
+	class := ""
+	if claim.Spec.StorageClassName != nil {
+		class = *claim.Spec.StorageClassName
+	}
+	if class != "" {
+		if _, err := s.client.StorageV1().StorageClasses().Get(ctx, class, metav1.GetOptions{}); err != nil {
+			if apierrors.IsNotFound(err) {
+				return fmt.Errorf("waiting for storage class %q", class)
+			}
+			return err
+		}
+	}
+	mode := corev1.PersistentVolumeFilesystem
+	if claim.Spec.VolumeMode != nil {
+		mode = *claim.Spec.VolumeMode
+	}
+	_, err = s.client.CoreV1().PersistentVolumes().Create(ctx, &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(claim.UID), Labels: map[string]string{"headgate.dev/simulated": "true"}},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:    corev1.ResourceList{corev1.ResourceStorage: *claim.Spec.Resources.Requests.Storage()},
+			AccessModes: claim.Spec.AccessModes, StorageClassName: class, VolumeMode: &mode,
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				HostPath: &corev1.HostPathVolumeSource{Path: "/simulated/" + string(claim.UID)},
+			},
+			ClaimRef: &corev1.ObjectReference{
+				Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
+			},
+		},
+	}, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// balance gives a load balancer an address, the same one each time.
+func (s *simulator) balance(ctx context.Context, a address) error {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(a.namespace + "/" + a.name))
+	sum := h.Sum32()
+	ip := fmt.Sprintf("198.18.%d.%d", sum>>8%250+1, sum%250+1)
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{
+		"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": ip, "ipMode": "VIP"}}},
+	}})
+	if err != nil {
+		return fmt.Errorf("encoding an address: %w", err)
+	}
+	_, err = s.client.CoreV1().Services(a.namespace).Patch(ctx, a.name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}

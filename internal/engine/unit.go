@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"cmp"
+	"time"
+)
+
+// UnitID names a unit: the object that declares it.
+type UnitID struct {
+	Kind, Namespace, Name string
+}
+
+// String is Kind/namespace/name.
+func (u UnitID) String() string { return u.Kind + "/" + u.Namespace + "/" + u.Name }
+
+// Compare orders units by kind, namespace and name.
+func (u UnitID) Compare(other UnitID) int {
+	return cmp.Or(
+		cmp.Compare(u.Kind, other.Kind), cmp.Compare(u.Namespace, other.Namespace), cmp.Compare(u.Name, other.Name),
+	)
+}
+
+// SourceID names the object that declares a source.
+type SourceID struct {
+	Kind, Namespace, Name string
+}
+
+// String is Kind/namespace/name.
+func (s SourceID) String() string { return s.Kind + "/" + s.Namespace + "/" + s.Name }
+
+// Dependency is something that must be ready before the unit moves.
+type Dependency struct {
+	// Unit is set when the dependency is a unit that this engine runs.
+	Unit UnitID
+	// Object is set otherwise: any object of the cluster.
+	Object ObjectID
+	// Expr, when not empty, is the CEL expression over dep and self that decides.
+	Expr string
+}
+
+// String names the dependency.
+func (d Dependency) String() string {
+	if d.Unit != (UnitID{}) {
+		return d.Unit.String()
+	}
+	return d.Object.String()
+}
+
+// HealthPolicy says what the health of a unit is made of.
+type HealthPolicy struct {
+	// Wait counts every applied object.
+	Wait bool
+	// Checks are counted when Wait is off.
+	Checks []Entry
+	// Exprs replace the built-in rules for a kind.
+	Exprs []HealthExpr
+}
+
+// Checked tells whether the unit has any health to wait for.
+func (h HealthPolicy) Checked() bool { return h.Wait || len(h.Checks) > 0 }
+
+// HealthExpr holds the CEL expressions of one kind.
+type HealthExpr struct {
+	Group, Kind                 string
+	Current, InProgress, Failed string
+}
+
+// DeletionPolicy says what becomes of a unit's objects when the unit is deleted.
+type DeletionPolicy string
+
+// The policies, by the names that Flux gives them.
+const (
+	DeletionMirrorPrune        DeletionPolicy = "MirrorPrune"
+	DeletionDelete             DeletionPolicy = "Delete"
+	DeletionWaitForTermination DeletionPolicy = "WaitForTermination"
+	DeletionOrphan             DeletionPolicy = "Orphan"
+)
+
+// Unit is what a dialect's object declares, in the engine's terms.
+type Unit struct {
+	ID         UnitID
+	UID        string
+	Generation int64
+	// Requested is the token of the last forced pass that a user asked for.
+	Requested string
+	Suspended bool
+	Deleting  bool
+	// Invalid is why the declaration cannot be followed at all, empty when it can.
+	Invalid string
+
+	Source       SourceID
+	Dependencies []Dependency
+	// Reads are the objects that the render reads beside its source.
+	Reads []ObjectID
+
+	Interval, RetryInterval, Timeout time.Duration
+
+	Prune    bool
+	Force    bool
+	Deletion DeletionPolicy
+	Health   HealthPolicy
+	Ignore   []IgnoreRule
+	// Inventory is what the unit had applied when its object was last read.
+	Inventory []Entry
+	// Applied is the revision that the unit had applied when its object was last read.
+	Applied string
+	// Handled is the token of the last request that was handled.
+	Handled string
+}
+
+// IgnoreRule names fields that the unit leaves to others.
+type IgnoreRule struct {
+	// Paths are JSON pointers.
+	Paths []string
+	// Match tells which objects are meant.
+	Match func(ObjectView) bool `json:"-"`
+}
+
+// ObjectView is what an IgnoreRule may look at.
+type ObjectView interface {
+	GetName() string
+	GetNamespace() string
+	GetKind() string
+	GetLabels() map[string]string
+	GetAnnotations() map[string]string
+}

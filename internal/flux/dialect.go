@@ -1,0 +1,178 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// dialect is the runner's view of Kustomizations.
+type dialect struct {
+	client   dynamic.Interface
+	reader   Reader
+	registry *registry
+	events   events
+}
+
+// Inputs gathers what the render of a Kustomization needs.
+func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+	ks, ok := d.registry.get(id)
+	if !ok {
+		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
+	}
+	return inputsOf(ctx, ks, d.reader)
+}
+
+// Object returns the Kustomization as expressions see it.
+func (d *dialect) Object(id engine.UnitID) map[string]any { return d.registry.object(id) }
+
+// Report writes the status of a Kustomization, if it changed, and tells of it by an event.
+func (d *dialect) Report(ctx context.Context, r runner.Report) error {
+	ks, ok := d.registry.get(r.Unit)
+	if !ok {
+		return nil
+	}
+	after := statusOf(ks.Status, r, time.Now())
+	if !reflect.DeepEqual(ks.Status, after) {
+		if err := d.patchStatus(ctx, ks, after); err != nil {
+			return err
+		}
+	}
+	d.tell(ks, r)
+	return nil
+}
+
+func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization, status kustomizev1.KustomizationStatus) error {
+	patch, err := statusPatch(ks.Status, status)
+	if err != nil {
+		return fmt.Errorf("encoding the status of %s/%s: %w", ks.Namespace, ks.Name, err)
+	}
+	u, err := d.client.Resource(kustomizations).Namespace(ks.Namespace).Patch(ctx, ks.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: kustomizeField}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of %s/%s: %w", ks.Namespace, ks.Name, err)
+	}
+	_, err = d.registry.put(u)
+	return err
+}
+
+// statusPatch is a merge patch that makes one status the other.
+func statusPatch(before, after any) ([]byte, error) {
+	b, err := toMap(before)
+	if err != nil {
+		return nil, err
+	}
+	a, err := toMap(after)
+	if err != nil {
+		return nil, err
+	}
+	patch := map[string]any{}
+	for key, value := range a {
+		if !reflect.DeepEqual(b[key], value) {
+			patch[key] = value
+		}
+	}
+	for key := range b {
+		if _, kept := a[key]; !kept {
+			patch[key] = nil
+		}
+	}
+	return json.Marshal(map[string]any{"status": patch})
+}
+
+func toMap(v any) (map[string]any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]any{}
+	return m, json.Unmarshal(data, &m)
+}
+
+// maxLines bounds the objects that an event lists.
+const maxLines = 40
+
+// tell emits an event when a pass changed something, or failed.
+func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
+	if !r.Final {
+		return
+	}
+	annotations := map[string]string{prefix + "revision": r.Attempted}
+	if !r.OK {
+		d.events.emit(ks, corev1.EventTypeWarning, r.Reason, r.Message, annotations)
+		return
+	}
+	if len(r.Changes) == 0 {
+		return
+	}
+	lines := make([]string, 0, len(r.Changes))
+	for _, c := range r.Changes {
+		lines = append(lines, c.Entry.ID.String()+" "+string(c.Action))
+	}
+	slices.Sort(lines)
+	if len(lines) > maxLines {
+		lines = append(lines[:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
+	}
+	lines = append(lines, fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
+	d.events.emit(ks, corev1.EventTypeNormal, r.Reason, strings.Join(lines, "\n"), annotations)
+}
+
+// Drifted tells of a foreign change by an event.
+func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift) {
+	if ks, ok := d.registry.get(id); ok {
+		d.events.emit(ks, corev1.EventTypeWarning, "DriftCorrected", drift.String(), nil)
+	}
+}
+
+// Release takes our finalizer off a Kustomization.
+func (d *dialect) Release(ctx context.Context, id engine.UnitID) error {
+	ks, ok := d.registry.get(id)
+	if !ok {
+		return nil
+	}
+	return setFinalizer(ctx, d.client.Resource(kustomizations).Namespace(ks.Namespace), ks, false)
+}
+
+// setFinalizer puts our finalizer on an object or takes it off.
+func setFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, on bool) error {
+	has := slices.Contains(o.GetFinalizers(), finalizer)
+	if has == on {
+		return nil
+	}
+	finalizers := slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool { return f == finalizer })
+	if on {
+		finalizers = append(finalizers, finalizer)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"finalizers": finalizers, "resourceVersion": o.GetResourceVersion(),
+	}})
+	if err != nil {
+		return fmt.Errorf("encoding the finalizers of %s: %w", o.GetName(), err)
+	}
+	_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kustomizeField})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("setting the finalizers of %s: %w", o.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+// Package flux is the Flux dialect: it serves GitRepositories and Kustomizations as the upstream
+// controllers do, by the engine of this project.
+//
+// It reads the objects into units and sources, and writes their status, events, finalizers and
+// inventories in the upstream's words. It decides nothing about order, and writes no object of a
+// unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
+// stall with the field's name; it is never ignored.
+package flux
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Config is what an Engine needs.
+type Config struct {
+	// Cluster is how the cluster is reached.
+	Cluster *rest.Config
+	// Store keeps the artifacts.
+	Store *source.Store
+	// Rewrite, when set, names a repository served from here that stands in for a URL.
+	Rewrite func(url string) (Local, bool)
+	// Observe, when set, is told what units do; ObserveSource what goes wrong with sources. They
+	// must not block.
+	Observe       func(runner.Note)
+	ObserveSource func(engine.SourceID, string)
+	Log           logr.Logger
+}
+
+// Engine serves the Flux API on one cluster.
+type Engine struct {
+	cfg      Config
+	runner   *runner.Runner
+	cluster  *cluster.Cluster
+	sources  *sources
+	dialect  *dialect
+	registry *registry
+	swept    chan struct{}
+}
+
+// syncTimeout bounds the first lists.
+const syncTimeout = time.Minute
+
+// Start starts an Engine; it runs until ctx ends, which Wait waits for. Definitions of the served
+// kinds have to be installed before.
+func Start(ctx context.Context, cfg Config) (*Engine, error) {
+	client, err := kubernetes.NewForConfig(cfg.Cluster)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	ev, err := newEvents(client)
+	if err != nil {
+		return nil, fmt.Errorf("making the event recorder: %w", err)
+	}
+	e := &Engine{cfg: cfg, registry: newRegistry(), swept: make(chan struct{})}
+	reader := clusterReader{client: client}
+	e.sources = &sources{
+		reader: reader, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
+		slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
+	}
+	e.dialect = &dialect{reader: reader, registry: e.registry, events: ev}
+	e.runner = runner.New(runner.Config{
+		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
+		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true},
+	})
+	e.sources.notify = e.runner.SourceChanged
+	e.cluster, err = cluster.Connect(cfg.Cluster, Ownership(), e.runner)
+	if err != nil {
+		return nil, err
+	}
+	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.runner.Bind(e.cluster, apply.New(e.cluster, ApplyNames()))
+	return e, e.start(ctx)
+}
+
+func (e *Engine) start(ctx context.Context) error {
+	if err := e.cluster.Start(ctx); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	stopEvents := context.AfterFunc(ctx, e.dialect.events.stop)
+	if err := e.watch(ctx, wait); err != nil {
+		stopEvents()
+		return err
+	}
+	go func() {
+		e.runner.Run(ctx)
+		e.sources.wg.Wait()
+		close(e.swept)
+	}()
+	return nil
+}
+
+// watch begins with the sources, so that units find them when they come.
+func (e *Engine) watch(ctx, wait context.Context) error {
+	ready := make(chan error, 2)
+	go func() {
+		ready <- e.cluster.Watch(ctx, gitRepositories, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+	}()
+	go func() {
+		ready <- e.cluster.Watch(ctx, kustomizations, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
+	}()
+	for range 2 {
+		select {
+		case err := <-ready:
+			if err != nil {
+				return err
+			}
+		case <-wait.Done():
+			return fmt.Errorf("watching the Flux objects: %w", context.Cause(wait))
+		}
+	}
+	return nil
+}
+
+// Wait waits until everything that the engine started has ended.
+func (e *Engine) Wait() { <-e.swept }
+
+// Runner gives access to where the units stand.
+func (e *Engine) Runner() *runner.Runner { return e.runner }
+
+// Nudge has every source fetched at once whose URL matches.
+func (e *Engine) Nudge(matches func(url string) bool) { e.sources.nudgeURL(matches) }
+
+func (e *Engine) putGit(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		repo, err := asGitRepository(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, repo, gitRepositories)
+		e.sources.put(repo)
+	}
+}
+
+func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		ks, err := e.registry.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, ks, kustomizations)
+		e.runner.Upsert(declare(ks))
+	}
+}
+
+func (e *Engine) dropUnit(u *unstructured.Unstructured) {
+	id := unitID(u.GetNamespace(), u.GetName())
+	e.registry.drop(id)
+	e.runner.Remove(id)
+}
+
+// finalizer puts our finalizer on an object that lacks it, in the background: it is needed when
+// the object is deleted, not before.
+func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource) {
+	if o.GetDeletionTimestamp() != nil || hasFinalizer(o) {
+		return
+	}
+	go func() {
+		err := setFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, true)
+		if err != nil && ctx.Err() == nil {
+			e.cfg.Log.V(1).Info("a finalizer could not be set; the next change of the object tries again",
+				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+		}
+	}()
+}
+
+func hasFinalizer(o metav1.Object) bool {
+	for _, f := range o.GetFinalizers() {
+		if f == finalizer {
+			return true
+		}
+	}
+	return false
+}
+
+// compile-time proof that the engine's parts fit the runner's ports.
+var (
+	_ runner.Dialect = (*dialect)(nil)
+	_ runner.Sources = (*sources)(nil)
+)

@@ -1,0 +1,58 @@
+package flux
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/reference"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+)
+
+// events writes Kubernetes events, in the background and in bounds.
+type events struct {
+	scheme      *runtime.Scheme
+	broadcaster record.EventBroadcaster
+	kustomize   record.EventRecorder
+	source      record.EventRecorder
+}
+
+// maxEvent is the longest message that the API takes.
+const maxEvent = 1024
+
+func newEvents(client kubernetes.Interface) (events, error) {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme} {
+		if err := add(s); err != nil {
+			return events{}, err
+		}
+	}
+	b := record.NewBroadcaster()
+	b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	return events{
+		scheme: s, broadcaster: b,
+		kustomize: b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
+		source:    b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
+	}, nil
+}
+
+func (e events) emit(o runtime.Object, kind, reason, message string, annotations map[string]string) {
+	recorder := e.kustomize
+	if _, ok := o.(*sourcev1.GitRepository); ok {
+		recorder = e.source
+	}
+	ref, err := reference.GetReference(e.scheme, o)
+	if err != nil {
+		return
+	}
+	if len(message) > maxEvent {
+		message = message[:maxEvent-3] + "..."
+	}
+	recorder.AnnotatedEventf(ref, annotations, kind, reason, "%s", message)
+}
+
+func (e events) stop() { e.broadcaster.Shutdown() }

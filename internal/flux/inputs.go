@@ -1,0 +1,182 @@
+package flux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/render/substitute"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// Reader reads the ConfigMaps and Secrets that a Kustomization refers to.
+type Reader interface {
+	ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error)
+	Secret(ctx context.Context, namespace, name string) (map[string][]byte, error)
+}
+
+// clusterReader reads from the cluster.
+type clusterReader struct{ client kubernetes.Interface }
+
+func (r clusterReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
+	cm, err := r.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return cm.Data, nil
+}
+
+func (r clusterReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+	s, err := r.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return s.Data, nil
+}
+
+// inputsOf gathers what the render of a Kustomization needs beside its source.
+func inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
+	options := optionsOf(ks)
+	keys, err := keysOf(ctx, ks, reader)
+	if err != nil {
+		return runner.Inputs{}, err
+	}
+	options.Decryption = keys
+	options.Substitute, err = variablesOf(ctx, ks, reader)
+	if err != nil {
+		return runner.Inputs{}, err
+	}
+	digest, err := digestOf(ks, options)
+	if err != nil {
+		return runner.Inputs{}, err
+	}
+	return runner.Inputs{
+		Options: options, Digest: digest,
+		Labels: map[string]string{nameLabel: ks.Name, namespaceLabel: ks.Namespace},
+	}, nil
+}
+
+// optionsOf reads what needs nothing but the Kustomization itself.
+func optionsOf(ks *kustomizev1.Kustomization) render.Options {
+	o := render.Options{
+		Path: ks.Spec.Path, TargetNamespace: ks.Spec.TargetNamespace,
+		NamePrefix: ks.Spec.NamePrefix, NameSuffix: ks.Spec.NameSuffix,
+		Components: ks.Spec.Components, IgnoreMissingComponents: ks.Spec.IgnoreMissingComponents,
+	}
+	if m := ks.Spec.CommonMetadata; m != nil {
+		o.CommonLabels, o.CommonAnnotations = m.Labels, m.Annotations
+	}
+	for _, b := range ks.Spec.BuildMetadata {
+		o.BuildMetadata = append(o.BuildMetadata, string(b))
+	}
+	for _, p := range ks.Spec.Patches {
+		patch := types.Patch{Patch: p.Patch}
+		if t := p.Target; t != nil {
+			patch.Target = &types.Selector{
+				ResId: resid.ResId{
+					Gvk: resid.Gvk{Group: t.Group, Version: t.Version, Kind: t.Kind}, Name: t.Name, Namespace: t.Namespace,
+				},
+				AnnotationSelector: t.AnnotationSelector, LabelSelector: t.LabelSelector,
+			}
+		}
+		o.Patches = append(o.Patches, patch)
+	}
+	for _, i := range ks.Spec.Images {
+		o.Images = append(o.Images, types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest})
+	}
+	return o
+}
+
+// keysOf reads the keys by which the unit decrypts.
+func keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+	d := ks.Spec.Decryption
+	if d == nil {
+		return nil, nil
+	}
+	if d.Provider != "sops" {
+		return nil, fmt.Errorf("spec.decryption.provider: %q is not known; use \"sops\"", d.Provider)
+	}
+	data := map[string][]byte{}
+	if d.SecretRef != nil {
+		var err error
+		if data, err = reader.Secret(ctx, ks.Namespace, d.SecretRef.Name); err != nil {
+			return nil, fmt.Errorf("spec.decryption.secretRef: reading Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
+		}
+	}
+	keys, err := decrypt.NewKeys(data)
+	if err != nil {
+		return nil, fmt.Errorf("spec.decryption.secretRef: %w", err)
+	}
+	return keys, nil
+}
+
+// variablesOf reads the variables of postBuild: those of substituteFrom in their order, a later one
+// over an earlier, those of substitute last.
+func variablesOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*substitute.Options, error) {
+	pb := ks.Spec.PostBuild
+	if pb == nil {
+		return nil, nil
+	}
+	variables := map[string]string{}
+	for i, from := range pb.SubstituteFrom {
+		got, err := readVariables(ctx, ks.Namespace, from, reader)
+		if apierrors.IsNotFound(err) && from.Optional {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("spec.postBuild.substituteFrom[%d]: reading %s %q: %w",
+				i, from.Kind, ks.Namespace+"/"+from.Name, err)
+		}
+		maps.Copy(variables, got)
+	}
+	maps.Copy(variables, pb.Substitute)
+	return &substitute.Options{
+		Variables: variables, Strict: true,
+		Always: ks.GetSubstituteStrategy() == kustomizev1.SubstituteStrategyAlways,
+	}, nil
+}
+
+func readVariables(ctx context.Context, namespace string, from kustomizev1.SubstituteReference, reader Reader) (map[string]string, error) {
+	switch from.Kind {
+	case "ConfigMap":
+		return reader.ConfigMap(ctx, namespace, from.Name)
+	case "Secret":
+		data, err := reader.Secret(ctx, namespace, from.Name)
+		if err != nil {
+			return nil, err
+		}
+		values := make(map[string]string, len(data))
+		for k, v := range data {
+			values[k] = string(v)
+		}
+		return values, nil
+	default:
+		return nil, fmt.Errorf("kind %q is not known; use ConfigMap or Secret", from.Kind)
+	}
+}
+
+// digestOf tells two sets of inputs apart. It is a one-way digest, since variables may be secret.
+func digestOf(ks *kustomizev1.Kustomization, o render.Options) (string, error) {
+	keys := ""
+	if o.Decryption != nil {
+		keys = o.Decryption.Digest()
+	}
+	data, err := json.Marshal([]any{ks.UID, ks.Spec, keys, o.Substitute})
+	if err != nil {
+		return "", fmt.Errorf("encoding the inputs of %s/%s: %w", ks.Namespace, ks.Name, err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}

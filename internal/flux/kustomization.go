@@ -1,0 +1,169 @@
+package flux
+
+import (
+	"fmt"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// declare reads a Kustomization into a unit.
+func declare(ks *kustomizev1.Kustomization) engine.Unit {
+	u := engine.Unit{
+		ID: unitID(ks.Namespace, ks.Name), UID: string(ks.UID), Generation: ks.Generation,
+		Requested: ks.Annotations[requestedAt], Suspended: ks.Spec.Suspend, Deleting: !ks.DeletionTimestamp.IsZero(),
+		Source:   sourceOf(ks),
+		Interval: ks.Spec.Interval.Duration, RetryInterval: ks.GetRetryInterval(), Timeout: ks.GetTimeout(),
+		Prune: ks.Spec.Prune, Force: ks.Spec.Force, Deletion: engine.DeletionPolicy(ks.GetDeletionPolicy()),
+		Applied: ks.Status.LastAppliedRevision, Handled: ks.Status.LastHandledReconcileAt,
+	}
+	if ks.Status.Inventory != nil {
+		for _, e := range ks.Status.Inventory.Entries {
+			// An entry that cannot be read names nothing that could be pruned.
+			if id, err := engine.DecodeID(e.ID); err == nil {
+				u.Inventory = append(u.Inventory, engine.Entry{ID: id, Version: e.Version})
+			}
+		}
+	}
+	for _, d := range ks.Spec.DependsOn {
+		u.Dependencies = append(u.Dependencies, engine.Dependency{
+			Unit: unitID(orDefault(d.Namespace, ks.Namespace), d.Name), Expr: d.ReadyExpr,
+		})
+	}
+	extra, err := parseDependsOn(ks.Annotations[dependsOn], ks.Namespace)
+	if err != nil {
+		u.Invalid = err.Error()
+	}
+	u.Dependencies = append(u.Dependencies, extra...)
+	u.Reads = readsOf(ks)
+	u.Health = healthOf(ks)
+	u.Ignore = ignoreOf(ks)
+	if u.Invalid == "" {
+		u.Invalid = unsupported(ks)
+	}
+	return u
+}
+
+func orDefault(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}
+
+func sourceOf(ks *kustomizev1.Kustomization) engine.SourceID {
+	ref := ks.Spec.SourceRef
+	return engine.SourceID{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, ks.Namespace), Name: ref.Name}
+}
+
+// unsupported names a field that this engine would have to ignore, which would do something else
+// than what was declared.
+func unsupported(ks *kustomizev1.Kustomization) string {
+	switch {
+	case ks.Spec.SourceRef.Kind != sourcev1.GitRepositoryKind:
+		return fmt.Sprintf("spec.sourceRef.kind: sources of kind %q are not served; use a GitRepository", ks.Spec.SourceRef.Kind)
+	case ks.Spec.KubeConfig != nil:
+		return "spec.kubeConfig: remote clusters are not supported; remove the field"
+	case ks.Spec.ServiceAccountName != "":
+		return "spec.serviceAccountName: impersonation is not supported; remove the field"
+	case ks.Spec.Decryption != nil && ks.Spec.Decryption.ServiceAccountName != "":
+		return "spec.decryption.serviceAccountName: workload identity is not supported; use spec.decryption.secretRef"
+	default:
+		return ""
+	}
+}
+
+// readsOf are the ConfigMaps and Secrets that the render of a Kustomization reads.
+func readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
+	var reads []engine.ObjectID
+	if pb := ks.Spec.PostBuild; pb != nil {
+		for _, from := range pb.SubstituteFrom {
+			reads = append(reads, engine.ObjectID{Kind: from.Kind, Namespace: ks.Namespace, Name: from.Name})
+		}
+	}
+	if d := ks.Spec.Decryption; d != nil && d.SecretRef != nil {
+		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: d.SecretRef.Name})
+	}
+	return reads
+}
+
+func healthOf(ks *kustomizev1.Kustomization) engine.HealthPolicy {
+	policy := engine.HealthPolicy{Wait: ks.Spec.Wait}
+	for _, check := range ks.Spec.HealthChecks {
+		gv, err := schema.ParseGroupVersion(orDefault(check.APIVersion, "apps/v1"))
+		if err != nil {
+			continue
+		}
+		policy.Checks = append(policy.Checks, engine.Entry{
+			ID:      engine.ObjectID{Group: gv.Group, Kind: check.Kind, Namespace: orDefault(check.Namespace, ""), Name: check.Name},
+			Version: gv.Version,
+		})
+	}
+	for _, e := range ks.Spec.HealthCheckExprs {
+		gv, err := schema.ParseGroupVersion(e.APIVersion)
+		if err != nil {
+			continue
+		}
+		policy.Exprs = append(policy.Exprs, engine.HealthExpr{
+			Group: gv.Group, Kind: e.Kind, Current: e.Current, InProgress: e.InProgress, Failed: e.Failed,
+		})
+	}
+	return policy
+}
+
+// parseDependsOn reads "[group/]Kind/[namespace/]name, ...": a group is told from a kind by the dot
+// that every group has.
+func parseDependsOn(text, namespace string) ([]engine.Dependency, error) {
+	var deps []engine.Dependency
+	for _, item := range strings.Split(text, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		parts := strings.Split(item, "/")
+		var id engine.ObjectID
+		if strings.Contains(parts[0], ".") {
+			id.Group, parts = parts[0], parts[1:]
+		}
+		switch len(parts) {
+		case 2:
+			id.Kind, id.Namespace, id.Name = parts[0], namespace, parts[1]
+		case 3:
+			id.Kind, id.Namespace, id.Name = parts[0], parts[1], parts[2]
+		default:
+			return nil, fmt.Errorf("annotation %s: %q: want [group/]Kind/[namespace/]name", dependsOn, item)
+		}
+		if id.Kind == "" || id.Name == "" {
+			return nil, fmt.Errorf("annotation %s: %q: want [group/]Kind/[namespace/]name", dependsOn, item)
+		}
+		deps = append(deps, dependencyOn(id))
+	}
+	return deps, nil
+}
+
+// wellKnownGroups lets users leave out the group of the kinds that come with every cluster.
+var wellKnownGroups = map[string]string{
+	"Deployment": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "ReplicaSet": "apps",
+	"Job": "batch", "CronJob": "batch", "Ingress": "networking.k8s.io",
+	"CustomResourceDefinition": "apiextensions.k8s.io", "GitRepository": "source.toolkit.fluxcd.io",
+	"HelmRelease": "helm.toolkit.fluxcd.io",
+}
+
+var clusterScoped = map[string]bool{"CustomResourceDefinition": true, "Namespace": true, "ClusterRole": true}
+
+func dependencyOn(id engine.ObjectID) engine.Dependency {
+	if id.Kind == kustomizev1.KustomizationKind && (id.Group == "" || id.Group == kustomizationKind.Group) {
+		return engine.Dependency{Unit: unitID(id.Namespace, id.Name)}
+	}
+	if id.Group == "" {
+		id.Group = wellKnownGroups[id.Kind]
+	}
+	if clusterScoped[id.Kind] {
+		id.Namespace = ""
+	}
+	return engine.Dependency{Object: id}
+}

@@ -1,0 +1,59 @@
+package flux
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// The names that the upstream controllers write into a cluster; ours are the same, so that a
+// cluster can move from one to the other and back.
+const (
+	applyManager   = "kustomize-controller"
+	kustomizeField = "gotk-kustomize-controller"
+	sourceField    = "gotk-source-controller"
+	prefix         = "kustomize.toolkit.fluxcd.io/"
+	nameLabel      = prefix + "name"
+	namespaceLabel = prefix + "namespace"
+	finalizer      = kustomizev1.KustomizationFinalizer
+	requestedAt    = "reconcile.fluxcd.io/requestedAt"
+	// dependsOn is our own: dependencies on objects of any kind.
+	dependsOn = "headgate.dev/depends-on"
+)
+
+// Namespace is where a Flux cluster keeps its root objects; System is the name of these.
+const (
+	Namespace = "flux-system"
+	System    = "flux-system"
+)
+
+var (
+	kustomizations  = kustomizev1.GroupVersion.WithResource("kustomizations")
+	gitRepositories = sourcev1.GroupVersion.WithResource("gitrepositories")
+
+	kustomizationKind = schema.GroupKind{Group: kustomizev1.GroupVersion.Group, Kind: kustomizev1.KustomizationKind}
+	gitRepositoryKind = schema.GroupKind{Group: sourcev1.GroupVersion.Group, Kind: sourcev1.GitRepositoryKind}
+)
+
+// Ownership is how Flux marks what it manages.
+func Ownership() cluster.Ownership {
+	return cluster.Ownership{Label: nameLabel, NamespaceLabel: namespaceLabel, Manager: applyManager}
+}
+
+// ApplyNames are the names that the applier needs.
+func ApplyNames() apply.Names {
+	return apply.Names{
+		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group},
+	}
+}
+
+// unitID is the unit that a Kustomization declares.
+func unitID(namespace, name string) engine.UnitID {
+	return engine.UnitID{Kind: kustomizev1.KustomizationKind, Namespace: namespace, Name: name}
+}

@@ -1,0 +1,190 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// sources runs the GitRepositories of a cluster and answers for their artifacts.
+type sources struct {
+	client dynamic.Interface
+	reader Reader
+	store  *source.Store
+	events events
+	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
+	rewrite func(url string) (Local, bool)
+	notify  func(engine.SourceID)
+	observe func(engine.SourceID, string)
+	slots   chan struct{}
+	ctx     context.Context
+	wg      sync.WaitGroup
+
+	mu   sync.RWMutex
+	gits map[source.Key]*gitSource
+}
+
+// Local is a repository that is served from here.
+type Local struct {
+	URL, Username, Password string
+}
+
+func asGitRepository(u *unstructured.Unstructured) (*sourcev1.GitRepository, error) {
+	repo := &sourcev1.GitRepository{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, repo); err != nil {
+		return nil, fmt.Errorf("reading GitRepository %s/%s: %w", u.GetNamespace(), u.GetName(), err)
+	}
+	return repo, nil
+}
+
+func keyOf(repo *sourcev1.GitRepository) source.Key {
+	return source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}
+}
+
+// put takes a GitRepository from the watch.
+func (s *sources) put(repo *sourcev1.GitRepository) {
+	key := keyOf(repo)
+	s.mu.Lock()
+	g, ok := s.gits[key]
+	if !ok {
+		g = &gitSource{sources: s, key: key, wake: make(chan struct{}, 1)}
+		ctx, stop := context.WithCancel(s.ctx)
+		g.stop = stop
+		s.gits[key] = g
+		s.wg.Add(1)
+		go func() {
+			defer s.wg.Done()
+			g.run(ctx)
+		}()
+	}
+	s.mu.Unlock()
+	g.put(repo)
+	if !ok {
+		s.changed(key)
+	}
+}
+
+// dropped takes a GitRepository that is gone.
+func (s *sources) dropped(u *unstructured.Unstructured) {
+	key := source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: u.GetNamespace(), Name: u.GetName()}
+	s.mu.Lock()
+	if g, ok := s.gits[key]; ok {
+		g.stop()
+		delete(s.gits, key)
+	}
+	s.mu.Unlock()
+	s.changed(key)
+}
+
+func (s *sources) changed(key source.Key) { s.notify(engine.SourceID(key)) }
+
+func (s *sources) tell(key source.Key, text string) {
+	if s.observe != nil {
+		s.observe(engine.SourceID(key), text)
+	}
+}
+
+// Source answers the runner.
+func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
+	key := source.Key(id)
+	s.mu.RLock()
+	g, known := s.gits[key]
+	s.mu.RUnlock()
+	if !known {
+		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
+	}
+	if a, ok := s.store.Get(key); ok {
+		return engine.SourceFact{Found: true, Revision: a.Revision}, a.Tree
+	}
+	g.mu.Lock()
+	failure := g.failure
+	g.mu.Unlock()
+	if failure != "" {
+		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
+	}
+	return engine.SourceFact{Found: true, Message: id.String() + " has no artifact yet"}, nil
+}
+
+// nudgeURL has every source fetched whose URL, or whose stand-in, is the given one.
+func (s *sources) nudgeURL(matches func(url string) bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, g := range s.gits {
+		if repo := g.current(); repo != nil && matches(repo.Spec.URL) {
+			g.nudge()
+		}
+	}
+}
+
+// unsupportedError names a field that would have to be ignored.
+type unsupportedError struct{ field, hint string }
+
+func (e *unsupportedError) Error() string { return e.field + " is not supported: " + e.hint }
+
+func unsupportedGit(repo *sourcev1.GitRepository) error {
+	spec := repo.Spec
+	switch {
+	case spec.Verification != nil:
+		return &unsupportedError{"spec.verify", "signatures are not verified; remove the field"}
+	case spec.RecurseSubmodules:
+		return &unsupportedError{"spec.recurseSubmodules", "submodules are not fetched; remove the field"}
+	case len(spec.Include) > 0:
+		return &unsupportedError{"spec.include", "other repositories are not included; remove the field"}
+	case len(spec.SparseCheckout) > 0:
+		return &unsupportedError{"spec.sparseCheckout", "the whole repository is fetched; use spec.ignore"}
+	case spec.ProxySecretRef != nil:
+		return &unsupportedError{"spec.proxySecretRef", "proxies are not supported; remove the field"}
+	case spec.Provider != "" && spec.Provider != sourcev1.GitProviderGeneric:
+		return &unsupportedError{"spec.provider", fmt.Sprintf("%q is not served; use \"generic\"", spec.Provider)}
+	default:
+		return nil
+	}
+}
+
+// options reads how a GitRepository is fetched.
+func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (source.GitOptions, error) {
+	if err := unsupportedGit(repo); err != nil {
+		return source.GitOptions{}, err
+	}
+	o := source.GitOptions{URL: repo.Spec.URL, Ignore: repo.Spec.Ignore, SpillDir: s.store.SpillDir()}
+	if repo.Spec.Timeout != nil {
+		o.Timeout = repo.Spec.Timeout.Duration
+	}
+	if ref := repo.Spec.Reference; ref != nil {
+		o.Ref = source.GitRef{Branch: ref.Branch, Tag: ref.Tag, SemVer: ref.SemVer, Name: ref.Name, Commit: ref.Commit}
+	}
+	if s.rewrite != nil {
+		if local, ok := s.rewrite(repo.Spec.URL); ok {
+			o.URL, o.Username, o.Password = local.URL, local.Username, local.Password
+			return o, nil
+		}
+	}
+	if repo.Spec.SecretRef == nil {
+		return o, nil
+	}
+	name := repo.Spec.SecretRef.Name
+	data, err := s.reader.Secret(ctx, repo.Namespace, name)
+	if err != nil {
+		return o, fmt.Errorf("spec.secretRef: reading Secret %q: %w", repo.Namespace+"/"+name, err)
+	}
+	if len(data["identity"]) > 0 || len(data["githubAppID"]) > 0 || len(data["tls.crt"]) > 0 {
+		return o, &unsupportedError{"spec.secretRef", fmt.Sprintf(
+			"Secret %q holds an SSH key, a GitHub App or a client certificate; use username and password, or bearerToken",
+			repo.Namespace+"/"+name)}
+	}
+	o.Username, o.Password = string(data["username"]), string(data["password"])
+	o.BearerToken = string(data["bearerToken"])
+	o.CAFile = data["ca.crt"]
+	if len(o.CAFile) == 0 {
+		o.CAFile = data["caFile"]
+	}
+	return o, nil
+}

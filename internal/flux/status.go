@@ -1,0 +1,120 @@
+package flux
+
+import (
+	"fmt"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// statusOf returns the status of a Kustomization after a report. It is a pure function of the
+// status before, the report and the time.
+func statusOf(before kustomizev1.KustomizationStatus, r runner.Report, now time.Time) kustomizev1.KustomizationStatus {
+	after := *before.DeepCopy()
+	c := &conditions{list: after.Conditions, generation: r.Generation, now: metav1.NewTime(now.Truncate(time.Second))}
+	switch {
+	case !r.Final:
+		progress(c, before, r)
+	case r.OK:
+		succeeded(c, before, r)
+	default:
+		failed(c, r)
+	}
+	after.Conditions = c.sorted()
+	if r.Attempted != "" {
+		after.LastAttemptedRevision = r.Attempted
+	}
+	if !r.Final {
+		return after
+	}
+	after.Inventory = inventoryOf(r.Inventory)
+	requested := r.Handled != "" && r.Handled != before.LastHandledReconcileAt
+	if r.Handled != "" {
+		after.LastHandledReconcileAt = r.Handled
+	}
+	if r.OK {
+		after.LastAppliedRevision = r.Attempted
+	}
+	if r.OK || r.Terminal {
+		after.ObservedGeneration = r.Generation
+	}
+	if r.Digest != "" {
+		remember(&after, r, requested, now)
+	}
+	return after
+}
+
+// progress is the state of a pass that takes long. A unit that is ready stays so while the same
+// revision is looked at again.
+func progress(c *conditions, before kustomizev1.KustomizationStatus, r runner.Report) {
+	same := c.is(conditionReady, metav1.ConditionTrue) && r.Reason == engine.ReasonProgressing &&
+		before.LastAppliedRevision == r.Attempted && before.ObservedGeneration == r.Generation
+	switch {
+	case same:
+	case r.Reason == engine.ReasonProgressing:
+		c.set(conditionReady, metav1.ConditionUnknown, r.Reason, r.Message)
+	default:
+		c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
+	}
+	if r.Terminal {
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, r.Reason, r.Message)
+		return
+	}
+	c.drop(conditionStalled)
+	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
+}
+
+func succeeded(c *conditions, before kustomizev1.KustomizationStatus, r runner.Report) {
+	c.drop(conditionReconciling, conditionStalled)
+	if r.Checked {
+		same := before.LastAppliedRevision == r.Attempted && c.is(conditionHealthy, metav1.ConditionTrue)
+		message := fmt.Sprintf("Health check passed in %s", r.Took.Round(time.Millisecond))
+		if same {
+			message = c.get(conditionHealthy).Message
+		}
+		c.set(conditionHealthy, metav1.ConditionTrue, meta.SucceededReason, message)
+	} else {
+		c.drop(conditionHealthy)
+	}
+	c.set(conditionReady, metav1.ConditionTrue, meta.ReconciliationSucceededReason, "Applied revision: "+r.Attempted)
+}
+
+func failed(c *conditions, r runner.Report) {
+	c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
+	if r.Reason == engine.ReasonHealthCheckFailed {
+		c.set(conditionHealthy, metav1.ConditionFalse, r.Reason, r.Message)
+	}
+	if r.Terminal {
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, r.Reason, r.Message)
+		return
+	}
+	c.drop(conditionStalled)
+	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, r.Message)
+}
+
+func inventoryOf(entries []engine.Entry) *kustomizev1.ResourceInventory {
+	inventory := &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{}}
+	for _, e := range entries {
+		inventory.Entries = append(inventory.Entries, kustomizev1.ResourceRef{ID: e.ID.Encode(), Version: e.Version})
+	}
+	return inventory
+}
+
+// remember enters a pass into the history: a new result, or one that was asked for. A pass at the
+// interval that finds nothing new leaves the history alone.
+func remember(s *kustomizev1.KustomizationStatus, r runner.Report, requested bool, now time.Time) {
+	latest := s.History.Latest()
+	if latest != nil && !requested && latest.Digest == r.Digest && latest.LastReconciledStatus == r.Reason &&
+		latest.Metadata["revision"] == r.Attempted {
+		return
+	}
+	s.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), r.Reason,
+		map[string]string{"revision": r.Attempted})
+}

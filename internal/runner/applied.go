@@ -1,0 +1,248 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// applied takes the outcome of an apply.
+func (r *Runner) applied(id engine.UnitID, p *engine.Pass, rendering *rendering, out apply.Outcome) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	r.setInventory(u, engine.Union(out.Entries(), u.inventory))
+	r.countDrift(u, out)
+	r.reconsider(u)
+	defer r.mark(id)
+	defer r.wakeHolding()
+	if u.pass != p {
+		return
+	}
+	if out.Superseded {
+		u.pass = nil
+		return
+	}
+	u.needs = nil
+	for _, result := range out.Results {
+		r.count(u, result)
+		if result.Wait != nil {
+			u.needs = append(u.needs, *result.Wait)
+		}
+	}
+	if failure := failureOf(out.Results); failure != nil {
+		r.awaitNeeds(u)
+		r.fail(u, *failure, false)
+		return
+	}
+	p.Progress = engine.Applied
+	p.Pending = nil
+	for _, need := range u.needs {
+		p.Pending = append(p.Pending, need.Wait)
+	}
+	if r.awaitNeeds(u) {
+		r.resume(u)
+	}
+}
+
+func (r *Runner) count(u *unit, result apply.Result) {
+	switch result.Action {
+	case engine.Create, engine.Configure, engine.Delete:
+		if result.Err == nil && result.Wait == nil {
+			u.changes = append(u.changes, result)
+			r.stats.Applied++
+		}
+	case engine.Unchanged, engine.Skip:
+		r.stats.Unchanged++
+	}
+}
+
+// failureOf words what failed in an apply or a deletion; nil when nothing did.
+func failureOf(results []apply.Result) *engine.Failure {
+	const named = 5
+	var texts []string
+	failed, transient := 0, true
+	for _, result := range results {
+		if result.Err == nil {
+			continue
+		}
+		failed++
+		transient = transient && apply.Transient(result.Err)
+		if failed <= named {
+			texts = append(texts, result.Err.Error())
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("%d of %d objects failed: %s", failed, len(results), strings.Join(texts, "; "))
+	if failed > named {
+		message += fmt.Sprintf("; and %d more", failed-named)
+	}
+	return &engine.Failure{Reason: engine.ReasonFailed, Message: message, Transient: transient}
+}
+
+// awaitNeeds enters what the objects of the unit need into the indexes, and tells whether some of
+// it has come meanwhile.
+func (r *Runner) awaitNeeds(u *unit) bool {
+	came := false
+	for _, need := range u.needs {
+		if need.Kind.Kind != "" {
+			r.byKind.add(need.Kind, u.ID)
+			came = came || r.kindCame(u, need)
+			continue
+		}
+		r.byObject.add(need.Object, u.ID)
+		came = came || r.objectCame(u, need)
+	}
+	return came
+}
+
+func (r *Runner) kindCame(u *unit, need apply.Need) bool {
+	for _, o := range u.rendering.objects {
+		if o.GroupVersionKind().GroupKind() != need.Kind {
+			continue
+		}
+		if _, served := r.cluster.Kinds.Lookup(o.GroupVersionKind()); served {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Runner) objectCame(u *unit, need apply.Need) bool {
+	if owner, ok := r.owners.Owner(need.Object); ok && owner != u.ID {
+		return false
+	}
+	_, exists := r.cluster.Objects.Get(need.Object)
+	return exists == (need.Object.Kind == "Namespace")
+}
+
+// countDrift tells of foreign changes that were put right, and counts them for the tug-of-war.
+func (r *Runner) countDrift(u *unit, out apply.Outcome) {
+	for _, result := range out.Results {
+		if result.Drift == nil || result.Err != nil {
+			continue
+		}
+		drift := *result.Drift
+		t := r.tug[drift.ID]
+		if t == nil {
+			t = &tug{}
+			r.tug[drift.ID] = t
+		}
+		now := time.Now()
+		if now.Sub(t.last) > tugWindow {
+			t.count = 0
+		}
+		t.count, t.last, t.drift = t.count+1, now, drift
+		text := "drift put right: " + drift.String()
+		if t.count > tugFree {
+			text = fmt.Sprintf("tug-of-war: %s %d times; the next correction waits %s", drift, t.count, t.delay(now))
+		}
+		r.note(u, u.phase, text, t.count > tugFree)
+		id := u.ID
+		r.work(func(ctx context.Context) func() {
+			r.cfg.Dialect.Drifted(ctx, id, drift)
+			return func() {}
+		})
+	}
+}
+
+// reconsider looks again at objects that changed while the unit was busy: most of these changes
+// were its own.
+func (r *Runner) reconsider(u *unit) {
+	suspects := u.suspect
+	u.suspect = nil
+	for id := range suspects {
+		r.consider(u, id)
+	}
+}
+
+// consider enters an object as drifted if it is no longer what was applied.
+func (r *Runner) consider(u *unit, id engine.ObjectID) {
+	if !r.applier.Drifted(id) || u.Suspended || u.Deleting {
+		return
+	}
+	if owner, _ := r.owners.Owner(id); owner != u.ID {
+		return
+	}
+	if u.drift == nil {
+		u.drift = map[engine.ObjectID]bool{}
+	}
+	u.drift[id] = true
+	if t := r.tug[id]; t != nil {
+		now := time.Now()
+		if wait := t.delay(now); wait > 0 {
+			u.driftAt = sooner(u.driftAt, now.Add(wait))
+			return
+		}
+	}
+	u.driftAt = time.Time{}
+}
+
+// setInventory replaces what the unit holds and keeps the indexes true.
+func (r *Runner) setInventory(u *unit, entries []engine.Entry) {
+	u.inventory = entries
+	now := make(map[engine.ObjectID]bool, len(entries))
+	for _, e := range entries {
+		now[e.ID] = true
+		if !u.owned[e.ID] {
+			r.byObject.add(e.ID, u.ID)
+		}
+	}
+	for id := range u.owned {
+		if !now[id] && !r.interested(u, id) {
+			r.byObject.remove(id, u.ID)
+		}
+	}
+	u.owned = now
+}
+
+// interested tells whether the unit looks at an object that it does not hold.
+func (r *Runner) interested(u *unit, id engine.ObjectID) bool {
+	for _, check := range u.Health.Checks {
+		if check.ID == id {
+			return true
+		}
+	}
+	for _, read := range u.Reads {
+		if read == id {
+			return true
+		}
+	}
+	for _, d := range u.Dependencies {
+		if d.Object == id {
+			return true
+		}
+	}
+	for _, need := range u.needs {
+		if need.Object == id {
+			return true
+		}
+	}
+	return false
+}
+
+// summary counts changes for a note.
+func summary(changes []apply.Result) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	counts := map[engine.Action]int{}
+	for _, c := range changes {
+		counts[c.Action]++
+	}
+	var parts []string
+	for _, action := range []engine.Action{engine.Create, engine.Configure, engine.Delete} {
+		if counts[action] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[action], action))
+		}
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}

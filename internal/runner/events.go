@@ -1,0 +1,262 @@
+package runner
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Upsert tells that a unit is declared, or declared differently.
+func (r *Runner) Upsert(declared engine.Unit) {
+	r.mail.post(func() { r.upsert(declared) })
+}
+
+func (r *Runner) upsert(declared engine.Unit) {
+	u, known := r.units[declared.ID]
+	if known && u.UID != declared.UID {
+		r.remove(declared.ID)
+		known = false
+	}
+	if !known {
+		u = &unit{since: time.Now()}
+		r.units[declared.ID] = u
+		r.adopt(u, declared)
+	}
+	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
+		u.Suspended != declared.Suspended || u.Deleting != declared.Deleting ||
+		!slices.Equal(u.Dependencies, declared.Dependencies)
+	if changed {
+		r.unlink(u)
+		u.Unit = declared
+		r.compile(u)
+		r.link(u)
+		r.findCycles()
+		r.mark(u.ID)
+		r.wakeHolding()
+	}
+	// A dependent may look at the status of the object itself.
+	r.markAll(r.dependents[declared.ID])
+}
+
+// adopt takes over what the declaration says was applied before this process began.
+func (r *Runner) adopt(u *unit, declared engine.Unit) {
+	u.Unit = declared
+	u.applied = declared.Applied
+	r.setInventory(u, declared.Inventory)
+	for _, e := range declared.Inventory {
+		r.owners.Claim(e.ID, declared.ID)
+		// Deletions behind our back are noticed from the start.
+		_, _ = r.cluster.Kinds.Lookup(e.GroupVersionKind())
+	}
+}
+
+func (r *Runner) compile(u *unit) {
+	rules, ready, err := rulesOf(&u.Unit)
+	if err != nil && u.Invalid == "" {
+		u.Invalid = err.Error()
+	}
+	u.rules, u.ready = rules, ready
+	for _, e := range u.Health.Exprs {
+		r.cluster.Objects.KeepFull(schema.GroupKind{Group: e.Group, Kind: e.Kind})
+	}
+}
+
+// link enters the unit into the indexes.
+func (r *Runner) link(u *unit) {
+	r.bySource.add(u.Source, u.ID)
+	for _, d := range u.Dependencies {
+		if d.Unit != (engine.UnitID{}) {
+			r.dependents.add(d.Unit, u.ID)
+			continue
+		}
+		r.follow(u, d.Object, "")
+	}
+	for _, check := range u.Health.Checks {
+		r.follow(u, check.ID, check.Version)
+	}
+	for _, read := range u.Reads {
+		r.follow(u, read, "v1")
+	}
+}
+
+func (r *Runner) follow(u *unit, id engine.ObjectID, version string) {
+	r.byObject.add(id, u.ID)
+	if !r.cluster.Objects.Follow(id, version) {
+		r.byKind.add(id.GroupKind(), u.ID)
+	}
+}
+
+func (r *Runner) unlink(u *unit) {
+	r.bySource.remove(u.Source, u.ID)
+	for _, d := range u.Dependencies {
+		r.dependents.remove(d.Unit, u.ID)
+		if !u.owned[d.Object] {
+			r.byObject.remove(d.Object, u.ID)
+		}
+	}
+	for _, check := range u.Health.Checks {
+		if !u.owned[check.ID] {
+			r.byObject.remove(check.ID, u.ID)
+		}
+	}
+	for _, read := range u.Reads {
+		r.byObject.remove(read, u.ID)
+	}
+}
+
+// Remove tells that a unit's object is gone.
+func (r *Runner) Remove(id engine.UnitID) {
+	r.mail.post(func() { r.remove(id) })
+}
+
+func (r *Runner) remove(id engine.UnitID) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	r.note(u, engine.PhaseDeleting, "deleted", false)
+	r.setTimer(u, time.Time{})
+	r.unlink(u)
+	claimed := u.inventory
+	if u.rendering != nil {
+		claimed = engine.Union(claimed, u.rendering.entries)
+	}
+	for _, e := range claimed {
+		r.letGo(u, e.ID)
+	}
+	r.setInventory(u, nil)
+	delete(r.units, id)
+	delete(r.holding, id)
+	r.findCycles()
+	r.markAll(r.dependents[id])
+	r.wakeHolding()
+}
+
+// findCycles looks for cycles of dependencies and wakes whoever came into one, or out of one.
+func (r *Runner) findCycles() {
+	graph := engine.Graph{}
+	for id, u := range r.units {
+		var deps []engine.UnitID
+		for _, d := range u.Dependencies {
+			if d.Unit != (engine.UnitID{}) {
+				deps = append(deps, d.Unit)
+			}
+		}
+		graph[id] = deps
+	}
+	before := r.cycles
+	r.cycles = graph.InCycle()
+	for id := range r.cycles {
+		if before[id] == nil {
+			r.mark(id)
+		}
+	}
+	for id := range before {
+		if r.cycles[id] == nil {
+			r.mark(id)
+		}
+	}
+}
+
+// SourceChanged tells that a source has something new to say.
+func (r *Runner) SourceChanged(id engine.SourceID) {
+	r.mail.post(func() {
+		r.markAll(r.bySource[id])
+		r.wakeHolding()
+	})
+}
+
+// ObjectChanged tells that an object of the cluster changed, came or went.
+func (r *Runner) ObjectChanged(id engine.ObjectID) {
+	r.mail.post(func() {
+		for unitID := range r.byObject[id] {
+			if u, ok := r.units[unitID]; ok {
+				r.objectChanged(u, id)
+			}
+		}
+	})
+}
+
+func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
+	if slices.Contains(u.Reads, id) {
+		r.readChanged(u, id)
+	}
+	for _, need := range u.needs {
+		if need.Object == id && u.pass != nil && !u.busy && r.objectCame(u, need) {
+			r.resume(u)
+		}
+	}
+	if u.owned[id] {
+		if u.busy {
+			if u.suspect == nil {
+				u.suspect = map[engine.ObjectID]bool{}
+			}
+			u.suspect[id] = true
+			return
+		}
+		r.consider(u, id)
+	}
+	r.mark(u.ID)
+}
+
+// readChanged begins a new desired state when an object that the render reads is different.
+func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
+	rec, _ := r.cluster.Objects.Get(id)
+	if u.readAt == nil {
+		u.readAt = map[engine.ObjectID]uint64{}
+	}
+	before, known := u.readAt[id]
+	if known && before == rec.ResourceVersion {
+		return
+	}
+	u.readAt[id] = rec.ResourceVersion
+	if known || u.last.Failure != nil || u.rendering != nil {
+		u.inputs++
+		u.cached = nil
+	}
+}
+
+// KindChanged tells that a kind has become served, or is no longer.
+func (r *Runner) KindChanged(gk schema.GroupKind) {
+	r.mail.post(func() { r.kindChanged(gk) })
+}
+
+func (r *Runner) kindChanged(gk schema.GroupKind) {
+	if _, served := r.cluster.Kinds.Lookup(gk.WithVersion("")); !served {
+		r.cluster.Objects.StopKind(gk)
+		return
+	}
+	waiting := r.byKind[gk]
+	delete(r.byKind, gk)
+	for id := range waiting {
+		u, ok := r.units[id]
+		if !ok {
+			continue
+		}
+		r.refollow(u, gk)
+		switch {
+		case u.pass != nil && !u.busy:
+			r.resume(u)
+		case u.last.Failure != nil && u.last.Failure.Reason == engine.ReasonFailed:
+			u.last.Failure.RetryAt = time.Now()
+		}
+		r.mark(id)
+	}
+}
+
+// refollow follows the objects of a kind that was not served before.
+func (r *Runner) refollow(u *unit, gk schema.GroupKind) {
+	for _, check := range u.Health.Checks {
+		if check.ID.GroupKind() == gk {
+			r.follow(u, check.ID, check.Version)
+		}
+	}
+	for _, d := range u.Dependencies {
+		if d.Object.GroupKind() == gk {
+			r.follow(u, d.Object, "")
+		}
+	}
+}

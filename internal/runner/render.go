@@ -1,0 +1,247 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// job is one render, with everything it needs, so that it can run outside of the loop.
+type job struct {
+	id       engine.UnitID
+	key      engine.Key
+	tree     *source.Tree
+	previous *rendering
+	cached   *Inputs
+	fresh    bool
+}
+
+func (r *Runner) jobOf(u *unit, key engine.Key, fresh bool) job {
+	_, tree := r.cfg.Sources.Source(u.Source)
+	j := job{id: u.ID, key: key, tree: tree, previous: u.rendering, fresh: fresh}
+	if u.inputsFor == u.inputs && u.cached != nil && !fresh && j.previous != nil && j.previous.key.Generation == key.Generation {
+		j.cached = u.cached
+	}
+	return j
+}
+
+// startRender renders in a worker, unless the look ahead has done so already.
+func (r *Runner) startRender(u *unit) {
+	p := u.pass
+	if u.looking {
+		// The look ahead wakes the unit when it is done.
+		u.busy = true
+		return
+	}
+	j := r.jobOf(u, p.Key, u.fresh())
+	u.busy = true
+	r.work(func(ctx context.Context) func() {
+		out, inputs := r.render(ctx, j)
+		return func() { r.rendered(j, p, out, inputs) }
+	})
+}
+
+// lookAhead renders a unit that waits for its dependencies, so that it is known in time what it
+// will claim, and so that nothing is left to render when the dependencies are met.
+func (r *Runner) lookAhead(u *unit) {
+	fact, _ := r.cfg.Sources.Source(u.Source)
+	key := engine.Key{Generation: u.Generation, Revision: fact.Revision, Requested: u.Requested, Inputs: u.inputs}
+	if u.looking || u.looked == key || fact.Revision == "" {
+		return
+	}
+	u.looking, u.looked = true, key
+	j := r.jobOf(u, key, false)
+	r.work(func(ctx context.Context) func() {
+		out, inputs := r.render(ctx, j)
+		return func() {
+			u, ok := r.units[j.id]
+			if !ok {
+				return
+			}
+			u.looking = false
+			r.accept(u, out, inputs)
+			if u.busy && u.pass != nil && u.pass.Progress == engine.Begun {
+				u.busy = false
+			}
+			r.mark(u.ID)
+		}
+	})
+}
+
+// render runs in a worker.
+func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
+	out := &rendering{key: j.key, tree: j.tree}
+	inputs := j.cached
+	if inputs == nil {
+		got, err := r.cfg.Dialect.Inputs(ctx, j.id)
+		if err != nil {
+			out.err = err
+			return out, nil
+		}
+		inputs = &got
+	}
+	out.inputs = inputs.Digest
+	if j.reusable(out) {
+		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
+		return out, inputs
+	}
+	select {
+	case r.renders <- struct{}{}:
+		defer func() { <-r.renders }()
+	case <-ctx.Done():
+		out.err = context.Cause(ctx)
+		return out, nil
+	}
+	result, err := r.cfg.Renderer.Build(ctx, j.tree, inputs.Options)
+	if err != nil {
+		out.err = err
+		return out, inputs
+	}
+	out.result = result
+	out.err = r.finish(out, inputs.Labels)
+	return out, inputs
+}
+
+// reusable tells whether the previous render would give the same again.
+func (j job) reusable(out *rendering) bool {
+	p := j.previous
+	if p.failed() || p.result.Volatile || j.fresh || p.inputs != out.inputs || p.key.Generation != j.key.Generation {
+		return false
+	}
+	return p.tree.Digest() == j.tree.Digest() || p.result.Reads.Unchanged(j.tree)
+}
+
+// finish labels the objects with their owner and puts them in order.
+func (r *Runner) finish(out *rendering, labels map[string]string) error {
+	seen := map[engine.ObjectID]bool{}
+	objects := make([]*unstructured.Unstructured, 0, len(out.result.Objects))
+	for _, o := range out.result.Objects {
+		o = o.DeepCopy()
+		all := maps.Clone(o.GetLabels())
+		if all == nil {
+			all = map[string]string{}
+		}
+		maps.Copy(all, labels)
+		o.SetLabels(all)
+		if res, ok := r.cluster.Kinds.Lookup(o.GroupVersionKind()); ok && !res.Namespaced {
+			o.SetNamespace("")
+		}
+		if id := engine.IDOf(o); seen[id] {
+			return fmt.Errorf("%s stands twice in what was rendered", id)
+		}
+		seen[engine.IDOf(o)] = true
+		objects = append(objects, o)
+	}
+	out.objects = engine.Sort(objects)
+	for _, o := range out.objects {
+		out.entries = append(out.entries, engine.EntryOf(o))
+	}
+	out.children = childrenOf(out.objects, r.cfg.UnitKinds)
+	return nil
+}
+
+// rendered takes the result of a render that belongs to a pass.
+func (r *Runner) rendered(j job, p *engine.Pass, out *rendering, inputs *Inputs) {
+	u, ok := r.units[j.id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	r.accept(u, out, inputs)
+	if u.pass == p {
+		if out.err != nil {
+			r.fail(u, buildFailure(out.err), false)
+			return
+		}
+		p.Progress = engine.Rendered
+	}
+	r.mark(u.ID)
+	r.wakeHolding()
+}
+
+func buildFailure(err error) engine.Failure {
+	return engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Transient: apply.Transient(err)}
+}
+
+// accept enters a rendering: what it was made from, what the unit claims by it, and what it lets
+// go of, if someone else wants that.
+func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
+	if inputs != nil {
+		u.cached, u.inputsFor = inputs, out.key.Inputs
+	}
+	hit := u.rendering != nil && u.rendering.result == out.result && out.result != nil
+	if hit {
+		r.stats.RenderHits++
+	} else {
+		r.stats.Renders++
+	}
+	if out.err != nil && u.rendering != nil && u.rendering.err == nil {
+		// What was claimed before stays claimed: a unit that cannot be read lets nothing go.
+		kept := *u.rendering
+		kept.key, kept.err = out.key, out.err
+		u.rendering = &kept
+		return
+	}
+	u.rendering = out
+	if out.err != nil {
+		return
+	}
+	wanted := make(map[engine.ObjectID]bool, len(out.entries))
+	for _, e := range out.entries {
+		wanted[e.ID] = true
+		r.owners.Claim(e.ID, u.ID)
+	}
+	kept := u.inventory[:0:0]
+	for _, e := range u.inventory {
+		if !wanted[e.ID] && r.owners.ClaimedByOther(e.ID, u.ID) {
+			r.letGo(u, e.ID)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	r.setInventory(u, kept)
+}
+
+// letGo hands an object over to the next unit that claims it.
+func (r *Runner) letGo(u *unit, id engine.ObjectID) {
+	r.applier.Forget(id)
+	heir, changed := r.owners.Release(id, u.ID)
+	if !changed {
+		return
+	}
+	r.note(u, u.phase, id.String()+" goes over to "+heir.String(), false)
+	to, ok := r.units[heir]
+	if !ok {
+		return
+	}
+	if to.pass != nil && !to.busy {
+		r.resume(to)
+	}
+	if to.last.Failure != nil {
+		to.last.Failure.RetryAt = time.Now()
+	}
+	r.mark(heir)
+}
+
+// resume lets a pass go on that waited for something that objects needed.
+func (r *Runner) resume(u *unit) {
+	if u.pass.Progress == engine.Applied && len(u.pass.Pending) > 0 && u.pass.Failure == nil {
+		u.pass.Progress, u.pass.Pending = engine.Rendered, nil
+	}
+	r.mark(u.ID)
+}
+
+// Rendered is what a unit declares, for those who only want to look.
+type Rendered struct {
+	Objects []*unstructured.Unstructured
+	Digest  string
+	Reads   render.ReadSet
+}

@@ -1,0 +1,179 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Report is the state of a unit, to be written down.
+type Report struct {
+	Unit       engine.UnitID
+	Generation int64
+	// Final reports end a pass; others tell of one that takes long.
+	Final bool
+	// OK is set when the unit is ready.
+	OK       bool
+	Terminal bool
+	Reason   string
+	Message  string
+	// Handled is the token of the request that the pass answered.
+	Handled string
+	// Attempted is the revision of the pass, Applied the last one that was applied with success.
+	Attempted, Applied string
+	// Digest is that of what was rendered.
+	Digest    string
+	Inventory []engine.Entry
+	// Checked is set when the health of objects counted, and Healthy says what it was.
+	Checked bool
+	Changes []apply.Result
+	Took    time.Duration
+	Next    time.Duration
+
+	// Pass is the pass that is reported on.
+	Pass *engine.Pass
+}
+
+// retryReport is how long a report that could not be written waits.
+const retryReport = time.Second
+
+// report has the state of a unit written down, the latest one if several wait.
+func (r *Runner) report(u *unit, report Report) {
+	report.Unit, report.Generation = u.ID, u.Generation
+	report.Handled, report.Applied = u.Requested, u.applied
+	report.Inventory = slices.Clone(u.inventory)
+	report.Checked, report.Took, report.Next = u.Health.Checked(), u.finished, u.Interval
+	if report.Pass != nil {
+		report.Generation, report.Attempted = report.Pass.Key.Generation, report.Pass.Key.Revision
+		report.Handled = report.Pass.Key.Requested
+	}
+	if !u.rendering.failed() && u.rendering.result != nil {
+		report.Digest = u.rendering.result.Digest
+	}
+	if u.pending != nil && u.pending.Final {
+		report.Changes = append(u.pending.Changes, report.Changes...)
+	}
+	u.pending = &report
+	r.flush(u)
+}
+
+func (r *Runner) flush(u *unit) {
+	if u.reporting || u.pending == nil {
+		return
+	}
+	report := *u.pending
+	u.pending, u.reporting = nil, true
+	r.stats.Reports++
+	r.work(func(ctx context.Context) func() {
+		err := r.cfg.Dialect.Report(ctx, report)
+		return func() { r.reported(report, err) }
+	})
+}
+
+func (r *Runner) reported(report Report, err error) {
+	u, ok := r.units[report.Unit]
+	if !ok {
+		return
+	}
+	u.reporting = false
+	if err == nil {
+		r.flush(u)
+		return
+	}
+	r.cfg.Log.Info("the state of a unit could not be written down; it is tried again",
+		"unit", u.ID.String(), "error", err.Error())
+	if u.pending == nil {
+		u.pending = &report
+	}
+	id := u.ID
+	time.AfterFunc(retryReport, func() {
+		r.mail.post(func() {
+			if u, ok := r.units[id]; ok {
+				r.flush(u)
+			}
+		})
+	})
+}
+
+// note tells the observer what a unit did.
+func (r *Runner) note(u *unit, phase engine.Phase, text string, failed bool) {
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(Note{Time: time.Now(), Unit: u.ID, Phase: phase, Text: text, Failed: failed})
+	}
+}
+
+// State is where a unit stands, for those who look from outside.
+type State struct {
+	Unit      engine.UnitID
+	Phase     engine.Phase
+	Reason    string
+	Message   string
+	Since     time.Time
+	Waits     []engine.Wait
+	Suspended bool
+	Ready     bool
+	// Settled is set when the unit cannot move any more without a change from outside.
+	Settled  bool
+	Objects  int
+	Revision string
+	Source   engine.SourceID
+	Depends  []engine.UnitID
+}
+
+// States returns where all units stand, sorted; it returns nil when the runner has ended.
+func (r *Runner) States(ctx context.Context) ([]State, Stats) {
+	type answer struct {
+		states []State
+		stats  Stats
+	}
+	got := make(chan answer, 1)
+	r.mail.post(func() { got <- answer{r.states(), r.stats} })
+	select {
+	case a := <-got:
+		return a.states, a.stats
+	case <-ctx.Done():
+		return nil, Stats{}
+	}
+}
+
+func (r *Runner) states() []State {
+	states := make([]State, 0, len(r.units))
+	for _, u := range r.units {
+		s := State{
+			Unit: u.ID, Phase: u.phase, Reason: u.reason, Message: u.message, Since: u.since, Waits: u.waits,
+			Suspended: u.Suspended, Ready: r.unitReady(u) && u.phase == engine.PhaseReady,
+			Objects: len(u.inventory), Revision: u.applied, Source: u.Source,
+		}
+		for _, d := range u.Dependencies {
+			if d.Unit != (engine.UnitID{}) {
+				s.Depends = append(s.Depends, d.Unit)
+			}
+		}
+		s.Settled = r.atRest(u)
+		states = append(states, s)
+	}
+	slices.SortFunc(states, func(a, b State) int { return a.Unit.Compare(b.Unit) })
+	return states
+}
+
+// atRest tells that nothing is under way for a unit that could change where it stands.
+func (r *Runner) atRest(u *unit) bool {
+	if u.busy || u.queued || u.looking || u.reporting || u.pending != nil {
+		return false
+	}
+	switch u.phase {
+	case engine.PhaseReady:
+		return r.unitReady(u)
+	case engine.PhaseSuspended, engine.PhaseWaitingForDependencies, engine.PhaseWaitingForSource:
+		return true
+	case engine.PhaseFailed:
+		return u.last.Failure == nil || !u.last.Failure.Transient
+	case engine.PhaseApplying, engine.PhasePruning:
+		return u.pass != nil && (len(u.pass.Pending) > 0 || u.pass.Progress == engine.Applied)
+	default:
+		return false
+	}
+}

@@ -1,0 +1,251 @@
+// Package runner moves units: it gathers the facts about each, asks the engine for the next step,
+// and has the step carried out.
+//
+// All state is owned by one goroutine, the loop. Everything else (watches, workers, timers) talks
+// to it through its mailbox, so there are no locks and no order of locks. A step that renders,
+// applies or deletes runs in a worker; a unit that waits holds none. The package knows no dialect:
+// what a declaration means, and how a result is written down, is asked through ports.
+package runner
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Sources is asked for the sources of units.
+type Sources interface {
+	// Source returns what is known of a source, and its tree when it has one.
+	Source(id engine.SourceID) (engine.SourceFact, *source.Tree)
+}
+
+// Inputs is what a render needs beside its source.
+type Inputs struct {
+	Options render.Options
+	// Digest changes whenever Options do.
+	Digest string
+	// Labels are set on every object: the names of the owner.
+	Labels map[string]string
+}
+
+// Dialect reads declarations and writes results down.
+type Dialect interface {
+	// Inputs gathers what the render of a unit reads beside its source.
+	Inputs(ctx context.Context, id engine.UnitID) (Inputs, error)
+	// Report writes the state of a unit down. It writes nothing when nothing changed.
+	Report(ctx context.Context, r Report) error
+	// Release lets the object of a unit go that was deleted.
+	Release(ctx context.Context, id engine.UnitID) error
+	// Object returns the object that declares a unit, as expressions see it, or nil.
+	Object(id engine.UnitID) map[string]any
+	// Drifted tells of a foreign change that was put right.
+	Drifted(ctx context.Context, id engine.UnitID, drift apply.Drift)
+}
+
+// Config is what a Runner needs.
+type Config struct {
+	Dialect  Dialect
+	Sources  Sources
+	Renderer *render.Renderer
+	// UnitKinds are the kinds of objects that declare units.
+	UnitKinds map[schema.GroupKind]bool
+	// Observe, when set, is told what the units do, as it happens. It must not block.
+	Observe func(Note)
+	Log     logr.Logger
+}
+
+// Note is one thing that a unit did, or that happened to it.
+type Note struct {
+	Time  time.Time     `json:"time"`
+	Unit  engine.UnitID `json:"unit"`
+	Phase engine.Phase  `json:"phase"`
+	Text  string        `json:"text"`
+	// Failed marks bad news.
+	Failed bool `json:"failed,omitempty"`
+}
+
+// Runner runs units on one cluster.
+type Runner struct {
+	cfg     Config
+	cluster *cluster.Cluster
+	applier *apply.Applier
+
+	mail    mailbox
+	renders chan struct{}
+
+	// What follows belongs to the loop.
+	ctx        context.Context
+	units      map[engine.UnitID]*unit
+	dirty      []engine.UnitID
+	owners     *engine.Owners
+	bySource   index[engine.SourceID]
+	byObject   index[engine.ObjectID]
+	dependents index[engine.UnitID]
+	byKind     index[schema.GroupKind]
+	holding    map[engine.UnitID]bool
+	cycles     map[engine.UnitID][]engine.UnitID
+	tug        map[engine.ObjectID]*tug
+	stats      Stats
+	workers    sync.WaitGroup
+}
+
+// Stats counts what the runner did since its start.
+type Stats struct {
+	Passes, Renders, RenderHits, Applied, Unchanged, Deleted, Reports uint64
+}
+
+// New returns a Runner; Bind gives it its cluster.
+func New(cfg Config) *Runner {
+	return &Runner{
+		cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), mail: newMailbox(),
+		units: map[engine.UnitID]*unit{}, owners: engine.NewOwners(),
+		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
+		dependents: index[engine.UnitID]{}, byKind: index[schema.GroupKind]{},
+		holding: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
+		tug: map[engine.ObjectID]*tug{},
+	}
+}
+
+// Bind gives the runner the cluster that it works on; it is called once, before Run.
+func (r *Runner) Bind(c *cluster.Cluster, a *apply.Applier) { r.cluster, r.applier = c, a }
+
+// Run runs the loop until ctx ends and every worker has come back.
+func (r *Runner) Run(ctx context.Context) {
+	r.ctx = ctx
+	for {
+		select {
+		case <-ctx.Done():
+			r.workers.Wait()
+			return
+		case <-r.mail.ready:
+		}
+		for _, f := range r.mail.take() {
+			f()
+		}
+		r.settle()
+	}
+}
+
+// settle decides upon every unit about which something changed, until nothing follows any more.
+func (r *Runner) settle() {
+	for len(r.dirty) > 0 && r.ctx.Err() == nil {
+		id := r.dirty[0]
+		r.dirty = r.dirty[1:]
+		u, ok := r.units[id]
+		if !ok {
+			continue
+		}
+		u.queued = false
+		r.carry(u, engine.Decide(r.facts(u)))
+	}
+}
+
+func (r *Runner) mark(id engine.UnitID) {
+	u, ok := r.units[id]
+	if !ok || u.queued {
+		return
+	}
+	u.queued = true
+	r.dirty = append(r.dirty, id)
+}
+
+func (r *Runner) markAll(ids map[engine.UnitID]bool) {
+	for id := range ids {
+		r.mark(id)
+	}
+}
+
+// work runs a step in a worker; then is run by the loop when it has ended.
+func (r *Runner) work(step func(ctx context.Context) (then func())) {
+	r.workers.Add(1)
+	ctx := r.ctx
+	go func() {
+		defer r.workers.Done()
+		r.mail.post(step(ctx))
+	}()
+}
+
+// jitter spreads intervals by 5 % to either side.
+func jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.95 + 0.1*rand.Float64()))
+}
+
+// mailbox takes functions for the loop; it never blocks who posts.
+type mailbox struct {
+	state *mailState
+	ready chan struct{}
+}
+
+type mailState struct {
+	mu    sync.Mutex
+	queue []func()
+}
+
+func newMailbox() mailbox { return mailbox{state: &mailState{}, ready: make(chan struct{}, 1)} }
+
+func (m mailbox) post(f func()) {
+	m.state.mu.Lock()
+	m.state.queue = append(m.state.queue, f)
+	m.state.mu.Unlock()
+	select {
+	case m.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (m mailbox) take() []func() {
+	m.state.mu.Lock()
+	defer m.state.mu.Unlock()
+	queue := m.state.queue
+	m.state.queue = nil
+	return queue
+}
+
+// index maps something to the units that it wakes.
+type index[K comparable] map[K]map[engine.UnitID]bool
+
+func (x index[K]) add(key K, id engine.UnitID) {
+	if x[key] == nil {
+		x[key] = map[engine.UnitID]bool{}
+	}
+	x[key][id] = true
+}
+
+func (x index[K]) remove(key K, id engine.UnitID) {
+	delete(x[key], id)
+	if len(x[key]) == 0 {
+		delete(x, key)
+	}
+}
+
+// rulesOf compiles the expressions of a unit; what cannot be compiled makes the unit invalid.
+func rulesOf(u *engine.Unit) (health.Rules, map[string]*health.Expr, error) {
+	rules, err := health.CompileRules(u.Health.Exprs)
+	if err != nil {
+		return nil, nil, err
+	}
+	ready := map[string]*health.Expr{}
+	for _, d := range u.Dependencies {
+		if d.Expr == "" {
+			continue
+		}
+		expr, err := health.CompileReady(d.Expr)
+		if err != nil {
+			return nil, nil, err
+		}
+		ready[d.Expr] = expr
+	}
+	return rules, ready, nil
+}

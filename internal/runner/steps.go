@@ -1,0 +1,266 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// carry carries a decision out.
+func (r *Runner) carry(u *unit, d engine.Decision) {
+	r.enter(u, d)
+	switch d.Step {
+	case engine.StepWait:
+		r.wait(u, d)
+	case engine.StepRender:
+		r.begin(u)
+		r.startRender(u)
+	case engine.StepApply:
+		r.startApply(u)
+	case engine.StepPrune:
+		r.startPrune(u)
+	case engine.StepSucceed:
+		r.succeed(u)
+	case engine.StepFail:
+		r.fail(u, engine.Failure{Reason: d.Reason, Message: d.Message}, d.Terminal)
+	case engine.StepAbandon:
+		r.abandon(u, d)
+	case engine.StepRecheck:
+		now := time.Now()
+		u.pass = &engine.Pass{
+			Key: u.last.Key, Started: now, Progress: engine.Pruned, Deadline: now.Add(u.Timeout), Recheck: true,
+		}
+		r.mark(u.ID)
+	case engine.StepFinalize:
+		r.startFinalize(u)
+	}
+}
+
+// enter notes where the unit stands now.
+func (r *Runner) enter(u *unit, d engine.Decision) {
+	moved := u.phase != d.Phase
+	if moved {
+		u.since = time.Now()
+	}
+	if d.Step == engine.StepWait && !u.busy && (moved || u.message != d.Message) && d.Message != "" {
+		r.note(u, d.Phase, d.Message, d.Phase == engine.PhaseFailed)
+	}
+	u.phase = d.Phase
+	if u.busy {
+		return
+	}
+	u.reason, u.message, u.waits = d.Reason, d.Message, d.Waits
+	for i := range u.waits {
+		u.waits[i].Since = u.since
+	}
+}
+
+// slow is how long a pass or a wait lasts before it is written down.
+const slow = time.Second
+
+// wait sets the timer of the unit, and has a wait written down that lasts.
+func (r *Runner) wait(u *unit, d engine.Decision) {
+	at := d.At
+	if r.worthTelling(u, d) {
+		from := u.since
+		if u.pass != nil {
+			from = u.pass.Started
+		}
+		if since := time.Since(from); since < slow {
+			at = sooner(at, from.Add(slow))
+		} else if text := string(d.Phase) + d.Message; u.announced != text {
+			u.announced = text
+			r.report(u, Report{Reason: d.Reason, Message: d.Message, Terminal: d.Terminal})
+		}
+	}
+	r.holding[u.ID] = d.Phase == engine.PhasePruning || u.Deleting
+	if d.Phase == engine.PhaseWaitingForDependencies && len(r.cycles[u.ID]) == 0 {
+		r.lookAhead(u)
+	}
+	r.setTimer(u, at)
+}
+
+func (r *Runner) worthTelling(u *unit, d engine.Decision) bool {
+	switch d.Phase {
+	case engine.PhaseReady, engine.PhaseFailed, engine.PhaseSuspended, engine.PhaseDeleting:
+		return false
+	default:
+		return u.pass == nil || !u.pass.Recheck
+	}
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func (r *Runner) setTimer(u *unit, at time.Time) {
+	if u.timer != nil {
+		u.timer.Stop()
+		u.timer = nil
+	}
+	if at.IsZero() {
+		return
+	}
+	id := u.ID
+	u.timer = time.AfterFunc(time.Until(at), func() { r.mail.post(func() { r.mark(id) }) })
+}
+
+// begin opens a pass for what is wanted now.
+func (r *Runner) begin(u *unit) {
+	if u.pass != nil {
+		return
+	}
+	fact, _ := r.cfg.Sources.Source(u.Source)
+	now := time.Now()
+	u.pass = &engine.Pass{
+		Key: engine.Key{
+			Generation: u.Generation, Revision: fact.Revision, Requested: u.Requested, Inputs: u.inputs,
+		},
+		Started: now, Deadline: now.Add(u.Timeout),
+	}
+	u.needs, u.changes, u.announced = nil, nil, ""
+	r.stats.Passes++
+	r.setTimer(u, now.Add(slow))
+}
+
+// fresh tells whether the pass was asked for by a user, and so trusts nothing that is remembered.
+func (u *unit) fresh() bool {
+	return !u.last.Ended.IsZero() && u.pass.Key.Requested != u.last.Key.Requested
+}
+
+func (r *Runner) abandon(u *unit, d engine.Decision) {
+	if d.Message == "superseded" && u.pass != nil && !u.pass.Recheck {
+		r.note(u, d.Phase, "superseded by a newer desired state", false)
+	}
+	u.pass = nil
+	r.mark(u.ID)
+}
+
+func (r *Runner) succeed(u *unit) {
+	p := u.pass
+	revisionChanged := u.applied != p.Key.Revision
+	u.pass, u.attempts = nil, 0
+	u.applied = p.Key.Revision
+	u.last = engine.Outcome{Key: p.Key, Ended: time.Now()}
+	u.nextAt = u.last.Ended.Add(jitter(u.Interval))
+	u.finished = u.last.Ended.Sub(p.Started)
+	if revisionChanged || len(u.changes) > 0 || u.phase != engine.PhaseReady || !p.Recheck {
+		r.note(u, engine.PhaseReady, "ready: "+p.Key.Revision+summary(u.changes), false)
+	}
+	r.report(u, Report{Final: true, OK: true, Reason: engine.ReasonSucceeded, Pass: p, Changes: u.changes})
+	u.changes = nil
+	r.settled(u)
+	r.mark(u.ID)
+}
+
+// Retries of transient failures begin after retryMin and are at most the retry interval apart.
+const retryMin = 750 * time.Millisecond
+
+// fail ends the pass with a failure. A pass that failed on health, or for a need that may yet come,
+// stays open.
+func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
+	now := time.Now()
+	failure.RetryAt = now.Add(u.RetryInterval)
+	if failure.Transient {
+		backoff := min(retryMin<<min(u.attempts, 12), u.RetryInterval)
+		failure.RetryAt = now.Add(backoff)
+	}
+	if terminal {
+		failure.RetryAt = time.Time{}
+	}
+	u.attempts++
+	p := u.pass
+	if p == nil {
+		fact, _ := r.cfg.Sources.Source(u.Source)
+		p = &engine.Pass{Started: now, Key: engine.Key{
+			Generation: u.Generation, Revision: fact.Revision, Requested: u.Requested, Inputs: u.inputs,
+		}}
+	}
+	p.Failure = &failure
+	u.last = engine.Outcome{Key: p.Key, Ended: now, Failure: &failure}
+	u.finished = now.Sub(p.Started)
+	u.phase, u.reason, u.message, u.waits = engine.PhaseFailed, failure.Reason, failure.Message, nil
+	r.note(u, engine.PhaseFailed, failure.Message, true)
+	r.report(u, Report{
+		Final: true, Reason: failure.Reason, Message: failure.Message, Terminal: terminal, Pass: p, Changes: u.changes,
+	})
+	u.changes = nil
+	if failure.Reason != engine.ReasonHealthCheckFailed {
+		u.pass = nil
+	}
+	r.settled(u)
+	r.mark(u.ID)
+}
+
+// settled wakes whoever may go on now that the unit has come further.
+func (r *Runner) settled(u *unit) {
+	r.markAll(r.dependents[u.ID])
+	if parents := r.byObject[r.objectOf(u.ID)]; parents != nil {
+		r.markAll(parents)
+	}
+	r.wakeHolding()
+}
+
+func (r *Runner) wakeHolding() {
+	for id, holds := range r.holding {
+		if holds {
+			r.mark(id)
+		}
+	}
+}
+
+// objectOf is the object that declares a unit.
+func (r *Runner) objectOf(id engine.UnitID) engine.ObjectID {
+	for gk := range r.cfg.UnitKinds {
+		if gk.Kind == id.Kind {
+			return engine.ObjectID{Group: gk.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+		}
+	}
+	return engine.ObjectID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// startApply applies what was rendered.
+func (r *Runner) startApply(u *unit) {
+	rendering, p := u.rendering, u.pass
+	set := apply.Set{
+		Unit: u.ID, Objects: rendering.objects, Force: u.Force, Fresh: u.fresh(), Ignore: u.Ignore,
+	}
+	set.Conflicts, set.Deferred = r.conflicts(u, rendering)
+	wanted := p.Key
+	source, sources := u.Source, r.cfg.Sources
+	set.Superseded = func() bool {
+		fact, _ := sources.Source(source)
+		return fact.Revision != wanted.Revision
+	}
+	u.busy = true
+	u.drift, u.driftAt = nil, time.Time{}
+	id := u.ID
+	r.work(func(ctx context.Context) func() {
+		out := r.applier.Apply(ctx, set)
+		return func() { r.applied(id, p, rendering, out) }
+	})
+}
+
+// conflicts returns which objects of a rendering belong to other units, and which of these may be
+// let go as soon as their owner has read the same revision.
+func (r *Runner) conflicts(u *unit, rendering *rendering) (conflicts map[engine.ObjectID]engine.UnitID, deferred map[engine.ObjectID]engine.UnitID) {
+	conflicts, deferred = map[engine.ObjectID]engine.UnitID{}, map[engine.ObjectID]engine.UnitID{}
+	for _, e := range rendering.entries {
+		ownerID := r.owners.Claim(e.ID, u.ID)
+		if ownerID == u.ID {
+			continue
+		}
+		owner, ok := r.units[ownerID]
+		if ok && owner.Source == u.Source && r.unsettled(owner) != "" && !owner.Suspended {
+			deferred[e.ID] = ownerID
+			continue
+		}
+		conflicts[e.ID] = ownerID
+	}
+	return conflicts, deferred
+}

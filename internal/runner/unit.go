@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// unit is the state of one unit. It belongs to the loop.
+type unit struct {
+	engine.Unit
+	rules health.Rules
+	ready map[string]*health.Expr
+
+	phase   engine.Phase
+	since   time.Time
+	message string
+	reason  string
+	waits   []engine.Wait
+
+	queued   bool
+	busy     bool
+	pass     *engine.Pass
+	last     engine.Outcome
+	attempts int
+	nextAt   time.Time
+	timer    *time.Timer
+
+	// inventory is what the unit holds in the cluster.
+	inventory []engine.Entry
+	// owned are the objects for which the unit is entered in the index of objects.
+	owned map[engine.ObjectID]bool
+	// applied is the revision that was last applied with success.
+	applied string
+
+	// rendering is what the last render, or the look ahead, gave.
+	rendering *rendering
+	looking   bool
+	looked    engine.Key
+	// needs is what the objects of the pass need before they can be applied.
+	needs []apply.Need
+	// changes are the results of the pass so far that are worth telling.
+	changes []apply.Result
+
+	inputs    uint64
+	inputsFor uint64
+	cached    *Inputs
+	readAt    map[engine.ObjectID]uint64
+
+	drift   map[engine.ObjectID]bool
+	suspect map[engine.ObjectID]bool
+	driftAt time.Time
+
+	// terminating are the objects whose end the unit's own deletion waits for.
+	terminating []engine.Entry
+	deletion    deletion
+
+	announced string
+	reporting bool
+	pending   *Report
+	// finished is how long the last pass took.
+	finished time.Duration
+}
+
+// deletion is how far the deletion of a unit has come.
+type deletion struct {
+	// pruned is set when the policy has been carried out.
+	pruned          bool
+	deadline, retry time.Time
+}
+
+// rendering is the result of a render, and what it was made from.
+type rendering struct {
+	key     engine.Key
+	inputs  string
+	tree    *source.Tree
+	err     error
+	result  *render.Result
+	objects []*unstructured.Unstructured
+	entries []engine.Entry
+	// children are the units that these objects declare.
+	children []engine.UnitID
+}
+
+// failed tells whether a render gave an error.
+func (r *rendering) failed() bool { return r == nil || r.err != nil }
+
+// declares tells whether the rendering holds an object.
+func (r *rendering) declares(id engine.ObjectID) bool {
+	for _, e := range r.entries {
+		if e.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// childrenOf returns the units that objects declare.
+func childrenOf(objects []*unstructured.Unstructured, kinds map[schema.GroupKind]bool) []engine.UnitID {
+	var children []engine.UnitID
+	for _, o := range objects {
+		if kinds[o.GroupVersionKind().GroupKind()] {
+			children = append(children, engine.UnitID{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()})
+		}
+	}
+	return children
+}
+
+// tug counts how often an object had to be put right lately.
+type tug struct {
+	count int
+	last  time.Time
+	drift apply.Drift
+}
+
+// Bounds of a tug-of-war: so many corrections within a window are made at once, further ones wait
+// ever longer.
+const (
+	tugFree   = 3
+	tugWindow = 5 * time.Minute
+	tugDelay  = 2 * time.Second
+	tugMax    = 5 * time.Minute
+)
+
+// delay is how long the next correction has to wait.
+func (t *tug) delay(now time.Time) time.Duration {
+	if now.Sub(t.last) > tugWindow {
+		t.count = 0
+	}
+	if t.count < tugFree {
+		return 0
+	}
+	wait := tugDelay << min(t.count-tugFree, 10)
+	return max(0, t.last.Add(min(wait, tugMax)).Sub(now))
+}

@@ -1,0 +1,28 @@
+package seed
+
+import (
+	_ "filippo.io/age"
+	_ "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	_ "github.com/fluxcd/kustomize-controller/api/v1"
+	_ "github.com/fluxcd/pkg/envsubst"
+	_ "github.com/fluxcd/source-controller/api/v1"
+	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/getsops/sops/v3"
+	_ "github.com/getsops/sops/v3/age"
+	_ "github.com/getsops/sops/v3/keyservice"
+	_ "github.com/getsops/sops/v3/stores/dotenv"
+	_ "github.com/getsops/sops/v3/stores/ini"
+	_ "github.com/getsops/sops/v3/stores/json"
+	_ "github.com/getsops/sops/v3/stores/yaml"
+	_ "github.com/go-git/go-git/v5"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/spf13/cobra"
+	_ "github.com/Masterminds/semver/v3"
+	_ "golang.org/x/term"
+	_ "github.com/spf13/cobra/doc"
+	_ "go.etcd.io/etcd/server/v3/embed"
+	_ "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	_ "sigs.k8s.io/kustomize/api/krusty"
+	_ "sigs.k8s.io/kwok/pkg/kwok/controllers"
+)
