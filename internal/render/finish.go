@@ -1,0 +1,154 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+)
+
+// prefix begins the annotations, or labels, by which an object opts out of a step.
+const prefix = "kustomize.toolkit.fluxcd.io/"
+
+// finish takes one built resource through what follows the build: decryption, substitution, common
+// metadata. A List becomes its items.
+func finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, error) {
+	object, err := res.Map()
+	if err != nil {
+		return nil, &Error{Object: describe(res), Err: fmt.Errorf("reading: %w", err)}
+	}
+	u := &unstructured.Unstructured{Object: object}
+	steps := []func(*unstructured.Unstructured, Options) error{open, replace, mark}
+	for _, step := range steps {
+		if err := step(u, o); err != nil {
+			return nil, &Error{Object: describe(res), Err: err}
+		}
+	}
+	clean, err := normalise(u.Object)
+	if err != nil {
+		return nil, &Error{Object: describe(res), Err: err}
+	}
+	if !clean.IsList() {
+		return []*unstructured.Unstructured{clean}, nil
+	}
+	var items []*unstructured.Unstructured
+	err = clean.EachListItem(func(item runtimeObject) error {
+		items = append(items, item.(*unstructured.Unstructured))
+		return nil
+	})
+	if err != nil {
+		return nil, &Error{Object: describe(res), Err: err}
+	}
+	return items, nil
+}
+
+func optsOut(u *unstructured.Unstructured, step string) bool {
+	name := prefix + step
+	return u.GetAnnotations()[name] == "disabled" || u.GetLabels()[name] == "disabled"
+}
+
+// open decrypts an object, or the encrypted files that a Secret carries.
+func open(u *unstructured.Unstructured, o Options) error {
+	if optsOut(u, "decrypt") {
+		return nil
+	}
+	if _, encrypted := u.Object["sops"].(map[string]any); encrypted {
+		if o.Decryption == nil {
+			return errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
+		}
+		plain, err := o.Decryption.Object(u.Object)
+		if err != nil {
+			return err
+		}
+		u.Object = plain
+	}
+	data, _ := u.Object["data"].(map[string]any)
+	if o.Decryption == nil || u.GetKind() != "Secret" || u.GetAPIVersion() != "v1" || data == nil {
+		return nil
+	}
+	_, err := o.Decryption.SecretData(data)
+	return err
+}
+
+// replace puts the values of variables into an object.
+func replace(u *unstructured.Unstructured, o Options) error {
+	if !o.Substitute.Active() || optsOut(u, "substitute") {
+		return nil
+	}
+	if err := o.Substitute.Check(); err != nil {
+		return fmt.Errorf("spec.postBuild: %w", err)
+	}
+	text, err := yaml.Marshal(u.Object)
+	if err != nil {
+		return fmt.Errorf("encoding: %w", err)
+	}
+	if !bytes.Contains(text, []byte("$")) {
+		return nil
+	}
+	out, err := o.Substitute.Text(string(text))
+	if err != nil {
+		return err
+	}
+	object := map[string]any{}
+	if err := yaml.Unmarshal([]byte(out), &object); err != nil {
+		// The parser's error may quote a value.
+		return errors.New("with its variables replaced it is no YAML any more; quote the variables in the file")
+	}
+	u.Object = object
+	return nil
+}
+
+// mark sets the common metadata.
+func mark(u *unstructured.Unstructured, o Options) error {
+	if len(o.CommonLabels) > 0 {
+		labels := u.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, o.CommonLabels)
+		u.SetLabels(labels)
+	}
+	if len(o.CommonAnnotations) > 0 {
+		annotations := u.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		maps.Copy(annotations, o.CommonAnnotations)
+		u.SetAnnotations(annotations)
+	}
+	return nil
+}
+
+// normalise gives numbers the types that the API machinery expects, and checks what every object
+// needs.
+func normalise(object map[string]any) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding: %w", err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(data); err != nil {
+		return nil, fmt.Errorf("reading: %w", err)
+	}
+	if u.GetName() == "" && !u.IsList() {
+		return nil, errors.New("metadata.name is missing")
+	}
+	return u, nil
+}
+
+// opener decrypts files while kustomize reads them: those that a kustomization turns into data or
+// patches. Resources are decrypted after the build, object by object.
+type opener struct {
+	fs        *treeFS
+	keys      *decrypt.Keys
+	encrypted map[string]decrypt.Format
+	noRemote  bool
+	remote    bool
+}

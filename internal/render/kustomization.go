@@ -1,0 +1,204 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+)
+
+// ErrPathNotFound is returned when the source has no directory at the path of a unit.
+var ErrPathNotFound = errors.New("kustomization path not found")
+
+// errEmpty tells that there is nothing to render.
+var errEmpty = errors.New("nothing to render")
+
+// kustomizationFile finds the kustomization of a directory; two of them are an error.
+func (f *treeFS) kustomizationFile(dir string) (string, error) {
+	var found []string
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if p := path.Join(dir, name); f.Exists(p) && !f.IsDir(p) {
+			found = append(found, p)
+		}
+	}
+	if len(found) > 1 {
+		return "", &Error{File: strings.TrimPrefix(found[0], root+"/"), Err: fmt.Errorf(
+			"the directory also holds %q; keep one of them", path.Base(found[1]))}
+	}
+	if len(found) == 0 {
+		return "", nil
+	}
+	return found[0], nil
+}
+
+// prepare lays the kustomization that is built over the tree: the one of the directory, or one
+// that lists its manifests, with what the unit declares added to it.
+func (f *treeFS) prepare(dir string, o Options) error {
+	name, err := f.kustomizationFile(dir)
+	if err != nil {
+		return err
+	}
+	k := &types.Kustomization{}
+	if name == "" {
+		name = path.Join(dir, konfig.DefaultKustomizationFileName())
+		if k, err = f.generate(dir); err != nil {
+			return err
+		}
+	} else if err := f.readKustomization(name, k); err != nil {
+		return err
+	}
+	rel := strings.TrimPrefix(name, root+"/")
+	if err := f.merge(k, dir, o); err != nil {
+		return &Error{File: rel, Err: err}
+	}
+	data, err := yaml.Marshal(k)
+	if err != nil {
+		return &Error{File: rel, Err: fmt.Errorf("encoding: %w", err)}
+	}
+	return f.WriteFile(name, data)
+}
+
+func (f *treeFS) readKustomization(name string, into *types.Kustomization) error {
+	data, err := f.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	rel := strings.TrimPrefix(name, root+"/")
+	if err := into.Unmarshal(data); err != nil {
+		return &Error{File: rel, Err: err}
+	}
+	if len(into.HelmCharts) > 0 || into.HelmGlobals != nil || len(into.HelmChartInflationGenerator) > 0 {
+		return &Error{File: rel, Field: "helmCharts", Err: errors.New(
+			"charts are not inflated in a Kustomization; use a HelmRelease")}
+	}
+	return nil
+}
+
+// generate lists the manifests in a directory and below; a directory with a kustomization of its
+// own is listed as one.
+func (f *treeFS) generate(dir string) (*types.Kustomization, error) {
+	k := &types.Kustomization{TypeMeta: types.TypeMeta{
+		APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind,
+	}}
+	resources, err := f.manifests(dir, "")
+	if err != nil {
+		return nil, err
+	}
+	k.Resources = resources
+	return k, nil
+}
+
+func (f *treeFS) manifests(base, rel string) ([]string, error) {
+	names, err := f.ReadDir(path.Join(base, rel))
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, name := range names {
+		at := path.Join(rel, name)
+		full := path.Join(base, at)
+		if f.IsDir(full) {
+			own, err := f.kustomizationFile(full)
+			if err != nil {
+				return nil, err
+			}
+			if own != "" {
+				list = append(list, at)
+				continue
+			}
+			below, err := f.manifests(base, at)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, below...)
+			continue
+		}
+		if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
+			list = append(list, at)
+		}
+	}
+	return list, f.failure
+}
+
+// merge adds what the unit declares to a kustomization, each as its last step.
+func (f *treeFS) merge(k *types.Kustomization, dir string, o Options) error {
+	k.FixKustomization()
+	if o.TargetNamespace != "" {
+		k.Namespace = o.TargetNamespace
+	}
+	if o.NamePrefix != "" {
+		k.NamePrefix = o.NamePrefix
+	}
+	if o.NameSuffix != "" {
+		k.NameSuffix = o.NameSuffix
+	}
+	k.Patches = append(k.Patches, o.Patches...)
+	for _, image := range o.Images {
+		k.Images = mergeImage(k.Images, image)
+	}
+	for _, component := range o.Components {
+		if path.IsAbs(component) {
+			return fmt.Errorf("spec.components: %q must be relative to the path of the unit", component)
+		}
+		p := path.Join(dir, component)
+		if !isRemote(component) && !f.IsDir(p) {
+			if f.failure == nil && o.IgnoreMissingComponents {
+				continue
+			}
+			if f.failure != nil {
+				return f.failure
+			}
+			return fmt.Errorf("spec.components: there is no directory %q: %w", component, fs.ErrNotExist)
+		}
+		k.Components = append(k.Components, component)
+	}
+	k.BuildMetadata = append(k.BuildMetadata, o.BuildMetadata...)
+	if o.NoRemoteBases {
+		return refuseRemote(k)
+	}
+	return nil
+}
+
+// mergeImage sets the fields of an image; a tag and a digest are one.
+func mergeImage(images []types.Image, image types.Image) []types.Image {
+	for i := range images {
+		have := &images[i]
+		if have.Name != image.Name {
+			continue
+		}
+		if image.NewName != "" {
+			have.NewName = image.NewName
+		}
+		if image.NewTag != "" || image.Digest != "" {
+			have.NewTag, have.Digest = image.NewTag, image.Digest
+		}
+		return images
+	}
+	return append(images, image)
+}
+
+func refuseRemote(k *types.Kustomization) error {
+	for _, list := range [][]string{k.Resources, k.Components} {
+		for _, entry := range list {
+			if isRemote(entry) {
+				return fmt.Errorf("remote bases are not allowed: %q", entry)
+			}
+		}
+	}
+	return nil
+}
+
+// isRemote tells whether an entry of a kustomization is read from somewhere else.
+func isRemote(entry string) bool {
+	for _, sign := range []string{"://", "git@", "github.com/", "?ref="} {
+		if strings.Contains(entry, sign) {
+			return true
+		}
+	}
+	return false
+}

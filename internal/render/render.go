@@ -1,0 +1,222 @@
+// Package render turns a tree and what a unit declares into objects: kustomize, with encrypted
+// files opened and variables replaced.
+//
+// A render is a pure function of the tree and its options, unless it reads a remote base, which it
+// says. It records what it read, so that a later tree in which the same would be read need not be
+// rendered again. It refuses plugins, charts, and every path that leaves the tree.
+package render
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/render/substitute"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Options are what a unit declares about its render.
+type Options struct {
+	// Path is that of the unit within the tree; empty is its root.
+	Path                                    string
+	TargetNamespace, NamePrefix, NameSuffix string
+	// CommonLabels and CommonAnnotations are set on every object after the build.
+	CommonLabels, CommonAnnotations map[string]string
+	Patches                         []types.Patch
+	Images                          []types.Image
+	Components                      []string
+	IgnoreMissingComponents         bool
+	BuildMetadata                   []string
+	// Decryption are the keys of the unit; nil means that it declares none.
+	Decryption *decrypt.Keys
+	// Substitute are the variables of the unit; nil means that it declares none.
+	Substitute *substitute.Options
+	// NoRemoteBases refuses to read anything from outside of the tree.
+	NoRemoteBases bool
+}
+
+// Result is what was rendered. Its objects must not be changed.
+type Result struct {
+	Objects []*unstructured.Unstructured
+	// Digest is "sha256:" and the hex digest of the objects' YAML.
+	Digest string
+	Reads  ReadSet
+	// Volatile is set when something outside of the tree was read.
+	Volatile bool
+}
+
+// Error is a failure that belongs to a file or an object of the source.
+type Error struct {
+	File, Object, Field string
+	Err                 error
+}
+
+// Error names the place.
+func (e *Error) Error() string {
+	var where []string
+	for _, part := range []string{e.File, e.Object, e.Field} {
+		if part != "" {
+			where = append(where, part)
+		}
+	}
+	return strings.Join(where, ": ") + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Renderer renders. It is safe for concurrent use.
+type Renderer struct {
+	// schema guards the OpenAPI schema that the kustomize library keeps for the process: builds
+	// share it, and a build with a schema of its own has it alone.
+	schema sync.RWMutex
+}
+
+// New returns a Renderer.
+func New() *Renderer {
+	// The schema is read lazily by the library; reading it here keeps the first builds from racing.
+	_ = openapi.Schema()
+	return &Renderer{}
+}
+
+// Build renders the directory at o.Path.
+func (r *Renderer) Build(ctx context.Context, tree *source.Tree, o Options) (*Result, error) {
+	f := newTreeFS(tree)
+	dir, err := f.directory(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, noRemote: o.NoRemoteBases}
+	f.opened = opener.open
+	if err := f.prepare(dir, o); err != nil {
+		return nil, err
+	}
+	built, err := r.kustomize(f, dir, opener)
+	if errors.Is(err, errEmpty) {
+		return f.result(nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for _, res := range built.Resources() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		object, err := finish(res, o)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object...)
+	}
+	return f.result(objects)
+}
+
+// directory finds the directory of the unit.
+func (f *treeFS) directory(p string) (string, error) {
+	dir := path.Join(root, path.Clean("/"+strings.TrimPrefix(p, "./")))
+	_, file, isDir, err := f.lookup(dir)
+	if err != nil {
+		return "", err
+	}
+	if file != nil || !isDir {
+		return "", &Error{Field: fmt.Sprintf("path %q", p), Err: ErrPathNotFound}
+	}
+	return dir, nil
+}
+
+// kustomize runs the build.
+func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (built resmap.ResMap, err error) {
+	empty, schema, err := f.survey(dir)
+	if err != nil {
+		return nil, err
+	}
+	if empty {
+		return nil, errEmpty
+	}
+	if schema {
+		r.schema.Lock()
+		defer r.schema.Unlock()
+		defer openapi.ResetOpenAPI()
+	} else {
+		r.schema.RLock()
+		defer r.schema.RUnlock()
+	}
+	defer func() {
+		// The library panics on some malformed input; that is the input's fault, not the process's.
+		if p := recover(); p != nil {
+			built, err = nil, fmt.Errorf("building %q: kustomize could not cope: %v", strings.TrimPrefix(dir, root+"/"), p)
+		}
+	}()
+	options := krusty.MakeDefaultOptions()
+	options.LoadRestrictions = types.LoadRestrictionsNone
+	options.PluginConfig = types.DisabledPluginConfig()
+	built, err = krusty.MakeKustomizer(options).Run(f, dir)
+	f.volatile = f.volatile || o.remote
+	if err == nil {
+		return built, nil
+	}
+	if f.failure != nil {
+		return nil, f.failure
+	}
+	return nil, fmt.Errorf("building %q: %s", strings.TrimPrefix(dir, root+"/"), plain(err))
+}
+
+// plain takes our stand-in for the root, and what repeats itself, out of a message of kustomize.
+func plain(err error) string {
+	text := strings.ReplaceAll(err.Error(), root+"/", "")
+	text = strings.ReplaceAll(text, "'"+root+"'", "the root")
+	if at := strings.Index(text, ": must build at directory"); at > 0 {
+		text = text[:at]
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// survey tells whether there is nothing to build, and whether the build brings a schema.
+func (f *treeFS) survey(dir string) (empty, schema bool, err error) {
+	name, err := f.kustomizationFile(dir)
+	if err != nil {
+		return false, false, err
+	}
+	k := &types.Kustomization{}
+	if err := f.readKustomization(name, k); err != nil {
+		return false, false, err
+	}
+	empty = len(k.Resources) == 0 && len(k.Components) == 0 && len(k.ConfigMapGenerator) == 0 &&
+		len(k.SecretGenerator) == 0 && len(k.Generators) == 0
+	return empty, len(k.OpenAPI) > 0, nil
+}
+
+func (f *treeFS) result(objects []*unstructured.Unstructured) (*Result, error) {
+	sum := sha256.New()
+	for _, o := range objects {
+		data, err := o.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+		sum.Write(data)
+	}
+	return &Result{
+		Objects: objects, Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Reads: f.reads.clone(), Volatile: f.volatile,
+	}, nil
+}
+
+func describe(res *resource.Resource) string {
+	if ns := res.GetNamespace(); ns != "" {
+		return res.GetKind() + "/" + ns + "/" + res.GetName()
+	}
+	return res.GetKind() + "/" + res.GetName()
+}
