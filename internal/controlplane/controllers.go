@@ -40,6 +40,7 @@ func controllers(ctx context.Context, dir string, keys *pki) (func(context.Conte
 	o.Generic.ClientConnection.QPS, o.Generic.ClientConnection.Burst = controllerQPS, controllerBurst
 	o.SAController.ServiceAccountKeyFile = keys.path("service-account.key")
 	o.SAController.RootCAFile = keys.path("ca.crt")
+	o.KubeCloudShared.UseServiceAccountCredentials = true
 	o.CSRSigningController.ClusterSigningCertFile = keys.path("ca.crt")
 	o.CSRSigningController.ClusterSigningKeyFile = keys.path("ca.key")
 	o.DeploymentController.ConcurrentDeploymentSyncs = 10

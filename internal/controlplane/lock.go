@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // lock holds a state directory for this process.
@@ -39,3 +41,47 @@ func acquire(dir string) (*lock, error) {
 }
 
 func (l *lock) release() { _ = l.file.Close() }
+
+// Unused fails with ErrLocked when a process runs a cluster in dir.
+func Unused(dir string) error {
+	held, err := acquire(dir)
+	if err != nil {
+		return err
+	}
+	held.release()
+	return nil
+}
+
+// Interrupt ends the process that runs a cluster in dir, as Ctrl-C would, and waits until it has
+// let go of the directory.
+func Interrupt(ctx context.Context, dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, "lock"))
+	if err != nil {
+		return fmt.Errorf("looking for the process that runs the cluster: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("looking for the process that runs the cluster: %w", err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+		return fmt.Errorf("interrupting process %d: %w", pid, err)
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for errors.Is(unusedOrGone(dir), ErrLocked) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for process %d to end: %w", pid, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// unusedOrGone is Unused for a directory that its process may delete.
+func unusedOrGone(dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
+	return Unused(dir)
+}

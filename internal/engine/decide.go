@@ -133,7 +133,9 @@ type Outcome struct {
 
 // SourceFact is what is known of a unit's source.
 type SourceFact struct {
-	Found    bool
+	Found bool
+	// Pending is set while the first fetch is under way.
+	Pending  bool
 	Revision string
 	Message  string
 }
@@ -170,7 +172,7 @@ type Facts struct {
 	Terminating []ObjectHealth
 	// DeletionDeadline ends that wait; DeletionRetry is when a deletion that failed is tried again.
 	DeletionDeadline, DeletionRetry time.Time
-	Health UnitHealth
+	Health                          UnitHealth
 }
 
 // Decision is the next step of a unit.

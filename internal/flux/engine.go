@@ -35,6 +35,8 @@ type Config struct {
 	Store *source.Store
 	// Rewrite, when set, names a repository served from here that stands in for a URL.
 	Rewrite func(url string) (Local, bool)
+	// Reserved are objects that no unit may touch.
+	Reserved map[engine.ObjectID]bool
 	// Observe, when set, is told what units do; ObserveSource what goes wrong with sources. They
 	// must not block.
 	Observe       func(runner.Note)
@@ -76,6 +78,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.dialect = &dialect{reader: reader, registry: e.registry, events: ev}
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
+		Reserved:  cfg.Reserved,
 		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true},
 	})
 	e.sources.notify = e.runner.SourceChanged

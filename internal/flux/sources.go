@@ -110,7 +110,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 	if failure != "" {
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
 	}
-	return engine.SourceFact{Found: true, Message: id.String() + " has no artifact yet"}, nil
+	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
 }
 
 // nudgeURL has every source fetched whose URL, or whose stand-in, is the given one.

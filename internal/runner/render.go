@@ -10,7 +10,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -134,10 +133,14 @@ func (r *Runner) finish(out *rendering, labels map[string]string) error {
 		if res, ok := r.cluster.Kinds.Lookup(o.GroupVersionKind()); ok && !res.Namespaced {
 			o.SetNamespace("")
 		}
-		if id := engine.IDOf(o); seen[id] {
+		id := engine.IDOf(o)
+		if r.cfg.Reserved[id] {
+			continue
+		}
+		if seen[id] {
 			return fmt.Errorf("%s stands twice in what was rendered", id)
 		}
-		seen[engine.IDOf(o)] = true
+		seen[id] = true
 		objects = append(objects, o)
 	}
 	out.objects = engine.Sort(objects)
@@ -237,11 +240,4 @@ func (r *Runner) resume(u *unit) {
 		u.pass.Progress, u.pass.Pending = engine.Rendered, nil
 	}
 	r.mark(u.ID)
-}
-
-// Rendered is what a unit declares, for those who only want to look.
-type Rendered struct {
-	Objects []*unstructured.Unstructured
-	Digest  string
-	Reads   render.ReadSet
 }

@@ -121,6 +121,8 @@ type State struct {
 	Revision string
 	Source   engine.SourceID
 	Depends  []engine.UnitID
+	// Children are the units that this one declares.
+	Children []engine.UnitID
 }
 
 // States returns where all units stand, sorted; it returns nil when the runner has ended.
@@ -153,6 +155,9 @@ func (r *Runner) states() []State {
 			}
 		}
 		s.Settled = r.atRest(u)
+		if u.rendering != nil {
+			s.Children = u.rendering.children
+		}
 		states = append(states, s)
 	}
 	slices.SortFunc(states, func(a, b State) int { return a.Unit.Compare(b.Unit) })
@@ -167,8 +172,11 @@ func (r *Runner) atRest(u *unit) bool {
 	switch u.phase {
 	case engine.PhaseReady:
 		return r.unitReady(u)
-	case engine.PhaseSuspended, engine.PhaseWaitingForDependencies, engine.PhaseWaitingForSource:
+	case engine.PhaseSuspended, engine.PhaseWaitingForDependencies:
 		return true
+	case engine.PhaseWaitingForSource:
+		fact, _ := r.cfg.Sources.Source(u.Source)
+		return !fact.Pending
 	case engine.PhaseFailed:
 		return u.last.Failure == nil || !u.last.Failure.Transient
 	case engine.PhaseApplying, engine.PhasePruning:

@@ -61,6 +61,8 @@ type Config struct {
 	Renderer *render.Renderer
 	// UnitKinds are the kinds of objects that declare units.
 	UnitKinds map[schema.GroupKind]bool
+	// Reserved are objects that nobody's declaration may touch: they are left out of what is applied.
+	Reserved map[engine.ObjectID]bool
 	// Observe, when set, is told what the units do, as it happens. It must not block.
 	Observe func(Note)
 	Log     logr.Logger

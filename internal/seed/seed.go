@@ -2,6 +2,7 @@ package seed
 
 import (
 	_ "filippo.io/age"
+	_ "github.com/Masterminds/semver/v3"
 	_ "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	_ "github.com/fluxcd/kustomize-controller/api/v1"
 	_ "github.com/fluxcd/pkg/envsubst"
@@ -18,10 +19,9 @@ import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/rogpeppe/go-internal/testscript"
 	_ "github.com/spf13/cobra"
-	_ "github.com/Masterminds/semver/v3"
-	_ "golang.org/x/term"
 	_ "github.com/spf13/cobra/doc"
 	_ "go.etcd.io/etcd/server/v3/embed"
+	_ "golang.org/x/term"
 	_ "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	_ "sigs.k8s.io/kustomize/api/krusty"
 	_ "sigs.k8s.io/kwok/pkg/kwok/controllers"

@@ -1,0 +1,122 @@
+// Package cli is the command line: one file for each verb, and what they share.
+//
+// A command parses its flags into options and runs on those. Data goes to standard output and
+// everything else to standard error; nothing prompts. The exit code is 0 for yes, 1 when the answer
+// is no (not ready, a difference), 2 for a failure or a wrong call, 130 when interrupted.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// IO is where a command reads and writes.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Exit codes.
+const (
+	exitYes         = 0
+	exitNo          = 1
+	exitFailure     = 2
+	exitInterrupted = 130
+)
+
+// errNo is returned when the answer is no and has been printed.
+var errNo = errors.New("the answer is no")
+
+// hintError is an error with the next command to try.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+func hint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &hintError{err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// Main runs one command and returns its exit code.
+func Main(ctx context.Context, args []string, streams IO) int {
+	root := NewCommand(streams)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitYes
+	case errors.Is(err, errNo):
+		return exitNo
+	case ctx.Err() != nil:
+		return exitInterrupted
+	}
+	fmt.Fprintln(streams.Err, "headgate: "+err.Error())
+	if next := nextCommand(err); next != "" {
+		fmt.Fprintln(streams.Err, "  try: "+next)
+	}
+	return exitFailure
+}
+
+// nextCommand is what to try after an error.
+func nextCommand(err error) string {
+	var h *hintError
+	switch {
+	case errors.As(err, &h):
+		return h.hint
+	case errors.Is(err, controlplane.ErrLocked):
+		return "headgate cluster status"
+	case errors.Is(err, flux.ErrForeignRoot):
+		return "headgate up --fresh PATH"
+	default:
+		return "headgate help"
+	}
+}
+
+// NewCommand returns the root command.
+func NewCommand(streams IO) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "headgate",
+		Short: "Turn Git repositories into running clusters",
+		Long: `Headgate takes a Git repository of Flux Kustomizations from HEAD to healthy, gate by gate,
+on a cluster that it brings itself or on any other.
+
+  headgate up PATH      boot a repository on a control plane inside this process
+  headgate get          what there is, and whether it is ready
+  headgate why NAME     what something waits for, down to the cause`,
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDescriptions: false},
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	g := &globals{io: streams}
+	g.bind(root)
+	for _, add := range []func(*globals) *cobra.Command{
+		newUp, newGet, newSync, newSuspend, newResume, newTree, newWhy, newEvents, newLogs, newDiff, newRender,
+		newGraph, newCluster, newVersion, newDocs,
+	} {
+		root.AddCommand(add(g))
+	}
+	return root
+}
+
+// terminal tells whether w is a terminal that takes colours.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/discovery"
+
+	"github.com/headgate-dev/headgate/internal/controlplane"
+)
+
+func newCluster(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Run the embedded control plane by itself",
+		Long:  "Run the embedded control plane by itself: an API server, a store, controllers and simulated nodes in one process.",
+	}
+	cmd.AddCommand(newClusterStart(g), newClusterStop(g), newClusterStatus(g), newClusterKubeconfig(g), newClusterDelete(g))
+	return cmd
+}
+
+func newClusterStart(g *globals) *cobra.Command {
+	var ephemeral bool
+	var port int
+	cmd := &cobra.Command{
+		Use:   "start",
+		Short: "Start the control plane and stay until Ctrl-C",
+		Long: `Start the control plane, in these steps:
+
+  1. take the state directory, which no other process may use
+  2. start store, API server, controllers and nodes
+  3. print the path of the kubeconfig, and stay until Ctrl-C`,
+		Example: "  headgate cluster start --ephemeral",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runClusterStart(cmd.Context(), g, ephemeral, port)
+		},
+	}
+	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep nothing")
+	cmd.Flags().IntVar(&port, "port", 0, "port of the API server (default: that of last time, or a free one)")
+	return cmd
+}
+
+func runClusterStart(ctx context.Context, g *globals, ephemeral bool, port int) error {
+	state, err := g.state()
+	if err != nil {
+		return err
+	}
+	say := newPrinter(g.io.Err)
+	plane, err := controlplane.Start(ctx, controlplane.Config{
+		Dir: clusterDir(state, ephemeral), Ephemeral: ephemeral, Port: port,
+		Notify: func(text string) { say.info("note", text) },
+	})
+	if err != nil {
+		return err
+	}
+	say.done("control plane", plane.RESTConfig().Host)
+	fmt.Fprintln(g.io.Out, plane.Kubeconfig())
+	select {
+	case <-ctx.Done():
+	case err = <-plane.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
+	defer cancel()
+	return errors.Join(err, plane.Stop(stop))
+}
+
+func newClusterStop(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "stop",
+		Short:   "Stop the control plane that runs on the state directory",
+		Long:    "Stop the control plane, in these steps:\n\n  1. find the process that holds the state directory\n  2. interrupt it, and wait until it has let go",
+		Example: "  headgate cluster stop",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runClusterStop(cmd.Context(), g)
+		},
+	}
+}
+
+func runClusterStop(ctx context.Context, g *globals) error {
+	state, err := g.state()
+	if err != nil {
+		return err
+	}
+	stopped := false
+	for _, ephemeral := range []bool{true, false} {
+		dir := clusterDir(state, ephemeral)
+		if _, err := os.Stat(dir); err != nil {
+			continue
+		}
+		if !errors.Is(controlplane.Unused(dir), controlplane.ErrLocked) {
+			continue
+		}
+		if err := controlplane.Interrupt(ctx, dir); err != nil {
+			return err
+		}
+		stopped = true
+		fmt.Fprintf(g.io.Out, "stopped %s\n", dir)
+	}
+	if !stopped {
+		fmt.Fprintln(g.io.Out, "nothing runs")
+	}
+	return nil
+}
+
+func newClusterStatus(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Say whether a cluster runs, and which version; exit 1 when none does",
+		Long:    "Say whether a cluster runs, in these steps:\n\n  1. find the kubeconfig of the embedded cluster, or take the one that is given\n  2. ask the API server for its version",
+		Example: "  headgate cluster status",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			config, err := g.restConfig()
+			if err != nil {
+				fmt.Fprintln(g.io.Out, "no cluster: "+err.Error())
+				return errNo
+			}
+			config.Timeout = 5 * time.Second
+			client, err := discovery.NewDiscoveryClientForConfig(config)
+			if err != nil {
+				return fmt.Errorf("making a client: %w", err)
+			}
+			version, err := client.ServerVersion()
+			if err != nil {
+				fmt.Fprintf(g.io.Out, "stopped: %s does not answer\n", config.Host)
+				return errNo
+			}
+			fmt.Fprintf(g.io.Out, "running: Kubernetes %s at %s\n", version.GitVersion, config.Host)
+			return nil
+		},
+	}
+}
+
+func newClusterKubeconfig(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "kubeconfig",
+		Short:   "Print the path of the embedded cluster's kubeconfig",
+		Long:    "Print the path of the kubeconfig of the embedded cluster that runs, or ran last.",
+		Example: "  export KUBECONFIG=$(headgate cluster kubeconfig)",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			file, err := g.embeddedKubeconfig()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(g.io.Out, file)
+			return err
+		},
+	}
+}
+
+func newClusterDelete(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "delete",
+		Short:   "Delete the embedded cluster and everything in it",
+		Long:    "Delete the embedded cluster, in these steps:\n\n  1. make sure that no process uses it\n  2. delete its state directory",
+		Example: "  headgate cluster delete",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			state, err := g.state()
+			if err != nil {
+				return err
+			}
+			for _, ephemeral := range []bool{true, false} {
+				if err := removeCluster(clusterDir(state, ephemeral)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+func newDiff(g *globals) *cobra.Command {
+	o := offlineOptions{globals: g}
+	var only, namespace string
+	cmd := &cobra.Command{
+		Use:   "diff PATH [KIND/NAME]",
+		Short: "Compare what a repository declares with the cluster",
+		Long: `Compare a repository with the cluster, in these steps:
+
+  1. render the units of PATH as "headgate render" does
+  2. have the server apply each object without storing it, and compare the result with what is there
+  3. name what is held by a unit and no longer declared
+
+Values of Secrets are masked. The exit code is 1 when there is a difference.`,
+		Example: "  headgate diff .\n  headgate diff . ks/apps",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.dir = args[0]
+			if len(args) > 1 {
+				only = args[1]
+			}
+			return runDiff(cmd.Context(), o, only, namespace)
+		},
+	}
+	bindOffline(cmd, &o)
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
+	return cmd
+}
+
+func runDiff(ctx context.Context, o offlineOptions, only, namespace string) error {
+	units, err := o.units(ctx)
+	if err != nil {
+		return err
+	}
+	if units, err = selectUnits(units, only, namespace); err != nil {
+		return err
+	}
+	d, err := newDiffer(o.globals)
+	if err != nil {
+		return err
+	}
+	for _, u := range units {
+		if err := d.unit(ctx, u); err != nil {
+			return err
+		}
+	}
+	if d.different {
+		return errNo
+	}
+	return nil
+}
+
+// differ compares objects by dry runs.
+type differ struct {
+	io        IO
+	client    dynamic.Interface
+	mapper    meta.RESTMapper
+	different bool
+}
+
+func newDiffer(g *globals) (*differ, error) {
+	config, err := g.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(disc)
+	if err != nil {
+		return nil, unreachable(fmt.Errorf("asking the cluster what it serves: %w", err))
+	}
+	return &differ{io: g.io, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
+}
+
+func (d *differ) print(format string, args ...any) {
+	d.different = true
+	fmt.Fprintf(d.io.Out, format+"\n", args...)
+}
+
+func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
+	if u.Err != nil {
+		d.print("✗ %s cannot be rendered: %v", u.Unit.ID, u.Err)
+		return nil
+	}
+	declared := map[engine.ObjectID]bool{}
+	for _, o := range u.Objects {
+		declared[engine.IDOf(o)] = true
+		if err := d.object(ctx, u.Unit.ID, o); err != nil {
+			return err
+		}
+	}
+	ref := reference{served: kustomizationServed, namespace: u.Unit.ID.Namespace, name: u.Unit.ID.Name}
+	held, err := ref.client(d.client).Get(ctx, ref.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return unreachable(fmt.Errorf("reading %s: %w", ref, err))
+	}
+	for _, id := range inventory(held) {
+		if !declared[id] {
+			d.print("- %s is held by %s and no longer declared", id, u.Unit.ID)
+		}
+	}
+	return nil
+}
+
+func (d *differ) object(ctx context.Context, unit engine.UnitID, o *unstructured.Unstructured) error {
+	gvk := o.GroupVersionKind()
+	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		d.print("+ %s (of %s; its kind is not served yet)", engine.IDOf(o), unit)
+		return nil
+	}
+	client := d.client.Resource(mapping.Resource).Namespace(o.GetNamespace())
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		client = d.client.Resource(mapping.Resource)
+	}
+	live, err := client.Get(ctx, o.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		d.print("+ %s (of %s)", engine.IDOf(o), unit)
+		return nil
+	}
+	if err != nil {
+		return unreachable(fmt.Errorf("reading %s: %w", engine.IDOf(o), err))
+	}
+	data, err := json.Marshal(o.Object)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", engine.IDOf(o), err)
+	}
+	force := true
+	after, err := client.Patch(ctx, o.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
+		FieldManager: flux.Ownership().Manager, Force: &force, DryRun: []string{metav1.DryRunAll},
+	})
+	if err != nil {
+		d.print("✗ %s (of %s): the server refuses it: %v", engine.IDOf(o), unit, err)
+		return nil
+	}
+	if lines := difference(live, after); lines != "" {
+		d.print("~ %s (of %s)\n%s", engine.IDOf(o), unit, lines)
+	}
+	return nil
+}
+
+// difference compares two states of an object, without what the server sets by itself.
+func difference(before, after *unstructured.Unstructured) string {
+	secret := before.GetKind() == "Secret"
+	b, a := bare(before), bare(after)
+	if cmp.Equal(b.Object, a.Object) {
+		return ""
+	}
+	if secret {
+		b, a = masked(b), masked(a)
+		if cmp.Equal(b.Object, a.Object) {
+			return "    values differ"
+		}
+	}
+	return lineDiff(b, a)
+}
+
+func bare(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u = u.DeepCopy()
+	delete(u.Object, "status")
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
+		unstructured.RemoveNestedField(u.Object, "metadata", field)
+	}
+	return u
+}
+
+// lineDiff lists the lines of the YAML that go and that come.
+func lineDiff(before, after *unstructured.Unstructured) string {
+	b, errB := yaml.Marshal(before.Object)
+	a, errA := yaml.Marshal(after.Object)
+	if errA != nil || errB != nil {
+		return "    they cannot be printed"
+	}
+	old, now := strings.Split(strings.TrimSpace(string(b)), "\n"), strings.Split(strings.TrimSpace(string(a)), "\n")
+	var out []string
+	for _, step := range edits(old, now) {
+		out = append(out, "    "+step)
+	}
+	return strings.Join(out, "\n")
+}
+
+// edits returns the shortest list of lines to delete and to add, by the longest common subsequence.
+func edits(old, now []string) []string {
+	common := make([][]int, len(old)+1)
+	for i := range common {
+		common[i] = make([]int, len(now)+1)
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		for j := len(now) - 1; j >= 0; j-- {
+			if old[i] == now[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []string
+	i, j := 0, 0
+	for i < len(old) || j < len(now) {
+		switch {
+		case i < len(old) && j < len(now) && old[i] == now[j]:
+			i, j = i+1, j+1
+		case j == len(now) || (i < len(old) && common[i+1][j] >= common[i][j+1]):
+			out = append(out, "- "+old[i])
+			i++
+		default:
+			out = append(out, "+ "+now[j])
+			j++
+		}
+	}
+	return out
+}

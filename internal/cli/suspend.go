@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+)
+
+func newSuspend(g *globals) *cobra.Command {
+	return newSwitch(g, "suspend", "Stop moving a unit or a source", true)
+}
+
+func newResume(g *globals) *cobra.Command {
+	return newSwitch(g, "resume", "Let a unit or a source move again", false)
+}
+
+func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
+	var namespace string
+	cmd := &cobra.Command{
+		Use:   verb + " KIND/NAME",
+		Short: title,
+		Long: title + `, in these steps:
+
+  1. find the object (NAME alone is a Kustomization)
+  2. set spec.suspend`,
+		Example: "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, err := parseReference(args[0], namespace)
+			if err != nil {
+				return err
+			}
+			return runSwitch(cmd.Context(), g, ref, on)
+		},
+	}
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", defaultNamespace, "namespace of the object")
+	return cmd
+}
+
+func runSwitch(ctx context.Context, g *globals, ref reference, on bool) error {
+	client, err := g.client()
+	if err != nil {
+		return err
+	}
+	if err := patch(ctx, ref.client(client), ref, map[string]any{"spec": map[string]any{"suspend": on}}); err != nil {
+		return err
+	}
+	word := "resumed"
+	if on {
+		word = "suspended"
+	}
+	_, err = fmt.Fprintf(g.io.Out, "%s %s\n", ref, word)
+	return err
+}
+
+// patch merges a change into an object.
+func patch(ctx context.Context, client dynamic.ResourceInterface, ref reference, change map[string]any) error {
+	data, err := json.Marshal(change)
+	if err != nil {
+		return fmt.Errorf("encoding: %w", err)
+	}
+	_, err = client.Patch(ctx, ref.name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: "headgate"})
+	if err != nil {
+		return unreachable(hint(fmt.Errorf("changing %s: %w", ref, err), "headgate get all"))
+	}
+	return nil
+}

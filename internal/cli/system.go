@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// system is everything that up runs: a cluster, a Git server, an engine.
+type system struct {
+	options upOptions
+	say     *printer
+
+	plane  *controlplane.Running
+	config *rest.Config
+	server *gitserver.Server
+	store  *source.Store
+	mirror *gitserver.Mirror
+	token  string
+	engine *flux.Engine
+	log    *journal
+	// state is the directory of what lives as long as the cluster, run of what lives as long as this
+	// process.
+	state, run string
+	stopEngine context.CancelFunc
+}
+
+// gitUser is who fetches from the embedded Git server.
+const gitUser = "headgate"
+
+// stopTimeout bounds each part of a stop.
+const stopTimeout = 3 * time.Second
+
+// start starts the parts in the order in which they need each other.
+func (s *system) start(ctx context.Context) error {
+	for _, part := range []func(context.Context) error{
+		s.startCluster, s.startServer, s.startMirror, s.install, s.startEngine, s.putRoot,
+	} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *system) startCluster(ctx context.Context) error {
+	g := s.options.globals
+	state, err := g.state()
+	if err != nil {
+		return err
+	}
+	s.state = clusterDir(state, s.options.ephemeral)
+	if g.real() {
+		s.state = filepath.Join(state, "engine")
+		s.config, err = g.restConfig()
+		return err
+	}
+	if s.options.fresh || s.options.ephemeral {
+		if err := removeCluster(s.state); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	config := controlplane.Config{
+		Dir: s.state, Ephemeral: s.options.ephemeral, Port: s.options.port, AuditLog: s.options.auditLog,
+		Notify: func(text string) { s.say.info("note", text) },
+	}
+	if s.options.kubernetesLogs {
+		config.KubernetesLogs = s.options.io.Err
+	}
+	if s.plane, err = controlplane.Start(ctx, config); err != nil {
+		return err
+	}
+	s.config = dressed(s.plane.RESTConfig())
+	s.say.done("control plane", fmt.Sprintf("ready in %.1fs, %s", time.Since(began).Seconds(), s.config.Host))
+	return nil
+}
+
+// removeCluster deletes the state of an embedded cluster that does not run.
+func removeCluster(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := controlplane.Unused(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("deleting the cluster in %q: %w", dir, err)
+	}
+	return nil
+}
+
+func (s *system) startServer(ctx context.Context) error {
+	if err := os.MkdirAll(s.state, 0o700); err != nil {
+		return fmt.Errorf("making the state directory: %w", err)
+	}
+	var err error
+	if s.run, err = os.MkdirTemp(s.state, "run-"); err != nil {
+		return fmt.Errorf("making a directory for the Git server: %w", err)
+	}
+	artifacts := &lateHandler{}
+	s.server, err = gitserver.Start(ctx, gitserver.Config{
+		Dir: filepath.Join(s.run, "repositories"), Mount: map[string]http.Handler{"/artifacts/": artifacts},
+	})
+	if err != nil {
+		return err
+	}
+	if s.store, err = source.NewStore(filepath.Join(s.state, "artifacts"), s.server.Base()+"/artifacts"); err != nil {
+		return err
+	}
+	artifacts.set(http.StripPrefix("/artifacts", s.store))
+	secret := make([]byte, 24)
+	if _, err := rand.Read(secret); err != nil {
+		return fmt.Errorf("making a token: %w", err)
+	}
+	s.token = hex.EncodeToString(secret)
+	s.server.AddUser(gitUser, s.token, true)
+	return nil
+}
+
+// repository is the name of the mirror on the Git server.
+const repository = "repository"
+
+func (s *system) startMirror(ctx context.Context) error {
+	if s.options.remote() {
+		return nil
+	}
+	var err error
+	if s.mirror, err = s.server.Mirror(ctx, repository, s.options.path); err != nil {
+		return err
+	}
+	revision, _, err := s.mirror.Sync(ctx)
+	if err != nil {
+		return err
+	}
+	s.say.done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
+	return nil
+}
+
+func (s *system) install(ctx context.Context) error { return flux.Install(ctx, s.config) }
+
+// rewrite lets the working copy stand in for its own remotes.
+func (s *system) rewrite(ctx context.Context) func(string) (flux.Local, bool) {
+	if s.mirror == nil {
+		return nil
+	}
+	local := flux.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
+	remotes := s.mirror.Remotes(ctx)
+	return func(url string) (flux.Local, bool) {
+		if url == local.URL {
+			return local, true
+		}
+		for _, remote := range remotes {
+			if gitserver.SameRepository(remote, url) {
+				return local, true
+			}
+		}
+		return flux.Local{}, false
+	}
+}
+
+func (s *system) startEngine(ctx context.Context) error {
+	// The engine outlives the interrupt for as long as it takes to end what it is doing.
+	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopEngine = stop
+	rewrite := s.rewrite(ctx)
+	var err error
+	if s.log, err = newJournal(s.state); err != nil {
+		stop()
+		return err
+	}
+	s.engine, err = flux.Start(engine, flux.Config{
+		Cluster: s.config, Store: s.store, Rewrite: rewrite, Reserved: flux.RootIDs(),
+		Observe:       func(n runner.Note) { s.say.note(n); s.log.note(n) },
+		ObserveSource: s.say.source,
+	})
+	if err != nil {
+		stop()
+		return err
+	}
+	s.server.OnPush(func(string) { s.nudge(rewrite) })
+	if s.mirror == nil {
+		return nil
+	}
+	go func() {
+		_ = s.mirror.Watch(ctx, func(revision string) {
+			s.say.info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
+			s.nudge(rewrite)
+		}, func(err error) { s.say.problem("repository", err.Error()) })
+	}()
+	return nil
+}
+
+func (s *system) nudge(rewrite func(string) (flux.Local, bool)) {
+	s.engine.Nudge(func(url string) bool {
+		if rewrite == nil {
+			return true
+		}
+		_, ours := rewrite(url)
+		return ours
+	})
+}
+
+// stop ends the parts in the reverse order; the cluster outlives what uses it.
+func (s *system) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
+	defer cancel()
+	var errs []error
+	if s.stopEngine != nil {
+		s.stopEngine()
+	}
+	if s.engine != nil {
+		ended := make(chan struct{})
+		go func() {
+			s.engine.Wait()
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(stopTimeout):
+		}
+	}
+	if s.log != nil {
+		errs = append(errs, s.log.close())
+	}
+	if s.server != nil {
+		quick, cancel := context.WithTimeout(ctx, time.Second)
+		_ = s.server.Stop(quick)
+		cancel()
+	}
+	if s.run != "" {
+		errs = append(errs, os.RemoveAll(s.run))
+	}
+	if s.plane != nil {
+		errs = append(errs, s.plane.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+type upOptions struct {
+	*globals
+	path, root, branch     string
+	ephemeral, fresh, exit bool
+	kubernetesLogs         bool
+	timeout                time.Duration
+	ageKeyFile, auditLog   string
+	port                   int
+}
+
+// remote tells whether the repository is somewhere else.
+func (o upOptions) remote() bool { return strings.Contains(o.path, "://") }
+
+func newUp(g *globals) *cobra.Command {
+	o := upOptions{globals: g}
+	cmd := &cobra.Command{
+		Use:   "up PATH|URL",
+		Short: "Boot a repository and keep it running",
+		Long: `Boot a repository, in these steps:
+
+  1. start a control plane inside this process (or take the cluster of --kubeconfig)
+  2. serve PATH as a Git repository, with what is not committed
+  3. make a source and a root Kustomization, both flux-system/flux-system, for --path
+  4. apply everything in the order of its dependencies, and print what waits for what
+  5. stay, and apply every file that is saved, until Ctrl-C`,
+		Example: `  headgate up .                                 find the root, boot it, stay
+  headgate up . --path clusters/staging         a root that is named
+  headgate up . --ephemeral --exit-when-ready   for CI: 0 when all is ready, 1 when not
+  headgate up https://example.com/fleet.git --branch main --path clusters/prod`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.path = args[0]
+			return runUp(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: it is looked for)")
+	f.StringVar(&o.branch, "branch", "main", "branch of a URL")
+	f.BoolVar(&o.ephemeral, "ephemeral", false, "keep nothing: a new cluster that is deleted at the end")
+	f.BoolVar(&o.fresh, "fresh", false, "delete the cluster of last time first")
+	f.BoolVar(&o.exit, "exit-when-ready", false, "end with 0 when all is ready, with 1 when nothing can move any more")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long --exit-when-ready waits")
+	f.StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with; they are kept in the Secret flux-system/sops-age")
+	f.IntVar(&o.port, "port", 0, "port of the API server (default: that of last time, or a free one)")
+	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
+	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes parts")
+	return cmd
+}
+
+func runUp(ctx context.Context, o upOptions) error {
+	s := &system{options: o, say: newPrinter(o.io.Err)}
+	err := s.start(ctx)
+	if err == nil {
+		err = s.stay(ctx)
+	}
+	if ctx.Err() != nil {
+		s.say.info("stopping", "")
+		err = nil
+	}
+	if stopped := s.stop(ctx); stopped != nil && err == nil {
+		err = stopped
+	}
+	return err
+}
+
+// putRoot makes the root objects.
+func (s *system) putRoot(ctx context.Context) error {
+	root, err := s.findRoot(ctx)
+	if err != nil {
+		return err
+	}
+	if s.options.ageKeyFile != "" {
+		if root.AgeKey, err = os.ReadFile(s.options.ageKeyFile); err != nil {
+			return fmt.Errorf("reading the age key: %w", err)
+		}
+	}
+	if err := flux.PutRoot(ctx, s.config, root); err != nil {
+		return err
+	}
+	what := root.Path
+	if what == "" {
+		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.options.root)
+	}
+	s.say.done("root", what)
+	return nil
+}
+
+// look is how often the state is looked at when nothing is heard, at least.
+const look = 100 * time.Millisecond
+
+// stay prints when all is ready, or nothing moves any more, and ends as the options say.
+func (s *system) stay(ctx context.Context) error {
+	var failures <-chan error
+	if s.plane != nil {
+		failures = s.plane.Done()
+	}
+	deadline := make(<-chan time.Time)
+	if s.options.exit {
+		timer := time.NewTimer(s.options.timeout)
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	told := verdict{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failures:
+			return fmt.Errorf("the control plane failed: %w", err)
+		case <-deadline:
+			states, _ := s.engine.Runner().States(ctx)
+			s.say.problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
+			s.explain(states)
+			return errNo
+		case <-s.say.changed:
+		case <-tick.C:
+		}
+		states, _ := s.engine.Runner().States(ctx)
+		v := judge(states)
+		if v == told {
+			continue
+		}
+		told = v
+		if err, end := s.conclude(v, states); end {
+			return err
+		}
+	}
+}
+
+// verdict is where the whole stands.
+type verdict struct {
+	rest, ready bool
+	units       int
+	revisions   string
+	failures    string
+}
+
+// judge tells whether everything is ready, or at rest without being so.
+func judge(states []runner.State) verdict {
+	if len(states) == 0 {
+		return verdict{}
+	}
+	v := verdict{rest: true, ready: true, units: len(states)}
+	known := map[engine.UnitID]bool{}
+	revisions := map[string]bool{}
+	var failures []string
+	for _, s := range states {
+		known[s.Unit] = true
+		v.rest = v.rest && s.Settled
+		v.ready = v.ready && (s.Ready || s.Suspended)
+		revisions[s.Source.String()+s.Revision] = true
+		if !s.Ready && !s.Suspended {
+			failures = append(failures, s.Unit.String()+s.Message)
+		}
+	}
+	for _, s := range states {
+		for _, child := range s.Children {
+			if !known[child] && s.Ready {
+				v.rest = false
+			}
+		}
+	}
+	for r := range revisions {
+		v.revisions = max(v.revisions, r)
+	}
+	v.failures = strings.Join(failures, "\n")
+	return v
+}
+
+// conclude prints a summary when the whole has come to rest.
+func (s *system) conclude(v verdict, states []runner.State) (error, bool) {
+	if !v.rest {
+		return nil, false
+	}
+	if v.ready {
+		s.summary(states)
+		return nil, s.options.exit
+	}
+	s.explain(states)
+	if s.options.exit {
+		return errNo, true
+	}
+	return nil, false
+}
+
+func (s *system) summary(states []runner.State) {
+	objects, suspended := 0, []string{}
+	for _, st := range states {
+		objects += st.Objects
+		if st.Suspended {
+			suspended = append(suspended, st.Unit.Namespace+"/"+st.Unit.Name)
+		}
+	}
+	s.say.done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
+	if len(suspended) > 0 {
+		s.say.info("suspended", strings.Join(suspended, ", "))
+	}
+	if s.options.exit {
+		return
+	}
+	if s.plane != nil {
+		s.say.info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get ks,pods -A")
+	}
+	if s.mirror != nil {
+		s.say.info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
+	}
+}
+
+// explain prints the chain of waits of everything that is not ready.
+func (s *system) explain(states []runner.State) {
+	for _, line := range chains(states) {
+		fmt.Fprintln(s.options.io.Err, "             "+line)
+	}
+}
+
+// chains words, for each unit that is not ready and that no other waits behind, what it waits for.
+func chains(states []runner.State) []string {
+	byID := map[engine.UnitID]runner.State{}
+	for _, st := range states {
+		byID[st.Unit] = st
+	}
+	var lines []string
+	for _, st := range states {
+		if st.Ready || st.Suspended {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s is %s: %s", st.Unit, st.Phase, st.Message))
+		for _, dep := range st.Depends {
+			d, ok := byID[dep]
+			switch {
+			case !ok:
+				lines = append(lines, fmt.Sprintf("  it depends on %s, which does not exist", dep))
+			case !d.Ready:
+				lines = append(lines, fmt.Sprintf("  it depends on %s, which is %s", dep, d.Phase))
+			}
+		}
+	}
+	return lines
+}
+
+var errNoRoot = errors.New("no root was found")

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/buildinfo"
+)
+
+func newVersion(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version and the commit of this build",
+		Long:    "Print the version and the commit of this build, and the Go version that made it.",
+		Example: "  headgate version",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(g.io.Out, "headgate %s (commit %s, %s)\n", buildinfo.Version(), buildinfo.Commit(), runtime.Version())
+			return err
+		},
+	}
+}

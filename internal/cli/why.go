@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+func newWhy(g *globals) *cobra.Command {
+	var namespace string
+	cmd := &cobra.Command{
+		Use:   "why KIND/NAME",
+		Short: "Say what something waits for, down to the cause",
+		Long: `Say what something waits for, in these steps:
+
+  1. read the unit or the source (NAME alone is a Kustomization), or find the unit that holds the object
+  2. print its state, and if it is not ready, go on with what it waits for: its source, its dependencies
+  3. name the unit that declares it, up to the root
+
+The exit code is 1 when it is not ready.`,
+		Example: "  headgate why apps\n  headgate why ks/apps\n  headgate why deployment/web -n shop",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := g.client()
+			if err != nil {
+				return err
+			}
+			w := &explainer{io: g.io, client: client, seen: map[string]bool{}}
+			return w.run(cmd.Context(), args[0], namespace)
+		},
+	}
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", defaultNamespace, "namespace of the object")
+	return cmd
+}
+
+// explainer prints chains of waits.
+type explainer struct {
+	io     IO
+	client dynamic.Interface
+	seen   map[string]bool
+}
+
+func (w *explainer) run(ctx context.Context, target, namespace string) error {
+	ref, err := parseReference(target, namespace)
+	if err != nil {
+		return w.object(ctx, target, namespace)
+	}
+	ready, err := w.explain(ctx, ref, 0)
+	if err != nil {
+		return err
+	}
+	if !ready {
+		return errNo
+	}
+	return nil
+}
+
+func (w *explainer) print(depth int, format string, args ...any) {
+	fmt.Fprintf(w.io.Out, strings.Repeat("  ", depth)+format+"\n", args...)
+}
+
+// explain prints the state of a unit or source, and of what it waits for.
+func (w *explainer) explain(ctx context.Context, ref reference, depth int) (bool, error) {
+	if w.seen[ref.String()] {
+		w.print(depth, "%s: see above", ref)
+		return false, nil
+	}
+	w.seen[ref.String()] = true
+	u, err := ref.get(ctx, w.client)
+	if err != nil {
+		if depth == 0 {
+			return false, err
+		}
+		w.print(depth, "✗ %s does not exist", ref)
+		return false, nil
+	}
+	ready := w.state(u, ref, depth)
+	if !ready && ref.unit {
+		w.causes(ctx, u, ref, depth+1)
+	}
+	if depth == 0 {
+		w.declared(ctx, u, ref)
+	}
+	return ready, nil
+}
+
+func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int) bool {
+	status, reason, message := condition(u, "Ready")
+	since := ""
+	if t := transition(u); t != "" {
+		since = ", since " + t
+	}
+	switch {
+	case suspended(u):
+		w.print(depth, "· %s is suspended: nothing moves it", ref)
+	case status == "True":
+		w.print(depth, "✓ %s is ready: %s", ref, oneLine(message))
+	case status == "":
+		w.print(depth, "◌ %s has not been looked at yet", ref)
+	default:
+		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, reason, since, oneLine(message))
+	}
+	return status == "True"
+}
+
+func transition(u *unstructured.Unstructured) string {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, item := range list {
+		if c, _ := item.(map[string]any); c["type"] == "Ready" {
+			t, _ := c["lastTransitionTime"].(string)
+			return t
+		}
+	}
+	return ""
+}
+
+// causes goes on with what a unit waits for.
+func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, ref reference, depth int) {
+	if _, err := w.explain(ctx, sourceReference(u), depth); err != nil {
+		w.print(depth, "✗ %v", err)
+	}
+	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "dependsOn")
+	for _, item := range list {
+		d, _ := item.(map[string]any)
+		next := reference{served: ref.served, namespace: u.GetNamespace()}
+		next.name, _ = d["name"].(string)
+		if namespace, _ := d["namespace"].(string); namespace != "" {
+			next.namespace = namespace
+		}
+		if _, err := w.explain(ctx, next, depth); err != nil {
+			w.print(depth, "✗ %v", err)
+		}
+	}
+}
+
+// declared prints the units that declare an object, up to the root.
+func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, ref reference) {
+	way := []string{ref.String()}
+	for range 16 {
+		labels := u.GetLabels()
+		owner := reference{
+			served:    kustomizationServed,
+			namespace: labels["kustomize.toolkit.fluxcd.io/namespace"], name: labels["kustomize.toolkit.fluxcd.io/name"],
+		}
+		if owner.name == "" {
+			break
+		}
+		way = append(way, owner.String())
+		next, err := owner.get(ctx, w.client)
+		if err != nil {
+			break
+		}
+		u = next
+	}
+	if len(way) > 1 {
+		w.print(0, "declared by %s", strings.Join(way[1:], ", declared by "))
+	}
+}
+
+// object explains an object that is neither a unit nor a source: by the unit that holds it.
+func (w *explainer) object(ctx context.Context, target, namespace string) error {
+	kind, name, ok := strings.Cut(target, "/")
+	if !ok {
+		return fmt.Errorf("%q: want KIND/NAME", target)
+	}
+	list, err := w.client.Resource(kustomizationServed.resource).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return unreachable(fmt.Errorf("listing kustomizations: %w", err))
+	}
+	for i := range list.Items {
+		u := &list.Items[i]
+		entries, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
+		for _, item := range entries {
+			entry, _ := item.(map[string]any)
+			encoded, _ := entry["id"].(string)
+			id, err := engine.DecodeID(encoded)
+			if err != nil || !strings.EqualFold(id.Kind, kind) || id.Name != name ||
+				(id.Namespace != "" && namespace != defaultNamespace && id.Namespace != namespace) {
+				continue
+			}
+			w.print(0, "%s is held by:", id)
+			ready, err := w.explain(ctx, reference{served: kustomizationServed, namespace: u.GetNamespace(), name: u.GetName()}, 0)
+			if err == nil && !ready {
+				err = errNo
+			}
+			return err
+		}
+	}
+	return hint(fmt.Errorf("no unit holds %s in namespace %q", target, namespace), "headgate tree --all")
+}

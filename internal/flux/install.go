@@ -1,0 +1,247 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/crds"
+)
+
+// installManager is the field manager of what we install ourselves.
+const installManager = "headgate"
+
+// madeBy marks root objects that were made by up; its value says for what.
+const madeBy = "headgate.dev/up"
+
+// Root is what up begins with.
+type Root struct {
+	// URL and Branch are those of the source.
+	URL, Branch string
+	// Path is the directory of the root unit.
+	Path string
+	// Objects are applied as they are, instead of a root unit.
+	Objects []*unstructured.Unstructured
+	// Username and Password are written into the Secret of the source, if there are any.
+	Username, Password string
+	// AgeKey is written into the Secret sops-age, and the root decrypts with it.
+	AgeKey []byte
+	// For says what the root was made for; a root made for something else is refused.
+	For string
+}
+
+// ageSecret is the Secret that repositories expect their age key in.
+const ageSecret = "sops-age"
+
+// ErrForeignRoot is returned when the cluster has a root that was not made by up.
+var ErrForeignRoot = errors.New("the cluster has a root already")
+
+// Install makes the cluster ready for an Engine: the definitions of the served kinds and the
+// namespace of the root.
+func Install(ctx context.Context, config *rest.Config) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	definitions, err := crds.All()
+	if err != nil {
+		return err
+	}
+	crdResource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	for _, d := range definitions {
+		if err := put(ctx, client.Resource(crdResource), d); err != nil {
+			return err
+		}
+	}
+	ns := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
+	}}
+	if err := put(ctx, client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}), ns); err != nil {
+		return err
+	}
+	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories} {
+		if err := served(ctx, client, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// served waits until a resource can be listed.
+func served(ctx context.Context, client dynamic.Interface, r schema.GroupVersionResource) error {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := client.Resource(r).List(ctx, metav1.ListOptions{Limit: 1})
+		if err == nil {
+			return nil
+		}
+		if !apierrors.IsNotFound(err) && !apierrors.IsServiceUnavailable(err) && ctx.Err() == nil {
+			return fmt.Errorf("waiting for %s to be served: %w", r.Resource, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s to be served: %w", r.Resource, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}
+
+func put(ctx context.Context, client dynamic.ResourceInterface, u *unstructured.Unstructured) error {
+	data, err := json.Marshal(u.Object)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", engine.IDOf(u), err)
+	}
+	force := true
+	_, err = client.Patch(ctx, u.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: installManager, Force: &force})
+	if err != nil {
+		return fmt.Errorf("applying %s: %w", engine.IDOf(u), err)
+	}
+	return nil
+}
+
+// PutRoot makes the root objects. It refuses a cluster whose root it did not make for the same.
+func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if err := refuseForeign(ctx, client, root); err != nil {
+		return err
+	}
+	objects, err := rootObjects(root)
+	if err != nil {
+		return err
+	}
+	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a discovery client: %w", err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(disc)
+	if err != nil {
+		return fmt.Errorf("asking the cluster what it serves: %w", err)
+	}
+	mapper := restmapper.NewDiscoveryRESTMapper(groups)
+	for _, o := range objects {
+		gvk := o.GroupVersionKind()
+		mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+		if err != nil {
+			return fmt.Errorf("applying %s: its kind is not served: %w", engine.IDOf(o), err)
+		}
+		if err := put(ctx, client.Resource(mapping.Resource).Namespace(o.GetNamespace()), o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {
+	for _, r := range []schema.GroupVersionResource{gitRepositories, kustomizations} {
+		u, err := client.Resource(r).Namespace(Namespace).Get(ctx, System, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("looking for a root: %w", err)
+		}
+		made, ours := u.GetAnnotations()[madeBy]
+		if !ours {
+			return fmt.Errorf("%w: %s was not made by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
+		}
+		if made != root.For {
+			return fmt.Errorf("%w: it was made for %q; run again with --fresh to begin anew, or with --state-dir for a cluster of its own",
+				ErrForeignRoot, made)
+		}
+	}
+	return nil
+}
+
+// rootObjects are the objects of a root, in the order in which they are made.
+func rootObjects(root Root) ([]*unstructured.Unstructured, error) {
+	var typed []runtime.Object
+	meta0 := metav1.ObjectMeta{Name: System, Namespace: Namespace, Annotations: map[string]string{madeBy: root.For}}
+	repo := &sourcev1.GitRepository{
+		TypeMeta:   metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.GitRepositoryKind},
+		ObjectMeta: meta0,
+		Spec: sourcev1.GitRepositorySpec{
+			URL: root.URL, Interval: metav1.Duration{Duration: time.Minute},
+			Reference: &sourcev1.GitRepositoryRef{Branch: root.Branch},
+		},
+	}
+	if root.Password != "" {
+		repo.Spec.SecretRef = &meta.LocalObjectReference{Name: System}
+		typed = append(typed, secret(System, map[string][]byte{
+			"username": []byte(root.Username), "password": []byte(root.Password),
+		}))
+	}
+	if len(root.AgeKey) > 0 {
+		typed = append(typed, secret(ageSecret, map[string][]byte{"age.agekey": root.AgeKey}))
+	}
+	typed = append(typed, repo)
+	if root.Path != "" {
+		typed = append(typed, rootUnit(root, meta0))
+	}
+	var objects []*unstructured.Unstructured
+	for _, t := range typed {
+		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(t)
+		if err != nil {
+			return nil, fmt.Errorf("encoding a root object: %w", err)
+		}
+		delete(o, "status")
+		unstructured.RemoveNestedField(o, "metadata", "creationTimestamp")
+		objects = append(objects, &unstructured.Unstructured{Object: o})
+	}
+	return append(objects, root.Objects...), nil
+}
+
+func rootUnit(root Root, m metav1.ObjectMeta) *kustomizev1.Kustomization {
+	ks := &kustomizev1.Kustomization{
+		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},
+		ObjectMeta: m,
+		Spec: kustomizev1.KustomizationSpec{
+			Interval: metav1.Duration{Duration: 10 * time.Minute}, Path: "./" + root.Path, Prune: true,
+			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.GitRepositoryKind, Name: System},
+		},
+	}
+	if len(root.AgeKey) > 0 {
+		ks.Spec.Decryption = &kustomizev1.Decryption{Provider: "sops", SecretRef: &meta.LocalObjectReference{Name: ageSecret}}
+	}
+	return ks
+}
+
+func secret(name string, data map[string][]byte) *corev1.Secret {
+	return &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: Namespace}, Data: data,
+	}
+}
+
+// RootIDs are the objects that up makes itself: a repository that declares them too is not
+// followed in that, since it would point the source elsewhere.
+func RootIDs() map[engine.ObjectID]bool {
+	ids := map[engine.ObjectID]bool{}
+	for _, gk := range []schema.GroupKind{gitRepositoryKind, kustomizationKind} {
+		ids[engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: Namespace, Name: System}] = true
+	}
+	return ids
+}
