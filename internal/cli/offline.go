@@ -22,28 +22,27 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking at %q: %w", o.dir, err)
 	}
-	top := repositoryRoot(dir)
 	rootPath := o.root
 	if rootPath == "" {
-		candidates, err := rootCandidates(top, dir)
+		candidates, err := rootCandidates(dir)
 		if err != nil {
 			return nil, err
 		}
 		if len(candidates) != 1 {
-			return nil, ambiguous(top, candidates)
+			return nil, ambiguous(dir, candidates)
 		}
 		rootPath = candidates[0]
 	}
-	tree, err := source.ReadDir(top, nil)
+	tree, err := source.ReadDir(dir, nil)
 	if err != nil {
 		return nil, err
 	}
-	root := flux.Root{Path: cleanRoot(rootPath), For: top, Branch: "main", URL: "http://localhost"}
+	root := flux.Root{Path: cleanRoot(rootPath), For: dir, Branch: "main", URL: "http://localhost"}
 	if root.Path == "" {
 		root.Path = "."
 	}
-	if info, err := os.Stat(filepath.Join(top, root.Path)); err == nil && !info.IsDir() {
-		if root.Objects, err = readObjects(filepath.Join(top, root.Path)); err != nil {
+	if info, err := os.Stat(filepath.Join(dir, root.Path)); err == nil && !info.IsDir() {
+		if root.Objects, err = readObjects(filepath.Join(dir, root.Path)); err != nil {
 			return nil, err
 		}
 		root.Path = ""
@@ -54,16 +53,4 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 		}
 	}
 	return flux.Offline(ctx, tree, root)
-}
-
-// repositoryRoot is the nearest directory upwards that holds a repository, or dir itself.
-func repositoryRoot(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
 }

@@ -53,23 +53,29 @@ func (p *printer) info(subject, text string)    { p.line(grey, "·", subject, te
 func (p *printer) waits(subject, text string)   { p.line(yellow, "◌", subject, text) }
 func (p *printer) problem(subject, text string) { p.line(red, "✗", subject, text) }
 
-// note prints what a unit did. A wait that is reported again with the same words is not repeated.
+// note prints what a unit did. A wait is printed when it begins; what changes while it lasts is left
+// to the journal.
 func (p *printer) note(n runner.Note) {
 	subject := n.Unit.Namespace + "/" + n.Unit.Name
 	defer p.poke()
+	waiting := n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForHealth ||
+		n.Phase == engine.PhaseWaitingForSource
+	key := n.Text
+	if waiting {
+		key = string(n.Phase)
+	}
 	p.mu.Lock()
-	repeated := p.last[subject] == n.Text
-	p.last[subject] = n.Text
+	repeated := p.last[subject] == key
+	p.last[subject] = key
 	p.mu.Unlock()
 	switch {
 	case repeated:
 	case n.Failed:
 		p.problem(subject, n.Text)
+	case waiting:
+		p.waits(subject, n.Text)
 	case n.Phase == engine.PhaseReady && strings.HasPrefix(n.Text, "ready"):
 		p.done(subject, short(n.Text))
-	case n.Phase == engine.PhaseWaitingForDependencies, n.Phase == engine.PhaseWaitingForHealth,
-		n.Phase == engine.PhaseWaitingForSource:
-		p.waits(subject, n.Text)
 	default:
 		p.info(subject, short(n.Text))
 	}

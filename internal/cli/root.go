@@ -33,7 +33,7 @@ func (s *system) findRoot(context.Context) (flux.Root, error) {
 	}
 	chosen := s.options.root
 	if chosen == "" {
-		candidates, err := rootCandidates(s.mirror.Root(), s.options.path)
+		candidates, err := rootCandidates(s.mirror.Root())
 		if err != nil {
 			return root, err
 		}
@@ -75,28 +75,13 @@ func ambiguous(root string, candidates []string) error {
 		"headgate up PATH --path %s", candidates[0])
 }
 
-// rootCandidates looks for the directory that a cluster begins with. A directory below the root of
-// the repository that was named itself counts first; then the layouts that repositories have:
-// clusters/NAME, kubernetes/flux/cluster, and any other directory that holds Kustomizations which no
-// Kustomization reaches.
-func rootCandidates(root, named string) ([]string, error) {
-	if abs, err := filepath.Abs(named); err == nil {
-		if real, err := filepath.EvalSymlinks(abs); err == nil && real != root {
-			if rel, err := filepath.Rel(root, real); err == nil && !strings.HasPrefix(rel, "..") && holdsUnits(real) {
-				return []string{filepath.ToSlash(rel)}, nil
-			}
-			if rel, err := filepath.Rel(root, real); err == nil && !strings.HasPrefix(rel, "..") {
-				return below(root, real)
-			}
-		}
-	}
-	return below(root, root)
-}
-
-func below(root, dir string) ([]string, error) {
+// rootCandidates looks for the directory that a cluster begins with, in the layouts that
+// repositories have: clusters/NAME, kubernetes/flux/cluster, flux, cluster; else in any directory
+// that holds Kustomizations, the topmost ones.
+func rootCandidates(root string) ([]string, error) {
 	for _, layout := range []string{"clusters/*", "kubernetes/flux/cluster", "flux", "cluster"} {
 		var found []string
-		matches, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(layout)))
+		matches, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(layout)))
 		if err != nil {
 			return nil, fmt.Errorf("looking for the root: %w", err)
 		}
@@ -113,17 +98,17 @@ func below(root, dir string) ([]string, error) {
 			return found, nil
 		}
 	}
-	return search(root, dir)
+	return search(root)
 }
 
 // search lists the directories that hold Kustomizations, and leaves out those below another one.
-func search(root, dir string) ([]string, error) {
+func search(root string) ([]string, error) {
 	var found []string
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		if strings.HasPrefix(entry.Name(), ".") && name != dir {
+		if strings.HasPrefix(entry.Name(), ".") && name != root {
 			return filepath.SkipDir
 		}
 		if !holdsUnits(name) {

@@ -18,14 +18,16 @@ type Mirror struct {
 	bare   string
 	// work is the root of the working copy; git is its repository, empty for a plain folder.
 	work, git string
+	// prefix is the folder of the working copy that is shown, ending in a slash; empty shows all.
+	prefix string
 
 	mu     sync.Mutex
 	branch string
 	last   string
 }
 
-// Mirror makes a repository that shows path: the working copy that path lies in, or the plain
-// folder itself. Nothing is shown before the first Sync.
+// Mirror makes a repository that shows path: a working copy, a folder in one (what the working copy
+// ignores is left out there too), or a plain folder. Nothing is shown before the first Sync.
 func (s *Server) Mirror(ctx context.Context, repo, path string) (*Mirror, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -44,6 +46,9 @@ func (s *Server) Mirror(ctx context.Context, repo, path string) (*Mirror, error)
 	m := &Mirror{server: s, repo: repo, bare: s.path(repo), work: path, branch: "main"}
 	if top, err := run(ctx, command{args: []string{"-C", path, "rev-parse", "--show-toplevel"}}); err == nil {
 		m.work = top
+		if m.prefix, err = run(ctx, command{args: []string{"-C", path, "rev-parse", "--show-prefix"}}); err != nil {
+			return nil, fmt.Errorf("looking at %q: %w", path, err)
+		}
 		if m.git, err = run(ctx, command{args: []string{"-C", path, "rev-parse", "--absolute-git-dir"}}); err != nil {
 			return nil, fmt.Errorf("looking at %q: %w", path, err)
 		}
@@ -78,8 +83,8 @@ func (m *Mirror) borrow(ctx context.Context) error {
 	return nil
 }
 
-// Root is the root of the working copy.
-func (m *Mirror) Root() string { return m.work }
+// Root is the folder that is shown.
+func (m *Mirror) Root() string { return filepath.Join(m.work, filepath.FromSlash(m.prefix)) }
 
 // Branch is the branch under which the mirror shows the working copy.
 func (m *Mirror) Branch() string {
@@ -135,13 +140,17 @@ func (m *Mirror) head(ctx context.Context) string {
 func (m *Mirror) snapshot(ctx context.Context, head string) (string, error) {
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(m.bare, "headgate-index")}
 	add := []string{"--git-dir", m.bare, "--work-tree", m.work, "-c", "core.autocrlf=false", "-c", "core.fileMode=true",
-		"-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", "--", "."}
+		"-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", "--", "./" + m.prefix}
 	if _, err := run(ctx, command{args: append([]string{"-C", m.work}, add...), env: env}); err != nil {
 		return "", fmt.Errorf("reading the working copy: %w", err)
 	}
-	tree, err := run(ctx, command{args: []string{"--git-dir", m.bare, "write-tree"}, env: env})
+	tree, err := m.writeTree(ctx, env)
 	if err != nil {
 		return "", fmt.Errorf("reading the working copy: %w", err)
+	}
+	if m.prefix != "" {
+		// The commits of the user's show the whole working copy, so that one of ours is needed.
+		return m.commit(ctx, tree, "")
 	}
 	if head != "" {
 		if committed, err := run(ctx, command{args: []string{"--git-dir", m.bare, "rev-parse", head + "^{tree}"}}); err == nil && committed == tree {
@@ -149,6 +158,14 @@ func (m *Mirror) snapshot(ctx context.Context, head string) (string, error) {
 		}
 	}
 	return m.commit(ctx, tree, head)
+}
+
+func (m *Mirror) writeTree(ctx context.Context, env []string) (string, error) {
+	args := []string{"--git-dir", m.bare, "write-tree"}
+	if m.prefix != "" {
+		args = append(args, "--prefix="+m.prefix)
+	}
+	return run(ctx, command{args: args, env: env})
 }
 
 // commit makes a commit that depends on its tree and its parent only.

@@ -26,7 +26,7 @@ func (m *Mirror) Watch(ctx context.Context, onChange func(revision string), onEr
 	events, err := fsnotify.NewWatcher()
 	if err == nil {
 		defer events.Close()
-		err = w.add(events, m.work)
+		err = w.add(events, m.Root())
 	}
 	if err == nil && m.git != "" {
 		err = events.Add(m.git)

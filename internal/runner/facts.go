@@ -71,15 +71,13 @@ func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
 
 // judgeUnit is the health of a unit as an object of its parent: known here before it is written.
 func (r *Runner) judgeUnit(id engine.ObjectID, u *unit) engine.ObjectHealth {
+	// A failed unit is retried, so its parent goes on waiting, up to its own timeout.
 	h := engine.ObjectHealth{ID: id, Verdict: engine.InProgress, Message: u.message}
 	switch {
 	case u.Suspended:
 		h.Verdict, h.Message = engine.Current, ""
 	case r.unitReady(u):
 		h.Verdict, h.Message = engine.Current, ""
-	case u.phase == engine.PhaseFailed:
-		// A failed unit is retried, so its parent goes on waiting, up to its own timeout.
-		h.Message = u.message
 	}
 	return h
 }
@@ -117,7 +115,7 @@ func (r *Runner) objectMet(id engine.ObjectID) (bool, string) {
 	case !ok:
 		return false, "it does not exist"
 	case rec.Health.Verdict != engine.Current:
-		return false, fmt.Sprintf("it is %s: %s", rec.Health.Verdict, rec.Health.Message)
+		return false, "it is not ready"
 	default:
 		return true, ""
 	}
@@ -132,7 +130,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 		return r.exprMet(u, d)
 	}
 	if !r.unitReady(dep) {
-		return false, "it is not ready: " + r.describe(dep)
+		return false, "it is not ready"
 	}
 	if dep.Source == u.Source {
 		if fact, _ := r.cfg.Sources.Source(u.Source); dep.applied != fact.Revision {
@@ -156,25 +154,4 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 	default:
 		return true, ""
 	}
-}
-
-// describe words where a unit stands, in short.
-func (r *Runner) describe(u *unit) string {
-	if u.phase == "" {
-		return "it has not begun"
-	}
-	if u.phase == engine.PhaseFailed || u.phase == engine.PhaseWaitingForSource {
-		return string(u.phase) + ": " + firstLine(u.message)
-	}
-	return string(u.phase)
-}
-
-func firstLine(s string) string {
-	const longest = 160
-	for i, c := range s {
-		if c == '\n' || i >= longest {
-			return s[:i] + " …"
-		}
-	}
-	return s
 }
