@@ -139,8 +139,10 @@ func (m *Mirror) head(ctx context.Context) string {
 // snapshot writes the working copy into our repository, through an index of ours.
 func (m *Mirror) snapshot(ctx context.Context, head string) (string, error) {
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(m.bare, "headgate-index")}
-	add := []string{"--git-dir", m.bare, "--work-tree", m.work, "-c", "core.autocrlf=false", "-c", "core.fileMode=true",
-		"-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", "--", "./" + m.prefix}
+	add := []string{
+		"--git-dir", m.bare, "--work-tree", m.work, "-c", "core.autocrlf=false", "-c", "core.fileMode=true",
+		"-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", "--", "./" + m.prefix,
+	}
 	if _, err := run(ctx, command{args: append([]string{"-C", m.work}, add...), env: env}); err != nil {
 		return "", fmt.Errorf("reading the working copy: %w", err)
 	}

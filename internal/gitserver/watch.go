@@ -25,7 +25,7 @@ func (m *Mirror) Watch(ctx context.Context, onChange func(revision string), onEr
 	w := &watcher{mirror: m, onChange: onChange, onError: onError}
 	events, err := fsnotify.NewWatcher()
 	if err == nil {
-		defer events.Close()
+		defer func() { _ = events.Close() }()
 		err = w.add(events, m.Root())
 	}
 	if err == nil && m.git != "" {

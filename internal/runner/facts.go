@@ -134,7 +134,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	}
 	if dep.Source == u.Source {
 		if fact, _ := r.cfg.Sources.Source(u.Source); dep.applied != fact.Revision {
-			return false, fmt.Sprintf("it has applied %q, not yet %q", dep.applied, fact.Revision)
+			return false, fmt.Sprintf("it has not applied %q yet", fact.Revision)
 		}
 	}
 	return true, ""

@@ -92,16 +92,6 @@ type rendering struct {
 // failed tells whether a render gave an error.
 func (r *rendering) failed() bool { return r == nil || r.err != nil }
 
-// declares tells whether the rendering holds an object.
-func (r *rendering) declares(id engine.ObjectID) bool {
-	for _, e := range r.entries {
-		if e.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
 // childrenOf returns the units that objects declare.
 func childrenOf(objects []*unstructured.Unstructured, kinds map[schema.GroupKind]bool) []engine.UnitID {
 	var children []engine.UnitID

@@ -1,0 +1,307 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/headgate-dev/headgate/internal/cli"
+	"github.com/headgate-dev/headgate/internal/kit"
+)
+
+func (w *world) namespace(ctx context.Context, name string) error {
+	client, err := kubernetes.NewForConfig(w.kit.Config)
+	if err != nil {
+		return err
+	}
+	if _, err = client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	_, err = client.CoreV1().Secrets(name).Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "git"},
+		Data:       map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// tearDown deletes what the script declared; what remains is in nobody's way.
+func (w *world) tearDown(name string) {
+	r, _, err := w.resource("Kustomization")
+	if err == nil {
+		_ = w.client.Resource(r.Resource).Namespace(name).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
+	}
+}
+
+type mapping struct {
+	Resource   schemaGVR
+	Namespaced bool
+}
+
+// resource finds a kind by its name, "Kind" or "Kind.group", or by ks and git.
+func (w *world) resource(kind string) (mapping, string, error) {
+	switch kind {
+	case "ks":
+		kind = "Kustomization"
+	case "git":
+		kind = "GitRepository"
+	}
+	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
+	if err != nil {
+		return mapping{}, "", err
+	}
+	_, lists, err := disc.ServerGroupsAndResources()
+	if err != nil {
+		return mapping{}, "", err
+	}
+	for _, list := range lists {
+		for i := range list.APIResources {
+			r := &list.APIResources[i]
+			if r.Kind == kind && !strings.Contains(r.Name, "/") {
+				gv, err := parseGroupVersion(list.GroupVersion)
+				return mapping{gv.WithResource(r.Name), r.Namespaced}, kind, err
+			}
+		}
+	}
+	return mapping{}, "", fmt.Errorf("kind %q is not served", kind)
+}
+
+// object returns the client and the name for KIND/NAME, in the namespace of the script, or for
+// KIND/NAMESPACE/NAME.
+func (w *world) object(ts *testscript.TestScript, text string) (dynamic.ResourceInterface, string) {
+	parts := strings.Split(text, "/")
+	usage(ts, len(parts) == 2 || len(parts) == 3, "KIND/NAME or KIND/NAMESPACE/NAME")
+	m, _, err := w.resource(parts[0])
+	ts.Check(err)
+	namespace := ts.Getenv("NS")
+	if len(parts) == 3 {
+		namespace = parts[1]
+	}
+	if !m.Namespaced {
+		return w.client.Resource(m.Resource), parts[len(parts)-1]
+	}
+	return w.client.Resource(m.Resource).Namespace(namespace), parts[len(parts)-1]
+}
+
+// commit pushes the directory repo as a commit: "commit".
+func (w *world) commit(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 0, "commit")
+	dir := ts.MkAbs("repo")
+	url := strings.Replace(ts.Getenv("URL"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+	script := `git init -q -b main . 2>/dev/null; git add -A && git -c user.name=dev -c user.email=dev@example.dev commit -q --allow-empty -m change && git push -q -f "$0" HEAD:main`
+	cmd := exec.Command("sh", "-c", script, url)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+ts.MkAbs("."))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("git: %v: %s", err, out)
+	}
+}
+
+const rootTemplate = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: repo, namespace: %[1]s}
+spec: {url: %[2]q, interval: 1h, ref: {branch: main}, secretRef: {name: git}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: root, namespace: %[1]s}
+spec: {interval: 1h, retryInterval: 1h, path: %[3]q, prune: true, targetNamespace: %[1]s, sourceRef: {kind: GitRepository, name: repo}}
+`
+
+// root makes a source and a root unit: "root PATH".
+func (w *world) root(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "root PATH")
+	ts.Check(w.put(fmt.Sprintf(rootTemplate, ts.Getenv("NS"), ts.Getenv("URL"), args[0])))
+}
+
+// kapply applies a file as another manager would: "kapply FILE".
+func (w *world) kapply(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "kapply FILE")
+	ts.Check(w.put(os.Expand(ts.ReadFile(args[0]), ts.Getenv)))
+}
+
+func (w *world) put(text string) error {
+	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
+	if err != nil {
+		return err
+	}
+	groups, err := restmapper.GetAPIGroupResources(disc)
+	if err != nil {
+		return err
+	}
+	mapper := restmapper.NewDiscoveryRESTMapper(groups)
+	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
+	for {
+		u := &unstructured.Unstructured{}
+		if decoder.Decode(&u.Object) != nil {
+			return nil
+		}
+		m, err := mapper.RESTMapping(u.GroupVersionKind().GroupKind(), u.GroupVersionKind().Version)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(u.Object)
+		if err != nil {
+			return err
+		}
+		force := true
+		_, err = w.client.Resource(m.Resource).Namespace(u.GetNamespace()).Patch(context.Background(), u.GetName(),
+			types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: "script", Force: &force})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// until tries a condition until it holds; the last reason why not is shown when patience ends.
+func until(ts *testscript.TestScript, what string, try func() (bool, string)) {
+	deadline := time.After(patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, last := try()
+		if ok {
+			return
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("waiting for %s: %s", what, last)
+		case <-tick.C:
+		}
+	}
+}
+
+func conditionOf(u *unstructured.Unstructured, kind string) (status, text string) {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, item := range list {
+		c, _ := item.(map[string]any)
+		if c["type"] == kind {
+			return fmt.Sprint(c["status"]), fmt.Sprint(c["reason"], ": ", c["message"])
+		}
+	}
+	return "", ""
+}
+
+// kwait waits for a condition: "kwait KIND/NAME ready", "kwait KIND/NAME failed REGEXP", or for a
+// field: "kwait KIND/NAME FIELD REGEXP".
+func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) >= 2 && len(args) <= 3, "kwait KIND/NAME ready|failed|FIELD [REGEXP]")
+	pattern := regexp.MustCompile(".*")
+	if len(args) == 3 {
+		pattern = regexp.MustCompile(args[2])
+	}
+	until(ts, strings.Join(args, " "), func() (bool, string) {
+		client, name := w.object(ts, args[0])
+		u, err := client.Get(context.Background(), name, metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		if args[1] != "ready" && args[1] != "failed" {
+			value := field(u, args[1])
+			return pattern.MatchString(value), "it is " + value
+		}
+		status, text := conditionOf(u, "Ready")
+		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+		want := map[string]string{"ready": "True", "failed": "False"}[args[1]]
+		current := args[1] != "ready" || observed == u.GetGeneration()
+		return status == want && current && pattern.MatchString(text), status + " " + text
+	})
+}
+
+// kget prints a field: "kget KIND/NAME FIELD".
+func (w *world) kget(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, len(args) == 2, "kget KIND/NAME FIELD")
+	client, name := w.object(ts, args[0])
+	u, err := client.Get(context.Background(), name, metav1.GetOptions{})
+	if neg != (err != nil) {
+		ts.Fatalf("reading %s: %v", args[0], err)
+	}
+	if err == nil {
+		fmt.Fprintln(ts.Stdout(), field(u, args[1]))
+	}
+}
+
+func field(u *unstructured.Unstructured, path string) string {
+	value, _, _ := unstructured.NestedFieldNoCopy(u.Object, strings.Split(path, ".")...)
+	if s, ok := value.(string); ok {
+		return s
+	}
+	data, _ := json.Marshal(value)
+	return string(data)
+}
+
+// kgone waits until an object is gone: "kgone KIND/NAME".
+func (w *world) kgone(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "kgone KIND/NAME")
+	client, name := w.object(ts, args[0])
+	until(ts, "the end of "+args[0], func() (bool, string) {
+		_, err := client.Get(context.Background(), name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), "it is there"
+	})
+}
+
+// kmerge changes an object by hand: "kmerge KIND/NAME JSON".
+func (w *world) kmerge(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 2, "kmerge KIND/NAME JSON")
+	client, name := w.object(ts, args[0])
+	_, err := client.Patch(context.Background(), name, types.MergePatchType, []byte(args[1]), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+	ts.Check(err)
+}
+
+// kdelete deletes an object by hand: "kdelete KIND/NAME".
+func (w *world) kdelete(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "kdelete KIND/NAME")
+	client, name := w.object(ts, args[0])
+	ts.Check(client.Delete(context.Background(), name, metav1.DeleteOptions{}))
+}
+
+// headgate runs a command of the command line.
+func (w *world) headgate(ts *testscript.TestScript, neg bool, args []string) {
+	var out, errs bytes.Buffer
+	args = append([]string{"--kubeconfig", w.kit.Plane.Kubeconfig(), "--state-dir", ts.MkAbs(".state")}, args...)
+	for i, a := range args {
+		if strings.HasPrefix(a, "./") {
+			args[i] = ts.MkAbs(a)
+		}
+	}
+	code := cli.Main(context.Background(), args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs})
+	fmt.Fprint(ts.Stdout(), out.String())
+	fmt.Fprint(ts.Stderr(), errs.String())
+	if neg == (code == 0) {
+		ts.Fatalf("exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// expand replaces $NS and the like in files: "expand FILE...".
+func (w *world) expand(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	for _, name := range args {
+		text := strings.ReplaceAll(ts.ReadFile(name), "$NS", ts.Getenv("NS"))
+		ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(name)), []byte(text), 0o644))
+	}
+}

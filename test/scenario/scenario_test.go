@@ -1,0 +1,110 @@
+// Package scenario tells what users do, as scripts that run against the real parts: every *.txtar
+// file below testdata is one.
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/kit"
+)
+
+// patience is how long a script waits for one condition.
+const patience = 60 * time.Second
+
+func TestScenarios(t *testing.T) {
+	dir, err := os.MkdirTemp("", "hg-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kit.Start(t.Context(), dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	client, err := dynamic.NewForConfig(k.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{kit: k, client: client}
+	for _, dir := range scriptDirs(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir: dir, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true,
+			})
+		})
+	}
+}
+
+// scriptDirs finds every directory that holds scripts: none is listed by hand.
+func scriptDirs(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for _, f := range files {
+		if dir := filepath.Dir(f); len(dirs) == 0 || dirs[len(dirs)-1] != dir {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		t.Fatal("there are no scripts")
+	}
+	return dirs
+}
+
+// world is what the scripts share.
+type world struct {
+	kit    *kit.Kit
+	client dynamic.Interface
+	count  atomic.Int64
+}
+
+// setup gives a script a namespace and a repository of its own.
+func (w *world) setup(env *testscript.Env) error {
+	name := fmt.Sprintf("s%d", w.count.Add(1))
+	env.Setenv("NS", name)
+	env.Setenv("URL", w.kit.Git.URL(name))
+	env.Setenv("KUBECONFIG", w.kit.Plane.Kubeconfig())
+	ctx := context.Background()
+	if err := w.kit.Git.CreateRepo(ctx, name); err != nil {
+		return err
+	}
+	env.Defer(func() { w.tearDown(name) })
+	return w.namespace(ctx, name)
+}
+
+func (w *world) commands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
+		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "agekey": w.agekey,
+		"expand": w.expand,
+	}
+}
+
+func usage(ts *testscript.TestScript, ok bool, text string) {
+	if !ok {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+// noNeg refuses a "!" before a command for which it means nothing.
+func noNeg(ts *testscript.TestScript, neg bool) {
+	if neg {
+		ts.Fatalf("the command cannot be negated")
+	}
+}
