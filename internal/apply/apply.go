@@ -82,11 +82,22 @@ type Result struct {
 // Need is what an object needs before it can be applied.
 type Need struct {
 	engine.Wait
-	// Kind is a kind that is not served yet.
-	Kind schema.GroupKind
-	// Object is an object that must come, or go, first.
+	What What
+	// Kind is the kind that must be served, Object the object that must come, go or be let go.
+	Kind   schema.GroupKind
 	Object engine.ObjectID
 }
+
+// What is needed.
+type What int
+
+// The needs.
+const (
+	KindServed What = iota
+	ObjectThere
+	ObjectGone
+	ObjectReleased
+)
 
 // Outcome is what became of a set.
 type Outcome struct {
@@ -162,8 +173,8 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	}
 	if owner, deferred := set.Deferred[id]; deferred {
 		result.Wait = &Need{
-			Wait:   engine.Wait{On: id.String(), Reason: fmt.Sprintf("it belongs to %s, which has not read this revision yet", owner)},
-			Object: id,
+			Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("it belongs to %s, which has not read this revision yet", owner)},
+			What: ObjectReleased, Object: id,
 		}
 		return result
 	}

@@ -126,8 +126,8 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		ns := engine.ObjectID{Kind: "Namespace", Name: namespace}
 		a.cluster.Objects.Follow(ns, "v1")
 		result.Wait = &Need{
-			Wait:   engine.Wait{On: id.String(), Reason: fmt.Sprintf("namespace %q does not exist", namespace)},
-			Object: ns,
+			Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("namespace %q does not exist", namespace)},
+			What: ObjectThere, Object: ns,
 		}
 		return result
 	}
@@ -148,8 +148,8 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	}
 	a.cluster.Objects.Follow(id, result.Entry.Version)
 	result.Wait = &Need{
-		Wait:   engine.Wait{On: id.String(), Reason: "it is deleted, to be recreated with its immutable fields changed"},
-		Object: id,
+		Wait: engine.Wait{On: id.String(), Reason: "it is deleted, to be recreated with its immutable fields changed"},
+		What: ObjectGone, Object: id,
 	}
 	return result
 }

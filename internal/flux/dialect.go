@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -24,7 +25,7 @@ import (
 // dialect is the runner's view of Kustomizations.
 type dialect struct {
 	client   dynamic.Interface
-	reader   Reader
+	secrets  kubernetes.Interface
 	registry *registry
 	events   events
 }
@@ -35,7 +36,10 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	if !ok {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
 	}
-	return inputsOf(ctx, ks, d.reader)
+	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
+	inputs, err := inputsOf(ctx, ks, reader)
+	inputs.Versions = reader.versions
+	return inputs, err
 }
 
 // Object returns the Kustomization as expressions see it.

@@ -70,12 +70,11 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
 	e := &Engine{cfg: cfg, registry: newRegistry(), swept: make(chan struct{})}
-	reader := clusterReader{client: client}
 	e.sources = &sources{
-		reader: reader, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
+		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
 	}
-	e.dialect = &dialect{reader: reader, registry: e.registry, events: ev}
+	e.dialect = &dialect{secrets: client, registry: e.registry, events: ev}
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
 		Reserved:  cfg.Reserved,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/render/substitute"
@@ -27,19 +29,29 @@ type Reader interface {
 	Secret(ctx context.Context, namespace, name string) (map[string][]byte, error)
 }
 
-// clusterReader reads from the cluster.
-type clusterReader struct{ client kubernetes.Interface }
+// versionReader notes the versions of what it reads from the cluster.
+type versionReader struct {
+	client   kubernetes.Interface
+	versions map[engine.ObjectID]uint64
+}
 
-func (r clusterReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
+func (r versionReader) note(kind, namespace, name string, o metav1.Object) {
+	version, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	r.versions[engine.ObjectID{Kind: kind, Namespace: namespace, Name: name}] = version
+}
+
+func (r versionReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
 	cm, err := r.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+	r.note("ConfigMap", namespace, name, cm)
 	if err != nil {
 		return nil, err
 	}
 	return cm.Data, nil
 }
 
-func (r clusterReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+func (r versionReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	s, err := r.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	r.note("Secret", namespace, name, s)
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,11 @@ import (
 	"sync"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -16,10 +18,10 @@ import (
 
 // sources runs the GitRepositories of a cluster and answers for their artifacts.
 type sources struct {
-	client dynamic.Interface
-	reader Reader
-	store  *source.Store
-	events events
+	client  dynamic.Interface
+	secrets kubernetes.Interface
+	store   *source.Store
+	events  events
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
 	rewrite func(url string) (Local, bool)
 	notify  func(engine.SourceID)
@@ -171,10 +173,11 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 		return o, nil
 	}
 	name := repo.Spec.SecretRef.Name
-	data, err := s.reader.Secret(ctx, repo.Namespace, name)
+	held, err := s.secrets.CoreV1().Secrets(repo.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return o, fmt.Errorf("spec.secretRef: reading Secret %q: %w", repo.Namespace+"/"+name, err)
 	}
+	data := held.Data
 	if len(data["identity"]) > 0 || len(data["githubAppID"]) > 0 || len(data["tls.crt"]) > 0 {
 		return o, &unsupportedError{"spec.secretRef", fmt.Sprintf(
 			"Secret %q holds an SSH key, a GitHub App or a client certificate; use username and password, or bearerToken",

@@ -10,113 +10,211 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/go-logr/logr"
 )
 
-// Times of a watch: how long changes are gathered before they are shown, and how often the working
-// copy is looked at where it cannot be watched.
+// Times of a watch: how long changes are gathered before they are shown, how long at most when they
+// do not end, and how often the working copy is looked at where it cannot be watched.
 const (
 	debounce = 80 * time.Millisecond
+	patience = time.Second
 	polling  = time.Second
 )
 
 // Watch calls onChange whenever the working copy shows something new, until ctx ends. An error of
-// a Sync is handed to onError, once for each different error; watching goes on.
+// a Sync is handed to onError, once for each different error; watching goes on. Where the system has
+// no watches left, the working copy is looked at each second.
 func (m *Mirror) Watch(ctx context.Context, onChange func(revision string), onError func(error)) error {
 	w := &watcher{mirror: m, onChange: onChange, onError: onError}
-	events, err := fsnotify.NewWatcher()
-	if err == nil {
-		defer func() { _ = events.Close() }()
-		err = w.add(events, m.Root())
+	err := w.watch(ctx)
+	if ctx.Err() != nil {
+		return nil
 	}
-	if err == nil && m.git != "" {
-		err = events.Add(m.git)
-		_ = events.Add(filepath.Join(m.git, "refs", "heads"))
-	}
-	if err != nil {
-		return w.poll(ctx)
-	}
-	return w.run(ctx, events)
+	logr.FromContextOrDiscard(ctx).Info("the folder cannot be watched and is looked at each second",
+		"folder", m.Root(), "reason", err.Error())
+	w.poll(ctx)
+	return nil
 }
 
 type watcher struct {
 	mirror   *Mirror
 	onChange func(string)
 	onError  func(error)
-	last     string
+	// last is the last error that onError was told.
+	last   string
+	events *fsnotify.Watcher
+	// made are directories that are not watched yet.
+	made []string
+	// since is when the first change came that is not shown yet.
+	since time.Time
 }
 
-// skipped are directories that can be large and never hold manifests.
-var skipped = map[string]bool{".git": true, "node_modules": true, ".terraform": true, ".venv": true}
-
-// add watches a directory and everything below it.
-func (w *watcher) add(events *fsnotify.Watcher, dir string) error {
-	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !entry.IsDir() {
-			return nil
-		}
-		if skipped[entry.Name()] && name != dir {
-			return filepath.SkipDir
-		}
-		return events.Add(name)
-	})
-}
-
-func (w *watcher) run(ctx context.Context, events *fsnotify.Watcher) error {
+// watch runs until ctx ends or the working copy cannot be watched.
+func (w *watcher) watch(ctx context.Context) error {
+	var err error
+	if w.events, err = fsnotify.NewWatcher(); err != nil {
+		return err
+	}
+	defer func() { _ = w.events.Close() }()
+	if err := w.followGit(); err != nil {
+		return err
+	}
+	w.made = []string{w.mirror.Root()}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case event, ok := <-events.Events:
-			if !ok {
-				return nil
+			return ctx.Err()
+		case event := <-w.events.Events:
+			relevant, err := w.note(event)
+			if err != nil {
+				return err
 			}
-			if !w.interesting(event.Name) {
-				continue
+			if relevant {
+				timer.Reset(w.delay())
 			}
-			if info, err := os.Lstat(event.Name); event.Has(fsnotify.Create) && err == nil && info.IsDir() {
-				_ = w.add(events, event.Name)
-			}
-			timer.Reset(debounce)
-		case err, ok := <-events.Errors:
-			if !ok {
-				return nil
+		case err := <-w.events.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return err
 			}
 			// Events were lost: look at everything.
-			w.onError(err)
-			timer.Reset(debounce)
+			w.made = []string{w.mirror.Root()}
+			timer.Reset(w.delay())
 		case <-timer.C:
-			w.sync(ctx)
+			if err := w.catchUp(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// interesting tells whether a change can matter: in the user's repository, only a commit or a
-// checkout does.
-func (w *watcher) interesting(name string) bool {
-	git := w.mirror.git
-	if git == "" || !strings.HasPrefix(name, git) {
-		return true
+// delay is how long to wait for further changes.
+func (w *watcher) delay() time.Duration {
+	if w.since.IsZero() {
+		w.since = time.Now()
 	}
-	rel := strings.TrimPrefix(strings.TrimPrefix(name, git), "/")
-	return rel == "HEAD" || strings.HasPrefix(rel, "refs") || rel == "packed-refs"
+	return max(0, min(debounce, patience-time.Since(w.since)))
 }
 
-func (w *watcher) poll(ctx context.Context) error {
+// catchUp watches what is new, and only then shows what there is: nothing is missed in between.
+func (w *watcher) catchUp(ctx context.Context) error {
+	made := w.made
+	w.made, w.since = nil, time.Time{}
+	if err := w.follow(ctx, made); err != nil {
+		return err
+	}
+	w.sync(ctx)
+	return nil
+}
+
+// note tells whether a change can matter, and remembers new directories.
+func (w *watcher) note(event fsnotify.Event) (bool, error) {
+	if event.Name == w.mirror.Root() && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
+		return false, errors.New("the folder is gone")
+	}
+	inGit, matters := w.mirror.gitChange(event.Name)
+	if inGit && !matters {
+		return false, nil
+	}
+	if !event.Has(fsnotify.Create) {
+		return true, nil
+	}
+	info, err := os.Lstat(event.Name)
+	switch {
+	case err != nil || !info.IsDir():
+	case inGit:
+		return true, w.followAll(event.Name)
+	default:
+		w.made = append(w.made, event.Name)
+	}
+	return true, nil
+}
+
+// gitChange tells whether a file is one of the user's repository, and whether it tells of a commit
+// or a checkout.
+func (m *Mirror) gitChange(name string) (inGit, matters bool) {
+	if m.git == "" {
+		return false, false
+	}
+	for _, dir := range []string{m.git, m.common} {
+		rel, ok := strings.CutPrefix(name, dir+string(filepath.Separator))
+		if !ok {
+			continue
+		}
+		top, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		switch top {
+		case "HEAD", "index", "refs", "packed-refs", "reftable":
+			return true, !strings.HasSuffix(rel, ".lock")
+		default:
+			return true, false
+		}
+	}
+	return name == m.git, false
+}
+
+// followGit watches where the user's repository says what is checked out.
+func (w *watcher) followGit() error {
+	if w.mirror.git == "" {
+		return nil
+	}
+	for _, dir := range []string{w.mirror.git, w.mirror.common} {
+		if err := w.events.Add(dir); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.followAll(filepath.Join(w.mirror.common, "refs", "heads")),
+		w.followAll(filepath.Join(w.mirror.common, "reftable")))
+}
+
+// followAll watches a directory and all below it.
+func (w *watcher) followAll(dir string) error {
+	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return w.add(name)
+	})
+}
+
+// add watches a directory, unless it is gone or closed to us.
+func (w *watcher) add(dir string) error {
+	err := w.events.Add(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// follow watches directories of the working copy and all below them, but for those that are ignored.
+func (w *watcher) follow(ctx context.Context, level []string) error {
+	for len(level) > 0 {
+		kept, err := w.mirror.shown(ctx, level)
+		if err != nil {
+			return err
+		}
+		level = nil
+		for _, dir := range kept {
+			if err := w.add(dir); err != nil {
+				return err
+			}
+			level = append(level, subdirectories(dir)...)
+		}
+	}
+	return nil
+}
+
+func (w *watcher) poll(ctx context.Context) {
 	ticker := time.NewTicker(polling)
 	defer ticker.Stop()
 	for {
 		w.sync(ctx)
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 		}
 	}
@@ -131,8 +229,10 @@ func (w *watcher) sync(ctx context.Context) {
 			w.last = text
 			w.onError(err)
 		}
-	case changed:
+	default:
 		w.last = ""
-		w.onChange(revision)
+		if changed {
+			w.onChange(revision)
+		}
 	}
 }

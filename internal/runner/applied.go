@@ -93,12 +93,13 @@ func failureOf(results []apply.Result) *engine.Failure {
 func (r *Runner) awaitNeeds(u *unit) bool {
 	came := false
 	for _, need := range u.needs {
-		if need.Kind.Kind != "" {
+		if need.What == apply.KindServed {
 			r.byKind.add(need.Kind, u.ID)
 			came = came || r.kindCame(u, need)
 			continue
 		}
 		r.byObject.add(need.Object, u.ID)
+		r.needy[u.ID] = true
 		came = came || r.objectCame(u, need)
 	}
 	return came
@@ -117,11 +118,20 @@ func (r *Runner) kindCame(u *unit, need apply.Need) bool {
 }
 
 func (r *Runner) objectCame(u *unit, need apply.Need) bool {
-	if owner, ok := r.owners.Owner(need.Object); ok && owner != u.ID {
+	_, exists := r.cluster.Objects.Get(need.Object)
+	switch need.What {
+	case apply.ObjectThere:
+		return exists
+	case apply.ObjectGone:
+		return !exists
+	case apply.ObjectReleased:
+		owner, owned := r.owners.Owner(need.Object)
+		other, known := r.units[owner]
+		// When the owner has read the revision and keeps the object, trying again finds a conflict.
+		return !owned || owner == u.ID || !known || r.unsettled(other) == ""
+	default:
 		return false
 	}
-	_, exists := r.cluster.Objects.Get(need.Object)
-	return exists == (need.Object.Kind == "Namespace")
 }
 
 // countDrift tells of foreign changes that were put right, and counts them for the tug-of-war.

@@ -202,20 +202,24 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 	r.mark(u.ID)
 }
 
-// readChanged begins a new desired state when an object that the render reads is different.
+// readChanged begins a new desired state when an object that the render read is different now. A
+// render that is under way is looked at when it is done.
 func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
 	rec, _ := r.cluster.Objects.Get(id)
-	if u.readAt == nil {
-		u.readAt = map[engine.ObjectID]uint64{}
-	}
-	before, known := u.readAt[id]
-	if known && before == rec.ResourceVersion {
+	if u.versions == nil || u.versions[id] == rec.ResourceVersion {
 		return
 	}
-	u.readAt[id] = rec.ResourceVersion
-	if known || u.last.Failure != nil || u.rendering != nil {
-		u.inputs++
-		u.cached = nil
+	u.versions[id] = rec.ResourceVersion
+	u.inputs++
+	u.cached = nil
+}
+
+// readMeanwhile looks for objects that have become newer than what a render read.
+func (r *Runner) readMeanwhile(u *unit) {
+	for _, id := range u.Reads {
+		if rec, ok := r.cluster.Objects.Get(id); ok && rec.ResourceVersion > u.versions[id] && u.versions != nil {
+			r.readChanged(u, id)
+		}
 	}
 }
 

@@ -81,13 +81,14 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	inputs := j.cached
 	if inputs == nil {
 		got, err := r.cfg.Dialect.Inputs(ctx, j.id)
+		out.versions = got.Versions
 		if err != nil {
 			out.err = err
 			return out, nil
 		}
 		inputs = &got
 	}
-	out.inputs = inputs.Digest
+	out.inputs, out.versions = inputs.Digest, inputs.Versions
 	if j.reusable(out) {
 		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
 		return out, inputs
@@ -180,6 +181,8 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	if inputs != nil {
 		u.cached, u.inputsFor = inputs, out.key.Inputs
 	}
+	u.versions = out.versions
+	r.readMeanwhile(u)
 	hit := u.rendering != nil && u.rendering.result == out.result && out.result != nil
 	if hit {
 		r.stats.RenderHits++

@@ -38,6 +38,9 @@ type Inputs struct {
 	Digest string
 	// Labels are set on every object: the names of the owner.
 	Labels map[string]string
+	// Versions are the resource versions of the objects that were read, zero for those that were not
+	// there. They are given beside an error too.
+	Versions map[engine.ObjectID]uint64
 }
 
 // Dialect reads declarations and writes results down.
@@ -97,10 +100,12 @@ type Runner struct {
 	dependents index[engine.UnitID]
 	byKind     index[schema.GroupKind]
 	holding    map[engine.UnitID]bool
-	cycles     map[engine.UnitID][]engine.UnitID
-	tug        map[engine.ObjectID]*tug
-	stats      Stats
-	workers    sync.WaitGroup
+	// needy are units whose objects need something else first.
+	needy   map[engine.UnitID]bool
+	cycles  map[engine.UnitID][]engine.UnitID
+	tug     map[engine.ObjectID]*tug
+	stats   Stats
+	workers sync.WaitGroup
 }
 
 // Stats counts what the runner did since its start.
@@ -115,7 +120,7 @@ func New(cfg Config) *Runner {
 		units: map[engine.UnitID]*unit{}, owners: engine.NewOwners(),
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
 		dependents: index[engine.UnitID]{}, byKind: index[schema.GroupKind]{},
-		holding: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
+		holding: map[engine.UnitID]bool{}, needy: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
 		tug: map[engine.ObjectID]*tug{},
 	}
 }

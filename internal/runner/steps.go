@@ -206,7 +206,21 @@ func (r *Runner) settled(u *unit) {
 	r.wakeHolding()
 }
 
+// wakeHolding wakes the units that hold their deletions back until others have come further, and
+// those whose objects belong to others that might have let go.
 func (r *Runner) wakeHolding() {
+	for id := range r.needy {
+		u, ok := r.units[id]
+		if !ok || len(u.needs) == 0 {
+			delete(r.needy, id)
+			continue
+		}
+		for _, need := range u.needs {
+			if u.pass != nil && !u.busy && r.objectCame(u, need) {
+				r.resume(u)
+			}
+		}
+	}
 	for id, holds := range r.holding {
 		if holds {
 			r.mark(id)

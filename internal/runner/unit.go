@@ -52,7 +52,8 @@ type unit struct {
 	inputs    uint64
 	inputsFor uint64
 	cached    *Inputs
-	readAt    map[engine.ObjectID]uint64
+	// versions are those of the objects that the last render read.
+	versions map[engine.ObjectID]uint64
 
 	drift   map[engine.ObjectID]bool
 	suspect map[engine.ObjectID]bool
@@ -85,6 +86,8 @@ type rendering struct {
 	result  *render.Result
 	objects []*unstructured.Unstructured
 	entries []engine.Entry
+	// versions are those of what was read beside the tree.
+	versions map[engine.ObjectID]uint64
 	// children are the units that these objects declare.
 	children []engine.UnitID
 }

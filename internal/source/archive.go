@@ -10,19 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strings"
 	"time"
 )
-
-// Limits bound what Unpack takes.
-type Limits struct {
-	// Files is the largest number of entries, Bytes the largest sum of their sizes.
-	Files int
-	Bytes int64
-}
-
-// DefaultLimits are enough for large repositories and stop a decompression bomb.
-func DefaultLimits() Limits { return Limits{Files: 200_000, Bytes: 1 << 30} }
 
 // Pack writes a tree as a tar.gz that depends on its content only, and returns the "sha256:" digest
 // and the number of bytes of what it wrote.
@@ -43,14 +32,15 @@ func Pack(t *Tree, w io.Writer) (digest string, size int64, err error) {
 }
 
 func packFile(tw *tar.Writer, f *File) error {
+	link := f.Mode&fs.ModeSymlink != 0
 	header := &tar.Header{Name: f.Path, Mode: int64(f.Mode.Perm()), ModTime: time.Unix(0, 0), Typeflag: tar.TypeReg, Size: f.Size}
-	if f.Link != "" {
+	if link {
 		header.Typeflag, header.Linkname, header.Size = tar.TypeSymlink, f.Link, 0
 	}
 	if err := tw.WriteHeader(header); err != nil {
 		return fmt.Errorf("packing %q: %w", f.Path, err)
 	}
-	if f.Link != "" {
+	if link {
 		return nil
 	}
 	data, err := f.Read()
@@ -74,16 +64,27 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unpack reads a tar.gz into a tree. It refuses paths that leave the tree, entries that are neither
-// files, directories nor symbolic links, and more than limits allow.
+// Unpack reads a tar.gz into a tree. It refuses paths that leave the tree, files below a symbolic
+// link, entries that are neither files, directories nor symbolic links, and more than limits allow.
+// A symbolic link is a value here, whatever it points to: Tree.Resolve follows it inside the tree
+// only.
 func Unpack(r io.Reader, limits Limits) (*Tree, error) {
+	return unpack(r, limits, keeper{})
+}
+
+// headerBytes is what an archive may spend per file beside its content: a directory, a header, an
+// extended header, and padding.
+const headerBytes = 16 << 10
+
+func unpack(r io.Reader, limits Limits, keep keeper) (*Tree, error) {
 	gz, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	tr := tar.NewReader(gz)
+	// Entries that are no files cost nothing of the budget, so that the stream itself is bounded.
+	tr := tar.NewReader(&capped{r: gz, left: limits.Bytes + (int64(limits.Files)+1)*headerBytes})
+	taken := budget{limits: limits}
 	var files []*File
-	var total int64
 	for {
 		header, err := tr.Next()
 		if errors.Is(err, io.EOF) {
@@ -92,43 +93,53 @@ func Unpack(r io.Reader, limits Limits) (*Tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("unpacking: %w", err)
 		}
-		f, err := unpackFile(tr, header, limits.Bytes-total)
+		f, err := unpackFile(tr, header, &taken, keep)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("unpacking: %w", err)
 		}
-		if f == nil {
-			continue
+		if f != nil {
+			files = append(files, f)
 		}
-		if total += f.Size; len(files) >= limits.Files {
-			return nil, fmt.Errorf("unpacking: more than %d files", limits.Files)
-		}
-		files = append(files, f)
 	}
 }
 
-func unpackFile(r io.Reader, h *tar.Header, left int64) (*File, error) {
-	name := path.Clean(strings.TrimPrefix(h.Name, "./"))
-	if h.Typeflag == tar.TypeDir || name == "." {
+func unpackFile(r io.Reader, h *tar.Header, taken *budget, keep keeper) (*File, error) {
+	name := path.Clean(h.Name)
+	if h.Typeflag == tar.TypeXGlobalHeader || h.Typeflag == tar.TypeDir && (name == "." || fs.ValidPath(name)) {
 		return nil, nil
 	}
-	if !fs.ValidPath(name) {
-		return nil, fmt.Errorf("unpacking: path %q leaves the archive", h.Name)
+	if !fs.ValidPath(name) || name == "." {
+		return nil, fmt.Errorf("path %q leaves the archive", h.Name)
 	}
 	switch h.Typeflag {
 	case tar.TypeSymlink:
-		return NewLink(name, h.Linkname), nil
+		if len(h.Linkname) > maxLink {
+			return nil, fmt.Errorf("symbolic link %q: its target is longer than %d bytes", name, maxLink)
+		}
+		return NewLink(name, h.Linkname), taken.take(name, 0)
 	case tar.TypeReg:
-		data, err := io.ReadAll(io.LimitReader(r, left+1))
-		if err != nil {
-			return nil, fmt.Errorf("unpacking %q: %w", name, err)
+		if err := taken.take(name, h.Size); err != nil {
+			return nil, err
 		}
-		if int64(len(data)) > left {
-			return nil, fmt.Errorf("unpacking %q: the archive is larger than allowed", name)
-		}
-		return NewFile(name, fs.FileMode(h.Mode).Perm(), data), nil
-	case tar.TypeXGlobalHeader:
-		return nil, nil
+		return keep.file(name, fs.FileMode(h.Mode).Perm(), h.Size, r)
 	default:
-		return nil, fmt.Errorf("unpacking %q: entries of type %q are not allowed", name, h.Typeflag)
+		return nil, fmt.Errorf("entry %q: type %q is not allowed", name, h.Typeflag)
 	}
+}
+
+// errTooLarge ends the reading of an archive that expands to more than is allowed.
+var errTooLarge = errors.New("the archive expands to more than is allowed")
+
+type capped struct {
+	r    io.Reader
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
 }

@@ -3,6 +3,7 @@ package source
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,93 +11,125 @@ import (
 	"path/filepath"
 )
 
-// inMemory is the largest file whose content a tree keeps in memory.
-const inMemory = 1 << 20
-
 // ReadDir reads a directory of this machine into a tree, without what Flux leaves out. Symbolic
 // links are kept as links. Large files are read when they are needed; one that changes meanwhile is
 // an error then.
 func ReadDir(dir string, ignore *string) (*Tree, error) {
-	var files []*File
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			if entry.Name() == ".git" {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		f, err := readEntry(name, filepath.ToSlash(rel), entry)
-		if f != nil {
-			files = append(files, f)
-		}
-		return err
-	})
+	t, err := readDir(dir, ignore)
 	if err != nil {
 		return nil, fmt.Errorf("reading directory %q: %w", dir, err)
 	}
-	if files, err = Filter(files, ignore); err != nil {
+	return t, nil
+}
+
+func readDir(dir string, ignore *string) (*Tree, error) {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
 		return nil, err
+	}
+	entries, err := listDir(root)
+	if err != nil {
+		return nil, err
+	}
+	read := func(p string) ([]byte, error) { return os.ReadFile(filepath.Join(root, filepath.FromSlash(p))) }
+	rules, err := readRules(ignoreFiles(entries), ignore, read)
+	if err != nil {
+		return nil, err
+	}
+	taken := budget{limits: DefaultLimits()}
+	var files []*File
+	for _, e := range entries {
+		if rules.leaveOut(e.path) {
+			continue
+		}
+		f, err := readEntry(filepath.Join(root, filepath.FromSlash(e.path)), e, &taken)
+		if errors.Is(err, fs.ErrNotExist) {
+			// An editor's temporary file, gone since the directory was listed.
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
 	}
 	return NewTree(files)
 }
 
-func readEntry(name, rel string, entry fs.DirEntry) (*File, error) {
-	info, err := entry.Info()
+// dirEntry is a file or a symbolic link of a directory.
+type dirEntry struct {
+	path string
+	mode fs.FileMode
+}
+
+func listDir(root string) ([]dirEntry, error) {
+	info, err := os.Stat(root)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
+	if !info.IsDir() {
+		return nil, errors.New("it is not a directory")
+	}
+	var entries []dirEntry
+	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case entry.Name() == ".git" && entry.IsDir():
+			return filepath.SkipDir
+		case entry.Name() == ".git" || entry.Type()&^fs.ModeSymlink != 0:
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		entries = append(entries, dirEntry{path: filepath.ToSlash(rel), mode: entry.Type()})
+		return err
+	})
+	return entries, err
+}
+
+func ignoreFiles(entries []dirEntry) []string {
+	var found []string
+	for _, e := range entries {
+		if filepath.Base(e.path) == ignoreFile && e.mode.IsRegular() {
+			found = append(found, e.path)
+		}
+	}
+	return found
+}
+
+func readEntry(name string, e dirEntry, taken *budget) (*File, error) {
+	if e.mode&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(name)
 		if err != nil {
 			return nil, err
 		}
-		return NewLink(rel, target), nil
-	case !info.Mode().IsRegular():
-		return nil, nil
-	case info.Size() > inMemory:
-		return readLarge(name, rel, info)
-	default:
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		return NewFile(rel, info.Mode(), data), nil
+		return NewLink(e.path, target), taken.take(e.path, 0)
 	}
-}
-
-func readLarge(name, rel string, info fs.FileInfo) (*File, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, f)
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	digest := hex.EncodeToString(sum.Sum(nil))
-	return NewLazyFile(rel, info.Mode(), size, digest, verified(name, digest)), nil
-}
-
-// verified reads a file that must still have the digest.
-func verified(name, digest string) func() ([]byte, error) {
-	return func() ([]byte, error) {
-		data, err := os.ReadFile(name)
+	if err := taken.take(e.path, info.Size()); err != nil {
+		return nil, err
+	}
+	if info.Size() > inMemory {
+		sum := sha256.New()
+		size, err := io.Copy(sum, f)
 		if err != nil {
 			return nil, err
 		}
-		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != digest {
-			return nil, fmt.Errorf("file %q changed while it was used", name)
-		}
-		return data, nil
+		digest := hex.EncodeToString(sum.Sum(nil))
+		return NewLazyFile(e.path, info.Mode(), size, digest, verified(name, digest)), nil
 	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return NewFile(e.path, info.Mode(), data), nil
 }

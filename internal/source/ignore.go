@@ -2,13 +2,16 @@ package source
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// What Flux leaves out of every artifact, and what it leaves out unless spec.ignore says otherwise.
+// What Flux leaves out of every artifact, and what it leaves out of one that has no rules of its
+// own.
 const (
 	ignoreVCS      = ".git/\n.gitignore\n.gitmodules\n.gitattributes"
 	ignoreDefaults = "*.jpg\n*.jpeg\n*.gif\n*.png\n*.wmv\n*.flv\n*.tar.gz\n*.zip\n" +
@@ -20,48 +23,67 @@ const (
 // ignoreFile is the name of files with rules of the directory they are in.
 const ignoreFile = ".sourceignore"
 
-// Filter leaves out the files that Flux leaves out: by its defaults, by .sourceignore files, and by
-// spec.ignore, which takes the place of the defaults but for those of version control.
+// Filter leaves out the files that Flux leaves out: those of version control, and those that the
+// rules in .sourceignore files and in spec.ignore name. Only where there is no such rule, the
+// defaults count: pictures, archives, files of CI systems. A later rule wins over an earlier one,
+// spec.ignore over all.
 func Filter(files []*File, spec *string) ([]*File, error) {
-	patterns := parsePatterns(ignoreVCS, nil)
-	if spec == nil {
-		patterns = append(patterns, parsePatterns(ignoreDefaults, nil)...)
-	}
+	contents := map[string]*File{}
 	for _, f := range files {
-		if path.Base(f.Path) != ignoreFile || f.Link != "" {
-			continue
-		}
-		data, err := f.Read()
-		if err != nil {
-			return nil, fmt.Errorf("reading the rules of %q: %w", f.Path, err)
-		}
-		var domain []string
-		if dir := path.Dir(f.Path); dir != "." {
-			domain = strings.Split(dir, "/")
-		}
-		patterns = append(patterns, parsePatterns(string(data), domain)...)
-	}
-	if spec != nil {
-		patterns = append(patterns, parsePatterns(*spec, nil)...)
-	}
-	matcher := gitignore.NewMatcher(patterns)
-	kept := make([]*File, 0, len(files))
-	for _, f := range files {
-		if !matcher.Match(strings.Split(f.Path, "/"), false) {
-			kept = append(kept, f)
+		if path.Base(f.Path) == ignoreFile && f.Link == "" {
+			contents[f.Path] = f
 		}
 	}
-	return kept, nil
+	r, err := readRules(slices.Collect(maps.Keys(contents)), spec, func(p string) ([]byte, error) { return contents[p].Read() })
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return r.leaveOut(f.Path) }), nil
 }
 
-func parsePatterns(text string, domain []string) []gitignore.Pattern {
-	var patterns []gitignore.Pattern
-	for _, line := range strings.Split(text, "\n") {
-		line = strings.TrimRight(line, " \t\r")
-		if line == "" || strings.HasPrefix(line, "#") {
+// rules say which files are left out.
+type rules struct{ matcher gitignore.Matcher }
+
+// readRules reads the .sourceignore files at paths.
+func readRules(paths []string, spec *string, read func(string) ([]byte, error)) (*rules, error) {
+	var own []gitignore.Pattern
+	// A directory's rules come before those of the directories in it.
+	slices.SortFunc(paths, func(a, b string) int { return slices.Compare(domain(a), domain(b)) })
+	for _, p := range paths {
+		data, err := read(p)
+		if err != nil {
+			return nil, fmt.Errorf("reading the rules of %q: %w", p, err)
+		}
+		own = append(own, patterns(string(data), domain(p))...)
+	}
+	if spec != nil {
+		own = append(own, patterns(*spec, nil)...)
+	}
+	if len(own) == 0 {
+		own = patterns(ignoreDefaults, nil)
+	}
+	return &rules{matcher: gitignore.NewMatcher(append(patterns(ignoreVCS, nil), own...))}, nil
+}
+
+func (r *rules) leaveOut(p string) bool { return r.matcher.Match(strings.Split(p, "/"), false) }
+
+// domain is the directory that the rules in file p are about.
+func domain(p string) []string {
+	dir := path.Dir(p)
+	if dir == "." {
+		return nil
+	}
+	return strings.Split(dir, "/")
+}
+
+func patterns(text string, domain []string) []gitignore.Pattern {
+	var list []gitignore.Pattern
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		patterns = append(patterns, gitignore.ParsePattern(line, domain))
+		list = append(list, gitignore.ParsePattern(line, domain))
 	}
-	return patterns
+	return list
 }

@@ -1,15 +1,11 @@
 package source
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +14,18 @@ import (
 // Key names the object that declares a source.
 type Key struct{ Kind, Namespace, Name string }
 
-func (k Key) dir() string {
-	return filepath.Join(strings.ToLower(k.Kind), k.Namespace, k.Name)
+// keyPart is what a part of a key may be, so that it is one element of a path.
+var keyPart = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+// dir is the directory of a source within the store, separated by slashes.
+func (k Key) dir() (string, error) {
+	kind := strings.ToLower(k.Kind)
+	for _, part := range []string{kind, k.Namespace, k.Name} {
+		if !keyPart.MatchString(part) {
+			return "", fmt.Errorf("storing %s %q: %q is no name of an object", k.Kind, k.Namespace+"/"+k.Name, part)
+		}
+	}
+	return path.Join(kind, k.Namespace, k.Name), nil
 }
 
 // Artifact is what a source gave last.
@@ -34,24 +40,30 @@ type Artifact struct {
 	Tree       *Tree
 }
 
-// keepFiles is how many archives of a source are kept, for downloads that are under way.
-const keepFiles = 2
-
 // Store keeps the artifacts of sources, in memory and as archives on disk. It is safe for
 // concurrent use.
 type Store struct {
 	dir, base string
+	// secret makes the names of archives: who may not read an artifact's URL cannot guess it.
+	secret []byte
 
 	mu        sync.RWMutex
 	artifacts map[Key]*Artifact
+	listeners []func(Key)
 }
 
 // NewStore returns a store in dir whose archives can be downloaded below the URL base.
 func NewStore(dir, base string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "large"), 0o700); err != nil {
+	s := &Store{dir: dir, base: strings.TrimSuffix(base, "/"), artifacts: map[Key]*Artifact{}}
+	if err := os.MkdirAll(s.SpillDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("making the artifact store: %w", err)
 	}
-	return &Store{dir: dir, base: strings.TrimSuffix(base, "/"), artifacts: map[Key]*Artifact{}}, nil
+	var err error
+	if s.secret, err = readSecret(filepath.Join(dir, "secret")); err != nil {
+		return nil, fmt.Errorf("making the artifact store: %w", err)
+	}
+	s.sweep()
+	return s, nil
 }
 
 // SpillDir is where files are kept that are too large for memory.
@@ -65,120 +77,65 @@ func (s *Store) Get(key Key) (*Artifact, bool) {
 	return a, ok
 }
 
-// Put stores a new artifact.
+// Subscribe has f called after each change of a source's artifact.
+func (s *Store) Subscribe(f func(Key)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners = append(s.listeners, f)
+}
+
+// Put stores a new artifact. The archive of the one before stays for downloads that are under way.
 func (s *Store) Put(key Key, revision string, tree *Tree, now time.Time) (*Artifact, error) {
-	var archive bytes.Buffer
-	digest, size, err := Pack(tree, &archive)
+	a, err := s.artifact(key, revision)
 	if err != nil {
 		return nil, err
 	}
-	a := s.artifact(key, revision)
-	a.Digest, a.Size, a.Tree, a.LastUpdate = digest, size, tree, now
-	file := filepath.Join(s.dir, filepath.FromSlash(a.Path))
-	if err := writeFile(file, archive.Bytes()); err != nil {
+	a.Tree, a.LastUpdate = tree, now
+	if err := s.write(a); err != nil {
 		return nil, fmt.Errorf("storing %s: %w", a.Path, err)
 	}
-	s.mu.Lock()
-	s.artifacts[key] = a
-	s.mu.Unlock()
-	s.tidy(filepath.Dir(file))
+	s.set(key, a)
+	s.tidy(a)
 	return a, nil
-}
-
-func (s *Store) artifact(key Key, revision string) *Artifact {
-	sum := sha256.Sum256([]byte(revision))
-	p := filepath.ToSlash(filepath.Join(key.dir(), hex.EncodeToString(sum[:16])+".tar.gz"))
-	return &Artifact{Revision: revision, Path: p, URL: s.base + "/" + p}
-}
-
-// writeFile writes a file so that a reader sees all of it or nothing.
-func writeFile(name string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(data); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
-}
-
-// tidy deletes the oldest archives of a source.
-func (s *Store) tidy(dir string) {
-	entries, err := filepath.Glob(filepath.Join(dir, "*.tar.gz"))
-	if err != nil || len(entries) <= keepFiles {
-		return
-	}
-	sort.Slice(entries, func(i, j int) bool { return modified(entries[i]).After(modified(entries[j])) })
-	for _, old := range entries[keepFiles:] {
-		_ = os.Remove(old)
-	}
-}
-
-func modified(name string) time.Time {
-	info, err := os.Stat(name)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // Load reads an archive back that an earlier process stored; one that does not have the digest is
 // an error.
 func (s *Store) Load(key Key, revision, digest string) (*Artifact, error) {
-	a := s.artifact(key, revision)
-	file := filepath.Join(s.dir, filepath.FromSlash(a.Path))
-	data, err := os.ReadFile(file)
+	a, err := s.artifact(key, revision)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.read(a, digest); err != nil {
 		return nil, fmt.Errorf("loading %s: %w", a.Path, err)
 	}
-	sum := sha256.Sum256(data)
-	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
-		return nil, fmt.Errorf("loading %s: its digest is %s, want %s", a.Path, got, digest)
-	}
-	tree, err := Unpack(bytes.NewReader(data), DefaultLimits())
-	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", a.Path, err)
-	}
-	a.Digest, a.Size, a.Tree, a.LastUpdate = digest, int64(len(data)), tree, modified(file)
-	s.mu.Lock()
-	s.artifacts[key] = a
-	s.mu.Unlock()
+	s.set(key, a)
 	return a, nil
 }
 
 // Delete forgets a source and deletes its archives.
 func (s *Store) Delete(key Key) error {
-	s.mu.Lock()
-	delete(s.artifacts, key)
-	s.mu.Unlock()
-	if err := os.RemoveAll(filepath.Join(s.dir, key.dir())); err != nil {
-		return fmt.Errorf("deleting the artifacts of %s/%s: %w", key.Namespace, key.Name, err)
+	dir, err := key.dir()
+	if err != nil {
+		return err
+	}
+	s.set(key, nil)
+	if err := os.RemoveAll(filepath.Join(s.dir, filepath.FromSlash(dir))); err != nil {
+		return fmt.Errorf("deleting the artifacts of %s: %w", dir, err)
 	}
 	return nil
 }
 
-// archivePath is what ServeHTTP serves, and nothing else.
-var archivePath = regexp.MustCompile(`^/[a-z]+/[a-z0-9.-]+/[a-z0-9.-]+/[0-9a-f]{32}\.tar\.gz$`)
-
-// ServeHTTP serves the archives at the paths that artifacts name.
-func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "only GET and HEAD are served", http.StatusMethodNotAllowed)
-		return
+// set makes a the artifact of a source, or none, and tells those who listen.
+func (s *Store) set(key Key, a *Artifact) {
+	s.mu.Lock()
+	s.artifacts[key] = a
+	if a == nil {
+		delete(s.artifacts, key)
 	}
-	if !archivePath.MatchString(r.URL.Path) || strings.Contains(r.URL.Path, "..") {
-		http.NotFound(w, r)
-		return
+	listeners := s.listeners
+	s.mu.Unlock()
+	for _, f := range listeners {
+		f(key)
 	}
-	w.Header().Set("Content-Type", "application/gzip")
-	http.ServeFile(w, r, filepath.Join(s.dir, filepath.FromSlash(r.URL.Path)))
 }

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func object(kind, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion("v1")
+	u.SetKind(kind)
+	u.SetName(name)
+	return u
+}
+
+func TestInventoryID(t *testing.T) {
+	cases := map[string]ObjectID{
+		"ns_name_apps_Deployment":                           {"apps", "Deployment", "ns", "name"},
+		"_name__Namespace":                                  {"", "Namespace", "", "name"},
+		"_system__a_rbac.authorization.k8s.io_ClusterRole":  {"rbac.authorization.k8s.io", "ClusterRole", "", "system:a"},
+		"ns_with_underscore_rbac.authorization.k8s.io_Role": {"rbac.authorization.k8s.io", "Role", "ns", "with_underscore"},
+	}
+	for text, id := range cases {
+		if got := id.Encode(); got != text {
+			t.Errorf("Encode(%+v) = %q, want %q", id, got, text)
+		}
+		got, err := DecodeID(text)
+		if err != nil || got != id {
+			t.Errorf("DecodeID(%q) = %+v, %v, want %+v", text, got, err, id)
+		}
+	}
+	for _, bad := range []string{"", "a", "a_b", "a_b_c", "___"} {
+		if id, err := DecodeID(bad); err == nil {
+			t.Errorf("DecodeID(%q) = %+v, want an error", bad, id)
+		}
+	}
+}
+
+func FuzzDecodeID(f *testing.F) {
+	f.Add("ns_name_apps_Deployment")
+	f.Add("_a__b_g_K")
+	f.Fuzz(func(t *testing.T, text string) {
+		id, err := DecodeID(text)
+		if err != nil {
+			return
+		}
+		again, err := DecodeID(id.Encode())
+		if err != nil || again != id {
+			t.Errorf("%q: decoded %+v, and again %+v, %v", text, id, again, err)
+		}
+	})
+}
+
+func TestSortIsStableUnderPermutation(t *testing.T) {
+	want := []*unstructured.Unstructured{
+		object("CustomResourceDefinition", "c"), object("Namespace", "n"), object("ClusterRole", "r"), object("StorageClass", "s"),
+		object("ServiceAccount", "a"), object("ConfigMap", "a"), object("ConfigMap", "b"), object("Deployment", "d"),
+		object("Anything", "x"), object("ValidatingWebhookConfiguration", "w"),
+	}
+	for range 50 {
+		mixed := slices.Clone(want)
+		rand.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+		if diff := cmp.Diff(names(want), names(Sort(mixed))); diff != "" {
+			t.Fatalf("order depends on the input (-want +got):\n%s", diff)
+		}
+	}
+	var stages []int
+	for _, s := range Stages(want) {
+		stages = append(stages, len(s))
+	}
+	if diff := cmp.Diff([]int{3, 1, 5, 1}, stages); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+}
+
+func names(list []*unstructured.Unstructured) []string {
+	var out []string
+	for _, u := range list {
+		out = append(out, u.GetKind()+"/"+u.GetName())
+	}
+	return out
+}
+
+func TestLeftoverIsReversed(t *testing.T) {
+	entry := func(kind, name string) Entry { return Entry{ID: ObjectID{Kind: kind, Name: name}} }
+	old := []Entry{entry("Namespace", "n"), entry("ConfigMap", "a"), entry("Deployment", "d")}
+	got := Leftover(old, []Entry{entry("ConfigMap", "a")})
+	if diff := cmp.Diff([]Entry{entry("Deployment", "d"), entry("Namespace", "n")}, got); diff != "" {
+		t.Errorf("leftover (-want +got):\n%s", diff)
+	}
+	if left := Leftover(old, old); len(left) != 0 {
+		t.Errorf("nothing is left of what is declared, got %v", left)
+	}
+}
+
+func TestPlanAfterApplyIsEmpty(t *testing.T) {
+	live := Live{Exists: true, UID: "u", Owned: "o"}
+	if got := Plan("d", ModeOverride, live, Memory{Digest: "d", UID: "u", Owned: "o"}); got.Action != Unchanged {
+		t.Errorf("planning what was just applied gives %v", got)
+	}
+	cases := map[string]struct {
+		mode   Mode
+		live   Live
+		memory Memory
+		want   Action
+	}{
+		"missing":         {ModeOverride, Live{}, Memory{}, Create},
+		"first look":      {ModeOverride, live, Memory{}, Configure},
+		"declared anew":   {ModeOverride, live, Memory{Digest: "x", UID: "u", Owned: "o"}, Configure},
+		"drifted":         {ModeOverride, Live{Exists: true, UID: "u", Owned: "x"}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
+		"recreated":       {ModeOverride, Live{Exists: true, UID: "x", Owned: "o"}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
+		"kubectl":         {ModeOverride, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
+		"kubectl, merged": {ModeMerge, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, Memory{Digest: "d", UID: "u", Owned: "o"}, Unchanged},
+		"once only":       {ModeIfNotPresent, live, Memory{}, Skip},
+		"never":           {ModeIgnore, Live{}, Memory{}, Skip},
+	}
+	for name, c := range cases {
+		if got := Plan("d", c.mode, c.live, c.memory); got.Action != c.want || (got.Action != Unchanged && got.Why == "") {
+			t.Errorf("%s: got %+v, want %s and a reason", name, got, c.want)
+		}
+	}
+}
+
+func TestCycles(t *testing.T) {
+	id := func(name string) UnitID { return UnitID{"K", "n", name} }
+	g := Graph{
+		id("a"): {id("b")}, id("b"): {id("c")}, id("c"): {id("a")}, id("d"): {id("a")}, id("e"): {id("e")}, id("f"): {id("gone")},
+	}
+	var got []string
+	for _, cycle := range g.Cycles() {
+		got = append(got, Path(cycle))
+	}
+	want := []string{"K/n/a -> K/n/b -> K/n/c -> K/n/a", "K/n/e -> K/n/e"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("cycles (-want +got):\n%s", diff)
+	}
+	in := g.InCycle()
+	if in[id("d")] != nil || in[id("f")] != nil || len(in) != 4 {
+		t.Errorf("members of cycles: %v", in)
+	}
+}
+
+func TestOwners(t *testing.T) {
+	x := ObjectID{Kind: "ConfigMap", Name: "x"}
+	a, b := UnitID{"K", "n", "a"}, UnitID{"K", "n", "b"}
+	o := NewOwners()
+	if got := o.Claim(x, a); got != a {
+		t.Fatalf("the first claim gives %s", got)
+	}
+	if got := o.Claim(x, b); got != a || !o.ClaimedByOther(x, a) {
+		t.Fatalf("the second claim gives %s", got)
+	}
+	if heir, changed := o.Release(x, a); !changed || heir != b {
+		t.Fatalf("after the owner let go: %s, %v", heir, changed)
+	}
+	if _, changed := o.Release(x, b); changed {
+		t.Fatal("nobody inherits from the last one")
+	}
+	if owner, owned := o.Owner(x); owned {
+		t.Fatalf("nobody owns it, got %s", owner)
+	}
+}
+
+func TestRollUp(t *testing.T) {
+	h := RollUp([]ObjectHealth{
+		{ID: ObjectID{Kind: "Pod", Name: "b"}, Verdict: InProgress}, {ID: ObjectID{Kind: "Pod", Name: "a"}, Verdict: NotFound},
+		{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed, Message: "no"}, {ID: ObjectID{Kind: "Pod", Name: "c"}, Verdict: Current},
+	})
+	if h.Verdict != Failed || len(h.Pending) != 2 || h.Pending[0].ID.Name != "a" {
+		t.Errorf("rolled up to %+v", h)
+	}
+	if text := Describe(h.Broken); !strings.Contains(text, "Job/j status: 'Failed': no") {
+		t.Errorf("described as %q", text)
+	}
+}

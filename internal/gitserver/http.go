@@ -1,0 +1,165 @@
+package gitserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	stdlog "log"
+	"net/http"
+	"net/http/cgi"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/go-logr/logr"
+)
+
+type user struct {
+	token [sha256.Size]byte
+	write bool
+}
+
+func newUser(token string, write bool) user {
+	return user{token: sha256.Sum256([]byte(token)), write: write}
+}
+
+// request is what a git client asks for.
+type request struct {
+	repo string
+	// push is set for all that leads to a push, writes for the push itself.
+	push, writes bool
+}
+
+// parse reads a request of the smart protocol; there are no others.
+func parse(r *http.Request) (request, bool) {
+	repo, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
+	if !ok || !repoName.MatchString(repo) {
+		return request{}, false
+	}
+	service := r.URL.Query().Get("service")
+	switch {
+	case r.Method == http.MethodGet && rest == "info/refs" && (service == "git-upload-pack" || service == "git-receive-pack"):
+		return request{repo: repo, push: service == "git-receive-pack"}, true
+	case r.Method == http.MethodPost && rest == "git-upload-pack":
+		return request{repo: repo}, true
+	case r.Method == http.MethodPost && rest == "git-receive-pack":
+		return request{repo: repo, push: true, writes: true}, true
+	default:
+		return request{}, false
+	}
+}
+
+// ServeHTTP serves one request of a git client.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Who is not known learns nothing, not even which repositories there are.
+	name, write, ok := s.authenticate(r)
+	if !ok {
+		w.Header().Set("WWW-Authenticate", `Basic realm="headgate"`)
+		http.Error(w, "a user and a token are needed", http.StatusUnauthorized)
+		return
+	}
+	asked, ok := parse(r)
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if _, err := os.Stat(s.path(asked.repo)); err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	switch {
+	case asked.push && !write:
+		http.Error(w, fmt.Sprintf("user %q may not push", name), http.StatusForbidden)
+	case asked.push && s.mirrored(asked.repo):
+		http.Error(w, "this repository shows a working copy; commit there instead", http.StatusForbidden)
+	case asked.writes:
+		s.receive(w, r, name, asked.repo)
+	default:
+		s.handle(w, r, name)
+	}
+}
+
+func (s *Server) mirrored(repo string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.mirrors[repo]
+}
+
+// receive takes a push and tells those who listen when it changed something.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request, name, repo string) {
+	// A client that hangs up has changed the repository all the same.
+	ctx := context.WithoutCancel(r.Context())
+	before := s.refs(ctx, repo)
+	s.handle(w, r, name)
+	if s.refs(ctx, repo) == before {
+		return
+	}
+	s.mu.RLock()
+	listeners := s.push
+	s.mu.RUnlock()
+	for _, f := range listeners {
+		f(repo)
+	}
+}
+
+// authenticate finds the user whose token the request shows.
+func (s *Server) authenticate(r *http.Request) (name string, write, ok bool) {
+	claimed, token, basic := r.BasicAuth()
+	if !basic {
+		scheme, rest, found := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !found || !strings.EqualFold(scheme, "Bearer") {
+			return "", false, false
+		}
+		token = rest
+	}
+	if token == "" {
+		return "", false, false
+	}
+	sum := sha256.Sum256([]byte(token))
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for n, u := range s.users {
+		if subtle.ConstantTimeCompare(sum[:], u.token[:]) == 1 && (!basic || claimed == n) {
+			return n, u.write, true
+		}
+	}
+	return "", false, false
+}
+
+// protocol is what git clients say which version of the protocol they speak.
+var protocol = regexp.MustCompile(`^version=[0-9]$`)
+
+// handle runs git's http-backend for one request, in an environment of our making.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request, name string) {
+	env := append(cleanEnvironment(),
+		"GIT_PROJECT_ROOT="+s.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER="+name,
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
+	)
+	if version := r.Header.Get("Git-Protocol"); protocol.MatchString(version) {
+		env = append(env, "GIT_PROTOCOL="+version)
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Authorization")
+	// The library refuses bodies of unknown length, which larger pushes have; http-backend reads
+	// such a body to its end.
+	r.TransferEncoding = nil
+	backend := &cgi.Handler{
+		Path: s.backend, Env: env, InheritEnv: []string{}, Logger: errorLog(s.log), Stderr: &lines{log: s.log},
+	}
+	backend.ServeHTTP(w, r)
+}
+
+func errorLog(log logr.Logger) *stdlog.Logger { return stdlog.New(&lines{log: log}, "", 0) }
+
+// lines logs what programs and the library print.
+type lines struct{ log logr.Logger }
+
+func (l *lines) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		l.log.V(1).Info("the Git server printed a line", "line", string(bytes.TrimSpace(line)))
+	}
+	return len(p), nil
+}

@@ -1,0 +1,185 @@
+package gitserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Sync shows what the working copy holds now: its commit when it is clean, else a commit of ours on
+// top of that with everything that is not ignored. Equal contents give equal commits.
+func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	head, branch := m.head(ctx)
+	revision, err = m.snapshot(ctx, head, branch)
+	if err != nil {
+		return "", false, fmt.Errorf("reading %q: %w", m.Root(), err)
+	}
+	if revision == m.last && branch == m.branch {
+		return revision, false, nil
+	}
+	if err := m.show(ctx, revision, branch); err != nil {
+		return "", false, fmt.Errorf("showing %q: %w", m.Root(), err)
+	}
+	changed = revision != m.last
+	m.last = revision
+	return revision, changed, nil
+}
+
+// head returns the commit that is checked out, if any, and its branch. A working copy that is on no
+// branch, as in the middle of a rebase, shows itself under the branch that it was on.
+func (m *Mirror) head(ctx context.Context) (commit, branch string) {
+	branch = m.branch
+	if m.git == "" {
+		return "", branch
+	}
+	if name, err := run(ctx, command{args: []string{"--git-dir", m.git, "symbolic-ref", "-q", "HEAD"}}); err == nil {
+		if short, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+			branch = short
+		}
+	}
+	commit, err := run(ctx, command{args: []string{"--git-dir", m.git, "rev-parse", "--verify", "-q", "HEAD^{commit}"}})
+	if err != nil {
+		return "", branch
+	}
+	return commit, branch
+}
+
+// snapshot writes the working copy into our repository, through an index of ours, and returns the
+// commit that shows it.
+func (m *Mirror) snapshot(ctx context.Context, head, branch string) (string, error) {
+	// An interrupted snapshot leaves its lock. Nobody else writes this index.
+	if err := os.Remove(m.index() + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := m.refresh(ctx); err != nil {
+		return "", err
+	}
+	if err := m.add(ctx); err != nil {
+		return "", err
+	}
+	tree, err := m.writeTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	if m.prefix != "" {
+		// The commits of the user's show the whole working copy, so that one of ours is needed.
+		return m.commit(ctx, tree, "", branch)
+	}
+	if head != "" {
+		committed, err := run(ctx, command{args: []string{"--git-dir", m.bare, "rev-parse", head + "^{tree}"}})
+		if err != nil {
+			return "", err
+		}
+		if committed == tree {
+			return head, nil
+		}
+	}
+	return m.commit(ctx, tree, head, branch)
+}
+
+// commit makes a commit that depends on its tree, its parent and its branch only.
+func (m *Mirror) commit(ctx context.Context, tree, head, branch string) (string, error) {
+	const who, when = "headgate", "1700000000 +0000"
+	args := []string{"--git-dir", m.bare, "commit-tree", tree, "-m", "working tree of " + branch}
+	if head != "" {
+		args = append(args, "-p", head)
+	}
+	return run(ctx, command{args: args, env: []string{
+		"GIT_AUTHOR_NAME=" + who, "GIT_AUTHOR_EMAIL=headgate@localhost", "GIT_AUTHOR_DATE=" + when,
+		"GIT_COMMITTER_NAME=" + who, "GIT_COMMITTER_EMAIL=headgate@localhost", "GIT_COMMITTER_DATE=" + when,
+	}})
+}
+
+// keepRecent is how many revisions can still be fetched by a client that was told of them.
+const keepRecent = 16
+
+// show makes a revision what the branches are, all at once.
+func (m *Mirror) show(ctx context.Context, revision, branch string) error {
+	if m.first == "" {
+		m.first = branch
+	}
+	// An interruption would leave locks here too, of references; this takes milliseconds.
+	ctx = context.WithoutCancel(ctx)
+	var updates strings.Builder
+	for _, name := range []string{m.first, branch} {
+		fmt.Fprintf(&updates, "update refs/heads/%s %s\n", name, revision)
+		if m.first == branch {
+			break
+		}
+	}
+	if m.branch != branch && m.branch != m.first {
+		fmt.Fprintf(&updates, "delete refs/heads/%s\n", m.branch)
+	}
+	fmt.Fprintf(&updates, "update %s/%d %s\n", recent, m.count%keepRecent, revision)
+	update := command{args: []string{"--git-dir", m.bare, "update-ref", "--stdin"}, stdin: updates.String()}
+	if _, err := run(ctx, update); err != nil {
+		return err
+	}
+	head := []string{"--git-dir", m.bare, "symbolic-ref", "HEAD", "refs/heads/" + branch}
+	if _, err := run(ctx, command{args: head}); err != nil {
+		return err
+	}
+	m.count++
+	m.branch = branch
+	return nil
+}
+
+// index is our index of the working copy. It is kept between snapshots, so that only files that
+// changed are read.
+func (m *Mirror) index() string { return filepath.Join(m.bare, "headgate-index") }
+
+// inWork runs git on the working copy, with our repository, our index and our objects only.
+func (m *Mirror) inWork(ctx context.Context, args ...string) (string, error) {
+	return run(ctx, m.workCommand("", args...))
+}
+
+func (m *Mirror) workCommand(stdin string, args ...string) command {
+	all := append([]string{"-C", m.work, "--git-dir", m.bare, "--work-tree", m.work, "-c", "core.splitIndex=false"}, m.flags...)
+	env := []string{"GIT_INDEX_FILE=" + m.index(), "GIT_OBJECT_DIRECTORY=" + m.objects()}
+	return command{args: append(all, args...), env: env, stdin: stdin}
+}
+
+// folder is the part of the working copy that is shown, as a pattern of git.
+func (m *Mirror) folder() string { return ":(top,literal)" + m.prefix }
+
+// add brings what is in the working copy into our index. Submodules and other repositories inside it
+// are left out: git would run programs that they configure.
+func (m *Mirror) add(ctx context.Context) error {
+	others, err := m.inWork(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--", m.folder())
+	if err != nil {
+		return err
+	}
+	args := []string{"add", "--all", "--", m.folder()}
+	for name := range strings.SplitSeq(others, "\x00") {
+		if strings.HasSuffix(name, "/") {
+			args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(name, "/"))
+		}
+	}
+	for _, name := range m.modules {
+		args = append(args, ":(top,exclude,literal)"+name)
+	}
+	_, err = m.inWork(ctx, args...)
+	if m.prefix != "" && says(err, "did not match any file") {
+		return nil
+	}
+	return err
+}
+
+func (m *Mirror) writeTree(ctx context.Context) (string, error) {
+	args := []string{"write-tree", "--missing-ok"}
+	if m.prefix != "" {
+		args = append(args, "--prefix="+m.prefix)
+	}
+	tree, err := m.inWork(ctx, args...)
+	if m.prefix != "" && says(err, "not found") {
+		// The folder holds nothing that is not ignored.
+		return m.inWork(ctx, "hash-object", "-t", "tree", "-w", "/dev/null")
+	}
+	return tree, err
+}

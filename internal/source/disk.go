@@ -1,0 +1,169 @@
+package source
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// keepFiles is how many archives of a source are kept, for downloads that are under way.
+	keepFiles = 2
+	// tempPrefix begins the names of what is being written.
+	tempPrefix = ".new-"
+	// grace is how long what is being written is left alone: another process may be at it.
+	grace = time.Hour
+	// secretBytes is the length of the store's secret.
+	secretBytes = 32
+)
+
+// readSecret returns what an earlier process put into a file, or puts a new secret there.
+func readSecret(name string) ([]byte, error) {
+	fresh := make([]byte, secretBytes)
+	if _, err := rand.Read(fresh); err != nil {
+		return nil, err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), tempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(fresh)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return nil, err
+	}
+	// A link does not replace the secret that another process made first.
+	if err := os.Link(temp.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	secret, err := os.ReadFile(name)
+	if err == nil && len(secret) != secretBytes {
+		err = fmt.Errorf("file %q is damaged; delete it", name)
+	}
+	return secret, err
+}
+
+// artifact returns an artifact with the names that belong to a revision.
+func (s *Store) artifact(key Key, revision string) (*Artifact, error) {
+	dir, err := key.dir()
+	if err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, s.secret)
+	fmt.Fprintf(mac, "%s\x00%s", dir, revision)
+	p := dir + "/" + hex.EncodeToString(mac.Sum(nil)[:16]) + ".tar.gz"
+	return &Artifact{Revision: revision, Path: p, URL: s.base + "/" + p}, nil
+}
+
+func (s *Store) file(a *Artifact) string { return filepath.Join(s.dir, filepath.FromSlash(a.Path)) }
+
+// write packs an artifact's tree so that a reader sees all of the archive or nothing.
+func (s *Store) write(a *Artifact) error {
+	name := s.file(a)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), tempPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	a.Digest, a.Size, err = Pack(a.Tree, temp)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	// The time tells a later process when the artifact was made, and tidy which one is the oldest.
+	if err := os.Chtimes(temp.Name(), a.LastUpdate, a.LastUpdate); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), name)
+}
+
+// read reads an archive that must have the digest.
+func (s *Store) read(a *Artifact, digest string) error {
+	data, err := os.ReadFile(s.file(a))
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
+		return fmt.Errorf("its digest is %s, want %s", got, digest)
+	}
+	if a.Tree, err = unpack(bytes.NewReader(data), DefaultLimits(), keeper{dir: s.SpillDir()}); err != nil {
+		return err
+	}
+	a.Digest, a.Size, a.LastUpdate = digest, int64(len(data)), modified(s.file(a))
+	return nil
+}
+
+// tidy deletes the oldest archives of a source, but never that of its artifact.
+func (s *Store) tidy(a *Artifact) {
+	current := s.file(a)
+	entries, err := filepath.Glob(filepath.Join(filepath.Dir(current), "*.tar.gz"))
+	if err != nil {
+		return
+	}
+	entries = slices.DeleteFunc(entries, func(name string) bool { return name == current })
+	slices.SortFunc(entries, func(a, b string) int { return modified(b).Compare(modified(a)) })
+	for _, old := range entries[min(keepFiles-1, len(entries)):] {
+		_ = os.Remove(old)
+	}
+}
+
+func modified(name string) time.Time {
+	info, err := os.Stat(name)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// sweep deletes what a process that was killed has left behind.
+func (s *Store) sweep() {
+	left, err := filepath.Glob(filepath.Join(s.SpillDir(), tempPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, name := range left {
+		if time.Since(modified(name)) > grace {
+			_ = os.RemoveAll(name)
+		}
+	}
+}
+
+// archivePath is what ServeHTTP serves, and nothing else.
+var archivePath = regexp.MustCompile(`^/[a-z0-9]+/[a-z0-9.-]+/[a-z0-9.-]+/[0-9a-f]{32}\.tar\.gz$`)
+
+// ServeHTTP serves the archives at the paths that artifacts name.
+func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD are served", http.StatusMethodNotAllowed)
+		return
+	}
+	if !archivePath.MatchString(r.URL.Path) || strings.Contains(r.URL.Path, "..") {
+		http.NotFound(w, r)
+		return
+	}
+	f, err := os.Open(filepath.Join(s.dir, filepath.FromSlash(r.URL.Path)))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	w.Header().Set("Content-Type", "application/gzip")
+	http.ServeContent(w, r, "", modified(f.Name()), io.ReadSeeker(f))
+}

@@ -1,0 +1,223 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// download fetches a commit into a temporary repository on disk and reads its files.
+func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitResult, error) {
+	dir, err := os.MkdirTemp(r.options.SpillDir, tempPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("making a directory to fetch into: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	repo, err := git.PlainInit(dir, true)
+	if err != nil {
+		return nil, fmt.Errorf("making a repository to fetch into: %w", err)
+	}
+	if err := r.fetch(ctx, repo, t); err != nil {
+		return nil, err
+	}
+	if !t.full {
+		// The reference may have moved since it was listed: what was fetched is what counts.
+		if t.hash, err = peel(repo, t.reference); err != nil {
+			return nil, fmt.Errorf("fetching %q: %w", r.url, err)
+		}
+	}
+	commit, err := repo.CommitObject(t.hash)
+	if err != nil {
+		return nil, fmt.Errorf("fetching %q: %w: commit %s", r.url, ErrReference, t.hash)
+	}
+	tree, err := r.read(ctx, commit, previous)
+	if err != nil {
+		return nil, fmt.Errorf("reading commit %s: %w", t.hash, err)
+	}
+	return &GitResult{Revision: t.revision(), Tree: tree, CommitMessage: commit.Message}, nil
+}
+
+func (r *remote) fetch(ctx context.Context, repo *git.Repository, t target) error {
+	origin, err := repo.CreateRemoteAnonymous(&config.RemoteConfig{Name: "anonymous", URLs: []string{r.url}})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrURL, err)
+	}
+	spec := "+refs/heads/*:refs/heads/*"
+	if t.reference != "" {
+		spec = fmt.Sprintf("+%s:%s", t.reference, t.reference)
+	}
+	options := &git.FetchOptions{
+		RefSpecs: []config.RefSpec{config.RefSpec(spec)}, Tags: git.NoTags, Force: true,
+		Auth: r.auth, CABundle: r.options.CAFile, ProxyOptions: r.proxy,
+	}
+	if !t.full {
+		options.Depth = 1
+	}
+	if err := origin.FetchContext(ctx, options); err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
+		return r.explain(ctx, err)
+	}
+	return nil
+}
+
+// maxTags bounds the annotated tags of annotated tags.
+const maxTags = 8
+
+// peel returns the commit that a reference names.
+func peel(repo *git.Repository, name plumbing.ReferenceName) (plumbing.Hash, error) {
+	ref, err := repo.Reference(name, true)
+	if err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q", ErrReference, name)
+	}
+	hash := ref.Hash()
+	for range maxTags {
+		tag, err := repo.TagObject(hash)
+		if err != nil {
+			return hash, nil
+		}
+		hash = tag.Target
+	}
+	return hash, fmt.Errorf("%w: %q is a tag of tags", ErrReference, name)
+}
+
+// blob is a file or a symbolic link of a commit.
+type blob struct {
+	path  string
+	entry object.TreeEntry
+}
+
+func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree) (*Tree, error) {
+	root, err := commit.Tree()
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := list(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := r.rules(root, blobs)
+	if err != nil {
+		return nil, err
+	}
+	reader := &blobReader{root: root, previous: previous, keep: keeper{dir: r.options.SpillDir}, taken: budget{limits: DefaultLimits()}}
+	var files []*File
+	for _, b := range blobs {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if rules.leaveOut(b.path) {
+			continue
+		}
+		f, err := reader.file(b)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return NewTree(files)
+}
+
+// rules reads the rules of a commit.
+func (r *remote) rules(root *object.Tree, blobs []blob) (*rules, error) {
+	files := map[string]blob{}
+	for _, b := range blobs {
+		if path.Base(b.path) == ignoreFile && b.entry.Mode != filemode.Symlink {
+			files[b.path] = b
+		}
+	}
+	return readRules(slices.Collect(maps.Keys(files)), r.options.Ignore, func(p string) ([]byte, error) {
+		return contents(root, files[p], inMemory)
+	})
+}
+
+// maxEntries bounds what is listed of a commit, directories and ignored files included: a few
+// trees that hold each other several times can name more files than any machine can list.
+const maxEntries = 2_000_000
+
+// list lists the files and symbolic links of a commit. Submodules are left out.
+func list(ctx context.Context, root *object.Tree) ([]blob, error) {
+	walker := object.NewTreeWalker(root, true, nil)
+	defer walker.Close()
+	var blobs []blob
+	for range maxEntries {
+		name, entry, err := walker.Next()
+		if errors.Is(err, io.EOF) {
+			return blobs, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if entry.Mode != filemode.Dir && entry.Mode != filemode.Submodule {
+			blobs = append(blobs, blob{path: name, entry: entry})
+		}
+	}
+	return nil, fmt.Errorf("it has more than %d entries", maxEntries)
+}
+
+// contents returns a blob that has at most limit bytes.
+func contents(root *object.Tree, b blob, limit int64) ([]byte, error) {
+	f, err := root.TreeEntryFile(&b.entry)
+	if err != nil {
+		return nil, err
+	}
+	if f.Size > limit {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", f.Size, limit)
+	}
+	text, err := f.Contents()
+	return []byte(text), err
+}
+
+// blobReader reads blobs into files. What the previous tree has is shared with it.
+type blobReader struct {
+	root     *object.Tree
+	previous *Tree
+	keep     keeper
+	taken    budget
+}
+
+func (r *blobReader) file(b blob) (*File, error) {
+	if b.entry.Mode == filemode.Symlink {
+		target, err := contents(r.root, b, maxLink)
+		if err != nil {
+			return nil, fmt.Errorf("reading link %q: %w", b.path, err)
+		}
+		return NewLink(b.path, string(target)), r.taken.take(b.path, 0)
+	}
+	mode, err := b.entry.Mode.ToOSFileMode()
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", b.path, err)
+	}
+	f, err := r.root.TreeEntryFile(&b.entry)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", b.path, err)
+	}
+	if err := r.taken.take(b.path, f.Size); err != nil {
+		return nil, err
+	}
+	content, err := f.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", b.path, err)
+	}
+	defer content.Close()
+	file, err := r.keep.file(b.path, mode, f.Size, content)
+	if err != nil || r.previous == nil {
+		return file, err
+	}
+	if old, ok := r.previous.File(b.path); ok && old.Digest == file.Digest && old.Mode == file.Mode {
+		return old, nil
+	}
+	return file, nil
+}

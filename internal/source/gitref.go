@@ -1,0 +1,88 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// target is a commit that was selected.
+type target struct {
+	// reference is what is fetched, empty for all branches; label is how the revision names it.
+	reference plumbing.ReferenceName
+	label     string
+	hash      plumbing.Hash
+	// full asks for the whole history, since the commit need not be at its end.
+	full bool
+}
+
+func (t target) revision() string {
+	if t.label == "" {
+		return "sha1:" + t.hash.String()
+	}
+	return t.label + "@sha1:" + t.hash.String()
+}
+
+func commitTarget(ref GitRef) (target, error) {
+	if !plumbing.IsHash(ref.Commit) {
+		return target{}, fmt.Errorf("%w: %q is no commit hash", ErrReference, ref.Commit)
+	}
+	t := target{hash: plumbing.NewHash(ref.Commit), full: true}
+	if ref.Branch != "" {
+		t.reference, t.label = plumbing.NewBranchReferenceName(ref.Branch), ref.Branch
+	}
+	return t, nil
+}
+
+func selectRef(ref GitRef, known references) (target, error) {
+	switch {
+	case ref.Name != "":
+		return target{reference: plumbing.ReferenceName(ref.Name), label: ref.Name}, nil
+	case ref.SemVer != "":
+		return selectVersion(ref.SemVer, known)
+	case ref.Tag != "":
+		return target{reference: plumbing.NewTagReferenceName(ref.Tag), label: ref.Tag}, nil
+	case ref.Branch != "":
+		return target{reference: plumbing.NewBranchReferenceName(ref.Branch), label: ref.Branch}, nil
+	default:
+		return target{reference: plumbing.NewBranchReferenceName("master"), label: "master"}, nil
+	}
+}
+
+// version is a tag that is one.
+type version struct {
+	*semver.Version
+	tag string
+}
+
+// selectVersion selects the tag with the highest version in a range.
+func selectVersion(text string, known references) (target, error) {
+	constraint, err := semver.NewConstraint(text)
+	if err != nil {
+		return target{}, fmt.Errorf("%w: semver range %q: %w", ErrReference, text, err)
+	}
+	var found []version
+	for name := range known {
+		tag, ok := strings.CutPrefix(string(name), "refs/tags/")
+		if !ok || strings.HasSuffix(tag, "^{}") {
+			continue
+		}
+		if v, err := semver.NewVersion(tag); err == nil && constraint.Check(v) {
+			found = append(found, version{v, tag})
+		}
+	}
+	if len(found) == 0 {
+		return target{}, fmt.Errorf("%w: no tag is in the semver range %q", ErrReference, text)
+	}
+	newest := slices.MaxFunc(found, func(a, b version) int {
+		if c := a.Compare(b.Version); c != 0 {
+			return c
+		}
+		// Of "v1.2.0" and "1.2.0", or of two builds of a version, always the same one.
+		return strings.Compare(a.tag, b.tag)
+	})
+	return target{reference: plumbing.NewTagReferenceName(newest.tag), label: newest.tag}, nil
+}

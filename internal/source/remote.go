@@ -1,0 +1,113 @@
+package source
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+)
+
+// remote is a repository on a server, and how to get in there.
+type remote struct {
+	options GitOptions
+	// url holds no credentials: they are in auth.
+	url   string
+	auth  transport.AuthMethod
+	proxy transport.ProxyOptions
+	// secrets are never shown.
+	secrets []string
+}
+
+func newRemote(o GitOptions) (*remote, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%w: scheme %q is not served; use https or http", ErrURL, u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return nil, fmt.Errorf("%w: it names no host", ErrURL)
+	}
+	if len(o.CAFile) > 0 && !x509.NewCertPool().AppendCertsFromPEM(o.CAFile) {
+		return nil, errors.New("reading the CA certificates: they hold no certificate in PEM form")
+	}
+	r := &remote{options: o}
+	r.login(u)
+	u.User, u.Fragment = nil, ""
+	r.url = u.String()
+	return r, r.useProxy()
+}
+
+// login takes the credentials from the options, else from the URL.
+func (r *remote) login(u *url.URL) {
+	o := &r.options
+	if o.Username == "" && o.Password == "" && o.BearerToken == "" && u.User != nil {
+		o.Username = u.User.Username()
+		o.Password, _ = u.User.Password()
+	}
+	switch {
+	case o.BearerToken != "":
+		r.auth = &githttp.TokenAuth{Token: o.BearerToken}
+	case o.Username != "" || o.Password != "":
+		r.auth = &githttp.BasicAuth{Username: o.Username, Password: o.Password}
+	}
+	r.hide(o.BearerToken)
+	r.hide(o.Password)
+	if o.Password == "" {
+		// A token in the place of the user's name.
+		r.hide(o.Username)
+	}
+}
+
+func (r *remote) useProxy() error {
+	if r.options.Proxy == "" {
+		return nil
+	}
+	u, err := url.Parse(r.options.Proxy)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
+		return fmt.Errorf("%w: that of the proxy must be http, https or socks5 and name a host", ErrURL)
+	}
+	if u.User != nil {
+		r.proxy.Username = u.User.Username()
+		r.proxy.Password, _ = u.User.Password()
+		r.hide(r.proxy.Password)
+		u.User = nil
+	}
+	r.proxy.URL = u.String()
+	return nil
+}
+
+func (r *remote) hide(secret string) {
+	if secret != "" {
+		r.secrets = append(r.secrets, secret, url.QueryEscape(secret), url.PathEscape(secret))
+	}
+}
+
+// explain words an error of the library, without any credential.
+func (r *remote) explain(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("fetching %q: %w", r.url, context.Cause(ctx))
+	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
+		return fmt.Errorf("fetching %q: %w", r.url, ErrAuth)
+	case errors.Is(err, transport.ErrRepositoryNotFound):
+		return fmt.Errorf("fetching %q: there is no such repository, or its credentials do not show it", r.url)
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return fmt.Errorf("fetching %q: the repository is empty", r.url)
+	case errors.Is(err, git.NoMatchingRefSpecError{}):
+		return fmt.Errorf("fetching %q: %w", r.url, ErrReference)
+	default:
+		text := err.Error()
+		for _, secret := range r.secrets {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+		return fmt.Errorf("fetching %q: %s", r.url, text)
+	}
+}
