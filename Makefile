@@ -47,5 +47,5 @@ generate: ## Generate the CRDs from the upstream's types
 		paths=github.com/fluxcd/source-controller/api/v1 output:crd:dir=$(CURDIR)/internal/flux/crds
 	cd internal/flux/crds && rm -f *_buckets.yaml *_externalartifacts.yaml *_helmcharts.yaml *_helmrepositories.yaml *_ocirepositories.yaml
 
-bench: build ## Measure: boot, memory, requests, latency (takes minutes; prints a table)
-	$(GO) run ./test/bench -headgate bin/headgate
+bench: ## Measure: boot, memory, requests, latency (takes minutes; prints a table)
+	$(GO) run ./test/bench

@@ -1,0 +1,236 @@
+// Command bench measures a whole system: how long a repository of many units takes from its root to
+// ready, what that costs, how fast a change arrives, and what is asked of the API server at rest.
+//
+// It prints a table and checks nothing: a measurement is no test.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/kit"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+func main() {
+	idle := flag.Duration("idle", time.Minute, "how long to count requests at rest; 0 does not")
+	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	runs := []run{{units: 120, depth: 1, idle: *idle}, {units: 120, depth: 6}}
+	if *large > 0 {
+		runs = append(runs, run{units: *large, depth: 1})
+	}
+	fmt.Println("units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
+	for _, r := range runs {
+		if err := r.measure(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// run is one measurement.
+type run struct {
+	units, depth int
+	idle         time.Duration
+
+	dir string
+	kit *kit.Kit
+}
+
+func (r *run) measure(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "hgb-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	r.dir = filepath.Join(dir, "repo")
+	audit := filepath.Join(dir, "audit.log")
+	if r.kit, err = kit.Start(ctx, filepath.Join(dir, "kit"), audit); err != nil {
+		return err
+	}
+	defer func() { _ = r.kit.Stop(ctx) }()
+	if err := r.kit.Git.CreateRepo(ctx, "bench"); err != nil {
+		return err
+	}
+	if err := r.write(); err != nil {
+		return err
+	}
+	if err := r.push(ctx); err != nil {
+		return err
+	}
+	cpu, began := cpuTime(), time.Now()
+	err = flux.PutRoot(ctx, r.kit.Config, flux.Root{
+		URL: r.kit.Git.URL("bench"), Branch: "main", Path: "flux", Username: kit.User, Password: kit.Token, For: "bench",
+	})
+	if err != nil {
+		return err
+	}
+	stats, err := r.ready(ctx)
+	if err != nil {
+		return err
+	}
+	took, spent := time.Since(began), cpuTime()-cpu
+	latency, err := r.change(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := r.ready(ctx)
+	if err != nil {
+		return err
+	}
+	rest := "not counted"
+	if r.idle > 0 {
+		if rest, err = r.atRest(ctx, audit); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%5d %5d  %7.2f  %10.3f  %6d  %15d  %22d  %s\n", r.units, r.depth, took.Seconds(), spent.Seconds()/float64(r.units),
+		rss(), latency.Milliseconds(), after.Renders-stats.Renders, rest)
+	return nil
+}
+
+// ready waits until every unit is.
+func (r *run) ready(ctx context.Context) (runner.Stats, error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		states, stats := r.kit.Engine.Runner().States(ctx)
+		ready := 0
+		for _, s := range states {
+			if s.Ready && s.Settled {
+				ready++
+			}
+		}
+		if ready == r.units+1 {
+			return stats, nil
+		}
+		select {
+		case <-ctx.Done():
+			return stats, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// change pushes a change of one object and returns how long it takes to arrive in the cluster.
+func (r *run) change(ctx context.Context) (time.Duration, error) {
+	client, err := kubernetes.NewForConfig(r.kit.Config)
+	if err != nil {
+		return 0, err
+	}
+	watch, err := client.CoreV1().ConfigMaps("default").Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=app-0000-0"})
+	if err != nil {
+		return 0, err
+	}
+	defer watch.Stop()
+	file := filepath.Join(r.dir, "apps", "app-0000", "app.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), `k: "0-0"`, `k: changed`, 1)), 0o644); err != nil {
+		return 0, err
+	}
+	if err := r.push(ctx); err != nil {
+		return 0, err
+	}
+	pushed := time.Now()
+	for event := range watch.ResultChan() {
+		if data, err := json.Marshal(event.Object); err == nil && strings.Contains(string(data), `"k":"changed"`) {
+			return time.Since(pushed), nil
+		}
+	}
+	return 0, ctx.Err()
+}
+
+// atRest counts the requests of the engine while nothing happens.
+func (r *run) atRest(ctx context.Context, audit string) (string, error) {
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-time.After(2 * time.Second):
+	}
+	from := time.Now()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-time.After(r.idle):
+	}
+	f, err := os.Open(audit)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	count := map[string]int{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e struct {
+			Verb      string    `json:"verb"`
+			UserAgent string    `json:"userAgent"`
+			Received  time.Time `json:"requestReceivedTimestamp"`
+		}
+		if json.Unmarshal(lines.Bytes(), &e) == nil && strings.HasPrefix(e.UserAgent, "headgate/") && e.Received.After(from) {
+			count[e.Verb]++
+		}
+	}
+	watches := count["watch"]
+	delete(count, "watch")
+	total := 0
+	for _, n := range count {
+		total += n
+	}
+	return fmt.Sprintf("%d in %s, and %d watch restarts", total, r.idle, watches), lines.Err()
+}
+
+// push commits everything and pushes it.
+func (r *run) push(ctx context.Context) error {
+	url := strings.Replace(r.kit.Git.URL("bench"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+	cmd := exec.CommandContext(ctx, "sh", "-c", `git init -q -b main . && git add -A &&
+git -c user.name=bench -c user.email=bench@example.invalid commit -q -m change && git push -q "$0" HEAD:main`, url)
+	cmd.Dir = r.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("pushing: %w: %s", err, out)
+	}
+	return nil
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// rss is the resident memory of the process, control plane included, in MB.
+func rss() int {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for _, line := range strings.Split(string(data), "\n") {
+		var kb int
+		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kb); n == 1 {
+			return kb / 1024
+		}
+	}
+	return 0
+}

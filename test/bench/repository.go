@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The repository: units of five objects each (three ConfigMaps, a Service, a Deployment without
+// replicas), independent or in chains.
+const (
+	configTemplate = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %[1]s-%[2]d}\ndata: {k: \"%[3]d-%[2]d\"}\n"
+	restTemplate   = `apiVersion: v1
+kind: Service
+metadata: {name: %[1]s}
+spec: {selector: {app: %[1]s}, ports: [{port: 80}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s}
+spec: {replicas: 0, selector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}}, spec: {containers: [{name: c, image: "x:1"}]}}}
+`
+	unitTemplate = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %[1]s, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./apps/%[1]s
+  prune: true
+  wait: true
+  targetNamespace: default
+  sourceRef: {kind: GitRepository, name: flux-system}%[2]s
+`
+)
+
+// write writes the repository.
+func (r *run) write() error {
+	var chain []string
+	for i := range r.units {
+		name := fmt.Sprintf("app-%04d", i)
+		dir := filepath.Join(r.dir, "apps", name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		parts := []string{}
+		for j := range 3 {
+			parts = append(parts, fmt.Sprintf(configTemplate, name, j, i))
+		}
+		parts = append(parts, fmt.Sprintf(restTemplate, name))
+		files := map[string]string{
+			"app.yaml":           strings.Join(parts, "---\n"),
+			"kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [app.yaml]\n",
+		}
+		for file, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		depends := ""
+		if i%r.depth > 0 {
+			depends = fmt.Sprintf("\n  dependsOn: [{name: app-%04d}]", i-1)
+		}
+		chain = append(chain, fmt.Sprintf(unitTemplate, name, depends))
+	}
+	if err := os.MkdirAll(filepath.Join(r.dir, "flux"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.dir, "flux", "ks.yaml"), []byte(strings.Join(chain, "---\n")), 0o644)
+}
