@@ -151,7 +151,14 @@ func (s *system) startMirror(ctx context.Context) error {
 	return nil
 }
 
-func (s *system) install(ctx context.Context) error { return flux.Install(ctx, s.config) }
+func (s *system) install(ctx context.Context) error {
+	if s.options.real() {
+		if err := flux.RefuseUpstream(ctx, s.config); err != nil {
+			return err
+		}
+	}
+	return flux.Install(ctx, s.config)
+}
 
 // rewrite lets the working copy stand in for its own remotes.
 func (s *system) rewrite(ctx context.Context) func(string) (flux.Local, bool) {

@@ -55,7 +55,7 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	dead := newDeadServices(told)
 	build := config.Aggregator.GenericConfig.BuildHandlerChainFunc
 	config.Aggregator.GenericConfig.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {
-		return build(dead.filter(h), c)
+		return build(withVersion(dead.filter(h)), c)
 	}
 	ready, err := config.Complete()
 	if err != nil {

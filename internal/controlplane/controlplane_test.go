@@ -152,6 +152,9 @@ func TestSimulation(t *testing.T) {
 	told := make(chan string, 100)
 	r := start(t, Config{Dir: stateDir(t), Ephemeral: true, Notify: func(s string) { told <- s }})
 	c := clientOf(t, r)
+	if v, err := c.Discovery().ServerVersion(); err != nil || v.Minor != "36" || v.GitVersion != kubernetesVersion() {
+		t.Errorf("the server says that it is %v: %v", v, err)
+	}
 	workloads(t, c)
 	webhooks(t, c)
 	namespaceWithDeadService(t, r, c)

@@ -168,8 +168,10 @@ func TestOwners(t *testing.T) {
 
 func TestRollUp(t *testing.T) {
 	h := RollUp([]ObjectHealth{
-		{ID: ObjectID{Kind: "Pod", Name: "b"}, Verdict: InProgress}, {ID: ObjectID{Kind: "Pod", Name: "a"}, Verdict: NotFound},
-		{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed, Message: "no"}, {ID: ObjectID{Kind: "Pod", Name: "c"}, Verdict: Current},
+		{ID: ObjectID{Kind: "Pod", Name: "b"}, Verdict: InProgress},
+		{ID: ObjectID{Kind: "Pod", Name: "a"}, Verdict: NotFound},
+		{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed, Message: "no"},
+		{ID: ObjectID{Kind: "Pod", Name: "c"}, Verdict: Current},
 	})
 	if h.Verdict != Failed || len(h.Pending) != 2 || h.Pending[0].ID.Name != "a" {
 		t.Errorf("rolled up to %+v", h)

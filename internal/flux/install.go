@@ -85,6 +85,31 @@ func Install(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
+// ErrUpstream is returned when the upstream's controllers serve the API groups already.
+var ErrUpstream = errors.New("Flux runs on this cluster")
+
+// RefuseUpstream fails with ErrUpstream, naming the Deployment, when a controller of the upstream
+// runs on the cluster: two masters never serve one API group.
+func RefuseUpstream(ctx context.Context, config *rest.Config) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	list, err := client.Resource(deployments).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=flux"})
+	if err != nil {
+		return fmt.Errorf("looking for the upstream's controllers: %w", err)
+	}
+	for i := range list.Items {
+		d := &list.Items[i]
+		replicas, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
+		if replicas > 0 && (d.GetName() == "source-controller" || d.GetName() == "kustomize-controller") {
+			return fmt.Errorf("%w: Deployment %s/%s serves the same API groups; scale it to 0 first", ErrUpstream, d.GetNamespace(), d.GetName())
+		}
+	}
+	return nil
+}
+
 // served waits until a resource can be listed.
 func served(ctx context.Context, client dynamic.Interface, r schema.GroupVersionResource) error {
 	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
