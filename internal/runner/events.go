@@ -33,7 +33,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		u.Unit = declared
 		r.compile(u)
 		r.link(u)
-		r.findCycles()
+		r.regraph = true
 		r.mark(u.ID)
 		r.wakeHolding()
 	}
@@ -130,7 +130,7 @@ func (r *Runner) remove(id engine.UnitID) {
 	r.setInventory(u, nil)
 	delete(r.units, id)
 	delete(r.holding, id)
-	r.findCycles()
+	r.regraph = true
 	r.markAll(r.dependents[id])
 	r.wakeHolding()
 }

@@ -101,8 +101,10 @@ type Runner struct {
 	byKind     index[schema.GroupKind]
 	holding    map[engine.UnitID]bool
 	// needy are units whose objects need something else first.
-	needy   map[engine.UnitID]bool
-	cycles  map[engine.UnitID][]engine.UnitID
+	needy  map[engine.UnitID]bool
+	cycles map[engine.UnitID][]engine.UnitID
+	// regraph is set when dependencies changed since cycles were looked for.
+	regraph bool
 	tug     map[engine.ObjectID]*tug
 	stats   Stats
 	workers sync.WaitGroup
@@ -147,6 +149,10 @@ func (r *Runner) Run(ctx context.Context) {
 
 // settle decides upon every unit about which something changed, until nothing follows any more.
 func (r *Runner) settle() {
+	if r.regraph {
+		r.regraph = false
+		r.findCycles()
+	}
 	for len(r.dirty) > 0 && r.ctx.Err() == nil {
 		id := r.dirty[0]
 		r.dirty = r.dirty[1:]

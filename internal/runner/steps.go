@@ -75,7 +75,11 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 			r.report(u, Report{Reason: d.Reason, Message: d.Message, Terminal: d.Terminal})
 		}
 	}
-	r.holding[u.ID] = d.Phase == engine.PhasePruning || u.Deleting
+	if d.Phase == engine.PhasePruning || u.Deleting {
+		r.holding[u.ID] = true
+	} else {
+		delete(r.holding, u.ID)
+	}
 	if d.Phase == engine.PhaseWaitingForDependencies && len(r.cycles[u.ID]) == 0 {
 		r.lookAhead(u)
 	}
@@ -221,11 +225,7 @@ func (r *Runner) wakeHolding() {
 			}
 		}
 	}
-	for id, holds := range r.holding {
-		if holds {
-			r.mark(id)
-		}
-	}
+	r.markAll(r.holding)
 }
 
 // objectOf is the object that declares a unit.
