@@ -168,7 +168,7 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	id := result.Entry.ID
 	if owner, conflict := set.Conflicts[id]; conflict {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(
-			"it already belongs to %s; remove it from one of the two", owner)}
+			"%w %s; remove it from one of the two", ErrConflict, owner)}
 		return result
 	}
 	if owner, deferred := set.Deferred[id]; deferred {

@@ -24,6 +24,9 @@ func (e *ObjectError) Error() string { return e.ID.String() + ": " + e.Err.Error
 // Unwrap returns the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
+// ErrConflict is the cause when an object belongs to another unit.
+var ErrConflict = errors.New("it already belongs to")
+
 // Transient tells whether an error may pass by itself, soon: the server was not there, too busy,
 // or in the middle of something.
 func Transient(err error) bool {

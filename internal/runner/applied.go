@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, rendering *rendering,
 		return
 	}
 	u.needs = nil
+	r.clearConflicts(u, out.Results)
 	for _, result := range out.Results {
 		r.count(u, result)
 		if result.Wait != nil {
@@ -48,6 +50,21 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, rendering *rendering,
 	}
 	if r.awaitNeeds(u) {
 		r.resume(u)
+	}
+}
+
+// clearConflicts looks at conflicts again that were found before the apply: an object that has been
+// handed over meanwhile is applied next.
+func (r *Runner) clearConflicts(u *unit, results []apply.Result) {
+	for i := range results {
+		id := results[i].Entry.ID
+		if owner, _ := r.owners.Owner(id); !errors.Is(results[i].Err, apply.ErrConflict) || owner != u.ID {
+			continue
+		}
+		results[i].Err = nil
+		results[i].Wait = &apply.Need{
+			Wait: engine.Wait{On: id.String(), Reason: "it has just been handed over"}, What: apply.ObjectReleased, Object: id,
+		}
 	}
 }
 

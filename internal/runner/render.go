@@ -203,7 +203,9 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	wanted := make(map[engine.ObjectID]bool, len(out.entries))
 	for _, e := range out.entries {
 		wanted[e.ID] = true
-		r.owners.Claim(e.ID, u.ID)
+		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
+			r.inherit(owner, e)
+		}
 	}
 	kept := u.inventory[:0:0]
 	for _, e := range u.inventory {
@@ -214,6 +216,21 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		kept = append(kept, e)
 	}
 	r.setInventory(u, kept)
+}
+
+// inherit takes an object from an owner that only still holds it, and does not declare it any more
+// in the revision that its source has now.
+func (r *Runner) inherit(owner engine.UnitID, e engine.Entry) {
+	u, ok := r.units[owner]
+	if !ok || u.Suspended || u.Deleting || u.rendering.failed() || r.unsettled(u) != "" {
+		return
+	}
+	for _, declared := range u.rendering.entries {
+		if declared.ID == e.ID {
+			return
+		}
+	}
+	r.drop(u, []engine.Entry{e})
 }
 
 // letGo hands an object over to the next unit that claims it.
