@@ -9,48 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
-
-const module = "github.com/headgate-dev/headgate/"
-
-// arrows are the imports that each room may make of other rooms.
-var arrows = map[string][]string{
-	"cmd/headgate":               {"internal/cli"},
-	"internal/cli":               {"internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/source", "internal/buildinfo"},
-	"internal/flux":              {"internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/apply", "internal/cluster", "internal/engine", "internal/flux/crds"},
-	"internal/flux/crds":         {},
-	"internal/runner":            {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
-	"internal/apply":             {"internal/cluster", "internal/engine"},
-	"internal/cluster":           {"internal/health", "internal/engine"},
-	"internal/health":            {"internal/engine"},
-	"internal/engine":            {},
-	"internal/render":            {"internal/source", "internal/render/decrypt", "internal/render/substitute"},
-	"internal/render/decrypt":    {},
-	"internal/render/substitute": {},
-	"internal/source":            {},
-	"internal/gitserver":         {},
-	"internal/controlplane":      {},
-	"internal/buildinfo":         {},
-	"internal/kit":               {"internal/controlplane", "internal/flux", "internal/gitserver", "internal/source"},
-	"internal/laws":              {},
-}
-
-// guarded are modules that one room alone imports, beside the tests outside of the rooms.
-var guarded = map[string][]string{
-	"k8s.io/kubernetes/":                      {"internal/controlplane"},
-	"go.etcd.io/":                             {"internal/controlplane"},
-	"sigs.k8s.io/kwok/":                       {"internal/controlplane"},
-	"github.com/getsops/":                     {"internal/render/decrypt"},
-	"github.com/go-git/":                      {"internal/source"},
-	"github.com/fluxcd/kustomize-controller/": {"internal/flux"},
-	"github.com/fluxcd/source-controller/":    {"internal/flux"},
-	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux"},
-	"github.com/spf13/cobra":                  {"internal/cli"},
-}
 
 type file struct {
 	path, room string
@@ -91,67 +55,27 @@ func sources(t *testing.T) []file {
 	return files
 }
 
-func TestArrows(t *testing.T) {
-	for _, f := range sources(t) {
-		if strings.HasPrefix(f.room, "test/") {
-			continue
+// TestDefinitionsComeFromTheTypesInUse compares the modules that the CRDs are generated from with those
+// that the engine is built with.
+func TestDefinitionsComeFromTheTypesInUse(t *testing.T) {
+	version := regexp.MustCompile(`(?m)^\s*(github\.com/fluxcd/[a-z-]+-controller/api) (v\S+)`)
+	read := func(path string) map[string]string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		allowed, known := arrows[f.room]
-		if !known {
-			t.Errorf("%s: room %q is not in the table of arrows; say what it may import", f.path, f.room)
-			continue
+		versions := map[string]string{}
+		for _, match := range version.FindAllStringSubmatch(string(data), -1) {
+			versions[match[1]] = match[2]
 		}
-		for _, spec := range f.ast.Imports {
-			name, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if to, ours := strings.CutPrefix(name, module); ours && !slices.Contains(allowed, to) && to != f.room && !f.test {
-				t.Errorf("%s: %s -> %s is an arrow that the law does not allow", f.path, f.room, to)
-			}
-			for prefix, rooms := range guarded {
-				if strings.HasPrefix(name, prefix) && !slices.Contains(rooms, f.room) && !f.test {
-					t.Errorf("%s: %s -> %s: only %v may import it", f.path, f.room, name, rooms)
-				}
-			}
-		}
+		return versions
 	}
-}
-
-func TestHouse(t *testing.T) {
-	documented := map[string]bool{}
-	rooms := map[string]string{}
-	for _, f := range sources(t) {
-		if !f.test || rooms[f.room] == "" {
-			rooms[f.room] = f.path
-		}
-		documented[f.room] = documented[f.room] || f.ast.Doc != nil
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			switch node := n.(type) {
-			case *ast.FuncDecl:
-				if node.Recv == nil && node.Name.Name == "init" {
-					t.Errorf("%s: it has an init function", f.path)
-				}
-			case *ast.SelectorExpr:
-				x, _ := node.X.(*ast.Ident)
-				if x == nil {
-					return true
-				}
-				call := x.Name + "." + node.Sel.Name
-				if call == "os.Exit" && f.room != "cmd/headgate" && !strings.HasPrefix(f.room, "test/") {
-					t.Errorf("%s: it ends the process", f.path)
-				}
-				if call == "time.Sleep" {
-					t.Errorf("%s: it sleeps; wait for a condition", f.path)
-				}
-			}
-			return true
-		})
+	used := read("../../go.mod")
+	if len(used) == 0 {
+		t.Fatal("go.mod requires no module with types of the upstream")
 	}
-	for room, path := range rooms {
-		if !documented[room] {
-			t.Errorf("%s: package %s has no comment that says what it is", path, room)
-		}
+	if diff := cmp.Diff(used, read("../../tools/go.mod")); diff != "" {
+		t.Errorf("go.mod and tools/go.mod require other versions (-go.mod +tools/go.mod):\n%s", diff)
 	}
 }
 

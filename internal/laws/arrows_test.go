@@ -1,0 +1,103 @@
+package laws
+
+import (
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/headgate-dev/headgate/"
+
+// arrows are the imports that each room may make of other rooms.
+var arrows = map[string][]string{
+	"cmd/headgate":               {"internal/cli"},
+	"internal/cli":               {"internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/source", "internal/buildinfo"},
+	"internal/flux":              {"internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/apply", "internal/cluster", "internal/engine", "internal/flux/crds"},
+	"internal/flux/crds":         {},
+	"internal/runner":            {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
+	"internal/apply":             {"internal/cluster", "internal/engine"},
+	"internal/cluster":           {"internal/health", "internal/engine"},
+	"internal/health":            {"internal/engine"},
+	"internal/engine":            {},
+	"internal/render":            {"internal/source", "internal/render/decrypt", "internal/render/substitute"},
+	"internal/render/decrypt":    {},
+	"internal/render/substitute": {},
+	"internal/source":            {},
+	"internal/gitserver":         {},
+	"internal/controlplane":      {},
+	"internal/buildinfo":         {},
+	"internal/kit":               {"internal/controlplane", "internal/flux", "internal/gitserver", "internal/source"},
+	"internal/laws":              {},
+}
+
+// guarded are modules that one room alone imports, beside the tests outside of the rooms.
+var guarded = map[string][]string{
+	"k8s.io/kubernetes/":                      {"internal/controlplane"},
+	"go.etcd.io/":                             {"internal/controlplane"},
+	"sigs.k8s.io/kwok/":                       {"internal/controlplane"},
+	"github.com/getsops/":                     {"internal/render/decrypt"},
+	"github.com/go-git/":                      {"internal/source"},
+	"github.com/fluxcd/kustomize-controller/": {"internal/flux"},
+	"github.com/fluxcd/source-controller/":    {"internal/flux"},
+	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux"},
+	"github.com/spf13/cobra":                  {"internal/cli"},
+}
+
+// pure are the imports that would end the purity of internal/engine: clients, clocks, files, goroutines.
+var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}
+
+func TestArrows(t *testing.T) {
+	for _, f := range sources(t) {
+		if strings.HasPrefix(f.room, "test/") {
+			continue
+		}
+		allowed, known := arrows[f.room]
+		if !known {
+			t.Errorf("%s: room %q is not in the table of arrows; say what it may import", f.path, f.room)
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to, ours := strings.CutPrefix(name, module); ours && !slices.Contains(allowed, to) && to != f.room && !f.test {
+				t.Errorf("%s: %s -> %s is an arrow that the law does not allow", f.path, f.room, to)
+			}
+			for prefix, rooms := range guarded {
+				if strings.HasPrefix(name, prefix) && !slices.Contains(rooms, f.room) && !f.test {
+					t.Errorf("%s: %s -> %s: only %v may import it", f.path, f.room, name, rooms)
+				}
+			}
+		}
+	}
+}
+
+func TestEngineIsPure(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.room != "internal/engine" || f.test {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, impure := range pure {
+				if name == impure || strings.HasPrefix(name, impure+"/") {
+					t.Errorf("%s: internal/engine -> %s: the engine takes values and returns values", f.path, name)
+				}
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if node, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := node.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "NewTimer"}, node.Sel.Name) {
+					t.Errorf("%s: time.%s: the engine is told the time", f.path, node.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
