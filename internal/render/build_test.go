@@ -3,8 +3,12 @@ package render_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/render/substitute"
@@ -124,6 +128,50 @@ func TestBuild(t *testing.T) {
 			reason: "two objects of one name are an error",
 			files:  map[string]string{"x.yaml": configMap("x", "1"), "y.yaml": configMap("x", "2")}, fails: "may not add resource",
 		},
+		"path through a link": {
+			reason:  "what the unit declares is laid over the directory that its path leads to",
+			files:   map[string]string{"real/kustomization.yaml": "resources: [x.yaml]", "real/x.yaml": configMap("x", "1"), "l": "-> real"},
+			options: render.Options{Path: "l", NamePrefix: "p-"}, want: "ConfigMap//p-x",
+		},
+		"missing entry of a base": {
+			reason:  "the kustomization to change is named, however deep it is",
+			files:   map[string]string{"a/kustomization.yaml": "resources: [b]", "a/b/kustomization.yaml": "resources: [nope.yaml]"},
+			options: render.Options{Path: "a"}, fails: `a/b/kustomization.yaml: entry "nope.yaml": there is no such file or directory`,
+		},
+		"entry without a kustomization": {
+			reason: "a directory that is no base is named",
+			files:  map[string]string{"kustomization.yaml": "resources: [b]", "b/x.yaml": configMap("x", "1")},
+			fails:  `kustomization.yaml: entry "b": the directory has no kustomization.yaml`,
+		},
+		"bases in a circle": {
+			reason:  "a circle of bases is told from the one that closes it",
+			files:   map[string]string{"a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": "resources: [../a]"},
+			options: render.Options{Path: "a"}, fails: `b/kustomization.yaml: entry "../a": cycle detected`,
+		},
+		"chart in a base": {
+			reason:  "the base that asks for a chart is named",
+			files:   map[string]string{"a/kustomization.yaml": "resources: [b]", "a/b/kustomization.yaml": "helmCharts: [{name: x}]"},
+			options: render.Options{Path: "a"}, fails: `a/b/kustomization.yaml: `,
+		},
+		"syntax error below": {
+			reason: "the file and the line of a syntax error are named",
+			files:  map[string]string{"sub/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n bad: y\n"},
+			fails:  "sub/x.yaml: yaml: line 4: did not find expected key",
+		},
+		"no manifest": {
+			reason: "a YAML file that is no object is named",
+			files:  map[string]string{"x.yaml": configMap("x", "1"), "values.yaml": "a: b\n"}, fails: "values.yaml: it is no Kubernetes object",
+		},
+		"key twice": {
+			reason: "the key is named, and no value is shown",
+			files:  map[string]string{"x.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: {k: a, k: b}\n"},
+			fails:  `Secret/x: mapping key "k" already defined`,
+		},
+		"kind from a variable without value": {
+			reason:  "an object that loses its kind is named, and no value is shown",
+			files:   map[string]string{"x.yaml": "apiVersion: v1\nkind: ${X}\nmetadata: {name: x}\n"},
+			options: render.Options{Substitute: &substitute.Options{Always: true}}, fails: "${X}/x: kind is missing or no text",
+		},
 		"list": {
 			reason: "a List becomes its items",
 			files:  map[string]string{"x.yaml": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n"},
@@ -146,6 +194,50 @@ func TestBuild(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", c.reason, text, c.want)
 			}
 		})
+	}
+}
+
+// TestSchemaOfABase merges a list by the key that the schema of a base gives, while other builds run.
+func TestSchemaOfABase(t *testing.T) {
+	team := func(members string) string {
+		return "apiVersion: e.io/v1\nkind: Team\nmetadata: {name: t}\nspec: {members: [" + members + "]}"
+	}
+	files := map[string]string{
+		"kustomization.yaml":   "resources: [b]\npatches: [{path: p.yaml}]",
+		"p.yaml":               team("{name: b}"),
+		"b/kustomization.yaml": "resources: [x.yaml]\n",
+		"b/x.yaml":             team("{name: a}"),
+		"b/s.json": `{"definitions": {"io.e.v1.Team": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "e.io", "version": "v1", "kind": "Team"}],
+			"properties": {"spec": {"type": "object", "properties": {"members": {"type": "array", "x-kubernetes-patch-merge-key": "name",
+			"x-kubernetes-patch-strategy": "merge", "items": {"type": "object"}}}}}}}}`,
+	}
+	plain, schema := tree(t, files), maps.Clone(files)
+	schema["b/kustomization.yaml"] += "openapi: {path: s.json}\n"
+	with := tree(t, schema)
+	renderer := render.New()
+	members := func(source *source.Tree) (int, error) {
+		result, err := renderer.Build(t.Context(), source, render.Options{})
+		if err != nil {
+			return 0, err
+		}
+		list, _, err := unstructured.NestedSlice(result.Objects[0].Object, "spec", "members")
+		return len(list), err
+	}
+	var builds errgroup.Group
+	for i := range 20 {
+		source, want := plain, 1
+		if i%4 == 0 {
+			source, want = with, 2
+		}
+		builds.Go(func() error {
+			if got, err := members(source); err != nil || got != want {
+				return fmt.Errorf("build %d has %d members (%w), want %d", i, got, err, want)
+			}
+			return nil
+		})
+	}
+	if err := builds.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -177,6 +269,29 @@ func TestReadsUnchanged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzBuild looks for files on which a build breaks down, or that make two builds differ.
+func FuzzBuild(f *testing.F) {
+	f.Add("resources: [x.yaml]", configMap("x", "1"))
+	f.Add("configMapGenerator: [{name: a, files: [x.yaml]}]", "a")
+	f.Add("resources: [x.yaml]\npatches: [{path: x.yaml}]\nreplacements: [{source: {kind: A}}]", configMap("x", "${A}"))
+	f.Add("components: [../..]", "- a")
+	f.Fuzz(func(t *testing.T, kustomization, manifest string) {
+		if strings.Contains(kustomization, "/") || strings.Contains(kustomization, "git") {
+			t.Skip("it may name something to be fetched")
+		}
+		source := tree(t, map[string]string{"kustomization.yaml": kustomization, "x.yaml": manifest})
+		options := render.Options{NoRemoteBases: true, Substitute: &substitute.Options{Always: true}}
+		first, err := render.New().Build(t.Context(), source, options)
+		second, again := render.New().Build(t.Context(), source, options)
+		switch {
+		case (err == nil) != (again == nil):
+			t.Errorf("first %v, then %v", err, again)
+		case err == nil && first.Digest != second.Digest:
+			t.Error("two builds of the same differ")
+		}
+	})
 }
 
 func BenchmarkBuild(b *testing.B) {

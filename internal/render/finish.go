@@ -8,10 +8,9 @@ import (
 	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
-
-	"github.com/headgate-dev/headgate/internal/render/decrypt"
 )
 
 // prefix begins the annotations, or labels, by which an object opts out of a step.
@@ -22,7 +21,7 @@ const prefix = "kustomize.toolkit.fluxcd.io/"
 func finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, error) {
 	object, err := res.Map()
 	if err != nil {
-		return nil, &Error{Object: describe(res), Err: fmt.Errorf("reading: %w", err)}
+		return nil, &Error{Object: describe(res), Err: unreadable(err)}
 	}
 	u := &unstructured.Unstructured{Object: object}
 	steps := []func(*unstructured.Unstructured, Options) error{open, replace, mark}
@@ -59,7 +58,7 @@ func open(u *unstructured.Unstructured, o Options) error {
 	if optsOut(u, "decrypt") {
 		return nil
 	}
-	if _, encrypted := u.Object["sops"].(map[string]any); encrypted {
+	if encrypted(u) {
 		if o.Decryption == nil {
 			return errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
 		}
@@ -75,6 +74,12 @@ func open(u *unstructured.Unstructured, o Options) error {
 	}
 	_, err := o.Decryption.SecretData(data)
 	return err
+}
+
+// encrypted tells whether an object carries SOPS's metadata.
+func encrypted(u *unstructured.Unstructured) bool {
+	mac, _, _ := unstructured.NestedString(u.Object, "sops", "mac")
+	return mac != ""
 }
 
 // replace puts the values of variables into an object.
@@ -96,8 +101,13 @@ func replace(u *unstructured.Unstructured, o Options) error {
 	if err != nil {
 		return err
 	}
+	data, err := yaml.YAMLToJSON([]byte(out))
 	object := map[string]any{}
-	if err := yaml.Unmarshal([]byte(out), &object); err != nil {
+	if err == nil {
+		// This decoder keeps whole numbers whole.
+		err = utiljson.Unmarshal(data, &object)
+	}
+	if err != nil {
 		// The parser's error may quote a value.
 		return errors.New("with its variables replaced it is no YAML any more; quote the variables in the file")
 	}
@@ -129,26 +139,22 @@ func mark(u *unstructured.Unstructured, o Options) error {
 // normalise gives numbers the types that the API machinery expects, and checks what every object
 // needs.
 func normalise(object map[string]any) (*unstructured.Unstructured, error) {
+	for _, field := range []string{"apiVersion", "kind"} {
+		if text, _ := object[field].(string); text == "" {
+			return nil, fmt.Errorf("%s is missing or no text", field)
+		}
+	}
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding: %w", err)
 	}
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(data); err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		// The decoder's error may quote a value.
+		return nil, errors.New("it is no Kubernetes object")
 	}
 	if u.GetName() == "" && !u.IsList() {
 		return nil, errors.New("metadata.name is missing")
 	}
 	return u, nil
-}
-
-// opener decrypts files while kustomize reads them: those that a kustomization turns into data or
-// patches. Resources are decrypted after the build, object by object.
-type opener struct {
-	fs        *treeFS
-	keys      *decrypt.Keys
-	encrypted map[string]decrypt.Format
-	noRemote  bool
-	remote    bool
 }

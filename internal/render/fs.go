@@ -29,8 +29,8 @@ type treeFS struct {
 	tree    *source.Tree
 	overlay map[string][]byte
 	reads   ReadSet
-	// volatile is set when something outside of the tree was read.
-	volatile bool
+	// remote is set once a kustomization names a base that lies elsewhere, and volatile when one was read.
+	remote, volatile bool
 	// opened hands over the content of each file that is read, to be decrypted where it has to be.
 	opened func(path string, data []byte) ([]byte, error)
 	disk   filesys.FileSystem
@@ -46,11 +46,23 @@ func newTreeFS(tree *source.Tree) *treeFS {
 	}
 }
 
-// fetched tells whether a path lies in a directory into which kustomize has cloned a remote base.
+// fetched tells whether a path lies, with its links followed, in a directory into which kustomize has
+// cloned a remote base. It never does while no kustomization has named one.
 func (f *treeFS) fetched(p string) bool {
-	temp := filepath.Join(os.TempDir(), "kustomize-")
-	real, err := filepath.EvalSymlinks(os.TempDir())
-	is := strings.HasPrefix(p, temp) || (err == nil && strings.HasPrefix(p, filepath.Join(real, "kustomize-")))
+	if !f.remote {
+		return false
+	}
+	temp, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return false
+	}
+	clones := filepath.Join(temp, "kustomize-")
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		p = real
+	} else if rest, in := strings.CutPrefix(p, os.TempDir()); in {
+		p = temp + rest
+	}
+	is := strings.HasPrefix(filepath.Clean(p), clones)
 	f.volatile = f.volatile || is
 	return is
 }

@@ -15,8 +15,12 @@ import (
 // ErrPathNotFound is returned when the source has no directory at the path of a unit.
 var ErrPathNotFound = errors.New("kustomization path not found")
 
-// errEmpty tells that there is nothing to render.
-var errEmpty = errors.New("nothing to render")
+var (
+	// errEmpty tells that there is nothing to render.
+	errEmpty = errors.New("nothing to render")
+	// errSchema tells that a kustomization brings a schema, which has to be built alone.
+	errSchema = errors.New("a kustomization brings a schema")
+)
 
 // kustomizationFile finds the kustomization of a directory; two of them are an error.
 func (f *treeFS) kustomizationFile(dir string) (string, error) {
@@ -27,7 +31,7 @@ func (f *treeFS) kustomizationFile(dir string) (string, error) {
 		}
 	}
 	if len(found) > 1 {
-		return "", &Error{File: strings.TrimPrefix(found[0], root+"/"), Err: fmt.Errorf(
+		return "", &Error{File: inTree(found[0]), Err: fmt.Errorf(
 			"the directory also holds %q; keep one of them", path.Base(found[1]))}
 	}
 	if len(found) == 0 {
@@ -52,7 +56,7 @@ func (f *treeFS) prepare(dir string, o Options) error {
 	} else if err := f.readKustomization(name, k); err != nil {
 		return err
 	}
-	rel := strings.TrimPrefix(name, root+"/")
+	rel := inTree(name)
 	if err := f.merge(k, dir, o); err != nil {
 		return &Error{File: rel, Err: err}
 	}
@@ -68,7 +72,7 @@ func (f *treeFS) readKustomization(name string, into *types.Kustomization) error
 	if err != nil {
 		return err
 	}
-	rel := strings.TrimPrefix(name, root+"/")
+	rel := inTree(name)
 	if err := into.Unmarshal(data); err != nil {
 		return &Error{File: rel, Err: err}
 	}

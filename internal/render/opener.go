@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/konfig"
@@ -14,6 +15,21 @@ import (
 )
 
 type runtimeObject = runtime.Object
+
+// opener decrypts files while kustomize reads them: those that a kustomization turns into data or
+// patches. Resources are decrypted after the build, object by object.
+type opener struct {
+	fs        *treeFS
+	keys      *decrypt.Keys
+	encrypted map[string]decrypt.Format
+	// decrypted are the files that were opened, and secrets the words that only then appeared.
+	decrypted []string
+	secrets   map[string]bool
+	noRemote  bool
+	// schema is set once a kustomization brings a schema. The library keeps it for the process, so
+	// that a build that shares the library stops there.
+	schema, shared bool
+}
 
 // open sees every file that is read. A kustomization tells which files it refers to as data; these
 // are read after it, and decrypted then.
@@ -28,7 +44,30 @@ func (o *opener) open(rel string, data []byte) ([]byte, error) {
 	if o.keys == nil {
 		return nil, errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
 	}
-	return o.keys.Data(data, format, format)
+	plain, err := o.keys.Data(data, format, format)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(o.decrypted, rel) {
+		o.decrypted = append(o.decrypted, rel)
+	}
+	for _, word := range words(plain) {
+		o.secrets[word] = true
+	}
+	for _, word := range words(data) {
+		delete(o.secrets, word)
+	}
+	return plain, nil
+}
+
+// words are the parts of a text that are long enough to tell something.
+func words(text []byte) []string {
+	return strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'{}[],:=`, r) })
+}
+
+// shows tells whether a text gives away something that was decrypted.
+func (o *opener) shows(text string) bool {
+	return slices.ContainsFunc(words([]byte(text)), func(word string) bool { return o.secrets[word] })
 }
 
 // learn notes the files that a kustomization refers to as data.
@@ -38,6 +77,10 @@ func (o *opener) learn(rel string, data []byte) error {
 		// Kustomize reads it next and says what is wrong with it.
 		return nil
 	}
+	o.schema = o.schema || len(k.OpenAPI) > 0
+	if o.schema && o.shared {
+		return errSchema
+	}
 	dir := path.Dir(rel)
 	if o.noRemote {
 		if err := refuseRemote(k); err != nil {
@@ -45,7 +88,7 @@ func (o *opener) learn(rel string, data []byte) error {
 		}
 	}
 	for _, list := range [][]string{k.Resources, k.Components} {
-		o.remote = o.remote || slices.ContainsFunc(list, isRemote)
+		o.fs.remote = o.fs.remote || slices.ContainsFunc(list, isRemote)
 	}
 	for _, g := range k.SecretGenerator {
 		o.sources(dir, g.KvPairSources)
@@ -54,7 +97,7 @@ func (o *opener) learn(rel string, data []byte) error {
 		o.sources(dir, g.KvPairSources)
 	}
 	for _, p := range k.Patches {
-		o.note(dir, p.Path, decrypt.YAML)
+		o.note(dir, p.Path, decrypt.FormatOf(p.Path))
 	}
 	for _, p := range k.PatchesStrategicMerge { //nolint:staticcheck // old kustomizations still use the field
 		if !strings.Contains(string(p), "\n") {
@@ -64,15 +107,22 @@ func (o *opener) learn(rel string, data []byte) error {
 	return nil
 }
 
+// sources notes the files of a generator. As the upstream has it, the key that a file becomes says
+// how it is written; what is written otherwise is opened, and converted, in the Secret that is made.
 func (o *opener) sources(dir string, s types.KvPairSources) {
 	for _, source := range s.FileSources {
-		if _, file, named := strings.Cut(source, "="); named {
-			source = file
+		key, file, named := strings.Cut(source, "=")
+		if !named {
+			file = key
 		}
-		o.note(dir, source, decrypt.FormatOf(source))
+		o.note(dir, file, decrypt.FormatOf(key))
 	}
 	for _, source := range append(slices.Clone(s.EnvSources), s.EnvSource) {
-		o.note(dir, source, decrypt.Dotenv)
+		format := decrypt.FormatOf(source)
+		if format == decrypt.Binary {
+			format = decrypt.Dotenv
+		}
+		o.note(dir, source, format)
 	}
 }
 

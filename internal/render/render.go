@@ -99,7 +99,7 @@ func (r *Renderer) Build(ctx context.Context, tree *source.Tree, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, noRemote: o.NoRemoteBases}
+	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases}
 	f.opened = opener.open
 	if err := f.prepare(dir, o); err != nil {
 		return nil, err
@@ -127,77 +127,74 @@ func (r *Renderer) Build(ctx context.Context, tree *source.Tree, o Options) (*Re
 
 // directory finds the directory of the unit.
 func (f *treeFS) directory(p string) (string, error) {
-	dir := path.Join(root, path.Clean("/"+strings.TrimPrefix(p, "./")))
-	_, file, isDir, err := f.lookup(dir)
+	resolved, file, isDir, err := f.lookup(path.Join(root, path.Clean("/"+strings.TrimPrefix(p, "./"))))
 	if err != nil {
 		return "", err
 	}
 	if file != nil || !isDir {
 		return "", &Error{Field: fmt.Sprintf("path %q", p), Err: ErrPathNotFound}
 	}
-	return dir, nil
+	// Kustomize follows links too: what is laid over the tree has to lie where it looks.
+	return path.Join(root, resolved), nil
 }
 
-// kustomize runs the build.
-func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (built resmap.ResMap, err error) {
-	empty, schema, err := f.survey(dir)
+// kustomize runs the build. A schema shows only once the kustomization that brings it is read; the
+// build is then begun anew, alone.
+func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, error) {
+	name, err := f.kustomizationFile(dir)
 	if err != nil {
 		return nil, err
 	}
-	if empty {
+	k := &types.Kustomization{}
+	if err := f.readKustomization(name, k); err != nil {
+		return nil, err
+	}
+	if len(k.Resources) == 0 && len(k.Components) == 0 && len(k.ConfigMapGenerator) == 0 &&
+		len(k.SecretGenerator) == 0 && len(k.Generators) == 0 {
 		return nil, errEmpty
 	}
-	if schema {
-		r.schema.Lock()
-		defer r.schema.Unlock()
-		defer openapi.ResetOpenAPI()
-	} else {
+	if !o.schema {
 		r.schema.RLock()
-		defer r.schema.RUnlock()
+		o.shared = true
+		built, err := f.run(dir, o)
+		o.shared = false
+		r.schema.RUnlock()
+		if !errors.Is(err, errSchema) {
+			return built, err
+		}
+		f.failure = nil
 	}
+	r.schema.Lock()
+	defer r.schema.Unlock()
+	defer openapi.ResetOpenAPI()
+	return f.run(dir, o)
+}
+
+// run is one run of the library.
+func (f *treeFS) run(dir string, o *opener) (built resmap.ResMap, err error) {
 	defer func() {
 		// The library panics on some malformed input; that is the input's fault, not the process's.
 		if p := recover(); p != nil {
-			built, err = nil, fmt.Errorf("building %q: kustomize could not cope: %v", strings.TrimPrefix(dir, root+"/"), p)
+			built, err = nil, &Error{File: f.named(dir), Err: errors.New("kustomize broke down on it")}
 		}
 	}()
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	options.PluginConfig = types.DisabledPluginConfig()
 	built, err = krusty.MakeKustomizer(options).Run(f, dir)
-	f.volatile = f.volatile || o.remote
-	if err == nil {
+	f.volatile = f.volatile || f.remote
+	switch {
+	case err == nil:
 		return built, nil
-	}
-	if f.failure != nil {
+	case f.failure != nil:
 		return nil, f.failure
 	}
-	return nil, fmt.Errorf("building %q: %s", strings.TrimPrefix(dir, root+"/"), plain(err))
-}
-
-// plain takes our stand-in for the root, and what repeats itself, out of a message of kustomize.
-func plain(err error) string {
-	text := strings.ReplaceAll(err.Error(), root+"/", "")
-	text = strings.ReplaceAll(text, "'"+root+"'", "the root")
-	if at := strings.Index(text, ": must build at directory"); at > 0 {
-		text = text[:at]
+	explained := f.explain(dir, err)
+	if o.shows(explained.Error()) {
+		return nil, &Error{File: f.named(dir), Err: fmt.Errorf(
+			"kustomize fails, with a message that shows what was decrypted; look at %s", strings.Join(o.decrypted, ", "))}
 	}
-	return strings.Join(strings.Fields(text), " ")
-}
-
-// survey tells whether there is nothing to build, and whether the build brings a schema.
-func (f *treeFS) survey(dir string) (empty, schema bool, err error) {
-	name, err := f.kustomizationFile(dir)
-	if err != nil {
-		return false, false, err
-	}
-	k := &types.Kustomization{}
-	if err := f.readKustomization(name, k); err != nil {
-		return false, false, err
-	}
-	empty = len(k.Resources) == 0 && len(k.Components) == 0 && len(k.ConfigMapGenerator) == 0 &&
-		len(k.SecretGenerator) == 0 && len(k.Generators) == 0
-	return empty, len(k.OpenAPI) > 0, nil
+	return nil, explained
 }
 
 func (f *treeFS) result(objects []*unstructured.Unstructured) (*Result, error) {

@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/getsops/sops/v3"
 	"github.com/getsops/sops/v3/aes"
@@ -15,6 +19,7 @@ import (
 	"github.com/getsops/sops/v3/stores/ini"
 	sopsjson "github.com/getsops/sops/v3/stores/json"
 	"github.com/getsops/sops/v3/stores/yaml"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // Format is how an encrypted file is written.
@@ -29,8 +34,16 @@ const (
 	INI
 )
 
-// FormatOf tells the format of a file from its name.
+// String returns the name that SOPS has for the format.
+func (f Format) String() string {
+	return [...]string{"binary", "yaml", "json", "dotenv", "ini"}[f]
+}
+
+// FormatOf tells the format of a file, or of a key of a Secret, from its name.
 func FormatOf(name string) Format {
+	if strings.HasSuffix(name, ".dockerconfigjson") {
+		return JSON
+	}
 	switch path.Ext(name) {
 	case ".yaml", ".yml":
 		return YAML
@@ -46,17 +59,16 @@ func FormatOf(name string) Format {
 }
 
 // marks are what shows that a file was encrypted, by format.
-var marks = map[Format][]byte{
-	YAML: []byte("\nsops:\n"), JSON: []byte(`"sops"`), Binary: []byte(`"sops"`),
-	Dotenv: []byte("sops_mac="), INI: []byte("[sops]"),
+var marks = map[Format]*regexp.Regexp{
+	YAML: regexp.MustCompile(`(?m)^\s*mac: ENC\[`), JSON: jsonMark, Binary: jsonMark,
+	Dotenv: regexp.MustCompile(`(?m)^sops_mac=ENC\[`), INI: regexp.MustCompile(`(?m)^\[sops\]`),
 }
+
+var jsonMark = regexp.MustCompile(`"mac":\s*"ENC\[`)
 
 // IsEncrypted tells whether data was encrypted by SOPS, as far as can be seen without decoding it.
 func IsEncrypted(data []byte, format Format) bool {
-	if !bytes.Contains(data, []byte("ENC[")) {
-		return false
-	}
-	return bytes.Contains(data, marks[format])
+	return bytes.Contains(data, []byte("ENC[")) && marks[format].Match(data)
 }
 
 type loader interface {
@@ -64,27 +76,35 @@ type loader interface {
 	EmitPlainFile(in sops.TreeBranches) ([]byte, error)
 }
 
+// storeOf returns the library's reader and writer of a format, with the indentation that the sops
+// command has.
 func storeOf(f Format) loader {
 	switch f {
 	case YAML:
-		return yaml.NewStore(&config.YAMLStoreConfig{})
+		return yaml.NewStore(&config.YAMLStoreConfig{Indent: 4})
 	case JSON:
-		return sopsjson.NewStore(&config.JSONStoreConfig{})
+		return sopsjson.NewStore(&config.JSONStoreConfig{Indent: -1})
 	case Dotenv:
 		return dotenv.NewStore(&config.DotenvStoreConfig{})
 	case INI:
 		return ini.NewStore(&config.INIStoreConfig{})
 	default:
-		return sopsjson.NewBinaryStore(&config.JSONBinaryStoreConfig{})
+		return sopsjson.NewBinaryStore(&config.JSONBinaryStoreConfig{Indent: -1})
 	}
 }
 
 // Data decrypts a file in the format in, and returns it in the format out. It fails with a
 // *NoKeyError when no key fits.
-func (k *Keys) Data(data []byte, in, out Format) ([]byte, error) {
+func (k *Keys) Data(data []byte, in, out Format) (plain []byte, err error) {
+	defer func() {
+		// The library panics on some input that was made by hand.
+		if recover() != nil {
+			plain, err = nil, errors.New("its sops metadata or its format is damaged")
+		}
+	}()
 	tree, err := storeOf(in).LoadEncryptedFile(data)
 	if err != nil {
-		return nil, fmt.Errorf("reading its sops metadata: %w", err)
+		return nil, errors.New("its sops metadata cannot be read")
 	}
 	key, err := k.dataKey(&tree)
 	if err != nil {
@@ -94,9 +114,8 @@ func (k *Keys) Data(data []byte, in, out Format) ([]byte, error) {
 		// The library's error may quote what it decrypts.
 		return nil, errors.New("decrypting it: a value does not fit its key, or was changed by hand")
 	}
-	plain, err := storeOf(out).EmitPlainFile(tree.Branches)
-	if err != nil {
-		return nil, errors.New("writing what was decrypted")
+	if plain, err = storeOf(out).EmitPlainFile(tree.Branches); err != nil {
+		return nil, fmt.Errorf("it was decrypted, but cannot be written as %s", out)
 	}
 	return plain, nil
 }
@@ -112,30 +131,32 @@ func (k *Keys) Object(object map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{}
-	if err := json.Unmarshal(plain, &out); err != nil {
+	// This decoder keeps whole numbers whole.
+	if err := utiljson.Unmarshal(plain, &out); err != nil {
 		return nil, errors.New("reading what was decrypted")
 	}
 	return out, nil
 }
 
-// SecretData decrypts the entries of a Secret's data that are encrypted files themselves, each by
-// the format of its name, and tells whether there were any.
+// SecretData decrypts the entries of a Secret's data that are encrypted files themselves, and tells
+// whether there were any. An entry is written in the format that its key asks for.
 func (k *Keys) SecretData(data map[string]any) (bool, error) {
 	found := false
-	for name, value := range data {
-		text, ok := value.(string)
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		text, ok := data[name].(string)
 		if !ok {
 			continue
 		}
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
+			// The API server says what is wrong with it.
 			continue
 		}
-		format, encrypted := detect(name, raw)
+		format, encrypted := detect(raw)
 		if !encrypted {
 			continue
 		}
-		plain, err := k.Data(raw, format, format)
+		plain, err := k.Data(raw, format, FormatOf(name))
 		if err != nil {
 			return found, fmt.Errorf("data[%q]: %w", name, err)
 		}
@@ -144,8 +165,8 @@ func (k *Keys) SecretData(data map[string]any) (bool, error) {
 	return found, nil
 }
 
-func detect(name string, raw []byte) (Format, bool) {
-	for _, format := range []Format{FormatOf(name), YAML, Binary, Dotenv, INI} {
+func detect(raw []byte) (Format, bool) {
+	for _, format := range []Format{YAML, JSON, Dotenv, INI} {
 		if IsEncrypted(raw, format) {
 			return format, true
 		}

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Kustomize wraps an error once for each kustomization on the way to it, as text. These find the
+// innermost entry, which is the one to change.
+var (
+	enteredPattern = regexp.MustCompile(`recursed (?:accumulation of|merging from) path '([^']+)'`)
+	entryPattern   = regexp.MustCompile(`(?:accumulating (resources|components)(?: from)?|merging resources from|load generator from path|loading transformer from path:?) '([^']+)':? ?`)
+	malformed      = regexp.MustCompile(`MalformedYAMLError: (.*) in File: (\S+)`)
+	linePrefix     = regexp.MustCompile(`^line \d+: `)
+)
+
+// explain turns an error of kustomize into one that names the file to change.
+func (f *treeFS) explain(dir string, err error) error {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if at := strings.Index(text, ": must build at directory"); at > 0 {
+		text = text[:at]
+	}
+	where := dir
+	if entered := enteredPattern.FindAllStringSubmatchIndex(text, -1); len(entered) > 0 {
+		last := entered[len(entered)-1]
+		where = path.Join(root, strings.TrimPrefix(text[last[2]:last[3]], root))
+		text = strings.TrimPrefix(text[last[1]:], ": ")
+	}
+	if m := malformed.FindStringSubmatch(text); m != nil {
+		return &Error{File: inTree(path.Join(where, strings.TrimPrefix(m[2], root))), Err: errors.New(strings.TrimRight(m[1], "'"))}
+	}
+	entries := entryPattern.FindAllStringSubmatchIndex(text, -1)
+	if len(entries) == 0 {
+		return &Error{File: f.named(where), Err: errors.New(plain(text))}
+	}
+	last := entries[len(entries)-1]
+	entry, cause := text[last[4]:last[5]], text[last[1]:]
+	if strings.Count(cause, "'")%2 == 1 {
+		cause = strings.TrimSuffix(cause, "'")
+	}
+	for _, missing := range []string{"missing Resource metadata", "missing metadata.name", "missing kind"} {
+		if strings.HasPrefix(cause, missing) {
+			return &Error{File: inTree(path.Join(where, entry)), Err: errors.New("it is no Kubernetes object: " + missing)}
+		}
+	}
+	return &Error{File: f.named(where), Field: "entry " + quoted(entry), Err: errors.New(f.cause(path.Join(where, entry), plain(cause)))}
+}
+
+// cause shortens what kustomize says of an entry that it tried as a file and as a directory.
+func (f *treeFS) cause(entry, text string) string {
+	switch {
+	case !f.Exists(entry) && strings.Contains(text, "file does not exist"):
+		return "there is no such file or directory"
+	case f.IsDir(entry) && strings.Contains(text, "unable to find one of"):
+		return "the directory has no kustomization.yaml"
+	}
+	if at := strings.LastIndex(text, "cycle detected"); at >= 0 {
+		return text[at:]
+	}
+	return text
+}
+
+// named is the kustomization of a directory, or the directory when its kustomization was generated.
+func (f *treeFS) named(dir string) string {
+	name, err := f.kustomizationFile(dir)
+	if err != nil || name == "" {
+		return inTree(dir)
+	}
+	if _, file, _, err := f.lookup(name); err != nil || file == nil {
+		return inTree(dir)
+	}
+	return inTree(name)
+}
+
+// inTree is a path as the source knows it.
+func inTree(p string) string {
+	if rel := strings.TrimPrefix(strings.TrimPrefix(p, root), "/"); rel != "" {
+		return rel
+	}
+	return "./"
+}
+
+// plain takes our stand-in for the root out of a message.
+func plain(text string) string {
+	text = strings.ReplaceAll(text, root+"/", "")
+	return strings.ReplaceAll(text, "'"+root+"'", "the root")
+}
+
+func quoted(text string) string { return `"` + text + `"` }
+
+// unreadable explains why an object could not be decoded. It never shows a value.
+func unreadable(err error) error {
+	var types *yaml.TypeError
+	if !errors.As(err, &types) {
+		return errors.New("its YAML cannot be decoded")
+	}
+	var reasons []string
+	for _, reason := range types.Errors {
+		if strings.Contains(reason, "already defined") {
+			// The line is one of kustomize's own making.
+			reason, _, _ = strings.Cut(linePrefix.ReplaceAllString(reason, ""), " at line")
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return errors.New("its YAML cannot be decoded")
+	}
+	return errors.New(strings.Join(reasons, "; "))
+}
