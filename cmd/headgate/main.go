@@ -7,12 +7,25 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/pflag"
+
 	"github.com/headgate-dev/headgate/internal/cli"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	streams := cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	quietLibraries()
+	code := cli.Main(ctx, os.Args[1:], streams)
 	stop()
 	os.Exit(code)
+}
+
+// quietLibraries keeps what the libraries say or want of their own accord out of the command line:
+// warnings that they print past every logger, and the flags that they register for the process.
+func quietLibraries() {
+	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = null
+	}
+	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
 }

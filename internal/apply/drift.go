@@ -2,12 +2,13 @@ package apply
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -49,20 +50,27 @@ func (w *write) drift(before *unstructured.Unstructured) *Drift {
 	if string(before.GetUID()) != memory.UID {
 		return &Drift{ID: id}
 	}
-	return &Drift{
-		ID: id, Manager: lastForeignManager(before, w.applier.names.Manager),
-		Fields: differing(w.desired.Object, before.Object, ""),
-	}
+	fields := differing(w.desired.Object, before.Object, nil)
+	return &Drift{ID: id, Manager: culprit(before, w.applier.names.Manager, fields), Fields: texts(fields)}
 }
 
-// lastForeignManager is the manager, other than ours, that wrote the object's own fields last.
-func lastForeignManager(u *unstructured.Unstructured, ours string) string {
+// culprit is the manager, other than ours, that owns one of the fields; else the one that wrote the
+// object's own fields last. It is never empty, which would stand for a deletion.
+func culprit(u *unstructured.Unstructured, ours string, fields []path) string {
 	manager, at := "unknown", int64(-1)
 	for _, e := range u.GetManagedFields() {
-		if e.Manager == ours || e.Subresource == "status" || e.Time == nil {
+		if e.Manager == ours || e.Subresource == "status" {
 			continue
 		}
-		if t := e.Time.Unix(); t > at {
+		if set, err := fieldsOf(e); err == nil && slices.ContainsFunc(fields, func(p path) bool { return p.in(set) }) {
+			return e.Manager
+		}
+		// The server writes no time for some subresources.
+		var t int64
+		if e.Time != nil {
+			t = e.Time.Unix()
+		}
+		if t > at {
 			manager, at = e.Manager, t
 		}
 	}
@@ -72,48 +80,85 @@ func lastForeignManager(u *unstructured.Unstructured, ours string) string {
 // maxFields bounds the fields that a drift names.
 const maxFields = 5
 
-// differing lists the paths of declared fields whose live values differ.
-func differing(want, have any, path string) []string {
-	if len(path) > 0 && reflect.DeepEqual(want, have) {
+// path is the way to a field: names of fields and indexes of lists.
+type path []any
+
+func (p path) String() string {
+	var text strings.Builder
+	for _, element := range p {
+		if index, ok := element.(int); ok {
+			fmt.Fprintf(&text, "[%d]", index)
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte('.')
+		}
+		fmt.Fprint(&text, element)
+	}
+	return text.String()
+}
+
+// in tells whether a set of managed fields holds the field. Lists are managed by keys or as a whole,
+// so that a path into a list counts as the list.
+func (p path) in(set *fieldpath.Set) bool {
+	var elements []any
+	for _, element := range p {
+		if _, ok := element.(int); ok {
+			break
+		}
+		elements = append(elements, element)
+	}
+	field, err := fieldpath.MakePath(elements...)
+	if err != nil {
+		return false
+	}
+	if set.Has(field) {
+		return true
+	}
+	for _, e := range field {
+		set = set.WithPrefix(e)
+	}
+	return !set.Empty()
+}
+
+// to is the path of an element of the field.
+func (p path) to(element any) path { return append(slices.Clone(p), element) }
+
+// differing lists the declared fields whose live values differ, at most a few of them.
+func differing(want, have any, at path) []path {
+	if len(at) > 0 && reflect.DeepEqual(want, have) {
 		return nil
 	}
-	var fields []string
+	var fields []path
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
 		if !ok {
-			return []string{path}
+			return []path{at}
 		}
-		for _, key := range sortedKeys(w) {
-			fields = append(fields, differing(w[key], h[key], path+"."+key)...)
+		for _, key := range slices.Sorted(maps.Keys(w)) {
+			fields = append(fields, differing(w[key], h[key], at.to(key))...)
 		}
 	case []any:
 		h, ok := have.([]any)
 		if !ok || len(h) < len(w) {
-			return []string{path}
+			return []path{at}
 		}
 		for i := range w {
-			fields = append(fields, differing(w[i], h[i], path+"["+strconv.Itoa(i)+"]")...)
+			fields = append(fields, differing(w[i], h[i], at.to(i))...)
 		}
 	default:
 		if fmt.Sprint(want) != fmt.Sprint(have) {
-			return []string{strings.TrimPrefix(path, ".")}
+			return []path{at}
 		}
 	}
-	if len(fields) > maxFields {
-		fields = fields[:maxFields]
-	}
-	for i := range fields {
-		fields[i] = strings.TrimPrefix(fields[i], ".")
-	}
-	return fields
+	return fields[:min(len(fields), maxFields)]
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+func texts(fields []path) []string {
+	var list []string
+	for _, f := range fields {
+		list = append(list, f.String())
 	}
-	slices.Sort(keys)
-	return keys
+	return list
 }

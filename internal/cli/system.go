@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
-	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -31,12 +31,12 @@ type system struct {
 	store  *source.Store
 	mirror *gitserver.Mirror
 	token  string
-	engine *flux.Engine
 	log    *journal
+	leader leader
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this
 	// process.
 	state, run string
-	stopEngine context.CancelFunc
+	unlock     func()
 }
 
 // gitUser is who fetches from the embedded Git server.
@@ -48,7 +48,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.startCluster, s.startServer, s.startMirror, s.install, s.startEngine, s.putRoot,
+		s.startCluster, s.startServer, s.startMirror, s.install, s.watch, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -65,9 +65,7 @@ func (s *system) startCluster(ctx context.Context) error {
 	}
 	s.state = clusterDir(state, s.options.ephemeral)
 	if g.real() {
-		s.state = filepath.Join(state, "engine")
-		s.config, err = g.restConfig()
-		return err
+		return s.useCluster(state)
 	}
 	if s.options.fresh || s.options.ephemeral {
 		if err := removeCluster(s.state); err != nil {
@@ -90,6 +88,21 @@ func (s *system) startCluster(ctx context.Context) error {
 	return nil
 }
 
+// useCluster works on a cluster that runs already. What is kept of it has a directory of its own.
+func (s *system) useCluster(state string) error {
+	var err error
+	if s.config, err = s.options.restConfig(); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(s.config.Host))
+	s.state = filepath.Join(state, "engines", hex.EncodeToString(sum[:6]))
+	if err := os.MkdirAll(s.state, 0o700); err != nil {
+		return fmt.Errorf("making the state directory: %w", err)
+	}
+	s.unlock, err = controlplane.Lock(s.state)
+	return err
+}
+
 // removeCluster deletes the state of an embedded cluster that does not run.
 func removeCluster(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
@@ -105,10 +118,10 @@ func removeCluster(dir string) error {
 }
 
 func (s *system) startServer(ctx context.Context) error {
-	if err := os.MkdirAll(s.state, 0o700); err != nil {
-		return fmt.Errorf("making the state directory: %w", err)
-	}
 	var err error
+	if s.log, err = newJournal(s.state); err != nil {
+		return err
+	}
 	if s.run, err = os.MkdirTemp(s.state, "run-"); err != nil {
 		return fmt.Errorf("making a directory for the Git server: %w", err)
 	}
@@ -180,67 +193,12 @@ func (s *system) rewrite(ctx context.Context) func(string) (flux.Local, bool) {
 	}
 }
 
-func (s *system) startEngine(ctx context.Context) error {
-	// The engine outlives the interrupt for as long as it takes to end what it is doing.
-	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stopEngine = stop
-	rewrite := s.rewrite(ctx)
-	var err error
-	if s.log, err = newJournal(s.state); err != nil {
-		stop()
-		return err
-	}
-	s.engine, err = flux.Start(engine, flux.Config{
-		Cluster: s.config, Store: s.store, Rewrite: rewrite, Reserved: flux.RootIDs(),
-		Observe:       func(n runner.Note) { s.say.note(n); s.log.note(n) },
-		ObserveSource: s.say.source,
-	})
-	if err != nil {
-		stop()
-		return err
-	}
-	s.server.OnPush(func(string) { s.nudge(rewrite) })
-	if s.mirror == nil {
-		return nil
-	}
-	go func() {
-		_ = s.mirror.Watch(ctx, func(revision string) {
-			s.say.info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
-			s.nudge(rewrite)
-		}, func(err error) { s.say.problem("repository", err.Error()) })
-	}()
-	return nil
-}
-
-func (s *system) nudge(rewrite func(string) (flux.Local, bool)) {
-	s.engine.Nudge(func(url string) bool {
-		if rewrite == nil {
-			return true
-		}
-		_, ours := rewrite(url)
-		return ours
-	})
-}
-
 // stop ends the parts in the reverse order; the cluster outlives what uses it.
 func (s *system) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
 	defer cancel()
 	var errs []error
-	if s.stopEngine != nil {
-		s.stopEngine()
-	}
-	if s.engine != nil {
-		ended := make(chan struct{})
-		go func() {
-			s.engine.Wait()
-			close(ended)
-		}()
-		select {
-		case <-ended:
-		case <-time.After(stopTimeout):
-		}
-	}
+	s.leader.end(stopTimeout)
 	if s.log != nil {
 		errs = append(errs, s.log.close())
 	}
@@ -254,6 +212,9 @@ func (s *system) stop(ctx context.Context) error {
 	}
 	if s.plane != nil {
 		errs = append(errs, s.plane.Stop(ctx))
+	}
+	if s.unlock != nil {
+		s.unlock()
 	}
 	return errors.Join(errs...)
 }

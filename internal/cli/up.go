@@ -21,6 +21,7 @@ type upOptions struct {
 	ephemeral, fresh, exit bool
 	kubernetesLogs         bool
 	timeout                time.Duration
+	leaseDuration          time.Duration
 	ageKeyFile, auditLog   string
 	port                   int
 }
@@ -57,6 +58,7 @@ func newUp(g *globals) *cobra.Command {
 	f.BoolVar(&o.fresh, "fresh", false, "delete the cluster of last time first")
 	f.BoolVar(&o.exit, "exit-when-ready", false, "end with 0 when all is ready, with 1 when nothing can move any more")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long --exit-when-ready waits")
+	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a process that was killed keeps others from serving the cluster of --kubeconfig")
 	f.StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with; they are kept in the Secret flux-system/sops-age")
 	f.IntVar(&o.port, "port", 0, "port of the API server (default: that of last time, or a free one)")
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
@@ -126,15 +128,17 @@ func (s *system) stay(ctx context.Context) error {
 			return nil
 		case err := <-failures:
 			return fmt.Errorf("the control plane failed: %w", err)
+		case err := <-s.leader.failed:
+			return err
 		case <-deadline:
-			states, _ := s.engine.Runner().States(ctx)
+			states := s.states(ctx)
 			s.say.problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
 			s.explain(states)
 			return errNo
 		case <-s.say.changed:
 		case <-tick.C:
 		}
-		states, _ := s.engine.Runner().States(ctx)
+		states := s.states(ctx)
 		v := judge(states)
 		if v == told {
 			continue

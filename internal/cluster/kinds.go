@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ var crdResource = schema.GroupVersionResource{
 type Resource struct {
 	schema.GroupVersionResource
 	Namespaced bool
+	// Listed is set when objects of the kind can be listed; some kinds are only questions.
+	Listed bool
 }
 
 // rediscoverAfter is the least time between two full discoveries on behalf of unknown kinds.
@@ -65,7 +68,7 @@ func (k *Kinds) discover() error {
 				continue
 			}
 			k.enter(schema.GroupKind{Group: gv.Group, Kind: r.Kind}, gv.Version,
-				Resource{GroupVersionResource: gv.WithResource(r.Name), Namespaced: r.Namespaced})
+				Resource{GroupVersionResource: gv.WithResource(r.Name), Namespaced: r.Namespaced, Listed: slices.Contains(r.Verbs, "list")})
 		}
 	}
 	return nil
@@ -210,7 +213,7 @@ func crdVersions(crd *unstructured.Unstructured, group string) map[string]Resour
 		name, _ := version["name"].(string)
 		if version["served"] == true {
 			gvr := schema.GroupVersionResource{Group: group, Version: name, Resource: plural}
-			served[name] = Resource{GroupVersionResource: gvr, Namespaced: scope == "Namespaced"}
+			served[name] = Resource{GroupVersionResource: gvr, Namespaced: scope == "Namespaced", Listed: true}
 		}
 	}
 	return served

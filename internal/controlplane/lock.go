@@ -27,7 +27,7 @@ func acquire(dir string) (*lock, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
 		_ = f.Close()
-		return nil, fmt.Errorf("%w: process %s runs a cluster in %q; stop it, or choose another directory with --state-dir",
+		return nil, fmt.Errorf("%w: process %s uses %q; stop it, or choose another directory with --state-dir",
 			ErrLocked, strings.TrimSpace(string(holder)), dir)
 	}
 	if err := f.Truncate(0); err == nil {
@@ -41,6 +41,16 @@ func acquire(dir string) (*lock, error) {
 }
 
 func (l *lock) release() { _ = l.file.Close() }
+
+// Lock holds a directory for this process until release is called; it fails with ErrLocked when
+// another process holds it.
+func Lock(dir string) (release func(), err error) {
+	held, err := acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	return held.release, nil
+}
 
 // Unused fails with ErrLocked when a process runs a cluster in dir.
 func Unused(dir string) error {

@@ -6,188 +6,6 @@ import (
 	"time"
 )
 
-// Phase is where a unit stands.
-type Phase string
-
-// The phases of a unit.
-const (
-	PhaseWaitingForSource       Phase = "WaitingForSource"
-	PhaseWaitingForDependencies Phase = "WaitingForDependencies"
-	PhaseRendering              Phase = "Rendering"
-	PhaseApplying               Phase = "Applying"
-	PhasePruning                Phase = "Pruning"
-	PhaseWaitingForHealth       Phase = "WaitingForHealth"
-	PhaseReady                  Phase = "Ready"
-	PhaseFailed                 Phase = "Failed"
-	PhaseSuspended              Phase = "Suspended"
-	PhaseDeleting               Phase = "Deleting"
-)
-
-// Step is what is to be done next for a unit.
-type Step string
-
-// The steps. A step is carried out outside of the decision; when it has ended, the unit is decided
-// upon again.
-const (
-	// StepWait does nothing until a fact changes or Decision.At has come.
-	StepWait Step = "wait"
-	// StepRender begins a pass.
-	StepRender Step = "render"
-	// StepApply applies what was rendered.
-	StepApply Step = "apply"
-	// StepPrune deletes what the unit no longer declares.
-	StepPrune Step = "prune"
-	// StepSucceed ends the pass: the unit is ready.
-	StepSucceed Step = "succeed"
-	// StepFail ends the pass, or what came before one, with Decision.Reason.
-	StepFail Step = "fail"
-	// StepAbandon drops the pass, since something newer is wanted or nothing is.
-	StepAbandon Step = "abandon"
-	// StepRecheck opens a pass that only waits for health, for a unit that was ready.
-	StepRecheck Step = "recheck"
-	// StepFinalize carries out the deletion policy and lets the unit's object go.
-	StepFinalize Step = "finalize"
-)
-
-// Reasons of a decision or of a failure, by the names that Flux users know from Ready conditions.
-const (
-	ReasonSucceeded          = "ReconciliationSucceeded"
-	ReasonProgressing        = "Progressing"
-	ReasonArtifactFailed     = "ArtifactFailed"
-	ReasonDependencyNotReady = "DependencyNotReady"
-	ReasonBuildFailed        = "BuildFailed"
-	ReasonFailed             = "ReconciliationFailed"
-	ReasonPruneFailed        = "PruneFailed"
-	ReasonHealthCheckFailed  = "HealthCheckFailed"
-	ReasonInvalid            = "InvalidCELExpression"
-	ReasonSuspended          = "Suspended"
-	ReasonCycle              = "DependencyCycle"
-)
-
-// Key identifies a desired state. Two passes with the same key want the same.
-type Key struct {
-	Generation int64
-	Revision   string
-	Requested  string
-	// Inputs counts the changes of the objects that the render reads beside its source.
-	Inputs uint64
-}
-
-// Progress is how far a pass has come.
-type Progress int
-
-// The safe points of a pass.
-const (
-	Begun Progress = iota
-	Rendered
-	Applied
-	Pruned
-)
-
-// Pass is one try to reach a desired state.
-type Pass struct {
-	Key      Key
-	Started  time.Time
-	Progress Progress
-	// Deadline ends the wait for health.
-	Deadline time.Time
-	// Failure is set when a step failed, or health did; a pass that failed on health stays open,
-	// so that the unit becomes ready when its objects do.
-	Failure *Failure
-	// Pending says what of the plan cannot be done yet, such as a kind that is not served.
-	Pending []Wait
-	// Recheck marks a pass that only waits for health.
-	Recheck bool
-}
-
-// Failure is why a pass ended without success.
-type Failure struct {
-	Reason  string
-	Message string
-	// Transient failures are tried again soon, others at the retry interval.
-	Transient bool
-	// RetryAt is when the unit is tried again without any change.
-	RetryAt time.Time
-}
-
-// Wait is one thing that a unit waits for.
-type Wait struct {
-	// On names the object or the unit.
-	On string
-	// Reason says what is missing.
-	Reason string
-	// Since is when the wait began; Until when it is given up, if ever.
-	Since, Until time.Time
-}
-
-// String is the wait in one line, without times.
-func (w Wait) String() string { return w.On + ": " + w.Reason }
-
-// Outcome is how the last pass ended.
-type Outcome struct {
-	Key Key
-	// Ended is zero when there was no pass yet.
-	Ended   time.Time
-	Failure *Failure
-}
-
-// SourceFact is what is known of a unit's source.
-type SourceFact struct {
-	Found bool
-	// Pending is set while the first fetch is under way.
-	Pending  bool
-	Revision string
-	Message  string
-}
-
-// DependencyFact is what is known of one dependency.
-type DependencyFact struct {
-	Dependency Dependency
-	Met        bool
-	Message    string
-}
-
-// Facts is everything that decides the next step of a unit.
-type Facts struct {
-	Now    time.Time
-	Unit   *Unit
-	Source SourceFact
-	Cycle  []UnitID
-	// Dependencies are only looked at when a pass is about to begin.
-	Dependencies []DependencyFact
-	Inputs       uint64
-	// Busy is set while a step is carried out.
-	Busy bool
-	Pass *Pass
-	Last Outcome
-	// Drift is set when an applied object no longer is what was applied; DriftAt is when it may be
-	// put right.
-	Drift   bool
-	DriftAt time.Time
-	// Interval is when the next pass is due without any change; zero is never.
-	IntervalAt time.Time
-	// Hold is why pruning has to wait, if it does.
-	Hold string
-	// Terminating are the objects whose end the deletion of the unit still waits for.
-	Terminating []ObjectHealth
-	// DeletionDeadline ends that wait; DeletionRetry is when a deletion that failed is tried again.
-	DeletionDeadline, DeletionRetry time.Time
-	Health                          UnitHealth
-}
-
-// Decision is the next step of a unit.
-type Decision struct {
-	Step    Step
-	Phase   Phase
-	Reason  string
-	Message string
-	Waits   []Wait
-	// Terminal failures are not tried again without a change.
-	Terminal bool
-	// At is when to decide again if nothing happens before; zero is never.
-	At time.Time
-}
-
 // Want is the desired state of the unit by these facts.
 func (f Facts) Want() Key {
 	return Key{
@@ -246,12 +64,12 @@ func (f Facts) decideIdle() Decision {
 	if f.Busy {
 		return Decision{Step: StepWait, Phase: PhaseApplying, Reason: ReasonProgressing}
 	}
+	if len(f.Cycle) > 0 {
+		return f.decideCycle()
+	}
 	due, at := f.due()
 	if !due {
 		return f.rest(at)
-	}
-	if len(f.Cycle) > 0 {
-		return f.decideCycle()
 	}
 	if !f.Source.Found || f.Source.Revision == "" {
 		return Decision{
@@ -333,6 +151,10 @@ func (f Facts) decidePass() Decision {
 	if p.Failure != nil {
 		return f.decideFailed()
 	}
+	if f.Drift && f.DriftAt.IsZero() && p.Progress > Rendered {
+		// What waits for health, or for a kind, is put right meanwhile.
+		return Decision{Step: StepAbandon, Phase: PhaseRendering, Reason: ReasonProgressing, Message: "drift"}
+	}
 	switch p.Progress {
 	case Begun:
 		return Decision{Step: StepRender, Phase: PhaseRendering, Reason: ReasonProgressing}
@@ -369,13 +191,13 @@ func (f Facts) decidePrune() Decision {
 		}
 		return Decision{
 			Step: StepWait, Phase: PhaseApplying, Reason: ReasonProgressing, Message: message,
-			Waits: p.Pending, At: p.Deadline,
+			Waits: p.Pending, At: f.next(p.Deadline),
 		}
 	}
 	if f.Hold != "" {
 		return Decision{
 			Step: StepWait, Phase: PhasePruning, Reason: ReasonProgressing, Message: f.Hold,
-			Waits: []Wait{{On: f.Unit.ID.String(), Reason: f.Hold}},
+			Waits: []Wait{{On: f.Unit.ID.String(), Reason: f.Hold}}, At: f.next(time.Time{}),
 		}
 	}
 	return Decision{Step: StepPrune, Phase: PhasePruning, Reason: ReasonProgressing}
@@ -399,8 +221,16 @@ func (f Facts) decideHealth() Decision {
 	}
 	return Decision{
 		Step: StepWait, Phase: PhaseWaitingForHealth, Reason: ReasonProgressing,
-		Message: "waiting for the health of: " + Describe(f.Health.Pending), Waits: waits, At: p.Deadline,
+		Message: "waiting for the health of: " + Describe(f.Health.Pending), Waits: waits, At: f.next(p.Deadline),
 	}
+}
+
+// next is when a pass that waits until at is decided upon again: a drift may be due before.
+func (f Facts) next(at time.Time) time.Time {
+	if f.Drift {
+		return earliest(at, f.DriftAt)
+	}
+	return at
 }
 
 // decideFailed keeps a pass open that failed on health, so that it ends well as soon as the
@@ -410,10 +240,7 @@ func (f Facts) decideFailed() Decision {
 	if p.Failure.Reason == ReasonHealthCheckFailed && f.Health.Verdict == Current {
 		return Decision{Step: StepSucceed, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
-	at := p.Failure.RetryAt
-	if f.Drift {
-		at = earliest(at, f.DriftAt)
-	}
+	at := f.next(p.Failure.RetryAt)
 	if (f.Drift && f.DriftAt.IsZero()) || (!at.IsZero() && !at.After(f.Now)) {
 		return Decision{Step: StepAbandon, Phase: PhaseRendering, Reason: ReasonProgressing, Message: "retry"}
 	}

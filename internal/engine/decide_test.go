@@ -54,6 +54,22 @@ func TestDecide(t *testing.T) {
 			f.Source.Revision = "r2"
 			f.Cycle = []UnitID{{"K", "n", "a"}, {"K", "n", "b"}, {"K", "n", "a"}}
 		}, StepWait, PhaseWaitingForDependencies, "K/n/a -> K/n/b -> K/n/a"},
+		"cycle of a resting unit": {"every member names the cycle, also one that has nothing to do", func(f *Facts) {
+			f.Cycle = []UnitID{{"K", "n", "a"}, {"K", "n", "b"}, {"K", "n", "a"}}
+		}, StepWait, PhaseWaitingForDependencies, "K/n/a -> K/n/b -> K/n/a"},
+		"drift meanwhile": {"drift is put right while health is waited for", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Unit.Health.Wait, f.Health, f.Drift = true, slow, true
+		}, StepAbandon, PhaseRendering, "drift"},
+		"drift while a kind is missing": {"drift is put right while a need is waited for", func(f *Facts) {
+			f.Pass, f.Drift = pass(Applied), true
+			f.Pass.Pending = []Wait{{On: "X/x", Reason: "no kind"}}
+		}, StepAbandon, PhaseRendering, "drift"},
+		"tug-of-war meanwhile": {"a tug-of-war backs off while health is waited for", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Unit.Health.Wait, f.Health = true, slow
+			f.Drift, f.DriftAt = true, now.Add(time.Second)
+		}, StepWait, PhaseWaitingForHealth, "Job/j"},
 		"suspended": {"a suspended unit drops its pass", func(f *Facts) { f.Unit.Suspended = true; f.Pass = pass(Applied) }, StepAbandon, PhaseSuspended, ""},
 		"invalid":   {"a declaration that cannot be followed fails", func(f *Facts) { f.Unit.Invalid = "bad CEL" }, StepFail, PhaseFailed, "bad CEL"},
 		"busy":      {"a busy unit waits", func(f *Facts) { f.Pass = pass(Rendered); f.Busy = true }, StepWait, PhaseApplying, ""},

@@ -10,6 +10,7 @@ package flux
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -101,9 +102,13 @@ func (e *Engine) start(ctx context.Context) error {
 		stopEvents()
 		return err
 	}
+	var recovery sync.WaitGroup
+	since := e.registry.watermarks()
+	recovery.Go(func() { e.recover(ctx, since) })
 	go func() {
 		e.runner.Run(ctx)
 		e.sources.wg.Wait()
+		recovery.Wait()
 		close(e.swept)
 	}()
 	return nil

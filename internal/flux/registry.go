@@ -66,3 +66,14 @@ func (r *registry) drop(id engine.UnitID) {
 	defer r.mu.Unlock()
 	delete(r.held, id)
 }
+
+// watermarks returns when the status of each Kustomization was written last.
+func (r *registry) watermarks() map[engine.UnitID]watermark {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	marks := make(map[engine.UnitID]watermark, len(r.held))
+	for id, h := range r.held {
+		marks[id] = watermarkOf(h.typed)
+	}
+	return marks
+}

@@ -30,6 +30,10 @@ func statusOf(before kustomizev1.KustomizationStatus, r runner.Report, now time.
 		after.LastAttemptedRevision = r.Attempted
 	}
 	if !r.Final {
+		if len(r.Planned) > 0 {
+			// Should this process be killed, the next one knows what may be there.
+			after.Inventory = inventoryOf(r.Planned)
+		}
 		return after
 	}
 	after.Inventory = inventoryOf(r.Inventory)

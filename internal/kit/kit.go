@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -31,26 +32,28 @@ type Kit struct {
 	Config *rest.Config
 	Git    *gitserver.Server
 	Engine *flux.Engine
+	Store  *source.Store
 	Dir    string
 
+	options    Options
+	gitAddress string
 	stopEngine context.CancelFunc
+}
+
+// Options say what a Kit differs in.
+type Options struct {
+	// AuditLog names a file for the audit log; empty writes none.
+	AuditLog string
+	// Persistent keeps the state of the cluster when its control plane stops.
+	Persistent bool
 }
 
 // stopTimeout bounds each part of a stop.
 const stopTimeout = 5 * time.Second
 
-// Start starts a system in dir; auditLog may name a file for the audit log.
-func Start(ctx context.Context, dir, auditLog string) (*Kit, error) {
-	k := &Kit{Dir: dir}
-	var err error
-	k.Plane, err = controlplane.Start(ctx, controlplane.Config{
-		Dir: filepath.Join(dir, "cluster"), Ephemeral: true, AuditLog: auditLog,
-	})
-	if err != nil {
-		return nil, err
-	}
-	k.Config = k.Plane.RESTConfig()
-	k.Config.UserAgent = "headgate/test"
+// Start starts a system in dir.
+func Start(ctx context.Context, dir string, o Options) (*Kit, error) {
+	k := &Kit{Dir: dir, options: o}
 	if err := k.start(ctx); err != nil {
 		return nil, errors.Join(err, k.Stop(ctx))
 	}
@@ -58,24 +61,52 @@ func Start(ctx context.Context, dir, auditLog string) (*Kit, error) {
 }
 
 func (k *Kit) start(ctx context.Context) error {
-	store, err := source.NewStore(filepath.Join(k.Dir, "artifacts"), "http://localhost/artifacts")
-	if err != nil {
+	if err := k.StartPlane(ctx); err != nil {
 		return err
 	}
-	k.Git, err = gitserver.Start(ctx, gitserver.Config{
-		Dir:   filepath.Join(k.Dir, "repositories"),
-		Mount: map[string]http.Handler{"/artifacts/": http.StripPrefix("/artifacts", store)},
+	if err := k.StartGit(ctx); err != nil {
+		return err
+	}
+	if err := flux.Install(ctx, k.Config); err != nil {
+		return err
+	}
+	return k.StartEngine(ctx)
+}
+
+// StartPlane starts the control plane, again after a stop, with the state and the address of before.
+func (k *Kit) StartPlane(ctx context.Context) error {
+	var err error
+	k.Plane, err = controlplane.Start(ctx, controlplane.Config{
+		Dir: filepath.Join(k.Dir, "cluster"), Ephemeral: !k.options.Persistent, AuditLog: k.options.AuditLog,
 	})
 	if err != nil {
 		return err
 	}
+	k.Config = k.Plane.RESTConfig()
+	k.Config.UserAgent = "headgate/test"
+	return nil
+}
+
+// StartGit starts the Git server, again after a stop, with the repositories and the address of
+// before.
+func (k *Kit) StartGit(ctx context.Context) error {
+	artifacts := http.NewServeMux()
+	var err error
+	k.Git, err = gitserver.Start(ctx, gitserver.Config{
+		Dir: filepath.Join(k.Dir, "repositories"), Addr: k.gitAddress,
+		Mount: map[string]http.Handler{"/artifacts/": http.StripPrefix("/artifacts", artifacts)},
+	})
+	if err != nil {
+		return err
+	}
+	if k.Store == nil {
+		if k.Store, err = source.NewStore(filepath.Join(k.Dir, "artifacts"), k.Git.Base()+"/artifacts"); err != nil {
+			return err
+		}
+	}
+	artifacts.Handle("/", k.Store)
+	k.gitAddress = strings.TrimPrefix(k.Git.Base(), "http://")
 	k.Git.AddUser(User, Token, true)
-	if err := flux.Install(ctx, k.Config); err != nil {
-		return err
-	}
-	if err := k.StartEngine(ctx, store); err != nil {
-		return err
-	}
 	k.Git.OnPush(func(repo string) {
 		url := k.Git.URL(repo)
 		k.Engine.Nudge(func(u string) bool { return u == url })
@@ -84,10 +115,10 @@ func (k *Kit) start(ctx context.Context) error {
 }
 
 // StartEngine starts an engine on the cluster.
-func (k *Kit) StartEngine(ctx context.Context, store *source.Store) error {
+func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var err error
-	k.Engine, err = flux.Start(engine, flux.Config{Cluster: k.Config, Store: store})
+	k.Engine, err = flux.Start(engine, flux.Config{Cluster: k.Config, Store: k.Store})
 	if err != nil {
 		stop()
 		return fmt.Errorf("starting the engine: %w", err)
@@ -98,21 +129,26 @@ func (k *Kit) StartEngine(ctx context.Context, store *source.Store) error {
 
 // StopEngine ends the engine and waits until it has.
 func (k *Kit) StopEngine() {
+	if k.stopEngine == nil {
+		return
+	}
 	k.stopEngine()
 	k.Engine.Wait()
+	k.stopEngine = nil
 }
 
 // Stop ends everything.
 func (k *Kit) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	if k.stopEngine != nil {
-		k.StopEngine()
-	}
+	k.StopEngine()
 	var errs []error
 	if k.Git != nil {
 		errs = append(errs, k.Git.Stop(ctx))
 	}
-	errs = append(errs, k.Plane.Stop(ctx), os.RemoveAll(k.Dir))
+	if k.Plane != nil {
+		errs = append(errs, k.Plane.Stop(ctx))
+	}
+	errs = append(errs, os.RemoveAll(k.Dir))
 	return errors.Join(errs...)
 }

@@ -87,7 +87,7 @@ func (r *Runner) unitReady(u *unit) bool {
 	if u.Suspended {
 		return u.applied != ""
 	}
-	if u.last.Ended.IsZero() || u.last.Failure != nil || u.last.Key.Generation != u.Generation {
+	if u.last.Ended.IsZero() || u.last.Failure != nil || u.last.Key.Generation != u.Generation || len(r.cycles[u.ID]) > 0 {
 		return false
 	}
 	if u.pass != nil && u.pass.Failure != nil {

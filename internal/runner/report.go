@@ -27,6 +27,8 @@ type Report struct {
 	// Digest is that of what was rendered.
 	Digest    string
 	Inventory []engine.Entry
+	// Planned is what a pass that is under way may have applied already.
+	Planned []engine.Entry
 	// Checked is set when the health of objects counted, and Healthy says what it was.
 	Checked bool
 	Changes []apply.Result
@@ -52,12 +54,26 @@ func (r *Runner) report(u *unit, report Report) {
 	}
 	if !u.rendering.failed() && u.rendering.result != nil {
 		report.Digest = u.rendering.result.Digest
+		if !report.Final && u.pass != nil && u.pass.Progress >= engine.Rendered {
+			report.Planned = r.planned(u)
+		}
 	}
 	if u.pending != nil && u.pending.Final {
 		report.Changes = append(u.pending.Changes, report.Changes...)
 	}
 	u.pending = &report
 	r.flush(u)
+}
+
+// planned is what the unit holds, and what it is about to hold that is nobody else's.
+func (r *Runner) planned(u *unit) []engine.Entry {
+	planned := slices.Clone(u.inventory)
+	for _, e := range engine.Leftover(u.rendering.entries, u.inventory) {
+		if owner, _ := r.owners.Owner(e.ID); owner == u.ID {
+			planned = append(planned, e)
+		}
+	}
+	return planned
 }
 
 func (r *Runner) flush(u *unit) {

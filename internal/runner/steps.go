@@ -75,6 +75,12 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 			r.report(u, Report{Reason: d.Reason, Message: d.Message, Terminal: d.Terminal})
 		}
 	}
+	if d.Phase == engine.PhaseReady && u.announced != "" {
+		// A wait that was told ended without a pass, as when a cycle is broken elsewhere.
+		u.announced = ""
+		r.report(u, Report{Final: true, OK: true, Reason: d.Reason, Pass: &engine.Pass{Key: u.last.Key}})
+		r.settled(u)
+	}
 	if d.Phase == engine.PhasePruning || u.Deleting {
 		r.holding[u.ID] = true
 	} else {

@@ -62,7 +62,7 @@ func (r *run) measure(ctx context.Context) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	r.dir = filepath.Join(dir, "repo")
 	audit := filepath.Join(dir, "audit.log")
-	if r.kit, err = kit.Start(ctx, filepath.Join(dir, "kit"), audit); err != nil {
+	if r.kit, err = kit.Start(ctx, filepath.Join(dir, "kit"), kit.Options{AuditLog: audit}); err != nil {
 		return err
 	}
 	defer func() { _ = r.kit.Stop(ctx) }()

@@ -25,7 +25,7 @@ func TestScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kit.Start(t.Context(), dir, "")
+	k, err := kit.Start(t.Context(), dir, kit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

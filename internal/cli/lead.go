@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// leader holds the engine while this process is the one that serves the cluster. It is safe for
+// concurrent use.
+type leader struct {
+	stop  context.CancelFunc
+	ended chan struct{}
+	// failed takes the error that ends the process.
+	failed chan error
+
+	mu     sync.Mutex
+	engine *flux.Engine
+}
+
+func (l *leader) current() *flux.Engine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.engine
+}
+
+func (l *leader) set(e *flux.Engine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.engine = e
+}
+
+// end ends the engine and waits until it has, but not longer than patience.
+func (l *leader) end(patience time.Duration) {
+	if l.stop == nil {
+		return
+	}
+	l.stop()
+	select {
+	case <-l.ended:
+	case <-time.After(patience):
+	}
+}
+
+// lead serves the cluster: at once when it is our own, else for as long as this process holds the
+// lease that all processes share.
+func (s *system) lead(ctx context.Context) error {
+	// The engine outlives the interrupt for as long as it takes to end what it is doing.
+	ctx, s.leader.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.leader.ended, s.leader.failed = make(chan struct{}), make(chan error, 1)
+	if s.plane != nil {
+		err := s.begin(ctx)
+		go func() {
+			defer close(s.leader.ended)
+			s.finish(ctx)
+		}()
+		return err
+	}
+	lease := flux.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration}
+	lease.Observe = func(holder string) {
+		if holder != lease.Identity {
+			s.say.waits("cluster", "it is served by "+holder+"; this process takes over when that one ends")
+		}
+	}
+	go func() {
+		defer close(s.leader.ended)
+		if err := flux.Lead(ctx, s.config, lease, s.serve); err != nil {
+			s.fail(err)
+		}
+	}()
+	return nil
+}
+
+// identity tells this process from others on any machine.
+func identity() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s, process %d, since %s", host, os.Getpid(), time.Now().UTC().Format(time.RFC3339))
+}
+
+// serve runs one engine until ctx ends.
+func (s *system) serve(ctx context.Context) {
+	s.say.done("cluster", "served by this process")
+	if err := s.begin(ctx); err != nil && ctx.Err() == nil {
+		s.fail(err)
+	}
+	s.finish(ctx)
+}
+
+func (s *system) fail(err error) {
+	select {
+	case s.leader.failed <- err:
+	default:
+	}
+}
+
+// begin starts an engine and makes the root.
+func (s *system) begin(ctx context.Context) error {
+	engine, err := flux.Start(ctx, flux.Config{
+		Cluster: s.config, Store: s.store, Rewrite: s.rewrite(ctx), Reserved: flux.RootIDs(),
+		Observe:       func(n runner.Note) { s.say.note(n); s.log.note(n) },
+		ObserveSource: s.say.source,
+	})
+	if err != nil {
+		return err
+	}
+	s.leader.set(engine)
+	return s.putRoot(ctx)
+}
+
+// finish waits until the engine has ended.
+func (s *system) finish(ctx context.Context) {
+	<-ctx.Done()
+	if engine := s.leader.current(); engine != nil {
+		engine.Wait()
+		s.leader.set(nil)
+	}
+}
+
+// states returns where the units stand, or nothing while another process serves the cluster.
+func (s *system) states(ctx context.Context) []runner.State {
+	engine := s.leader.current()
+	if engine == nil {
+		return nil
+	}
+	states, _ := engine.Runner().States(ctx)
+	return states
+}
+
+// watch tells the engine of changes of what is served from here.
+func (s *system) watch(ctx context.Context) error {
+	rewrite := s.rewrite(ctx)
+	s.server.OnPush(func(string) { s.nudge(rewrite) })
+	if s.mirror == nil {
+		return nil
+	}
+	go func() {
+		_ = s.mirror.Watch(ctx, func(revision string) {
+			s.say.info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
+			s.nudge(rewrite)
+		}, func(err error) { s.say.problem("repository", err.Error()) })
+	}()
+	return nil
+}
+
+func (s *system) nudge(rewrite func(string) (flux.Local, bool)) {
+	engine := s.leader.current()
+	if engine == nil {
+		return
+	}
+	engine.Nudge(func(url string) bool {
+		if rewrite == nil {
+			return true
+		}
+		_, ours := rewrite(url)
+		return ours
+	})
+}

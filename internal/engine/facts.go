@@ -1,0 +1,185 @@
+package engine
+
+import "time"
+
+// Phase is where a unit stands.
+type Phase string
+
+// The phases of a unit.
+const (
+	PhaseWaitingForSource       Phase = "WaitingForSource"
+	PhaseWaitingForDependencies Phase = "WaitingForDependencies"
+	PhaseRendering              Phase = "Rendering"
+	PhaseApplying               Phase = "Applying"
+	PhasePruning                Phase = "Pruning"
+	PhaseWaitingForHealth       Phase = "WaitingForHealth"
+	PhaseReady                  Phase = "Ready"
+	PhaseFailed                 Phase = "Failed"
+	PhaseSuspended              Phase = "Suspended"
+	PhaseDeleting               Phase = "Deleting"
+)
+
+// Step is what is to be done next for a unit.
+type Step string
+
+// The steps. A step is carried out outside of the decision; when it has ended, the unit is decided
+// upon again.
+const (
+	// StepWait does nothing until a fact changes or Decision.At has come.
+	StepWait Step = "wait"
+	// StepRender begins a pass.
+	StepRender Step = "render"
+	// StepApply applies what was rendered.
+	StepApply Step = "apply"
+	// StepPrune deletes what the unit no longer declares.
+	StepPrune Step = "prune"
+	// StepSucceed ends the pass: the unit is ready.
+	StepSucceed Step = "succeed"
+	// StepFail ends the pass, or what came before one, with Decision.Reason.
+	StepFail Step = "fail"
+	// StepAbandon drops the pass, since something newer is wanted or nothing is.
+	StepAbandon Step = "abandon"
+	// StepRecheck opens a pass that only waits for health, for a unit that was ready.
+	StepRecheck Step = "recheck"
+	// StepFinalize carries out the deletion policy and lets the unit's object go.
+	StepFinalize Step = "finalize"
+)
+
+// Reasons of a decision or of a failure, by the names that Flux users know from Ready conditions.
+const (
+	ReasonSucceeded          = "ReconciliationSucceeded"
+	ReasonProgressing        = "Progressing"
+	ReasonArtifactFailed     = "ArtifactFailed"
+	ReasonDependencyNotReady = "DependencyNotReady"
+	ReasonBuildFailed        = "BuildFailed"
+	ReasonFailed             = "ReconciliationFailed"
+	ReasonPruneFailed        = "PruneFailed"
+	ReasonHealthCheckFailed  = "HealthCheckFailed"
+	ReasonInvalid            = "InvalidCELExpression"
+	ReasonSuspended          = "Suspended"
+	ReasonCycle              = "DependencyCycle"
+)
+
+// Key identifies a desired state. Two passes with the same key want the same.
+type Key struct {
+	Generation int64
+	Revision   string
+	Requested  string
+	// Inputs counts the changes of the objects that the render reads beside its source.
+	Inputs uint64
+}
+
+// Progress is how far a pass has come.
+type Progress int
+
+// The safe points of a pass.
+const (
+	Begun Progress = iota
+	Rendered
+	Applied
+	Pruned
+)
+
+// Pass is one try to reach a desired state.
+type Pass struct {
+	Key      Key
+	Started  time.Time
+	Progress Progress
+	// Deadline ends the wait for health.
+	Deadline time.Time
+	// Failure is set when a step failed, or health did; a pass that failed on health stays open,
+	// so that the unit becomes ready when its objects do.
+	Failure *Failure
+	// Pending says what of the plan cannot be done yet, such as a kind that is not served.
+	Pending []Wait
+	// Recheck marks a pass that only waits for health.
+	Recheck bool
+}
+
+// Failure is why a pass ended without success.
+type Failure struct {
+	Reason  string
+	Message string
+	// Transient failures are tried again soon, others at the retry interval.
+	Transient bool
+	// RetryAt is when the unit is tried again without any change.
+	RetryAt time.Time
+}
+
+// Wait is one thing that a unit waits for.
+type Wait struct {
+	// On names the object or the unit.
+	On string
+	// Reason says what is missing.
+	Reason string
+	// Since is when the wait began; Until when it is given up, if ever.
+	Since, Until time.Time
+}
+
+// String is the wait in one line, without times.
+func (w Wait) String() string { return w.On + ": " + w.Reason }
+
+// Outcome is how the last pass ended.
+type Outcome struct {
+	Key Key
+	// Ended is zero when there was no pass yet.
+	Ended   time.Time
+	Failure *Failure
+}
+
+// SourceFact is what is known of a unit's source.
+type SourceFact struct {
+	Found bool
+	// Pending is set while the first fetch is under way.
+	Pending  bool
+	Revision string
+	Message  string
+}
+
+// DependencyFact is what is known of one dependency.
+type DependencyFact struct {
+	Dependency Dependency
+	Met        bool
+	Message    string
+}
+
+// Facts is everything that decides the next step of a unit.
+type Facts struct {
+	Now    time.Time
+	Unit   *Unit
+	Source SourceFact
+	Cycle  []UnitID
+	// Dependencies are only looked at when a pass is about to begin.
+	Dependencies []DependencyFact
+	Inputs       uint64
+	// Busy is set while a step is carried out.
+	Busy bool
+	Pass *Pass
+	Last Outcome
+	// Drift is set when an applied object no longer is what was applied; DriftAt is when it may be
+	// put right.
+	Drift   bool
+	DriftAt time.Time
+	// Interval is when the next pass is due without any change; zero is never.
+	IntervalAt time.Time
+	// Hold is why pruning has to wait, if it does.
+	Hold string
+	// Terminating are the objects whose end the deletion of the unit still waits for.
+	Terminating []ObjectHealth
+	// DeletionDeadline ends that wait; DeletionRetry is when a deletion that failed is tried again.
+	DeletionDeadline, DeletionRetry time.Time
+	Health                          UnitHealth
+}
+
+// Decision is the next step of a unit.
+type Decision struct {
+	Step    Step
+	Phase   Phase
+	Reason  string
+	Message string
+	Waits   []Wait
+	// Terminal failures are not tried again without a change.
+	Terminal bool
+	// At is when to decide again if nothing happens before; zero is never.
+	At time.Time
+}

@@ -1,0 +1,104 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// leaseName is the Lease, in the namespace of the root, that the one engine of a cluster holds.
+const leaseName = "headgate"
+
+// LeaseConfig says how the one engine of a cluster is chosen.
+type LeaseConfig struct {
+	// Identity tells this process from others.
+	Identity string
+	// Duration is how long a lease that is not renewed holds, and so how long it takes until another
+	// process follows one that was killed. A process that ends lets go at once.
+	Duration time.Duration
+	// Observe, when set, is told who holds the lease whenever that changes.
+	Observe func(identity string)
+}
+
+// Lead calls lead each time this process has become the one that serves the cluster, with a context
+// that ends when it no longer is, until ctx ends. The lease is let go after lead has returned.
+func Lead(ctx context.Context, config *rest.Config, o LeaseConfig, lead func(ctx context.Context)) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	for ctx.Err() == nil {
+		if err := leadOnce(ctx, client, o, lead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leadOnce waits for the lease, and leads until it is lost or ctx ends.
+func leadOnce(ctx context.Context, client kubernetes.Interface, o LeaseConfig, lead func(ctx context.Context)) error {
+	// The election outlives ctx while lead comes to its end.
+	electing, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var (
+		mu            sync.Mutex
+		leading, over bool
+		led           sync.WaitGroup
+	)
+	stop := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !leading {
+			end()
+		}
+	})
+	defer stop()
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta: metav1.ObjectMeta{Namespace: Namespace, Name: leaseName}, Client: client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
+		},
+		LeaseDuration: o.Duration, RenewDeadline: o.Duration * 2 / 3, RetryPeriod: o.Duration * 2 / 15,
+		ReleaseOnCancel: true, Name: leaseName,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(held context.Context) {
+				mu.Lock()
+				if over {
+					mu.Unlock()
+					return
+				}
+				leading = true
+				led.Add(1)
+				mu.Unlock()
+				defer led.Done()
+				defer end()
+				work, cancel := context.WithCancel(held)
+				defer cancel()
+				defer context.AfterFunc(ctx, cancel)()
+				lead(work)
+			},
+			OnStoppedLeading: func() {},
+			OnNewLeader: func(identity string) {
+				if o.Observe != nil {
+					o.Observe(identity)
+				}
+			},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("asking for the lease of the cluster: %w", err)
+	}
+	elector.Run(electing)
+	mu.Lock()
+	over = true
+	mu.Unlock()
+	led.Wait()
+	return nil
+}

@@ -1,0 +1,67 @@
+package flux
+
+import (
+	"context"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// surveyBackoff is how long a survey waits that could not ask for everything.
+var surveyBackoff = wait.Backoff{Duration: time.Second, Factor: 2, Steps: 8, Cap: time.Minute}
+
+// recover looks for what an earlier process applied and was killed before it could write it down. A
+// cluster that this engine begins with has nothing of the kind.
+func (e *Engine) recover(ctx context.Context, since map[engine.UnitID]watermark) {
+	if len(since) == 0 {
+		return
+	}
+	backoff := surveyBackoff
+	for ctx.Err() == nil {
+		managed, err := e.cluster.Survey(ctx)
+		found := map[engine.UnitID][]engine.Entry{}
+		for _, m := range managed {
+			id := unitID(m.Unit.Namespace, m.Unit.Name)
+			if from, known := since[id]; known && from.before(m.Applied) {
+				found[id] = append(found[id], m.Entry)
+			}
+		}
+		e.runner.Recover(found)
+		if err == nil || backoff.Steps == 0 {
+			return
+		}
+		e.cfg.Log.Info("not every kind could be searched for what an earlier run applied", "error", err.Error())
+		select {
+		case <-ctx.Done():
+		case <-time.After(backoff.Step()):
+		}
+	}
+}
+
+// watermark is when the status of a unit was written last: what was applied before that is in it. All
+// times are to the second.
+type watermark struct {
+	at time.Time
+	// made is set when no status was written yet, and the time is that of the unit itself.
+	made bool
+}
+
+// before tells whether what was applied at a time may be missing in the status. Within the second
+// of a status it counts as written: forgetting is the smaller evil than deleting.
+func (w watermark) before(applied time.Time) bool {
+	return applied.After(w.at) || (w.made && applied.Equal(w.at))
+}
+
+// watermarkOf reads when the status of a unit was written from its managed fields.
+func watermarkOf(ks *kustomizev1.Kustomization) watermark {
+	w := watermark{at: ks.CreationTimestamp.Time, made: true}
+	for _, f := range ks.ManagedFields {
+		if f.Subresource == "status" && f.Time != nil && (w.made || f.Time.After(w.at)) {
+			w = watermark{at: f.Time.Time}
+		}
+	}
+	return w
+}

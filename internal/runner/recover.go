@@ -1,0 +1,44 @@
+package runner
+
+import (
+	"fmt"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Recover tells of objects that an earlier run applied for a unit and could not write down before it
+// was killed. They are held from now on, so that they are deleted if nothing declares them any more.
+func (r *Runner) Recover(found map[engine.UnitID][]engine.Entry) {
+	r.mail.post(func() {
+		for id, entries := range found {
+			if u, ok := r.units[id]; ok {
+				r.recover(u, entries)
+			}
+		}
+	})
+}
+
+func (r *Runner) recover(u *unit, entries []engine.Entry) {
+	lost := engine.Leftover(entries, u.inventory)
+	if !u.rendering.failed() {
+		lost = engine.Leftover(lost, u.rendering.entries)
+	}
+	var mine []engine.Entry
+	for _, e := range lost {
+		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
+			r.owners.Release(e.ID, u.ID)
+			continue
+		}
+		mine = append(mine, e)
+	}
+	if len(mine) == 0 {
+		return
+	}
+	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied and could not record are held again", len(mine)), false)
+	r.setInventory(u, engine.Union(mine, u.inventory))
+	if u.pass == nil || u.pass.Progress >= engine.Applied {
+		// A pass that has looked at what it holds already begins again.
+		u.inputs++
+	}
+	r.mark(u.ID)
+}

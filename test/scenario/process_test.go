@@ -1,0 +1,181 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/headgate-dev/headgate/internal/cli"
+)
+
+// asCommand, in the environment, makes the binary of these tests the command itself, so that a test
+// can kill it.
+const asCommand = "HEADGATE_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := cli.Main(ctx, os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// process is a headgate process.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	output *output
+	ended  chan struct{}
+}
+
+// output takes what a process prints. It is safe for concurrent use.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// run starts headgate; what it prints is shown when the test fails.
+func run(t *testing.T, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: exec.Command(self, args...), output: &output{}, ended: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), asCommand+"=1")
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("headgate %s:\n%s", strings.Join(args, " "), p.output)
+		}
+	})
+	return p
+}
+
+// kill ends the process as a power cut would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// interrupt ends the process as Ctrl-C would, and returns its exit code.
+func (p *process) interrupt() int {
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		p.t.Fatal(err)
+	}
+	<-p.ended
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// says waits until the process has printed something.
+func (p *process) says(text string) {
+	p.t.Helper()
+	eventually(p.t, fmt.Sprintf("the process prints %q", text), func() (bool, string) {
+		select {
+		case <-p.ended:
+			p.t.Fatalf("headgate ended before it printed %q", text)
+		default:
+		}
+		return strings.Contains(p.output.String(), text), p.output.String()
+	})
+}
+
+// eventually tries a condition until it holds, and fails the test when patience ends.
+func eventually(t *testing.T, what string, try func() (bool, string)) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, last := try()
+		if ok {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("waiting until %s: %s", what, last)
+		case <-tick.C:
+		}
+	}
+}
+
+// maps are the ConfigMaps of a namespace that were applied, with the value of their one key.
+func configMaps(t *testing.T, client kubernetes.Interface, namespace string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	list, err := client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		return found
+	}
+	for i := range list.Items {
+		if value, ours := list.Items[i].Data["k"]; ours {
+			found[list.Items[i].Name] = value
+		}
+	}
+	return found
+}
+
+// clientOf waits for the kubeconfig of an embedded cluster and connects.
+func clientOf(t *testing.T, kubeconfig string) kubernetes.Interface {
+	t.Helper()
+	var client kubernetes.Interface
+	eventually(t, "the cluster answers", func() (bool, string) {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		if err != nil {
+			return false, err.Error()
+		}
+		config.QPS = -1
+		if client, err = kubernetes.NewForConfig(config); err != nil {
+			return false, err.Error()
+		}
+		_, err = client.CoreV1().Namespaces().Get(t.Context(), "kube-system", metav1.GetOptions{})
+		return err == nil, fmt.Sprint(err)
+	})
+	return client
+}
+
+// writeFile writes a file and the directories above it.
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
