@@ -101,8 +101,11 @@ func (s *system) fail(err error) {
 	}
 }
 
-// begin starts an engine and makes the root.
+// begin makes the root, and then starts an engine: it must not begin with the root of last time.
 func (s *system) begin(ctx context.Context) error {
+	if err := s.putRoot(ctx); err != nil {
+		return err
+	}
 	engine, err := flux.Start(ctx, flux.Config{
 		Cluster: s.config, Store: s.store, Rewrite: s.rewrite(ctx), Reserved: flux.RootIDs(),
 		Observe:       func(n runner.Note) { s.say.note(n); s.log.note(n) },
@@ -112,7 +115,7 @@ func (s *system) begin(ctx context.Context) error {
 		return err
 	}
 	s.leader.set(engine)
-	return s.putRoot(ctx)
+	return nil
 }
 
 // finish waits until the engine has ended.

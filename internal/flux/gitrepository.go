@@ -2,21 +2,14 @@ package flux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/source"
@@ -39,8 +32,11 @@ type gitSource struct {
 	wake    chan struct{}
 	stop    context.CancelFunc
 
-	mu       sync.Mutex
-	repo     *sourcev1.GitRepository
+	mu   sync.Mutex
+	repo *sourcev1.GitRepository
+	// settled is set once it is known what there is: until then units wait rather than go back to
+	// what an earlier process fetched.
+	settled  bool
 	failure  string
 	failures int
 	nudged   bool
@@ -116,6 +112,8 @@ func (g *gitSource) pass(ctx context.Context) time.Duration {
 		g.finalize(ctx, repo)
 		return fetchRetryMax
 	case repo.Spec.Suspend:
+		g.restore(repo)
+		g.settle()
 		return forever
 	}
 	if wait := g.due(repo); wait > 0 {
@@ -161,6 +159,7 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 		return err
 	}
 	g.restore(repo)
+	defer time.AfterFunc(fetchPatience, g.settle).Stop()
 	var revision string
 	var tree *source.Tree
 	before, known := g.sources.store.Get(g.key)
@@ -177,11 +176,33 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 		}
 	}
 	g.mu.Lock()
-	g.failure, g.failures = "", 0
+	g.failure, g.failures, g.settled = "", 0, true
 	g.done = &requestedPass{generation: repo.Generation, requested: repo.Annotations[requestedAt], at: time.Now()}
 	g.mu.Unlock()
 	g.sources.changed(g.key)
 	return g.succeeded(ctx, repo, got)
+}
+
+// fetchPatience is how long units wait for the first fetch of this process before they go on with
+// what an earlier one fetched.
+const fetchPatience = 5 * time.Second
+
+// settle lets units have what there is.
+func (g *gitSource) settle() {
+	g.mu.Lock()
+	known := g.settled
+	g.settled = true
+	g.mu.Unlock()
+	if !known {
+		g.sources.changed(g.key)
+	}
+}
+
+// state tells whether it is known what there is, and what went wrong last.
+func (g *gitSource) state() (settled bool, failure string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.settled, g.failure
 }
 
 // sameSelection tells that what is stored was selected by the same rules as are declared now.
@@ -204,136 +225,8 @@ func (g *gitSource) restore(repo *sourcev1.GitRepository) {
 	if _, known := g.sources.store.Get(g.key); known {
 		return
 	}
-	if _, err := g.sources.store.Load(g.key, a.Revision, a.Digest); err == nil {
-		g.sources.changed(g.key)
-	}
-}
-
-func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository, got *source.GitResult) error {
-	a, ok := g.sources.store.Get(g.key)
-	if !ok {
-		return errors.New("the artifact is gone")
-	}
-	after := repo.Status.DeepCopy()
-	c := g.conditions(repo, after)
-	c.drop(conditionReconciling, conditionStalled, sourcev1.FetchFailedCondition, sourcev1.StorageOperationFailedCondition,
-		sourcev1.ArtifactOutdatedCondition)
-	message := fmt.Sprintf("stored artifact for revision '%s'", a.Revision)
-	c.set(conditionReady, metav1.ConditionTrue, meta.SucceededReason, message)
-	c.set(sourcev1.ArtifactInStorageCondition, metav1.ConditionTrue, meta.SucceededReason, message)
-	after.Conditions = c.sorted()
-	after.ObservedGeneration = repo.Generation
-	after.ObservedIgnore = repo.Spec.Ignore
-	if after.Artifact == nil || after.Artifact.Revision != a.Revision || after.Artifact.Digest != a.Digest || after.Artifact.URL != a.URL {
-		size := a.Size
-		after.Artifact = &meta.Artifact{
-			Path: a.Path, URL: a.URL, Revision: a.Revision, Digest: a.Digest, Size: &size,
-			LastUpdateTime: metav1.NewTime(a.LastUpdate.Truncate(time.Second)),
-		}
-	}
-	if requested := repo.Annotations[requestedAt]; requested != "" {
-		after.LastHandledReconcileAt = requested
-	}
-	if !got.Unchanged {
-		g.sources.events.emit(repo, corev1.EventTypeNormal, "NewArtifact",
-			fmt.Sprintf("stored artifact for commit '%s'", subject(got.CommitMessage)), map[string]string{
-				"source.toolkit.fluxcd.io/revision": a.Revision, "source.toolkit.fluxcd.io/digest": a.Digest,
-			})
-	}
-	return g.patch(ctx, repo, after)
-}
-
-func subject(message string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	return first
-}
-
-func (g *gitSource) conditions(repo *sourcev1.GitRepository, s *sourcev1.GitRepositoryStatus) *conditions {
-	return &conditions{
-		list: s.Conditions, generation: repo.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second)),
-	}
-}
-
-// failed writes down why a fetch failed; the last artifact is kept.
-func (g *gitSource) failed(ctx context.Context, repo *sourcev1.GitRepository, err error) time.Duration {
-	g.mu.Lock()
-	g.failures++
-	failures := g.failures
-	news := g.failure != err.Error()
-	g.failure = err.Error()
-	g.mu.Unlock()
-	reason, terminal := failureReason(err)
-	after := repo.Status.DeepCopy()
-	c := g.conditions(repo, after)
-	c.set(sourcev1.FetchFailedCondition, metav1.ConditionTrue, reason, err.Error())
-	c.set(conditionReady, metav1.ConditionFalse, reason, err.Error())
-	if terminal {
-		c.drop(conditionReconciling)
-		c.set(conditionStalled, metav1.ConditionTrue, reason, err.Error())
-		after.ObservedGeneration = repo.Generation
-	} else {
-		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, err.Error())
-	}
-	after.Conditions = c.sorted()
-	if requested := repo.Annotations[requestedAt]; requested != "" {
-		after.LastHandledReconcileAt = requested
-	}
-	if news {
-		g.sources.events.emit(repo, corev1.EventTypeWarning, reason, err.Error(), nil)
-		g.sources.tell(g.key, err.Error())
-	}
-	if err := g.patch(ctx, repo, after); err != nil {
-		logr.FromContextOrDiscard(ctx).Info("the state of a source could not be written down",
-			"source", repo.Namespace+"/"+repo.Name, "error", err.Error())
-	}
-	g.sources.changed(g.key)
-	if terminal {
-		return forever
-	}
-	return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
-}
-
-// failureReason is the reason of Flux for an error, and whether only a change can help.
-func failureReason(err error) (reason string, terminal bool) {
-	var unsupported *unsupportedError
-	switch {
-	case errors.As(err, &unsupported):
-		return "UnsupportedField", true
-	case errors.Is(err, source.ErrURL):
-		return sourcev1.URLInvalidReason, true
-	case errors.Is(err, source.ErrAuth):
-		return sourcev1.AuthenticationFailedReason, false
-	default:
-		return sourcev1.GitOperationFailedReason, false
-	}
-}
-
-func (g *gitSource) patch(ctx context.Context, repo *sourcev1.GitRepository, after *sourcev1.GitRepositoryStatus) error {
-	if reflect.DeepEqual(repo.Status, *after) {
-		return nil
-	}
-	patch, err := statusPatch(repo.Status, after)
-	if err != nil {
-		return fmt.Errorf("encoding the status: %w", err)
-	}
-	u, err := g.client(repo).Patch(ctx, repo.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: sourceField}, "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status: %w", err)
-	}
-	written, err := asGitRepository(u)
-	if err != nil {
-		return err
-	}
-	g.mu.Lock()
-	if !newer(g.repo.ResourceVersion, written.ResourceVersion) {
-		g.repo = written
-	}
-	g.mu.Unlock()
-	return nil
+	// What cannot be read back is fetched.
+	_, _ = g.sources.store.Load(g.key, a.Revision, a.Digest)
 }
 
 func (g *gitSource) client(repo *sourcev1.GitRepository) dynamic.ResourceInterface {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -41,26 +43,28 @@ func (e *Engine) recover(ctx context.Context, since map[engine.UnitID]watermark)
 	}
 }
 
-// watermark is when the status of a unit was written last: what was applied before that is in it. All
-// times are to the second.
+// watermark is when the status of a unit was written last: what was applied before that is in it.
+// All times are to the second.
 type watermark struct {
 	at time.Time
-	// made is set when no status was written yet, and the time is that of the unit itself.
-	made bool
+	// open is set when a pass was under way then, or when no status was written yet and the time is
+	// that of the unit itself: what was applied in that second came after it.
+	open bool
 }
 
 // before tells whether what was applied at a time may be missing in the status. Within the second
-// of a status it counts as written: forgetting is the smaller evil than deleting.
+// in which a pass ended it counts as written: forgetting is the smaller evil than deleting.
 func (w watermark) before(applied time.Time) bool {
-	return applied.After(w.at) || (w.made && applied.Equal(w.at))
+	return applied.After(w.at) || (w.open && applied.Equal(w.at))
 }
 
 // watermarkOf reads when the status of a unit was written from its managed fields.
 func watermarkOf(ks *kustomizev1.Kustomization) watermark {
-	w := watermark{at: ks.CreationTimestamp.Time, made: true}
+	w := watermark{at: ks.CreationTimestamp.Time, open: true}
+	reconciling := apimeta.FindStatusCondition(ks.Status.Conditions, conditionReconciling)
 	for _, f := range ks.ManagedFields {
-		if f.Subresource == "status" && f.Time != nil && (w.made || f.Time.After(w.at)) {
-			w = watermark{at: f.Time.Time}
+		if f.Subresource == "status" && f.Time != nil && !f.Time.Time.Before(w.at) {
+			w = watermark{at: f.Time.Time, open: reconciling != nil && reconciling.Reason == meta.ProgressingReason}
 		}
 	}
 	return w

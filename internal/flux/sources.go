@@ -103,12 +103,10 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 	if !known {
 		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
 	}
-	if a, ok := s.store.Get(key); ok {
+	settled, failure := g.state()
+	if a, ok := s.store.Get(key); ok && settled {
 		return engine.SourceFact{Found: true, Revision: a.Revision}, a.Tree
 	}
-	g.mu.Lock()
-	failure := g.failure
-	g.mu.Unlock()
 	if failure != "" {
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
 	}

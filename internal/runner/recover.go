@@ -19,12 +19,8 @@ func (r *Runner) Recover(found map[engine.UnitID][]engine.Entry) {
 }
 
 func (r *Runner) recover(u *unit, entries []engine.Entry) {
-	lost := engine.Leftover(entries, u.inventory)
-	if !u.rendering.failed() {
-		lost = engine.Leftover(lost, u.rendering.entries)
-	}
 	var mine []engine.Entry
-	for _, e := range lost {
+	for _, e := range engine.Leftover(entries, u.inventory) {
 		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
 			r.owners.Release(e.ID, u.ID)
 			continue
@@ -36,8 +32,8 @@ func (r *Runner) recover(u *unit, entries []engine.Entry) {
 	}
 	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied and could not record are held again", len(mine)), false)
 	r.setInventory(u, engine.Union(mine, u.inventory))
-	if u.pass == nil || u.pass.Progress >= engine.Applied {
-		// A pass that has looked at what it holds already begins again.
+	if (u.pass == nil || u.pass.Progress >= engine.Applied) && len(r.leftover(u)) > 0 {
+		// What it holds has been looked at already.
 		u.inputs++
 	}
 	r.mark(u.ID)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -79,12 +80,31 @@ func run(t *testing.T, args ...string) *process {
 		close(p.ended)
 	}()
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(p.state())
+		}
 		p.kill()
 		if t.Failed() {
 			t.Logf("headgate %s:\n%s", strings.Join(args, " "), p.output)
 		}
 	})
 	return p
+}
+
+// state asks the process where its units stand.
+func (p *process) state() string {
+	at := slices.Index(p.cmd.Args, "--state-dir")
+	if at < 0 {
+		return ""
+	}
+	var text strings.Builder
+	for _, verb := range [][]string{{"get", "ks", "-o", "yaml"}, {"logs"}} {
+		cmd := exec.Command( p.cmd.Path, append(verb, p.cmd.Args[at:at+2]...)...)
+		cmd.Env = p.cmd.Env
+		out, err := cmd.CombinedOutput()
+		fmt.Fprintf(&text, "headgate %s (%v):\n%s", strings.Join(verb, " "), err, out)
+	}
+	return text.String()
 }
 
 // kill ends the process as a power cut would.
