@@ -8,6 +8,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -191,6 +192,11 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
+	// The rules are part of what is wanted: with others, other values are.
+	rules := set.rulesFor(u)
+	for _, paths := range rules {
+		digest += "-" + strings.Join(paths, ",")
+	}
 	live := a.live(id)
 	change := engine.Plan(digest, a.mode(u), live, a.recall(id, set.Fresh))
 	result.Action = change.Action
@@ -199,8 +205,19 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	}
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
-	w := &write{applier: a, set: set, resource: r, desired: u, digest: digest, live: live}
+	w := &write{applier: a, set: set, resource: r, desired: u, digest: digest, live: live, rules: rules}
 	return w.do(ctx, result)
+}
+
+// rulesFor are the fields of an object that the unit leaves to others, as JSON pointers.
+func (s Set) rulesFor(u *unstructured.Unstructured) [][]string {
+	var paths [][]string
+	for _, rule := range s.Ignore {
+		if rule.Match(u) {
+			paths = append(paths, rule.Paths)
+		}
+	}
+	return paths
 }
 
 // missingKind is the result for an object whose kind is not served.

@@ -25,6 +25,7 @@ type write struct {
 	desired  *unstructured.Unstructured
 	digest   string
 	live     engine.Live
+	rules    [][]string
 }
 
 func (w *write) client() dynamic.ResourceInterface {
@@ -68,8 +69,7 @@ func (w *write) do(ctx context.Context, result Result) Result {
 // what others may keep, for what is taken over from kubectl, and for naming who changed it. A nil
 // object is not applied at all.
 func (w *write) prepare(ctx context.Context) (desired, live *unstructured.Unstructured, err error) {
-	a, mode := w.applier, w.applier.mode(w.desired)
-	rules := w.rules()
+	a, mode, rules := w.applier, w.applier.mode(w.desired), w.rules
 	memory := a.recall(engine.IDOf(w.desired), false)
 	drifted := memory.Digest == w.digest && w.live.Exists
 	if mode != engine.ModeIfNotPresent && !w.live.Stray && !drifted && len(rules) == 0 {
@@ -95,16 +95,6 @@ func (w *write) prepare(ctx context.Context) (desired, live *unstructured.Unstru
 	}
 	desired, err = leaveOut(w.desired, live, rules, a.names.Manager)
 	return desired, live, err
-}
-
-func (w *write) rules() [][]string {
-	var paths [][]string
-	for _, rule := range w.set.Ignore {
-		if rule.Match(w.desired) {
-			paths = append(paths, rule.Paths)
-		}
-	}
-	return paths
 }
 
 // apply is the server-side apply itself.

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // UnitID names a unit: the object that declares it.
@@ -120,7 +122,7 @@ type IgnoreRule struct {
 type ObjectView interface {
 	GetName() string
 	GetNamespace() string
-	GetKind() string
+	GroupVersionKind() schema.GroupVersionKind
 	GetLabels() map[string]string
 	GetAnnotations() map[string]string
 }

@@ -140,8 +140,14 @@ func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 }
 
 // Drifted tells of a foreign change by an event.
-func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift) {
-	if ks, ok := d.registry.get(id); ok {
+func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
+	ks, ok := d.registry.get(id)
+	switch {
+	case !ok:
+	case back > 0:
+		d.events.emit(ks, corev1.EventTypeWarning, "TugOfWar", fmt.Sprintf(
+			"%s, %d times; the next correction waits %s", drift, times, back.Round(time.Second)), nil)
+	default:
 		d.events.emit(ks, corev1.EventTypeWarning, "DriftCorrected", drift.String(), nil)
 	}
 }

@@ -1,7 +1,9 @@
 package flux
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/kustomize"
@@ -10,44 +12,69 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// ignoreOf reads the rules by which a Kustomization leaves fields to others.
-func ignoreOf(ks *kustomizev1.Kustomization) []engine.IgnoreRule {
+// ignoreOf reads the fields that a Kustomization leaves to others. An error names the field that
+// cannot be read.
+func ignoreOf(ks *kustomizev1.Kustomization) ([]engine.IgnoreRule, error) {
 	var rules []engine.IgnoreRule
-	for _, rule := range ks.Spec.Ignore {
-		rules = append(rules, engine.IgnoreRule{Paths: rule.Paths, Match: selectorMatch(rule.Target)})
+	for i, rule := range ks.Spec.Ignore {
+		for j, pointer := range rule.Paths {
+			if !strings.HasPrefix(pointer, "/") {
+				return nil, fmt.Errorf("spec.ignore[%d].paths[%d]: JSON pointer %q must begin with /", i, j, pointer)
+			}
+		}
+		match, err := selectorMatch(rule.Target)
+		if err != nil {
+			return nil, fmt.Errorf("spec.ignore[%d].target.%w", i, err)
+		}
+		rules = append(rules, engine.IgnoreRule{Paths: rule.Paths, Match: match})
 	}
-	return rules
+	return rules, nil
 }
 
 // selectorMatch returns the test of a kustomize selector: names are anchored regular expressions,
 // and what is left out matches everything.
-func selectorMatch(s *kustomize.Selector) func(engine.ObjectView) bool {
+func selectorMatch(s *kustomize.Selector) (func(engine.ObjectView) bool, error) {
 	if s == nil {
-		return func(engine.ObjectView) bool { return true }
+		return func(engine.ObjectView) bool { return true }, nil
 	}
-	labelsMatch, annotationsMatch := labelMatch(s.LabelSelector), labelMatch(s.AnnotationSelector)
-	kind, name, namespace := anchored(s.Kind), anchored(s.Name), anchored(s.Namespace)
+	patterns := []struct {
+		field, text string
+		of          func(engine.ObjectView) string
+	}{
+		{"group", s.Group, func(o engine.ObjectView) string { return o.GroupVersionKind().Group }},
+		{"version", s.Version, func(o engine.ObjectView) string { return o.GroupVersionKind().Version }},
+		{"kind", s.Kind, func(o engine.ObjectView) string { return o.GroupVersionKind().Kind }},
+		{"name", s.Name, engine.ObjectView.GetName},
+		{"namespace", s.Namespace, engine.ObjectView.GetNamespace},
+	}
+	var tests []func(engine.ObjectView) bool
+	for _, p := range patterns {
+		if p.text == "" {
+			continue
+		}
+		re, err := regexp.Compile("^(?:" + p.text + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.field, err)
+		}
+		tests = append(tests, func(o engine.ObjectView) bool { return re.MatchString(p.of(o)) })
+	}
+	onLabels, err := labels.Parse(s.LabelSelector)
+	if err != nil {
+		return nil, fmt.Errorf("labelSelector: %w", err)
+	}
+	onAnnotations, err := labels.Parse(s.AnnotationSelector)
+	if err != nil {
+		return nil, fmt.Errorf("annotationSelector: %w", err)
+	}
+	tests = append(tests, func(o engine.ObjectView) bool {
+		return onLabels.Matches(labels.Set(o.GetLabels())) && onAnnotations.Matches(labels.Set(o.GetAnnotations()))
+	})
 	return func(o engine.ObjectView) bool {
-		return kind(o.GetKind()) && name(o.GetName()) && namespace(o.GetNamespace()) &&
-			labelsMatch(o.GetLabels()) && annotationsMatch(o.GetAnnotations())
-	}
-}
-
-func anchored(pattern string) func(string) bool {
-	if pattern == "" {
-		return func(string) bool { return true }
-	}
-	re, err := regexp.Compile("^(?:" + pattern + ")$")
-	if err != nil {
-		return func(s string) bool { return s == pattern }
-	}
-	return re.MatchString
-}
-
-func labelMatch(selector string) func(map[string]string) bool {
-	parsed, err := labels.Parse(selector)
-	if err != nil {
-		return func(map[string]string) bool { return false }
-	}
-	return func(m map[string]string) bool { return parsed.Matches(labels.Set(m)) }
+		for _, test := range tests {
+			if !test(o) {
+				return false
+			}
+		}
+		return true
+	}, nil
 }

@@ -41,7 +41,9 @@ func declare(ks *kustomizev1.Kustomization) engine.Unit {
 	u.Dependencies = append(u.Dependencies, extra...)
 	u.Reads = readsOf(ks)
 	u.Health = healthOf(ks)
-	u.Ignore = ignoreOf(ks)
+	if u.Ignore, err = ignoreOf(ks); err != nil && u.Invalid == "" {
+		u.Invalid = err.Error()
+	}
 	if u.Invalid == "" {
 		u.Invalid = unsupported(ks)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // applied takes the outcome of an apply.
-func (r *Runner) applied(id engine.UnitID, p *engine.Pass, rendering *rendering, out apply.Outcome) {
+func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 	u, ok := r.units[id]
 	if !ok {
 		return
@@ -168,14 +168,14 @@ func (r *Runner) countDrift(u *unit, out apply.Outcome) {
 			t.count = 0
 		}
 		t.count, t.last, t.drift = t.count+1, now, drift
+		id, times, back := u.ID, t.count, t.delay(now)
 		text := "drift put right: " + drift.String()
-		if t.count > tugFree {
-			text = fmt.Sprintf("tug-of-war: %s %d times; the next correction waits %s", drift, t.count, t.delay(now))
+		if back > 0 {
+			text = fmt.Sprintf("tug-of-war: %s, %d times; the next correction waits %s", drift, times, back)
 		}
-		r.note(u, u.phase, text, t.count > tugFree)
-		id := u.ID
+		r.note(u, u.phase, text, back > 0)
 		r.work(func(ctx context.Context) func() {
-			r.cfg.Dialect.Drifted(ctx, id, drift)
+			r.cfg.Dialect.Drifted(ctx, id, drift, times, back)
 			return func() {}
 		})
 	}

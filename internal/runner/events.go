@@ -15,6 +15,7 @@ func (r *Runner) Upsert(declared engine.Unit) {
 }
 
 func (r *Runner) upsert(declared engine.Unit) {
+	r.scope(&declared)
 	u, known := r.units[declared.ID]
 	if known && u.UID != declared.UID {
 		r.remove(declared.ID)
@@ -39,6 +40,28 @@ func (r *Runner) upsert(declared engine.Unit) {
 	}
 	// A dependent may look at the status of the object itself.
 	r.markAll(r.dependents[declared.ID])
+}
+
+// scope takes the namespace off the objects of a declaration whose kinds have none: only the cluster
+// knows which these are.
+func (r *Runner) scope(declared *engine.Unit) {
+	scoped := func(id engine.ObjectID) engine.ObjectID {
+		if res, served := r.cluster.Kinds.Lookup(id.GroupKind().WithVersion("")); served && !res.Namespaced {
+			id.Namespace = ""
+		}
+		return id
+	}
+	declared.Dependencies = slices.Clone(declared.Dependencies)
+	for i := range declared.Dependencies {
+		if d := &declared.Dependencies[i]; d.Unit == (engine.UnitID{}) {
+			d.Object = scoped(d.Object)
+		}
+	}
+	declared.Health.Checks = slices.Clone(declared.Health.Checks)
+	for i := range declared.Health.Checks {
+		c := &declared.Health.Checks[i]
+		c.ID = scoped(c.ID)
+	}
 }
 
 // adopt takes over what the declaration says was applied before this process began.
@@ -240,7 +263,7 @@ func (r *Runner) kindChanged(gk schema.GroupKind) {
 		if !ok {
 			continue
 		}
-		r.refollow(u, gk)
+		r.refollow(u)
 		switch {
 		case u.pass != nil && !u.busy:
 			r.resume(u)
@@ -251,16 +274,9 @@ func (r *Runner) kindChanged(gk schema.GroupKind) {
 	}
 }
 
-// refollow follows the objects of a kind that was not served before.
-func (r *Runner) refollow(u *unit, gk schema.GroupKind) {
-	for _, check := range u.Health.Checks {
-		if check.ID.GroupKind() == gk {
-			r.follow(u, check.ID, check.Version)
-		}
-	}
-	for _, d := range u.Dependencies {
-		if d.Object.GroupKind() == gk {
-			r.follow(u, d.Object, "")
-		}
-	}
+// refollow follows the objects of a unit again, when a kind is served that was not before.
+func (r *Runner) refollow(u *unit) {
+	r.unlink(u)
+	r.scope(&u.Unit)
+	r.link(u)
 }

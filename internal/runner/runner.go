@@ -53,8 +53,9 @@ type Dialect interface {
 	Release(ctx context.Context, id engine.UnitID) error
 	// Object returns the object that declares a unit, as expressions see it, or nil.
 	Object(id engine.UnitID) map[string]any
-	// Drifted tells of a foreign change that was put right.
-	Drifted(ctx context.Context, id engine.UnitID, drift apply.Drift)
+	// Drifted tells of a foreign change that was put right; times is how often that object had to be
+	// of late, and back is how long the next correction waits, zero when it does not.
+	Drifted(ctx context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration)
 }
 
 // Config is what a Runner needs.

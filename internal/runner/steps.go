@@ -262,7 +262,7 @@ func (r *Runner) startApply(u *unit) {
 	id := u.ID
 	r.work(func(ctx context.Context) func() {
 		out := r.applier.Apply(ctx, set)
-		return func() { r.applied(id, p, rendering, out) }
+		return func() { r.applied(id, p, out) }
 	})
 }
 

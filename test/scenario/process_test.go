@@ -99,7 +99,7 @@ func (p *process) state() string {
 	}
 	var text strings.Builder
 	for _, verb := range [][]string{{"get", "ks", "-o", "yaml"}, {"logs"}} {
-		cmd := exec.Command( p.cmd.Path, append(verb, p.cmd.Args[at:at+2]...)...)
+		cmd := exec.Command(p.cmd.Path, append(verb, p.cmd.Args[at:at+2]...)...)
 		cmd.Env = p.cmd.Env
 		out, err := cmd.CombinedOutput()
 		fmt.Fprintf(&text, "headgate %s (%v):\n%s", strings.Join(verb, " "), err, out)
