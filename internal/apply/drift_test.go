@@ -35,17 +35,20 @@ func TestCulprit(t *testing.T) {
 		"scale": {
 			"kubectl scale owns the field by a subresource, without a time",
 			[]metav1.ManagedFieldsEntry{managed("other", "", `{"f:metadata":{"f:labels":{"f:x":{}}}}`, late), managed("kubectl", "scale", `{"f:spec":{"f:replicas":{}}}`, time.Time{})},
-			[]path{replicas}, "kubectl",
+			[]path{replicas},
+			"kubectl",
 		},
 		"list": {
 			"a field in a list is owned by a key",
 			[]metav1.ManagedFieldsEntry{managed("later", "", `{"f:spec":{"f:replicas":{}}}`, late), managed("editor", "", `{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{}}}}}`, early)},
-			[]path{image}, "editor",
+			[]path{image},
+			"editor",
 		},
 		"removed": {
 			"nobody owns a field that was removed: it was whoever wrote last",
 			[]metav1.ManagedFieldsEntry{managed("first", "", `{"f:data":{"f:a":{}}}`, early), managed("last", "", `{"f:data":{"f:b":{}}}`, late)},
-			[]path{replicas}, "last",
+			[]path{replicas},
+			"last",
 		},
 		"status":  {"who writes the status is not meant", []metav1.ManagedFieldsEntry{managed("kubelet", "status", `{"f:spec":{"f:replicas":{}}}`, late)}, []path{replicas}, "unknown"},
 		"nobody":  {"an unknown manager is not empty, which would be a deletion", nil, nil, "unknown"},

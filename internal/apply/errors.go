@@ -31,9 +31,12 @@ var ErrConflict = errors.New("it already belongs to")
 // or in the middle of something.
 func Transient(err error) bool {
 	var network net.Error
+	var early *unserved
 	switch {
 	case err == nil:
 		return false
+	case errors.As(err, &early):
+		return true
 	case apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsTooManyRequests(err),
 		apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsConflict(err),
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):

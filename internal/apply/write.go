@@ -121,6 +121,10 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		}
 		return result
 	}
+	if apierrors.IsNotFound(err) {
+		result.Err = &ObjectError{ID: id, Err: &unserved{err}}
+		return result
+	}
 	if !immutable(err) {
 		result.Err = &ObjectError{ID: id, Err: &refusal{err}}
 		return result
@@ -143,6 +147,12 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	}
 	return result
 }
+
+// unserved tells that the server does not take objects of a kind yet that it has announced.
+type unserved struct{ err error }
+
+func (e *unserved) Error() string { return "the server does not take its kind yet: " + explain(e.err) }
+func (e *unserved) Unwrap() error { return e.err }
 
 // refusal words a server's error for a person and keeps the error itself.
 type refusal struct{ err error }

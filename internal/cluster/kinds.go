@@ -37,6 +37,8 @@ type Kinds struct {
 	served map[schema.GroupKind]map[string]Resource
 	// byCRD remembers which kind a CRD brought, by the name of the CRD.
 	byCRD map[string]schema.GroupKind
+	// came is when a CRD brought a kind while we watched.
+	came  map[schema.GroupKind]time.Time
 	asked time.Time
 }
 
@@ -44,6 +46,7 @@ func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
 	return &Kinds{
 		discovery: d, listener: l,
 		served: map[schema.GroupKind]map[string]Resource{}, byCRD: map[string]schema.GroupKind{},
+		came: map[schema.GroupKind]time.Time{},
 	}
 }
 
@@ -171,10 +174,24 @@ func (k *Kinds) put(crd *unstructured.Unstructured) {
 	}
 	k.served[gk] = served
 	k.byCRD[crd.GetName()] = gk
+	if changed {
+		k.came[gk] = time.Now()
+	}
 	k.mu.Unlock()
 	if changed {
 		k.listener.KindChanged(gk)
 	}
+}
+
+// youth is how long a server may take until it lists a kind that has just come: it takes writes at
+// once, but fills its cache first.
+const youth = 3 * time.Second
+
+// Young tells whether a kind has come so lately that it may not be listed yet.
+func (k *Kinds) Young(gk schema.GroupKind) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return time.Since(k.came[gk]) < youth
 }
 
 // dropped forgets the kind of a CRD that went.
@@ -183,6 +200,7 @@ func (k *Kinds) dropped(crd *unstructured.Unstructured) {
 	gk, known := k.byCRD[crd.GetName()]
 	delete(k.served, gk)
 	delete(k.byCRD, crd.GetName())
+	delete(k.came, gk)
 	k.mu.Unlock()
 	if known {
 		k.listener.KindChanged(gk)

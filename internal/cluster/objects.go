@@ -69,10 +69,10 @@ func newObjects(client dynamic.Interface, kinds *Kinds, ownership Ownership, lis
 func (o *Objects) start(ctx context.Context) { o.ctx = ctx }
 
 // WatchManaged keeps the records of all managed objects of a kind and waits until the first list
-// is in. A kind that is not served is an error.
+// is in, unless the kind has only just come. A kind that is not served is an error.
 func (o *Objects) WatchManaged(ctx context.Context, gvk schema.GroupVersionKind) error {
 	w, err := o.ensure(gvk, selection{label: o.ownership.Label})
-	if err != nil {
+	if err != nil || o.kinds.Young(gvk.GroupKind()) {
 		return err
 	}
 	return w.waitSynced(ctx)

@@ -67,13 +67,16 @@ func (r *registry) drop(id engine.UnitID) {
 	delete(r.held, id)
 }
 
-// watermarks returns when the status of each Kustomization was written last.
+// watermarks returns when the status of each Kustomization was written last that an engine has had in
+// its hands before: those bear its finalizer.
 func (r *registry) watermarks() map[engine.UnitID]watermark {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	marks := make(map[engine.UnitID]watermark, len(r.held))
 	for id, h := range r.held {
-		marks[id] = watermarkOf(h.typed)
+		if hasFinalizer(h.typed) {
+			marks[id] = watermarkOf(h.typed)
+		}
 	}
 	return marks
 }
