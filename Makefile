@@ -57,4 +57,4 @@ generate-check:
 	hack/crds --check
 
 bench: ## Measure: boot, memory, requests, latency (takes minutes; prints a table)
-	$(GO) run ./test/bench
+	$(GO) run ./test/bench -cold

@@ -39,6 +39,10 @@ type Report struct {
 	Pass *engine.Pass
 }
 
+// reportsInFlight bounds the states that are written down at a time: a commit that moves the revision
+// of a thousand units must not hold up the one object that it changes.
+const reportsInFlight = 6
+
 // retryReport is how long a report that could not be written waits.
 const retryReport = time.Second
 
@@ -76,17 +80,41 @@ func (r *Runner) planned(u *unit) []engine.Entry {
 	return planned
 }
 
+// flush has the latest report of a unit written down, in its turn.
 func (r *Runner) flush(u *unit) {
 	if u.reporting || u.pending == nil {
 		return
 	}
-	report := *u.pending
-	u.pending, u.reporting = nil, true
-	r.stats.Reports++
-	r.work(func(ctx context.Context) func() {
-		err := r.cfg.Dialect.Report(ctx, report)
-		return func() { r.reported(report, err) }
-	})
+	u.reporting = true
+	if len(u.pending.Changes) > 0 || !u.pending.OK {
+		r.unwritten = slices.Insert(r.unwritten, 0, u.ID)
+	} else {
+		r.unwritten = append(r.unwritten, u.ID)
+	}
+	r.writeReports()
+}
+
+// writeReports writes down as many reports as may be under way.
+func (r *Runner) writeReports() {
+	for r.writing < reportsInFlight && len(r.unwritten) > 0 {
+		u, ok := r.units[r.unwritten[0]]
+		r.unwritten = r.unwritten[1:]
+		if !ok || u.pending == nil {
+			continue
+		}
+		report := *u.pending
+		u.pending = nil
+		r.writing++
+		r.stats.Reports++
+		r.work(func(ctx context.Context) func() {
+			err := r.cfg.Dialect.Report(ctx, report)
+			return func() {
+				r.writing--
+				r.reported(report, err)
+				r.writeReports()
+			}
+		})
+	}
 }
 
 func (r *Runner) reported(report Report, err error) {

@@ -107,8 +107,11 @@ type Runner struct {
 	// regraph is set when dependencies changed since cycles were looked for.
 	regraph bool
 	tug     map[engine.ObjectID]*tug
-	stats   Stats
-	workers sync.WaitGroup
+	// unwritten are the units whose state waits to be written down; writing counts those under way.
+	unwritten []engine.UnitID
+	writing   int
+	stats     Stats
+	workers   sync.WaitGroup
 }
 
 // Stats counts what the runner did since its start.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"syscall"
 	"time"
@@ -27,14 +28,33 @@ import (
 )
 
 func main() {
-	idle := flag.Duration("idle", time.Minute, "how long to count requests at rest; 0 does not")
+	idle := flag.Duration("idle", 5*time.Minute, "how long to count requests at rest; 0 does not")
+	cold := flag.Bool("cold", false, "measure a build with an empty cache, too")
+	profile := flag.String("profile", "", "write a CPU profile of all runs to this file")
 	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *cold {
+		if err := coldBuild(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
 	runs := []run{{units: 120, depth: 1, idle: *idle}, {units: 120, depth: 6}}
 	if *large > 0 {
 		runs = append(runs, run{units: *large, depth: 1})
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
 	}
 	fmt.Println("units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
 	for _, r := range runs {
