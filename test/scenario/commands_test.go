@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -138,7 +139,15 @@ func (w *world) root(ts *testscript.TestScript, neg bool, args []string) {
 func (w *world) kapply(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 1, "kapply FILE")
-	ts.Check(w.put(os.Expand(ts.ReadFile(args[0]), ts.Getenv)))
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	until(ts, args[0]+" is applied", func() (bool, string) {
+		err := w.put(text)
+		if err != nil && !meta.IsNoMatchError(err) {
+			ts.Fatalf("applying %s: %v", args[0], err)
+		}
+		// A kind that has just come is announced a moment later.
+		return err == nil, fmt.Sprint(err)
+	})
 }
 
 func (w *world) put(text string) error {
