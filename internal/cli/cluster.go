@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 func newCluster(g *globals) *cobra.Command {
@@ -50,15 +51,15 @@ func runClusterStart(ctx context.Context, g *globals, ephemeral bool, port int) 
 	if err != nil {
 		return err
 	}
-	say := newPrinter(g.io.Err)
+	say := progress.New(g.io.Err)
 	plane, err := controlplane.Start(ctx, controlplane.Config{
 		Dir: clusterDir(state, ephemeral), Ephemeral: ephemeral, Port: port,
-		Notify: func(text string) { say.info("note", text) },
+		Notify: func(text string) { say.Info("note", text) },
 	})
 	if err != nil {
 		return err
 	}
-	say.done("control plane", plane.RESTConfig().Host)
+	say.Done("control plane", plane.RESTConfig().Host)
 	fmt.Fprintln(g.io.Out, plane.Kubeconfig())
 	select {
 	case <-ctx.Done():

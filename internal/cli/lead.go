@@ -64,7 +64,7 @@ func (s *system) lead(ctx context.Context) error {
 	lease := flux.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration}
 	lease.Observe = func(holder string) {
 		if holder != lease.Identity {
-			s.say.waits("cluster", "it is served by "+holder+"; this process takes over when that one ends")
+			s.say.Waits("cluster", "it is served by "+holder+"; this process takes over when that one ends")
 		}
 	}
 	go func() {
@@ -87,7 +87,7 @@ func identity() string {
 
 // serve runs one engine until ctx ends.
 func (s *system) serve(ctx context.Context) {
-	s.say.done("cluster", "served by this process")
+	s.say.Done("cluster", "served by this process")
 	if err := s.begin(ctx); err != nil && ctx.Err() == nil {
 		s.fail(err)
 	}
@@ -108,8 +108,8 @@ func (s *system) begin(ctx context.Context) error {
 	}
 	engine, err := flux.Start(ctx, flux.Config{
 		Cluster: s.config, Store: s.store, Rewrite: s.rewrite(ctx), Reserved: flux.RootIDs(),
-		Observe:       func(n runner.Note) { s.say.note(n); s.log.note(n) },
-		ObserveSource: s.say.source,
+		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n) },
+		ObserveSource: s.say.Source,
 	})
 	if err != nil {
 		return err
@@ -146,9 +146,9 @@ func (s *system) watch(ctx context.Context) error {
 	}
 	go func() {
 		_ = s.mirror.Watch(ctx, func(revision string) {
-			s.say.info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
+			s.say.Info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
 			s.nudge(rewrite)
-		}, func(err error) { s.say.problem("repository", err.Error()) })
+		}, func(err error) { s.say.Problem("repository", err.Error()) })
 	}()
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 // served is a kind that commands know by name.
@@ -166,7 +167,7 @@ func printTable(streams IO, list []*unstructured.Unstructured) error {
 		}
 		age := time.Since(u.GetCreationTimestamp().Time).Round(time.Second)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%v\t%s\t%s\t%s\n", u.GetKind(), u.GetNamespace(), u.GetName(), ready,
-			suspended(u), short(revision(u)), age, oneLine(short(message)))
+			suspended(u), progress.Short(revision(u)), age, oneLine(progress.Short(message)))
 	}
 	return w.Flush()
 }

@@ -17,13 +17,14 @@ import (
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // system is everything that up runs: a cluster, a Git server, an engine.
 type system struct {
 	options upOptions
-	say     *printer
+	say     *progress.Printer
 
 	plane  *controlplane.Running
 	config *rest.Config
@@ -75,7 +76,7 @@ func (s *system) startCluster(ctx context.Context) error {
 	began := time.Now()
 	config := controlplane.Config{
 		Dir: s.state, Ephemeral: s.options.ephemeral, Port: s.options.port, AuditLog: s.options.auditLog,
-		Notify: func(text string) { s.say.info("note", text) },
+		Notify: func(text string) { s.say.Info("note", text) },
 	}
 	if s.options.kubernetesLogs {
 		config.KubernetesLogs = s.options.io.Err
@@ -84,7 +85,7 @@ func (s *system) startCluster(ctx context.Context) error {
 		return err
 	}
 	s.config = dressed(s.plane.RESTConfig())
-	s.say.done("control plane", fmt.Sprintf("ready in %.1fs, %s", time.Since(began).Seconds(), s.config.Host))
+	s.say.Done("control plane", fmt.Sprintf("ready in %.1fs, %s", time.Since(began).Seconds(), s.config.Host))
 	return nil
 }
 
@@ -160,7 +161,7 @@ func (s *system) startMirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.say.done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
+	s.say.Done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 func newTree(g *globals) *cobra.Command {
@@ -69,7 +70,7 @@ func mark(u *unstructured.Unstructured) string {
 	case suspended(u):
 		return "suspended"
 	case status == "True":
-		return "✓ " + short(revision(u))
+		return "✓ " + progress.Short(revision(u))
 	default:
 		return "✗ " + reason
 	}

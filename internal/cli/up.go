@@ -12,6 +12,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -67,13 +68,14 @@ func newUp(g *globals) *cobra.Command {
 }
 
 func runUp(ctx context.Context, o upOptions) error {
-	s := &system{options: o, say: newPrinter(o.io.Err)}
+	s := &system{options: o, say: progress.New(o.io.Err)}
 	err := s.start(ctx)
 	if err == nil {
 		err = s.stay(ctx)
 	}
+	s.say.Clear()
 	if ctx.Err() != nil {
-		s.say.info("stopping", "")
+		s.say.Info("stopping", "")
 		err = nil
 	}
 	if stopped := s.stop(ctx); stopped != nil && err == nil {
@@ -100,7 +102,7 @@ func (s *system) putRoot(ctx context.Context) error {
 	if what == "" {
 		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.options.root)
 	}
-	s.say.done("root", what)
+	s.say.Done("root", what)
 	return nil
 }
 
@@ -132,13 +134,14 @@ func (s *system) stay(ctx context.Context) error {
 			return err
 		case <-deadline:
 			states := s.states(ctx)
-			s.say.problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
+			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
 			s.explain(states)
 			return errNo
-		case <-s.say.changed:
+		case <-s.say.Changed():
 		case <-tick.C:
 		}
 		states := s.states(ctx)
+		s.say.Live(states)
 		v := judge(states)
 		if v == told {
 			continue
@@ -214,25 +217,25 @@ func (s *system) summary(states []runner.State) {
 			suspended = append(suspended, st.Unit.Namespace+"/"+st.Unit.Name)
 		}
 	}
-	s.say.done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
+	s.say.Done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
 	if len(suspended) > 0 {
-		s.say.info("suspended", strings.Join(suspended, ", "))
+		s.say.Info("suspended", strings.Join(suspended, ", "))
 	}
 	if s.options.exit {
 		return
 	}
 	if s.plane != nil {
-		s.say.info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get ks,pods -A")
+		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get ks,pods -A")
 	}
 	if s.mirror != nil {
-		s.say.info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
+		s.say.Info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
 	}
 }
 
 // explain prints the chain of waits of everything that is not ready.
 func (s *system) explain(states []runner.State) {
 	for _, line := range chains(states) {
-		fmt.Fprintln(s.options.io.Err, "             "+line)
+		s.say.Plain("             " + line)
 	}
 }
 

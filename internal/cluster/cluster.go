@@ -36,6 +36,8 @@ type Listener interface {
 	ObjectChanged(id engine.ObjectID)
 	// KindChanged tells that a kind has become served, or is no longer.
 	KindChanged(gk schema.GroupKind)
+	// Reconnected tells that the cluster answers again.
+	Reconnected()
 }
 
 // Cluster is a connection to one cluster.

@@ -55,6 +55,8 @@ type watch struct {
 
 	mu   sync.Mutex
 	seen map[types.UID]*unstructured.Unstructured
+	// lost is set while the cluster does not answer.
+	lost bool
 }
 
 // Backoff of a watch whose server does not answer, in bounds that notice its return soon.
@@ -72,17 +74,15 @@ func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, s
 	list := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			sel.apply(&options)
-			if sel.namespace != "" {
-				return client.Namespace(sel.namespace).List(ctx, options)
-			}
-			return client.List(ctx, options)
+			found, err := client.Namespace(sel.namespace).List(ctx, options)
+			w.answered(err, o.listener)
+			return found, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 			sel.apply(&options)
-			if sel.namespace != "" {
-				return client.Namespace(sel.namespace).Watch(ctx, options)
-			}
-			return client.Watch(ctx, options)
+			stream, err := client.Namespace(sel.namespace).Watch(ctx, options)
+			w.answered(err, o.listener)
+			return stream, err
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(list, &unstructured.Unstructured{}, w, cache.ReflectorOptions{
@@ -93,6 +93,17 @@ func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, s
 	})
 	go reflector.RunWithContext(w.ctx)
 	return w
+}
+
+// answered notes whether the cluster answers, and tells when it does again.
+func (w *watch) answered(err error, listener Listener) {
+	w.mu.Lock()
+	back := w.lost && err == nil
+	w.lost = err != nil
+	w.mu.Unlock()
+	if back {
+		listener.Reconnected()
+	}
 }
 
 // waitSynced waits until the first list is in.

@@ -49,6 +49,7 @@ type Running struct {
 	lock   *lock
 	store  *store
 	config *rest.Config
+	conns  *connections
 	done   chan error
 	failed sync.Once
 
@@ -62,6 +63,8 @@ type Running struct {
 const (
 	startTimeout = 60 * time.Second
 	partsTimeout = 2 * time.Second
+	// clientsTimeout is how long clients have to go by themselves.
+	clientsTimeout = 500 * time.Millisecond
 )
 
 // Start starts a control plane and returns when its API is ready. Several may run in one process;
@@ -109,10 +112,11 @@ func (r *Running) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.conns = &connections{Listener: listener}
 	serverCtx, stopServer := context.WithCancel(context.Background())
 	partsCtx, stopParts := context.WithCancel(context.Background())
 	r.stopServer, r.stopParts = stopServer, stopParts
-	api, err := newAPIServer(serverCtx, r.cfg, keys, r.store.endpoint, listener)
+	api, err := newAPIServer(serverCtx, r.cfg, keys, r.store.endpoint, r.conns)
 	if err != nil {
 		_ = listener.Close()
 		return err
@@ -260,7 +264,10 @@ func (r *Running) Stop(ctx context.Context) error {
 			r.stopParts()
 			waitFor(ctx, &r.parts, partsTimeout)
 			r.stopServer()
-			waitFor(ctx, &r.server, partsTimeout)
+			if !waitFor(ctx, &r.server, clientsTimeout) {
+				r.conns.drop()
+				waitFor(ctx, &r.server, partsTimeout)
+			}
 		}
 		if r.store != nil {
 			r.store.stop()
@@ -275,7 +282,8 @@ func (r *Running) Stop(ctx context.Context) error {
 	return err
 }
 
-func waitFor(ctx context.Context, group *sync.WaitGroup, most time.Duration) {
+// waitFor waits for the end of a group and tells whether it came.
+func waitFor(ctx context.Context, group *sync.WaitGroup, most time.Duration) bool {
 	ended := make(chan struct{})
 	go func() {
 		group.Wait()
@@ -283,7 +291,9 @@ func waitFor(ctx context.Context, group *sync.WaitGroup, most time.Duration) {
 	}()
 	select {
 	case <-ended:
+		return true
 	case <-ctx.Done():
 	case <-time.After(most):
 	}
+	return false
 }

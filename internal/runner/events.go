@@ -246,6 +246,19 @@ func (r *Runner) readMeanwhile(u *unit) {
 	}
 }
 
+// Reconnected tells that the cluster answers again: what failed because it did not is tried at once.
+func (r *Runner) Reconnected() {
+	r.mail.post(func() {
+		now := time.Now()
+		for id, u := range r.units {
+			if f := u.last.Failure; f != nil && f.Transient && f.RetryAt.After(now) {
+				f.RetryAt, u.attempts = now, 0
+				r.mark(id)
+			}
+		}
+	})
+}
+
 // KindChanged tells that a kind has become served, or is no longer.
 func (r *Runner) KindChanged(gk schema.GroupKind) {
 	r.mail.post(func() { r.kindChanged(gk) })

@@ -1,0 +1,121 @@
+package health_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health"
+)
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = u.UnmarshalJSON(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestAssess(t *testing.T) {
+	cases := map[string]struct {
+		reason, object string
+		want           engine.Verdict
+	}{
+		"no status":       {"what has no status is what it should be", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", engine.Current},
+		"rolling out":     {"a Deployment without its replicas is on its way", "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1}}", engine.InProgress},
+		"running Job":     {"a Job that has started is waited for", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {active: 1, startTime: '2026-01-01T00:00:00Z'}}", engine.InProgress},
+		"suspended Job":   {"nobody waits for a Job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {suspend: true}, status: {startTime: '2026-01-01T00:00:00Z'}}", engine.Current},
+		"finished Job":    {"a Job that has completed is done", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {startTime: '2026-01-01T00:00:00Z', conditions: [{type: Complete, status: 'True'}]}}", engine.Current},
+		"failed Job":      {"a Job that has failed is broken", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {conditions: [{type: Failed, status: 'True'}]}}", engine.Failed},
+		"finished Pod":    {"a Pod that ran to its end is done", "{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Succeeded, conditions: [{type: Ready, status: 'False'}]}}", engine.Current},
+		"terminating":     {"what is being deleted is terminating", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}", engine.Terminating},
+		"custom, ready":   {"a custom resource is judged by its Ready condition", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'True'}]}}", engine.Current},
+		"custom, unready": {"a custom resource whose Ready is False is on its way", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'False'}]}}", engine.InProgress},
+		"custom, stalled": {"a custom resource that is stalled is broken", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {conditions: [{type: Stalled, status: 'True'}]}}", engine.Failed},
+		"custom, behind":  {"a status of an older generation says nothing", "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 2}, status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}}", engine.InProgress},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := health.Assess(object(t, c.object)); got.Verdict != c.want {
+				t.Errorf("%s: got %s (%s), want %s", c.reason, got.Verdict, got.Message, c.want)
+			}
+		})
+	}
+}
+
+func TestRules(t *testing.T) {
+	rules, err := health.CompileRules([]engine.HealthExpr{{
+		Group: "e.io", Kind: "X", InProgress: "status.phase == 'Pending'", Failed: "status.phase == 'Broken'", Current: "status.phase == 'Done'",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason, object string
+		want           engine.Verdict
+		says           string
+	}{
+		"current":     {"the expression says so", "{apiVersion: e.io/v2, kind: X, metadata: {name: a}, status: {phase: Done}}", engine.Current, ""},
+		"failed":      {"the expression says so", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {phase: Broken}}", engine.Failed, "failed"},
+		"in progress": {"the expression says so", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {phase: Pending}}", engine.InProgress, "inProgress"},
+		"neither":     {"what is not current is on its way", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {phase: Odd}}", engine.InProgress, "not yet current"},
+		"no status":   {"an expression that cannot be evaluated waits, and says why", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}}", engine.InProgress, "status"},
+		"behind":      {"a status of an older generation is not asked", "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 2}, status: {observedGeneration: 1, phase: Done}}", engine.InProgress, "latest change"},
+		"other group": {"other kinds follow the built-in rules", "{apiVersion: f.io/v1, kind: X, metadata: {name: a}, status: {phase: Broken}}", engine.Current, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := rules.Assess(object(t, c.object))
+			if got.Verdict != c.want || !strings.Contains(got.Message, c.says) {
+				t.Errorf("%s: got %s (%s), want %s saying %q", c.reason, got.Verdict, got.Message, c.want, c.says)
+			}
+		})
+	}
+}
+
+func TestCompileRulesNamesTheField(t *testing.T) {
+	for field, expr := range map[string]engine.HealthExpr{
+		"current": {Kind: "X", Current: "a =="}, "inProgress": {Kind: "X", Current: "true", InProgress: "("}, "failed": {Kind: "X", Current: "true", Failed: "1 +"},
+	} {
+		_, err := health.CompileRules([]engine.HealthExpr{expr})
+		if want := "healthCheckExprs[0] (X): " + field + ": "; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+func TestReady(t *testing.T) {
+	dep := map[string]any{"metadata": map[string]any{"name": "dep"}, "status": map[string]any{"version": int64(3)}}
+	self := map[string]any{"metadata": map[string]any{"name": "self"}, "spec": map[string]any{"needs": int64(2)}}
+	for text, want := range map[string]bool{
+		"dep.status.version >= self.spec.needs": true, "dep.status.version == 1": false, "dep.metadata.name == 'dep' && self.metadata.name == 'self'": true,
+	} {
+		expr, err := health.CompileReady(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := expr.Ready(dep, self); err != nil || got != want {
+			t.Errorf("%s is %v (%v), want %v", text, got, err, want)
+		}
+	}
+	expr, err := health.CompileReady("dep.status.nothing == 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if met, err := expr.Ready(dep, self); err == nil || met {
+		t.Errorf("a missing field is %v (%v), want an error", met, err)
+	}
+	for _, text := range []string{"dep.", "'text'", ""} {
+		if _, err := health.CompileReady(text); err == nil {
+			t.Errorf("%q compiles as a condition", text)
+		}
+	}
+}

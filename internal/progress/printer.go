@@ -1,0 +1,192 @@
+// Package progress prints what a cluster does while it boots and runs: a line for each thing that
+// happens, and on a terminal, below them, what is not ready yet.
+//
+// It knows states and notes, not how they came about, and writes to one stream.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// Printer prints the progress of up, a line for each thing that happens. On a terminal a block of
+// lines that are rewritten stands below them. It is safe for concurrent use.
+type Printer struct {
+	w      io.Writer
+	colour bool
+	// width is that of the terminal, zero when there is none.
+	width   int
+	block   []string
+	began   time.Time
+	mu      sync.Mutex
+	changed chan struct{}
+	last    map[string]string
+}
+
+// New returns a Printer on w.
+func New(w io.Writer) *Printer {
+	return &Printer{
+		w: w, colour: colourful(w), width: terminalWidth(w), began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
+	}
+}
+
+// Colours of the terminal.
+const (
+	green, red, yellow, grey, plainColour = "32", "31", "33", "90", ""
+)
+
+func (p *Printer) paint(code, text string) string {
+	if !p.colour || code == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p *Printer) line(code, mark, subject, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	since := fmt.Sprintf("%7.2fs", time.Since(p.began).Seconds())
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", 13))
+	p.above(fmt.Sprintf("%s %s %-30s %s\n", p.paint(grey, since), p.paint(code, mark), subject, text))
+}
+
+// Plain prints a line without a time or a mark.
+func (p *Printer) Plain(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.above(text + "\n")
+}
+
+// above prints text above the block.
+func (p *Printer) above(text string) {
+	fmt.Fprint(p.w, p.erased()+text+strings.Join(p.block, "\n"))
+}
+
+// erased is what takes the block off the terminal. The cursor stands at the end of its last line.
+func (p *Printer) erased() string {
+	if len(p.block) == 0 {
+		return ""
+	}
+	return "\r\x1b[K" + strings.Repeat("\x1b[1A\x1b[K", len(p.block)-1)
+}
+
+// Live rewrites the block on a terminal.
+func (p *Printer) Live(states []runner.State) {
+	if p.width == 0 {
+		return
+	}
+	p.show(view(states, time.Now(), p.width))
+}
+
+func (p *Printer) show(block []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.Equal(block, p.block) {
+		return
+	}
+	erased := p.erased()
+	p.block = block
+	fmt.Fprint(p.w, erased+strings.Join(p.block, "\n"))
+}
+
+// Done prints good news.
+func (p *Printer) Done(subject, text string) { p.line(green, "✓", subject, text) }
+
+// Info prints what is neither good nor bad.
+func (p *Printer) Info(subject, text string) { p.line(grey, "·", subject, text) }
+
+// Waits prints that something waits.
+func (p *Printer) Waits(subject, text string) { p.line(yellow, "◌", subject, text) }
+
+// Problem prints bad news.
+func (p *Printer) Problem(subject, text string) { p.line(red, "✗", subject, text) }
+
+// Note prints what a unit did. A wait is printed when it begins; what changes while it lasts is left
+// to the journal.
+func (p *Printer) Note(n runner.Note) {
+	subject := n.Unit.Namespace + "/" + n.Unit.Name
+	defer p.poke()
+	waiting := n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForHealth ||
+		n.Phase == engine.PhaseWaitingForSource
+	key := n.Text
+	if waiting {
+		key = string(n.Phase)
+	}
+	p.mu.Lock()
+	repeated := p.last[subject] == key
+	p.last[subject] = key
+	p.mu.Unlock()
+	switch {
+	case repeated:
+	case n.Failed:
+		p.Problem(subject, n.Text)
+	case waiting:
+		p.Waits(subject, n.Text)
+	case n.Phase == engine.PhaseReady && strings.HasPrefix(n.Text, "ready"):
+		p.Done(subject, Short(n.Text))
+	default:
+		p.Info(subject, Short(n.Text))
+	}
+}
+
+// Source prints what went wrong with a source.
+func (p *Printer) Source(id engine.SourceID, text string) {
+	p.Problem(id.Kind+" "+id.Namespace+"/"+id.Name, text)
+	p.poke()
+}
+
+// Changed tells that something was printed since it was last asked.
+func (p *Printer) Changed() <-chan struct{} { return p.changed }
+
+// Clear takes the block off the terminal.
+func (p *Printer) Clear() { p.show(nil) }
+
+func (p *Printer) poke() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Short cuts the hashes of revisions to what a person reads.
+func Short(text string) string {
+	const mark, length = "@sha1:", 10
+	at := strings.Index(text, mark)
+	if at < 0 || len(text) < at+len(mark)+40 {
+		return text
+	}
+	return text[:at+len(mark)+length] + text[at+len(mark)+40:]
+}
+
+// colourful tells whether w is a terminal that takes colours.
+func colourful(w io.Writer) bool {
+	return terminalWidth(w) > 0 && os.Getenv("NO_COLOR") == ""
+}
+
+// terminalWidth is the width of the terminal that w is, and zero when it is none that can be
+// rewritten.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	if width == 0 {
+		// A terminal that does not know its size.
+		return 80
+	}
+	return width
+}

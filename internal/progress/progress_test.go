@@ -1,0 +1,124 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// screen does with text what a terminal does, as far as this package asks for it.
+func screen(text string) []string {
+	lines := []string{""}
+	at := 0
+	for len(text) > 0 {
+		switch {
+		case strings.HasPrefix(text, "\x1b[K"):
+			lines[at], text = "", text[3:]
+		case strings.HasPrefix(text, "\x1b[1A"):
+			at, text = at-1, text[4:]
+		case text[0] == '\r':
+			text = text[1:]
+		case text[0] == '\n':
+			at++
+			if at == len(lines) {
+				lines = append(lines, "")
+			}
+			text = text[1:]
+		default:
+			end := strings.IndexAny(text, "\x1b\r\n")
+			if end < 0 {
+				end = len(text)
+			}
+			lines[at] += text[:end]
+			text = text[end:]
+		}
+	}
+	return lines
+}
+
+func state(name string, phase engine.Phase, message string, now time.Time) runner.State {
+	return runner.State{
+		Unit: engine.UnitID{Kind: "Kustomization", Namespace: "ns", Name: name}, Phase: phase, Message: message,
+		Since: now.Add(-3 * time.Second), Ready: phase == engine.PhaseReady, Objects: 2,
+	}
+}
+
+func TestView(t *testing.T) {
+	now := time.Now()
+	states := []runner.State{
+		state("a", engine.PhaseReady, "", now),
+		state("b", engine.PhaseWaitingForDependencies, "Kustomization/ns/c: it is not ready", now),
+		state("c", engine.PhaseWaitingForHealth, "waiting for the health of: Deployment/ns/x\nmore", now),
+		state("d", engine.PhaseFailed, "bad", now),
+	}
+	want := []string{
+		"██████░░░░░░░░░░░░░░░░░░ 1 of 4 ready, 8 objects",
+		"  ns/d                           Failed                   3s  bad",
+		"  ns/c                           WaitingForHealth         3s  waiting for the health of: Deployme…",
+		"  ns/b                           WaitingForDependencies   3s  Kustomization/ns/c: it is not ready",
+	}
+	want[3] = clip(want[3], 99)
+	if diff := cmp.Diff(want, view(states, now, 99)); diff != "" {
+		t.Errorf("the view (-want +got):\n%s", diff)
+	}
+	if got := view(states[:1], now, 99); got != nil {
+		t.Errorf("a view of what is ready: %q", got)
+	}
+	var many []runner.State
+	for range maxLive + 3 {
+		many = append(many, state("x", engine.PhaseRendering, "", now))
+	}
+	got := view(many, now, 99)
+	if last := got[len(got)-1]; len(got) != maxLive+2 || last != "  and 3 more" {
+		t.Errorf("many units take %d lines and end with %q", len(got), last)
+	}
+}
+
+// TestBlock looks at what a terminal shows: lines stay, the block below them is rewritten.
+func TestBlock(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	p.width = 80
+	now := time.Now()
+	p.Live([]runner.State{state("a", engine.PhaseRendering, "", now), state("b", engine.PhaseFailed, "bad", now)})
+	p.Plain("first")
+	p.Live([]runner.State{state("a", engine.PhaseReady, "", now), state("b", engine.PhaseFailed, "worse", now)})
+	p.Plain("second")
+	want := []string{
+		"first", "second", "████████████░░░░░░░░░░░░ 1 of 2 ready, 4 objects",
+		"  ns/b                           Failed                   3s  worse",
+	}
+	if diff := cmp.Diff(want, screen(out.String())); diff != "" {
+		t.Errorf("the screen (-want +got):\n%s", diff)
+	}
+	p.Clear()
+	p.Plain("third")
+	if diff := cmp.Diff([]string{"first", "second", "third", ""}, screen(out.String())); diff != "" {
+		t.Errorf("the screen after the block (-want +got):\n%s", diff)
+	}
+}
+
+// TestPipe has nothing rewritten where that cannot be.
+func TestPipe(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	p.Live([]runner.State{state("a", engine.PhaseRendering, "", time.Now())})
+	unit := engine.UnitID{Kind: "Kustomization", Namespace: "ns", Name: "a"}
+	for range 2 {
+		p.Note(runner.Note{Unit: unit, Phase: engine.PhaseFailed, Failed: true, Text: "bad"})
+	}
+	p.Note(runner.Note{Unit: unit, Phase: engine.PhaseReady, Text: "ready: main@sha1:" + strings.Repeat("a", 40) + " (1 created)"})
+	got := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(got) != 2 || !strings.Contains(got[0], "✗ ns/a") || !strings.HasSuffix(got[1], "ready: main@sha1:aaaaaaaaaa (1 created)") {
+		t.Errorf("what is printed:\n%s", out.String())
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("control codes in what is no terminal: %q", out.String())
+	}
+}
