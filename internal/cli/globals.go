@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,6 +56,12 @@ func clusterDir(state string, ephemeral bool) string {
 		return filepath.Join(state, "ephemeral")
 	}
 	return filepath.Join(state, "cluster")
+}
+
+// engineDir is the directory of what an engine keeps of a cluster that is not its own.
+func engineDir(state, host string) string {
+	sum := sha256.Sum256([]byte(host))
+	return filepath.Join(state, "engines", hex.EncodeToString(sum[:6]))
 }
 
 // embeddedKubeconfig is that of the embedded cluster that runs, or ran last.

@@ -103,7 +103,15 @@ func (g *globals) openJournal() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{clusterDir(state, true), clusterDir(state, false), filepath.Join(state, "engine")} {
+	dirs := []string{clusterDir(state, true), clusterDir(state, false)}
+	if g.real() {
+		config, err := g.restConfig()
+		if err != nil {
+			return nil, err
+		}
+		dirs = []string{engineDir(state, config.Host)}
+	}
+	for _, dir := range dirs {
 		f, err := os.Open(filepath.Join(dir, journalName))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -18,31 +18,18 @@ type offlineOptions struct {
 
 // units renders the repository in the directory.
 func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
-	dir, err := filepath.Abs(o.dir)
+	layout, err := flux.FindLayout(o.dir, o.root)
 	if err != nil {
-		return nil, fmt.Errorf("looking at %q: %w", o.dir, err)
+		return nil, helpful(err)
 	}
-	rootPath := o.root
-	if rootPath == "" {
-		candidates, err := rootCandidates(dir)
-		if err != nil {
-			return nil, err
-		}
-		if len(candidates) != 1 {
-			return nil, ambiguous(dir, candidates)
-		}
-		rootPath = candidates[0]
-	}
-	tree, err := source.ReadDir(dir, nil)
+	tree, err := source.ReadDir(layout.Repository, nil)
 	if err != nil {
 		return nil, err
 	}
-	root := flux.Root{Path: cleanRoot(rootPath), For: dir, Branch: "main", URL: "http://localhost"}
-	if root.Path == "" {
-		root.Path = "."
-	}
-	if info, err := os.Stat(filepath.Join(dir, root.Path)); err == nil && !info.IsDir() {
-		if root.Objects, err = readObjects(filepath.Join(dir, root.Path)); err != nil {
+	root := flux.Root{Path: layout.Root, For: layout.Repository, Branch: "main", URL: "http://localhost"}
+	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		if root.Objects, err = readObjects(name); err != nil {
 			return nil, err
 		}
 		root.Path = ""

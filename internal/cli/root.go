@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,131 +17,49 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
-// findRoot says what up begins with.
-func (s *system) findRoot(context.Context) (flux.Root, error) {
+// locate says which directory is served, and what the cluster begins with, before anything is started.
+func (s *system) locate(context.Context) error {
 	if s.options.remote() {
-		root := flux.Root{URL: s.options.path, Branch: s.options.branch, Path: cleanRoot(s.options.root), For: s.options.path}
-		if root.Path == "" {
-			root.Path = "."
-		}
-		return root, nil
+		return nil
+	}
+	var err error
+	s.layout, err = flux.FindLayout(s.options.path, s.options.root)
+	return helpful(err)
+}
+
+// helpful gives an error about a missing root the next command to try.
+func helpful(err error) error {
+	var several *flux.AmbiguousRootError
+	switch {
+	case errors.As(err, &several):
+		return hint(err, "headgate up PATH --path %s", several.Candidates[0])
+	case errors.Is(err, flux.ErrNoRoot):
+		return hint(err, "headgate up PATH --path DIR")
+	default:
+		return err
+	}
+}
+
+// findRoot says what up begins with.
+func (s *system) findRoot() (flux.Root, error) {
+	if s.options.remote() {
+		root := path.Join(".", strings.TrimPrefix(path.Clean("/"+s.options.root), "/"))
+		return flux.Root{URL: s.options.path, Branch: s.options.branch, Path: root, For: s.options.path}, nil
 	}
 	root := flux.Root{
 		URL: s.server.URL(repository), Branch: s.mirror.Branch(), Username: gitUser, Password: s.token, For: s.mirror.Root(),
 	}
-	chosen := s.options.root
-	if chosen == "" {
-		candidates, err := rootCandidates(s.mirror.Root())
-		if err != nil {
-			return root, err
-		}
-		if len(candidates) != 1 {
-			return root, ambiguous(s.mirror.Root(), candidates)
-		}
-		chosen = candidates[0]
-	}
-	return s.rootAt(root, chosen)
-}
-
-// rootAt takes a directory or a file, relative to the root of the repository.
-func (s *system) rootAt(root flux.Root, chosen string) (flux.Root, error) {
-	rel := cleanRoot(chosen)
-	info, err := os.Stat(filepath.Join(s.mirror.Root(), filepath.FromSlash(rel)))
+	name := filepath.Join(s.mirror.Root(), filepath.FromSlash(s.layout.Root))
+	info, err := os.Stat(name)
 	if err != nil {
-		return root, fmt.Errorf("looking for the root %q: %w", chosen, err)
+		return root, fmt.Errorf("looking for the root %q: %w", s.layout.Root, err)
 	}
 	if info.IsDir() {
-		root.Path = rel
-		if rel == "" {
-			root.Path = "."
-		}
+		root.Path = s.layout.Root
 		return root, nil
 	}
-	root.Objects, err = readObjects(filepath.Join(s.mirror.Root(), filepath.FromSlash(rel)))
+	root.Objects, err = readObjects(name)
 	return root, err
-}
-
-func cleanRoot(p string) string {
-	return strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(p)), "/")
-}
-
-func ambiguous(root string, candidates []string) error {
-	if len(candidates) == 0 {
-		return hint(fmt.Errorf("%w in %q: no directory holds Flux Kustomizations", errNoRoot, root), "headgate up PATH --path DIR")
-	}
-	return hint(fmt.Errorf("%w for certain in %q: it may be any of\n  %s", errNoRoot, root, strings.Join(candidates, "\n  ")),
-		"headgate up PATH --path %s", candidates[0])
-}
-
-// rootCandidates looks for the directory that a cluster begins with, in the layouts that
-// repositories have: clusters/NAME, kubernetes/flux/cluster, flux, cluster; else in any directory
-// that holds Kustomizations, the topmost ones.
-func rootCandidates(root string) ([]string, error) {
-	for _, layout := range []string{"clusters/*", "kubernetes/flux/cluster", "flux", "cluster"} {
-		var found []string
-		matches, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(layout)))
-		if err != nil {
-			return nil, fmt.Errorf("looking for the root: %w", err)
-		}
-		for _, m := range matches {
-			if info, err := os.Stat(m); err == nil && info.IsDir() && (holdsUnits(m) || holdsUnits(filepath.Join(m, "flux-system"))) {
-				rel, err := filepath.Rel(root, m)
-				if err != nil {
-					return nil, fmt.Errorf("looking for the root: %w", err)
-				}
-				found = append(found, filepath.ToSlash(rel))
-			}
-		}
-		if len(found) > 0 {
-			return found, nil
-		}
-	}
-	return search(root)
-}
-
-// search lists the directories that hold Kustomizations, and leaves out those below another one.
-func search(root string) ([]string, error) {
-	var found []string
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
-			return err
-		}
-		if strings.HasPrefix(entry.Name(), ".") && name != root {
-			return filepath.SkipDir
-		}
-		if !holdsUnits(name) {
-			return nil
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		found = append(found, filepath.ToSlash(rel))
-		return filepath.SkipDir
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for the root: %w", err)
-	}
-	slices.Sort(found)
-	return found, nil
-}
-
-// holdsUnits tells whether a directory holds a file with a Flux Kustomization.
-func holdsUnits(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); e.IsDir() || (ext != ".yaml" && ext != ".yml") {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err == nil && bytes.Contains(data, []byte("kustomize.toolkit.fluxcd.io/")) && bytes.Contains(data, []byte("sourceRef")) {
-			return true
-		}
-	}
-	return false
 }
 
 // readObjects reads the objects of a file.

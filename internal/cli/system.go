@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -34,6 +33,7 @@ type system struct {
 	token  string
 	log    *journal
 	leader leader
+	layout flux.Layout
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this
 	// process.
 	state, run string
@@ -49,7 +49,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.startCluster, s.startServer, s.startMirror, s.install, s.watch, s.lead,
+		s.locate, s.startCluster, s.startServer, s.startMirror, s.install, s.watch, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -95,8 +95,7 @@ func (s *system) useCluster(state string) error {
 	if s.config, err = s.options.restConfig(); err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(s.config.Host))
-	s.state = filepath.Join(state, "engines", hex.EncodeToString(sum[:6]))
+	s.state = engineDir(state, s.config.Host)
 	if err := os.MkdirAll(s.state, 0o700); err != nil {
 		return fmt.Errorf("making the state directory: %w", err)
 	}
@@ -154,7 +153,7 @@ func (s *system) startMirror(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if s.mirror, err = s.server.Mirror(ctx, repository, s.options.path); err != nil {
+	if s.mirror, err = s.server.Mirror(ctx, repository, s.layout.Repository); err != nil {
 		return err
 	}
 	revision, _, err := s.mirror.Sync(ctx)

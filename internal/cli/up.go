@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -86,7 +85,7 @@ func runUp(ctx context.Context, o upOptions) error {
 
 // putRoot makes the root objects.
 func (s *system) putRoot(ctx context.Context) error {
-	root, err := s.findRoot(ctx)
+	root, err := s.findRoot()
 	if err != nil {
 		return err
 	}
@@ -263,5 +262,3 @@ func chains(states []runner.State) []string {
 	}
 	return lines
 }
-
-var errNoRoot = errors.New("no root was found")

@@ -28,7 +28,7 @@ func nodes(ctx context.Context, kubeconfig string, client *rest.Config, count in
 	if err != nil {
 		return fmt.Errorf("making a client for the simulated nodes: %w", err)
 	}
-	controller, err := kwokController(kubeconfig, client, typed)
+	controller, err := kwokController(kubeconfig, typed)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func nodes(ctx context.Context, kubeconfig string, client *rest.Config, count in
 	return nil
 }
 
-func kwokController(kubeconfig string, client *rest.Config, typed kubernetes.Interface) (*kwok.Controller, error) {
+func kwokController(kubeconfig string, typed kubernetes.Interface) (*kwok.Controller, error) {
 	stages, err := localStages()
 	if err != nil {
 		return nil, err

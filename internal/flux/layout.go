@@ -1,0 +1,207 @@
+package flux
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// Layout is where a repository begins.
+type Layout struct {
+	// Repository is the directory that the paths of units are relative to.
+	Repository string
+	// Root is the directory of the root, or the file of root objects, relative to Repository; it is "."
+	// for Repository itself.
+	Root string
+}
+
+// ErrNoRoot is returned when a directory holds no root, or several.
+var ErrNoRoot = errors.New("no root was found")
+
+// AmbiguousRootError is returned when a directory holds several roots.
+type AmbiguousRootError struct {
+	Dir string
+	// Candidates are relative to Dir.
+	Candidates []string
+}
+
+// Error lists the candidates.
+func (e *AmbiguousRootError) Error() string {
+	return fmt.Sprintf("%v for certain in %q: it may be any of\n  %s", ErrNoRoot, e.Dir, strings.Join(e.Candidates, "\n  "))
+}
+
+// Unwrap returns ErrNoRoot.
+func (e *AmbiguousRootError) Unwrap() error { return ErrNoRoot }
+
+// FindLayout says where the repository that dir shows begins. Root, relative to dir, is looked for when
+// it is empty.
+func FindLayout(dir, root string) (Layout, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Layout{}, fmt.Errorf("looking at %q: %w", dir, err)
+	}
+	if root == "" {
+		candidates, err := rootCandidates(dir)
+		switch {
+		case err != nil:
+			return Layout{}, err
+		case len(candidates) == 0:
+			return Layout{}, fmt.Errorf("%w in %q: no directory holds Flux Kustomizations", ErrNoRoot, dir)
+		case len(candidates) > 1:
+			return Layout{}, &AmbiguousRootError{Dir: dir, Candidates: candidates}
+		}
+		root = candidates[0]
+	}
+	root = path.Join(".", strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(root)), "/"))
+	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
+		return Layout{}, fmt.Errorf("looking for the root %q: %w", root, err)
+	}
+	repository, below, err := repositoryOf(dir)
+	return Layout{Repository: repository, Root: path.Join(below, root)}, err
+}
+
+// repositoryOf says which directory the paths of the units below dir are relative to: dir, or the
+// working copy that it lies in; and where dir lies in that.
+func repositoryOf(dir string) (repository, below string, err error) {
+	top := dir
+	for !exists(filepath.Join(top, ".git")) {
+		parent := filepath.Dir(top)
+		if parent == top {
+			return dir, "", nil
+		}
+		top = parent
+	}
+	if top == dir {
+		return dir, "", nil
+	}
+	paths, err := unitPaths(dir)
+	if err != nil {
+		return "", "", err
+	}
+	here, there := 0, 0
+	for _, p := range paths {
+		switch {
+		case exists(filepath.Join(dir, filepath.FromSlash(p))):
+			here++
+		case exists(filepath.Join(top, filepath.FromSlash(p))):
+			there++
+		}
+	}
+	if there <= here {
+		return dir, "", nil
+	}
+	rel, err := filepath.Rel(top, dir)
+	return top, filepath.ToSlash(rel), err
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// unitPaths are the paths of the Kustomizations that the files below dir declare, as far as these can be
+// read without building them.
+func unitPaths(dir string) ([]string, error) {
+	var paths []string
+	err := manifests(dir, func(_ string, data []byte) {
+		decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+		for {
+			u := &unstructured.Unstructured{}
+			if decoder.Decode(&u.Object) != nil {
+				return
+			}
+			if u.GroupVersionKind().GroupKind() != kustomizationKind {
+				continue
+			}
+			if p, _, _ := unstructured.NestedString(u.Object, "spec", "path"); p != "" {
+				paths = append(paths, path.Clean(p))
+			}
+		}
+	})
+	return paths, err
+}
+
+// manifests visits the files below dir that declare Kustomizations. What is hidden is left out.
+func manifests(dir string, visit func(name string, data []byte)) error {
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && name != dir:
+			return filepath.SkipDir
+		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(data, []byte("kustomize.toolkit.fluxcd.io/")) && bytes.Contains(data, []byte("sourceRef")) {
+			visit(name, data)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("looking for the root: %w", err)
+	}
+	return nil
+}
+
+// layouts are where the directory that a cluster begins with lies in the repositories of users.
+var layouts = []string{"clusters/*", "kubernetes/flux/cluster", "flux", "cluster"}
+
+// rootCandidates looks for the directory that a cluster begins with: in the known layouts, else in any
+// directory that holds Kustomizations, the topmost ones.
+func rootCandidates(dir string) ([]string, error) {
+	holding := map[string]bool{}
+	err := manifests(dir, func(name string, _ []byte) {
+		if rel, err := filepath.Rel(dir, filepath.Dir(name)); err == nil {
+			holding[filepath.ToSlash(rel)] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, layout := range layouts {
+		found := map[string]bool{}
+		for rel := range holding {
+			for _, candidate := range []string{rel, strings.TrimSuffix(rel, "/flux-system")} {
+				if ok, err := path.Match(layout, candidate); ok && err == nil {
+					found[candidate] = true
+				}
+			}
+		}
+		if len(found) > 0 {
+			return sorted(found), nil
+		}
+	}
+	topmost := map[string]bool{}
+	for rel := range holding {
+		above := false
+		for other := range holding {
+			above = above || (other != rel && (other == "." || strings.HasPrefix(rel, other+"/")))
+		}
+		if !above {
+			topmost[rel] = true
+		}
+	}
+	return sorted(topmost), nil
+}
+
+func sorted(set map[string]bool) []string {
+	list := make([]string, 0, len(set))
+	for name := range set {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
