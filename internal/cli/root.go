@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,8 +44,7 @@ func helpful(err error) error {
 // findRoot says what up begins with.
 func (s *system) findRoot() (flux.Root, error) {
 	if s.options.remote() {
-		root := path.Join(".", strings.TrimPrefix(path.Clean("/"+s.options.root), "/"))
-		return flux.Root{URL: s.options.path, Branch: s.options.branch, Path: root, For: s.options.path}, nil
+		return remoteRoot(s.options.path, s.options.branch, s.options.root)
 	}
 	root := flux.Root{
 		URL: s.server.URL(repository), Branch: s.mirror.Branch(), Username: gitUser, Password: s.token, For: s.mirror.Root(),
@@ -60,6 +60,24 @@ func (s *system) findRoot() (flux.Root, error) {
 	}
 	root.Objects, err = readObjects(name)
 	return root, err
+}
+
+// remoteRoot is the root of a repository that is somewhere else. Credentials in its URL go into a Secret.
+func remoteRoot(address, branch, dir string) (flux.Root, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		// The parser's error quotes the URL, which may hold a password.
+		return flux.Root{}, errors.New("the URL of the repository cannot be parsed")
+	}
+	root := flux.Root{Branch: branch, Path: path.Join(".", strings.TrimPrefix(path.Clean("/"+dir), "/"))}
+	if u.User != nil {
+		root.Username = u.User.Username()
+		root.Password, _ = u.User.Password()
+		u.User = nil
+	}
+	root.URL = u.String()
+	root.For = root.URL
+	return root, nil
 }
 
 // readObjects reads the objects of a file.

@@ -119,6 +119,7 @@ func TestServersVanish(t *testing.T) {
 	t.Run("api server", func(t *testing.T) { apiServerVanishes(t, f) })
 	k.StopEngine()
 	t.Run("two processes", func(t *testing.T) { twoProcesses(t, f) })
+	t.Run("remote", func(t *testing.T) { remoteRepository(t, f) })
 }
 
 // fleet is a chain of three units on a kit.
@@ -187,11 +188,16 @@ func (f *fleet) write(value string) {
 	}
 }
 
+// url is where the fleet is pushed to and can be fetched from.
+func (f *fleet) url() string {
+	return strings.Replace(f.kit.Git.URL("fleet"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+}
+
 // push writes and pushes.
 func (f *fleet) push(value string) {
 	f.t.Helper()
 	f.write(value)
-	url := strings.Replace(f.kit.Git.URL("fleet"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+	url := f.url()
 	cmd := exec.Command("sh", "-c", `git init -q -b main . 2>/dev/null; git add -A && git -c user.name=dev -c user.email=dev@example.dev commit -q -m "$1" && git push -q "$0" HEAD:main`, url, value)
 	cmd.Dir = f.repo
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -303,4 +309,26 @@ func twoProcesses(t *testing.T, f *fleet) {
 	third.says("served by this process")
 	change("4")
 	settled("4")
+}
+
+// remoteRepository boots a repository that is somewhere else, and one of whose directories is missing.
+func remoteRepository(t *testing.T, f *fleet) {
+	up := func(dir string) *process {
+		return run(t, "up", f.url(), "--path", dir, "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
+	}
+	p := up("elsewhere")
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.output.String(), "kustomization path not found") {
+		t.Errorf("a missing path ends with %d:\n%s", code, p.output)
+	}
+	if strings.Contains(p.output.String(), kit.Token) {
+		t.Error("the password of the URL is printed")
+	}
+	writeFile(t, filepath.Join(f.repo, "there", "x.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n")
+	f.push("7")
+	p = up("there")
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("a repository elsewhere ends with %d:\n%s", code, p.output)
+	}
 }
