@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -210,7 +211,8 @@ func (g *gitSource) sameSelection(repo *sourcev1.GitRepository) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.done == nil {
-		return reflect.DeepEqual(repo.Status.ObservedIgnore, repo.Spec.Ignore)
+		return reflect.DeepEqual(repo.Status.ObservedIgnore, repo.Spec.Ignore) &&
+			slices.Equal(repo.Status.ObservedSparseCheckout, repo.Spec.SparseCheckout)
 	}
 	return g.done.generation == repo.Generation
 }

@@ -34,7 +34,7 @@ func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository,
 	c.set(sourcev1.ArtifactInStorageCondition, metav1.ConditionTrue, meta.SucceededReason, message)
 	after.Conditions = c.sorted()
 	after.ObservedGeneration = repo.Generation
-	after.ObservedIgnore = repo.Spec.Ignore
+	after.ObservedIgnore, after.ObservedSparseCheckout = repo.Spec.Ignore, repo.Spec.SparseCheckout
 	if after.Artifact == nil || after.Artifact.Revision != a.Revision || after.Artifact.Digest != a.Digest || after.Artifact.URL != a.URL {
 		size := a.Size
 		after.Artifact = &meta.Artifact{

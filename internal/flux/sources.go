@@ -3,6 +3,7 @@ package flux
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"sync"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -138,10 +139,6 @@ func unsupportedGit(repo *sourcev1.GitRepository) error {
 		return &unsupportedError{"spec.recurseSubmodules", "submodules are not fetched; remove the field"}
 	case len(spec.Include) > 0:
 		return &unsupportedError{"spec.include", "other repositories are not included; remove the field"}
-	case len(spec.SparseCheckout) > 0:
-		return &unsupportedError{"spec.sparseCheckout", "the whole repository is fetched; use spec.ignore"}
-	case spec.ProxySecretRef != nil:
-		return &unsupportedError{"spec.proxySecretRef", "proxies are not supported; remove the field"}
 	case spec.Provider != "" && spec.Provider != sourcev1.GitProviderGeneric:
 		return &unsupportedError{"spec.provider", fmt.Sprintf("%q is not served; use \"generic\"", spec.Provider)}
 	default:
@@ -154,7 +151,10 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	if err := unsupportedGit(repo); err != nil {
 		return source.GitOptions{}, err
 	}
-	o := source.GitOptions{URL: repo.Spec.URL, Ignore: repo.Spec.Ignore, SpillDir: s.store.SpillDir()}
+	var err error
+	o := source.GitOptions{
+		URL: repo.Spec.URL, Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout, SpillDir: s.store.SpillDir(),
+	}
 	if repo.Spec.Timeout != nil {
 		o.Timeout = repo.Spec.Timeout.Duration
 	}
@@ -167,25 +167,62 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 			return o, nil
 		}
 	}
+	if repo.Spec.ProxySecretRef != nil {
+		if o.Proxy, err = s.proxy(ctx, repo); err != nil {
+			return o, err
+		}
+	}
 	if repo.Spec.SecretRef == nil {
 		return o, nil
 	}
-	name := repo.Spec.SecretRef.Name
-	held, err := s.secrets.CoreV1().Secrets(repo.Namespace).Get(ctx, name, metav1.GetOptions{})
+	data, err := s.secret(ctx, repo, "spec.secretRef", repo.Spec.SecretRef.Name)
 	if err != nil {
-		return o, fmt.Errorf("spec.secretRef: reading Secret %q: %w", repo.Namespace+"/"+name, err)
+		return o, err
 	}
-	data := held.Data
-	if len(data["identity"]) > 0 || len(data["githubAppID"]) > 0 || len(data["tls.crt"]) > 0 {
+	if len(data["githubAppID"]) > 0 {
 		return o, &unsupportedError{"spec.secretRef", fmt.Sprintf(
-			"Secret %q holds an SSH key, a GitHub App or a client certificate; use username and password, or bearerToken",
-			repo.Namespace+"/"+name)}
+			"Secret %q holds a GitHub App; use username and password, bearerToken, or identity and known_hosts",
+			repo.Namespace+"/"+repo.Spec.SecretRef.Name)}
 	}
 	o.Username, o.Password = string(data["username"]), string(data["password"])
 	o.BearerToken = string(data["bearerToken"])
-	o.CAFile = data["ca.crt"]
-	if len(o.CAFile) == 0 {
-		o.CAFile = data["caFile"]
-	}
+	o.CAFile = orBytes(data["ca.crt"], data["caFile"])
+	o.ClientCert, o.ClientKey = orBytes(data["tls.crt"], data["certFile"]), orBytes(data["tls.key"], data["keyFile"])
+	o.Identity, o.KnownHosts = data["identity"], data["known_hosts"]
 	return o, nil
+}
+
+// orBytes returns the first of two values of a Secret that is there: the second has the older key.
+func orBytes(value, older []byte) []byte {
+	if len(value) > 0 {
+		return value
+	}
+	return older
+}
+
+// secret reads the Secret that a field names.
+func (s *sources) secret(ctx context.Context, repo *sourcev1.GitRepository, field, name string) (map[string][]byte, error) {
+	held, err := s.secrets.CoreV1().Secrets(repo.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: reading Secret %q: %w", field, repo.Namespace+"/"+name, err)
+	}
+	return held.Data, nil
+}
+
+// proxy reads the proxy of a GitRepository as a URL with its credentials.
+func (s *sources) proxy(ctx context.Context, repo *sourcev1.GitRepository) (string, error) {
+	const field = "spec.proxySecretRef"
+	name := repo.Spec.ProxySecretRef.Name
+	data, err := s.secret(ctx, repo, field, name)
+	if err != nil {
+		return "", err
+	}
+	address, err := url.Parse(string(data["address"]))
+	if err != nil || address.Host == "" {
+		return "", fmt.Errorf("%s: Secret %q: address must be a URL", field, repo.Namespace+"/"+name)
+	}
+	if user := string(data["username"]); user != "" {
+		address.User = url.UserPassword(user, string(data["password"]))
+	}
+	return address.String(), nil
 }

@@ -265,7 +265,7 @@ func TestFetchCredentials(t *testing.T) {
 			reason: "a repository that is not there", fails: true,
 			change: func(o *source.GitOptions) { o.URL = s.server.URL("none") },
 		},
-		"ssh":       {reason: "a protocol that is not served", change: func(o *source.GitOptions) { o.URL = "ssh://git@example.com/x" }, err: source.ErrURL, fails: true},
+		"ftp":       {reason: "a protocol that is not served", change: func(o *source.GitOptions) { o.URL = "ftp://git@example.com/x" }, err: source.ErrURL, fails: true},
 		"no URL":    {reason: "no URL", change: func(o *source.GitOptions) { o.URL = "http://u:" + secret + "@/x" }, err: source.ErrURL, fails: true},
 		"no host":   {reason: "a URL without a host", change: func(o *source.GitOptions) { o.URL = "https:///x" }, err: source.ErrURL, fails: true},
 		"bad proxy": {reason: "a proxy that is none", change: func(o *source.GitOptions) { o.Proxy = "ftp://u:" + "x" + "@host" }, err: source.ErrURL, fails: true},

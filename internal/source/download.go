@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
@@ -59,7 +60,8 @@ func (r *remote) fetch(ctx context.Context, repo *git.Repository, t target) erro
 	}
 	options := &git.FetchOptions{
 		RefSpecs: []config.RefSpec{config.RefSpec(spec)}, Tags: git.NoTags, Force: true,
-		Auth: r.auth, CABundle: r.options.CAFile, ProxyOptions: r.proxy,
+		Auth: r.auth, CABundle: r.options.CAFile, ClientCert: r.options.ClientCert, ClientKey: r.options.ClientKey,
+		ProxyOptions: r.proxy,
 	}
 	if !t.full {
 		options.Depth = 1
@@ -105,6 +107,9 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
+	if blobs, err = sparse(blobs, r.options.Sparse); err != nil {
+		return nil, err
+	}
 	rules, err := r.rules(root, blobs)
 	if err != nil {
 		return nil, err
@@ -125,6 +130,33 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 		files = append(files, f)
 	}
 	return NewTree(files)
+}
+
+// sparse keeps what lies in the directories that are wanted.
+func sparse(blobs []blob, wanted []string) ([]blob, error) {
+	if len(wanted) == 0 {
+		return blobs, nil
+	}
+	var kept []blob
+	found := make([]bool, len(wanted))
+	for _, b := range blobs {
+		in := false
+		for i, dir := range wanted {
+			dir = strings.TrimPrefix(path.Clean("/"+dir), "/")
+			if dir == "" || strings.HasPrefix(b.path, dir+"/") {
+				in, found[i] = true, true
+			}
+		}
+		if in {
+			kept = append(kept, b)
+		}
+	}
+	for i, dir := range wanted {
+		if !found[i] {
+			return nil, fmt.Errorf("spec.sparseCheckout[%d]: there is no directory %q", i, dir)
+		}
+	}
+	return kept, nil
 }
 
 // rules reads the rules of a commit.

@@ -27,14 +27,22 @@ type GitRef struct{ Branch, Tag, SemVer, Name, Commit string }
 
 // GitOptions say what is fetched, and how.
 type GitOptions struct {
-	// URL is http or https.
-	URL                             string
+	// URL is http, https or ssh.
+	URL string
+	// Username and Password, or BearerToken, are for http. Password also opens Identity.
 	Username, Password, BearerToken string
 	// CAFile holds PEM certificates to trust beside the system's.
 	CAFile []byte
+	// ClientCert and ClientKey are PEM, for servers that ask who calls.
+	ClientCert, ClientKey []byte
+	// Identity is a private key for ssh, and KnownHosts are the keys of its hosts.
+	Identity, KnownHosts []byte
 	// Proxy is the URL of a proxy, with its credentials; empty means that of the environment.
 	Proxy string
 	Ref   GitRef
+	// Sparse are the directories that are wanted; none means all. One that the commit does not have is
+	// an error.
+	Sparse []string
 	// Ignore is spec.ignore of Flux; nil means its defaults.
 	Ignore *string
 	// Timeout is one minute when zero.
@@ -84,7 +92,8 @@ func (r *remote) resolve(ctx context.Context) (target, error) {
 	}
 	asked := git.NewRemote(nil, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
 	refs, err := asked.ListContext(ctx, &git.ListOptions{
-		Auth: r.auth, CABundle: r.options.CAFile, ProxyOptions: r.proxy, PeelingOption: git.AppendPeeled,
+		Auth: r.auth, CABundle: r.options.CAFile, ClientCert: r.options.ClientCert, ClientKey: r.options.ClientKey,
+		ProxyOptions: r.proxy, PeelingOption: git.AppendPeeled,
 	})
 	if err != nil {
 		return target{}, r.explain(ctx, err)

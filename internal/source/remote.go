@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	"github.com/skeema/knownhosts"
 )
 
 // remote is a repository on a server, and how to get in there.
@@ -29,8 +31,8 @@ func newRemote(o GitOptions) (*remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL)
 	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%w: scheme %q is not served; use https or http", ErrURL, u.Scheme)
+	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ssh" {
+		return nil, fmt.Errorf("%w: scheme %q is not served; use https, http or ssh", ErrURL, u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return nil, fmt.Errorf("%w: it names no host", ErrURL)
@@ -39,15 +41,30 @@ func newRemote(o GitOptions) (*remote, error) {
 		return nil, errors.New("reading the CA certificates: they hold no certificate in PEM form")
 	}
 	r := &remote{options: o}
-	r.login(u)
-	u.User, u.Fragment = nil, ""
+	u.Fragment = ""
+	if u.Scheme == "ssh" {
+		if err := r.sshLogin(u); err != nil {
+			return nil, err
+		}
+	} else {
+		if err := r.login(u); err != nil {
+			return nil, err
+		}
+		u.User = nil
+	}
 	r.url = u.String()
 	return r, r.useProxy()
 }
 
 // login takes the credentials from the options, else from the URL.
-func (r *remote) login(u *url.URL) {
+func (r *remote) login(u *url.URL) error {
 	o := &r.options
+	if len(o.ClientCert) > 0 || len(o.ClientKey) > 0 {
+		if _, err := tls.X509KeyPair(o.ClientCert, o.ClientKey); err != nil {
+			// The library's error may quote the key.
+			return fmt.Errorf("%w: the client certificate and its key cannot be read, or do not fit", ErrAuth)
+		}
+	}
 	if o.Username == "" && o.Password == "" && o.BearerToken == "" && u.User != nil {
 		o.Username = u.User.Username()
 		o.Password, _ = u.User.Password()
@@ -64,6 +81,7 @@ func (r *remote) login(u *url.URL) {
 		// A token in the place of the user's name.
 		r.hide(o.Username)
 	}
+	return nil
 }
 
 func (r *remote) useProxy() error {
@@ -97,6 +115,10 @@ func (r *remote) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("fetching %q: %w", r.url, context.Cause(ctx))
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
 		return fmt.Errorf("fetching %q: %w", r.url, ErrAuth)
+	case knownhosts.IsHostUnknown(err), knownhosts.IsHostKeyChanged(err):
+		return fmt.Errorf("fetching %q: %w: %w", r.url, ErrAuth, ErrHostKey)
+	case strings.Contains(err.Error(), "ssh: unable to authenticate"):
+		return fmt.Errorf("fetching %q: %w: the host does not take the key", r.url, ErrAuth)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return fmt.Errorf("fetching %q: there is no such repository, or its credentials do not show it", r.url)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):

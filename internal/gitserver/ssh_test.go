@@ -1,0 +1,251 @@
+package gitserver_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/skeema/knownhosts"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// sshKey is a private key in PEM form, and what a server knows of it.
+func sshKey(t *testing.T, password string) ([]byte, ssh.Signer) {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.NewSignerFromKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if password != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte(password))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(block), signer
+}
+
+// sshServer serves one repository on disk to whoever has a key, and returns its address.
+func sshServer(t *testing.T, repo string, host ssh.Signer, allowed ssh.PublicKey) string {
+	t.Helper()
+	config := &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+		if c.User() != "git" || string(key.Marshal()) != string(allowed.Marshal()) {
+			return nil, errors.New("who is that")
+		}
+		return nil, nil
+	}}
+	config.AddHostKey(host)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serveSSH(conn, config, repo)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func serveSSH(conn net.Conn, config *ssh.ServerConfig, repo string) {
+	defer conn.Close()
+	_, channels, requests, err := ssh.NewServerConn(conn, config)
+	if err != nil {
+		return
+	}
+	go ssh.DiscardRequests(requests)
+	for opened := range channels {
+		channel, asked, err := opened.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer channel.Close()
+			for request := range asked {
+				_ = request.Reply(request.Type == "exec", nil)
+				if request.Type != "exec" || !strings.Contains(string(request.Payload), "git-upload-pack '/app.git'") {
+					continue
+				}
+				cmd := exec.Command("git", "upload-pack", repo)
+				cmd.Stdin, cmd.Stdout, cmd.Stderr = channel, channel, io.Discard
+				status := struct{ Code uint32 }{}
+				if cmd.Run() != nil {
+					status.Code = 1
+				}
+				_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(status))
+				return
+			}
+		}()
+	}
+}
+
+func TestFetchBySSH(t *testing.T) {
+	const password = "open sesame"
+	work := workingCopy(t)
+	hash := commit(t, work, "one", map[string]string{"a.yaml": "a: 1\n"})
+	_, host := sshKey(t, "")
+	identity, signer := sshKey(t, "")
+	stranger, strange := sshKey(t, "")
+	address := sshServer(t, work, host, signer.PublicKey())
+	known := []byte(knownhosts.Line([]string{address}, host.PublicKey()) + "\n")
+	branch := git(t, work, "rev-parse", "--abbrev-ref", "HEAD")
+	closed, sealed := sshKey(t, password)
+	sealedAddress := sshServer(t, work, host, sealed.PublicKey())
+	cases := map[string]struct {
+		reason string
+		change func(o *source.GitOptions)
+		err    error
+	}{
+		"key": {"a key that the host takes", func(*source.GitOptions) {}, nil},
+		"no user": {"git is the user when the URL names none", func(o *source.GitOptions) {
+			o.URL = "ssh://" + address + "/app.git"
+		}, nil},
+		"password": {"a key that is closed by a password", func(o *source.GitOptions) {
+			o.URL, o.Identity, o.Password = "ssh://git@"+sealedAddress+"/app.git", closed, password
+			o.KnownHosts = []byte(knownhosts.Line([]string{sealedAddress}, host.PublicKey()))
+		}, nil},
+		"wrong password": {"a password that does not fit", func(o *source.GitOptions) { o.Identity, o.Password = closed, "x" }, source.ErrAuth},
+		"stranger":       {"a key that the host does not take", func(o *source.GitOptions) { o.Identity = stranger }, source.ErrAuth},
+		"no key":         {"no key at all", func(o *source.GitOptions) { o.Identity = nil }, source.ErrAuth},
+		"no hosts":       {"no known hosts", func(o *source.GitOptions) { o.KnownHosts = nil }, source.ErrAuth},
+		"unknown host": {"a host that is not known", func(o *source.GitOptions) {
+			o.KnownHosts = []byte(knownhosts.Line([]string{"example.com"}, host.PublicKey()))
+		}, source.ErrHostKey},
+		"changed host": {"a host with another key", func(o *source.GitOptions) {
+			o.KnownHosts = []byte(knownhosts.Line([]string{address}, strange.PublicKey()))
+		}, source.ErrHostKey},
+		"bad hosts": {"known hosts that are none", func(o *source.GitOptions) { o.KnownHosts = []byte("x y z") }, source.ErrAuth},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := source.GitOptions{
+				URL: "ssh://git@" + address + "/app.git", Identity: identity, KnownHosts: known, Ref: source.GitRef{Branch: branch},
+			}
+			c.change(&o)
+			got, err := source.FetchGit(t.Context(), o, "", nil)
+			if !errors.Is(err, c.err) {
+				t.Fatalf("%s: error %v, want %v", c.reason, err, c.err)
+			}
+			if err != nil {
+				if strings.Contains(err.Error(), "PRIVATE KEY") || strings.Contains(err.Error(), password) {
+					t.Errorf("%s: the error shows a secret: %v", c.reason, err)
+				}
+				return
+			}
+			if want := branch + "@sha1:" + hash; got.Revision != want {
+				t.Errorf("%s: revision %q, want %q", c.reason, got.Revision, want)
+			}
+		})
+	}
+}
+
+// clientCertificate is one that signs itself.
+func clientCertificate(t *testing.T) (certificate, key []byte, pool *x509.CertPool) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "reader"}, NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool = x509.NewCertPool()
+	pool.AddCert(parsed)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), pool
+}
+
+func TestFetchWithClientCertificate(t *testing.T) {
+	s := serve(t)
+	certificate, key, pool := clientCertificate(t)
+	front := httptest.NewUnstartedServer(before(t, s.server))
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+	front.StartTLS()
+	defer front.Close()
+	o := s.options(source.GitRef{Branch: "main"})
+	o.URL = front.URL + "/git/app.git"
+	o.CAFile = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
+	if _, err := source.FetchGit(t.Context(), o, "", nil); err == nil {
+		t.Error("the server did not ask for a certificate")
+	}
+	o.ClientCert, o.ClientKey = certificate, key
+	if _, err := source.FetchGit(t.Context(), o, "", nil); err != nil {
+		t.Errorf("with a certificate: %v", err)
+	}
+	o.ClientKey = []byte("PRIVATE")
+	if _, err := source.FetchGit(t.Context(), o, "", nil); !errors.Is(err, source.ErrAuth) || strings.Contains(err.Error(), "PRIVATE") {
+		t.Errorf("with a key that is none: %v", err)
+	}
+}
+
+func TestFetchSparse(t *testing.T) {
+	s := serve(t)
+	commit(t, s.work, "more", map[string]string{"apps/a/x.yaml": "a\n", "apps/b/y.yaml": "b\n", "appsets/z.yaml": "c\n"})
+	s.push(t, "main")
+	for name, c := range map[string]struct {
+		sparse []string
+		want   []string
+		fails  string
+	}{
+		"one":     {sparse: []string{"./apps"}, want: []string{"apps/a/x.yaml", "apps/b/y.yaml"}},
+		"two":     {sparse: []string{"apps/b/", "appsets"}, want: []string{"apps/b/y.yaml", "appsets/z.yaml"}},
+		"missing": {sparse: []string{"apps", "nope"}, fails: `spec.sparseCheckout[1]: there is no directory "nope"`},
+	} {
+		o := s.options(source.GitRef{Branch: "main"})
+		o.Sparse = c.sparse
+		got, err := source.FetchGit(t.Context(), o, "", nil)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: error %v, want one with %q", name, err, c.fails)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, got.Tree.Paths()); diff != "" {
+			t.Errorf("%s: the files (-want +got):\n%s", name, diff)
+		}
+	}
+}
