@@ -11,6 +11,7 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/go-logr/logr"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/source"
@@ -164,7 +165,7 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 	var revision string
 	var tree *source.Tree
 	before, known := g.sources.store.Get(g.key)
-	if known && g.sameSelection(repo) {
+	if known && g.sameSelection(repo) && (options.Verify == nil || wasVerified(repo)) {
 		revision, tree = before.Revision, before.Tree
 	}
 	got, err := source.FetchGit(ctx, options, revision, tree)
@@ -181,7 +182,7 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 	g.done = &requestedPass{generation: repo.Generation, requested: repo.Annotations[requestedAt], at: time.Now()}
 	g.mu.Unlock()
 	g.sources.changed(g.key)
-	return g.succeeded(ctx, repo, got)
+	return g.succeeded(ctx, repo, got, options.Verify != nil)
 }
 
 // fetchPatience is how long units wait for the first fetch of this process before they go on with
@@ -212,9 +213,17 @@ func (g *gitSource) sameSelection(repo *sourcev1.GitRepository) bool {
 	defer g.mu.Unlock()
 	if g.done == nil {
 		return reflect.DeepEqual(repo.Status.ObservedIgnore, repo.Spec.Ignore) &&
-			slices.Equal(repo.Status.ObservedSparseCheckout, repo.Spec.SparseCheckout)
+			slices.Equal(repo.Status.ObservedSparseCheckout, repo.Spec.SparseCheckout) &&
+			repo.Status.ObservedRecurseSubmodules == repo.Spec.RecurseSubmodules
 	}
 	return g.done.generation == repo.Generation
+}
+
+// wasVerified tells that the artifact was verified as it is declared now.
+func wasVerified(repo *sourcev1.GitRepository) bool {
+	mode := repo.Status.SourceVerificationMode
+	return mode != nil && *mode == repo.Spec.Verification.GetMode() &&
+		apimeta.IsStatusConditionTrue(repo.Status.Conditions, sourcev1.SourceVerifiedCondition)
 }
 
 // restore reads the artifact of an earlier process back, so that units go on when the Git server

@@ -20,7 +20,7 @@ import (
 )
 
 // succeeded writes down what was fetched.
-func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository, got *source.GitResult) error {
+func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository, got *source.GitResult, verify bool) error {
 	a, ok := g.sources.store.Get(g.key)
 	if !ok {
 		return errors.New("the artifact is gone")
@@ -32,9 +32,16 @@ func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository,
 	message := fmt.Sprintf("stored artifact for revision '%s'", a.Revision)
 	c.set(conditionReady, metav1.ConditionTrue, meta.SucceededReason, message)
 	c.set(sourcev1.ArtifactInStorageCondition, metav1.ConditionTrue, meta.SucceededReason, message)
+	if verify {
+		verified(c, after, repo, got)
+	} else {
+		after.SourceVerificationMode = nil
+		c.drop(sourcev1.SourceVerifiedCondition)
+	}
 	after.Conditions = c.sorted()
 	after.ObservedGeneration = repo.Generation
 	after.ObservedIgnore, after.ObservedSparseCheckout = repo.Spec.Ignore, repo.Spec.SparseCheckout
+	after.ObservedRecurseSubmodules = repo.Spec.RecurseSubmodules
 	if after.Artifact == nil || after.Artifact.Revision != a.Revision || after.Artifact.Digest != a.Digest || after.Artifact.URL != a.URL {
 		size := a.Size
 		after.Artifact = &meta.Artifact{
@@ -52,6 +59,16 @@ func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository,
 			})
 	}
 	return g.patch(ctx, repo, after)
+}
+
+// verified writes down whose signatures were found. What was verified before still is.
+func verified(c *conditions, after *sourcev1.GitRepositoryStatus, repo *sourcev1.GitRepository, got *source.GitResult) {
+	mode := repo.Spec.Verification.GetMode()
+	after.SourceVerificationMode = &mode
+	if len(got.Verified) > 0 {
+		c.set(sourcev1.SourceVerifiedCondition, metav1.ConditionTrue, meta.SucceededReason,
+			"verified signature of\n\t- "+strings.Join(got.Verified, "\n\t- "))
+	}
 }
 
 func subject(message string) string {
@@ -76,6 +93,9 @@ func (g *gitSource) failed(ctx context.Context, repo *sourcev1.GitRepository, er
 	reason, terminal := failureReason(err)
 	after := repo.Status.DeepCopy()
 	c := g.conditions(repo, after)
+	if signatureReasons[reason] {
+		c.set(sourcev1.SourceVerifiedCondition, metav1.ConditionFalse, reason, err.Error())
+	}
 	c.set(sourcev1.FetchFailedCondition, metav1.ConditionTrue, reason, err.Error())
 	c.set(conditionReady, metav1.ConditionFalse, reason, err.Error())
 	if terminal {
@@ -104,12 +124,32 @@ func (g *gitSource) failed(ctx context.Context, repo *sourcev1.GitRepository, er
 	return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
 }
 
+// Reasons of Flux for signatures that were not found.
+const (
+	reasonVerificationMode = "InvalidVerificationMode"
+	reasonGitObject        = "InvalidGitObject"
+	reasonTagSignature     = "InvalidTagSignature"
+	reasonCommitSignature  = "InvalidCommitSignature"
+)
+
+var signatureReasons = map[string]bool{
+	reasonVerificationMode: true, reasonGitObject: true, reasonTagSignature: true, reasonCommitSignature: true,
+}
+
 // failureReason is the reason of Flux for an error, and whether only a change can help.
 func failureReason(err error) (reason string, terminal bool) {
 	var unsupported *unsupportedError
 	switch {
 	case errors.As(err, &unsupported):
 		return "UnsupportedField", true
+	case errors.Is(err, source.ErrNoTag):
+		return reasonVerificationMode, true
+	case errors.Is(err, source.ErrUnsigned):
+		return reasonGitObject, false
+	case errors.Is(err, source.ErrTagSignature):
+		return reasonTagSignature, false
+	case errors.Is(err, source.ErrCommitSignature):
+		return reasonCommitSignature, false
 	case errors.Is(err, source.ErrURL):
 		return sourcev1.URLInvalidReason, true
 	case errors.Is(err, source.ErrAuth):

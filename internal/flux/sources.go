@@ -133,10 +133,6 @@ func (e *unsupportedError) Error() string { return e.field + " is not supported:
 func unsupportedGit(repo *sourcev1.GitRepository) error {
 	spec := repo.Spec
 	switch {
-	case spec.Verification != nil:
-		return &unsupportedError{"spec.verify", "signatures are not verified; remove the field"}
-	case spec.RecurseSubmodules:
-		return &unsupportedError{"spec.recurseSubmodules", "submodules are not fetched; remove the field"}
 	case len(spec.Include) > 0:
 		return &unsupportedError{"spec.include", "other repositories are not included; remove the field"}
 	case spec.Provider != "" && spec.Provider != sourcev1.GitProviderGeneric:
@@ -153,7 +149,8 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	}
 	var err error
 	o := source.GitOptions{
-		URL: repo.Spec.URL, Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout, SpillDir: s.store.SpillDir(),
+		URL: repo.Spec.URL, Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout,
+		RecurseSubmodules: repo.Spec.RecurseSubmodules, SpillDir: s.store.SpillDir(),
 	}
 	if repo.Spec.Timeout != nil {
 		o.Timeout = repo.Spec.Timeout.Duration
@@ -161,9 +158,13 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	if ref := repo.Spec.Reference; ref != nil {
 		o.Ref = source.GitRef{Branch: ref.Branch, Tag: ref.Tag, SemVer: ref.SemVer, Name: ref.Name, Commit: ref.Commit}
 	}
+	if o.Verify, err = s.verification(ctx, repo); err != nil {
+		return o, err
+	}
 	if s.rewrite != nil {
 		if local, ok := s.rewrite(repo.Spec.URL); ok {
-			o.URL, o.Username, o.Password = local.URL, local.Username, local.Password
+			// A working copy is its user's own; what is not committed yet cannot be signed.
+			o.URL, o.Username, o.Password, o.Verify = local.URL, local.Username, local.Password, nil
 			return o, nil
 		}
 	}
@@ -190,6 +191,19 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	o.ClientCert, o.ClientKey = orBytes(data["tls.crt"], data["certFile"]), orBytes(data["tls.key"], data["keyFile"])
 	o.Identity, o.KnownHosts = data["identity"], data["known_hosts"]
 	return o, nil
+}
+
+// verification reads the keys by which a GitRepository has to be signed.
+func (s *sources) verification(ctx context.Context, repo *sourcev1.GitRepository) (*source.Verification, error) {
+	verify := repo.Spec.Verification
+	if verify == nil {
+		return nil, nil
+	}
+	data, err := s.secret(ctx, repo, "spec.verify.secretRef", verify.SecretRef.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &source.Verification{Commit: verify.VerifyHEAD(), Tag: verify.VerifyTag(), Keys: data}, nil
 }
 
 // orBytes returns the first of two values of a Secret that is there: the second has the older key.

@@ -3,22 +3,14 @@ package gitserver_test
 import (
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"io"
-	"log"
-	"math/big"
 	"net"
-	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 
@@ -74,7 +66,7 @@ func sshServer(t *testing.T, repo string, host ssh.Signer, allowed ssh.PublicKey
 }
 
 func serveSSH(conn net.Conn, config *ssh.ServerConfig, repo string) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, channels, requests, err := ssh.NewServerConn(conn, config)
 	if err != nil {
 		return
@@ -86,7 +78,7 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig, repo string) {
 			return
 		}
 		go func() {
-			defer channel.Close()
+			defer func() { _ = channel.Close() }()
 			for request := range asked {
 				_ = request.Reply(request.Type == "exec", nil)
 				if request.Type != "exec" || !strings.Contains(string(request.Payload), "git-upload-pack '/app.git'") {
@@ -162,90 +154,5 @@ func TestFetchBySSH(t *testing.T) {
 				t.Errorf("%s: revision %q, want %q", c.reason, got.Revision, want)
 			}
 		})
-	}
-}
-
-// clientCertificate is one that signs itself.
-func clientCertificate(t *testing.T) (certificate, key []byte, pool *x509.CertPool) {
-	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "reader"}, NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool = x509.NewCertPool()
-	pool.AddCert(parsed)
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), pool
-}
-
-func TestFetchWithClientCertificate(t *testing.T) {
-	s := serve(t)
-	certificate, key, pool := clientCertificate(t)
-	front := httptest.NewUnstartedServer(before(t, s.server))
-	front.Config.ErrorLog = log.New(io.Discard, "", 0)
-	front.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
-	front.StartTLS()
-	defer front.Close()
-	o := s.options(source.GitRef{Branch: "main"})
-	o.URL = front.URL + "/git/app.git"
-	o.CAFile = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
-	if _, err := source.FetchGit(t.Context(), o, "", nil); err == nil {
-		t.Error("the server did not ask for a certificate")
-	}
-	o.ClientCert, o.ClientKey = certificate, key
-	if _, err := source.FetchGit(t.Context(), o, "", nil); err != nil {
-		t.Errorf("with a certificate: %v", err)
-	}
-	o.ClientKey = []byte("PRIVATE")
-	if _, err := source.FetchGit(t.Context(), o, "", nil); !errors.Is(err, source.ErrAuth) || strings.Contains(err.Error(), "PRIVATE") {
-		t.Errorf("with a key that is none: %v", err)
-	}
-}
-
-func TestFetchSparse(t *testing.T) {
-	s := serve(t)
-	commit(t, s.work, "more", map[string]string{"apps/a/x.yaml": "a\n", "apps/b/y.yaml": "b\n", "appsets/z.yaml": "c\n"})
-	s.push(t, "main")
-	for name, c := range map[string]struct {
-		sparse []string
-		want   []string
-		fails  string
-	}{
-		"one":     {sparse: []string{"./apps"}, want: []string{"apps/a/x.yaml", "apps/b/y.yaml"}},
-		"two":     {sparse: []string{"apps/b/", "appsets"}, want: []string{"apps/b/y.yaml", "appsets/z.yaml"}},
-		"missing": {sparse: []string{"apps", "nope"}, fails: `spec.sparseCheckout[1]: there is no directory "nope"`},
-	} {
-		o := s.options(source.GitRef{Branch: "main"})
-		o.Sparse = c.sparse
-		got, err := source.FetchGit(t.Context(), o, "", nil)
-		if c.fails != "" {
-			if err == nil || !strings.Contains(err.Error(), c.fails) {
-				t.Errorf("%s: error %v, want one with %q", name, err, c.fails)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(c.want, got.Tree.Paths()); diff != "" {
-			t.Errorf("%s: the files (-want +got):\n%s", name, diff)
-		}
 	}
 }

@@ -42,11 +42,16 @@ func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitRe
 	if err != nil {
 		return nil, fmt.Errorf("fetching %q: %w: commit %s", r.url, ErrReference, t.hash)
 	}
-	tree, err := r.read(ctx, commit, previous)
-	if err != nil {
+	result := &GitResult{Revision: t.revision(), CommitMessage: commit.Message}
+	if v := r.options.Verify; v != nil {
+		if result.Verified, err = v.verify(repo, t, commit); err != nil {
+			return nil, fmt.Errorf("fetching %q: %w", r.url, err)
+		}
+	}
+	if result.Tree, err = r.read(ctx, commit, previous); err != nil {
 		return nil, fmt.Errorf("reading commit %s: %w", t.hash, err)
 	}
-	return &GitResult{Revision: t.revision(), Tree: tree, CommitMessage: commit.Message}, nil
+	return result, nil
 }
 
 func (r *remote) fetch(ctx context.Context, repo *git.Repository, t target) error {
@@ -103,7 +108,7 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
-	blobs, err := list(ctx, root)
+	blobs, modules, err := list(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +134,11 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 		}
 		files = append(files, f)
 	}
-	return NewTree(files)
+	below, err := r.submodules(ctx, root, modules)
+	if err != nil {
+		return nil, err
+	}
+	return NewTree(append(files, below...))
 }
 
 // sparse keeps what lies in the directories that are wanted.
@@ -176,27 +185,30 @@ func (r *remote) rules(root *object.Tree, blobs []blob) (*rules, error) {
 // trees that hold each other several times can name more files than any machine can list.
 const maxEntries = 2_000_000
 
-// list lists the files and symbolic links of a commit. Submodules are left out.
-func list(ctx context.Context, root *object.Tree) ([]blob, error) {
+// list lists the files and symbolic links of a commit, and its submodules.
+func list(ctx context.Context, root *object.Tree) (blobs, modules []blob, err error) {
 	walker := object.NewTreeWalker(root, true, nil)
 	defer walker.Close()
-	var blobs []blob
 	for range maxEntries {
 		name, entry, err := walker.Next()
 		if errors.Is(err, io.EOF) {
-			return blobs, nil
+			return blobs, modules, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
-		if entry.Mode != filemode.Dir && entry.Mode != filemode.Submodule {
+		switch entry.Mode {
+		case filemode.Dir:
+		case filemode.Submodule:
+			modules = append(modules, blob{path: name, entry: entry})
+		default:
 			blobs = append(blobs, blob{path: name, entry: entry})
 		}
 	}
-	return nil, fmt.Errorf("it has more than %d entries", maxEntries)
+	return nil, nil, fmt.Errorf("it has more than %d entries", maxEntries)
 }
 
 // contents returns a blob that has at most limit bytes.

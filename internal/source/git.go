@@ -43,6 +43,10 @@ type GitOptions struct {
 	// Sparse are the directories that are wanted; none means all. One that the commit does not have is
 	// an error.
 	Sparse []string
+	// RecurseSubmodules fetches submodules too, and theirs.
+	RecurseSubmodules bool
+	// Verify, when set, refuses a commit that is not signed as it says.
+	Verify *Verification
 	// Ignore is spec.ignore of Flux; nil means its defaults.
 	Ignore *string
 	// Timeout is one minute when zero.
@@ -57,6 +61,8 @@ type GitResult struct {
 	Revision      string
 	Tree          *Tree
 	CommitMessage string
+	// Verified says which signatures were verified.
+	Verified []string
 	// Unchanged is set when the revision is the previous one; nothing was downloaded then.
 	Unchanged bool
 }

@@ -24,6 +24,8 @@ type remote struct {
 	proxy transport.ProxyOptions
 	// secrets are never shown.
 	secrets []string
+	// nesting counts the repositories that this one is a submodule of.
+	nesting int
 }
 
 func newRemote(o GitOptions) (*remote, error) {

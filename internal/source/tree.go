@@ -46,6 +46,13 @@ func (f *File) Read() ([]byte, error) {
 	return data, nil
 }
 
+// at returns the same file at another path.
+func (f *File) at(name string) *File {
+	moved := *f
+	moved.Path = name
+	return &moved
+}
+
 // NewFile returns a file with its content in memory.
 func NewFile(name string, mode fs.FileMode, data []byte) *File {
 	sum := sha256.Sum256(data)

@@ -1,0 +1,105 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// Verification says whose signature has to be on what is fetched.
+type Verification struct {
+	// Commit and Tag are what has to be signed.
+	Commit, Tag bool
+	// Keys are armored PGP key rings, by the names of their entries.
+	Keys map[string][]byte
+}
+
+// Kinds of failures of a verification.
+var (
+	// ErrNoTag is a verification of a tag of something that was not selected by one.
+	ErrNoTag = errors.New("the signature of a tag cannot be verified: no tag was selected")
+	// ErrUnsigned is a tag that bears no signature.
+	ErrUnsigned = errors.New("it is not signed")
+	// ErrTagSignature and ErrCommitSignature are signatures that none of the keys made.
+	ErrTagSignature    = errors.New("the signature of the tag is not by one of the keys")
+	ErrCommitSignature = errors.New("the signature of the commit is not by one of the keys")
+)
+
+// signer verifies a signature by a key ring, and returns the ID of the key that made it.
+type signer func(ring string) (id string, err error)
+
+// verify checks the signatures of a commit, and of the tag that selected it, and says what it verified.
+func (v *Verification) verify(repo *git.Repository, t target, commit *object.Commit) ([]string, error) {
+	var verified []string
+	if v.Tag {
+		tag, err := tagOf(repo, t)
+		if err != nil {
+			return nil, err
+		}
+		id, err := v.signedBy(func(ring string) (string, error) {
+			entity, err := tag.Verify(ring)
+			if err != nil {
+				return "", err
+			}
+			return entity.PrimaryKey.KeyIdString(), nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%w: tag %q: %w", ErrTagSignature, tag.Name, err)
+		}
+		verified = append(verified, fmt.Sprintf("tag '%s@%s' with key '%s'", tag.Name, tag.Hash, id))
+	}
+	if !v.Commit {
+		return verified, nil
+	}
+	if strings.Contains(commit.PGPSignature, "SSH SIGNATURE") {
+		return nil, fmt.Errorf("%w: commit %s: it is signed by an SSH key, and only PGP keys are served", ErrCommitSignature, commit.Hash)
+	}
+	id, err := v.signedBy(func(ring string) (string, error) {
+		entity, err := commit.Verify(ring)
+		if err != nil {
+			return "", err
+		}
+		return entity.PrimaryKey.KeyIdString(), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: commit %s: %w", ErrCommitSignature, commit.Hash, err)
+	}
+	return append(verified, fmt.Sprintf("commit '%s' with key '%s'", commit.Hash, id)), nil
+}
+
+// tagOf returns the annotated tag that selected a commit.
+func tagOf(repo *git.Repository, t target) (*object.Tag, error) {
+	if !t.reference.IsTag() {
+		return nil, ErrNoTag
+	}
+	ref, err := repo.Reference(t.reference, true)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q", ErrReference, t.reference)
+	}
+	tag, err := repo.TagObject(ref.Hash())
+	if err != nil || tag.PGPSignature == "" {
+		return nil, fmt.Errorf("tag %q: %w", t.reference.Short(), ErrUnsigned)
+	}
+	return tag, nil
+}
+
+// signedBy tries every key ring.
+func (v *Verification) signedBy(check signer) (string, error) {
+	if len(v.Keys) == 0 {
+		return "", errors.New("there is no key")
+	}
+	var last error
+	for _, name := range slices.Sorted(maps.Keys(v.Keys)) {
+		id, err := check(string(v.Keys[name]))
+		if err == nil {
+			return id, nil
+		}
+		last = err
+	}
+	return "", last
+}
