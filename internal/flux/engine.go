@@ -74,6 +74,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
+		read: map[engine.ObjectID]readSecret{},
 	}
 	e.dialect = &dialect{secrets: client, registry: e.registry, events: ev}
 	e.runner = runner.New(runner.Config{
@@ -87,6 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.sources.objects = e.cluster.Objects
 	e.runner.Bind(e.cluster, apply.New(e.cluster, ApplyNames()))
 	return e, e.start(ctx)
 }

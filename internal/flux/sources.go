@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strconv"
 	"sync"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -31,8 +33,11 @@ type sources struct {
 	ctx     context.Context
 	wg      sync.WaitGroup
 
+	objects *cluster.Objects
+
 	mu   sync.RWMutex
 	gits map[source.Key]*gitSource
+	read map[engine.ObjectID]readSecret
 }
 
 // Local is a repository that is served from here.
@@ -214,13 +219,33 @@ func orBytes(value, older []byte) []byte {
 	return older
 }
 
-// secret reads the Secret that a field names.
+// secret reads the Secret that a field names. A poll finds it in memory while its watch has nothing new
+// to say.
 func (s *sources) secret(ctx context.Context, repo *sourcev1.GitRepository, field, name string) (map[string][]byte, error) {
+	id := engine.ObjectID{Kind: "Secret", Namespace: repo.Namespace, Name: name}
+	s.objects.Follow(id, "v1")
+	rec, exists := s.objects.Get(id)
+	s.mu.RLock()
+	known, read := s.read[id]
+	s.mu.RUnlock()
+	if exists && read && known.version == strconv.FormatUint(rec.ResourceVersion, 10) {
+		return known.data, nil
+	}
 	held, err := s.secrets.CoreV1().Secrets(repo.Namespace).Get(ctx, name, metav1.GetOptions{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err != nil {
+		delete(s.read, id)
 		return nil, fmt.Errorf("%s: reading Secret %q: %w", field, repo.Namespace+"/"+name, err)
 	}
+	s.read[id] = readSecret{version: held.ResourceVersion, data: held.Data}
 	return held.Data, nil
+}
+
+// readSecret is a Secret as it was read last.
+type readSecret struct {
+	version string
+	data    map[string][]byte
 }
 
 // proxy reads the proxy of a GitRepository as a URL with its credentials.

@@ -198,26 +198,31 @@ func (r *run) atRest(ctx context.Context, audit string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	count := map[string]int{}
+	var requests []string
+	watches := 0
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var e struct {
 			Verb      string    `json:"verb"`
+			URI       string    `json:"requestURI"`
 			UserAgent string    `json:"userAgent"`
 			Received  time.Time `json:"requestReceivedTimestamp"`
 		}
 		if json.Unmarshal(lines.Bytes(), &e) == nil && strings.HasPrefix(e.UserAgent, "headgate/") && e.Received.After(from) {
-			count[e.Verb]++
+			if e.Verb == "watch" {
+				watches++
+				continue
+			}
+			path, _, _ := strings.Cut(e.URI, "?")
+			requests = append(requests, e.Verb+" "+path)
 		}
 	}
-	watches := count["watch"]
-	delete(count, "watch")
-	total := 0
-	for _, n := range count {
-		total += n
+	text := fmt.Sprintf("%d in %s, and %d watch restarts", len(requests), r.idle, watches)
+	if len(requests) > 0 {
+		text += ": " + strings.Join(requests[:min(len(requests), 8)], ", ")
 	}
-	return fmt.Sprintf("%d in %s, and %d watch restarts", total, r.idle, watches), lines.Err()
+	return text, lines.Err()
 }
 
 // push commits everything and pushes it.
