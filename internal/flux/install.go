@@ -168,16 +168,27 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 	}
 	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	for _, o := range objects {
-		gvk := o.GroupVersionKind()
-		mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-		if err != nil {
-			return fmt.Errorf("applying %s: its kind is not served: %w", engine.IDOf(o), err)
+		resource, ok := ownResources[o.GroupVersionKind()]
+		if !ok {
+			gvk := o.GroupVersionKind()
+			mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+			if err != nil {
+				return fmt.Errorf("applying %s: its kind is not served: %w", engine.IDOf(o), err)
+			}
+			resource = mapping.Resource
 		}
-		if err := put(ctx, client.Resource(mapping.Resource).Namespace(o.GetNamespace()), o); err != nil {
+		if err := put(ctx, client.Resource(resource).Namespace(o.GetNamespace()), o); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ownResources are those of the kinds that Install has waited for: a server takes objects of a kind
+// before it announces the kind.
+var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
+	kustomizationKind.WithVersion(kustomizations.Version):  kustomizations,
+	gitRepositoryKind.WithVersion(gitRepositories.Version): gitRepositories,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {
