@@ -107,7 +107,7 @@ func (s *system) begin(ctx context.Context) error {
 		return err
 	}
 	engine, err := flux.Start(ctx, flux.Config{
-		Cluster: s.config, Store: s.store, Rewrite: s.rewrite(ctx), Reserved: flux.RootIDs(),
+		Cluster: s.config, Store: s.store, Rewrite: s.rewrite, Reserved: flux.RootIDs(),
 		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n) },
 		ObserveSource: s.say.Source,
 	})
@@ -139,30 +139,30 @@ func (s *system) states(ctx context.Context) []runner.State {
 
 // watch tells the engine of changes of what is served from here.
 func (s *system) watch(ctx context.Context) error {
-	rewrite := s.rewrite(ctx)
-	s.server.OnPush(func(string) { s.nudge(rewrite) })
+	s.server.OnPush(func(string) { s.nudge() })
 	if s.mirror == nil {
 		return nil
 	}
 	go func() {
 		_ = s.mirror.Watch(ctx, func(revision string) {
 			s.say.Info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
-			s.nudge(rewrite)
+			s.nudge()
 		}, func(err error) { s.say.Problem("repository", err.Error()) })
 	}()
 	return nil
 }
 
-func (s *system) nudge(rewrite func(string) (flux.Local, bool)) {
+// nudge has the sources fetched that are served from here, or all of them when none is.
+func (s *system) nudge() {
 	engine := s.leader.current()
 	if engine == nil {
 		return
 	}
 	engine.Nudge(func(url string) bool {
-		if rewrite == nil {
+		if s.rewrite == nil {
 			return true
 		}
-		_, ours := rewrite(url)
+		_, ours := s.rewrite(url)
 		return ours
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -69,7 +68,7 @@ func remoteRoot(address, branch, dir string) (flux.Root, error) {
 		// The parser's error quotes the URL, which may hold a password.
 		return flux.Root{}, errors.New("the URL of the repository cannot be parsed")
 	}
-	root := flux.Root{Branch: branch, Path: path.Join(".", strings.TrimPrefix(path.Clean("/"+dir), "/"))}
+	root := flux.Root{Branch: branch, Path: path.Join(".", path.Clean("/"+dir))}
 	if u.User != nil {
 		root.Username = u.User.Username()
 		root.Password, _ = u.User.Password()

@@ -34,6 +34,8 @@ type system struct {
 	log    *journal
 	leader leader
 	layout flux.Layout
+	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
+	rewrite func(url string) (flux.Local, bool)
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this
 	// process.
 	state, run string
@@ -160,6 +162,7 @@ func (s *system) startMirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.rewrite = s.standIn(ctx)
 	s.say.Done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
 	return nil
 }
@@ -173,11 +176,8 @@ func (s *system) install(ctx context.Context) error {
 	return flux.Install(ctx, s.config)
 }
 
-// rewrite lets the working copy stand in for its own remotes.
-func (s *system) rewrite(ctx context.Context) func(string) (flux.Local, bool) {
-	if s.mirror == nil {
-		return nil
-	}
+// standIn returns the rewrite of a system with a mirror.
+func (s *system) standIn(ctx context.Context) func(string) (flux.Local, bool) {
 	local := flux.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
 	remotes := s.mirror.Remotes(ctx)
 	return func(url string) (flux.Local, bool) {

@@ -61,7 +61,7 @@ func FindLayout(dir, root string) (Layout, error) {
 		}
 		root = candidates[0]
 	}
-	root = path.Join(".", strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(root)), "/"))
+	root = path.Join(".", path.Clean("/"+filepath.ToSlash(root)))
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
 		return Layout{}, fmt.Errorf("looking for the root %q: %w", root, err)
 	}

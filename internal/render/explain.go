@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -47,7 +48,7 @@ func (f *treeFS) explain(dir string, err error) error {
 			return &Error{File: inTree(path.Join(where, entry)), Err: errors.New("it is no Kubernetes object: " + missing)}
 		}
 	}
-	return &Error{File: f.named(where), Field: "entry " + quoted(entry), Err: errors.New(f.cause(path.Join(where, entry), plain(cause)))}
+	return &Error{File: f.named(where), Field: fmt.Sprintf("entry %q", entry), Err: errors.New(f.cause(path.Join(where, entry), plain(cause)))}
 }
 
 // cause shortens what kustomize says of an entry that it tried as a file and as a directory.
@@ -89,8 +90,6 @@ func plain(text string) string {
 	text = strings.ReplaceAll(text, root+"/", "")
 	return strings.ReplaceAll(text, "'"+root+"'", "the root")
 }
-
-func quoted(text string) string { return `"` + text + `"` }
 
 // unreadable explains why an object could not be decoded. It never shows a value.
 func unreadable(err error) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
@@ -30,8 +31,10 @@ var (
 	ErrCommitSignature = errors.New("the signature of the commit is not by one of the keys")
 )
 
-// signer verifies a signature by a key ring, and returns the ID of the key that made it.
-type signer func(ring string) (id string, err error)
+// signed is a commit or a tag.
+type signed interface {
+	Verify(ring string) (*openpgp.Entity, error)
+}
 
 // verify checks the signatures of a commit, and of the tag that selected it, and says what it verified.
 func (v *Verification) verify(repo *git.Repository, t target, commit *object.Commit) ([]string, error) {
@@ -41,13 +44,7 @@ func (v *Verification) verify(repo *git.Repository, t target, commit *object.Com
 		if err != nil {
 			return nil, err
 		}
-		id, err := v.signedBy(func(ring string) (string, error) {
-			entity, err := tag.Verify(ring)
-			if err != nil {
-				return "", err
-			}
-			return entity.PrimaryKey.KeyIdString(), nil
-		})
+		id, err := v.signedBy(tag)
 		if err != nil {
 			return nil, fmt.Errorf("%w: tag %q: %w", ErrTagSignature, tag.Name, err)
 		}
@@ -59,13 +56,7 @@ func (v *Verification) verify(repo *git.Repository, t target, commit *object.Com
 	if strings.Contains(commit.PGPSignature, "SSH SIGNATURE") {
 		return nil, fmt.Errorf("%w: commit %s: it is signed by an SSH key, and only PGP keys are served", ErrCommitSignature, commit.Hash)
 	}
-	id, err := v.signedBy(func(ring string) (string, error) {
-		entity, err := commit.Verify(ring)
-		if err != nil {
-			return "", err
-		}
-		return entity.PrimaryKey.KeyIdString(), nil
-	})
+	id, err := v.signedBy(commit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: commit %s: %w", ErrCommitSignature, commit.Hash, err)
 	}
@@ -88,16 +79,16 @@ func tagOf(repo *git.Repository, t target) (*object.Tag, error) {
 	return tag, nil
 }
 
-// signedBy tries every key ring.
-func (v *Verification) signedBy(check signer) (string, error) {
+// signedBy returns the ID of the key that made a signature.
+func (v *Verification) signedBy(s signed) (string, error) {
 	if len(v.Keys) == 0 {
 		return "", errors.New("there is no key")
 	}
 	var last error
 	for _, name := range slices.Sorted(maps.Keys(v.Keys)) {
-		id, err := check(string(v.Keys[name]))
+		entity, err := s.Verify(string(v.Keys[name]))
 		if err == nil {
-			return id, nil
+			return entity.PrimaryKey.KeyIdString(), nil
 		}
 		last = err
 	}

@@ -183,10 +183,23 @@ func (w *world) put(text string) error {
 	}
 }
 
-// until tries a condition until it holds; the last reason why not is shown when patience ends.
+// until tries a condition of a script until it holds. Each try asks a lot of the server.
 func until(ts *testscript.TestScript, what string, try func() (bool, string)) {
+	poll(ts, 50*time.Millisecond, "waiting for "+what, try)
+}
+
+// failer is a test or a script.
+type failer interface {
+	Fatalf(format string, args ...any)
+}
+
+// poll tries a condition until it holds; the last reason why not is shown when patience ends.
+func poll(t failer, every time.Duration, what string, try func() (bool, string)) {
+	if helped, ok := t.(interface{ Helper() }); ok {
+		helped.Helper()
+	}
 	deadline := time.After(patience)
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		ok, last := try()
@@ -195,7 +208,7 @@ func until(ts *testscript.TestScript, what string, try func() (bool, string)) {
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("waiting for %s: %s", what, last)
+			t.Fatalf("%s: %s", what, last)
 		case <-tick.C:
 		}
 	}

@@ -135,26 +135,13 @@ func (p *process) says(text string) {
 	})
 }
 
-// eventually tries a condition until it holds, and fails the test when patience ends.
+// eventually tries a condition until it holds, often enough to see what lasts for a moment.
 func eventually(t *testing.T, what string, try func() (bool, string)) {
 	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		ok, last := try()
-		if ok {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("waiting until %s: %s", what, last)
-		case <-tick.C:
-		}
-	}
+	poll(t, 5*time.Millisecond, "waiting until "+what, try)
 }
 
-// maps are the ConfigMaps of a namespace that were applied, with the value of their one key.
+// configMaps are the ConfigMaps of a namespace that were applied, with the value of their one key.
 func configMaps(t *testing.T, client kubernetes.Interface, namespace string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

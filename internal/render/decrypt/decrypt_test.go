@@ -5,22 +5,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"filippo.io/age"
-	"github.com/getsops/sops/v3"
-	"github.com/getsops/sops/v3/aes"
-	sopsage "github.com/getsops/sops/v3/age"
-	"github.com/getsops/sops/v3/config"
-	"github.com/getsops/sops/v3/keyservice"
-	"github.com/getsops/sops/v3/stores/dotenv"
-	"github.com/getsops/sops/v3/stores/ini"
-	sopsjson "github.com/getsops/sops/v3/stores/json"
-	sopsyaml "github.com/getsops/sops/v3/stores/yaml"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/render/decrypt/decrypttest"
 )
 
 func identity(t testing.TB) *age.X25519Identity {
@@ -45,45 +36,9 @@ func keys(t testing.TB, identities ...*age.X25519Identity) *decrypt.Keys {
 	return made
 }
 
-type store interface {
-	LoadPlainFile(in []byte) (sops.TreeBranches, error)
-	EmitEncryptedFile(in sops.Tree) ([]byte, error)
-}
-
-var stores = map[decrypt.Format]store{
-	decrypt.YAML: sopsyaml.NewStore(&config.YAMLStoreConfig{}), decrypt.JSON: sopsjson.NewStore(&config.JSONStoreConfig{}),
-	decrypt.Dotenv: dotenv.NewStore(&config.DotenvStoreConfig{}), decrypt.INI: ini.NewStore(&config.INIStoreConfig{}),
-	decrypt.Binary: sopsjson.NewBinaryStore(&config.JSONBinaryStoreConfig{}),
-}
-
-// encrypt does what "sops --encrypt" does.
 func encrypt(t testing.TB, plain, regex string, format decrypt.Format, to *age.X25519Identity) []byte {
 	t.Helper()
-	store := stores[format]
-	branches, err := store.LoadPlainFile([]byte(plain))
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := sopsage.MasterKeyFromRecipient(to.Recipient().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree := sops.Tree{Branches: branches, Metadata: sops.Metadata{
-		KeyGroups: []sops.KeyGroup{{key}}, EncryptedRegex: regex, Version: "3.9.0", LastModified: time.Unix(0, 0).UTC(),
-	}}
-	dataKey, errs := tree.GenerateDataKeyWithKeyServices([]keyservice.KeyServiceClient{keyservice.NewLocalClient()})
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	cipher := aes.NewCipher()
-	mac, err := tree.Encrypt(dataKey, cipher)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tree.Metadata.MessageAuthenticationCode, err = cipher.Encrypt(mac, dataKey, tree.Metadata.LastModified.Format(time.RFC3339)); err != nil {
-		t.Fatal(err)
-	}
-	out, err := store.EmitEncryptedFile(tree)
+	out, err := decrypttest.Encrypt([]byte(plain), format, regex, to.Recipient().String())
 	if err != nil {
 		t.Fatal(err)
 	}
