@@ -147,7 +147,11 @@ func (s *system) watch(ctx context.Context) error {
 		_ = s.mirror.Watch(ctx, func(revision string) {
 			s.say.Info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
 			s.nudge()
-		}, func(err error) { s.say.Problem("repository", err.Error()) })
+		}, func(err error) {
+			if ctx.Err() == nil {
+				s.say.Problem("repository", err.Error())
+			}
+		})
 	}()
 	return nil
 }

@@ -19,10 +19,15 @@ import (
 
 // locate says which directory is served, and what the cluster begins with, before anything is started.
 func (s *system) locate(context.Context) error {
+	var err error
+	if s.options.ageKeyFile != "" {
+		if s.ageKey, err = os.ReadFile(s.options.ageKeyFile); err != nil {
+			return fmt.Errorf("reading the age key: %w", err)
+		}
+	}
 	if s.options.remote() {
 		return nil
 	}
-	var err error
 	s.layout, err = flux.FindLayout(s.options.path, s.options.root)
 	return helpful(err)
 }

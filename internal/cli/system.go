@@ -34,6 +34,7 @@ type system struct {
 	log    *journal
 	leader leader
 	layout flux.Layout
+	ageKey []byte
 	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
 	rewrite func(url string) (flux.Local, bool)
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -68,10 +67,13 @@ func newUp(g *globals) *cobra.Command {
 
 func runUp(ctx context.Context, o upOptions) error {
 	s := &system{options: o, say: progress.New(o.io.Err)}
-	err := s.start(ctx)
+	// What looks at the repository ends before the repository is taken away.
+	running, end := context.WithCancel(ctx)
+	err := s.start(running)
 	if err == nil {
-		err = s.stay(ctx)
+		err = s.stay(running)
 	}
+	end()
 	s.say.Clear()
 	if ctx.Err() != nil {
 		s.say.Info("stopping", "")
@@ -89,11 +91,7 @@ func (s *system) putRoot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.options.ageKeyFile != "" {
-		if root.AgeKey, err = os.ReadFile(s.options.ageKeyFile); err != nil {
-			return fmt.Errorf("reading the age key: %w", err)
-		}
-	}
+	root.AgeKey = s.ageKey
 	if err := flux.PutRoot(ctx, s.config, root); err != nil {
 		return err
 	}

@@ -49,6 +49,9 @@ func FindLayout(dir, root string) (Layout, error) {
 	if err != nil {
 		return Layout{}, fmt.Errorf("looking at %q: %w", dir, err)
 	}
+	if _, err := os.ReadDir(dir); err != nil {
+		return Layout{}, fmt.Errorf("looking at the repository: %w", err)
+	}
 	if root == "" {
 		candidates, err := rootCandidates(dir)
 		switch {

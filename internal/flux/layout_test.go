@@ -46,6 +46,14 @@ func TestFindLayout(t *testing.T) {
 			reason: "a directory without units has none",
 			files:  map[string]string{"a.yaml": manifest}, fails: "no directory holds Flux Kustomizations",
 		},
+		"file": {
+			reason: "a file is no repository",
+			files:  map[string]string{"a.yaml": manifest}, dir: "a.yaml", fails: "a.yaml: not a directory",
+		},
+		"nothing": {
+			reason: "nothing is none either",
+			files:  map[string]string{"a.yaml": manifest}, dir: "nope", fails: "nope: no such file or directory",
+		},
 		"topmost": {
 			reason: "elsewhere the topmost directory with units is the root",
 			files:  map[string]string{"deploy/a.yaml": unitAt("a", "./x"), "deploy/below/b.yaml": unitAt("b", "./x"), ".hidden/c.yaml": unitAt("c", "./x")},
