@@ -8,6 +8,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -142,14 +143,28 @@ func (a *Applier) Apply(ctx context.Context, set Set) Outcome {
 	return out
 }
 
-// prepare begins to watch the kinds of a stage, so that the plan knows what is there.
+// Entry is the inventory line of an object that is applied here.
+func (a *Applier) Entry(u *unstructured.Unstructured) engine.Entry {
+	e := engine.EntryOf(u)
+	e.ID.Cluster = a.cluster.Name
+	return e
+}
+
+// prepare begins to watch the kinds of a stage, so that the plan knows what is there. What may not be
+// watched is read.
 func (a *Applier) prepare(ctx context.Context, stage []*unstructured.Unstructured) {
-	kinds := map[schema.GroupVersionKind]bool{}
-	for _, u := range stage {
-		kinds[u.GroupVersionKind()] = true
+	kinds := map[schema.GroupVersionKind][]string{}
+	entries := make([]engine.Entry, len(stage))
+	for i, u := range stage {
+		gvk := u.GroupVersionKind()
+		if entries[i] = a.Entry(u); !slices.Contains(kinds[gvk], u.GetNamespace()) {
+			kinds[gvk] = append(kinds[gvk], u.GetNamespace())
+		}
 	}
+	defer func() { a.cluster.Objects.Read(ctx, a.cluster.Objects.Unwatched(entries)) }()
 	var wg sync.WaitGroup
-	for gvk := range kinds {
+	defer wg.Wait()
+	for gvk, namespaces := range kinds {
 		if _, ok := a.cluster.Kinds.Find(gvk); !ok {
 			continue
 		}
@@ -157,15 +172,14 @@ func (a *Applier) prepare(ctx context.Context, stage []*unstructured.Unstructure
 		go func() {
 			defer wg.Done()
 			// Without the records every object is applied, which is slower and as right.
-			_ = a.cluster.Objects.WatchManaged(ctx, gvk)
+			_ = a.cluster.Objects.WatchManaged(ctx, gvk, namespaces)
 		}()
 	}
-	wg.Wait()
 }
 
 // one brings one object to what is declared.
 func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured) Result {
-	result := Result{Entry: engine.EntryOf(u)}
+	result := Result{Entry: a.Entry(u)}
 	id := result.Entry.ID
 	if owner, conflict := set.Conflicts[id]; conflict {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(

@@ -36,7 +36,7 @@ func (d Drift) String() string {
 
 // drift tells what was put right, given the object as it was before the write.
 func (w *write) drift(before *unstructured.Unstructured) *Drift {
-	id := engine.IDOf(w.desired)
+	id := w.id()
 	memory := w.applier.recall(id, false)
 	if memory.Digest != w.digest {
 		return nil

@@ -28,6 +28,8 @@ type write struct {
 	rules    [][]string
 }
 
+func (w *write) id() engine.ObjectID { return w.applier.Entry(w.desired).ID }
+
 func (w *write) client() dynamic.ResourceInterface {
 	c := w.applier.cluster.Dynamic.Resource(w.resource.GroupVersionResource)
 	if w.resource.Namespaced {
@@ -70,7 +72,7 @@ func (w *write) do(ctx context.Context, result Result) Result {
 // object is not applied at all.
 func (w *write) prepare(ctx context.Context) (desired, live *unstructured.Unstructured, err error) {
 	a, mode, rules := w.applier, w.applier.mode(w.desired), w.rules
-	memory := a.recall(engine.IDOf(w.desired), false)
+	memory := a.recall(w.id(), false)
 	drifted := memory.Digest == w.digest && w.live.Exists
 	if mode != engine.ModeIfNotPresent && !w.live.Stray && !drifted && len(rules) == 0 {
 		return w.desired, nil, nil
@@ -113,7 +115,7 @@ func (w *write) apply(ctx context.Context, desired *unstructured.Unstructured) (
 func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	a, id := w.applier, result.Entry.ID
 	if namespace, ok := missingNamespace(err); ok {
-		ns := engine.ObjectID{Kind: "Namespace", Name: namespace}
+		ns := engine.ObjectID{Kind: "Namespace", Name: namespace, Cluster: id.Cluster}
 		a.cluster.Objects.Follow(ns, "v1")
 		result.Wait = &Need{
 			Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("namespace %q does not exist", namespace)},

@@ -2,7 +2,8 @@
 // every object that the engine manages or follows a small record, kept by watches.
 //
 // The package reads; it never writes an object. It refuses polling: whoever needs a fact registers
-// what it wants to know and is told when that changes.
+// what it wants to know and is told when that changes. Where an account may not watch everything,
+// less is watched; what it may not watch at all is read when it is asked for.
 package cluster
 
 import (
@@ -42,6 +43,8 @@ type Listener interface {
 
 // Cluster is a connection to one cluster.
 type Cluster struct {
+	// Name tells clusters apart; it is the Cluster of every ObjectID that comes from here.
+	Name string
 	// Dynamic reads and writes objects of every kind.
 	Dynamic dynamic.Interface
 	// Kinds knows which kinds are served.
@@ -55,11 +58,9 @@ type Cluster struct {
 // dialTimeout bounds the first questions to the cluster.
 const dialTimeout = 30 * time.Second
 
-// Connect makes a connection; nothing is watched before Start.
-func Connect(config *rest.Config, ownership Ownership, listener Listener) (*Cluster, error) {
-	config = rest.CopyConfig(config)
-	// The engine bounds its own requests in flight; a rate on top would only delay them.
-	config.QPS, config.Burst = -1, -1
+// Connect makes a connection to the cluster of that name; nothing is watched before Start.
+func Connect(config *rest.Config, name string, ownership Ownership, listener Listener) (*Cluster, error) {
+	config = unlimited(config)
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
@@ -69,7 +70,30 @@ func Connect(config *rest.Config, ownership Ownership, listener Listener) (*Clus
 		return nil, fmt.Errorf("making a discovery client for %s: %w", config.Host, err)
 	}
 	kinds := newKinds(disc, listener)
-	return &Cluster{Dynamic: dyn, Kinds: kinds, Objects: newObjects(dyn, kinds, ownership, listener)}, nil
+	objects := newObjects(dyn, kinds, ownership, listener)
+	objects.cluster = name
+	return &Cluster{Name: name, Dynamic: dyn, Kinds: kinds, Objects: objects}, nil
+}
+
+// unlimited is the configuration without a rate: the engine bounds its own requests in flight.
+func unlimited(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = -1, -1
+	return config
+}
+
+// As is the same cluster as seen by whoever config is for, from now until ctx ends: what is served is
+// known already, objects are read anew. The account's right to impersonate is not checked here.
+func (c *Cluster) As(ctx context.Context, config *rest.Config, listener Listener) (*Cluster, error) {
+	config = unlimited(config)
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
+	}
+	objects := newObjects(dyn, c.Kinds, c.Objects.ownership, listener)
+	objects.cluster = c.Name
+	objects.start(ctx)
+	return &Cluster{Name: c.Name, Dynamic: dyn, Kinds: c.Kinds, Objects: objects}, nil
 }
 
 // Start asks the cluster what it serves and keeps that true by watching its CRDs, until ctx ends.

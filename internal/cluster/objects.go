@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,11 +50,15 @@ type Objects struct {
 	ownership Ownership
 	listener  Listener
 	ctx       context.Context
+	cluster   string
 
 	mu      sync.RWMutex
 	records map[engine.ObjectID]Record
 	watches map[watchKey]*watch
 	full    map[schema.GroupKind]bool
+	denials denials
+	// denied is set once anything was refused, which is rare.
+	denied atomic.Bool
 }
 
 type watchKey struct {
@@ -63,34 +70,68 @@ func newObjects(client dynamic.Interface, kinds *Kinds, ownership Ownership, lis
 	return &Objects{
 		client: client, kinds: kinds, ownership: ownership, listener: listener,
 		records: map[engine.ObjectID]Record{}, watches: map[watchKey]*watch{}, full: map[schema.GroupKind]bool{},
+		denials: denials{watches: map[watchKey]time.Time{}, reads: map[engine.ObjectID]bool{}},
 	}
 }
+
+// Ownership is how managed objects are marked.
+func (o *Objects) Ownership() Ownership { return o.ownership }
 
 func (o *Objects) start(ctx context.Context) { o.ctx = ctx }
 
 // WatchManaged keeps the records of all managed objects of a kind and waits until the first list
-// is in, unless the kind has only just come. A kind that is not served is an error.
-func (o *Objects) WatchManaged(ctx context.Context, gvk schema.GroupVersionKind) error {
-	w, err := o.ensure(gvk, selection{label: o.ownership.Label})
+// is in, unless the kind has only just come. Where that is not permitted, it does so for those of the
+// namespaces only. A kind that is not served is an error, and so is one that may not be watched: its
+// objects have to be read.
+func (o *Objects) WatchManaged(ctx context.Context, gvk schema.GroupVersionKind, namespaces []string) error {
+	err := o.watchAll(ctx, gvk, selection{label: o.ownership.Label})
+	if !errors.Is(err, errDenied) {
+		return err
+	}
+	r, ok := o.kinds.Lookup(gvk)
+	if !ok || !r.Namespaced {
+		return err
+	}
+	var errs []error
+	for _, namespace := range namespaces {
+		errs = append(errs, o.watchAll(ctx, gvk, selection{label: o.ownership.Label, namespace: namespace}))
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Objects) watchAll(ctx context.Context, gvk schema.GroupVersionKind, sel selection) error {
+	w, err := o.ensure(gvk, sel)
 	if err != nil || o.kinds.Young(gvk.GroupKind()) {
 		return err
 	}
-	return w.waitSynced(ctx)
+	wait, cancel := context.WithTimeoutCause(ctx, listTimeout, errSlow)
+	defer cancel()
+	return w.waitSynced(wait)
 }
 
 // Follow keeps the record of one object that may be managed by someone else. It does not wait. It
 // returns false when the kind is not served; the kind's arrival is then told to the listener.
 func (o *Objects) Follow(id engine.ObjectID, version string) bool {
 	_, err := o.ensure(id.GroupKind().WithVersion(version), selection{namespace: id.Namespace, name: id.Name})
-	return err == nil
+	return err == nil || errors.Is(err, errDenied)
 }
 
 func (o *Objects) ensure(gvk schema.GroupVersionKind, sel selection) (*watch, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := watchKey{gvk.GroupKind(), sel}
-	if w, ok := o.watches[key]; ok && !w.ended() {
-		return w, nil
+	if w, known := o.watches[key]; known {
+		running, _, denied := w.state()
+		if running {
+			return w, nil
+		}
+		if denied {
+			o.denials.watch(key)
+			delete(o.watches, key)
+		}
+	}
+	if o.denials.watching(key) {
+		return nil, errDenied
 	}
 	r, ok := o.kinds.Lookup(gvk)
 	if !ok {
@@ -164,7 +205,7 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 	labels := u.GetLabels()
 	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
 	r := Record{
-		ID: engine.IDOf(u), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
+		ID: engine.IDOf(u).In(o.cluster), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
 		Deleting: u.GetDeletionTimestamp() != nil, Health: health.Assess(u),
 		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
 	}
@@ -221,7 +262,7 @@ func (o *Objects) put(u *unstructured.Unstructured) {
 // dropped forgets an object that went. A record that a write made newer than the watch is kept: the
 // watch brings its end as well, later.
 func (o *Objects) dropped(u *unstructured.Unstructured) {
-	id := engine.IDOf(u)
+	id := engine.IDOf(u).In(o.cluster)
 	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
 	o.mu.Lock()
 	old, known := o.records[id]

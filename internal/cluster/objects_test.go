@@ -132,9 +132,9 @@ func TestReplaceDropsWhatIsMissing(t *testing.T) {
 
 func TestReconnected(t *testing.T) {
 	h := &heard{}
-	w := &watch{}
+	o, w := newObjects(nil, newKinds(nil, h), ownership, h), &watch{}
 	for _, err := range []error{nil, errLost, errLost, nil, nil} {
-		w.answered(err, h)
+		w.answered(err, o)
 	}
 	if h.back != 1 {
 		t.Errorf("told %d times that the cluster answers again, want once", h.back)

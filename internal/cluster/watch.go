@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,13 +26,13 @@ type Sink struct {
 	Put, Dropped func(u *unstructured.Unstructured)
 }
 
-// Watch hands all objects of a resource to a sink, now and as they change, until ctx ends. It
-// returns when the first list has been handed over.
-func (c *Cluster) Watch(ctx context.Context, r schema.GroupVersionResource, to Sink) error {
-	return c.Objects.newWatch(ctx, r, selection{}, to).waitSynced(ctx)
+// Watch hands all objects of a resource that a label selector matches to a sink, now and as they
+// change, until ctx ends. It returns when the first list has been handed over.
+func (c *Cluster) Watch(ctx context.Context, r schema.GroupVersionResource, labels string, to Sink) error {
+	return c.Objects.newWatch(ctx, r, selection{label: labels}, to).waitSynced(ctx)
 }
 
-// selection narrows a watch: to objects with a label, or to one object.
+// selection narrows a watch: to objects with a label, to those of a namespace, or to one object.
 type selection struct {
 	label           string
 	namespace, name string
@@ -57,6 +59,8 @@ type watch struct {
 	seen map[types.UID]*unstructured.Unstructured
 	// lost is set while the cluster does not answer.
 	lost bool
+	// denied is set when the watch ended because it is not permitted.
+	denied bool
 }
 
 // Backoff of a watch whose server does not answer, in bounds that notice its return soon.
@@ -75,13 +79,13 @@ func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, s
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			sel.apply(&options)
 			found, err := client.Namespace(sel.namespace).List(ctx, options)
-			w.answered(err, o.listener)
+			w.answered(err, o)
 			return found, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 			sel.apply(&options)
 			stream, err := client.Namespace(sel.namespace).Watch(ctx, options)
-			w.answered(err, o.listener)
+			w.answered(err, o)
 			return stream, err
 		},
 	}
@@ -95,16 +99,38 @@ func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, s
 	return w
 }
 
-// answered notes whether the cluster answers, and tells when it does again.
-func (w *watch) answered(err error, listener Listener) {
+// answered notes whether the cluster answers, and tells when it does again. A watch that is not
+// permitted ends: asking again would not help.
+func (w *watch) answered(err error, o *Objects) {
+	forbidden := apierrors.IsForbidden(err)
 	w.mu.Lock()
 	back := w.lost && err == nil
-	w.lost = err != nil
+	w.lost, w.denied = err != nil, w.denied || forbidden
 	w.mu.Unlock()
+	if forbidden {
+		o.denied.Store(true)
+		w.stop()
+	}
 	if back {
-		listener.Reconnected()
+		o.listener.Reconnected()
 	}
 }
+
+// state tells whether the watch goes on, whether it has its first list, and whether it ended because
+// it is not permitted.
+func (w *watch) state() (running, synced, denied bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.synced:
+		synced = true
+	default:
+	}
+	return w.ctx.Err() == nil, synced, w.denied
+}
+
+// errDenied is why a watch ended that is not permitted.
+var errDenied = errors.New("it is not permitted")
 
 // waitSynced waits until the first list is in.
 func (w *watch) waitSynced(ctx context.Context) error {
@@ -112,13 +138,14 @@ func (w *watch) waitSynced(ctx context.Context) error {
 	case <-w.synced:
 		return nil
 	case <-w.ctx.Done():
+		if _, _, denied := w.state(); denied {
+			return fmt.Errorf("watching %s: %w", w.resource.Resource, errDenied)
+		}
 		return fmt.Errorf("watching %s: the watch was stopped", w.resource.Resource)
 	case <-ctx.Done():
 		return fmt.Errorf("watching %s: the first list did not arrive: %w", w.resource.Resource, context.Cause(ctx))
 	}
 }
-
-func (w *watch) ended() bool { return w.ctx.Err() != nil }
 
 // Add takes an object of the watch; it is called by the reflector.
 func (w *watch) Add(obj any) error {

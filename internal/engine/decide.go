@@ -20,8 +20,8 @@ func Decide(f Facts) Decision {
 		return f.decideDeletion()
 	case f.Unit.Suspended:
 		return f.decideSuspended()
-	case f.Unit.Invalid != "":
-		return f.fail(ReasonInvalid, f.Unit.Invalid, true)
+	case f.Unit.Invalid != (Invalid{}):
+		return f.fail(f.Unit.Invalid.Reason, f.Unit.Invalid.Message, true)
 	case f.Pass != nil:
 		return f.decidePass()
 	default:

@@ -71,7 +71,7 @@ func TestDecide(t *testing.T) {
 			f.Drift, f.DriftAt = true, now.Add(time.Second)
 		}, StepWait, PhaseWaitingForHealth, "Job/j"},
 		"suspended": {"a suspended unit drops its pass", func(f *Facts) { f.Unit.Suspended = true; f.Pass = pass(Applied) }, StepAbandon, PhaseSuspended, ""},
-		"invalid":   {"a declaration that cannot be followed fails", func(f *Facts) { f.Unit.Invalid = "bad CEL" }, StepFail, PhaseFailed, "bad CEL"},
+		"invalid":   {"a declaration that cannot be followed fails", func(f *Facts) { f.Unit.Invalid = Invalid{ReasonInvalid, "bad CEL"} }, StepFail, PhaseFailed, "bad CEL"},
 		"busy":      {"a busy unit waits", func(f *Facts) { f.Pass = pass(Rendered); f.Busy = true }, StepWait, PhaseApplying, ""},
 		"rendered":  {"what was rendered is applied", func(f *Facts) { f.Pass = pass(Rendered) }, StepApply, PhaseApplying, ""},
 		"applied":   {"after the apply comes the prune", func(f *Facts) { f.Pass = pass(Applied) }, StepPrune, PhasePruning, ""},

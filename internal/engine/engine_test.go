@@ -20,10 +20,10 @@ func object(kind, name string) *unstructured.Unstructured {
 
 func TestInventoryID(t *testing.T) {
 	cases := map[string]ObjectID{
-		"ns_name_apps_Deployment":                           {"apps", "Deployment", "ns", "name"},
-		"_name__Namespace":                                  {"", "Namespace", "", "name"},
-		"_system__a_rbac.authorization.k8s.io_ClusterRole":  {"rbac.authorization.k8s.io", "ClusterRole", "", "system:a"},
-		"ns_with_underscore_rbac.authorization.k8s.io_Role": {"rbac.authorization.k8s.io", "Role", "ns", "with_underscore"},
+		"ns_name_apps_Deployment":                           {"apps", "Deployment", "ns", "name", ""},
+		"_name__Namespace":                                  {"", "Namespace", "", "name", ""},
+		"_system__a_rbac.authorization.k8s.io_ClusterRole":  {"rbac.authorization.k8s.io", "ClusterRole", "", "system:a", ""},
+		"ns_with_underscore_rbac.authorization.k8s.io_Role": {"rbac.authorization.k8s.io", "Role", "ns", "with_underscore", ""},
 	}
 	for text, id := range cases {
 		if got := id.Encode(); got != text {

@@ -56,6 +56,8 @@ const (
 	ReasonPruneFailed        = "PruneFailed"
 	ReasonHealthCheckFailed  = "HealthCheckFailed"
 	ReasonInvalid            = "InvalidCELExpression"
+	ReasonUnsupported        = "UnsupportedField"
+	ReasonAccessDenied       = "AccessDenied"
 	ReasonSuspended          = "Suspended"
 	ReasonCycle              = "DependencyCycle"
 )

@@ -21,9 +21,17 @@ import (
 // ObjectID names one object of a cluster, whatever version of its API it was read in.
 type ObjectID struct {
 	Group, Kind, Namespace, Name string
+	// Cluster is the cluster that the object is in, as a Target names it.
+	Cluster string
 }
 
-// IDOf returns the identity of u.
+// In is the object of the same name in another cluster.
+func (id ObjectID) In(cluster string) ObjectID {
+	id.Cluster = cluster
+	return id
+}
+
+// IDOf returns the identity of u in the engine's own cluster.
 func IDOf(u *unstructured.Unstructured) ObjectID {
 	gvk := u.GroupVersionKind()
 	return ObjectID{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
@@ -42,9 +50,10 @@ func (id ObjectID) String() string {
 	return id.Kind + "/" + id.Namespace + "/" + id.Name
 }
 
-// Compare orders identities by group, kind, namespace and name.
+// Compare orders identities by cluster, group, kind, namespace and name.
 func (id ObjectID) Compare(other ObjectID) int {
 	return cmp.Or(
+		cmp.Compare(id.Cluster, other.Cluster),
 		cmp.Compare(id.Group, other.Group), cmp.Compare(id.Kind, other.Kind),
 		cmp.Compare(id.Namespace, other.Namespace), cmp.Compare(id.Name, other.Name),
 	)
@@ -77,7 +86,7 @@ func (e Entry) GroupVersionKind() schema.GroupVersionKind {
 }
 
 // Encode writes the identity as "<namespace>_<name>_<group>_<kind>", where a ":" of the name is
-// written "__": the form that Flux keeps in status.inventory.
+// written "__": the form that Flux keeps in status.inventory. The cluster is not written.
 func (id ObjectID) Encode() string {
 	name := strings.ReplaceAll(id.Name, ":", "__")
 	return id.Namespace + "_" + name + "_" + id.Group + "_" + id.Kind

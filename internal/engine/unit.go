@@ -78,6 +78,20 @@ const (
 	DeletionOrphan             DeletionPolicy = "Orphan"
 )
 
+// Target is where the objects of a unit are, and as whom they are read and written there.
+type Target struct {
+	// Cluster names another cluster than the engine's own, by what says how it is reached. It is
+	// empty for the engine's own.
+	Cluster string
+	// User is who the engine acts as, empty for itself.
+	User string
+}
+
+// Invalid is why a declaration cannot be followed at all.
+type Invalid struct {
+	Reason, Message string
+}
+
 // Unit is what a dialect's object declares, in the engine's terms.
 type Unit struct {
 	ID         UnitID
@@ -87,12 +101,14 @@ type Unit struct {
 	Requested string
 	Suspended bool
 	Deleting  bool
-	// Invalid is why the declaration cannot be followed at all, empty when it can.
-	Invalid string
+	// Invalid is set when the declaration cannot be followed.
+	Invalid Invalid
+	Target  Target
 
 	Source       SourceID
 	Dependencies []Dependency
 	// Reads are the objects that the render reads beside its source.
+	// They are in the engine's own cluster, whatever the target is.
 	Reads []ObjectID
 
 	Interval, RetryInterval, Timeout time.Duration

@@ -28,6 +28,9 @@ type dialect struct {
 	secrets  kubernetes.Interface
 	registry *registry
 	events   events
+	tenancy  Tenancy
+
+	connections *connections
 }
 
 // Inputs gathers what the render of a Kustomization needs.
@@ -38,6 +41,7 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	inputs, err := inputsOf(ctx, ks, reader)
+	inputs.Options.NoRemoteBases = d.tenancy.NoRemoteBases
 	inputs.Versions = reader.versions
 	return inputs, err
 }

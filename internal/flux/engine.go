@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -36,6 +35,12 @@ type Config struct {
 	Store *source.Store
 	// Rewrite, when set, names a repository served from here that stands in for a URL.
 	Rewrite func(url string) (Local, bool)
+	// Tenancy is what the tenants of the cluster may do.
+	Tenancy Tenancy
+	// Selector, when not empty, is the label selector of the objects that are served: a shard.
+	Selector string
+	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
+	InsecureKubeconfigTLS bool
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Observe, when set, is told what units do; ObserveSource what goes wrong with sources. They
@@ -76,20 +81,23 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
 		read: map[engine.ObjectID]readSecret{},
 	}
-	e.dialect = &dialect{secrets: client, registry: e.registry, events: ev}
+	e.dialect = &dialect{
+		secrets: client, registry: e.registry, events: ev, tenancy: cfg.Tenancy,
+		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
+	}
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
 		Reserved:  cfg.Reserved,
 		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true},
 	})
 	e.sources.notify = e.runner.SourceChanged
-	e.cluster, err = cluster.Connect(cfg.Cluster, Ownership(), e.runner)
+	e.cluster, err = cluster.Connect(cfg.Cluster, "", Ownership(), e.runner)
 	if err != nil {
 		return nil, err
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
-	e.sources.objects = e.cluster.Objects
-	e.runner.Bind(e.cluster, apply.New(e.cluster, ApplyNames()))
+	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
+	e.runner.Bind(e.cluster, cfg.Cluster, ApplyNames())
 	return e, e.start(ctx)
 }
 
@@ -120,10 +128,10 @@ func (e *Engine) start(ctx context.Context) error {
 func (e *Engine) watch(ctx, wait context.Context) error {
 	ready := make(chan error, 2)
 	go func() {
-		ready <- e.cluster.Watch(ctx, gitRepositories, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+		ready <- e.cluster.Watch(ctx, gitRepositories, e.cfg.Selector, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
 	}()
 	go func() {
-		ready <- e.cluster.Watch(ctx, kustomizations, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
+		ready <- e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
 	}()
 	for range 2 {
 		select {
@@ -167,13 +175,14 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			return
 		}
 		e.finalizer(ctx, ks, kustomizations)
-		e.runner.Upsert(declare(ks))
+		e.runner.Upsert(e.cfg.Tenancy.declare(ks))
 	}
 }
 
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	id := unitID(u.GetNamespace(), u.GetName())
 	e.registry.drop(id)
+	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
 }
 

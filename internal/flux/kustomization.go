@@ -11,12 +11,22 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
+// Tenancy is what the tenants of a cluster may do.
+type Tenancy struct {
+	// DefaultServiceAccount is the account of Kustomizations that name none, in their namespace.
+	DefaultServiceAccount string
+	// NoCrossNamespaceRefs refuses sources of other namespaces.
+	NoCrossNamespaceRefs bool
+	// NoRemoteBases refuses kustomizations that refer to something outside of their source.
+	NoRemoteBases bool
+}
+
 // declare reads a Kustomization into a unit.
-func declare(ks *kustomizev1.Kustomization) engine.Unit {
+func (t Tenancy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	u := engine.Unit{
 		ID: unitID(ks.Namespace, ks.Name), UID: string(ks.UID), Generation: ks.Generation,
 		Requested: ks.Annotations[requestedAt], Suspended: ks.Spec.Suspend, Deleting: !ks.DeletionTimestamp.IsZero(),
-		Source:   sourceOf(ks),
+		Source: sourceOf(ks), Target: t.targetOf(ks),
 		Interval: ks.Spec.Interval.Duration, RetryInterval: ks.GetRetryInterval(), Timeout: ks.GetTimeout(),
 		Prune: ks.Spec.Prune, Force: ks.Spec.Force, Deletion: engine.DeletionPolicy(ks.GetDeletionPolicy()),
 		Applied: ks.Status.LastAppliedRevision, Handled: ks.Status.LastHandledReconcileAt,
@@ -25,7 +35,7 @@ func declare(ks *kustomizev1.Kustomization) engine.Unit {
 		for _, e := range ks.Status.Inventory.Entries {
 			// An entry that cannot be read names nothing that could be pruned.
 			if id, err := engine.DecodeID(e.ID); err == nil {
-				u.Inventory = append(u.Inventory, engine.Entry{ID: id, Version: e.Version})
+				u.Inventory = append(u.Inventory, engine.Entry{ID: id.In(u.Target.Cluster), Version: e.Version})
 			}
 		}
 	}
@@ -34,20 +44,62 @@ func declare(ks *kustomizev1.Kustomization) engine.Unit {
 			Unit: unitID(orDefault(d.Namespace, ks.Namespace), d.Name), Expr: d.ReadyExpr,
 		})
 	}
-	extra, err := parseDependsOn(ks.Annotations[dependsOn], ks.Namespace)
-	if err != nil {
-		u.Invalid = err.Error()
-	}
+	extra, malformed := parseDependsOn(ks.Annotations[dependsOn], ks.Namespace)
 	u.Dependencies = append(u.Dependencies, extra...)
 	u.Reads = readsOf(ks)
-	u.Health = healthOf(ks)
-	if u.Ignore, err = ignoreOf(ks); err != nil && u.Invalid == "" {
-		u.Invalid = err.Error()
-	}
-	if u.Invalid == "" {
-		u.Invalid = unsupported(ks)
-	}
+	u.Health = healthOf(ks, u.Target.Cluster)
+	var illegible error
+	u.Ignore, illegible = ignoreOf(ks)
+	u.Invalid = firstOf(
+		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: t.denied(ks)},
+		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupported(ks)},
+		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(malformed)},
+		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(illegible)},
+	)
 	return u
+}
+
+// firstOf returns the first of several findings that there is.
+func firstOf(found ...engine.Invalid) engine.Invalid {
+	for _, one := range found {
+		if one.Message != "" {
+			return one
+		}
+	}
+	return engine.Invalid{}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// targetOf tells where the objects of a Kustomization are, and as whom they are written.
+func (t Tenancy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
+	var target engine.Target
+	if ref := ks.Spec.KubeConfig; ref != nil {
+		switch {
+		case ref.SecretRef != nil:
+			target.Cluster = "Secret/" + ks.Namespace + "/" + ref.SecretRef.Name + "/" + ref.SecretRef.Key
+		case ref.ConfigMapRef != nil:
+			target.Cluster = "ConfigMap/" + ks.Namespace + "/" + ref.ConfigMapRef.Name
+		}
+	}
+	if account := orDefault(ks.Spec.ServiceAccountName, t.DefaultServiceAccount); account != "" {
+		target.User = "system:serviceaccount:" + ks.Namespace + ":" + account
+	}
+	return target
+}
+
+// denied names a reference that tenants may not have.
+func (t Tenancy) denied(ks *kustomizev1.Kustomization) string {
+	source := sourceOf(ks)
+	if !t.NoCrossNamespaceRefs || source.Namespace == ks.Namespace {
+		return ""
+	}
+	return fmt.Sprintf("spec.sourceRef: %s is in another namespace; references across namespaces are blocked on this cluster", source)
 }
 
 func orDefault(s, fallback string) string {
@@ -68,10 +120,8 @@ func unsupported(ks *kustomizev1.Kustomization) string {
 	switch {
 	case ks.Spec.SourceRef.Kind != sourcev1.GitRepositoryKind:
 		return fmt.Sprintf("spec.sourceRef.kind: sources of kind %q are not served; use a GitRepository", ks.Spec.SourceRef.Kind)
-	case ks.Spec.KubeConfig != nil:
-		return "spec.kubeConfig: remote clusters are not supported; remove the field"
-	case ks.Spec.ServiceAccountName != "":
-		return "spec.serviceAccountName: impersonation is not supported; remove the field"
+	case ks.Spec.KubeConfig != nil && ks.Spec.KubeConfig.SecretRef == nil && ks.Spec.KubeConfig.ConfigMapRef == nil:
+		return "spec.kubeConfig: name a Secret with secretRef, or a ConfigMap with configMapRef"
 	case ks.Spec.Decryption != nil && ks.Spec.Decryption.ServiceAccountName != "":
 		return "spec.decryption.serviceAccountName: workload identity is not supported; use spec.decryption.secretRef"
 	default:
@@ -90,10 +140,16 @@ func readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
 	if d := ks.Spec.Decryption; d != nil && d.SecretRef != nil {
 		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: d.SecretRef.Name})
 	}
+	if k := ks.Spec.KubeConfig; k != nil && k.SecretRef != nil {
+		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: k.SecretRef.Name})
+	}
+	if k := ks.Spec.KubeConfig; k != nil && k.ConfigMapRef != nil {
+		reads = append(reads, engine.ObjectID{Kind: "ConfigMap", Namespace: ks.Namespace, Name: k.ConfigMapRef.Name})
+	}
 	return reads
 }
 
-func healthOf(ks *kustomizev1.Kustomization) engine.HealthPolicy {
+func healthOf(ks *kustomizev1.Kustomization, cluster string) engine.HealthPolicy {
 	policy := engine.HealthPolicy{Wait: ks.Spec.Wait}
 	for _, check := range ks.Spec.HealthChecks {
 		gv, err := schema.ParseGroupVersion(orDefault(check.APIVersion, "apps/v1"))
@@ -101,7 +157,7 @@ func healthOf(ks *kustomizev1.Kustomization) engine.HealthPolicy {
 			continue
 		}
 		policy.Checks = append(policy.Checks, engine.Entry{
-			ID:      engine.ObjectID{Group: gv.Group, Kind: check.Kind, Namespace: orDefault(check.Namespace, ""), Name: check.Name},
+			ID:      engine.ObjectID{Group: gv.Group, Kind: check.Kind, Namespace: check.Namespace, Name: check.Name, Cluster: cluster},
 			Version: gv.Version,
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +112,7 @@ func (r *Runner) awaitNeeds(u *unit) bool {
 	came := false
 	for _, need := range u.needs {
 		if need.What == apply.KindServed {
-			r.byKind.add(need.Kind, u.ID)
+			r.byKind.add(kindIn{need.Kind, u.Target.Cluster}, u.ID)
 			came = came || r.kindCame(u, need)
 			continue
 		}
@@ -123,11 +124,15 @@ func (r *Runner) awaitNeeds(u *unit) bool {
 }
 
 func (r *Runner) kindCame(u *unit, need apply.Need) bool {
+	t := r.at(u)
+	if t == nil {
+		return false
+	}
 	for _, o := range u.rendering.objects {
 		if o.GroupVersionKind().GroupKind() != need.Kind {
 			continue
 		}
-		if _, served := r.cluster.Kinds.Lookup(o.GroupVersionKind()); served {
+		if _, served := t.cluster.Kinds.Lookup(o.GroupVersionKind()); served {
 			return true
 		}
 	}
@@ -135,7 +140,7 @@ func (r *Runner) kindCame(u *unit, need apply.Need) bool {
 }
 
 func (r *Runner) objectCame(u *unit, need apply.Need) bool {
-	_, exists := r.cluster.Objects.Get(need.Object)
+	_, exists := r.record(u, need.Object)
 	switch need.What {
 	case apply.ObjectThere:
 		return exists
@@ -193,7 +198,7 @@ func (r *Runner) reconsider(u *unit) {
 
 // consider enters an object as drifted if it is no longer what was applied.
 func (r *Runner) consider(u *unit, id engine.ObjectID) {
-	if !r.applier.Drifted(id) || u.Suspended || u.Deleting {
+	if t := r.at(u); t == nil || !t.applier.Drifted(id) || u.Suspended || u.Deleting {
 		return
 	}
 	if owner, _ := r.owners.Owner(id); owner != u.ID {
@@ -243,10 +248,8 @@ func (r *Runner) interested(u *unit, id engine.ObjectID) bool {
 			return true
 		}
 	}
-	for _, d := range u.Dependencies {
-		if d.Object == id {
-			return true
-		}
+	if slices.Contains(r.seen(u), id) {
+		return true
 	}
 	for _, need := range u.needs {
 		if need.Object == id {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,9 +32,11 @@ func (r *Runner) upsert(declared engine.Unit) {
 		!slices.Equal(u.Dependencies, declared.Dependencies)
 	if changed {
 		r.unlink(u)
+		r.retarget(u, declared.Target)
 		u.Unit = declared
 		r.compile(u)
 		r.link(u)
+		r.attach(u)
 		r.regraph = true
 		r.mark(u.ID)
 		r.wakeHolding()
@@ -42,26 +45,46 @@ func (r *Runner) upsert(declared engine.Unit) {
 	r.markAll(r.dependents[declared.ID])
 }
 
+// retarget notes that a unit is about to work elsewhere. What it holds in the cluster of before stays
+// there: nobody says how that would be reached from now on.
+func (r *Runner) retarget(u *unit, to engine.Target) {
+	if u.Target == to {
+		return
+	}
+	if u.Target.Cluster != to.Cluster && len(u.inventory) > 0 {
+		r.note(u, u.phase, fmt.Sprintf("%d objects stay in the cluster of before", len(u.inventory)), false)
+		r.drop(u, u.inventory)
+		u.rendering, u.looked = nil, engine.Key{}
+	}
+	u.Target, u.attached = to, nil
+	r.retire()
+}
+
 // scope takes the namespace off the objects of a declaration whose kinds have none: only the cluster
 // knows which these are.
 func (r *Runner) scope(declared *engine.Unit) {
-	scoped := func(id engine.ObjectID) engine.ObjectID {
-		if res, served := r.cluster.Kinds.Lookup(id.GroupKind().WithVersion("")); served && !res.Namespaced {
-			id.Namespace = ""
-		}
-		return id
-	}
 	declared.Dependencies = slices.Clone(declared.Dependencies)
 	for i := range declared.Dependencies {
 		if d := &declared.Dependencies[i]; d.Unit == (engine.UnitID{}) {
-			d.Object = scoped(d.Object)
+			d.Object = scoped(r.home, d.Object)
 		}
+	}
+	t := r.targets.get(engine.Target{Cluster: declared.Target.Cluster})
+	if t == nil {
+		return
 	}
 	declared.Health.Checks = slices.Clone(declared.Health.Checks)
 	for i := range declared.Health.Checks {
 		c := &declared.Health.Checks[i]
-		c.ID = scoped(c.ID)
+		c.ID = scoped(t, c.ID)
 	}
+}
+
+func scoped(t *target, id engine.ObjectID) engine.ObjectID {
+	if res, served := t.cluster.Kinds.Lookup(id.GroupKind().WithVersion("")); served && !res.Namespaced {
+		id.Namespace = ""
+	}
+	return id
 }
 
 // adopt takes over what the declaration says was applied before this process began.
@@ -71,20 +94,15 @@ func (r *Runner) adopt(u *unit, declared engine.Unit) {
 	r.setInventory(u, declared.Inventory)
 	for _, e := range declared.Inventory {
 		r.owners.Claim(e.ID, declared.ID)
-		// Deletions behind our back are noticed from the start.
-		_, _ = r.cluster.Kinds.Lookup(e.GroupVersionKind())
 	}
 }
 
 func (r *Runner) compile(u *unit) {
 	rules, ready, err := rulesOf(&u.Unit)
-	if err != nil && u.Invalid == "" {
-		u.Invalid = err.Error()
+	if err != nil && u.Invalid == (engine.Invalid{}) {
+		u.Invalid = engine.Invalid{Reason: engine.ReasonInvalid, Message: err.Error()}
 	}
 	u.rules, u.ready = rules, ready
-	for _, e := range u.Health.Exprs {
-		r.cluster.Objects.KeepFull(schema.GroupKind{Group: e.Group, Kind: e.Kind})
-	}
 }
 
 // link enters the unit into the indexes.
@@ -93,22 +111,24 @@ func (r *Runner) link(u *unit) {
 	for _, d := range u.Dependencies {
 		if d.Unit != (engine.UnitID{}) {
 			r.dependents.add(d.Unit, u.ID)
-			continue
 		}
-		r.follow(u, d.Object, "")
+	}
+	for _, id := range r.seen(u) {
+		r.follow(r.eyes(u), u, id, "")
 	}
 	for _, check := range u.Health.Checks {
-		r.follow(u, check.ID, check.Version)
+		r.follow(r.at(u), u, check.ID, check.Version)
 	}
 	for _, read := range u.Reads {
-		r.follow(u, read, "v1")
+		r.follow(r.home, u, read, "v1")
 	}
 }
 
-func (r *Runner) follow(u *unit, id engine.ObjectID, version string) {
+// follow keeps the record of an object true that the unit looks at, as soon as there is a connection.
+func (r *Runner) follow(t *target, u *unit, id engine.ObjectID, version string) {
 	r.byObject.add(id, u.ID)
-	if !r.cluster.Objects.Follow(id, version) {
-		r.byKind.add(id.GroupKind(), u.ID)
+	if t != nil && !t.cluster.Objects.Follow(id, version) {
+		r.byKind.add(kindIn{id.GroupKind(), id.Cluster}, u.ID)
 	}
 }
 
@@ -116,8 +136,10 @@ func (r *Runner) unlink(u *unit) {
 	r.bySource.remove(u.Source, u.ID)
 	for _, d := range u.Dependencies {
 		r.dependents.remove(d.Unit, u.ID)
-		if !u.owned[d.Object] {
-			r.byObject.remove(d.Object, u.ID)
+	}
+	for _, id := range r.seen(u) {
+		if !u.owned[id] {
+			r.byObject.remove(id, u.ID)
 		}
 	}
 	for _, check := range u.Health.Checks {
@@ -153,6 +175,7 @@ func (r *Runner) remove(id engine.UnitID) {
 	r.setInventory(u, nil)
 	delete(r.units, id)
 	delete(r.holding, id)
+	r.retire()
 	r.regraph = true
 	r.markAll(r.dependents[id])
 	r.wakeHolding()
@@ -228,7 +251,7 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 // readChanged begins a new desired state when an object that the render read is different now. A
 // render that is under way is looked at when it is done.
 func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
-	rec, _ := r.cluster.Objects.Get(id)
+	rec, _ := r.home.cluster.Objects.Get(id)
 	if u.versions == nil || u.versions[id] == rec.ResourceVersion {
 		return
 	}
@@ -240,18 +263,20 @@ func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
 // readMeanwhile looks for objects that have become newer than what a render read.
 func (r *Runner) readMeanwhile(u *unit) {
 	for _, id := range u.Reads {
-		if rec, ok := r.cluster.Objects.Get(id); ok && rec.ResourceVersion > u.versions[id] && u.versions != nil {
+		if rec, ok := r.home.cluster.Objects.Get(id); ok && rec.ResourceVersion > u.versions[id] && u.versions != nil {
 			r.readChanged(u, id)
 		}
 	}
 }
 
 // Reconnected tells that the cluster answers again: what failed because it did not is tried at once.
-func (r *Runner) Reconnected() {
+func (r *Runner) Reconnected() { r.reconnected("") }
+
+func (r *Runner) reconnected(cluster string) {
 	r.mail.post(func() {
 		now := time.Now()
 		for id, u := range r.units {
-			if f := u.last.Failure; f != nil && f.Transient && f.RetryAt.After(now) {
+			if f := u.last.Failure; u.Target.Cluster == cluster && f != nil && f.Transient && f.RetryAt.After(now) {
 				f.RetryAt, u.attempts = now, 0
 				r.mark(id)
 			}
@@ -261,16 +286,24 @@ func (r *Runner) Reconnected() {
 
 // KindChanged tells that a kind has become served, or is no longer.
 func (r *Runner) KindChanged(gk schema.GroupKind) {
-	r.mail.post(func() { r.kindChanged(gk) })
+	r.mail.post(func() { r.kindChanged(kindIn{gk, ""}) })
 }
 
-func (r *Runner) kindChanged(gk schema.GroupKind) {
-	if _, served := r.cluster.Kinds.Lookup(gk.WithVersion("")); !served {
-		r.cluster.Objects.StopKind(gk)
+func (r *Runner) kindChanged(kind kindIn) {
+	for _, t := range r.targets.all(kind.cluster) {
+		if _, served := t.cluster.Kinds.Lookup(kind.WithVersion("")); !served {
+			t.cluster.Objects.StopKind(kind.GroupKind)
+		}
+	}
+	base := r.targets.get(engine.Target{Cluster: kind.cluster})
+	if base == nil {
 		return
 	}
-	waiting := r.byKind[gk]
-	delete(r.byKind, gk)
+	if _, served := base.cluster.Kinds.Lookup(kind.WithVersion("")); !served {
+		return
+	}
+	waiting := r.byKind[kind]
+	delete(r.byKind, kind)
 	for id := range waiting {
 		u, ok := r.units[id]
 		if !ok {

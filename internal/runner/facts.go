@@ -40,10 +40,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 
 // health judges the objects that count for a unit, from the records that the watches keep.
 func (r *Runner) health(u *unit) engine.UnitHealth {
-	entries := u.Health.Checks
-	if u.Health.Wait {
-		entries = u.inventory
-	}
+	entries := r.counted(u)
 	judged := make([]engine.ObjectHealth, 0, len(entries))
 	for _, e := range entries {
 		judged = append(judged, r.judge(u, e))
@@ -51,13 +48,22 @@ func (r *Runner) health(u *unit) engine.UnitHealth {
 	return engine.RollUp(judged)
 }
 
+// counted are the objects whose health counts for a unit.
+func (r *Runner) counted(u *unit) []engine.Entry {
+	if u.Health.Wait {
+		return u.inventory
+	}
+	return u.Health.Checks
+}
+
 func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
-	if child, ok := r.units[engine.UnitID{Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name}]; ok &&
-		r.cfg.UnitKinds[e.ID.GroupKind()] && !u.rules.Has(e.ID.GroupKind()) {
+	rec, ok := r.record(u, e.ID)
+	if child := r.childOf(u, e.ID); child != nil && (ok || u.Target.User == "") {
 		return r.judgeUnit(e.ID, child)
 	}
-	rec, ok := r.cluster.Objects.Get(e.ID)
 	switch {
+	case !ok && r.unreadable(u, e.ID):
+		return engine.ObjectHealth{ID: e.ID, Verdict: engine.Unknown, Message: "its account may not read it"}
 	case !ok:
 		return engine.ObjectHealth{ID: e.ID, Verdict: engine.NotFound}
 	case !u.rules.Has(e.ID.GroupKind()):
@@ -67,6 +73,20 @@ func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
 	default:
 		return u.rules.Assess(rec.Full)
 	}
+}
+
+// childOf returns the unit that an object declares, when it is one of this engine and no expression
+// judges it.
+func (r *Runner) childOf(u *unit, id engine.ObjectID) *unit {
+	if id.Cluster != "" || !r.cfg.UnitKinds[id.GroupKind()] || u.rules.Has(id.GroupKind()) {
+		return nil
+	}
+	return r.units[engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}]
+}
+
+func (r *Runner) unreadable(u *unit, id engine.ObjectID) bool {
+	t := r.at(u)
+	return t != nil && t.cluster.Objects.Unreadable(id)
 }
 
 // judgeUnit is the health of a unit as an object of its parent: known here before it is written.
@@ -101,7 +121,7 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 	for i, d := range u.Dependencies {
 		facts[i] = engine.DependencyFact{Dependency: d}
 		if d.Unit == (engine.UnitID{}) {
-			facts[i].Met, facts[i].Message = r.objectMet(d.Object)
+			facts[i].Met, facts[i].Message = r.objectMet(u, d.Object)
 			continue
 		}
 		facts[i].Met, facts[i].Message = r.unitMet(u, d)
@@ -109,9 +129,12 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 	return facts
 }
 
-func (r *Runner) objectMet(id engine.ObjectID) (bool, string) {
-	rec, ok := r.cluster.Objects.Get(id)
+func (r *Runner) objectMet(u *unit, id engine.ObjectID) (bool, string) {
+	objects := r.eyes(u).cluster.Objects
+	rec, ok := objects.Get(id)
 	switch {
+	case !ok && objects.Unreadable(id):
+		return false, "its account may not read it"
 	case !ok:
 		return false, "it does not exist"
 	case rec.Health.Verdict != engine.Current:
@@ -140,8 +163,26 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	return true, ""
 }
 
+// objectSeen tells whether a unit can see an object, and else why not.
+func (r *Runner) objectSeen(u *unit, id engine.ObjectID) (bool, string) {
+	objects := r.eyes(u).cluster.Objects
+	if _, ok := objects.Get(id); ok {
+		return true, ""
+	}
+	if objects.Unreadable(id) {
+		return false, "its account may not read it"
+	}
+	return false, "it has not been read yet"
+}
+
 func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 	dep, self := r.cfg.Dialect.Object(d.Unit), r.cfg.Dialect.Object(u.ID)
+	if id := r.objectOf(d.Unit); r.looksInto(u, d) {
+		// The account has to be able to see what it asks about.
+		if met, why := r.objectSeen(u, id); !met {
+			return false, why
+		}
+	}
 	if dep == nil || self == nil {
 		return false, "it does not exist"
 	}

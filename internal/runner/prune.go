@@ -34,7 +34,7 @@ func (r *Runner) unsettled(u *unit) string {
 // unborn tells whether a unit that another one declares is not known here as it is declared.
 func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
 	id := r.objectOf(child)
-	rec, exists := r.cluster.Objects.Get(id)
+	rec, exists := r.record(parent, id)
 	c, known := r.units[child]
 	switch {
 	case !exists && parent.last.Failure != nil && parent.pass == nil:
@@ -60,10 +60,11 @@ func (r *Runner) hold(u *unit) string {
 func (r *Runner) holdFor(u *unit) string {
 	var reasons []string
 	for peer := range r.bySource[u.Source] {
-		if peer == u.ID {
+		other := r.units[peer]
+		if peer == u.ID || elsewhere(other, u) {
 			continue
 		}
-		if why := r.unsettled(r.units[peer]); why != "" {
+		if why := r.unsettled(other); why != "" {
 			reasons = append(reasons, why)
 		}
 	}
@@ -72,6 +73,13 @@ func (r *Runner) holdFor(u *unit) string {
 	}
 	slices.Sort(reasons)
 	return "deletions wait: " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
+}
+
+// elsewhere tells whether a unit can claim nothing of what another one holds: it works in a cluster of
+// its own, to which nothing else can lead. A unit of the engine's own cluster may declare units that
+// work anywhere.
+func elsewhere(peer, u *unit) bool {
+	return peer.Target.Cluster != "" && peer.Target.Cluster != u.Target.Cluster
 }
 
 // holdDeletion is hold for a unit that is itself deleted.
@@ -109,11 +117,27 @@ func (r *Runner) startPrune(u *unit) {
 		return
 	}
 	u.busy = true
-	id := u.ID
+	id, target := u.ID, u.Target
 	r.work(func(ctx context.Context) func() {
-		results := r.applier.Delete(ctx, id, left)
+		t, err := r.reach(ctx, id, target)
+		if err != nil {
+			return func() { r.stepFailed(id, p, err) }
+		}
+		results := t.applier.Delete(ctx, id, left)
 		return func() { r.pruned(id, p, results) }
 	})
+}
+
+func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	if u.pass == p {
+		r.fail(u, buildFailure(err), false)
+	}
+	r.mark(id)
 }
 
 // unclaimed returns the entries that no other unit wants and lets the others go to whoever does.
@@ -195,11 +219,45 @@ func (r *Runner) startFinalize(u *unit) {
 	}
 	entries := r.unclaimed(u, engine.Leftover(u.inventory, nil))
 	u.busy = true
-	id := u.ID
+	id, target := u.ID, u.Target
 	r.work(func(ctx context.Context) func() {
-		results := r.applier.Delete(ctx, id, entries)
+		if err := r.cfg.Dialect.Orphaned(ctx, id); err != nil {
+			return func() { r.abandoned(id, entries, err) }
+		}
+		t, err := r.reach(ctx, id, target)
+		if err != nil {
+			return func() { r.deletionFailed(id, err.Error()) }
+		}
+		results := t.applier.Delete(ctx, id, entries)
 		return func() { r.finalized(id, results) }
 	})
+}
+
+// abandoned lets the objects of a deleted unit stay where they are, since nobody can delete them.
+func (r *Runner) abandoned(id engine.UnitID, entries []engine.Entry, why error) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	r.note(u, engine.PhaseDeleting, fmt.Sprintf("%d objects stay: %s", len(entries), why), true)
+	u.deletion.pruned = true
+	r.mark(id)
+}
+
+// deletionFailed has the deletion of a unit tried again, ever later.
+func (r *Runner) deletionFailed(id engine.UnitID, message string) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
+	u.attempts++
+	message += "; to let it go without deleting its objects, set spec.suspend"
+	r.note(u, engine.PhaseDeleting, message, true)
+	r.report(u, Report{Reason: engine.ReasonPruneFailed, Message: message})
+	r.mark(id)
 }
 
 func (r *Runner) finalized(id engine.UnitID, results []apply.Result) {
@@ -212,10 +270,7 @@ func (r *Runner) finalized(id engine.UnitID, results []apply.Result) {
 	failure := r.takeDeletions(u, results)
 	r.mark(id)
 	if failure != nil {
-		u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
-		u.attempts++
-		r.note(u, engine.PhaseDeleting, failure.Message, true)
-		r.report(u, Report{Reason: engine.ReasonPruneFailed, Message: failure.Message})
+		r.deletionFailed(id, failure.Message)
 		return
 	}
 	u.deletion.pruned = true
@@ -242,7 +297,7 @@ func deletedEntries(results []apply.Result) []engine.Entry {
 func (r *Runner) terminating(u *unit) []engine.ObjectHealth {
 	var there []engine.ObjectHealth
 	for _, e := range u.terminating {
-		if rec, ok := r.cluster.Objects.Get(e.ID); ok {
+		if rec, ok := r.record(u, e.ID); ok {
 			there = append(there, engine.ObjectHealth{ID: rec.ID, Verdict: engine.Terminating})
 		}
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -16,6 +17,7 @@ import (
 // job is one render, with everything it needs, so that it can run outside of the loop.
 type job struct {
 	id       engine.UnitID
+	target   engine.Target
 	key      engine.Key
 	tree     *source.Tree
 	previous *rendering
@@ -25,7 +27,7 @@ type job struct {
 
 func (r *Runner) jobOf(u *unit, key engine.Key, fresh bool) job {
 	_, tree := r.cfg.Sources.Source(u.Source)
-	j := job{id: u.ID, key: key, tree: tree, previous: u.rendering, fresh: fresh}
+	j := job{id: u.ID, target: u.Target, key: key, tree: tree, previous: u.rendering, fresh: fresh}
 	if u.inputsFor == u.inputs && u.cached != nil && !fresh && j.previous != nil && j.previous.key.Generation == key.Generation {
 		j.cached = u.cached
 	}
@@ -89,7 +91,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 		inputs = &got
 	}
 	out.inputs, out.versions = inputs.Digest, inputs.Versions
-	if j.reusable(out) {
+	if j.reusable(out) && r.targets.get(j.target) != nil {
 		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
 		return out, inputs
 	}
@@ -106,7 +108,12 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 		return out, inputs
 	}
 	out.result = result
-	out.err = r.finish(out, inputs.Labels)
+	t, err := r.reach(ctx, j.id, j.target)
+	if err != nil {
+		out.err = err
+		return out, inputs
+	}
+	out.err = r.finish(out, t, inputs.Labels)
 	return out, inputs
 }
 
@@ -120,7 +127,7 @@ func (j job) reusable(out *rendering) bool {
 }
 
 // finish labels the objects with their owner and puts them in order.
-func (r *Runner) finish(out *rendering, labels map[string]string) error {
+func (r *Runner) finish(out *rendering, t *target, labels map[string]string) error {
 	seen := map[engine.ObjectID]bool{}
 	objects := make([]*unstructured.Unstructured, 0, len(out.result.Objects))
 	for _, o := range out.result.Objects {
@@ -131,10 +138,10 @@ func (r *Runner) finish(out *rendering, labels map[string]string) error {
 		}
 		maps.Copy(all, labels)
 		o.SetLabels(all)
-		if res, ok := r.cluster.Kinds.Lookup(o.GroupVersionKind()); ok && !res.Namespaced {
+		if res, ok := t.cluster.Kinds.Lookup(o.GroupVersionKind()); ok && !res.Namespaced {
 			o.SetNamespace("")
 		}
-		id := engine.IDOf(o)
+		id := t.applier.Entry(o).ID
 		if r.cfg.Reserved[id] {
 			continue
 		}
@@ -146,9 +153,11 @@ func (r *Runner) finish(out *rendering, labels map[string]string) error {
 	}
 	out.objects = engine.Sort(objects)
 	for _, o := range out.objects {
-		out.entries = append(out.entries, engine.EntryOf(o))
+		out.entries = append(out.entries, t.applier.Entry(o))
 	}
-	out.children = childrenOf(out.objects, r.cfg.UnitKinds)
+	if t.cluster.Name == "" {
+		out.children = childrenOf(out.objects, r.cfg.UnitKinds)
+	}
 	return nil
 }
 
@@ -172,12 +181,16 @@ func (r *Runner) rendered(j job, p *engine.Pass, out *rendering, inputs *Inputs)
 }
 
 func buildFailure(err error) engine.Failure {
+	if away := (*unreachable)(nil); errors.As(err, &away) {
+		return engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: true}
+	}
 	return engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Transient: apply.Transient(err)}
 }
 
 // accept enters a rendering: what it was made from, what the unit claims by it, and what it lets
 // go of, if someone else wants that.
 func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
+	r.attach(u)
 	if inputs != nil {
 		u.cached, u.inputsFor = inputs, out.key.Inputs
 	}
@@ -235,7 +248,9 @@ func (r *Runner) inherit(owner engine.UnitID, e engine.Entry) {
 
 // letGo hands an object over to the next unit that claims it.
 func (r *Runner) letGo(u *unit, id engine.ObjectID) {
-	r.applier.Forget(id)
+	if t := r.at(u); t != nil {
+		t.applier.Forget(id)
+	}
 	heir, changed := r.owners.Release(id, u.ID)
 	if !changed {
 		return

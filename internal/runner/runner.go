@@ -16,9 +16,9 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
-	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -49,6 +49,11 @@ type Dialect interface {
 	Inputs(ctx context.Context, id engine.UnitID) (Inputs, error)
 	// Report writes the state of a unit down. It writes nothing when nothing changed.
 	Report(ctx context.Context, r Report) error
+	// Connect tells how the cluster of a unit is reached that is not the engine's own.
+	Connect(ctx context.Context, id engine.UnitID) (Connection, error)
+	// Orphaned tells why nobody can delete the objects of a deleted unit any more, so that they stay;
+	// nil when they can be deleted.
+	Orphaned(ctx context.Context, id engine.UnitID) error
 	// Release lets the object of a unit go that was deleted.
 	Release(ctx context.Context, id engine.UnitID) error
 	// Object returns the object that declares a unit, as expressions see it, or nil.
@@ -85,8 +90,10 @@ type Note struct {
 // Runner runs units on one cluster.
 type Runner struct {
 	cfg     Config
-	cluster *cluster.Cluster
-	applier *apply.Applier
+	home    *target
+	config  *rest.Config
+	names   apply.Names
+	targets targets
 
 	mail    mailbox
 	renders chan struct{}
@@ -99,7 +106,7 @@ type Runner struct {
 	bySource   index[engine.SourceID]
 	byObject   index[engine.ObjectID]
 	dependents index[engine.UnitID]
-	byKind     index[schema.GroupKind]
+	byKind     index[kindIn]
 	holding    map[engine.UnitID]bool
 	// needy are units whose objects need something else first.
 	needy  map[engine.UnitID]bool
@@ -125,17 +132,16 @@ func New(cfg Config) *Runner {
 		cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), mail: newMailbox(),
 		units: map[engine.UnitID]*unit{}, owners: engine.NewOwners(),
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
-		dependents: index[engine.UnitID]{}, byKind: index[schema.GroupKind]{},
+		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},
 		holding: map[engine.UnitID]bool{}, needy: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
-		tug: map[engine.ObjectID]*tug{},
+		tug: map[engine.ObjectID]*tug{}, targets: targets{held: map[engine.Target]*target{}},
 	}
 }
 
-// Bind gives the runner the cluster that it works on; it is called once, before Run.
-func (r *Runner) Bind(c *cluster.Cluster, a *apply.Applier) { r.cluster, r.applier = c, a }
-
 // Run runs the loop until ctx ends and every worker has come back.
 func (r *Runner) Run(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	r.ctx = ctx
 	for {
 		select {

@@ -89,6 +89,11 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 	if d.Phase == engine.PhaseWaitingForDependencies && len(r.cycles[u.ID]) == 0 {
 		r.lookAhead(u)
 	}
+	if d.Phase != engine.PhaseReady && !u.Suspended && !u.busy {
+		if due := r.readUnwatched(u); !due.IsZero() {
+			at = sooner(at, due)
+		}
+	}
 	r.setTimer(u, at)
 }
 
@@ -259,9 +264,14 @@ func (r *Runner) startApply(u *unit) {
 	}
 	u.busy = true
 	u.drift, u.driftAt = nil, time.Time{}
-	id := u.ID
+	id, target, checks := u.ID, u.Target, u.Health.Checks
 	r.work(func(ctx context.Context) func() {
-		out := r.applier.Apply(ctx, set)
+		t, err := r.reach(ctx, id, target)
+		if err != nil {
+			return func() { r.stepFailed(id, p, err) }
+		}
+		t.cluster.Objects.Read(ctx, t.cluster.Objects.Unwatched(checks))
+		out := t.applier.Apply(ctx, set)
 		return func() { r.applied(id, p, out) }
 	})
 }

@@ -33,6 +33,12 @@ type unit struct {
 	nextAt   time.Time
 	timer    *time.Timer
 
+	// attached is the connection through which the objects of the unit are looked at.
+	attached *target
+	// readAt is when what the unit waits for was read last, since it may not be watched.
+	readAt  time.Time
+	reading bool
+
 	// inventory is what the unit holds in the cluster.
 	inventory []engine.Entry
 	// owned are the objects for which the unit is entered in the index of objects.

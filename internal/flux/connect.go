@@ -1,0 +1,259 @@
+package flux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"golang.org/x/oauth2"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/transport"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// connections reads how the clusters are reached that Kustomizations name. It is safe for concurrent
+// use.
+type connections struct {
+	client  kubernetes.Interface
+	objects *cluster.Objects
+	// insecure permits kubeconfigs that leave the server's certificate unchecked.
+	insecure bool
+
+	mu   sync.Mutex
+	held map[engine.UnitID]connection
+}
+
+// connection is what was read for a Kustomization last.
+type connection struct {
+	runner.Connection
+	version string
+}
+
+// Connect tells how the cluster of a Kustomization is reached that names one.
+func (d *dialect) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
+	ks, ok := d.registry.get(id)
+	if !ok || ks.Spec.KubeConfig == nil {
+		return runner.Connection{}, fmt.Errorf("reading %s: it is gone", id)
+	}
+	return d.connections.read(ctx, id, ks)
+}
+
+// read returns what is held while the watch has nothing new to say of the object that it came from.
+func (c *connections) read(ctx context.Context, id engine.UnitID, ks *kustomizev1.Kustomization) (runner.Connection, error) {
+	ref := ks.Spec.KubeConfig
+	from := engine.ObjectID{Kind: "ConfigMap", Namespace: ks.Namespace}
+	if ref.SecretRef != nil {
+		from.Kind, from.Name = "Secret", ref.SecretRef.Name
+	} else {
+		from.Name = ref.ConfigMapRef.Name
+	}
+	version := ""
+	if rec, exists := c.objects.Get(from); exists {
+		version = fmt.Sprintf("%s/%d/%d", from, rec.ResourceVersion, ks.Generation)
+	}
+	c.mu.Lock()
+	known := c.held[id]
+	c.mu.Unlock()
+	if version != "" && known.version == version {
+		return known.Connection, nil
+	}
+	var made runner.Connection
+	var err error
+	if ref.SecretRef != nil {
+		made, err = c.fromSecret(ctx, ks.Namespace, *ref.SecretRef)
+	} else {
+		made, err = c.fromConfigMap(ctx, ks.Namespace, ref.ConfigMapRef.Name)
+	}
+	if err != nil {
+		return made, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[id] = connection{made, version}
+	return made, nil
+}
+
+func (c *connections) forget(id engine.UnitID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, id)
+}
+
+// fromSecret reads a kubeconfig.
+func (c *connections) fromSecret(ctx context.Context, namespace string, ref meta.SecretKeyReference) (runner.Connection, error) {
+	const field = "spec.kubeConfig.secretRef"
+	name := strconv.Quote(namespace + "/" + ref.Name)
+	secret, err := c.client.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return runner.Connection{}, fmt.Errorf("%s: reading Secret %s: %w", field, name, err)
+	}
+	keys := []string{"value", "value.yaml"}
+	if ref.Key != "" {
+		keys = []string{ref.Key}
+	}
+	for _, key := range keys {
+		data, ok := secret.Data[key]
+		if !ok {
+			continue
+		}
+		config, err := kubeconfig(data, c.insecure)
+		if err != nil {
+			return runner.Connection{}, fmt.Errorf("%s: Secret %s: key %q: %w", field, name, key, err)
+		}
+		return runner.Connection{Config: config, Digest: digest(data)}, nil
+	}
+	return runner.Connection{}, fmt.Errorf("%s: Secret %s has no key %q", field, name, keys[0])
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// kubeconfig reads a kubeconfig of a tenant: it may refer to nothing outside of itself, since files,
+// programs and plugins would be those of the engine.
+func kubeconfig(data []byte, insecure bool) (*rest.Config, error) {
+	loaded, err := clientcmd.Load(data)
+	if err != nil {
+		return nil, fmt.Errorf("it is not a kubeconfig")
+	}
+	if err := selfContained(loaded, insecure); err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.NewDefaultClientConfig(*loaded, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("it is not a complete kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+func selfContained(config *api.Config, insecure bool) error {
+	context, ok := config.Contexts[config.CurrentContext]
+	if !ok {
+		return fmt.Errorf("current-context: %q is not among its contexts", config.CurrentContext)
+	}
+	user, there := config.AuthInfos[context.AuthInfo], config.Clusters[context.Cluster]
+	switch {
+	case there == nil:
+		return fmt.Errorf("contexts[%q].cluster: %q is not among its clusters", config.CurrentContext, context.Cluster)
+	case there.CertificateAuthority != "":
+		return fmt.Errorf("certificate-authority names a file; use certificate-authority-data")
+	case there.InsecureSkipTLSVerify && !insecure:
+		return fmt.Errorf("insecure-skip-tls-verify is not allowed; use certificate-authority-data, or --insecure-kubeconfig-tls")
+	case user == nil:
+		return nil
+	case user.ClientCertificate != "":
+		return fmt.Errorf("client-certificate names a file; use client-certificate-data")
+	case user.ClientKey != "":
+		return fmt.Errorf("client-key names a file; use client-key-data")
+	case user.TokenFile != "":
+		return fmt.Errorf("tokenFile names a file; use token")
+	case user.Exec != nil:
+		return fmt.Errorf("exec runs a program, which is not allowed; use token or client certificates")
+	case user.AuthProvider != nil:
+		return fmt.Errorf("auth-provider is not served; use token or client certificates")
+	default:
+		return nil
+	}
+}
+
+// fromConfigMap reads how a cluster is reached that trusts tokens of this one.
+func (c *connections) fromConfigMap(ctx context.Context, namespace, name string) (runner.Connection, error) {
+	field := "spec.kubeConfig.configMapRef: ConfigMap " + strconv.Quote(namespace+"/"+name)
+	held, err := c.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return runner.Connection{}, fmt.Errorf("%s: %w", field, err)
+	}
+	data := held.Data
+	address, account := data[meta.KubeConfigKeyAddress], data[meta.KubeConfigKeyServiceAccountName]
+	switch provider := data[meta.KubeConfigKeyProvider]; {
+	case provider != "generic":
+		return runner.Connection{}, fmt.Errorf("%s: key %q: provider %q is not served; use \"generic\", or a kubeconfig in a Secret",
+			field, meta.KubeConfigKeyProvider, provider)
+	case address == "":
+		return runner.Connection{}, fmt.Errorf("%s: key %q is missing", field, meta.KubeConfigKeyAddress)
+	case account == "":
+		return runner.Connection{}, fmt.Errorf("%s: key %q is missing: the engine has no account of its own to vouch for",
+			field, meta.KubeConfigKeyServiceAccountName)
+	}
+	audiences := strings.Fields(data[meta.KubeConfigKeyAudiences])
+	if len(audiences) == 0 {
+		audiences = []string{address}
+	}
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return runner.Connection{}, fmt.Errorf("%s: %w", field, err)
+	}
+	tokens := transport.NewCachedTokenSource(&accountTokens{
+		ctx: context.WithoutCancel(ctx), client: c.client, namespace: namespace, account: account, audiences: audiences,
+	})
+	config := &rest.Config{
+		Host:            address,
+		TLSClientConfig: rest.TLSClientConfig{CAData: []byte(data[meta.KubeConfigKeyCACert])},
+		WrapTransport:   transport.ResettableTokenSourceWrapTransport(tokens),
+	}
+	return runner.Connection{Config: config, Digest: digest(encoded)}, nil
+}
+
+// accountTokens are tokens of a service account for some audiences.
+type accountTokens struct {
+	ctx                context.Context
+	client             kubernetes.Interface
+	namespace, account string
+	audiences          []string
+}
+
+// tokenTimeout bounds the request for a token.
+const tokenTimeout = 30 * time.Second
+
+// Token asks for a token; the caller keeps it for as long as it holds.
+func (a *accountTokens) Token() (*oauth2.Token, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, tokenTimeout)
+	defer cancel()
+	got, err := a.client.CoreV1().ServiceAccounts(a.namespace).CreateToken(ctx, a.account, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{Audiences: slices.Clone(a.audiences)},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("asking for a token of ServiceAccount %q: %w", a.namespace+"/"+a.account, err)
+	}
+	return &oauth2.Token{AccessToken: got.Status.Token, TokenType: "Bearer", Expiry: got.Status.ExpirationTimestamp.Time}, nil
+}
+
+// Orphaned tells that the account of a deleted Kustomization is gone: nobody may delete its objects
+// any more, as with the upstream.
+func (d *dialect) Orphaned(ctx context.Context, id engine.UnitID) error {
+	ks, ok := d.registry.get(id)
+	if !ok || ks.Spec.KubeConfig != nil {
+		return nil
+	}
+	_, account, impersonated := strings.Cut(d.tenancy.targetOf(ks).User, "system:serviceaccount:"+ks.Namespace+":")
+	if !impersonated {
+		return nil
+	}
+	_, err := d.secrets.CoreV1().ServiceAccounts(ks.Namespace).Get(ctx, account, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	err = fmt.Errorf("ServiceAccount %q, by which they were applied, is gone", ks.Namespace+"/"+account)
+	d.events.emit(ks, corev1.EventTypeWarning, engine.ReasonPruneFailed, "the objects of the inventory stay: "+err.Error(), nil)
+	return err
+}

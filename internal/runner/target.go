@@ -1,0 +1,316 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Connection is how the cluster of a unit is reached.
+type Connection struct {
+	// Config is that of whoever may act as the user of the target; it does not do so itself.
+	Config *rest.Config
+	// Digest changes whenever Config does.
+	Digest string
+}
+
+// target is a connection to a cluster, used as somebody.
+type target struct {
+	cluster *cluster.Cluster
+	applier *apply.Applier
+	digest  string
+	stop    context.CancelFunc
+}
+
+// targets are the connections that units use. Those to the engine's own cluster are made without a
+// question to it, the others by workers. It is safe for concurrent use.
+type targets struct {
+	dial sync.Mutex
+
+	mu   sync.RWMutex
+	held map[engine.Target]*target
+}
+
+func (t *targets) get(key engine.Target) *target {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.held[key]
+}
+
+func (t *targets) put(key engine.Target, made *target) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if old := t.held[key]; old != nil {
+		old.stop()
+	}
+	t.held[key] = made
+}
+
+// keep ends every connection that is not among the keys; that of the engine itself stays.
+func (t *targets) keep(keys map[engine.Target]bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, old := range t.held {
+		if !keys[key] && key != (engine.Target{}) {
+			old.stop()
+			delete(t.held, key)
+		}
+	}
+}
+
+// all returns the connections to one cluster.
+func (t *targets) all(name string) []*target {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var found []*target
+	for key, one := range t.held {
+		if key.Cluster == name {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// Bind gives the runner the cluster that it works on, with how it is reached; it is called once,
+// before Run.
+func (r *Runner) Bind(c *cluster.Cluster, config *rest.Config, names apply.Names) {
+	r.config, r.names = config, names
+	r.home = &target{cluster: c, applier: apply.New(c, names), stop: func() {}}
+	r.targets.put(engine.Target{}, r.home)
+}
+
+// at is the connection that a unit uses, nil while there is none.
+func (r *Runner) at(u *unit) *target { return r.targets.get(u.Target) }
+
+// eyes are the connection through which a unit sees the engine's own cluster.
+func (r *Runner) eyes(u *unit) *target {
+	if t := r.own(u.Target.User); t != nil {
+		return t
+	}
+	return r.home
+}
+
+// own returns the connection of a user to the engine's own cluster. It asks the cluster nothing.
+func (r *Runner) own(user string) *target {
+	key := engine.Target{User: user}
+	if t := r.targets.get(key); t != nil {
+		return t
+	}
+	t, err := r.impersonate(r.ctx, r.home, r.config, key)
+	if err != nil {
+		r.cfg.Log.Error(err, "an account cannot be used", "user", user)
+		return nil
+	}
+	r.targets.put(key, t)
+	return t
+}
+
+func (r *Runner) impersonate(ctx context.Context, base *target, config *rest.Config, key engine.Target) (*target, error) {
+	config = rest.CopyConfig(config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: key.User}
+	ctx, stop := context.WithCancel(ctx)
+	seen, err := base.cluster.As(ctx, config, ear{r, key.Cluster})
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("acting as %q: %w", key.User, err)
+	}
+	return &target{cluster: seen, applier: apply.New(seen, r.names), digest: base.digest, stop: stop}, nil
+}
+
+// dialTimeout bounds how long a cluster that does not answer is waited for.
+const dialTimeout = 10 * time.Second
+
+// reach returns the connection that a target needs, and makes it if there is none or if it has to be
+// another one. It runs in workers.
+func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target) (*target, error) {
+	if key.Cluster == "" {
+		if t := r.targets.get(key); t != nil {
+			return t, nil
+		}
+		return nil, fmt.Errorf("acting as %q: there is no connection", key.User)
+	}
+	connection, err := r.cfg.Dialect.Connect(ctx, id)
+	if err != nil {
+		return nil, &unreachable{err}
+	}
+	r.targets.dial.Lock()
+	defer r.targets.dial.Unlock()
+	base := r.targets.get(engine.Target{Cluster: key.Cluster})
+	if base == nil || base.digest != connection.Digest {
+		if base, err = r.dial(connection, key.Cluster); err != nil {
+			return nil, &unreachable{err}
+		}
+		r.targets.put(engine.Target{Cluster: key.Cluster}, base)
+	}
+	t := r.targets.get(key)
+	if t == nil || t.digest != connection.Digest {
+		if t, err = r.impersonate(r.ctx, base, connection.Config, key); err != nil {
+			return nil, &unreachable{err}
+		}
+		r.targets.put(key, t)
+	}
+	return t, nil
+}
+
+// dial connects to another cluster as whoever its configuration is for.
+func (r *Runner) dial(connection Connection, name string) (*target, error) {
+	config := rest.CopyConfig(connection.Config)
+	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}).DialContext
+	c, err := cluster.Connect(config, name, r.home.cluster.Objects.Ownership(), ear{r, name})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(r.ctx)
+	if err := c.Start(ctx); err != nil {
+		stop()
+		return nil, fmt.Errorf("reaching the cluster %s: %w", config.Host, err)
+	}
+	return &target{cluster: c, applier: apply.New(c, r.names), digest: connection.Digest, stop: stop}, nil
+}
+
+// unreachable tells that the cluster of a unit cannot be used.
+type unreachable struct{ err error }
+
+func (e *unreachable) Error() string { return e.err.Error() }
+func (e *unreachable) Unwrap() error { return e.err }
+
+// attach makes a unit look at its objects through the connection that it has now.
+func (r *Runner) attach(u *unit) {
+	t := r.at(u)
+	if t == nil && u.Target.Cluster == "" {
+		t = r.own(u.Target.User)
+	}
+	if t == nil || t == u.attached {
+		return
+	}
+	u.attached = t
+	for _, e := range u.Health.Exprs {
+		t.cluster.Objects.KeepFull(schema.GroupKind{Group: e.Group, Kind: e.Kind})
+	}
+	r.refollow(u)
+}
+
+// retire ends the connections that no unit uses any more.
+func (r *Runner) retire() {
+	used := map[engine.Target]bool{}
+	for _, u := range r.units {
+		for _, user := range []string{"", u.Target.User} {
+			used[engine.Target{Cluster: u.Target.Cluster, User: user}] = true
+			used[engine.Target{User: user}] = true
+		}
+	}
+	r.targets.keep(used)
+}
+
+// record is what is known of an object of the unit's target.
+func (r *Runner) record(u *unit, id engine.ObjectID) (cluster.Record, bool) {
+	t := r.at(u)
+	if t == nil {
+		return cluster.Record{}, false
+	}
+	return t.cluster.Objects.Get(id)
+}
+
+// ear hears of changes in another cluster than the engine's own, or with another account.
+type ear struct {
+	runner  *Runner
+	cluster string
+}
+
+// ObjectChanged tells that an object changed, came or went.
+func (e ear) ObjectChanged(id engine.ObjectID) { e.runner.ObjectChanged(id) }
+
+// KindChanged tells that a kind has become served, or is no longer.
+func (e ear) KindChanged(gk schema.GroupKind) {
+	e.runner.mail.post(func() { e.runner.kindChanged(kindIn{gk, e.cluster}) })
+}
+
+// Reconnected tells that the cluster answers again.
+func (e ear) Reconnected() { e.runner.reconnected(e.cluster) }
+
+// kindIn is a kind of one cluster.
+type kindIn struct {
+	schema.GroupKind
+	cluster string
+}
+
+// readEvery is how often an object is read that is waited for and may not be watched.
+const readEvery = 3 * time.Second
+
+// readUnwatched reads what the unit waits for where its account may not watch it, and returns when
+// that is due again: zero when there is nothing of the kind.
+func (r *Runner) readUnwatched(u *unit) time.Time {
+	own, there := r.unwatched(u)
+	if len(own)+len(there) == 0 {
+		return time.Time{}
+	}
+	if due := u.readAt.Add(readEvery); time.Now().Before(due) || u.reading {
+		return due
+	}
+	u.reading, u.readAt = true, time.Now()
+	id, eyes, t := u.ID, r.eyes(u), r.at(u)
+	r.work(func(ctx context.Context) func() {
+		eyes.cluster.Objects.Read(ctx, own)
+		if t != nil {
+			t.cluster.Objects.Read(ctx, there)
+		}
+		return func() {
+			if u, ok := r.units[id]; ok {
+				u.reading = false
+				r.mark(id)
+			}
+		}
+	})
+	return u.readAt.Add(readEvery)
+}
+
+// unwatched returns the objects that the unit waits for and that are not watched: those of the
+// engine's own cluster that it depends on, and those where the unit works.
+func (r *Runner) unwatched(u *unit) (own, there []engine.Entry) {
+	if u.pass == nil {
+		for _, id := range r.seen(u) {
+			own = append(own, engine.Entry{ID: id})
+		}
+		return r.eyes(u).cluster.Objects.Unwatched(own), nil
+	}
+	t := r.at(u)
+	if t == nil {
+		return nil, nil
+	}
+	there = append(there, r.counted(u)...)
+	for _, need := range u.needs {
+		if need.What == apply.ObjectThere || need.What == apply.ObjectGone {
+			there = append(there, engine.Entry{ID: need.Object})
+		}
+	}
+	return nil, t.cluster.Objects.Unwatched(there)
+}
+
+// seen are the objects that a unit depends on and has to be able to see itself.
+func (r *Runner) seen(u *unit) []engine.ObjectID {
+	var ids []engine.ObjectID
+	for _, d := range u.Dependencies {
+		switch {
+		case d.Unit == (engine.UnitID{}):
+			ids = append(ids, d.Object)
+		case r.looksInto(u, d):
+			ids = append(ids, r.objectOf(d.Unit))
+		}
+	}
+	return ids
+}
+
+// looksInto tells whether an expression of the unit looks into a unit of another namespace, for which
+// an account needs the right to read that.
+func (r *Runner) looksInto(u *unit, d engine.Dependency) bool {
+	return u.Target.User != "" && d.Expr != "" && d.Unit.Namespace != u.ID.Namespace
+}
