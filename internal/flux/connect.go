@@ -59,13 +59,7 @@ func (d *dialect) Connect(ctx context.Context, id engine.UnitID) (runner.Connect
 
 // read returns what is held while the watch has nothing new to say of the object that it came from.
 func (c *connections) read(ctx context.Context, id engine.UnitID, ks *kustomizev1.Kustomization) (runner.Connection, error) {
-	ref := ks.Spec.KubeConfig
-	from := engine.ObjectID{Kind: "ConfigMap", Namespace: ks.Namespace}
-	if ref.SecretRef != nil {
-		from.Kind, from.Name = "Secret", ref.SecretRef.Name
-	} else {
-		from.Name = ref.ConfigMapRef.Name
-	}
+	ref, from := ks.Spec.KubeConfig, heldBy(ks)
 	version := ""
 	if rec, exists := c.objects.Get(from); exists {
 		version = fmt.Sprintf("%s/%d/%d", from, rec.ResourceVersion, ks.Generation)
@@ -90,6 +84,28 @@ func (c *connections) read(ctx context.Context, id engine.UnitID, ks *kustomizev
 	defer c.mu.Unlock()
 	c.held[id] = connection{made, version}
 	return made, nil
+}
+
+// heldBy is the object that says how the cluster of a Kustomization is reached.
+func heldBy(ks *kustomizev1.Kustomization) engine.ObjectID {
+	ref := ks.Spec.KubeConfig
+	if ref.SecretRef != nil {
+		return engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: ref.SecretRef.Name}
+	}
+	return engine.ObjectID{Kind: "ConfigMap", Namespace: ks.Namespace, Name: ref.ConfigMapRef.Name}
+}
+
+// look has the reader note the version of what says how the cluster is reached, so that a change of
+// it begins a pass. Connect tells what is wrong with it.
+func (c *connections) look(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) {
+	if ks.Spec.KubeConfig == nil {
+		return
+	}
+	if from := heldBy(ks); from.Kind == "Secret" {
+		_, _ = reader.Secret(ctx, from.Namespace, from.Name)
+	} else {
+		_, _ = reader.ConfigMap(ctx, from.Namespace, from.Name)
+	}
 }
 
 func (c *connections) forget(id engine.UnitID) {

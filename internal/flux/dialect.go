@@ -40,6 +40,7 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
+	d.connections.look(ctx, ks, reader)
 	inputs, err := inputsOf(ctx, ks, reader)
 	inputs.Options.NoRemoteBases = d.tenancy.NoRemoteBases
 	inputs.Versions = reader.versions

@@ -13,7 +13,8 @@ import (
 
 // Tenancy is what the tenants of a cluster may do.
 type Tenancy struct {
-	// DefaultServiceAccount is the account of Kustomizations that name none, in their namespace.
+	// DefaultServiceAccount is the account of Kustomizations that name none, in their namespace. The
+	// root is the operator's own and has none by default.
 	DefaultServiceAccount string
 	// NoCrossNamespaceRefs refuses sources of other namespaces.
 	NoCrossNamespaceRefs bool
@@ -87,7 +88,11 @@ func (t Tenancy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
 			target.Cluster = "ConfigMap/" + ks.Namespace + "/" + ref.ConfigMapRef.Name
 		}
 	}
-	if account := orDefault(ks.Spec.ServiceAccountName, t.DefaultServiceAccount); account != "" {
+	account := ks.Spec.ServiceAccountName
+	if root := ks.Namespace == Namespace && ks.Name == System; account == "" && !root {
+		account = t.DefaultServiceAccount
+	}
+	if account != "" {
 		target.User = "system:serviceaccount:" + ks.Namespace + ":" + account
 	}
 	return target

@@ -263,7 +263,8 @@ func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
 // readMeanwhile looks for objects that have become newer than what a render read.
 func (r *Runner) readMeanwhile(u *unit) {
 	for _, id := range u.Reads {
-		if rec, ok := r.home.cluster.Objects.Get(id); ok && rec.ResourceVersion > u.versions[id] && u.versions != nil {
+		rec, ok := r.home.cluster.Objects.Get(id)
+		if version, noted := u.versions[id]; ok && noted && rec.ResourceVersion > version {
 			r.readChanged(u, id)
 		}
 	}
