@@ -106,11 +106,16 @@ func (s *system) begin(ctx context.Context) error {
 	if err := s.putRoot(ctx); err != nil {
 		return err
 	}
-	engine, err := flux.Start(ctx, flux.Config{
+	config := flux.Config{
 		Cluster: s.config, Store: s.store, Rewrite: s.rewrite, Reserved: flux.RootIDs(),
 		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n) },
 		ObserveSource: s.say.Source,
-	})
+	}
+	if s.metrics != nil {
+		config.Passed = s.metrics.Pass
+	}
+	s.options.serving.apply(&config)
+	engine, err := flux.Start(ctx, config)
 	if err != nil {
 		return err
 	}

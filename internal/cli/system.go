@@ -16,7 +16,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/progress"
+	"github.com/headgate-dev/headgate/internal/server"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -33,8 +35,11 @@ type system struct {
 	token  string
 	log    *journal
 	leader leader
-	layout flux.Layout
-	ageKey []byte
+	// metrics and endpoints are nil unless they are asked for.
+	metrics   *meter.Metrics
+	endpoints *server.Server
+	layout    flux.Layout
+	ageKey    []byte
 	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
 	rewrite func(url string) (flux.Local, bool)
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this
@@ -52,7 +57,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.startCluster, s.startServer, s.startMirror, s.install, s.watch, s.lead,
+		s.locate, s.startCluster, s.startServer, s.startMirror, s.startEndpoints, s.install, s.watch, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -168,6 +173,32 @@ func (s *system) startMirror(ctx context.Context) error {
 	return nil
 }
 
+// startEndpoints serves the metrics, if that is asked for.
+func (s *system) startEndpoints(ctx context.Context) error {
+	addr := s.options.serving.metricsAddr
+	if addr == "" {
+		return nil
+	}
+	s.metrics = meter.New(ctx, func() meter.Engine {
+		if engine := s.leader.current(); engine != nil {
+			return engine
+		}
+		return nil
+	})
+	var err error
+	s.endpoints, err = server.Start(server.Config{Addr: addr, Metrics: s.metrics.Handler(), Ready: func() error {
+		if s.leader.current() == nil {
+			return errors.New("this process does not serve the cluster")
+		}
+		return nil
+	}})
+	if err != nil {
+		return fmt.Errorf("--metrics-addr: %w", err)
+	}
+	s.say.Done("metrics", "http://"+s.endpoints.Addr()+"/metrics")
+	return nil
+}
+
 func (s *system) install(ctx context.Context) error {
 	if s.options.real() {
 		if err := flux.RefuseUpstream(ctx, s.config); err != nil {
@@ -200,6 +231,9 @@ func (s *system) stop(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	s.leader.end(stopTimeout)
+	if s.endpoints != nil {
+		errs = append(errs, s.endpoints.Stop(ctx))
+	}
 	if s.log != nil {
 		errs = append(errs, s.log.close())
 	}

@@ -23,6 +23,7 @@ type upOptions struct {
 	leaseDuration          time.Duration
 	ageKeyFile, auditLog   string
 	port                   int
+	serving                serving
 }
 
 // remote tells whether the repository is somewhere else.
@@ -47,6 +48,9 @@ func newUp(g *globals) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
+			if err := o.serving.check(); err != nil {
+				return err
+			}
 			return runUp(cmd.Context(), o)
 		},
 	}
@@ -61,6 +65,7 @@ func newUp(g *globals) *cobra.Command {
 	f.StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with; they are kept in the Secret flux-system/sops-age")
 	f.IntVar(&o.port, "port", 0, "port of the API server (default: that of last time, or a free one)")
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
+	o.serving.bind(f)
 	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes parts")
 	return cmd
 }

@@ -261,7 +261,7 @@ func (d *dialect) Orphaned(ctx context.Context, id engine.UnitID) error {
 	if !ok || ks.Spec.KubeConfig != nil {
 		return nil
 	}
-	_, account, impersonated := strings.Cut(d.tenancy.targetOf(ks).User, "system:serviceaccount:"+ks.Namespace+":")
+	_, account, impersonated := strings.Cut(d.policy.targetOf(ks).User, "system:serviceaccount:"+ks.Namespace+":")
 	if !impersonated {
 		return nil
 	}

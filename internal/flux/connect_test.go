@@ -56,16 +56,16 @@ users: [{name: u, user: {USER}}]
 	}
 }
 
-func TestTenancy(t *testing.T) {
-	strict := Tenancy{DefaultServiceAccount: "deployer", NoCrossNamespaceRefs: true}
+func TestPolicy(t *testing.T) {
+	strict := Policy{DefaultServiceAccount: "deployer", NoCrossNamespaceRefs: true}
 	cases := map[string]struct {
 		reason  string
-		tenancy Tenancy
+		policy  Policy
 		change  func(*kustomizev1.Kustomization)
 		target  engine.Target
 		invalid string
 	}{
-		"open":        {"nobody is impersonated unless told so", Tenancy{}, nil, engine.Target{}, ""},
+		"open":        {"nobody is impersonated unless told so", Policy{}, nil, engine.Target{}, ""},
 		"default":     {"the default account is one of the unit's namespace", strict, nil, engine.Target{User: "system:serviceaccount:team:deployer"}, ""},
 		"own account": {"an account that is named counts", strict, func(ks *kustomizev1.Kustomization) { ks.Spec.ServiceAccountName = "x" }, engine.Target{User: "system:serviceaccount:team:x"}, ""},
 		"the root": {"the root of the operator is not a tenant's", strict, func(ks *kustomizev1.Kustomization) {
@@ -77,7 +77,7 @@ func TestTenancy(t *testing.T) {
 		"foreign source": {"a source of another namespace is refused", strict, func(ks *kustomizev1.Kustomization) {
 			ks.Spec.SourceRef.Namespace = "other"
 		}, engine.Target{User: "system:serviceaccount:team:deployer"}, engine.ReasonAccessDenied + ": spec.sourceRef: GitRepository/other/repo is in another namespace; references across namespaces are blocked on this cluster"},
-		"foreign source, open": {"which is no matter without that rule", Tenancy{}, func(ks *kustomizev1.Kustomization) {
+		"foreign source, open": {"which is no matter without that rule", Policy{}, func(ks *kustomizev1.Kustomization) {
 			ks.Spec.SourceRef.Namespace = "other"
 		}, engine.Target{}, ""},
 	}
@@ -88,7 +88,7 @@ func TestTenancy(t *testing.T) {
 			if c.change != nil {
 				c.change(ks)
 			}
-			u := c.tenancy.declare(ks)
+			u := c.policy.declare(ks)
 			invalid := ""
 			if u.Invalid != (engine.Invalid{}) {
 				invalid = u.Invalid.Reason + ": " + u.Invalid.Message

@@ -12,6 +12,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -28,7 +29,8 @@ type dialect struct {
 	secrets  kubernetes.Interface
 	registry *registry
 	events   events
-	tenancy  Tenancy
+	policy   Policy
+	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 
 	connections *connections
 }
@@ -41,8 +43,7 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	d.connections.look(ctx, ks, reader)
-	inputs, err := inputsOf(ctx, ks, reader)
-	inputs.Options.NoRemoteBases = d.tenancy.NoRemoteBases
+	inputs, err := d.policy.inputsOf(ctx, ks, reader)
 	inputs.Versions = reader.versions
 	return inputs, err
 }
@@ -55,6 +56,9 @@ func (d *dialect) Report(ctx context.Context, r runner.Report) error {
 	ks, ok := d.registry.get(r.Unit)
 	if !ok {
 		return nil
+	}
+	if r.Final && d.passed != nil {
+		d.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := statusOf(ks.Status, r, time.Now())
 	if !reflect.DeepEqual(ks.Status, after) {
@@ -119,29 +123,48 @@ func toMap(v any) (map[string]any, error) {
 // maxLines bounds the objects that an event lists.
 const maxLines = 40
 
-// tell emits an event when a pass changed something, or failed.
+// tell emits the events of a report, given the Kustomization as it was before: what changed, that its
+// health was waited for, that it is ready, that it failed, that it begins to wait for others. A pass
+// that changed nothing tells nothing.
 func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
-	if !r.Final {
-		return
-	}
 	annotations := map[string]string{prefix + "revision": r.Attempted}
-	if !r.OK {
-		d.events.emit(ks, corev1.EventTypeWarning, r.Reason, r.Message, annotations)
+	emit := func(kind, reason, message string) { d.events.emit(ks, kind, reason, message, annotations) }
+	switch {
+	case !r.Final:
+		if r.Reason == engine.ReasonDependencyNotReady {
+			emit(corev1.EventTypeNormal, r.Reason, r.Message)
+		}
+		return
+	case !r.OK:
+		emit(corev1.EventTypeWarning, r.Reason, r.Message)
 		return
 	}
-	if len(r.Changes) == 0 {
+	if len(r.Changes) > 0 {
+		emit(corev1.EventTypeNormal, engine.ReasonProgressing, changeLog(r.Changes))
+	}
+	requested := r.Handled != "" && r.Handled != ks.Status.LastHandledReconcileAt
+	recovered := !apimeta.IsStatusConditionTrue(ks.Status.Conditions, conditionReady)
+	if len(r.Changes) == 0 && !requested && !recovered {
 		return
 	}
-	lines := make([]string, 0, len(r.Changes))
-	for _, c := range r.Changes {
+	if r.Checked {
+		emit(corev1.EventTypeNormal, engine.ReasonProgressing, "Health check passed in "+r.Took.Round(time.Millisecond).String())
+	}
+	annotations = map[string]string{prefix + "revision": r.Attempted, prefix + "commit_status": "update"}
+	emit(corev1.EventTypeNormal, r.Reason, fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
+}
+
+// changeLog lists what became of objects, a line each.
+func changeLog(changes []apply.Result) string {
+	lines := make([]string, 0, len(changes))
+	for _, c := range changes {
 		lines = append(lines, c.Entry.ID.String()+" "+string(c.Action))
 	}
 	slices.Sort(lines)
 	if len(lines) > maxLines {
 		lines = append(lines[:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
 	}
-	lines = append(lines, fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
-	d.events.emit(ks, corev1.EventTypeNormal, r.Reason, strings.Join(lines, "\n"), annotations)
+	return strings.Join(lines, "\n")
 }
 
 // Drifted tells of a foreign change by an event.

@@ -35,8 +35,8 @@ type Config struct {
 	Store *source.Store
 	// Rewrite, when set, names a repository served from here that stands in for a URL.
 	Rewrite func(url string) (Local, bool)
-	// Tenancy is what the tenants of the cluster may do.
-	Tenancy Tenancy
+	// Policy is what holds for every Kustomization.
+	Policy Policy
 	// Selector, when not empty, is the label selector of the objects that are served: a shard.
 	Selector string
 	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
@@ -47,7 +47,10 @@ type Config struct {
 	// must not block.
 	Observe       func(runner.Note)
 	ObserveSource func(engine.SourceID, string)
-	Log           logr.Logger
+	// Passed, when set, is told of each pass over an object that ended, and how long it took. It must
+	// not block.
+	Passed func(kind, namespace, name string, took time.Duration, ok bool)
+	Log    logr.Logger
 }
 
 // Engine serves the Flux API on one cluster.
@@ -78,11 +81,11 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, registry: newRegistry(), swept: make(chan struct{})}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
-		slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
+		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
 		read: map[engine.ObjectID]readSecret{},
 	}
 	e.dialect = &dialect{
-		secrets: client, registry: e.registry, events: ev, tenancy: cfg.Tenancy,
+		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
 	e.runner = runner.New(runner.Config{
@@ -175,7 +178,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			return
 		}
 		e.finalizer(ctx, ks, kustomizations)
-		e.runner.Upsert(e.cfg.Tenancy.declare(ks))
+		e.runner.Upsert(e.cfg.Policy.declare(ks))
 	}
 }
 

@@ -127,7 +127,12 @@ func (g *gitSource) pass(ctx context.Context) time.Duration {
 	case <-ctx.Done():
 		return forever
 	}
-	if err := g.fetch(ctx, repo); err != nil {
+	began := time.Now()
+	err := g.fetch(ctx, repo)
+	if g.sources.passed != nil && ctx.Err() == nil {
+		g.sources.passed(g.key.Kind, g.key.Namespace, g.key.Name, time.Since(began), err == nil)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return forever
 		}

@@ -59,9 +59,10 @@ func (r versionReader) Secret(ctx context.Context, namespace, name string) (map[
 }
 
 // inputsOf gathers what the render of a Kustomization needs beside its source.
-func inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
+func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
 	options := optionsOf(ks)
-	keys, err := keysOf(ctx, ks, reader)
+	options.NoRemoteBases = t.NoRemoteBases
+	keys, err := t.keysOf(ctx, ks, reader)
 	if err != nil {
 		return runner.Inputs{}, err
 	}
@@ -112,7 +113,7 @@ func optionsOf(ks *kustomizev1.Kustomization) render.Options {
 }
 
 // keysOf reads the keys by which the unit decrypts.
-func keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+func (t Policy) keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d == nil {
 		return nil, nil
@@ -125,6 +126,16 @@ func keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (
 		var err error
 		if data, err = reader.Secret(ctx, ks.Namespace, d.SecretRef.Name); err != nil {
 			return nil, fmt.Errorf("spec.decryption.secretRef: reading Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
+		}
+	}
+	if t.AgeSecret != "" {
+		common, err := reader.Secret(ctx, Namespace, t.AgeSecret)
+		if err != nil {
+			return nil, fmt.Errorf("reading Secret %q, whose keys serve every Kustomization: %w", Namespace+"/"+t.AgeSecret, err)
+		}
+		data = maps.Clone(data)
+		for name, value := range common {
+			data[Namespace+"/"+t.AgeSecret+"/"+name] = value
 		}
 	}
 	keys, err := decrypt.NewKeys(data)

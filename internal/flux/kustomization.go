@@ -11,8 +11,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Tenancy is what the tenants of a cluster may do.
-type Tenancy struct {
+// Policy is what holds for every Kustomization of a cluster.
+type Policy struct {
 	// DefaultServiceAccount is the account of Kustomizations that name none, in their namespace. The
 	// root is the operator's own and has none by default.
 	DefaultServiceAccount string
@@ -20,10 +20,13 @@ type Tenancy struct {
 	NoCrossNamespaceRefs bool
 	// NoRemoteBases refuses kustomizations that refer to something outside of their source.
 	NoRemoteBases bool
+	// AgeSecret, when not empty, is a Secret in the namespace of the root whose keys serve every
+	// Kustomization that decrypts, beside those of its own Secret.
+	AgeSecret string
 }
 
 // declare reads a Kustomization into a unit.
-func (t Tenancy) declare(ks *kustomizev1.Kustomization) engine.Unit {
+func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	u := engine.Unit{
 		ID: unitID(ks.Namespace, ks.Name), UID: string(ks.UID), Generation: ks.Generation,
 		Requested: ks.Annotations[requestedAt], Suspended: ks.Spec.Suspend, Deleting: !ks.DeletionTimestamp.IsZero(),
@@ -47,7 +50,7 @@ func (t Tenancy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	}
 	extra, malformed := parseDependsOn(ks.Annotations[dependsOn], ks.Namespace)
 	u.Dependencies = append(u.Dependencies, extra...)
-	u.Reads = readsOf(ks)
+	u.Reads = t.readsOf(ks)
 	u.Health = healthOf(ks, u.Target.Cluster)
 	var illegible error
 	u.Ignore, illegible = ignoreOf(ks)
@@ -78,7 +81,7 @@ func errorText(err error) string {
 }
 
 // targetOf tells where the objects of a Kustomization are, and as whom they are written.
-func (t Tenancy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
+func (t Policy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
 	var target engine.Target
 	if ref := ks.Spec.KubeConfig; ref != nil {
 		switch {
@@ -99,7 +102,7 @@ func (t Tenancy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
 }
 
 // denied names a reference that tenants may not have.
-func (t Tenancy) denied(ks *kustomizev1.Kustomization) string {
+func (t Policy) denied(ks *kustomizev1.Kustomization) string {
 	source := sourceOf(ks)
 	if !t.NoCrossNamespaceRefs || source.Namespace == ks.Namespace {
 		return ""
@@ -135,7 +138,7 @@ func unsupported(ks *kustomizev1.Kustomization) string {
 }
 
 // readsOf are the ConfigMaps and Secrets that the render of a Kustomization reads.
-func readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
+func (t Policy) readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
 	var reads []engine.ObjectID
 	if pb := ks.Spec.PostBuild; pb != nil {
 		for _, from := range pb.SubstituteFrom {
@@ -145,11 +148,11 @@ func readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
 	if d := ks.Spec.Decryption; d != nil && d.SecretRef != nil {
 		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: d.SecretRef.Name})
 	}
-	if k := ks.Spec.KubeConfig; k != nil && k.SecretRef != nil {
-		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: k.SecretRef.Name})
+	if ks.Spec.Decryption != nil && t.AgeSecret != "" {
+		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: Namespace, Name: t.AgeSecret})
 	}
-	if k := ks.Spec.KubeConfig; k != nil && k.ConfigMapRef != nil {
-		reads = append(reads, engine.ObjectID{Kind: "ConfigMap", Namespace: ks.Namespace, Name: k.ConfigMapRef.Name})
+	if k := ks.Spec.KubeConfig; k != nil && (k.SecretRef != nil || k.ConfigMapRef != nil) {
+		reads = append(reads, heldBy(ks))
 	}
 	return reads
 }

@@ -59,7 +59,7 @@ type walk struct {
 func (w *walk) next() (*kustomizev1.Kustomization, []*kustomizev1.Kustomization) {
 	for i, ks := range w.queue {
 		ready := true
-		for _, d := range (Tenancy{}).declare(ks).Dependencies {
+		for _, d := range (Policy{}).declare(ks).Dependencies {
 			ready = ready && (d.Unit == (engine.UnitID{}) || w.done[d.Unit])
 		}
 		if ready {
@@ -70,7 +70,7 @@ func (w *walk) next() (*kustomizev1.Kustomization, []*kustomizev1.Kustomization)
 }
 
 func (w *walk) visit(ctx context.Context, ks *kustomizev1.Kustomization) {
-	unit := OfflineUnit{Unit: Tenancy{}.declare(ks)}
+	unit := OfflineUnit{Unit: Policy{}.declare(ks)}
 	w.done[unit.Unit.ID] = true
 	unit.Objects, unit.Err = w.render(ctx, ks)
 	w.take(unit.Objects)
@@ -78,7 +78,7 @@ func (w *walk) visit(ctx context.Context, ks *kustomizev1.Kustomization) {
 }
 
 func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*unstructured.Unstructured, error) {
-	inputs, err := inputsOf(ctx, ks, w)
+	inputs, err := Policy{}.inputsOf(ctx, ks, w)
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,17 @@ func (r *registry) get(id engine.UnitID) (*kustomizev1.Kustomization, bool) {
 	return h.typed, ok
 }
 
+// all returns the Kustomizations, in no order.
+func (r *registry) all() []*kustomizev1.Kustomization {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	all := make([]*kustomizev1.Kustomization, 0, len(r.held))
+	for _, h := range r.held {
+		all = append(all, h.typed)
+	}
+	return all
+}
+
 func (r *registry) object(id engine.UnitID) map[string]any {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

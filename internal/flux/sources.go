@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,7 @@ type sources struct {
 	rewrite func(url string) (Local, bool)
 	notify  func(engine.SourceID)
 	observe func(engine.SourceID, string)
+	passed  func(kind, namespace, name string, took time.Duration, ok bool)
 	slots   chan struct{}
 	ctx     context.Context
 	wg      sync.WaitGroup

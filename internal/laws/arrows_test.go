@@ -13,9 +13,11 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/source", "internal/buildinfo"},
+	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
-	"internal/flux":                       {"internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/apply", "internal/cluster", "internal/engine", "internal/flux/crds"},
+	"internal/meter":                      {"internal/runner"},
+	"internal/server":                     {},
+	"internal/flux":                       {"internal/meter", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/apply", "internal/cluster", "internal/engine", "internal/flux/crds"},
 	"internal/flux/crds":                  {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},

@@ -80,6 +80,13 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("NS", name)
 	env.Setenv("URL", w.kit.Git.URL(name))
 	env.Setenv("KUBECONFIG", w.kit.Plane.Kubeconfig())
+	env.Setenv("HOME", env.WorkDir)
+	// The commands of others that a script may run are beside our own.
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		return err
+	}
+	env.Setenv("PATH", bin+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	ctx := context.Background()
 	if err := w.kit.Git.CreateRepo(ctx, name); err != nil {
 		return err

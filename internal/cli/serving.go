@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// serving is how the objects of a cluster are served, whoever owns the cluster. The flags have the
+// names of the upstream's.
+type serving struct {
+	policy      flux.Policy
+	selector    string
+	insecureTLS bool
+	metricsAddr string
+}
+
+func (s *serving) bind(f *pflag.FlagSet) {
+	f.StringVar(&s.policy.DefaultServiceAccount, "default-service-account", "", "service account of the Kustomizations that name none")
+	f.BoolVar(&s.policy.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse references to sources of other namespaces")
+	f.BoolVar(&s.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside of their source")
+	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
+	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not check the server's certificate")
+	f.StringVar(&s.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys that serve every Kustomization with decryption")
+	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
+}
+
+// check tells what is wrong with the flags.
+func (s *serving) check() error {
+	if _, err := labels.Parse(s.selector); err != nil {
+		return fmt.Errorf("--watch-label-selector: %w", err)
+	}
+	return nil
+}
+
+// apply enters the flags into the configuration of an engine.
+func (s *serving) apply(c *flux.Config) {
+	c.Policy, c.Selector, c.InsecureKubeconfigTLS = s.policy, s.selector, s.insecureTLS
+}
