@@ -90,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
-		Reserved:  cfg.Reserved,
+		Reserved: cfg.Reserved, Sharded: cfg.Selector != "",
 		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true},
 	})
 	e.sources.notify = e.runner.SourceChanged

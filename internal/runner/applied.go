@@ -248,7 +248,7 @@ func (r *Runner) interested(u *unit, id engine.ObjectID) bool {
 			return true
 		}
 	}
-	if slices.Contains(r.seen(u), id) {
+	if slices.Contains(append(r.seen(u), r.elsewhereServed(u)...), id) {
 		return true
 	}
 	for _, need := range u.needs {

@@ -33,6 +33,10 @@ func (r *Runner) upsert(declared engine.Unit) {
 	if changed {
 		r.unlink(u)
 		r.retarget(u, declared.Target)
+		if u.Suspended && !declared.Suspended {
+			// Someone else may have served it meanwhile.
+			r.takeUp(u, declared.Inventory)
+		}
 		u.Unit = declared
 		r.compile(u)
 		r.link(u)
@@ -116,6 +120,9 @@ func (r *Runner) link(u *unit) {
 	for _, id := range r.seen(u) {
 		r.follow(r.eyes(u), u, id, "")
 	}
+	for _, id := range r.elsewhereServed(u) {
+		r.follow(r.home, u, id, "")
+	}
 	for _, check := range u.Health.Checks {
 		r.follow(r.at(u), u, check.ID, check.Version)
 	}
@@ -137,7 +144,7 @@ func (r *Runner) unlink(u *unit) {
 	for _, d := range u.Dependencies {
 		r.dependents.remove(d.Unit, u.ID)
 	}
-	for _, id := range r.seen(u) {
+	for _, id := range append(r.seen(u), r.elsewhereServed(u)...) {
 		if !u.owned[id] {
 			r.byObject.remove(id, u.ID)
 		}

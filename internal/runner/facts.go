@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health"
 )
 
 // facts gathers what decides the next step of a unit.
@@ -121,7 +122,7 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 	for i, d := range u.Dependencies {
 		facts[i] = engine.DependencyFact{Dependency: d}
 		if d.Unit == (engine.UnitID{}) {
-			facts[i].Met, facts[i].Message = r.objectMet(u, d.Object)
+			facts[i].Met, facts[i].Message = objectMet(r.eyes(u), d.Object)
 			continue
 		}
 		facts[i].Met, facts[i].Message = r.unitMet(u, d)
@@ -129,8 +130,8 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 	return facts
 }
 
-func (r *Runner) objectMet(u *unit, id engine.ObjectID) (bool, string) {
-	objects := r.eyes(u).cluster.Objects
+func objectMet(t *target, id engine.ObjectID) (bool, string) {
+	objects := t.cluster.Objects
 	rec, ok := objects.Get(id)
 	switch {
 	case !ok && objects.Unreadable(id):
@@ -146,6 +147,9 @@ func (r *Runner) objectMet(u *unit, id engine.ObjectID) (bool, string) {
 
 func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	dep, ok := r.units[d.Unit]
+	if !ok && r.cfg.Sharded {
+		return r.foreignMet(u, d)
+	}
 	if !ok {
 		return false, "it does not exist"
 	}
@@ -186,7 +190,27 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 	if dep == nil || self == nil {
 		return false, "it does not exist"
 	}
-	met, err := u.ready[d.Expr].Ready(dep, self)
+	return exprHolds(u.ready[d.Expr], dep, self)
+}
+
+// foreignMet tells whether a unit that another engine serves is ready, by what its object says.
+func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
+	id := r.objectOf(d.Unit)
+	rec, ok := r.home.cluster.Objects.Get(id)
+	self := r.cfg.Dialect.Object(u.ID)
+	if !ok || d.Expr == "" || rec.Full == nil || self == nil {
+		return objectMet(r.home, id)
+	}
+	if r.looksInto(u, d) {
+		if met, why := r.objectSeen(u, id); !met {
+			return false, why
+		}
+	}
+	return exprHolds(u.ready[d.Expr], rec.Full.Object, self)
+}
+
+func exprHolds(expr *health.Expr, dep, self map[string]any) (bool, string) {
+	met, err := expr.Ready(dep, self)
 	switch {
 	case err != nil:
 		return false, "readyExpr: " + err.Error()

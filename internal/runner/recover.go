@@ -19,6 +19,20 @@ func (r *Runner) Recover(found map[engine.UnitID][]engine.Entry) {
 }
 
 func (r *Runner) recover(u *unit, entries []engine.Entry) {
+	n := r.takeUp(u, entries)
+	if n == 0 {
+		return
+	}
+	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied and could not record are held again", n), false)
+	if (u.pass == nil || u.pass.Progress >= engine.Applied) && len(r.leftover(u)) > 0 {
+		// What it holds has been looked at already.
+		u.inputs++
+	}
+	r.mark(u.ID)
+}
+
+// takeUp enters objects into the inventory of a unit that are nobody else's, and returns how many.
+func (r *Runner) takeUp(u *unit, entries []engine.Entry) int {
 	var mine []engine.Entry
 	for _, e := range engine.Leftover(entries, u.inventory) {
 		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
@@ -27,14 +41,6 @@ func (r *Runner) recover(u *unit, entries []engine.Entry) {
 		}
 		mine = append(mine, e)
 	}
-	if len(mine) == 0 {
-		return
-	}
-	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied and could not record are held again", len(mine)), false)
 	r.setInventory(u, engine.Union(mine, u.inventory))
-	if (u.pass == nil || u.pass.Progress >= engine.Applied) && len(r.leftover(u)) > 0 {
-		// What it holds has been looked at already.
-		u.inputs++
-	}
-	r.mark(u.ID)
+	return len(mine)
 }

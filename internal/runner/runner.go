@@ -70,6 +70,8 @@ type Config struct {
 	Renderer *render.Renderer
 	// UnitKinds are the kinds of objects that declare units.
 	UnitKinds map[schema.GroupKind]bool
+	// Sharded is set when other engines serve units of the cluster as well.
+	Sharded bool
 	// Reserved are objects that nobody's declaration may touch: they are left out of what is applied.
 	Reserved map[engine.ObjectID]bool
 	// Observe, when set, is told what the units do, as it happens. It must not block.

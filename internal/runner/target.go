@@ -193,6 +193,11 @@ func (r *Runner) attach(u *unit) {
 		return
 	}
 	u.attached = t
+	if r.cfg.Sharded {
+		for gk := range r.cfg.UnitKinds {
+			r.home.cluster.Objects.KeepFull(gk)
+		}
+	}
 	for _, e := range u.Health.Exprs {
 		t.cluster.Objects.KeepFull(schema.GroupKind{Group: e.Group, Kind: e.Kind})
 	}
@@ -303,6 +308,17 @@ func (r *Runner) seen(u *unit) []engine.ObjectID {
 		case d.Unit == (engine.UnitID{}):
 			ids = append(ids, d.Object)
 		case r.looksInto(u, d):
+			ids = append(ids, r.objectOf(d.Unit))
+		}
+	}
+	return ids
+}
+
+// elsewhereServed are the objects of the units that a unit depends on and that other engines may serve.
+func (r *Runner) elsewhereServed(u *unit) []engine.ObjectID {
+	var ids []engine.ObjectID
+	for _, d := range u.Dependencies {
+		if r.cfg.Sharded && d.Unit != (engine.UnitID{}) {
 			ids = append(ids, r.objectOf(d.Unit))
 		}
 	}
