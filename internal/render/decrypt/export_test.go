@@ -1,0 +1,6 @@
+package decrypt
+
+import "github.com/getsops/sops/v3/azkv"
+
+// SetAzure has Azure Key Vault asked as a test wants it: the SDK only talks to hosts of Azure.
+func (k *Keys) SetAzure(account func(*azkv.MasterKey)) { k.azure = account }
