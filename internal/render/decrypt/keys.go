@@ -75,6 +75,18 @@ func NewAgeKeys(data map[string][]byte) (*Keys, error) {
 	})
 }
 
+// ParseAge reads a file of age identities, as the age command writes it. Its errors name lines and
+// never show them.
+func ParseAge(file []byte) (*Keys, error) {
+	k := &Keys{}
+	if err := k.readAge(file); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(file)
+	k.digest = hex.EncodeToString(sum[:])
+	return k, nil
+}
+
 func newKeys(data map[string][]byte, read func(*Keys, string, []byte) (bool, error)) (*Keys, error) {
 	k := &Keys{}
 	sum := sha256.New()
