@@ -114,10 +114,13 @@ func TestEncryptAndDecrypt(t *testing.T) {
 	}
 	write(t, config, read(t, key))
 	places := map[string]func(t *testing.T) []string{
-		"flag":      func(*testing.T) []string { return []string{"--age-key-file", key} },
-		"file":      func(t *testing.T) []string { t.Setenv("SOPS_AGE_KEY_FILE", key); return nil },
-		"text":      func(t *testing.T) []string { t.Setenv("SOPS_AGE_KEY", read(t, key)); return nil },
-		"directory": func(t *testing.T) []string { t.Setenv("XDG_CONFIG_HOME", filepath.Dir(filepath.Dir(filepath.Dir(config)))); return nil },
+		"flag": func(*testing.T) []string { return []string{"--age-key-file", key} },
+		"file": func(t *testing.T) []string { t.Setenv("SOPS_AGE_KEY_FILE", key); return nil },
+		"text": func(t *testing.T) []string { t.Setenv("SOPS_AGE_KEY", read(t, key)); return nil },
+		"directory": func(t *testing.T) []string {
+			t.Setenv("XDG_CONFIG_HOME", filepath.Dir(filepath.Dir(filepath.Dir(config))))
+			return nil
+		},
 	}
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {

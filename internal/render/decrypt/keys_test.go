@@ -313,3 +313,20 @@ func TestMergeAndAgeKeys(t *testing.T) {
 		t.Error("Empty does not tell whether there is a key")
 	}
 }
+
+// FuzzNewKeys looks for entries of a Secret that break the reading, or show in its errors.
+func FuzzNewKeys(f *testing.F) {
+	names := []string{"x.agekey", "x.asc", "sops.vault-token", "sops.aws-kms", "sops.azure-kv", "sops.gcp-kms"}
+	f.Add(uint8(0), []byte("# one\nAGE-SECRET-KEY-1X"))
+	f.Add(uint8(1), []byte("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlFgE\n-----END PGP PRIVATE KEY BLOCK-----\n"))
+	f.Add(uint8(3), []byte("aws_access_key_id: x\naws_secret_access_key: y"))
+	f.Add(uint8(4), []byte("\xff\xfea\x00"))
+	f.Add(uint8(4), []byte("{\"tenantId\": \"a\", \"clientId\": \"b\", \"clientCertificate\": \"-----BEGIN CERTIFICATE-----\"}"))
+	f.Add(uint8(5), []byte("{\"type\": \"service_account\"}"))
+	f.Fuzz(func(t *testing.T, kind uint8, value []byte) {
+		keys, err := decrypt.NewKeys(map[string][]byte{names[int(kind)%len(names)]: value})
+		if (keys == nil) == (err == nil) {
+			t.Errorf("keys %v beside the error %v", keys, err)
+		}
+	})
+}

@@ -42,7 +42,13 @@ func (*service) Encrypt(context.Context, *keyservice.EncryptRequest, ...grpc.Cal
 
 // Decrypt opens a data key with the keys of the kind that it was closed for. It never falls back to
 // what the library finds by itself.
-func (s *service) Decrypt(ctx context.Context, in *keyservice.DecryptRequest, _ ...grpc.CallOption) (*keyservice.DecryptResponse, error) {
+func (s *service) Decrypt(ctx context.Context, in *keyservice.DecryptRequest, _ ...grpc.CallOption) (out *keyservice.DecryptResponse, err error) {
+	defer func() {
+		// A data key that was made by hand is none that fits.
+		if recover() != nil {
+			out, err = nil, errNoKey
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	plain, err := s.open(ctx, in)
