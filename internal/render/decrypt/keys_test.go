@@ -6,6 +6,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -19,6 +20,8 @@ import (
 	"github.com/getsops/sops/v3/pgp"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/render/decrypt/decrypttest"
@@ -311,6 +314,27 @@ func TestMergeAndAgeKeys(t *testing.T) {
 	}
 	if (&decrypt.Keys{}).Empty() != true || fallback.Empty() {
 		t.Error("Empty does not tell whether there is a key")
+	}
+}
+
+func TestReason(t *testing.T) {
+	refused := &url.Error{Op: "Put", URL: "https://v.example/v1", Err: errors.New("connection refused")}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   string
+	}{
+		"not sent":   {"the cause, without the way to it", fmt.Errorf("a: b: attempt 3, RequestID: 17: %w", refused), `Put "https://v.example/v1": connection refused`},
+		"no answer":  {"the same each time", fmt.Errorf("a: %w", &url.Error{Op: "Put", Err: context.DeadlineExceeded}), "it did not answer in time"},
+		"by grpc":    {"its code", fmt.Errorf("a: %w", status.Error(codes.PermissionDenied, "no")), "PermissionDenied: no"},
+		"of lines":   {"one line", errors.New("a\n  b"), "a b"},
+		"long":       {"it is cut", errors.New(strings.Repeat("x", 300) + "end"), strings.Repeat("x", 188) + "…xxxxxxxxxend"},
+		"of no type": {"as it is", errors.New("no"), "no"},
+	}
+	for name, c := range cases {
+		if diff := cmp.Diff(c.want, decrypt.Reason(c.err)); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, c.reason, diff)
+		}
 	}
 }
 

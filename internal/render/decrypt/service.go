@@ -3,23 +3,17 @@ package decrypt
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/getsops/sops/v3"
-	sopsage "github.com/getsops/sops/v3/age"
 	"github.com/getsops/sops/v3/azkv"
 	"github.com/getsops/sops/v3/gcpkms"
 	"github.com/getsops/sops/v3/hcvault"
 	"github.com/getsops/sops/v3/keyservice"
 	"github.com/getsops/sops/v3/kms"
 	"github.com/getsops/sops/v3/logging"
-	vault "github.com/hashicorp/vault/api"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/status"
 )
 
 // patience is how long a service may take to open a data key.
@@ -110,65 +104,6 @@ func ask[M master](ctx context.Context, s *service, account func(M), key M) ([]b
 	return plain, nil
 }
 
-// reason is what a service answered, in a line without what differs from one answer to the next.
-func reason(err error) string {
-	var coded interface {
-		ErrorCode() string
-		ErrorMessage() string
-	}
-	var azure *azcore.ResponseError
-	var vaulted *vault.ResponseError
-	text := err.Error()
-	switch {
-	case errors.As(err, &coded):
-		text = coded.ErrorCode() + ": " + coded.ErrorMessage()
-	case errors.As(err, &azure):
-		text = fmt.Sprintf("status %d %s", azure.StatusCode, azure.ErrorCode)
-	case errors.As(err, &vaulted):
-		text = fmt.Sprintf("status %d: %s", vaulted.StatusCode, strings.Join(vaulted.Errors, ", "))
-	case errors.Is(err, context.DeadlineExceeded):
-		text = "it did not answer in time"
-	default:
-		if st, ok := status.FromError(err); ok {
-			text = st.Code().String() + ": " + st.Message()
-		}
-	}
-	return short(strings.Join(strings.Fields(text), " "), 200)
-}
-
-// short cuts the middle out of a text that is longer than a line.
-func short(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	const end = 12
-	return string(runes[:most-end]) + "…" + string(runes[len(runes)-end:])
-}
-
-// NoKeyError is returned when none of the keys can open something.
-type NoKeyError struct {
-	// Recipients are those that it was closed for, sorted: age recipients as they are, others after
-	// the name that SOPS has for their kind, such as "pgp", "kms" or "hc_vault".
-	Recipients []string
-	// Reasons are why services did not open it, sorted; none when no service was asked.
-	Reasons []string
-}
-
-// Error names the recipients, long ones shortened, and the reasons.
-func (e *NoKeyError) Error() string {
-	var names []string
-	for _, name := range e.Recipients {
-		// A post-quantum recipient is two thousand letters long.
-		names = append(names, short(name, 160))
-	}
-	text := "none of the keys can decrypt it; it is encrypted for " + strings.Join(names, ", ")
-	if len(e.Reasons) > 0 {
-		text += "; " + strings.Join(e.Reasons, "; ")
-	}
-	return text
-}
-
 // DataKey returns the key by which the values of a tree are encrypted. It fails with a *NoKeyError
 // when too few of the tree's key groups can be opened.
 func (k *Keys) DataKey(tree *sops.Tree) ([]byte, error) {
@@ -181,23 +116,4 @@ func (k *Keys) DataKey(tree *sops.Tree) ([]byte, error) {
 	}
 	slices.Sort(s.reasons)
 	return nil, &NoKeyError{Recipients: Recipients(tree), Reasons: slices.Compact(s.reasons)}
-}
-
-// Recipients names those that a tree is encrypted for, as NoKeyError does.
-func Recipients(tree *sops.Tree) []string {
-	var all []string
-	for _, group := range tree.Metadata.KeyGroups {
-		for _, key := range group {
-			if a, ok := key.(*sopsage.MasterKey); ok {
-				all = append(all, a.Recipient)
-				continue
-			}
-			all = append(all, key.TypeToIdentifier()+" "+key.ToString())
-		}
-	}
-	if len(all) == 0 {
-		return []string{"nobody"}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
