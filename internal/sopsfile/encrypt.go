@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/getsops/sops/v3"
@@ -52,7 +53,8 @@ func Encrypt(file string, plain []byte) ([]byte, error) {
 	}
 	key, errs := tree.GenerateDataKeyWithKeyServices([]keyservice.KeyServiceClient{closer{keyservice.NewLocalClient()}})
 	if len(errs) > 0 {
-		return nil, fmt.Errorf("encrypting its data key: %w", errors.Join(errs...))
+		// What gpg says has several lines.
+		return nil, fmt.Errorf("encrypting its data key: %s", strings.Join(strings.Fields(errors.Join(errs...).Error()), " "))
 	}
 	if err := seal(tree, key, aes.NewCipher(), time.Now()); err != nil {
 		return nil, err

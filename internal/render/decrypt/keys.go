@@ -128,8 +128,11 @@ func (k *Keys) read(name string, value []byte) (bool, error) {
 // nil.
 func Merge(sets ...*Keys) *Keys {
 	sets = slices.DeleteFunc(slices.Clone(sets), func(k *Keys) bool { return k == nil })
-	if len(sets) < 2 {
-		return slices.Concat(sets, []*Keys{nil})[0]
+	switch len(sets) {
+	case 0:
+		return nil
+	case 1:
+		return sets[0]
 	}
 	all := &Keys{}
 	sum := sha256.New()
