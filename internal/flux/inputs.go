@@ -121,28 +121,29 @@ func (t Policy) keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reade
 	if d.Provider != "sops" {
 		return nil, fmt.Errorf("spec.decryption.provider: %q is not known; use \"sops\"", d.Provider)
 	}
-	data := map[string][]byte{}
+	var own, common *decrypt.Keys
 	if d.SecretRef != nil {
-		var err error
-		if data, err = reader.Secret(ctx, ks.Namespace, d.SecretRef.Name); err != nil {
+		data, err := reader.Secret(ctx, ks.Namespace, d.SecretRef.Name)
+		if err != nil {
 			return nil, fmt.Errorf("spec.decryption.secretRef: reading Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
+		}
+		if own, err = decrypt.NewKeys(data); err != nil {
+			return nil, fmt.Errorf("spec.decryption.secretRef: Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
 		}
 	}
 	if t.AgeSecret != "" {
-		common, err := reader.Secret(ctx, Namespace, t.AgeSecret)
+		data, err := reader.Secret(ctx, Namespace, t.AgeSecret)
+		if err == nil {
+			common, err = decrypt.NewAgeKeys(data)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("reading Secret %q, whose keys serve every Kustomization: %w", Namespace+"/"+t.AgeSecret, err)
-		}
-		data = maps.Clone(data)
-		for name, value := range common {
-			data[Namespace+"/"+t.AgeSecret+"/"+name] = value
+			return nil, fmt.Errorf("reading the keys that serve every Kustomization from Secret %q: %w", Namespace+"/"+t.AgeSecret, err)
 		}
 	}
-	keys, err := decrypt.NewKeys(data)
-	if err != nil {
-		return nil, fmt.Errorf("spec.decryption.secretRef: %w", err)
+	if keys := decrypt.Merge(own, common); keys != nil {
+		return keys, nil
 	}
-	return keys, nil
+	return &decrypt.Keys{}, nil
 }
 
 // variablesOf reads the variables of postBuild: those of substituteFrom in their order, a later one

@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/buildinfo"},
+	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"internal/render/decrypt":             {},
 	"internal/render/substitute":          {},
 	"internal/render/decrypt/decrypttest": {"internal/render/decrypt"},
+	"internal/sopsfile":                   {"internal/render/decrypt"},
 	"internal/source":                     {},
 	"internal/gitserver":                  {},
 	"internal/controlplane":               {},
@@ -41,7 +42,7 @@ var guarded = map[string][]string{
 	"k8s.io/kubernetes/":                      {"internal/controlplane"},
 	"go.etcd.io/":                             {"internal/controlplane"},
 	"sigs.k8s.io/kwok/":                       {"internal/controlplane"},
-	"github.com/getsops/":                     {"internal/render/decrypt", "internal/render/decrypt/decrypttest"},
+	"github.com/getsops/":                     {"internal/render/decrypt", "internal/render/decrypt/decrypttest", "internal/sopsfile"},
 	"github.com/go-git/":                      {"internal/source"},
 	"github.com/fluxcd/kustomize-controller/": {"internal/flux"},
 	"github.com/fluxcd/source-controller/":    {"internal/flux"},

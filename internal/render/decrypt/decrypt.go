@@ -106,7 +106,7 @@ func (k *Keys) Data(data []byte, in, out Format) (plain []byte, err error) {
 	if err != nil {
 		return nil, errors.New("its sops metadata cannot be read")
 	}
-	key, err := k.dataKey(&tree)
+	key, err := k.DataKey(&tree)
 	if err != nil {
 		return nil, err
 	}

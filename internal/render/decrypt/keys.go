@@ -1,160 +1,174 @@
-// Package decrypt opens what SOPS has closed, with the age identities that a cluster holds.
+// Package decrypt opens what SOPS has closed, with the keys that a cluster holds: age identities, PGP
+// private keys, and accounts of Vault, AWS KMS, Azure Key Vault and Google Cloud KMS.
 //
-// What it opens stays in memory. It never looks for keys of its own accord, neither in the
-// environment nor in the home of its user, and its errors name recipients, never contents. Message
-// authentication codes are not verified, since a file that was transformed before it is opened has
-// none that could hold: the upstream does the same.
+// What it opens stays in memory, and no key is ever written to disk. It never looks for keys of its
+// own accord, neither in the environment nor in the home of its user, and its errors name recipients,
+// never contents. Message authentication codes are not verified, since a file that was transformed
+// before it is opened has none that could hold: the upstream does the same.
 package decrypt
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"filippo.io/age"
-	"filippo.io/age/armor"
-	"github.com/getsops/sops/v3"
-	sopsage "github.com/getsops/sops/v3/age"
-	"github.com/getsops/sops/v3/keyservice"
-	"google.golang.org/grpc"
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/getsops/sops/v3/azkv"
+	"github.com/getsops/sops/v3/gcpkms"
+	"github.com/getsops/sops/v3/hcvault"
+	"github.com/getsops/sops/v3/kms"
 )
 
-// Keys are what a unit may decrypt with.
+// The entries of a Secret that hold keys, by their end or by their name.
+const (
+	ageEnd     = ".agekey"
+	pgpEnd     = ".asc"
+	vaultEntry = "sops.vault-token"
+	awsEntry   = "sops.aws-kms"
+	azureEntry = "sops.azure-kv"
+	gcpEntry   = "sops.gcp-kms"
+)
+
+// Keys are what a unit may decrypt with. The zero value opens nothing.
 type Keys struct {
-	identities  []age.Identity
-	digest      string
-	unsupported []string
+	identities []age.Identity
+	pgp        openpgp.EntityList
+	// Each of these gives a master key of the library its account; nil means that there is none.
+	vault func(*hcvault.MasterKey)
+	aws   func(*kms.MasterKey)
+	azure func(*azkv.MasterKey)
+	gcp   func(*gcpkms.MasterKey)
+	// hidden is what no error may show.
+	hidden []string
+	digest string
 }
 
-// NewKeys reads the data of a Secret: each entry that ends in ".agekey" holds age identities.
-// Entries of other key types are listed by Unsupported. An identity that cannot be read is an
-// error that names its entry.
+// NewKeys reads the data of a Secret, entry by entry as kustomize-controller does:
+//
+//   - "*.agekey": age identities, one a line, post-quantum ones too
+//   - "*.asc": armored PGP private keys without a passphrase
+//   - "sops.vault-token": a token of Vault or OpenBao
+//   - "sops.aws-kms": YAML with aws_access_key_id, aws_secret_access_key, aws_session_token
+//   - "sops.azure-kv": YAML or JSON with tenantId, clientId and clientSecret or clientCertificate, or
+//     what the az command prints
+//   - "sops.gcp-kms": the JSON key of a service account
+//
+// Other entries are left alone. An entry that cannot be used is an error that names it, and the
+// field; it never shows the value.
 func NewKeys(data map[string][]byte) (*Keys, error) {
+	return newKeys(data, (*Keys).read)
+}
+
+// NewAgeKeys reads the age identities of the data of a Secret and leaves every other entry alone, as
+// kustomize-controller does for the Secret that it falls back to.
+func NewAgeKeys(data map[string][]byte) (*Keys, error) {
+	return newKeys(data, func(k *Keys, name string, value []byte) (bool, error) {
+		if path.Ext(name) != ageEnd {
+			return false, nil
+		}
+		return true, k.readAge(value)
+	})
+}
+
+// ParseAge reads a file of age identities, as the age command writes it. Its errors name lines and
+// never show them.
+func ParseAge(file []byte) (*Keys, error) {
 	k := &Keys{}
-	names := make([]string, 0, len(data))
-	for name := range data {
-		names = append(names, name)
+	if err := k.readAge(file); err != nil {
+		return nil, err
 	}
-	slices.Sort(names)
+	sum := sha256.Sum256(file)
+	k.digest = hex.EncodeToString(sum[:])
+	return k, nil
+}
+
+func newKeys(data map[string][]byte, read func(*Keys, string, []byte) (bool, error)) (*Keys, error) {
+	k := &Keys{}
 	sum := sha256.New()
-	for _, name := range names {
-		switch {
-		case strings.HasSuffix(name, ".agekey"):
-			identities, err := parse(data[name])
-			if err != nil {
-				return nil, fmt.Errorf("reading the age key %q: %w", name, err)
-			}
-			k.identities = append(k.identities, identities...)
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		known, err := read(k, name, data[name])
+		if err != nil {
+			return nil, fmt.Errorf("reading the key %q: %w", name, err)
+		}
+		if known {
 			fmt.Fprintf(sum, "%s\x00%x\n", name, sha256.Sum256(data[name]))
-		case strings.HasSuffix(name, ".asc"), strings.HasPrefix(name, "sops."):
-			k.unsupported = append(k.unsupported, name)
 		}
 	}
 	k.digest = hex.EncodeToString(sum.Sum(nil))
 	return k, nil
 }
 
-// parse reads age identities, one a line, with comments. Its errors do not show the lines.
-func parse(data []byte) ([]age.Identity, error) {
-	var identities []age.Identity
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		found, err := age.ParseIdentities(strings.NewReader(line))
-		if err != nil {
-			return nil, fmt.Errorf("line %d is not an age identity", n)
-		}
-		identities = append(identities, found...)
+// read takes up an entry and tells whether it is one of ours.
+func (k *Keys) read(name string, value []byte) (bool, error) {
+	switch {
+	case path.Ext(name) == ageEnd:
+		return true, k.readAge(value)
+	case path.Ext(name) == pgpEnd:
+		return true, k.readPGP(value)
+	case name == vaultEntry:
+		return true, k.readVault(value)
+	case name == awsEntry:
+		return true, k.readAWS(value)
+	case name == azureEntry:
+		return true, k.readAzure(value)
+	case name == gcpEntry:
+		return true, k.readGCP(value)
+	default:
+		return false, nil
 	}
-	if len(identities) == 0 {
-		return nil, errors.New("it holds no identity")
+}
+
+// Merge puts sets of keys together. Age identities and PGP keys add up; the account of each service
+// is that of the first set that has one. Sets that are nil are passed over, and of nothing it makes
+// nil.
+func Merge(sets ...*Keys) *Keys {
+	sets = slices.DeleteFunc(slices.Clone(sets), func(k *Keys) bool { return k == nil })
+	switch len(sets) {
+	case 0:
+		return nil
+	case 1:
+		return sets[0]
 	}
-	return identities, nil
+	all := &Keys{}
+	sum := sha256.New()
+	for _, k := range sets {
+		all.identities = append(all.identities, k.identities...)
+		all.pgp = append(all.pgp, k.pgp...)
+		all.hidden = append(all.hidden, k.hidden...)
+		all.vault, all.aws = either(all.vault, k.vault), either(all.aws, k.aws)
+		all.azure, all.gcp = either(all.azure, k.azure), either(all.gcp, k.gcp)
+		fmt.Fprintln(sum, k.digest)
+	}
+	all.digest = hex.EncodeToString(sum.Sum(nil))
+	return all
+}
+
+func either[M any](first, second func(M)) func(M) {
+	if first != nil {
+		return first
+	}
+	return second
 }
 
 // Digest tells two sets of keys apart and cannot be turned back into them.
 func (k *Keys) Digest() string { return k.digest }
 
-// Unsupported lists entries whose kind of key cannot be used.
-func (k *Keys) Unsupported() []string { return slices.Clone(k.unsupported) }
-
-// service opens data keys for the SOPS library; it is the library's port.
-type service struct{ keys *Keys }
-
-// Encrypt is not offered.
-func (service) Encrypt(context.Context, *keyservice.EncryptRequest, ...grpc.CallOption) (*keyservice.EncryptResponse, error) {
-	return nil, errors.New("this key service only decrypts")
+// Empty tells whether there is nothing to decrypt with.
+func (k *Keys) Empty() bool {
+	return len(k.identities) == 0 && len(k.pgp) == 0 && k.vault == nil && k.aws == nil && k.azure == nil && k.gcp == nil
 }
 
-// Decrypt opens a data key that was closed for an age recipient.
-func (s service) Decrypt(_ context.Context, in *keyservice.DecryptRequest, _ ...grpc.CallOption) (*keyservice.DecryptResponse, error) {
-	if _, ok := in.Key.KeyType.(*keyservice.Key_AgeKey); !ok {
-		return nil, errors.New("only age keys are supported")
-	}
-	if len(s.keys.identities) == 0 {
-		return nil, errors.New("there is no age key")
-	}
-	r, err := age.Decrypt(armor.NewReader(bytes.NewReader(in.Ciphertext)), s.keys.identities...)
-	if err != nil {
-		return nil, errors.New("no age key fits")
-	}
-	plain, err := io.ReadAll(r)
-	if err != nil {
-		return nil, errors.New("the data key is damaged")
-	}
-	return &keyservice.DecryptResponse{Plaintext: plain}, nil
-}
-
-// NoKeyError is returned when none of the keys can open something.
-type NoKeyError struct {
-	// Recipients are those that it was closed for.
-	Recipients []string
-	// Unsupported are keys of the Secret whose kind cannot be used.
-	Unsupported []string
-}
-
-// Error names the recipients.
-func (e *NoKeyError) Error() string {
-	text := "none of the keys can decrypt it; it is encrypted for " + strings.Join(e.Recipients, ", ")
-	if len(e.Unsupported) > 0 {
-		text += "; keys that cannot be used here: " + strings.Join(e.Unsupported, ", ")
-	}
-	return text
-}
-
-// dataKey returns the key by which the values of a tree are encrypted.
-func (k *Keys) dataKey(tree *sops.Tree) ([]byte, error) {
-	key, err := tree.Metadata.GetDataKeyWithKeyServices([]keyservice.KeyServiceClient{service{k}}, nil)
-	if err == nil {
-		return key, nil
-	}
-	return nil, &NoKeyError{Recipients: recipients(tree), Unsupported: k.unsupported}
-}
-
-func recipients(tree *sops.Tree) []string {
-	var all []string
-	for _, group := range tree.Metadata.KeyGroups {
-		for _, key := range group {
-			if a, ok := key.(*sopsage.MasterKey); ok {
-				all = append(all, a.Recipient)
-				continue
-			}
-			all = append(all, key.TypeToIdentifier()+" "+key.ToString())
+// redact takes what must not be shown out of a text.
+func (k *Keys) redact(text string) string {
+	for _, secret := range k.hidden {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "**")
 		}
 	}
-	if len(all) == 0 {
-		return []string{"nobody"}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return text
 }

@@ -38,22 +38,44 @@ func storeOf(f decrypt.Format) store {
 	}
 }
 
+// Recipe is how a file is encrypted.
+type Recipe struct {
+	// Regex is what the keys match whose values are encrypted; empty means all values.
+	Regex string
+	// Groups are those it is encrypted for. With several groups the data key is split, and Threshold of
+	// them are needed.
+	Groups    []sops.KeyGroup
+	Threshold int
+	// Service encrypts the data key; nil means the library's own, which takes accounts from the
+	// environment.
+	Service keyservice.KeyServiceClient
+}
+
 // Encrypt encrypts a file for an age recipient: the values whose keys match regex, or all when it is
 // empty.
 func Encrypt(plain []byte, format decrypt.Format, regex, recipient string) ([]byte, error) {
+	key, err := sopsage.MasterKeyFromRecipient(recipient)
+	if err != nil {
+		return nil, err
+	}
+	return EncryptAs(plain, format, Recipe{Regex: regex, Groups: []sops.KeyGroup{{key}}})
+}
+
+// EncryptAs encrypts a file by a recipe.
+func EncryptAs(plain []byte, format decrypt.Format, recipe Recipe) ([]byte, error) {
 	s := storeOf(format)
 	branches, err := s.LoadPlainFile(plain)
 	if err != nil {
 		return nil, err
 	}
-	key, err := sopsage.MasterKeyFromRecipient(recipient)
-	if err != nil {
-		return nil, err
-	}
 	tree := sops.Tree{Branches: branches, Metadata: sops.Metadata{
-		KeyGroups: []sops.KeyGroup{{key}}, EncryptedRegex: regex, Version: "3.13.3", LastModified: time.Now().UTC(),
+		KeyGroups: recipe.Groups, ShamirThreshold: recipe.Threshold, EncryptedRegex: recipe.Regex,
+		Version: "3.13.3", LastModified: time.Now().UTC(),
 	}}
-	dataKey, errs := tree.GenerateDataKeyWithKeyServices([]keyservice.KeyServiceClient{keyservice.NewLocalClient()})
+	if recipe.Service == nil {
+		recipe.Service = keyservice.NewLocalClient()
+	}
+	dataKey, errs := tree.GenerateDataKeyWithKeyServices([]keyservice.KeyServiceClient{recipe.Service})
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("making a data key: %v", errs)
 	}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/sopsfile"
+)
+
+func newSecret(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "secret",
+		Short: "Make keys, and work on files that are encrypted by SOPS",
+		Long: `Make keys, and work on files that are encrypted by SOPS. The sops command reads what is written
+here, and the other way round.
+
+Age identities come from --age-key-file or, without it, from all of SOPS_AGE_KEY, the file of
+SOPS_AGE_KEY_FILE, and sops/age/keys.txt in the user's configuration directory.`,
+	}
+	cmd.AddCommand(newSecretKeygen(g), newSecretEncrypt(g), newSecretDecrypt(g), newSecretEdit(g), newSecretCheck(g))
+	return cmd
+}
+
+func newSecretKeygen(g *globals) *cobra.Command {
+	var quantum bool
+	var output string
+	cmd := &cobra.Command{
+		Use:   "keygen",
+		Short: "Make an age identity",
+		Long: `Make an age identity, in these steps:
+
+  1. draw a key
+  2. print it with its public key, in the format of age-keygen; or write it to a new file of mode
+     0600, and print the public key to standard error
+
+A file that exists is left alone.`,
+		Example: "  headgate secret keygen -o age.agekey\n  headgate secret keygen --pq",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return runSecretKeygen(g, quantum, output) },
+	}
+	cmd.Flags().BoolVar(&quantum, "pq", false, "make a post-quantum identity")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
+	return cmd
+}
+
+func runSecretKeygen(g *globals, quantum bool, output string) error {
+	identity, recipient, err := sopsfile.NewIdentity(quantum, time.Now())
+	if err != nil {
+		return err
+	}
+	if output == "" {
+		_, err = g.io.Out.Write(identity)
+		return err
+	}
+	file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return hint(fmt.Errorf("%s exists, and may be the only copy of a key", output), "headgate secret keygen -o OTHER")
+	}
+	if err != nil {
+		return fmt.Errorf("making the key file: %w", err)
+	}
+	_, err = file.Write(identity)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(fmt.Errorf("writing the key file: %w", err), os.Remove(output))
+	}
+	fmt.Fprintln(g.io.Err, "public key: "+recipient)
+	return nil
+}
+
+func newSecretEncrypt(g *globals) *cobra.Command {
+	var inPlace bool
+	cmd := &cobra.Command{
+		Use:   "encrypt FILE...",
+		Short: "Encrypt files by the rules of their repository",
+		Long: `Encrypt files, in these steps:
+
+  1. find the nearest .sops.yaml above each file, and the first creation rule that matches the file
+  2. encrypt the values that the rule asks for, for the recipients of the rule
+  3. print the result; or, with -i, write all files once all are encrypted
+
+Recipients of key services take the accounts that the sops command takes, those of PGP the gpg
+command.`,
+		Example: "  headgate secret encrypt -i apps/shop/password.sops.yaml",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return runSecretEncrypt(g, args, inPlace) },
+	}
+	cmd.Flags().BoolVarP(&inPlace, "in-place", "i", false, "write to the files instead of printing")
+	return cmd
+}
+
+func runSecretEncrypt(g *globals, files []string, inPlace bool) error {
+	if len(files) > 1 && !inPlace {
+		return hint(errors.New("several files cannot be printed as one"), "headgate secret encrypt -i FILE...")
+	}
+	var encrypted [][]byte
+	for _, name := range files {
+		plain, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("reading the file: %w", err)
+		}
+		data, err := sopsfile.Encrypt(name, plain)
+		if err != nil {
+			return encryptHint(fmt.Errorf("encrypting %s: %w", name, err), name)
+		}
+		encrypted = append(encrypted, data)
+	}
+	if !inPlace {
+		_, err := g.io.Out.Write(encrypted[0])
+		return err
+	}
+	for i, name := range files {
+		if err := replaceFile(name, encrypted[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encryptHint gives an error of encryption the next command to try.
+func encryptHint(err error, name string) error {
+	if errors.Is(err, sopsfile.ErrEncrypted) {
+		return hint(err, "headgate secret edit %s", name)
+	}
+	return err
+}
+
+func newSecretDecrypt(g *globals) *cobra.Command {
+	var ageKeyFile string
+	var ignoreMAC bool
+	cmd := &cobra.Command{
+		Use:   "decrypt FILE",
+		Short: "Print an encrypted file in clear",
+		Long: `Print an encrypted file in clear, in these steps:
+
+  1. open its data key by an age identity
+  2. decrypt its values, and compare its message authentication code
+  3. print it`,
+		Example: "  headgate secret decrypt apps/shop/password.sops.yaml --age-key-file age.agekey",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, _, err := openSecret(args[0], ageKeyFile, ignoreMAC)
+			if err != nil {
+				return err
+			}
+			_, err = g.io.Out.Write(file.Plain())
+			return err
+		},
+	}
+	bindSecretKeys(cmd, &ageKeyFile)
+	cmd.Flags().BoolVar(&ignoreMAC, "ignore-mac", false, "open a file that was changed by hand")
+	return cmd
+}
+
+func bindSecretKeys(cmd *cobra.Command, ageKeyFile *string) {
+	cmd.Flags().StringVar(ageKeyFile, "age-key-file", "", "age identities to decrypt with, instead of those of the user")
+}
+
+// openSecret opens an encrypted file, and returns its bytes as well.
+func openSecret(name, ageKeyFile string, ignoreMAC bool) (*sopsfile.File, []byte, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the file: %w", err)
+	}
+	keys, err := userKeys(ageKeyFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := sopsfile.Open(name, data, keys, ignoreMAC)
+	if err != nil {
+		err = fmt.Errorf("opening %s: %w", name, err)
+		if keys.Empty() {
+			err = hint(err, "headgate secret decrypt %s --age-key-file KEY", name)
+		}
+		return nil, nil, err
+	}
+	return file, data, nil
+}
+
+// replaceFile writes a file by putting another into its place, with the mode that it had.
+func replaceFile(name string, data []byte) error {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return fmt.Errorf("looking for the file: %w", err)
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return fmt.Errorf("looking at the file: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(target), ".headgate-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Close()); err == nil {
+		err = os.Rename(file.Name(), target)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}

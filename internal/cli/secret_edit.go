@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/sopsfile"
+)
+
+// editOptions are those of secret edit.
+type editOptions struct {
+	*globals
+	file, ageKeyFile    string
+	allowTmp, ignoreMAC bool
+}
+
+func newSecretEdit(g *globals) *cobra.Command {
+	o := editOptions{globals: g}
+	cmd := &cobra.Command{
+		Use:   "edit FILE",
+		Short: "Change an encrypted file in an editor",
+		Long: `Change an encrypted file, in these steps:
+
+  1. open it as "headgate secret decrypt" does
+  2. write the clear text to a directory that is kept in memory and that nobody else reads
+  3. run $EDITOR on it, or vi; again when what was saved cannot be read
+  4. encrypt it for the same recipients; values that stay the same stay encrypted as they are
+  5. put it into the place of FILE, unless nothing was changed
+
+Where there is no directory in memory, nothing is done without --allow-tmp. What an editor keeps
+elsewhere by itself, such as a history of changes, is in its own hands.`,
+		Example: "  EDITOR=nano headgate secret edit apps/shop/password.sops.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file = args[0]
+			return runSecretEdit(cmd.Context(), o)
+		},
+	}
+	bindSecretKeys(cmd, &o.ageKeyFile)
+	cmd.Flags().BoolVar(&o.ignoreMAC, "ignore-mac", false, "open a file that was changed by hand")
+	cmd.Flags().BoolVar(&o.allowTmp, "allow-tmp", false, "write the clear text to the disk when there is no directory in memory")
+	return cmd
+}
+
+func runSecretEdit(ctx context.Context, o editOptions) error {
+	file, before, err := openSecret(o.file, o.ageKeyFile, o.ignoreMAC)
+	if err != nil {
+		return err
+	}
+	dir, err := o.workDir()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	after, err := o.edit(ctx, file, filepath.Join(dir, filepath.Base(o.file)))
+	if err != nil || after == nil {
+		return err
+	}
+	// Someone else may have been faster.
+	if now, err := os.ReadFile(o.file); err != nil || !bytes.Equal(now, before) {
+		return hint(fmt.Errorf("%s was changed meanwhile; nothing was written", o.file), "headgate secret edit %s", o.file)
+	}
+	return replaceFile(o.file, after)
+}
+
+// workDir makes a directory for the clear text that only its user can read.
+func (o editOptions) workDir() (string, error) {
+	parent := memoryDir()
+	if parent == "" && !o.allowTmp {
+		return "", hint(errors.New("there is no directory in memory for the clear text"), "headgate secret edit --allow-tmp %s", o.file)
+	}
+	dir, err := os.MkdirTemp(parent, "headgate-")
+	if err != nil {
+		return "", fmt.Errorf("making a directory for the clear text: %w", err)
+	}
+	return dir, nil
+}
+
+// edit has the user change the content of a file, and returns it encrypted, or nil when it has not
+// changed. It goes on while what was saved cannot be encrypted, until an editor leaves it as it is.
+func (o editOptions) edit(ctx context.Context, file *sopsfile.File, name string) ([]byte, error) {
+	last := file.Plain()
+	if err := os.WriteFile(name, last, 0o600); err != nil {
+		return nil, fmt.Errorf("writing the clear text: %w", err)
+	}
+	var failed error
+	for {
+		if err := o.runEditor(ctx, name); err != nil {
+			return nil, err
+		}
+		saved, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading what was saved: %w", err)
+		}
+		if bytes.Equal(saved, last) {
+			return nil, failed
+		}
+		if bytes.Equal(saved, file.Plain()) {
+			return nil, nil
+		}
+		after, err := file.Replace(saved)
+		if err == nil {
+			return after, nil
+		}
+		last, failed = saved, fmt.Errorf("what was saved is not encrypted, and %s stays as it was: %w", o.file, err)
+		fmt.Fprintln(o.io.Err, "what was saved cannot be encrypted: "+err.Error())
+	}
+}
+
+// runEditor runs the editor of the user, which may have arguments, on a file.
+func (o editOptions) runEditor(ctx context.Context, name string) error {
+	editor := os.Getenv("EDITOR")
+	if editor == "" {
+		editor = "vi"
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, editor, name)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.io.In, o.io.Out, o.io.Err
+	// An editor that is asked to end gives the terminal back.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("running the editor %q: %w; nothing was written", editor, err)
+	}
+	return nil
+}
