@@ -96,8 +96,10 @@ func (c *Cluster) managed(u *unstructured.Unstructured) (Managed, bool) {
 			continue
 		}
 		labels := u.GetLabels()
+		entry := engine.EntryOf(u)
+		entry.ID.Cluster = c.Name
 		return Managed{
-			Entry: engine.EntryOf(u), Applied: e.Time.Time,
+			Entry: entry, Applied: e.Time.Time,
 			Unit: types.NamespacedName{Namespace: labels[own.NamespaceLabel], Name: labels[own.Label]},
 		}, true
 	}

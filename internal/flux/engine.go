@@ -10,7 +10,6 @@ package flux
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -61,6 +60,7 @@ type Engine struct {
 	sources  *sources
 	dialect  *dialect
 	registry *registry
+	recovery recovery
 	swept    chan struct{}
 }
 
@@ -90,7 +90,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
-		Reserved: cfg.Reserved, Sharded: cfg.Selector != "",
+		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
 		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true},
 	})
 	e.sources.notify = e.runner.SourceChanged
@@ -115,13 +115,12 @@ func (e *Engine) start(ctx context.Context) error {
 		stopEvents()
 		return err
 	}
-	var recovery sync.WaitGroup
-	since := e.registry.watermarks()
-	recovery.Go(func() { e.recover(ctx, since) })
+	e.recovery.begin(ctx, e, e.registry.watermarks())
+	e.recovery.look(e.cluster)
 	go func() {
 		e.runner.Run(ctx)
 		e.sources.wg.Wait()
-		recovery.Wait()
+		e.recovery.running.Wait()
 		close(e.swept)
 	}()
 	return nil

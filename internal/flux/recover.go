@@ -2,6 +2,7 @@ package flux
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -9,35 +10,59 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // surveyBackoff is how long a survey waits that could not ask for everything.
 var surveyBackoff = wait.Backoff{Duration: time.Second, Factor: 2, Steps: 8, Cap: time.Minute}
 
-// recover looks for what an earlier process applied and was killed before it could write it down. A
-// cluster that this engine begins with has nothing of the kind.
-func (e *Engine) recover(ctx context.Context, since map[engine.UnitID]watermark) {
-	if len(since) == 0 {
+// recovery looks in each cluster once for what an earlier process applied and was killed before it
+// could write it down. A cluster that this engine begins with has nothing of the kind.
+type recovery struct {
+	ctx     context.Context
+	engine  *Engine
+	since   map[engine.UnitID]watermark
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	looked map[string]bool
+}
+
+func (r *recovery) begin(ctx context.Context, e *Engine, since map[engine.UnitID]watermark) {
+	r.ctx, r.engine, r.since, r.looked = ctx, e, since, map[string]bool{}
+}
+
+// look begins the search in a cluster, if there has not been one.
+func (r *recovery) look(c *cluster.Cluster) {
+	r.mu.Lock()
+	known := r.looked[c.Name]
+	r.looked[c.Name] = true
+	r.mu.Unlock()
+	if known || len(r.since) == 0 {
 		return
 	}
+	r.running.Go(func() { r.search(c) })
+}
+
+func (r *recovery) search(c *cluster.Cluster) {
 	backoff := surveyBackoff
-	for ctx.Err() == nil {
-		managed, err := e.cluster.Survey(ctx)
+	for r.ctx.Err() == nil {
+		managed, err := c.Survey(r.ctx)
 		found := map[engine.UnitID][]engine.Entry{}
 		for _, m := range managed {
 			id := unitID(m.Unit.Namespace, m.Unit.Name)
-			if from, known := since[id]; known && from.before(m.Applied) {
+			if from, known := r.since[id]; known && from.before(m.Applied) {
 				found[id] = append(found[id], m.Entry)
 			}
 		}
-		e.runner.Recover(found)
+		r.engine.runner.Recover(found)
 		if err == nil || backoff.Steps == 0 {
 			return
 		}
-		e.cfg.Log.Info("not every kind could be searched for what an earlier run applied", "error", err.Error())
+		r.engine.cfg.Log.Info("not every kind could be searched for what an earlier run applied", "cluster", c.Name, "error", err.Error())
 		select {
-		case <-ctx.Done():
+		case <-r.ctx.Done():
 		case <-time.After(backoff.Step()):
 		}
 	}

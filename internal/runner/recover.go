@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -19,6 +20,7 @@ func (r *Runner) Recover(found map[engine.UnitID][]engine.Entry) {
 }
 
 func (r *Runner) recover(u *unit, entries []engine.Entry) {
+	entries = slices.DeleteFunc(entries, func(e engine.Entry) bool { return e.ID.Cluster != u.Target.Cluster })
 	n := r.takeUp(u, entries)
 	if n == 0 {
 		return

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -70,6 +71,8 @@ type Config struct {
 	Renderer *render.Renderer
 	// UnitKinds are the kinds of objects that declare units.
 	UnitKinds map[schema.GroupKind]bool
+	// Connected, when set, is told of each connection to another cluster. It must not block.
+	Connected func(*cluster.Cluster)
 	// Sharded is set when other engines serve units of the cluster as well.
 	Sharded bool
 	// Reserved are objects that nobody's declaration may touch: they are left out of what is applied.

@@ -174,6 +174,9 @@ func (r *Runner) dial(connection Connection, name string) (*target, error) {
 		stop()
 		return nil, fmt.Errorf("reaching the cluster %s: %w", config.Host, err)
 	}
+	if r.cfg.Connected != nil {
+		r.cfg.Connected(c)
+	}
 	return &target{cluster: c, applier: apply.New(c, r.names), digest: connection.Digest, stop: stop}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -151,6 +152,17 @@ func TestRemoteClusters(t *testing.T) {
 		k.StopEngine()
 		f.writeFar("3", "x")
 		f.push("3")
+		// Times of writes are to the second.
+		stopped := time.Now().Unix()
+		eventually(t, "the second is over", func() (bool, string) { return time.Now().Unix() > stopped, "" })
+		// As if the engine had been killed after it had applied this and before it could write it down.
+		orphan := []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"orphan","namespace":"away","labels":{` +
+			`"kustomize.toolkit.fluxcd.io/name":"far","kustomize.toolkit.fluxcd.io/namespace":"fleet"}},"data":{"k":"2"}}`)
+		_, err := other.client.CoreV1().ConfigMaps("away").Patch(t.Context(), "orphan", types.ApplyPatchType, orphan,
+			metav1.PatchOptions{FieldManager: "kustomize-controller"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := k.StartEngine(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -10,10 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"filippo.io/age"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/render/decrypt/decrypttest"
 )
 
 // tenants is the root of a cluster that is closed down: the units of namespace team are a tenant's.
@@ -52,13 +56,14 @@ func TestClosedDown(t *testing.T) {
 		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: %s}\ndata: {k: v}\n", name, namespace)
 	}
 	writeFile(t, filepath.Join(repo, "cluster", "team.yaml"), tenants+
-		fmt.Sprintf(tenantUnit, "own", "name: repo", "")+
+		strings.Replace(fmt.Sprintf(tenantUnit, "own", "name: repo", ""), "spec: {", "spec: {decryption: {provider: sops}, ", 1)+
 		fmt.Sprintf(tenantUnit, "intruder", "name: repo", "")+
 		fmt.Sprintf(tenantUnit, "foreign", "name: flux-system, namespace: flux-system", "")+
 		fmt.Sprintf(tenantUnit, "remote", "name: repo", "")+
 		fmt.Sprintf(tenantUnit, "sharded", "name: repo", "other")+
 		strings.Replace(fmt.Sprintf(tenantUnit, "after", "name: repo", ""), "spec: {", "spec: {dependsOn: [{name: sharded}], ", 1))
 	writeFile(t, filepath.Join(repo, "after", "x.yaml"), config("after", "team"))
+	keyFile := sealed(t, filepath.Join(repo, "own", "sealed.yaml"), config("sealed", "team"))
 	writeFile(t, filepath.Join(repo, "own", "x.yaml"), config("own", "team"))
 	writeFile(t, filepath.Join(repo, "sharded", "x.yaml"), config("sharded", "team"))
 	writeFile(t, filepath.Join(repo, "foreign", "x.yaml"), config("foreign", "team"))
@@ -74,7 +79,7 @@ func TestClosedDown(t *testing.T) {
 
 	p := run(t, "up", repo, "--path", "cluster", "--ephemeral", "--state-dir", dir,
 		"--default-service-account", "tenant", "--no-cross-namespace-refs", "--no-remote-bases",
-		"--watch-label-selector", "shard!=other", "--metrics-addr", "127.0.0.1:0")
+		"--age-key-file", keyFile, "--sops-age-secret", "sops-age", "--watch-label-selector", "shard!=other", "--metrics-addr", "127.0.0.1:0")
 	kubeconfig := filepath.Join(dir, "ephemeral", "kubeconfig")
 	client := clientOf(t, kubeconfig)
 	rest, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -106,7 +111,7 @@ func TestClosedDown(t *testing.T) {
 	} else if status, text := conditionOf(u, "Stalled"); status != "True" {
 		t.Errorf("a unit that is denied is not stalled: %s %s", status, text)
 	}
-	if got := configMaps(t, client, "team"); got["own"] != "v" || got["foreign"] != "" || got["sharded"] != "" {
+	if got := configMaps(t, client, "team"); got["own"] != "v" || got["sealed"] != "v" || got["foreign"] != "" || got["sharded"] != "" {
 		t.Errorf("the namespace of the tenant has %v", got)
 	}
 	if u, err := units.Get(t.Context(), "sharded", metav1.GetOptions{}); err != nil || u.Object["status"] != nil && len(u.GetFinalizers()) > 0 {
@@ -127,6 +132,23 @@ func TestClosedDown(t *testing.T) {
 	if code := p.interrupt(); code != 0 {
 		t.Errorf("the process ended with %d", code)
 	}
+}
+
+// sealed writes a manifest encrypted, and its key to a file.
+func sealed(t *testing.T, name, manifest string) (keyFile string) {
+	t.Helper()
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := decrypttest.Encrypt([]byte(manifest), decrypt.YAML, "^data$", identity.Recipient().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, name, string(data))
+	keyFile = filepath.Join(t.TempDir(), "key")
+	writeFile(t, keyFile, identity.String())
+	return keyFile
 }
 
 // metricsOf reads the metrics of the process that serves the tenants.
