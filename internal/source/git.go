@@ -31,6 +31,8 @@ type GitOptions struct {
 	URL string
 	// Username and Password, or BearerToken, are for http. Password also opens Identity.
 	Username, Password, BearerToken string
+	// App, when set, logs in over http(s) in their place.
+	App *App
 	// CAFile holds PEM certificates to trust beside the system's.
 	CAFile []byte
 	// ClientCert and ClientKey are PEM, for servers that ask who calls.
@@ -77,6 +79,20 @@ func FetchGit(ctx context.Context, o GitOptions, previousRevision string, previo
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("it took longer than %s", o.Timeout))
 	defer cancel()
+	if o.App == nil {
+		return fetchGit(ctx, o, previousRevision, previous)
+	}
+	if err := o.App.login(ctx, &o); err != nil {
+		return nil, err
+	}
+	got, err := fetchGit(ctx, o, previousRevision, previous)
+	if errors.Is(err, ErrAuth) {
+		o.App.forget()
+	}
+	return got, err
+}
+
+func fetchGit(ctx context.Context, o GitOptions, previousRevision string, previous *Tree) (*GitResult, error) {
 	r, err := newRemote(o)
 	if err != nil {
 		return nil, err
