@@ -111,7 +111,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 	}
 	settled, failure := g.state()
 	if a, ok := s.store.Get(key); ok && settled {
-		return engine.SourceFact{Found: true, Revision: a.Revision}, a.Tree
+		return engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Tree.Digest()}, a.Tree
 	}
 	if failure != "" {
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
