@@ -115,7 +115,11 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if blobs, err = sparse(blobs, r.options.Sparse); err != nil {
 		return nil, err
 	}
-	rules, err := r.rules(root, blobs)
+	included, err := copies(r.options.Include)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := r.rules(root, blobs, included)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +142,11 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
-	return NewTree(append(files, below...))
+	files, err = include(append(files, below...), included, rules)
+	if err != nil {
+		return nil, err
+	}
+	return NewTree(files)
 }
 
 // sparse keeps what lies in the directories that are wanted.
@@ -168,15 +176,24 @@ func sparse(blobs []blob, wanted []string) ([]blob, error) {
 	return kept, nil
 }
 
-// rules reads the rules of a commit.
-func (r *remote) rules(root *object.Tree, blobs []blob) (*rules, error) {
-	files := map[string]blob{}
+// rules reads the rules of a commit, and of what is included.
+func (r *remote) rules(root *object.Tree, blobs []blob, included []inclusion) (*rules, error) {
+	files, others := map[string]blob{}, map[string]*File{}
+	for _, i := range included {
+		if path.Base(i.file.Path) == ignoreFile && i.file.Link == "" {
+			others[i.file.Path] = i.file
+		}
+	}
 	for _, b := range blobs {
 		if path.Base(b.path) == ignoreFile && b.entry.Mode != filemode.Symlink {
 			files[b.path] = b
 		}
 	}
-	return readRules(slices.Collect(maps.Keys(files)), r.options.Ignore, func(p string) ([]byte, error) {
+	paths := slices.AppendSeq(slices.Collect(maps.Keys(files)), maps.Keys(others))
+	return readRules(paths, r.options.Ignore, func(p string) ([]byte, error) {
+		if f, ok := others[p]; ok {
+			return f.Read()
+		}
 		return contents(root, files[p], inMemory)
 	})
 }

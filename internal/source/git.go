@@ -47,6 +47,8 @@ type GitOptions struct {
 	Sparse []string
 	// RecurseSubmodules fetches submodules too, and theirs.
 	RecurseSubmodules bool
+	// Include are parts of other sources that are copied in.
+	Include []Inclusion
 	// Verify, when set, refuses a commit that is not signed as it says.
 	Verify *Verification
 	// Ignore is spec.ignore of Flux; nil means its defaults.
@@ -71,8 +73,9 @@ type GitResult struct {
 
 const defaultTimeout = time.Minute
 
-// FetchGit fetches the selected commit, unless that is the previous revision. Files that the
-// previous tree has too are shared with it. No error holds a credential.
+// FetchGit fetches the selected commit, unless that is the previous revision: a caller gives one only
+// when the options, and what is included, are those of then. Files that the previous tree has too are
+// shared with it. No error holds a credential.
 func FetchGit(ctx context.Context, o GitOptions, previousRevision string, previous *Tree) (*GitResult, error) {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
