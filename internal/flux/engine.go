@@ -74,7 +74,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
-		read: map[engine.ObjectID]readSecret{},
+		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
 	e.dialect = &dialect{secrets: client, registry: e.registry, events: ev}
 	e.runner = runner.New(runner.Config{
@@ -120,7 +120,11 @@ func (e *Engine) start(ctx context.Context) error {
 func (e *Engine) watch(ctx, wait context.Context) error {
 	ready := make(chan error, 2)
 	go func() {
-		ready <- e.cluster.Watch(ctx, gitRepositories, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+		err := e.cluster.Watch(ctx, gitRepositories, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+		if err == nil {
+			close(e.sources.listed)
+		}
+		ready <- err
 	}()
 	go func() {
 		ready <- e.cluster.Watch(ctx, kustomizations, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
