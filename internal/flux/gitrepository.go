@@ -32,8 +32,10 @@ const (
 type gitSource struct {
 	sources *sources
 	key     source.Key
-	wake    chan struct{}
-	stop    context.CancelFunc
+	// clone belongs to the goroutine of the passes.
+	clone source.Clone
+	wake  chan struct{}
+	stop  context.CancelFunc
 
 	mu   sync.Mutex
 	repo *sourcev1.GitRepository
@@ -89,6 +91,8 @@ func (g *gitSource) current() *sourcev1.GitRepository {
 func (g *gitSource) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	// What cannot be deleted now is when the store is opened again.
+	defer func() { _ = g.clone.Close() }()
 	for {
 		select {
 		case <-ctx.Done():
@@ -178,7 +182,7 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 	if err != nil {
 		return err
 	}
-	options.Include = includes.parts
+	options.Include, options.Clone = includes.parts, &g.clone
 	defer time.AfterFunc(fetchPatience, g.settle).Stop()
 	var revision string
 	var tree *source.Tree

@@ -53,6 +53,8 @@ type GitOptions struct {
 	Verify *Verification
 	// Ignore is spec.ignore of Flux; nil means its defaults.
 	Ignore *string
+	// Clone, when set, keeps what is fetched for the next fetch.
+	Clone *Clone
 	// Timeout is one minute when zero.
 	Timeout time.Duration
 	// SpillDir keeps files that are too large for memory; when it is empty nothing is.
