@@ -60,7 +60,8 @@ func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitRe
 	if kept == nil || t.full {
 		// A commit anywhere in a history needs all of that, which is not worth keeping.
 		kept = &Clone{}
-		defer kept.Close()
+		// What cannot be deleted now is when the store is opened again.
+		defer func() { _ = kept.Close() }()
 	}
 	if kept.dir != "" && kept.url == r.url && kept.fetches < maxAdded && kept.bytes < maxAddedBytes {
 		kept.fetches++
