@@ -9,7 +9,8 @@ import (
 // Want is the desired state of the unit by these facts.
 func (f Facts) Want() Key {
 	return Key{
-		Generation: f.Unit.Generation, Revision: f.Source.Revision, Requested: f.Unit.Requested, Inputs: f.Inputs,
+		Generation: f.Unit.Generation, Revision: f.Source.Revision, Digest: f.Source.Digest,
+		Requested: f.Unit.Requested, Inputs: f.Inputs,
 	}
 }
 

@@ -38,6 +38,7 @@ func TestDecide(t *testing.T) {
 	}{
 		"rests":          {"nothing changed", nil, StepWait, PhaseReady, ""},
 		"new revision":   {"a new revision begins a pass", func(f *Facts) { f.Source.Revision = "r2" }, StepRender, PhaseRendering, ""},
+		"new content":    {"new content at the same revision does too", func(f *Facts) { f.Source.Digest = "d2" }, StepRender, PhaseRendering, ""},
 		"new generation": {"a new declaration begins a pass", func(f *Facts) { f.Unit.Generation = 2 }, StepRender, PhaseRendering, ""},
 		"request":        {"a request begins a pass", func(f *Facts) { f.Unit.Requested = "now" }, StepRender, PhaseRendering, ""},
 		"interval":       {"the interval begins a pass", func(f *Facts) { f.IntervalAt = now }, StepRender, PhaseRendering, ""},

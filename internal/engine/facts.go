@@ -66,7 +66,9 @@ const (
 type Key struct {
 	Generation int64
 	Revision   string
-	Requested  string
+	// Digest is that of the source's tree: what a source includes changes without its revision.
+	Digest    string
+	Requested string
 	// Inputs counts the changes of the objects that the render reads beside its source.
 	Inputs uint64
 }
@@ -135,8 +137,13 @@ type SourceFact struct {
 	// Pending is set while the first fetch is under way.
 	Pending  bool
 	Revision string
-	Message  string
+	// Digest is that of the tree; it changes with the content alone.
+	Digest  string
+	Message string
 }
+
+// In tells whether a desired state is made from what the source has now.
+func (s SourceFact) In(k Key) bool { return s.Revision == k.Revision && s.Digest == k.Digest }
 
 // DependencyFact is what is known of one dependency.
 type DependencyFact struct {

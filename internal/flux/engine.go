@@ -82,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
-		read: map[engine.ObjectID]readSecret{},
+		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
@@ -130,7 +130,11 @@ func (e *Engine) start(ctx context.Context) error {
 func (e *Engine) watch(ctx, wait context.Context) error {
 	ready := make(chan error, 2)
 	go func() {
-		ready <- e.cluster.Watch(ctx, gitRepositories, e.cfg.Selector, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+		err := e.cluster.Watch(ctx, gitRepositories, e.cfg.Selector, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+		if err == nil {
+			close(e.sources.listed)
+		}
+		ready <- err
 	}()
 	go func() {
 		ready <- e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})

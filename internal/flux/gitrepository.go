@@ -2,6 +2,7 @@ package flux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -31,8 +32,10 @@ const (
 type gitSource struct {
 	sources *sources
 	key     source.Key
-	wake    chan struct{}
-	stop    context.CancelFunc
+	// clone belongs to the goroutine of the passes.
+	clone source.Clone
+	wake  chan struct{}
+	stop  context.CancelFunc
 
 	mu   sync.Mutex
 	repo *sourcev1.GitRepository
@@ -43,6 +46,8 @@ type gitSource struct {
 	failures int
 	nudged   bool
 	done     *requestedPass
+	// seen is what the last look at the includes gave; made is that of which the artifact is made.
+	seen, made string
 }
 
 // requestedPass is what the last successful pass had looked at.
@@ -86,6 +91,8 @@ func (g *gitSource) current() *sourcev1.GitRepository {
 func (g *gitSource) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	// What cannot be deleted now is when the store is opened again.
+	defer func() { _ = g.clone.Close() }()
 	for {
 		select {
 		case <-ctx.Done():
@@ -121,6 +128,13 @@ func (g *gitSource) pass(ctx context.Context) time.Duration {
 	if wait := g.due(repo); wait > 0 {
 		return wait
 	}
+	if len(repo.Spec.Include) > 0 {
+		select {
+		case <-g.sources.listed:
+		case <-ctx.Done():
+			return forever
+		}
+	}
 	select {
 	case g.sources.slots <- struct{}{}:
 		defer func() { <-g.sources.slots }()
@@ -133,8 +147,11 @@ func (g *gitSource) pass(ctx context.Context) time.Duration {
 		g.sources.passed(g.key.Kind, g.key.Namespace, g.key.Name, time.Since(began), err == nil)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return forever
+		case errors.Is(err, errIncludePending):
+			return g.interval(repo)
 		}
 		return g.failed(ctx, repo, err)
 	}
@@ -166,12 +183,19 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 		return err
 	}
 	g.restore(repo)
+	includes, err := g.look(repo)
+	if err != nil {
+		return err
+	}
+	options.Include, options.Clone = includes.parts, &g.clone
 	defer time.AfterFunc(fetchPatience, g.settle).Stop()
 	var revision string
 	var tree *source.Tree
-	before, known := g.sources.store.Get(g.key)
-	if known && g.sameSelection(repo) && (options.Verify == nil || wasVerified(repo)) {
-		revision, tree = before.Revision, before.Tree
+	if before, known := g.sources.store.Get(g.key); known {
+		tree = before.Tree
+		if g.sameSelection(repo, includes) && (options.Verify == nil || wasVerified(repo)) {
+			revision = before.Revision
+		}
 	}
 	got, err := source.FetchGit(ctx, options, revision, tree)
 	if err != nil {
@@ -183,11 +207,24 @@ func (g *gitSource) fetch(ctx context.Context, repo *sourcev1.GitRepository) err
 		}
 	}
 	g.mu.Lock()
-	g.failure, g.failures, g.settled = "", 0, true
+	g.failure, g.failures, g.settled, g.made = "", 0, true, includes.key()
 	g.done = &requestedPass{generation: repo.Generation, requested: repo.Annotations[requestedAt], at: time.Now()}
 	g.mu.Unlock()
 	g.sources.changed(g.key)
-	return g.succeeded(ctx, repo, got, options.Verify != nil)
+	return g.succeeded(ctx, repo, got, options.Verify != nil, includes)
+}
+
+// look looks at what is included. A source that is still being fetched wakes this one; units have an
+// artifact of an earlier process meanwhile, after a while.
+func (g *gitSource) look(repo *sourcev1.GitRepository) (included, error) {
+	now, err := g.sources.includes(repo)
+	if errors.Is(err, errIncludePending) {
+		time.AfterFunc(fetchPatience, g.settle)
+	}
+	g.mu.Lock()
+	g.seen = lookOf(now, err)
+	g.mu.Unlock()
+	return now, err
 }
 
 // fetchPatience is how long units wait for the first fetch of this process before they go on with
@@ -213,15 +250,15 @@ func (g *gitSource) state() (settled bool, failure string) {
 }
 
 // sameSelection tells that what is stored was selected by the same rules as are declared now.
-func (g *gitSource) sameSelection(repo *sourcev1.GitRepository) bool {
+func (g *gitSource) sameSelection(repo *sourcev1.GitRepository, now included) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.done == nil {
 		return reflect.DeepEqual(repo.Status.ObservedIgnore, repo.Spec.Ignore) &&
 			slices.Equal(repo.Status.ObservedSparseCheckout, repo.Spec.SparseCheckout) &&
-			repo.Status.ObservedRecurseSubmodules == repo.Spec.RecurseSubmodules
+			repo.Status.ObservedRecurseSubmodules == repo.Spec.RecurseSubmodules && sameIncludes(repo, now)
 	}
-	return g.done.generation == repo.Generation
+	return g.done.generation == repo.Generation && g.made == now.key()
 }
 
 // wasVerified tells that the artifact was verified as it is declared now.

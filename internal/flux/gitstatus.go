@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,15 +21,15 @@ import (
 )
 
 // succeeded writes down what was fetched.
-func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository, got *source.GitResult, verify bool) error {
+func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository, got *source.GitResult, verify bool, includes included) error {
 	a, ok := g.sources.store.Get(g.key)
 	if !ok {
 		return errors.New("the artifact is gone")
 	}
 	after := repo.Status.DeepCopy()
 	c := g.conditions(repo, after)
-	c.drop(conditionReconciling, conditionStalled, sourcev1.FetchFailedCondition, sourcev1.StorageOperationFailedCondition,
-		sourcev1.ArtifactOutdatedCondition)
+	c.drop(conditionReconciling, conditionStalled, sourcev1.ArtifactOutdatedCondition)
+	c.drop(failureConditions...)
 	message := fmt.Sprintf("stored artifact for revision '%s'", a.Revision)
 	c.set(conditionReady, metav1.ConditionTrue, meta.SucceededReason, message)
 	c.set(sourcev1.ArtifactInStorageCondition, metav1.ConditionTrue, meta.SucceededReason, message)
@@ -42,17 +43,15 @@ func (g *gitSource) succeeded(ctx context.Context, repo *sourcev1.GitRepository,
 	after.ObservedGeneration = repo.Generation
 	after.ObservedIgnore, after.ObservedSparseCheckout = repo.Spec.Ignore, repo.Spec.SparseCheckout
 	after.ObservedRecurseSubmodules = repo.Spec.RecurseSubmodules
-	if after.Artifact == nil || after.Artifact.Revision != a.Revision || after.Artifact.Digest != a.Digest || after.Artifact.URL != a.URL {
-		size := a.Size
-		after.Artifact = &meta.Artifact{
-			Path: a.Path, URL: a.URL, Revision: a.Revision, Digest: a.Digest, Size: &size,
-			LastUpdateTime: metav1.NewTime(a.LastUpdate.Truncate(time.Second)),
-		}
+	observeIncludes(after, repo, includes)
+	fresh := !after.Artifact.HasRevision(a.Revision) || !after.Artifact.HasDigest(a.Digest)
+	if fresh || after.Artifact.URL != a.URL {
+		after.Artifact = artifactOf(a)
 	}
 	if requested := repo.Annotations[requestedAt]; requested != "" {
 		after.LastHandledReconcileAt = requested
 	}
-	if !got.Unchanged {
+	if fresh {
 		g.sources.events.emit(repo, corev1.EventTypeNormal, "NewArtifact",
 			fmt.Sprintf("stored artifact for commit '%s'", subject(got.CommitMessage)), map[string]string{
 				"source.toolkit.fluxcd.io/revision": a.Revision, "source.toolkit.fluxcd.io/digest": a.Digest,
@@ -90,15 +89,17 @@ func (g *gitSource) failed(ctx context.Context, repo *sourcev1.GitRepository, er
 	news := g.failure != err.Error()
 	g.failure, g.settled = err.Error(), true
 	g.mu.Unlock()
-	reason, terminal := failureReason(err)
+	failure := failureOf(err)
+	reason := failure.reason
 	after := repo.Status.DeepCopy()
 	c := g.conditions(repo, after)
 	if signatureReasons[reason] {
 		c.set(sourcev1.SourceVerifiedCondition, metav1.ConditionFalse, reason, err.Error())
 	}
-	c.set(sourcev1.FetchFailedCondition, metav1.ConditionTrue, reason, err.Error())
+	c.drop(slices.DeleteFunc(slices.Clone(failureConditions), func(kind string) bool { return kind == failure.condition })...)
+	c.set(failure.condition, metav1.ConditionTrue, reason, err.Error())
 	c.set(conditionReady, metav1.ConditionFalse, reason, err.Error())
-	if terminal {
+	if failure.terminal {
 		c.drop(conditionReconciling)
 		c.set(conditionStalled, metav1.ConditionTrue, reason, err.Error())
 		after.ObservedGeneration = repo.Generation
@@ -118,8 +119,11 @@ func (g *gitSource) failed(ctx context.Context, repo *sourcev1.GitRepository, er
 			"source", repo.Namespace+"/"+repo.Name, "error", err.Error())
 	}
 	g.sources.changed(g.key)
-	if terminal {
+	switch {
+	case failure.terminal:
 		return forever
+	case failure.woken:
+		return fetchRetryMax
 	}
 	return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
 }
@@ -130,33 +134,66 @@ const (
 	reasonGitObject        = "InvalidGitObject"
 	reasonTagSignature     = "InvalidTagSignature"
 	reasonCommitSignature  = "InvalidCommitSignature"
+	reasonVerification     = "VerificationError"
 )
 
 var signatureReasons = map[string]bool{
 	reasonVerificationMode: true, reasonGitObject: true, reasonTagSignature: true, reasonCommitSignature: true,
+	reasonVerification: true,
 }
 
-// failureReason is the reason of Flux for an error, and whether only a change can help.
-func failureReason(err error) (reason string, terminal bool) {
+// failureConditions are the conditions of which a failure sets one.
+var failureConditions = []string{
+	sourcev1.FetchFailedCondition, sourcev1.IncludeUnavailableCondition, sourcev1.StorageOperationFailedCondition,
+}
+
+// sourceFailure is a failure with the words of Flux for it.
+type sourceFailure struct {
+	// condition is FetchFailed when it is empty.
+	condition, reason string
+	// terminal is set when only a change of the object can help, woken when what is missing wakes the
+	// source.
+	terminal, woken bool
+	err             error
+}
+
+func (f *sourceFailure) Error() string { return f.err.Error() }
+func (f *sourceFailure) Unwrap() error { return f.err }
+
+// unavailable is the failure of an include that has nothing to give.
+func unavailable(reason string, err error) *sourceFailure {
+	return &sourceFailure{condition: sourcev1.IncludeUnavailableCondition, reason: reason, woken: true, err: err}
+}
+
+// failureOf words a failure as Flux does.
+func failureOf(err error) sourceFailure {
+	f := sourceFailure{condition: sourcev1.FetchFailedCondition, reason: sourcev1.GitOperationFailedReason, err: err}
+	var known *sourceFailure
 	var unsupported *unsupportedError
 	switch {
+	case errors.As(err, &known):
+		f = *known
+		if f.condition == "" {
+			f.condition = sourcev1.FetchFailedCondition
+		}
 	case errors.As(err, &unsupported):
-		return "UnsupportedField", true
+		f.reason, f.terminal = "UnsupportedField", true
+	case errors.Is(err, source.ErrInclude):
+		f.condition, f.reason = sourcev1.StorageOperationFailedCondition, reasonCopyFailure
 	case errors.Is(err, source.ErrNoTag):
-		return reasonVerificationMode, true
+		f.reason, f.terminal = reasonVerificationMode, true
 	case errors.Is(err, source.ErrUnsigned):
-		return reasonGitObject, false
+		f.reason = reasonGitObject
 	case errors.Is(err, source.ErrTagSignature):
-		return reasonTagSignature, false
+		f.reason = reasonTagSignature
 	case errors.Is(err, source.ErrCommitSignature):
-		return reasonCommitSignature, false
+		f.reason = reasonCommitSignature
 	case errors.Is(err, source.ErrURL):
-		return sourcev1.URLInvalidReason, true
+		f.reason, f.terminal = sourcev1.URLInvalidReason, true
 	case errors.Is(err, source.ErrAuth):
-		return sourcev1.AuthenticationFailedReason, false
-	default:
-		return sourcev1.GitOperationFailedReason, false
+		f.reason = sourcev1.AuthenticationFailedReason
 	}
+	return f
 }
 
 func (g *gitSource) patch(ctx context.Context, repo *sourcev1.GitRepository, after *sourcev1.GitRepositoryStatus) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -40,6 +41,9 @@ type sources struct {
 	mu   sync.RWMutex
 	gits map[source.Key]*gitSource
 	read map[engine.ObjectID]readSecret
+	apps map[source.Key]*source.App
+	// listed is closed when all sources are known that there were at the start.
+	listed chan struct{}
 }
 
 // Local is a repository that is served from here.
@@ -76,9 +80,14 @@ func (s *sources) put(repo *sourcev1.GitRepository) {
 		}()
 	}
 	s.mu.Unlock()
+	before := g.current()
 	g.put(repo)
-	if !ok {
+	switch {
+	case !ok:
 		s.changed(key)
+	case before != nil && !slices.Equal(before.Spec.Include, repo.Spec.Include):
+		// It may close or open a cycle.
+		s.wakeIncluders(key)
 	}
 }
 
@@ -89,12 +98,17 @@ func (s *sources) dropped(u *unstructured.Unstructured) {
 	if g, ok := s.gits[key]; ok {
 		g.stop()
 		delete(s.gits, key)
+		delete(s.apps, key)
 	}
 	s.mu.Unlock()
 	s.changed(key)
 }
 
-func (s *sources) changed(key source.Key) { s.notify(engine.SourceID(key)) }
+// changed tells whoever reads a source that it may have changed.
+func (s *sources) changed(key source.Key) {
+	s.notify(engine.SourceID(key))
+	s.wakeIncluders(key)
+}
 
 func (s *sources) tell(key source.Key, text string) {
 	if s.observe != nil {
@@ -113,7 +127,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 	}
 	settled, failure := g.state()
 	if a, ok := s.store.Get(key); ok && settled {
-		return engine.SourceFact{Found: true, Revision: a.Revision}, a.Tree
+		return engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Tree.Digest()}, a.Tree
 	}
 	if failure != "" {
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
@@ -136,18 +150,6 @@ func (s *sources) nudgeURL(matches func(url string) bool) {
 type unsupportedError struct{ field, hint string }
 
 func (e *unsupportedError) Error() string { return e.field + " is not supported: " + e.hint }
-
-func unsupportedGit(repo *sourcev1.GitRepository) error {
-	spec := repo.Spec
-	switch {
-	case len(spec.Include) > 0:
-		return &unsupportedError{"spec.include", "other repositories are not included; remove the field"}
-	case spec.Provider != "" && spec.Provider != sourcev1.GitProviderGeneric:
-		return &unsupportedError{"spec.provider", fmt.Sprintf("%q is not served; use \"generic\"", spec.Provider)}
-	default:
-		return nil
-	}
-}
 
 // options reads how a GitRepository is fetched.
 func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (source.GitOptions, error) {
@@ -177,27 +179,10 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	}
 	if repo.Spec.ProxySecretRef != nil {
 		if o.Proxy, err = s.proxy(ctx, repo); err != nil {
-			return o, err
+			return o, &sourceFailure{reason: sourcev1.AuthenticationFailedReason, err: err}
 		}
 	}
-	if repo.Spec.SecretRef == nil {
-		return o, nil
-	}
-	data, err := s.secret(ctx, repo, "spec.secretRef", repo.Spec.SecretRef.Name)
-	if err != nil {
-		return o, err
-	}
-	if len(data["githubAppID"]) > 0 {
-		return o, &unsupportedError{"spec.secretRef", fmt.Sprintf(
-			"Secret %q holds a GitHub App; use username and password, bearerToken, or identity and known_hosts",
-			repo.Namespace+"/"+repo.Spec.SecretRef.Name)}
-	}
-	o.Username, o.Password = string(data["username"]), string(data["password"])
-	o.BearerToken = string(data["bearerToken"])
-	o.CAFile = orBytes(data["ca.crt"], data["caFile"])
-	o.ClientCert, o.ClientKey = orBytes(data["tls.crt"], data["certFile"]), orBytes(data["tls.key"], data["keyFile"])
-	o.Identity, o.KnownHosts = data["identity"], data["known_hosts"]
-	return o, nil
+	return o, s.login(ctx, repo, &o)
 }
 
 // verification reads the keys by which a GitRepository has to be signed.
@@ -208,7 +193,7 @@ func (s *sources) verification(ctx context.Context, repo *sourcev1.GitRepository
 	}
 	data, err := s.secret(ctx, repo, "spec.verify.secretRef", verify.SecretRef.Name)
 	if err != nil {
-		return nil, err
+		return nil, &sourceFailure{reason: reasonVerification, err: err}
 	}
 	return &source.Verification{Commit: verify.VerifyHEAD(), Tag: verify.VerifyTag(), Keys: data}, nil
 }

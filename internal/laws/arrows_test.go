@@ -44,6 +44,8 @@ var guarded = map[string][]string{
 	"sigs.k8s.io/kwok/":                       {"internal/controlplane"},
 	"github.com/getsops/":                     {"internal/render/decrypt", "internal/render/decrypt/decrypttest", "internal/sopsfile"},
 	"github.com/go-git/":                      {"internal/source"},
+	"github.com/hiddeco/sshsig":               {"internal/source"},
+	"github.com/golang-jwt/":                  {"internal/source"},
 	"github.com/fluxcd/kustomize-controller/": {"internal/flux"},
 	"github.com/fluxcd/source-controller/":    {"internal/flux"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux"},

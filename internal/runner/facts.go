@@ -114,7 +114,10 @@ func (r *Runner) unitReady(u *unit) bool {
 	if u.pass != nil && u.pass.Failure != nil {
 		return false
 	}
-	return u.pass == nil || u.pass.Key.Revision == u.last.Key.Revision
+	if u.pass == nil {
+		return true
+	}
+	return u.pass.Key.Revision == u.last.Key.Revision && u.pass.Key.Digest == u.last.Key.Digest
 }
 
 func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
@@ -160,7 +163,8 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 		return false, "it is not ready"
 	}
 	if dep.Source == u.Source {
-		if fact, _ := r.cfg.Sources.Source(u.Source); dep.applied != fact.Revision {
+		fact, _ := r.cfg.Sources.Source(u.Source)
+		if dep.applied != fact.Revision || !dep.Suspended && !fact.In(dep.last.Key) {
 			return false, fmt.Sprintf("it has not applied %q yet", fact.Revision)
 		}
 	}

@@ -18,7 +18,7 @@ func (r *Runner) unsettled(u *unit) string {
 	switch {
 	case u.Suspended, u.Deleting:
 		return ""
-	case u.rendering == nil || u.rendering.key.Revision != fact.Revision || u.rendering.key.Generation != u.Generation:
+	case u.rendering == nil || !fact.In(u.rendering.key) || u.rendering.key.Generation != u.Generation:
 		return fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
 	case u.rendering.err != nil:
 		return fmt.Sprintf("%s cannot be rendered at this revision and may claim what would be deleted", u.ID)

@@ -54,7 +54,7 @@ func (r *Runner) startRender(u *unit) {
 // will claim, and so that nothing is left to render when the dependencies are met.
 func (r *Runner) lookAhead(u *unit) {
 	fact, _ := r.cfg.Sources.Source(u.Source)
-	key := engine.Key{Generation: u.Generation, Revision: fact.Revision, Requested: u.Requested, Inputs: u.inputs}
+	key := u.wants(fact)
 	if u.looking || u.looked == key || fact.Revision == "" {
 		return
 	}

@@ -125,6 +125,11 @@ func (r *Runner) setTimer(u *unit, at time.Time) {
 	u.timer = time.AfterFunc(time.Until(at), func() { r.mail.post(func() { r.mark(id) }) })
 }
 
+// wants is the desired state of a unit when its source has what fact says.
+func (u *unit) wants(fact engine.SourceFact) engine.Key {
+	return engine.Facts{Unit: &u.Unit, Source: fact, Inputs: u.inputs}.Want()
+}
+
 // begin opens a pass for what is wanted now.
 func (r *Runner) begin(u *unit) {
 	if u.pass != nil {
@@ -133,9 +138,7 @@ func (r *Runner) begin(u *unit) {
 	fact, _ := r.cfg.Sources.Source(u.Source)
 	now := time.Now()
 	u.pass = &engine.Pass{
-		Key: engine.Key{
-			Generation: u.Generation, Revision: fact.Revision, Requested: u.Requested, Inputs: u.inputs,
-		},
+		Key:     u.wants(fact),
 		Started: now, Deadline: now.Add(u.Timeout),
 	}
 	u.needs, u.changes, u.announced = nil, nil, ""
@@ -192,9 +195,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	p := u.pass
 	if p == nil {
 		fact, _ := r.cfg.Sources.Source(u.Source)
-		p = &engine.Pass{Started: now, Key: engine.Key{
-			Generation: u.Generation, Revision: fact.Revision, Requested: u.Requested, Inputs: u.inputs,
-		}}
+		p = &engine.Pass{Started: now, Key: u.wants(fact)}
 	}
 	p.Failure = &failure
 	u.last = engine.Outcome{Key: p.Key, Ended: now, Failure: &failure}
@@ -260,7 +261,7 @@ func (r *Runner) startApply(u *unit) {
 	source, sources := u.Source, r.cfg.Sources
 	set.Superseded = func() bool {
 		fact, _ := sources.Source(source)
-		return fact.Revision != wanted.Revision
+		return !fact.In(wanted)
 	}
 	u.busy = true
 	u.drift, u.driftAt = nil, time.Time{}

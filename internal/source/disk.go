@@ -56,27 +56,24 @@ func readSecret(name string) ([]byte, error) {
 	return secret, err
 }
 
-// artifact returns an artifact with the names that belong to a revision.
-func (s *Store) artifact(key Key, revision string) (*Artifact, error) {
-	dir, err := key.dir()
-	if err != nil {
-		return nil, err
-	}
+// name gives an artifact the names that belong to its revision and its digest: what is at a name never
+// changes, also when the content does at the same revision.
+func (s *Store) name(a *Artifact, dir string) {
 	mac := hmac.New(sha256.New, s.secret)
-	fmt.Fprintf(mac, "%s\x00%s", dir, revision)
-	p := dir + "/" + hex.EncodeToString(mac.Sum(nil)[:16]) + ".tar.gz"
-	return &Artifact{Revision: revision, Path: p, URL: s.base + "/" + p}, nil
+	fmt.Fprintf(mac, "%s\x00%s\x00%s", dir, a.Revision, a.Digest)
+	a.Path = dir + "/" + hex.EncodeToString(mac.Sum(nil)[:16]) + ".tar.gz"
+	a.URL = s.base + "/" + a.Path
 }
 
 func (s *Store) file(a *Artifact) string { return filepath.Join(s.dir, filepath.FromSlash(a.Path)) }
 
 // write packs an artifact's tree so that a reader sees all of the archive or nothing.
-func (s *Store) write(a *Artifact) error {
-	name := s.file(a)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+func (s *Store) write(a *Artifact, dir string) error {
+	place := filepath.Join(s.dir, filepath.FromSlash(dir))
+	if err := os.MkdirAll(place, 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(name), tempPrefix)
+	temp, err := os.CreateTemp(place, tempPrefix)
 	if err != nil {
 		return err
 	}
@@ -89,23 +86,24 @@ func (s *Store) write(a *Artifact) error {
 	if err := os.Chtimes(temp.Name(), a.LastUpdate, a.LastUpdate); err != nil {
 		return err
 	}
-	return os.Rename(temp.Name(), name)
+	s.name(a, dir)
+	return os.Rename(temp.Name(), s.file(a))
 }
 
-// read reads an archive that must have the digest.
-func (s *Store) read(a *Artifact, digest string) error {
+// read reads an archive that must have the digest of its artifact.
+func (s *Store) read(a *Artifact) error {
 	data, err := os.ReadFile(s.file(a))
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(data)
-	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
-		return fmt.Errorf("its digest is %s, want %s", got, digest)
+	if got := "sha256:" + hex.EncodeToString(sum[:]); got != a.Digest {
+		return fmt.Errorf("its digest is %s, want %s", got, a.Digest)
 	}
 	if a.Tree, err = unpack(bytes.NewReader(data), DefaultLimits(), keeper{dir: s.SpillDir()}); err != nil {
 		return err
 	}
-	a.Digest, a.Size, a.LastUpdate = digest, int64(len(data)), modified(s.file(a))
+	a.Size, a.LastUpdate = int64(len(data)), modified(s.file(a))
 	return nil
 }
 

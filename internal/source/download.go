@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -18,18 +17,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// download fetches a commit into a temporary repository on disk and reads its files.
-func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitResult, error) {
-	dir, err := os.MkdirTemp(r.options.SpillDir, tempPrefix)
+// downloadInto fetches a commit into a repository on disk, and reads its files.
+func (r *remote) downloadInto(ctx context.Context, dir string, t target, previous *Tree) (*GitResult, error) {
+	repo, err := git.PlainOpen(dir)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory to fetch into: %w", err)
+		return nil, fmt.Errorf("opening the repository to fetch into: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	repo, err := git.PlainInit(dir, true)
-	if err != nil {
-		return nil, fmt.Errorf("making a repository to fetch into: %w", err)
-	}
-	if err := r.fetch(ctx, repo, t); err != nil {
+	if has, err := repo.Reference(keptRef, false); err == nil {
+		err = r.fetchNew(ctx, repo, t, has.Hash())
+		if err != nil {
+			return nil, err
+		}
+	} else if err := r.fetch(ctx, repo, t); err != nil {
 		return nil, err
 	}
 	if !t.full {
@@ -51,7 +50,7 @@ func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitRe
 	if result.Tree, err = r.read(ctx, commit, previous); err != nil {
 		return nil, fmt.Errorf("reading commit %s: %w", t.hash, err)
 	}
-	return result, nil
+	return result, keep(repo, t)
 }
 
 func (r *remote) fetch(ctx context.Context, repo *git.Repository, t target) error {
@@ -115,7 +114,11 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if blobs, err = sparse(blobs, r.options.Sparse); err != nil {
 		return nil, err
 	}
-	rules, err := r.rules(root, blobs)
+	included, err := copies(r.options.Include)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := r.rules(root, blobs, included)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +141,15 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
-	return NewTree(append(files, below...))
+	files, err = include(append(files, below...), included, rules)
+	if err != nil {
+		return nil, err
+	}
+	return NewTree(files)
 }
+
+// errSparse is a wanted directory that a commit does not have.
+var errSparse = errors.New("there is no directory")
 
 // sparse keeps what lies in the directories that are wanted.
 func sparse(blobs []blob, wanted []string) ([]blob, error) {
@@ -162,21 +172,30 @@ func sparse(blobs []blob, wanted []string) ([]blob, error) {
 	}
 	for i, dir := range wanted {
 		if !found[i] {
-			return nil, fmt.Errorf("spec.sparseCheckout[%d]: there is no directory %q", i, dir)
+			return nil, fmt.Errorf("spec.sparseCheckout[%d]: %w %q", i, errSparse, dir)
 		}
 	}
 	return kept, nil
 }
 
-// rules reads the rules of a commit.
-func (r *remote) rules(root *object.Tree, blobs []blob) (*rules, error) {
-	files := map[string]blob{}
+// rules reads the rules of a commit, and of what is included.
+func (r *remote) rules(root *object.Tree, blobs []blob, included []inclusion) (*rules, error) {
+	files, others := map[string]blob{}, map[string]*File{}
+	for _, i := range included {
+		if path.Base(i.file.Path) == ignoreFile && i.file.Link == "" {
+			others[i.file.Path] = i.file
+		}
+	}
 	for _, b := range blobs {
 		if path.Base(b.path) == ignoreFile && b.entry.Mode != filemode.Symlink {
 			files[b.path] = b
 		}
 	}
-	return readRules(slices.Collect(maps.Keys(files)), r.options.Ignore, func(p string) ([]byte, error) {
+	paths := slices.AppendSeq(slices.Collect(maps.Keys(files)), maps.Keys(others))
+	return readRules(paths, r.options.Ignore, func(p string) ([]byte, error) {
+		if f, ok := others[p]; ok {
+			return f.Read()
+		}
 		return contents(root, files[p], inMemory)
 	})
 }

@@ -31,6 +31,8 @@ type GitOptions struct {
 	URL string
 	// Username and Password, or BearerToken, are for http. Password also opens Identity.
 	Username, Password, BearerToken string
+	// App, when set, logs in over http(s) in their place.
+	App *App
 	// CAFile holds PEM certificates to trust beside the system's.
 	CAFile []byte
 	// ClientCert and ClientKey are PEM, for servers that ask who calls.
@@ -45,10 +47,14 @@ type GitOptions struct {
 	Sparse []string
 	// RecurseSubmodules fetches submodules too, and theirs.
 	RecurseSubmodules bool
+	// Include are parts of other sources that are copied in.
+	Include []Inclusion
 	// Verify, when set, refuses a commit that is not signed as it says.
 	Verify *Verification
 	// Ignore is spec.ignore of Flux; nil means its defaults.
 	Ignore *string
+	// Clone, when set, keeps what is fetched for the next fetch.
+	Clone *Clone
 	// Timeout is one minute when zero.
 	Timeout time.Duration
 	// SpillDir keeps files that are too large for memory; when it is empty nothing is.
@@ -69,14 +75,29 @@ type GitResult struct {
 
 const defaultTimeout = time.Minute
 
-// FetchGit fetches the selected commit, unless that is the previous revision. Files that the
-// previous tree has too are shared with it. No error holds a credential.
+// FetchGit fetches the selected commit, unless that is the previous revision: a caller gives one only
+// when the options, and what is included, are those of then. Files that the previous tree has too are
+// shared with it. No error holds a credential.
 func FetchGit(ctx context.Context, o GitOptions, previousRevision string, previous *Tree) (*GitResult, error) {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("it took longer than %s", o.Timeout))
 	defer cancel()
+	if o.App == nil {
+		return fetchGit(ctx, o, previousRevision, previous)
+	}
+	if err := o.App.login(ctx, &o); err != nil {
+		return nil, err
+	}
+	got, err := fetchGit(ctx, o, previousRevision, previous)
+	if errors.Is(err, ErrAuth) {
+		o.App.forget()
+	}
+	return got, err
+}
+
+func fetchGit(ctx context.Context, o GitOptions, previousRevision string, previous *Tree) (*GitResult, error) {
 	r, err := newRemote(o)
 	if err != nil {
 		return nil, err

@@ -86,13 +86,13 @@ func (s *Store) Subscribe(f func(Key)) {
 
 // Put stores a new artifact. The archive of the one before stays for downloads that are under way.
 func (s *Store) Put(key Key, revision string, tree *Tree, now time.Time) (*Artifact, error) {
-	a, err := s.artifact(key, revision)
+	dir, err := key.dir()
 	if err != nil {
 		return nil, err
 	}
-	a.Tree, a.LastUpdate = tree, now
-	if err := s.write(a); err != nil {
-		return nil, fmt.Errorf("storing %s: %w", a.Path, err)
+	a := &Artifact{Revision: revision, Tree: tree, LastUpdate: now}
+	if err := s.write(a, dir); err != nil {
+		return nil, fmt.Errorf("storing an artifact of %s: %w", dir, err)
 	}
 	s.set(key, a)
 	s.tidy(a)
@@ -102,11 +102,13 @@ func (s *Store) Put(key Key, revision string, tree *Tree, now time.Time) (*Artif
 // Load reads an archive back that an earlier process stored; one that does not have the digest is
 // an error.
 func (s *Store) Load(key Key, revision, digest string) (*Artifact, error) {
-	a, err := s.artifact(key, revision)
+	dir, err := key.dir()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.read(a, digest); err != nil {
+	a := &Artifact{Revision: revision, Digest: digest}
+	s.name(a, dir)
+	if err := s.read(a); err != nil {
 		return nil, fmt.Errorf("loading %s: %w", a.Path, err)
 	}
 	s.set(key, a)

@@ -227,3 +227,29 @@ func TestStoreSweepsWhatAKilledProcessLeft(t *testing.T) {
 		t.Error("a young file was deleted")
 	}
 }
+
+// TestStoreKeepsNames stores other content at the same revision, as a source does that includes others.
+func TestStoreKeepsNames(t *testing.T) {
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	s := store(t, t.TempDir(), server.URL)
+	server.Config.Handler = s
+	now := time.Now()
+	before, err := s.Put(app(), "r", tree(t, map[string]string{"a": "1"}), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Put(app(), "r", tree(t, map[string]string{"a": "2"}), now.Add(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.URL == before.URL || after.Digest == before.Digest {
+		t.Fatalf("another content has the URL %s and the digest %s again", after.URL, after.Digest)
+	}
+	for _, a := range []*source.Artifact{before, after} {
+		status, body := get(t, http.MethodGet, a.URL)
+		if sum := sha256.Sum256(body); status != http.StatusOK || fmt.Sprintf("sha256:%x", sum) != a.Digest {
+			t.Errorf("%s has status %d and not the digest of its artifact", a.URL, status)
+		}
+	}
+}

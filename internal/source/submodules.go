@@ -71,7 +71,8 @@ func readModules(root *object.Tree) (map[string]string, error) {
 
 func (r *remote) submodule(ctx context.Context, address string, m blob) (*Tree, error) {
 	o := r.options
-	o.URL, o.Ref, o.Verify, o.Sparse = address, GitRef{Commit: m.entry.Hash.String()}, nil, nil
+	o.URL, o.Ref, o.Verify, o.Sparse, o.Include = address, GitRef{Commit: m.entry.Hash.String()}, nil, nil, nil
+	o.Clone = nil
 	here, err := url.Parse(r.url)
 	if err != nil {
 		return nil, ErrURL

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
@@ -16,7 +17,8 @@ import (
 type Verification struct {
 	// Commit and Tag are what has to be signed.
 	Commit, Tag bool
-	// Keys are armored PGP key rings, by the names of their entries.
+	// Keys are public keys by the names of their entries: those of SSH, one to a line as in
+	// authorized_keys, where the name ends in ".sshpub", else armored PGP key rings.
 	Keys map[string][]byte
 }
 
@@ -34,6 +36,7 @@ var (
 // signed is a commit or a tag.
 type signed interface {
 	Verify(ring string) (*openpgp.Entity, error)
+	EncodeWithoutSignature(to plumbing.EncodedObject) error
 }
 
 // verify checks the signatures of a commit, and of the tag that selected it, and says what it verified.
@@ -44,7 +47,7 @@ func (v *Verification) verify(repo *git.Repository, t target, commit *object.Com
 		if err != nil {
 			return nil, err
 		}
-		id, err := v.signedBy(tag)
+		id, err := v.signedBy(tag, tag.PGPSignature)
 		if err != nil {
 			return nil, fmt.Errorf("%w: tag %q: %w", ErrTagSignature, tag.Name, err)
 		}
@@ -53,10 +56,7 @@ func (v *Verification) verify(repo *git.Repository, t target, commit *object.Com
 	if !v.Commit {
 		return verified, nil
 	}
-	if strings.Contains(commit.PGPSignature, "SSH SIGNATURE") {
-		return nil, fmt.Errorf("%w: commit %s: it is signed by an SSH key, and only PGP keys are served", ErrCommitSignature, commit.Hash)
-	}
-	id, err := v.signedBy(commit)
+	id, err := v.signedBy(commit, commit.PGPSignature)
 	if err != nil {
 		return nil, fmt.Errorf("%w: commit %s: %w", ErrCommitSignature, commit.Hash, err)
 	}
@@ -79,13 +79,28 @@ func tagOf(repo *git.Repository, t target) (*object.Tag, error) {
 	return tag, nil
 }
 
-// signedBy returns the ID of the key that made a signature.
-func (v *Verification) signedBy(s signed) (string, error) {
-	if len(v.Keys) == 0 {
-		return "", errors.New("there is no key")
+// signedBy returns the name of the key that made a signature: the ID of a PGP key, the fingerprint of
+// one of SSH. Several signatures on one object are refused: it would not be clear who signed it.
+func (v *Verification) signedBy(s signed, signature string) (string, error) {
+	signature = strings.TrimSpace(signature)
+	switch {
+	case signature == "":
+		return "", errors.New("it bears no signature")
+	case strings.Count(signature, "-----BEGIN ") > 1:
+		return "", errors.New("it has several signatures")
+	case strings.HasPrefix(signature, sshArmor):
+		return v.signedBySSH(s, signature)
+	default:
+		return v.signedByPGP(s)
 	}
-	var last error
+}
+
+func (v *Verification) signedByPGP(s signed) (string, error) {
+	last := errors.New("it is signed by PGP, and there is no PGP key (*.asc)")
 	for _, name := range slices.Sorted(maps.Keys(v.Keys)) {
+		if strings.HasSuffix(name, sshSuffix) {
+			continue
+		}
 		entity, err := s.Verify(string(v.Keys[name]))
 		if err == nil {
 			return entity.PrimaryKey.KeyIdString(), nil

@@ -1,0 +1,206 @@
+package flux
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Reasons of Flux for what cannot be included, and ours for a cycle, which Flux does not look for.
+const (
+	reasonNotFound     = "NotFound"
+	reasonNoArtifact   = "NoArtifact"
+	reasonIncludeCycle = "IncludeCycle"
+	reasonCopyFailure  = "CopyFailure"
+)
+
+// included is what a GitRepository includes, as it is now, in the order of its spec.
+type included struct {
+	parts     []source.Inclusion
+	artifacts []*source.Artifact
+}
+
+// key changes when anything that is included does.
+func (i included) key() string {
+	var b strings.Builder
+	for _, a := range i.artifacts {
+		fmt.Fprintf(&b, "%s %s\n", a.Revision, a.Digest)
+	}
+	return b.String()
+}
+
+// errIncludePending says that an included source is about to know what it has.
+var errIncludePending = errors.New("an included source is being fetched")
+
+// includes looks at what a GitRepository includes.
+func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
+	var all included
+	if len(repo.Spec.Include) == 0 {
+		return all, nil
+	}
+	edges := func(name string) []string {
+		return s.includedBy(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: name})
+	}
+	if cycle := includeCycle(repo.Name, edges); cycle != nil {
+		return all, unavailable(reasonIncludeCycle, fmt.Errorf(
+			"spec.include: cycle: %s; remove one of these includes", strings.Join(cycle, " -> ")))
+	}
+	for i, in := range repo.Spec.Include {
+		name := in.GitRepositoryRef.Name
+		a, err := s.includable(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: name})
+		if err != nil {
+			var failure *sourceFailure
+			if errors.As(err, &failure) {
+				err = unavailable(failure.reason, fmt.Errorf("spec.include[%d]: %w", i, failure.err))
+			}
+			return all, err
+		}
+		all.artifacts = append(all.artifacts, a)
+		all.parts = append(all.parts, source.Inclusion{Name: name, Tree: a.Tree, From: in.GetFromPath(), To: in.GetToPath()})
+	}
+	return all, nil
+}
+
+// includable returns the artifact of a source that is included.
+func (s *sources) includable(key source.Key) (*source.Artifact, error) {
+	s.mu.RLock()
+	g, known := s.gits[key]
+	s.mu.RUnlock()
+	if !known {
+		return nil, unavailable(reasonNotFound, fmt.Errorf("GitRepository %q does not exist", key.Name))
+	}
+	repo := g.current()
+	settled, failure := g.state()
+	a, stored := s.store.Get(key)
+	switch {
+	case repo == nil || !settled && repo.DeletionTimestamp.IsZero():
+		return nil, errIncludePending
+	case stored:
+		return a, nil
+	case failure == "" && !repo.Spec.Suspend && repo.DeletionTimestamp.IsZero():
+		return nil, errIncludePending
+	}
+	return nil, unavailable(reasonNoArtifact, fmt.Errorf("GitRepository %q has no artifact", key.Name))
+}
+
+// includedBy returns the names of what a source includes.
+func (s *sources) includedBy(key source.Key) []string {
+	s.mu.RLock()
+	g, known := s.gits[key]
+	s.mu.RUnlock()
+	if !known {
+		return nil
+	}
+	repo := g.current()
+	if repo == nil {
+		return nil
+	}
+	names := make([]string, len(repo.Spec.Include))
+	for i, in := range repo.Spec.Include {
+		names[i] = in.GitRepositoryRef.Name
+	}
+	return names
+}
+
+// includeCycle returns the way from a source over what it includes back to itself, if there is one.
+func includeCycle(start string, edges func(string) []string) []string {
+	seen := map[string]bool{}
+	var walk func(path []string) []string
+	walk = func(path []string) []string {
+		for _, next := range edges(path[len(path)-1]) {
+			if next == start {
+				return append(path, next)
+			}
+			if seen[next] {
+				continue
+			}
+			seen[next] = true
+			if cycle := walk(append(slices.Clone(path), next)); cycle != nil {
+				return cycle
+			}
+		}
+		return nil
+	}
+	return walk([]string{start})
+}
+
+// wakeIncluders has the sources fetched that include one, if they have not seen yet what it has now.
+func (s *sources) wakeIncluders(key source.Key) {
+	s.mu.RLock()
+	near := make([]*gitSource, 0, len(s.gits))
+	for other, g := range s.gits {
+		if other.Namespace == key.Namespace && other != key {
+			near = append(near, g)
+		}
+	}
+	s.mu.RUnlock()
+	for _, g := range near {
+		if repo := g.current(); repo != nil && len(repo.Spec.Include) > 0 {
+			g.lookAtIncludes(repo)
+		}
+	}
+}
+
+func (g *gitSource) lookAtIncludes(repo *sourcev1.GitRepository) {
+	now, err := g.sources.includes(repo)
+	if errors.Is(err, errIncludePending) {
+		return
+	}
+	if look := lookOf(now, err); look != g.seenIncludes() {
+		g.nudge()
+	}
+}
+
+// lookOf is what a look at the includes gave, to be compared with that of another time.
+func lookOf(i included, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return i.key()
+}
+
+func (g *gitSource) seenIncludes() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seen
+}
+
+// sameIncludes tells that the artifact in the status was made from what is included now.
+func sameIncludes(repo *sourcev1.GitRepository, now included) bool {
+	was := repo.Status.IncludedArtifacts
+	return slices.Equal(repo.Status.ObservedInclude, repo.Spec.Include) &&
+		slices.EqualFunc(was, now.artifacts, func(w *meta.Artifact, n *source.Artifact) bool {
+			return w.HasRevision(n.Revision) && w.HasDigest(n.Digest)
+		})
+}
+
+// observeIncludes writes down what was included.
+func observeIncludes(after *sourcev1.GitRepositoryStatus, repo *sourcev1.GitRepository, now included) {
+	after.ObservedInclude = slices.Clone(repo.Spec.Include)
+	was := after.IncludedArtifacts
+	after.IncludedArtifacts = nil
+	for i, a := range now.artifacts {
+		next := artifactOf(a)
+		if i < len(was) && was[i].HasRevision(a.Revision) && was[i].HasDigest(a.Digest) && was[i].URL == a.URL {
+			next = was[i]
+		}
+		after.IncludedArtifacts = append(after.IncludedArtifacts, next)
+	}
+}
+
+// artifactOf is an artifact as a status shows it.
+func artifactOf(a *source.Artifact) *meta.Artifact {
+	size := a.Size
+	return &meta.Artifact{
+		Path: a.Path, URL: a.URL, Revision: a.Revision, Digest: a.Digest, Size: &size,
+		LastUpdateTime: metav1.NewTime(a.LastUpdate.Truncate(time.Second)),
+	}
+}
