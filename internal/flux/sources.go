@@ -182,7 +182,8 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 			return o, &sourceFailure{reason: sourcev1.AuthenticationFailedReason, err: err}
 		}
 	}
-	return o, s.login(ctx, repo, &o)
+	err = s.login(ctx, repo, &o)
+	return o, err
 }
 
 // verification reads the keys by which a GitRepository has to be signed.

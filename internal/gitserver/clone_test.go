@@ -138,6 +138,12 @@ func TestFetchTransfersWhatIsNew(t *testing.T) {
 	commit(t, s.work, "after", map[string]string{"version.yaml": "after\n"})
 	s.push(t, "fresh:next/below")
 	fetch("a clone that is damaged", source.GitRef{Branch: "next/below"}, all)
+	commit(t, s.work, "giant", large(t, 1, 17<<20))
+	s.push(t, "fresh:next/below")
+	fetch("more than is taken in at a time", source.GitRef{Branch: "next/below"}, 50_000_000)
+	commit(t, s.work, "little", map[string]string{"version.yaml": "little\n"})
+	s.push(t, "fresh:next/below")
+	fetch("the clone that this made", source.GitRef{Branch: "next/below"}, little)
 	o.URL = s.server.URL("app")
 	fetch("another URL", source.GitRef{Branch: "next/below"}, all)
 	if err := o.Clone.Close(); err != nil {
