@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -81,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, registry: newRegistry(), swept: make(chan struct{})}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
-		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, gits: map[source.Key]*gitSource{},
+		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
 	e.dialect = &dialect{
@@ -128,28 +129,30 @@ func (e *Engine) start(ctx context.Context) error {
 
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
-	ready := make(chan error, 2)
-	go func() {
-		err := e.cluster.Watch(ctx, gitRepositories, e.cfg.Selector, cluster.Sink{Put: e.putGit(ctx), Dropped: e.sources.dropped})
+	var sources, all errgroup.Group
+	for _, kind := range servedSources {
+		sources.Go(func() error {
+			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.sources.dropped(kind.sourceKind)})
+		})
+	}
+	all.Go(func() error {
+		err := sources.Wait()
 		if err == nil {
 			close(e.sources.listed)
 		}
-		ready <- err
-	}()
-	go func() {
-		ready <- e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
-	}()
-	for range 2 {
-		select {
-		case err := <-ready:
-			if err != nil {
-				return err
-			}
-		case <-wait.Done():
-			return fmt.Errorf("watching the Flux objects: %w", context.Cause(wait))
-		}
+		return err
+	})
+	all.Go(func() error {
+		return e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
+	})
+	ready := make(chan error, 1)
+	go func() { ready <- all.Wait() }()
+	select {
+	case err := <-ready:
+		return err
+	case <-wait.Done():
+		return fmt.Errorf("watching the Flux objects: %w", context.Cause(wait))
 	}
-	return nil
 }
 
 // Wait waits until everything that the engine started has ended.
@@ -161,15 +164,15 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 // Nudge has every source fetched at once whose URL matches.
 func (e *Engine) Nudge(matches func(url string) bool) { e.sources.nudgeURL(matches) }
 
-func (e *Engine) putGit(ctx context.Context) func(*unstructured.Unstructured) {
+func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
-		repo, err := asGitRepository(u)
+		o, err := kind.read(u)
 		if err != nil {
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, repo, gitRepositories)
-		e.sources.put(repo)
+		e.finalizer(ctx, o, kind.resource)
+		e.sources.put(o)
 	}
 }
 

@@ -41,9 +41,9 @@ func newEvents(client kubernetes.Interface) (events, error) {
 }
 
 func (e events) emit(o runtime.Object, kind, reason, message string, annotations map[string]string) {
-	recorder := e.kustomize
-	if _, ok := o.(*sourcev1.GitRepository); ok {
-		recorder = e.source
+	recorder := e.source
+	if _, ok := o.(*kustomizev1.Kustomization); ok {
+		recorder = e.kustomize
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestProviders(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "SECRET") {
 				t.Fatalf("%s: error %v, want one with %q", c.reason, err, c.says)
 			}
-			if f := failureOf(err); f.reason != c.why || f.terminal != c.terminal || f.condition != sourcev1.FetchFailedCondition {
+			if f := failureOf(err, sourcev1.GitOperationFailedReason); f.reason != c.why || f.terminal != c.terminal || f.condition != sourcev1.FetchFailedCondition {
 				t.Errorf("%s: the failure is %+v", c.reason, f)
 			}
 		})
@@ -92,7 +92,7 @@ func TestFailureOf(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := failureOf(fmt.Errorf("more: %w", c.err))
+			f := failureOf(fmt.Errorf("more: %w", c.err), sourcev1.GitOperationFailedReason)
 			if f.condition != c.condition || f.reason != c.why || f.terminal != c.terminal || f.woken != c.woken {
 				t.Errorf("the failure is %+v", f)
 			}

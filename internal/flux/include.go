@@ -37,9 +37,6 @@ func (i included) key() string {
 	return b.String()
 }
 
-// errIncludePending says that an included source is about to know what it has.
-var errIncludePending = errors.New("an included source is being fetched")
-
 // includes looks at what a GitRepository includes.
 func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 	var all included
@@ -71,43 +68,44 @@ func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 
 // includable returns the artifact of a source that is included.
 func (s *sources) includable(key source.Key) (*source.Artifact, error) {
-	s.mu.RLock()
-	g, known := s.gits[key]
-	s.mu.RUnlock()
+	f, known := s.feed(key)
 	if !known {
 		return nil, unavailable(reasonNotFound, fmt.Errorf("GitRepository %q does not exist", key.Name))
 	}
-	repo := g.current()
-	settled, failure := g.state()
+	o := f.current()
+	settled, failure := f.state()
 	a, stored := s.store.Get(key)
 	switch {
-	case repo == nil || !settled && repo.DeletionTimestamp.IsZero():
-		return nil, errIncludePending
+	case o == nil || !settled && o.GetDeletionTimestamp() == nil:
+		return nil, errPending
 	case stored:
 		return a, nil
-	case failure == "" && !repo.Spec.Suspend && repo.DeletionTimestamp.IsZero():
-		return nil, errIncludePending
+	case failure == "" && !o.suspended() && o.GetDeletionTimestamp() == nil:
+		return nil, errPending
 	}
 	return nil, unavailable(reasonNoArtifact, fmt.Errorf("GitRepository %q has no artifact", key.Name))
 }
 
 // includedBy returns the names of what a source includes.
 func (s *sources) includedBy(key source.Key) []string {
-	s.mu.RLock()
-	g, known := s.gits[key]
-	s.mu.RUnlock()
+	f, known := s.feed(key)
 	if !known {
 		return nil
 	}
-	repo := g.current()
-	if repo == nil {
-		return nil
-	}
-	names := make([]string, len(repo.Spec.Include))
-	for i, in := range repo.Spec.Include {
-		names[i] = in.GitRepositoryRef.Name
+	var names []string
+	for _, in := range includesOf(f.current()) {
+		names = append(names, in.GitRepositoryRef.Name)
 	}
 	return names
+}
+
+// includesOf returns what an origin declares to include.
+func includesOf(o origin) []sourcev1.GitRepositoryInclude {
+	repo, ok := o.(gitRepository)
+	if !ok {
+		return nil
+	}
+	return repo.Spec.Include
 }
 
 // includeCycle returns the way from a source over what it includes back to itself, if there is one.
@@ -135,27 +133,27 @@ func includeCycle(start string, edges func(string) []string) []string {
 // wakeIncluders has the sources fetched that include one, if they have not seen yet what it has now.
 func (s *sources) wakeIncluders(key source.Key) {
 	s.mu.RLock()
-	near := make([]*gitSource, 0, len(s.gits))
-	for other, g := range s.gits {
+	near := make([]*feed, 0, len(s.feeds))
+	for other, f := range s.feeds {
 		if other.Namespace == key.Namespace && other != key {
-			near = append(near, g)
+			near = append(near, f)
 		}
 	}
 	s.mu.RUnlock()
-	for _, g := range near {
-		if repo := g.current(); repo != nil && len(repo.Spec.Include) > 0 {
-			g.lookAtIncludes(repo)
+	for _, f := range near {
+		if repo, ok := f.current().(gitRepository); ok && len(repo.Spec.Include) > 0 {
+			f.lookAtIncludes(repo.GitRepository)
 		}
 	}
 }
 
-func (g *gitSource) lookAtIncludes(repo *sourcev1.GitRepository) {
-	now, err := g.sources.includes(repo)
-	if errors.Is(err, errIncludePending) {
+func (f *feed) lookAtIncludes(repo *sourcev1.GitRepository) {
+	now, err := f.sources.includes(repo)
+	if errors.Is(err, errPending) {
 		return
 	}
-	if look := lookOf(now, err); look != g.seenIncludes() {
-		g.nudge()
+	if look := lookOf(now, err); look != f.lastLook() {
+		f.nudge()
 	}
 }
 
@@ -165,12 +163,6 @@ func lookOf(i included, err error) string {
 		return err.Error()
 	}
 	return i.key()
-}
-
-func (g *gitSource) seenIncludes() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.seen
 }
 
 // sameIncludes tells that the artifact in the status was made from what is included now.

@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -28,28 +27,29 @@ func (e *Engine) Resources() []meter.Resource {
 			Revision: ks.Status.LastAppliedRevision, Source: ks.Spec.SourceRef.Name,
 		})
 	}
-	for _, repo := range e.sources.all() {
+	for _, o := range e.sources.all() {
+		kind, status := o.kind(), o.status()
 		r := meter.Resource{
-			Group: gitRepositoryKind.Group, Version: sourcev1.GroupVersion.Version, Kind: gitRepositoryKind.Kind,
-			Namespace: repo.Namespace, Name: repo.Name, Ready: readyOf(repo.Status.Conditions), Suspended: repo.Spec.Suspend,
-			URL: withoutCredentials(repo.Spec.URL),
+			Group: kind.resource.Group, Version: kind.resource.Version, Kind: kind.name,
+			Namespace: o.GetNamespace(), Name: o.GetName(), Ready: readyOf(*status.conditions), Suspended: o.suspended(),
+			URL: withoutCredentials(o.address()),
 		}
-		if repo.Status.Artifact != nil {
-			r.Revision = repo.Status.Artifact.Revision
+		if a := *status.artifact; a != nil {
+			r.Revision = a.Revision
 		}
 		list = append(list, r)
 	}
 	return list
 }
 
-// all returns the GitRepositories, in no order.
-func (s *sources) all() []*sourcev1.GitRepository {
+// all returns the objects that declare sources, in no order.
+func (s *sources) all() []origin {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var all []*sourcev1.GitRepository
-	for _, g := range s.gits {
-		if repo := g.current(); repo != nil {
-			all = append(all, repo)
+	var all []origin
+	for _, f := range s.feeds {
+		if o := f.current(); o != nil {
+			all = append(all, o)
 		}
 	}
 	return all

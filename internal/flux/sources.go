@@ -12,7 +12,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -21,7 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// sources runs the GitRepositories of a cluster and answers for their artifacts.
+// sources runs the sources of a cluster and answers for their artifacts.
 type sources struct {
 	client  dynamic.Interface
 	secrets kubernetes.Interface
@@ -38,10 +37,10 @@ type sources struct {
 
 	objects *cluster.Objects
 
-	mu   sync.RWMutex
-	gits map[source.Key]*gitSource
-	read map[engine.ObjectID]readSecret
-	apps map[source.Key]*source.App
+	mu    sync.RWMutex
+	feeds map[source.Key]*feed
+	read  map[engine.ObjectID]readSecret
+	apps  map[source.Key]*source.App
 	// listed is closed when all sources are known that there were at the start.
 	listed chan struct{}
 }
@@ -51,57 +50,54 @@ type Local struct {
 	URL, Username, Password string
 }
 
-func asGitRepository(u *unstructured.Unstructured) (*sourcev1.GitRepository, error) {
-	repo := &sourcev1.GitRepository{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, repo); err != nil {
-		return nil, fmt.Errorf("reading GitRepository %s/%s: %w", u.GetNamespace(), u.GetName(), err)
-	}
-	return repo, nil
-}
-
-func keyOf(repo *sourcev1.GitRepository) source.Key {
-	return source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}
-}
-
-// put takes a GitRepository from the watch.
-func (s *sources) put(repo *sourcev1.GitRepository) {
-	key := keyOf(repo)
+// put takes a source from the watch.
+func (s *sources) put(o origin) {
+	key := source.Key{Kind: o.kind().name, Namespace: o.GetNamespace(), Name: o.GetName()}
 	s.mu.Lock()
-	g, ok := s.gits[key]
+	f, ok := s.feeds[key]
 	if !ok {
-		g = &gitSource{sources: s, key: key, wake: make(chan struct{}, 1)}
+		f = &feed{sources: s, key: key, wake: make(chan struct{}, 1)}
 		ctx, stop := context.WithCancel(s.ctx)
-		g.stop = stop
-		s.gits[key] = g
+		f.stop = stop
+		s.feeds[key] = f
 		s.wg.Add(1)
 		go func() {
 			defer s.wg.Done()
-			g.run(ctx)
+			f.run(ctx)
 		}()
 	}
 	s.mu.Unlock()
-	before := g.current()
-	g.put(repo)
+	before := f.current()
+	f.put(o)
 	switch {
 	case !ok:
 		s.changed(key)
-	case before != nil && !slices.Equal(before.Spec.Include, repo.Spec.Include):
+	case before != nil && !slices.Equal(includesOf(before), includesOf(o)):
 		// It may close or open a cycle.
 		s.wakeIncluders(key)
 	}
 }
 
-// dropped takes a GitRepository that is gone.
-func (s *sources) dropped(u *unstructured.Unstructured) {
-	key := source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: u.GetNamespace(), Name: u.GetName()}
-	s.mu.Lock()
-	if g, ok := s.gits[key]; ok {
-		g.stop()
-		delete(s.gits, key)
-		delete(s.apps, key)
+// dropped takes a source that is gone.
+func (s *sources) dropped(kind *sourceKind) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		key := source.Key{Kind: kind.name, Namespace: u.GetNamespace(), Name: u.GetName()}
+		s.mu.Lock()
+		if f, ok := s.feeds[key]; ok {
+			f.stop()
+			delete(s.feeds, key)
+			delete(s.apps, key)
+		}
+		s.mu.Unlock()
+		s.changed(key)
 	}
-	s.mu.Unlock()
-	s.changed(key)
+}
+
+func (s *sources) feed(key source.Key) (*feed, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f, known := s.feeds[key]
+	return f, known
 }
 
 // changed tells whoever reads a source that it may have changed.
@@ -119,13 +115,11 @@ func (s *sources) tell(key source.Key, text string) {
 // Source answers the runner.
 func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 	key := source.Key(id)
-	s.mu.RLock()
-	g, known := s.gits[key]
-	s.mu.RUnlock()
+	f, known := s.feed(key)
 	if !known {
 		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
 	}
-	settled, failure := g.state()
+	settled, failure := f.state()
 	if a, ok := s.store.Get(key); ok && settled {
 		return engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Tree.Digest()}, a.Tree
 	}
@@ -139,17 +133,12 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 func (s *sources) nudgeURL(matches func(url string) bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, g := range s.gits {
-		if repo := g.current(); repo != nil && matches(repo.Spec.URL) {
-			g.nudge()
+	for _, f := range s.feeds {
+		if o := f.current(); o != nil && o.address() != "" && matches(o.address()) {
+			f.nudge()
 		}
 	}
 }
-
-// unsupportedError names a field that would have to be ignored.
-type unsupportedError struct{ field, hint string }
-
-func (e *unsupportedError) Error() string { return e.field + " is not supported: " + e.hint }
 
 // options reads how a GitRepository is fetched.
 func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (source.GitOptions, error) {
@@ -192,7 +181,7 @@ func (s *sources) verification(ctx context.Context, repo *sourcev1.GitRepository
 	if verify == nil {
 		return nil, nil
 	}
-	data, err := s.secret(ctx, repo, "spec.verify.secretRef", verify.SecretRef.Name)
+	data, err := s.secret(ctx, repo.Namespace, "spec.verify.secretRef", verify.SecretRef.Name)
 	if err != nil {
 		return nil, &sourceFailure{reason: reasonVerification, err: err}
 	}
@@ -209,8 +198,8 @@ func orBytes(value, older []byte) []byte {
 
 // secret reads the Secret that a field names. A poll finds it in memory while its watch has nothing new
 // to say.
-func (s *sources) secret(ctx context.Context, repo *sourcev1.GitRepository, field, name string) (map[string][]byte, error) {
-	id := engine.ObjectID{Kind: "Secret", Namespace: repo.Namespace, Name: name}
+func (s *sources) secret(ctx context.Context, namespace, field, name string) (map[string][]byte, error) {
+	id := engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}
 	s.objects.Follow(id, "v1")
 	rec, exists := s.objects.Get(id)
 	s.mu.RLock()
@@ -219,12 +208,12 @@ func (s *sources) secret(ctx context.Context, repo *sourcev1.GitRepository, fiel
 	if exists && read && known.version == strconv.FormatUint(rec.ResourceVersion, 10) {
 		return known.data, nil
 	}
-	held, err := s.secrets.CoreV1().Secrets(repo.Namespace).Get(ctx, name, metav1.GetOptions{})
+	held, err := s.secrets.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		delete(s.read, id)
-		return nil, fmt.Errorf("%s: reading Secret %q: %w", field, repo.Namespace+"/"+name, err)
+		return nil, fmt.Errorf("%s: reading Secret %q: %w", field, namespace+"/"+name, err)
 	}
 	s.read[id] = readSecret{version: held.ResourceVersion, data: held.Data}
 	return held.Data, nil
@@ -240,7 +229,7 @@ type readSecret struct {
 func (s *sources) proxy(ctx context.Context, repo *sourcev1.GitRepository) (string, error) {
 	const field = "spec.proxySecretRef"
 	name := repo.Spec.ProxySecretRef.Name
-	data, err := s.secret(ctx, repo, field, name)
+	data, err := s.secret(ctx, repo.Namespace, field, name)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,443 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// fetches bounds the sources that are fetched at a time.
+const fetches = 8
+
+// Retries of a fetch that failed begin after fetchRetryMin and are at most fetchRetryMax apart.
+const (
+	fetchRetryMin = 750 * time.Millisecond
+	fetchRetryMax = 15 * time.Minute
+)
+
+// origin is the object that declares a source, of whatever kind.
+type origin interface {
+	metav1.Object
+	// object is the object itself, and copy one that may be changed.
+	object() runtime.Object
+	copy() origin
+	// from reads a later version of it.
+	from(u *unstructured.Unstructured) (origin, error)
+	kind() *sourceKind
+	interval() time.Duration
+	suspended() bool
+	// address is the URL that it is fetched from, empty when it has none of its own.
+	address() string
+	status() sourceStatus
+	// fetch gets what there is now. It is called by one goroutine for each source.
+	fetch(ctx context.Context, f *feed) (*fetched, error)
+}
+
+// sourceStatus are the parts that the status of every source has.
+type sourceStatus struct {
+	conditions *[]metav1.Condition
+	artifact   **meta.Artifact
+	generation *int64
+	handled    *string
+}
+
+// fetched is what a fetch gave.
+type fetched struct {
+	// store puts it into the store; nil when that has it already.
+	store func(*source.Store, source.Key) error
+	// ready words the Ready condition of an artifact, event what a new one is told by.
+	ready func(*source.Artifact) (reason, message string)
+	event func(*source.Artifact) string
+	// observe writes down what only this kind of source has.
+	observe func(after origin, c *conditions)
+}
+
+// feed keeps one source fetched. Its passes run one after the other, in a goroutine of its own that
+// sleeps until it is woken.
+type feed struct {
+	sources *sources
+	key     source.Key
+	// clone belongs to the goroutine of the passes.
+	clone source.Clone
+	wake  chan struct{}
+	stop  context.CancelFunc
+
+	mu  sync.Mutex
+	now origin
+	// settled is set once it is known what there is: until then units wait rather than go back to
+	// what an earlier process fetched.
+	settled  bool
+	failure  string
+	failures int
+	nudged   bool
+	done     *requestedPass
+	// seen is what the last look at what the source is made from gave; made is that of which the
+	// artifact is made.
+	seen, made string
+}
+
+// requestedPass is what the last successful pass had looked at.
+type requestedPass struct {
+	generation int64
+	requested  string
+	at         time.Time
+}
+
+func (f *feed) put(o origin) {
+	f.mu.Lock()
+	if f.now == nil || f.now.GetUID() != o.GetUID() || !newer(f.now.GetResourceVersion(), o.GetResourceVersion()) {
+		f.now = o
+	}
+	f.mu.Unlock()
+	f.poke()
+}
+
+// nudge has the source fetched at once, whatever its interval.
+func (f *feed) nudge() {
+	f.mu.Lock()
+	f.nudged = true
+	f.mu.Unlock()
+	f.poke()
+}
+
+func (f *feed) poke() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (f *feed) current() origin {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// run fetches whenever it is due, until ctx ends.
+func (f *feed) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	// What cannot be deleted now is when the store is opened again.
+	defer func() { _ = f.clone.Close() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+		case <-timer.C:
+		}
+		timer.Reset(f.pass(ctx))
+	}
+}
+
+// minInterval is the least time between two fetches, whatever is declared.
+const minInterval = time.Second
+
+// forever is the wait of a source that only a change can wake.
+const forever = 365 * 24 * time.Hour
+
+// errPending says that something that a source is made from is about to know what it has.
+var errPending = errors.New("what it is made from is being fetched")
+
+// pass does what is due and returns how long to wait for the next.
+func (f *feed) pass(ctx context.Context) time.Duration {
+	o := f.current()
+	switch {
+	case o == nil:
+		return forever
+	case o.GetDeletionTimestamp() != nil:
+		f.finalize(ctx, o)
+		return fetchRetryMax
+	case o.suspended():
+		f.restore(o)
+		f.settle()
+		return forever
+	}
+	if wait := f.due(o); wait > 0 {
+		return wait
+	}
+	select {
+	case f.sources.slots <- struct{}{}:
+		defer func() { <-f.sources.slots }()
+	case <-ctx.Done():
+		return forever
+	}
+	began := time.Now()
+	err := f.fetch(ctx, o)
+	if ctx.Err() != nil {
+		return forever
+	}
+	if errors.Is(err, errPending) {
+		return f.rest(o)
+	}
+	if f.sources.passed != nil {
+		f.sources.passed(f.key.Kind, f.key.Namespace, f.key.Name, time.Since(began), err == nil)
+	}
+	if err != nil {
+		return f.failed(ctx, o, err)
+	}
+	return f.rest(o)
+}
+
+func (f *feed) rest(o origin) time.Duration {
+	d := max(o.interval(), minInterval)
+	return time.Duration(float64(d) * (0.95 + 0.1*rand.Float64()))
+}
+
+// due returns how long the source may rest: zero when it has to be fetched now.
+func (f *feed) due(o origin) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	nudged := f.nudged
+	f.nudged = false
+	d := f.done
+	if nudged || d == nil || d.generation != o.GetGeneration() || d.requested != o.GetAnnotations()[requestedAt] {
+		return 0
+	}
+	return max(0, time.Until(d.at.Add(o.interval())))
+}
+
+// fetch gets what is there and publishes it when it is new.
+func (f *feed) fetch(ctx context.Context, o origin) error {
+	f.restore(o)
+	defer time.AfterFunc(fetchPatience, f.settle).Stop()
+	got, err := o.fetch(ctx, f)
+	if err != nil {
+		return err
+	}
+	if got.store != nil {
+		if err := got.store(f.sources.store, f.key); err != nil {
+			return fmt.Errorf("storing the artifact: %w", err)
+		}
+	}
+	f.mu.Lock()
+	f.failure, f.failures, f.settled, f.made = "", 0, true, f.seen
+	f.done = &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[requestedAt], at: time.Now()}
+	f.mu.Unlock()
+	f.sources.changed(f.key)
+	return f.succeeded(ctx, o, got)
+}
+
+// fetchPatience is how long units wait for the first fetch of this process before they go on with
+// what an earlier one fetched.
+const fetchPatience = 5 * time.Second
+
+// settle lets units have what there is.
+func (f *feed) settle() {
+	f.mu.Lock()
+	known := f.settled
+	f.settled = true
+	f.mu.Unlock()
+	if !known {
+		f.sources.changed(f.key)
+	}
+}
+
+// state tells whether it is known what there is, and what went wrong last.
+func (f *feed) state() (settled bool, failure string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.settled, f.failure
+}
+
+// look notes what the source is made from now, and tells whether the artifact of this process is made
+// from that and from the present declaration; known is false when this process made none yet.
+func (f *feed) look(seen string, o origin) (same, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen = seen
+	if f.done == nil {
+		return false, false
+	}
+	return f.done.generation == o.GetGeneration() && f.made == seen, true
+}
+
+func (f *feed) lastLook() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen
+}
+
+// restore reads the artifact of an earlier process back, so that units go on when its server cannot be
+// reached.
+func (f *feed) restore(o origin) {
+	a := *o.status().artifact
+	if a == nil {
+		return
+	}
+	if _, known := f.sources.store.Get(f.key); known {
+		return
+	}
+	// What cannot be read back is fetched.
+	_, _ = f.sources.store.Load(f.key, a.Revision, a.Digest)
+}
+
+func (f *feed) client(o origin) dynamic.ResourceInterface {
+	return f.sources.client.Resource(o.kind().resource).Namespace(o.GetNamespace())
+}
+
+// finalize deletes what is stored of a source that is deleted, and lets its object go.
+func (f *feed) finalize(ctx context.Context, o origin) {
+	err := f.sources.store.Delete(f.key)
+	if err == nil {
+		err = setFinalizer(ctx, f.client(o), o, false)
+	}
+	if err != nil && ctx.Err() == nil {
+		logr.FromContextOrDiscard(ctx).Info("a deleted source could not be let go",
+			"kind", f.key.Kind, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+	}
+}
+
+// succeeded writes down what was fetched.
+func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
+	a, ok := f.sources.store.Get(f.key)
+	if !ok {
+		return errors.New("the artifact is gone")
+	}
+	after := o.copy()
+	status := after.status()
+	c := conditionsFor(after)
+	c.drop(conditionReconciling, conditionStalled, sourcev1.ArtifactOutdatedCondition)
+	c.drop(failureConditions...)
+	reason, message := got.ready(a)
+	c.set(conditionReady, metav1.ConditionTrue, reason, message)
+	c.set(sourcev1.ArtifactInStorageCondition, metav1.ConditionTrue, reason, message)
+	got.observe(after, c)
+	*status.conditions = c.sorted()
+	*status.generation = o.GetGeneration()
+	was := *status.artifact
+	fresh := !was.HasRevision(a.Revision) || !was.HasDigest(a.Digest)
+	if fresh || was.URL != a.URL {
+		*status.artifact = artifactOf(a)
+	}
+	if requested := o.GetAnnotations()[requestedAt]; requested != "" {
+		*status.handled = requested
+	}
+	if fresh {
+		f.sources.events.emit(o.object(), corev1.EventTypeNormal, "NewArtifact", got.event(a), map[string]string{
+			"source.toolkit.fluxcd.io/revision": a.Revision, "source.toolkit.fluxcd.io/digest": a.Digest,
+		})
+	}
+	return f.patch(ctx, o, after)
+}
+
+func conditionsFor(o origin) *conditions {
+	return &conditions{
+		list: *o.status().conditions, generation: o.GetGeneration(), now: metav1.NewTime(time.Now().Truncate(time.Second)),
+	}
+}
+
+// failed writes down why a fetch failed; the last artifact is kept.
+func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
+	f.mu.Lock()
+	f.failures++
+	failures := f.failures
+	news := f.failure != err.Error()
+	f.failure, f.settled = err.Error(), true
+	f.mu.Unlock()
+	failure := failureOf(err, o.kind().failed)
+	after := o.copy()
+	writeFailure(after, failure)
+	if requested := o.GetAnnotations()[requestedAt]; requested != "" {
+		*after.status().handled = requested
+	}
+	if news {
+		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
+		f.sources.tell(f.key, err.Error())
+	}
+	if err := f.patch(ctx, o, after); err != nil {
+		logr.FromContextOrDiscard(ctx).Info("the state of a source could not be written down",
+			"kind", f.key.Kind, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+	}
+	f.sources.changed(f.key)
+	switch {
+	case failure.terminal:
+		return forever
+	case failure.woken:
+		return fetchRetryMax
+	}
+	return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
+}
+
+// writeFailure enters a failure into the status of a source.
+func writeFailure(after origin, failure sourceFailure) {
+	c, reason, text := conditionsFor(after), failure.reason, failure.err.Error()
+	if signatureReasons[reason] {
+		c.set(sourcev1.SourceVerifiedCondition, metav1.ConditionFalse, reason, text)
+	}
+	c.drop(slices.DeleteFunc(slices.Clone(failureConditions), func(kind string) bool { return kind == failure.condition })...)
+	c.set(failure.condition, metav1.ConditionTrue, reason, text)
+	c.set(conditionReady, metav1.ConditionFalse, reason, text)
+	if failure.terminal {
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, reason, text)
+		*after.status().generation = after.GetGeneration()
+	} else {
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, text)
+	}
+	*after.status().conditions = c.sorted()
+}
+
+// patch writes the status of a source, if it changed.
+func (f *feed) patch(ctx context.Context, before, after origin) error {
+	patch, err := objectStatusPatch(before.object(), after.object())
+	if err != nil {
+		return fmt.Errorf("encoding the status: %w", err)
+	}
+	if patch == nil {
+		return nil
+	}
+	u, err := f.client(before).Patch(ctx, before.GetName(), types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: sourceField}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	written, err := before.from(u)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	if !newer(f.now.GetResourceVersion(), written.GetResourceVersion()) {
+		f.now = written
+	}
+	f.mu.Unlock()
+	return nil
+}
+
+// objectStatusPatch is a merge patch that makes the status of one object that of the other; nil when
+// they are the same.
+func objectStatusPatch(before, after runtime.Object) ([]byte, error) {
+	b, err := toMap(before)
+	if err != nil {
+		return nil, err
+	}
+	a, err := toMap(after)
+	if err != nil {
+		return nil, err
+	}
+	if reflect.DeepEqual(b["status"], a["status"]) {
+		return nil, nil
+	}
+	return statusPatch(b["status"], a["status"])
+}

@@ -1,0 +1,37 @@
+package flux
+
+import (
+	"fmt"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// sourceKind is a kind of object that declares sources.
+type sourceKind struct {
+	name     string
+	resource schema.GroupVersionResource
+	// failed is the reason of Flux for a fetch that failed and has no reason of its own.
+	failed string
+}
+
+var gitRepositoryKinds = &sourceKind{sourcev1.GitRepositoryKind, gitRepositories, sourcev1.GitOperationFailedReason}
+
+// servedSource is a kind of sources that is served, and how its objects are read.
+type servedSource struct {
+	*sourceKind
+	read func(u *unstructured.Unstructured) (origin, error)
+}
+
+var servedSources = []servedSource{{gitRepositoryKinds, newGitRepository}}
+
+// readAs reads an object as the type that its kind has.
+func readAs[T any](u *unstructured.Unstructured) (*T, error) {
+	object := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, object); err != nil {
+		return nil, fmt.Errorf("reading %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	}
+	return object, nil
+}
