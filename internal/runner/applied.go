@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -20,6 +22,7 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 	}
 	u.busy = false
 	r.setInventory(u, engine.Union(out.Entries(), u.inventory))
+	r.settleClaims(u, out.Results)
 	r.countDrift(u, out)
 	r.reconsider(u)
 	defer r.mark(id)
@@ -51,6 +54,25 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 	}
 	if r.awaitNeeds(u) {
 		r.resume(u)
+	}
+}
+
+// settleClaims lets go of what the unit's account may not write, and does not hold: nobody keeps an
+// object from others by declaring it. What could be written after all is claimed.
+func (r *Runner) settleClaims(u *unit, results []apply.Result) {
+	for _, result := range results {
+		id := result.Entry.ID
+		switch {
+		case result.Err == nil && u.refused[id]:
+			delete(u.refused, id)
+			r.owners.Claim(id, u.ID)
+		case apierrors.IsForbidden(result.Err) && !u.owned[id] && u.Target.User != "":
+			if u.refused == nil {
+				u.refused = map[engine.ObjectID]bool{}
+			}
+			u.refused[id] = true
+			r.letGo(u, id)
+		}
 	}
 }
 

@@ -216,6 +216,9 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	wanted := make(map[engine.ObjectID]bool, len(out.entries))
 	for _, e := range out.entries {
 		wanted[e.ID] = true
+		if u.refused[e.ID] {
+			continue
+		}
 		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
 			r.inherit(owner, e)
 		}

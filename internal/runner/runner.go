@@ -139,7 +139,7 @@ func New(cfg Config) *Runner {
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
 		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},
 		holding: map[engine.UnitID]bool{}, needy: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
-		tug: map[engine.ObjectID]*tug{}, targets: targets{held: map[engine.Target]*target{}},
+		tug: map[engine.ObjectID]*tug{}, targets: targets{held: map[engine.Target]*target{}, dialling: map[string]*sync.Mutex{}},
 	}
 }
 

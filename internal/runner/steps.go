@@ -277,12 +277,23 @@ func (r *Runner) startApply(u *unit) {
 	})
 }
 
+// claim enters that a unit wants an object, unless it may not write it, and returns whose it is.
+func (r *Runner) claim(u *unit, id engine.ObjectID) engine.UnitID {
+	if !u.refused[id] {
+		return r.owners.Claim(id, u.ID)
+	}
+	if owner, owned := r.owners.Owner(id); owned {
+		return owner
+	}
+	return u.ID
+}
+
 // conflicts returns which objects of a rendering belong to other units, and which of these may be
 // let go as soon as their owner has read the same revision.
 func (r *Runner) conflicts(u *unit, rendering *rendering) (conflicts map[engine.ObjectID]engine.UnitID, deferred map[engine.ObjectID]engine.UnitID) {
 	conflicts, deferred = map[engine.ObjectID]engine.UnitID{}, map[engine.ObjectID]engine.UnitID{}
 	for _, e := range rendering.entries {
-		ownerID := r.owners.Claim(e.ID, u.ID)
+		ownerID := r.claim(u, e.ID)
 		if ownerID == u.ID {
 			continue
 		}

@@ -34,10 +34,23 @@ type target struct {
 // targets are the connections that units use. Those to the engine's own cluster are made without a
 // question to it, the others by workers. It is safe for concurrent use.
 type targets struct {
-	dial sync.Mutex
-
 	mu   sync.RWMutex
 	held map[engine.Target]*target
+	// dialling holds a lock for each cluster: one that does not answer keeps nobody from another.
+	dialling map[string]*sync.Mutex
+}
+
+// dial locks the connections to a cluster for whoever makes them.
+func (t *targets) dial(name string) *sync.Mutex {
+	t.mu.Lock()
+	one := t.dialling[name]
+	if one == nil {
+		one = &sync.Mutex{}
+		t.dialling[name] = one
+	}
+	t.mu.Unlock()
+	one.Lock()
+	return one
 }
 
 func (t *targets) get(key engine.Target) *target {
@@ -142,8 +155,7 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 	if err != nil {
 		return nil, &unreachable{err}
 	}
-	r.targets.dial.Lock()
-	defer r.targets.dial.Unlock()
+	defer r.targets.dial(key.Cluster).Unlock()
 	base := r.targets.get(engine.Target{Cluster: key.Cluster})
 	if base == nil || base.digest != connection.Digest {
 		if base, err = r.dial(connection, key.Cluster); err != nil {

@@ -50,6 +50,8 @@ type unit struct {
 	rendering *rendering
 	looking   bool
 	looked    engine.Key
+	// refused are objects that the unit's account may not write: declaring them claims nothing.
+	refused map[engine.ObjectID]bool
 	// needs is what the objects of the pass need before they can be applied.
 	needs []apply.Need
 	// changes are the results of the pass so far that are worth telling.
