@@ -45,6 +45,8 @@ type ChartOptions struct {
 	PassCredentials bool
 	// Index is that of a repository that is no registry; without it the index is fetched first.
 	Index *Index
+	// Rewrites are applied to the URLs of charts in the index. That of the repository is fetched as it is.
+	Rewrites Rewrites
 	// Verify, when set, refuses a chart that is not signed as it says. It is for charts in registries.
 	Verify *OCIVerification
 }
@@ -109,13 +111,14 @@ func fetchChartHTTP(ctx context.Context, o ChartOptions, previousVersion string)
 	if len(v.URLs) == 0 {
 		return nil, fmt.Errorf("%w: the index has no URL of chart %q %s", ErrIndex, o.Chart, v.Version)
 	}
-	at, err := url.Parse(v.URLs[0])
+	address := o.Rewrites.Apply(v.URLs[0])
+	at, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: that of chart %q %s in the index cannot be parsed", ErrURL, o.Chart, v.Version)
 	}
 	result := &ChartResult{Version: v.Version}
 	if at.Scheme == "oci" {
-		err = w.elsewhere(ctx, o, v.URLs[0], result)
+		err = w.elsewhere(ctx, o, address, result)
 	} else {
 		result.Data, err = w.chart(ctx, at)
 	}

@@ -239,3 +239,18 @@ func TestFetchChartByIndexFromRegistry(t *testing.T) {
 		t.Errorf("a URL without a tag: %v", err)
 	}
 }
+
+// TestFetchChartFromMirror has an index that names a server which cannot be reached.
+func TestFetchChartFromMirror(t *testing.T) {
+	repo := newHelmServer(t)
+	repo.index("/index.yaml", "6.5.0", "", "https://charts.invalid/podinfo/podinfo.tgz")
+	repo.files["/mirror/podinfo.tgz"] = helmChart(t, "podinfo", "6.5.0")
+	rewrites, err := source.ParseRewrites([]string{"https://charts.invalid/podinfo=" + repo.URL + "/mirror"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := source.FetchChart(t.Context(), source.ChartOptions{URL: repo.URL, Chart: "podinfo", Rewrites: rewrites}, "")
+	if err != nil || got.Version != "6.5.0" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
