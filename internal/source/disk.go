@@ -56,18 +56,31 @@ func readSecret(name string) ([]byte, error) {
 	return secret, err
 }
 
+// treeSuffix ends the names of archives of trees. What follows the digits in the name of a file is its
+// own name, and begins with another character.
+const treeSuffix = ".tar.gz"
+
 // name gives an artifact the names that belong to its revision and its digest: what is at a name never
 // changes, also when the content does at the same revision.
 func (s *Store) name(a *Artifact, dir string) {
+	suffix := treeSuffix
+	if a.File != nil {
+		suffix = "-" + a.File.Path
+	}
+	a.Path = dir + "/" + s.stem(a, dir) + suffix
+	a.URL = s.base + "/" + a.Path
+}
+
+// stem is what the name of an artifact begins with, which nobody can guess.
+func (s *Store) stem(a *Artifact, dir string) string {
 	mac := hmac.New(sha256.New, s.secret)
 	fmt.Fprintf(mac, "%s\x00%s\x00%s", dir, a.Revision, a.Digest)
-	a.Path = dir + "/" + hex.EncodeToString(mac.Sum(nil)[:16]) + ".tar.gz"
-	a.URL = s.base + "/" + a.Path
+	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
 func (s *Store) file(a *Artifact) string { return filepath.Join(s.dir, filepath.FromSlash(a.Path)) }
 
-// write packs an artifact's tree so that a reader sees all of the archive or nothing.
+// write writes what is served so that a reader sees all of it or nothing.
 func (s *Store) write(a *Artifact, dir string) error {
 	place := filepath.Join(s.dir, filepath.FromSlash(dir))
 	if err := os.MkdirAll(place, 0o700); err != nil {
@@ -78,7 +91,11 @@ func (s *Store) write(a *Artifact, dir string) error {
 		return err
 	}
 	defer os.Remove(temp.Name())
-	a.Digest, a.Size, err = Pack(a.Tree, temp)
+	if a.File != nil {
+		err = copyFile(a, temp)
+	} else {
+		a.Digest, a.Size, err = Pack(a.Tree, temp)
+	}
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
@@ -90,9 +107,26 @@ func (s *Store) write(a *Artifact, dir string) error {
 	return os.Rename(temp.Name(), s.file(a))
 }
 
-// read reads an archive that must have the digest of its artifact.
-func (s *Store) read(a *Artifact) error {
-	data, err := os.ReadFile(s.file(a))
+func copyFile(a *Artifact, w io.Writer) error {
+	data, err := a.File.Read()
+	if err != nil {
+		return err
+	}
+	a.Digest, a.Size = "sha256:"+a.File.Digest, a.File.Size
+	_, err = w.Write(data)
+	return err
+}
+
+// read reads what is served of an artifact, which must have its digest, and names it.
+func (s *Store) read(a *Artifact, dir string) error {
+	place := filepath.Join(s.dir, filepath.FromSlash(dir))
+	stem := s.stem(a, dir)
+	name := filepath.Join(place, stem+treeSuffix)
+	// The digits of a stem mean nothing in a pattern.
+	if named, err := filepath.Glob(filepath.Join(escapeGlob(place), stem+"-*")); err == nil && len(named) > 0 {
+		name = named[0]
+	}
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -100,21 +134,39 @@ func (s *Store) read(a *Artifact) error {
 	if got := "sha256:" + hex.EncodeToString(sum[:]); got != a.Digest {
 		return fmt.Errorf("its digest is %s, want %s", got, a.Digest)
 	}
-	if a.Tree, err = unpack(bytes.NewReader(data), DefaultLimits(), keeper{dir: s.SpillDir()}); err != nil {
+	keep := keeper{dir: s.SpillDir()}
+	own, isFile := strings.CutPrefix(filepath.Base(name), stem+"-")
+	if isFile {
+		var f *File
+		if f, err = keep.file(own, 0o644, int64(len(data)), bytes.NewReader(data)); err == nil {
+			a.setFile(f, keep)
+		}
+	} else {
+		a.Tree, err = unpack(bytes.NewReader(data), DefaultLimits(), keep)
+	}
+	if err != nil {
 		return err
 	}
-	a.Size, a.LastUpdate = int64(len(data)), modified(s.file(a))
+	s.name(a, dir)
+	a.Size, a.LastUpdate = int64(len(data)), modified(name)
 	return nil
+}
+
+// escapeGlob is a path as a pattern that only it matches.
+func escapeGlob(name string) string {
+	return strings.NewReplacer("[", `\[`, "*", `\*`, "?", `\?`, `\`, `\\`).Replace(name)
 }
 
 // tidy deletes the oldest archives of a source, but never that of its artifact.
 func (s *Store) tidy(a *Artifact) {
 	current := s.file(a)
-	entries, err := filepath.Glob(filepath.Join(filepath.Dir(current), "*.tar.gz"))
+	entries, err := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(current)), "*"))
 	if err != nil {
 		return
 	}
-	entries = slices.DeleteFunc(entries, func(name string) bool { return name == current })
+	entries = slices.DeleteFunc(entries, func(name string) bool {
+		return name == current || strings.HasPrefix(filepath.Base(name), tempPrefix)
+	})
 	slices.SortFunc(entries, func(a, b string) int { return modified(b).Compare(modified(a)) })
 	for _, old := range entries[min(keepFiles-1, len(entries)):] {
 		_ = os.Remove(old)
@@ -143,7 +195,7 @@ func (s *Store) sweep() {
 }
 
 // archivePath is what ServeHTTP serves, and nothing else.
-var archivePath = regexp.MustCompile(`^/[a-z0-9]+/[a-z0-9.-]+/[a-z0-9.-]+/[0-9a-f]{32}\.tar\.gz$`)
+var archivePath = regexp.MustCompile(`^/[a-z0-9]+/[a-z0-9.-]+/[a-z0-9.-]+/[0-9a-f]{32}(\.tar\.gz|-[A-Za-z0-9][A-Za-z0-9._+-]{0,199})$`)
 
 // ServeHTTP serves the archives at the paths that artifacts name.
 func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -162,6 +214,17 @@ func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
-	w.Header().Set("Content-Type", "application/gzip")
+	w.Header().Set("Content-Type", contentType(r.URL.Path))
 	http.ServeContent(w, r, "", modified(f.Name()), io.ReadSeeker(f))
+}
+
+func contentType(name string) string {
+	switch {
+	case strings.HasSuffix(name, treeSuffix), strings.HasSuffix(name, ".tgz"):
+		return "application/gzip"
+	case strings.HasSuffix(name, ".json"):
+		return "application/json"
+	default:
+		return "application/octet-stream"
+	}
 }

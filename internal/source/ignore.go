@@ -62,8 +62,10 @@ func readRules(paths []string, spec *string, read func(string) ([]byte, error)) 
 	if len(own) == 0 {
 		own = patterns(ignoreDefaults, nil)
 	}
-	return &rules{matcher: gitignore.NewMatcher(append(patterns(ignoreVCS, nil), own...))}, nil
+	return matching(append(patterns(ignoreVCS, nil), own...)), nil
 }
+
+func matching(list []gitignore.Pattern) *rules { return &rules{matcher: gitignore.NewMatcher(list)} }
 
 func (r *rules) leaveOut(p string) bool { return r.matcher.Match(strings.Split(p, "/"), false) }
 

@@ -1,7 +1,9 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -31,13 +33,47 @@ func (k Key) dir() (string, error) {
 // Artifact is what a source gave last.
 type Artifact struct {
 	Revision string
-	// Digest is "sha256:" and the digest of the tar.gz, Size its number of bytes.
+	// Digest is "sha256:" and the digest of what is served, Size its number of bytes.
 	Digest string
 	Size   int64
-	// Path is that of the tar.gz within the store, URL where it can be downloaded.
+	// Path is that of what is served within the store, URL where it can be downloaded.
 	Path, URL  string
 	LastUpdate time.Time
-	Tree       *Tree
+	// Metadata is what the source says of the revision, such as the annotations of an OCI manifest. The
+	// store does not keep it: whoever loads an artifact has it from the status of the object.
+	Metadata map[string]string
+	// Tree is what was stored as a tree, and nil when File is set.
+	Tree *Tree
+	// File is what was stored as one file that is served as it came: a chart, a layer. Its path is the
+	// name of the file.
+	File *File
+
+	open func() (*Tree, error)
+}
+
+// Open returns the files of an artifact: its tree, or what its one file holds when that is a tar.gz.
+// Files are unpacked within DefaultLimits, once.
+func (a *Artifact) Open() (*Tree, error) {
+	if a.Tree != nil {
+		return a.Tree, nil
+	}
+	return a.open()
+}
+
+// setFile makes an artifact of one file.
+func (a *Artifact) setFile(f *File, keep keeper) {
+	a.File = f
+	a.open = sync.OnceValues(func() (*Tree, error) {
+		data, err := f.Read()
+		if err != nil {
+			return nil, err
+		}
+		tree, err := unpack(bytes.NewReader(data), DefaultLimits(), keep)
+		if err != nil {
+			return nil, fmt.Errorf("opening %q: %w", f.Path, err)
+		}
+		return tree, nil
+	})
 }
 
 // Store keeps the artifacts of sources, in memory and as archives on disk. It is safe for
@@ -84,13 +120,40 @@ func (s *Store) Subscribe(f func(Key)) {
 	s.listeners = append(s.listeners, f)
 }
 
-// Put stores a new artifact. The archive of the one before stays for downloads that are under way.
+// Put stores a new artifact. What was served before stays for downloads that are under way.
 func (s *Store) Put(key Key, revision string, tree *Tree, now time.Time) (*Artifact, error) {
+	return s.PutTree(key, revision, tree, nil, now)
+}
+
+// PutTree stores a new artifact with metadata, which is served as a tar.gz.
+func (s *Store) PutTree(key Key, revision string, tree *Tree, metadata map[string]string, now time.Time) (*Artifact, error) {
+	return s.put(key, &Artifact{Revision: revision, Tree: tree, Metadata: maps.Clone(metadata), LastUpdate: now})
+}
+
+// fileName is what the name of a stored file may be, so that it can stand in a path and in a URL.
+var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$`)
+
+// PutFile stores one file as it is, such as a chart or a copied layer; name is its name for whoever
+// downloads it: letters, digits and "._+-". The store keeps data; the caller must not change it.
+func (s *Store) PutFile(key Key, revision, name string, data []byte, metadata map[string]string, now time.Time) (*Artifact, error) {
+	if !fileName.MatchString(name) {
+		return nil, fmt.Errorf("storing a file of %s %q: %q is no name for it", key.Kind, key.Namespace+"/"+key.Name, name)
+	}
+	keep := keeper{dir: s.SpillDir()}
+	f, err := keep.file(name, 0o644, int64(len(data)), bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	a := &Artifact{Revision: revision, Metadata: maps.Clone(metadata), LastUpdate: now}
+	a.setFile(f, keep)
+	return s.put(key, a)
+}
+
+func (s *Store) put(key Key, a *Artifact) (*Artifact, error) {
 	dir, err := key.dir()
 	if err != nil {
 		return nil, err
 	}
-	a := &Artifact{Revision: revision, Tree: tree, LastUpdate: now}
 	if err := s.write(a, dir); err != nil {
 		return nil, fmt.Errorf("storing an artifact of %s: %w", dir, err)
 	}
@@ -99,17 +162,21 @@ func (s *Store) Put(key Key, revision string, tree *Tree, now time.Time) (*Artif
 	return a, nil
 }
 
-// Load reads an archive back that an earlier process stored; one that does not have the digest is
-// an error.
+// Load reads back what an earlier process stored, a tree or a file; one that does not have the digest
+// is an error.
 func (s *Store) Load(key Key, revision, digest string) (*Artifact, error) {
+	return s.LoadWith(key, revision, digest, nil)
+}
+
+// LoadWith is Load for an artifact with metadata.
+func (s *Store) LoadWith(key Key, revision, digest string, metadata map[string]string) (*Artifact, error) {
 	dir, err := key.dir()
 	if err != nil {
 		return nil, err
 	}
-	a := &Artifact{Revision: revision, Digest: digest}
-	s.name(a, dir)
-	if err := s.read(a); err != nil {
-		return nil, fmt.Errorf("loading %s: %w", a.Path, err)
+	a := &Artifact{Revision: revision, Digest: digest, Metadata: maps.Clone(metadata)}
+	if err := s.read(a, dir); err != nil {
+		return nil, fmt.Errorf("loading revision %q of %s: %w", revision, dir, err)
 	}
 	s.set(key, a)
 	return a, nil

@@ -1,5 +1,5 @@
-// Package source turns places that hold manifests (Git, directories, later OCI and buckets)
-// into immutable, content-addressed trees.
+// Package source turns places that hold manifests (Git, directories, OCI registries, buckets) into
+// immutable, content-addressed trees, and gets Helm charts from where they are kept.
 //
 // A Tree is a value: it never changes, two trees with the same content have the same digest, and
 // every file carries the digest of its own content, so that a reader can prove that what it read

@@ -1,0 +1,138 @@
+package source
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Access says how a server is reached, and as whom. The zero value is a caller without a name who goes
+// by the proxy of the environment and believes the system's certificates.
+type Access struct {
+	// Username and Password log in.
+	Username, Password string
+	// CAFile holds PEM certificates to trust beside the system's.
+	CAFile []byte
+	// ClientCert and ClientKey are PEM, for servers that ask who calls.
+	ClientCert, ClientKey []byte
+	// Proxy is the URL of a proxy, with its credentials; empty means that of the environment.
+	Proxy string
+	// Timeout bounds the whole fetch. It is one minute when zero.
+	Timeout time.Duration
+}
+
+const (
+	// dialTimeout is when a host that cannot be reached is given up.
+	dialTimeout = 5 * time.Second
+	// answerTimeout is when a host is given up that takes a request and does not answer.
+	answerTimeout = 30 * time.Second
+	idleTimeout   = 30 * time.Second
+	maxRedirects  = 10
+)
+
+// bound ends a fetch after its timeout.
+func (a *Access) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := a.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it took longer than %s", timeout))
+}
+
+// transport makes connections as the options say. Whoever asks for one closes its idle connections.
+func (a *Access) transport() (*http.Transport, error) {
+	t := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: idleTimeout}).DialContext,
+		TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout, IdleConnTimeout: idleTimeout,
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12},
+	}
+	if a.Proxy != "" {
+		u, err := url.Parse(a.Proxy)
+		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
+			return nil, fmt.Errorf("%w: that of the proxy must be http, https or socks5 and name a host", ErrURL)
+		}
+		t.Proxy = http.ProxyURL(u)
+	}
+	if len(a.CAFile) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(a.CAFile) {
+			return nil, fmt.Errorf("%w: the CA certificates hold no certificate in PEM form", ErrAuth)
+		}
+		t.TLSClientConfig.RootCAs = pool
+	}
+	if len(a.ClientCert) > 0 || len(a.ClientKey) > 0 {
+		pair, err := tls.X509KeyPair(a.ClientCert, a.ClientKey)
+		if err != nil {
+			// The library's error may quote the key.
+			return nil, fmt.Errorf("%w: the client certificate and its key cannot be read, or do not fit", ErrAuth)
+		}
+		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
+
+// secrets are the values that no error may show.
+func (a *Access) secrets(more ...string) redactor {
+	r := redactor{}
+	r.hide(more...)
+	r.hide(a.Password)
+	if a.Password == "" {
+		// A token in the place of the user's name.
+		r.hide(a.Username)
+	}
+	if u, err := url.Parse(a.Proxy); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		r.hide(password)
+	}
+	return r
+}
+
+// redactor takes secrets out of the errors of libraries.
+type redactor struct{ values []string }
+
+func (r *redactor) hide(secrets ...string) {
+	for _, secret := range secrets {
+		if secret != "" {
+			r.values = append(r.values, secret, url.QueryEscape(secret), url.PathEscape(secret))
+		}
+	}
+	// A secret that holds another one goes first.
+	slices.SortFunc(r.values, func(a, b string) int { return len(b) - len(a) })
+}
+
+// text is what an error says, without secrets and without the queries of URLs: those of storage that
+// a registry sends its callers to are signed.
+func (r *redactor) text(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return context.Cause(ctx).Error()
+	}
+	var about *url.Error
+	if errors.As(err, &about) {
+		host := "the server"
+		if u, parsed := url.Parse(about.URL); parsed == nil {
+			host = u.Host
+		}
+		return r.clean(fmt.Sprintf("asking %s: %v", host, about.Err))
+	}
+	return r.clean(err.Error())
+}
+
+func (r *redactor) clean(text string) string {
+	for _, secret := range r.values {
+		text = strings.ReplaceAll(text, secret, "…")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
