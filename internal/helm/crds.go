@@ -96,13 +96,15 @@ func established(ctx context.Context, client dynamic.ResourceInterface, name str
 		if err != nil {
 			return false, err
 		}
-		conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+		// Right after the creation the conditions are null.
+		found, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "status", "conditions")
+		conditions, _ := found.([]any)
 		for _, c := range conditions {
 			if is, ok := c.(map[string]any); ok && is["type"] == "Established" && is["status"] == "True" {
 				return true, nil
 			}
 		}
-		return false, err
+		return false, nil
 	})
 }
 

@@ -106,7 +106,7 @@ func TestQuiet(t *testing.T) {
 	was := log.Writer().(deaf)
 	log.SetOutput(deaf{&heard})
 	t.Cleanup(func() { log.SetOutput(was) })
-	v, err := Compose(nil, Layer{Data: []byte("table: hunter2")})
+	v, err := Compose(nil, Layer{Data: []byte("table: {a: {b: hunter2}}")})
 	if err != nil {
 		t.Fatal(err)
 	}

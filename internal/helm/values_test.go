@@ -151,6 +151,19 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// TestSchemaWithoutDefaults has a chart with a schema and no values of its own.
+func TestSchemaWithoutDefaults(t *testing.T) {
+	c := loaded(t, map[string]string{"Chart.yaml": metadata, "values.schema.json": `{"properties": {"count": {"type": "integer"}}}`})
+	v, err := Compose(nil, Layer{Data: []byte("count: hunter2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var invalid *SchemaError
+	if err := validate(t.Context(), c, v, nil); !errors.As(err, &invalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestSchemaOfThisMachine has a schema refer to a file, which it may not read.
 func TestSchemaOfThisMachine(t *testing.T) {
 	c := loaded(t, map[string]string{"Chart.yaml": metadata, "values.schema.json": `{"$ref": "file:///etc/hostname"}`})
