@@ -14,8 +14,10 @@ import (
 )
 
 // Install installs a release, and returns its record. It does not wait for the objects to be healthy.
+// After an error the record is that of the last revision, if there is one: the failed one when the
+// install came so far, else an earlier one.
 func (c *Client) Install(ctx context.Context, o InstallOptions) (plan.Snapshot, error) {
-	s, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
+	s, made, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
 		if err := c.prepare(r, o.Common, nil, o.ServerSideApply != Disabled); err != nil {
 			return err
 		}
@@ -37,12 +39,14 @@ func (c *Client) Install(ctx context.Context, o InstallOptions) (plan.Snapshot, 
 		_, err = in.RunWithContext(r.detached(), chart, o.Values.Map())
 		return r.cause(err)
 	})
-	return o.outcome("installing", s, err)
+	return o.outcome("installing", s, made, err)
 }
 
 // Upgrade upgrades a release, and returns its record. It does not wait for the objects to be healthy.
+// After an error the record is that of the last revision: the failed one when the upgrade came so far,
+// else the one of before, which its Version tells.
 func (c *Client) Upgrade(ctx context.Context, o UpgradeOptions) (plan.Snapshot, error) {
-	s, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
+	s, made, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
 		last, err := lastOf(r.Releases, o.Name)
 		if err != nil {
 			return err
@@ -75,7 +79,7 @@ func (c *Client) Upgrade(ctx context.Context, o UpgradeOptions) (plan.Snapshot, 
 		_, err = up.RunWithContext(r.detached(), o.Name, chart, o.Values.Map())
 		return r.cause(err)
 	})
-	return o.outcome("upgrading", s, err)
+	return o.outcome("upgrading", s, made, err)
 }
 
 // keptOf are the values of a release that an upgrade keeps.
@@ -94,22 +98,21 @@ func (c *Client) prepare(r *running, o Common, kept *reused, ssa bool) error {
 			return err
 		}
 	}
-	changed, err := c.applyCRDs(r.ctx, o, ssa)
-	if err != nil || !changed {
+	kinds, err := c.applyCRDs(r.ctx, o, ssa)
+	if err != nil || len(kinds) == 0 {
 		return err
 	}
-	c.connection.forget()
-	r.Capabilities, err = c.connection.capabilities()
+	r.Capabilities, err = c.serving(r.ctx, kinds)
 	return err
 }
 
 // outcome completes what an install or an upgrade returns: the digest of the values is that of those
 // that were given, which the storage may hold with others, or with less precision.
-func (o Common) outcome(doing string, s plan.Snapshot, err error) (plan.Snapshot, error) {
+func (o Common) outcome(doing string, s plan.Snapshot, made bool, err error) (plan.Snapshot, error) {
 	if err != nil {
 		err = fmt.Errorf("%s release %s/%s with chart %s@%s: %w", doing, o.Namespace, o.Name, o.Chart.Name(), o.Chart.Version(), o.Values.scrub(err))
 	}
-	if s.ChartName == o.Chart.Name() && s.ChartVersion == o.Chart.Version() {
+	if made {
 		s.ConfigDigest = o.Values.Digest()
 	}
 	return s, err
@@ -117,7 +120,7 @@ func (o Common) outcome(doing string, s plan.Snapshot, err error) (plan.Snapshot
 
 // Rollback goes back to an earlier revision, which becomes a new one, and returns its record.
 func (c *Client) Rollback(ctx context.Context, o RollbackOptions) (plan.Snapshot, error) {
-	s, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
+	s, _, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
 		ssa, err := o.resolve(r)
 		if err != nil {
 			return err
@@ -158,7 +161,7 @@ func (o RollbackOptions) resolve(r *running) (bool, error) {
 // Uninstall deletes the objects of a release and, unless it is kept, its history. It returns the
 // record, which is empty when nothing is left. A release that is not there is uninstalled.
 func (c *Client) Uninstall(ctx context.Context, o UninstallOptions) (plan.Snapshot, error) {
-	s, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
+	s, _, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
 		last, err := lastOf(r.Releases, o.Name)
 		if errors.Is(err, ErrNotFound) || (err == nil && o.KeepHistory && last.Info.Status == plan.Uninstalled) {
 			return nil
@@ -183,7 +186,7 @@ func (c *Client) Uninstall(ctx context.Context, o UninstallOptions) (plan.Snapsh
 // Test runs the tests of the last revision, and returns its record with their results. The first test
 // that fails ends it, with an error.
 func (c *Client) Test(ctx context.Context, o TestOptions) (plan.Snapshot, error) {
-	s, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
+	s, _, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
 		test := action.NewReleaseTesting(r.Configuration)
 		test.Namespace, test.Timeout, test.Filters = o.Namespace, timeoutOr(o.Timeout), filters(o.Filters)
 		_, finish, err := test.Run(o.Name)

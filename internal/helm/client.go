@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/release"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
 	"helm.sh/helm/v4/pkg/storage/driver"
@@ -67,15 +68,39 @@ type running struct {
 	*action.Configuration
 	ctx     context.Context
 	cluster *cluster
-	name    string
+	written *written
 }
 
-// act runs one action when it is the release's turn, and returns what the storage holds of the release
-// afterwards, also when the action failed. An action that ends in the middle leaves no lock behind.
-func (c *Client) act(ctx context.Context, name, namespace string, do func(*running) error) (plan.Snapshot, error) {
+// written is a driver of Helm's storage that remembers what an action created and changed.
+type written struct {
+	driver.Driver
+	created, changed map[int]bool
+}
+
+// Create stores a new revision.
+func (w *written) Create(key string, r release.Releaser) error {
+	err := w.Driver.Create(key, r)
+	if made, ok := r.(*releasev1.Release); ok && err == nil {
+		w.created[made.Version], w.changed[made.Version] = true, true
+	}
+	return err
+}
+
+// Update stores a revision again.
+func (w *written) Update(key string, r release.Releaser) error {
+	if made, ok := r.(*releasev1.Release); ok {
+		w.changed[made.Version] = true
+	}
+	return w.Driver.Update(key, r)
+}
+
+// act runs one action when it is the release's turn. It returns what the storage holds of the release
+// afterwards, also when the action failed, and whether the action made that revision. An action that
+// ends in the middle leaves no lock behind; one that another program holds is left to it.
+func (c *Client) act(ctx context.Context, name, namespace string, do func(*running) error) (s plan.Snapshot, made bool, err error) {
 	done, err := c.turns.take(ctx, c.namespace+"/"+name)
 	if err != nil {
-		return plan.Snapshot{}, fmt.Errorf("waiting for another action on release %s/%s: %w", c.namespace, name, err)
+		return s, false, fmt.Errorf("waiting for another action on release %s/%s: %w", c.namespace, name, err)
 	}
 	defer done()
 	ctx, cancel := context.WithCancel(ctx)
@@ -83,11 +108,13 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 	g := &getter{connection: c.connection, ctx: ctx, namespace: namespace}
 	r := &running{
 		Configuration: action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)),
-		ctx:           ctx, cluster: newCluster(g), name: name,
+		ctx:           ctx, cluster: newCluster(g),
 	}
 	r.RESTClientGetter, r.KubeClient, r.Releases = g, r.cluster, c.store()
+	r.written = &written{Driver: r.Releases.Driver, created: map[int]bool{}, changed: map[int]bool{}}
+	r.Releases.Driver = r.written
 	if r.Capabilities, err = c.connection.capabilities(); err != nil {
-		return plan.Snapshot{}, err
+		return s, false, err
 	}
 	err = do(r)
 	last, lastErr := lastOf(r.Releases, name)
@@ -95,12 +122,12 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 		if errors.Is(lastErr, ErrNotFound) {
 			lastErr = nil
 		}
-		return plan.Snapshot{}, errors.Join(err, lastErr)
+		return s, false, errors.Join(err, lastErr)
 	}
-	if err != nil && unfinished(last) {
+	if err != nil && unfinished(last) && r.written.changed[last.Version] {
 		err = errors.Join(err, fail(r.Releases, last, err.Error()))
 	}
-	return snapshot(last), err
+	return snapshot(last), r.written.created[last.Version], err
 }
 
 // detached is a context for Helm, which returns at once when its context ends and works on behind
@@ -120,11 +147,11 @@ func lastOf(s *storage.Storage, name string) (*releasev1.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, ok := last.(*releasev1.Release)
+	found, ok := last.(*releasev1.Release)
 	if !ok {
 		return nil, fmt.Errorf("reading release %q: it is of a newer kind, %T", name, last)
 	}
-	return release, nil
+	return found, nil
 }
 
 func timeoutOr(given time.Duration) time.Duration {

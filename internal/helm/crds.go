@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
+	"helm.sh/helm/v4/pkg/chart/common"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,48 +28,80 @@ const (
 )
 
 const (
-	// crdTimeout bounds the wait until the API server serves a new kind.
+	// crdTimeout bounds the wait until the API server lists a new kind.
 	crdTimeout = time.Minute
 	crdPoll    = 50 * time.Millisecond
 )
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// applyCRDs does what the policy says, and waits until new kinds are served. It reports whether it
-// wrote anything.
-func (c *Client) applyCRDs(ctx context.Context, o Common, ssa bool) (bool, error) {
+// applyCRDs does what the policy says, and returns the kinds that it wrote, as charts name them:
+// "group/version/Kind".
+func (c *Client) applyCRDs(ctx context.Context, o Common, ssa bool) ([]string, error) {
 	if o.CRDs == SkipCRDs {
-		return false, nil
+		return nil, nil
 	}
 	chart, err := o.Chart.load()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	client := c.connection.dynamic.Resource(crdResource)
-	var written []string
+	var kinds []string
 	for _, crd := range chart.CRDObjects() {
 		objects, err := parse(string(crd.File.Data))
 		if err != nil {
-			return false, fmt.Errorf("reading %s of chart %s: %w", crd.Filename, o.Chart.Name(), err)
+			return nil, fmt.Errorf("reading %s of chart %s: %w", crd.Filename, o.Chart.Name(), err)
 		}
 		for _, object := range objects {
 			object.SetLabels(merged(object.GetLabels(), o.PostRender.Labels))
 			object.SetAnnotations(merged(object.GetAnnotations(), o.PostRender.Annotations))
 			wrote, err := writeCRD(ctx, client, object, o.CRDs, ssa)
 			if err != nil {
-				return false, fmt.Errorf("applying CustomResourceDefinition %q: %w", object.GetName(), err)
+				return nil, fmt.Errorf("applying CustomResourceDefinition %q: %w", object.GetName(), err)
 			}
 			if wrote {
-				written = append(written, object.GetName())
+				kinds = append(kinds, kindsOf(object)...)
 			}
 		}
 	}
-	for _, name := range written {
-		if err := established(ctx, client, name); err != nil {
-			return true, fmt.Errorf("waiting until CustomResourceDefinition %q is established: %w", name, err)
+	return kinds, nil
+}
+
+// kindsOf are the kinds that a CRD has served.
+func kindsOf(crd *unstructured.Unstructured) []string {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	var kinds []string
+	for _, v := range versions {
+		if version, ok := v.(map[string]any); ok && version["served"] == true {
+			kinds = append(kinds, fmt.Sprintf("%s/%s/%s", group, version["name"], kind))
 		}
 	}
-	return len(written) > 0, nil
+	return kinds
+}
+
+// serving waits until the cluster serves kinds, and returns what it serves. A CRD that is established
+// is not listed yet, and charts look at the list.
+func (c *Client) serving(ctx context.Context, kinds []string) (*common.Capabilities, error) {
+	var caps *common.Capabilities
+	err := wait.PollUntilContextTimeout(ctx, crdPoll, crdTimeout, true, func(context.Context) (bool, error) {
+		c.connection.forget()
+		var err error
+		if caps, err = c.connection.capabilities(); err != nil {
+			return false, err
+		}
+		for _, kind := range kinds {
+			if !caps.APIVersions.Has(kind) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("waiting until the cluster serves %s: %w", strings.Join(kinds, ", "), err)
+	}
+	return caps, nil
 }
 
 // writeCRD writes one CRD, and reports whether it did.
@@ -88,24 +122,6 @@ func writeCRD(ctx context.Context, client dynamic.ResourceInterface, crd *unstru
 		_, err = client.Create(ctx, crd, metav1.CreateOptions{FieldManager: FieldManager})
 	}
 	return err == nil, err
-}
-
-func established(ctx context.Context, client dynamic.ResourceInterface, name string) error {
-	return wait.PollUntilContextTimeout(ctx, crdPoll, crdTimeout, true, func(ctx context.Context) (bool, error) {
-		crd, err := client.Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		// Right after the creation the conditions are null.
-		found, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "status", "conditions")
-		conditions, _ := found.([]any)
-		for _, c := range conditions {
-			if is, ok := c.(map[string]any); ok && is["type"] == "Established" && is["status"] == "True" {
-				return true, nil
-			}
-		}
-		return false, nil
-	})
 }
 
 // merged are labels or annotations with more of them.

@@ -24,7 +24,8 @@ func TestCompose(t *testing.T) {
 		"null stays":     {nil, []Layer{{Data: []byte("a: {b: 1}")}, {Data: []byte("a: {b: null}")}}, `{"a":{"b":null}}`},
 		"inline is last": {map[string]any{"a": "inline"}, []Layer{{Data: []byte("a: layer\nb: 1")}}, `{"a":"inline","b":1}`},
 		"a path in what is inline": {
-			map[string]any{"a": map[string]any{"b": "inline"}}, []Layer{{TargetPath: "a.c", Data: []byte("7")}},
+			map[string]any{"a": map[string]any{"b": "inline"}},
+			[]Layer{{TargetPath: "a.c", Data: []byte("7")}},
 			`{"a":{"b":"inline","c":7}}`,
 		},
 		"escaped path":  {nil, []Layer{{TargetPath: `a\.b.c`, Data: []byte("x")}}, `{"a.b":{"c":"x"}}`},
@@ -120,7 +121,7 @@ func TestSchema(t *testing.T) {
 		"host": {"type": "string", "pattern": "^[a-z]+$"}, "replicas": {"type": "integer", "maximum": 5},
 		"db": {"type": "object", "properties": {"password": {"minLength": 12}}}}}`
 	c := loaded(t, map[string]string{
-		"Chart.yaml": metadata + "dependencies: [{name: cache, version: 1.0.0, condition: cache.enabled}]\n",
+		"Chart.yaml":  metadata + "dependencies: [{name: cache, version: 1.0.0, condition: cache.enabled}]\n",
 		"values.yaml": "replicas: 1\ncache: {enabled: true}\n", "values.schema.json": schema,
 		"charts/cache/Chart.yaml":         "apiVersion: v2\nname: cache\nversion: 1.0.0\n",
 		"charts/cache/values.schema.json": `{"properties": {"size": {"type": "integer"}}}`,

@@ -19,8 +19,10 @@ spec:
   - image: busybox:1
     name: c
 `
-	annotate := types.Patch{Patch: `[{"op": "add", "path": "/metadata/annotations", "value": {"k": "v"}}]`,
-		Target: &types.Selector{ResId: resid.ResId{Name: "a"}}}
+	annotate := types.Patch{
+		Patch:  `[{"op": "add", "path": "/metadata/annotations", "value": {"k": "v"}}]`,
+		Target: &types.Selector{ResId: resid.ResId{Name: "a"}},
+	}
 	for name, tt := range map[string]struct {
 		patches []types.Patch
 		images  []types.Image

@@ -83,27 +83,36 @@ func (s Snapshot) same(o Snapshot) bool {
 const mostKept = 5
 
 // Observe brings recorded snapshots to what the storage holds, and adds one of an action that just
-// ended. What Helm does not know, or not exactly, is kept: the digest of the values that were given,
-// test results of a revision, where its chart came from. The newest revision is first.
+// ended. What Helm does not know, or not exactly, is kept of a revision: the digest of the values that
+// were given, that its tests ran, where its chart came from. The newest revision is first.
 func Observe(recorded, storage []Snapshot, latest *Snapshot) []Snapshot {
 	out := slices.Clone(recorded)
 	if latest != nil && latest.Version > 0 {
 		at := slices.IndexFunc(out, func(s Snapshot) bool { return s.Version == latest.Version && s.Name == latest.Name })
-		if at < 0 {
+		switch {
+		case at < 0:
 			out = append(out, *latest)
-		} else {
+		case out[at].revisionOf(*latest):
+			out[at] = out[at].refreshed(*latest)
+		default:
 			out[at] = *latest
 		}
 	}
 	for i, s := range out {
 		for _, stored := range storage {
-			if stored.Name == s.Name && stored.Namespace == s.Namespace && stored.Version == s.Version {
+			if s.revisionOf(stored) {
 				out[i] = s.refreshed(stored)
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Snapshot) int { return b.Version - a.Version })
 	return out
+}
+
+// revisionOf tells whether two snapshots are of the same revision, in whatever state: numbers begin
+// anew after an uninstall.
+func (s Snapshot) revisionOf(o Snapshot) bool {
+	return s.Name == o.Name && s.Namespace == o.Namespace && s.Version == o.Version && s.LastDeployed.Unix() == o.LastDeployed.Unix()
 }
 
 func (s Snapshot) refreshed(stored Snapshot) Snapshot {

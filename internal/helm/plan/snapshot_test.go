@@ -2,6 +2,7 @@ package plan
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -17,6 +18,21 @@ func TestObserve(t *testing.T) {
 	want.ConfigDigest, want.OCIDigest, want.TestHooks = "given", "sha256:oci", recorded.TestHooks
 	if diff := cmp.Diff([]Snapshot{made, want}, got); diff != "" {
 		t.Error(diff)
+	}
+	again := tested(made, TestFailed)
+	again.ConfigDigest = "rounded"
+	want = made
+	want.TestHooks = again.TestHooks
+	if diff := cmp.Diff(want, Observe(got, nil, &again)[0]); diff != "" {
+		t.Errorf("after a test: %s", diff)
+	}
+	anew := revision(1, Deployed)
+	anew.LastDeployed = anew.LastDeployed.Add(time.Hour)
+	if diff := cmp.Diff([]Snapshot{anew}, Observe([]Snapshot{recorded}, nil, &anew)); diff != "" {
+		t.Errorf("after an uninstall and an install: %s", diff)
+	}
+	if diff := cmp.Diff([]Snapshot{recorded}, Observe([]Snapshot{recorded}, []Snapshot{anew}, nil)); diff != "" {
+		t.Errorf("after an uninstall and an install by someone else: %s", diff)
 	}
 	if got := Observe(got, nil, &Snapshot{}); len(got) != 2 {
 		t.Errorf("an action that left nothing was recorded: %v", got)
