@@ -10,12 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/chartutil"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
-
-	"github.com/fluxcd/pkg/chartutil"
 )
 
 // maxArchive bounds a packed chart, in bytes. What it unpacks to is bounded by Helm: 100 MiB in all

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fluxcd/pkg/chartutil"
 	"github.com/opencontainers/go-digest"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/release/common"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
 
-	"github.com/fluxcd/pkg/chartutil"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
 )
 

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/chartutil"
 	"github.com/opencontainers/go-digest"
 	"helm.sh/helm/v4/pkg/chart/common"
-
-	"github.com/fluxcd/pkg/chartutil"
 )
 
 // Layer is one source of values.
