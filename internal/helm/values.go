@@ -126,5 +126,8 @@ type scrubbed struct {
 	err  error
 }
 
-func (e *scrubbed) Error() string   { return e.text }
+func (e *scrubbed) Error() string { return e.text }
+
+// Is and As look at what the error is; there is no way to its text.
 func (e *scrubbed) Is(t error) bool { return errors.Is(e.err, t) }
+func (e *scrubbed) As(t any) bool   { return errors.As(e.err, t) }

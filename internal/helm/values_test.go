@@ -114,6 +114,10 @@ func TestScrub(t *testing.T) {
 	if !errors.Is(got, cause) {
 		t.Error("what the error is got lost")
 	}
+	var invalid *SchemaError
+	if !errors.As(v.scrub(&SchemaError{Chart: "hunter2"}), &invalid) {
+		t.Error("the type of the error got lost")
+	}
 }
 
 func TestSchema(t *testing.T) {
