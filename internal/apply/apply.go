@@ -35,6 +35,11 @@ type Names struct {
 	Protected []string
 }
 
+// Ownership is how what is applied by these names is marked.
+func (n Names) Ownership() cluster.Ownership {
+	return cluster.Ownership{Label: n.Name, NamespaceLabel: n.Namespace, Manager: n.Manager}
+}
+
 // Applier writes to one cluster. It is safe for concurrent use, by one unit at a time.
 type Applier struct {
 	cluster *cluster.Cluster

@@ -83,14 +83,14 @@ func unlimited(config *rest.Config) *rest.Config {
 }
 
 // As is the same cluster as seen by whoever config is for, from now until ctx ends: what is served is
-// known already, objects are read anew. The account's right to impersonate is not checked here.
-func (c *Cluster) As(ctx context.Context, config *rest.Config, listener Listener) (*Cluster, error) {
+// known already, objects are read anew, by how they are marked. The account's right to impersonate is not checked here.
+func (c *Cluster) As(ctx context.Context, config *rest.Config, ownership Ownership, listener Listener) (*Cluster, error) {
 	config = unlimited(config)
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}
-	objects := newObjects(dyn, c.Kinds, c.Objects.ownership, listener)
+	objects := newObjects(dyn, c.Kinds, ownership, listener)
 	objects.cluster = c.Name
 	objects.start(ctx)
 	return &Cluster{Name: c.Name, Dynamic: dyn, Kinds: c.Kinds, Objects: objects}, nil

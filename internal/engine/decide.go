@@ -134,7 +134,7 @@ func (f Facts) rest(at time.Time) Decision {
 			Step: StepWait, Phase: PhaseFailed, Reason: failure.Reason, Message: failure.Message, At: at,
 		}
 	}
-	if f.Unit.Health.Checked() && f.Health.Verdict != Current {
+	if f.Unit.Health.Checked() && f.Health.Verdict != Current && !f.Unit.Driven {
 		return Decision{Step: StepRecheck, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
 	return Decision{Step: StepWait, Phase: PhaseReady, Reason: ReasonSucceeded, At: at}
@@ -206,15 +206,21 @@ func (f Facts) decidePrune() Decision {
 
 func (f Facts) decideHealth() Decision {
 	p := f.Pass
-	if !f.Unit.Health.Checked() || f.Health.Verdict == Current {
+	if p.Progress == Verified {
+		return Decision{Step: StepSucceed, Phase: PhaseReady, Reason: ReasonSucceeded}
+	}
+	if !f.Unit.Health.Checked() || f.Health.Verdict == Current || f.Unit.Driven && !p.Waits {
+		if f.Unit.Driven {
+			return Decision{Step: StepVerify, Phase: PhaseWaitingForHealth, Reason: ReasonProgressing}
+		}
 		return Decision{Step: StepSucceed, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
 	if f.Health.Verdict == Failed {
-		return f.fail(ReasonHealthCheckFailed, "health check failed for: "+Describe(f.Health.Broken), false)
+		return f.unhealthy("health check failed for: " + Describe(f.Health.Broken))
 	}
 	if !f.Now.Before(p.Deadline) {
-		return f.fail(ReasonHealthCheckFailed, fmt.Sprintf("health check failed after %s: timeout waiting for: [%s]",
-			p.Deadline.Sub(p.Started).Round(time.Second), Describe(f.Health.Pending)), false)
+		return f.unhealthy(fmt.Sprintf("health check failed after %s: timeout waiting for: [%s]",
+			p.Deadline.Sub(p.Started).Round(time.Second), Describe(f.Health.Pending)))
 	}
 	waits := make([]Wait, len(f.Health.Pending))
 	for i, o := range f.Health.Pending {
@@ -224,6 +230,14 @@ func (f Facts) decideHealth() Decision {
 		Step: StepWait, Phase: PhaseWaitingForHealth, Reason: ReasonProgressing,
 		Message: "waiting for the health of: " + Describe(f.Health.Pending), Waits: waits, At: f.next(p.Deadline),
 	}
+}
+
+// unhealthy ends the pass; a driver may have something to do about it first.
+func (f Facts) unhealthy(message string) Decision {
+	if f.Unit.Driven {
+		return Decision{Step: StepRemedy, Phase: PhaseWaitingForHealth, Reason: ReasonHealthCheckFailed, Message: message}
+	}
+	return f.fail(ReasonHealthCheckFailed, message, false)
 }
 
 // next is when a pass that waits until at is decided upon again: a drift may be due before.

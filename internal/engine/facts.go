@@ -33,6 +33,10 @@ const (
 	StepApply Step = "apply"
 	// StepPrune deletes what the unit no longer declares.
 	StepPrune Step = "prune"
+	// StepVerify has the driver look at what is healthy now, such as by tests.
+	StepVerify Step = "verify"
+	// StepRemedy has the driver deal with health that failed; it ends the pass.
+	StepRemedy Step = "remedy"
 	// StepSucceed ends the pass: the unit is ready.
 	StepSucceed Step = "succeed"
 	// StepFail ends the pass, or what came before one, with Decision.Reason.
@@ -82,6 +86,7 @@ const (
 	Rendered
 	Applied
 	Pruned
+	Verified
 )
 
 // Pass is one try to reach a desired state.
@@ -96,6 +101,8 @@ type Pass struct {
 	Failure *Failure
 	// Pending says what of the plan cannot be done yet, such as a kind that is not served.
 	Pending []Wait
+	// Waits is set when a driver did something whose health is waited for.
+	Waits bool
 	// Recheck marks a pass that only waits for health.
 	Recheck bool
 }
@@ -106,6 +113,8 @@ type Failure struct {
 	Message string
 	// Transient failures are tried again soon, others at the retry interval.
 	Transient bool
+	// After, when not zero, is how long to wait for that instead.
+	After time.Duration
 	// RetryAt is when the unit is tried again without any change.
 	RetryAt time.Time
 }
@@ -138,7 +147,9 @@ type SourceFact struct {
 	Pending  bool
 	Revision string
 	// Digest is that of the tree; it changes with the content alone.
-	Digest  string
+	Digest string
+	// Origin is the revision of what the source was built from, if it says so.
+	Origin  string
 	Message string
 }
 

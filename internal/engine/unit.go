@@ -85,6 +85,8 @@ type Target struct {
 	Cluster string
 	// User is who the engine acts as, empty for itself.
 	User string
+	// Owner names how the objects are marked as the unit's, empty for the dialect's first way.
+	Owner string
 }
 
 // Invalid is why a declaration cannot be followed at all.
@@ -101,6 +103,9 @@ type Unit struct {
 	Requested string
 	Suspended bool
 	Deleting  bool
+	// Driven is set when a driver brings the unit to what it declares, such as a Helm release, and not
+	// the apply of what was rendered.
+	Driven bool
 	// Invalid is set when the declaration cannot be followed.
 	Invalid Invalid
 	Target  Target

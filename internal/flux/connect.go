@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"golang.org/x/oauth2"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -50,19 +49,31 @@ type connection struct {
 
 // Connect tells how the cluster of a Kustomization is reached that names one.
 func (d *dialect) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
-	ks, ok := d.registry.get(id)
-	if !ok || ks.Spec.KubeConfig == nil {
+	ref := clusterRef{}
+	if ks, ok := d.registry.get(id); ok {
+		ref = clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}
+	} else if hr, ok := d.releases.get(id); ok {
+		ref = clusterRef{hr.Namespace, hr.Generation, hr.Spec.KubeConfig}
+	}
+	if ref.config == nil {
 		return runner.Connection{}, fmt.Errorf("reading %s: it is gone", id)
 	}
-	return d.connections.read(ctx, id, ks)
+	return d.connections.read(ctx, id, ref)
+}
+
+// clusterRef is how an object names another cluster.
+type clusterRef struct {
+	namespace  string
+	generation int64
+	config     *meta.KubeConfigReference
 }
 
 // read returns what is held while the watch has nothing new to say of the object that it came from.
-func (c *connections) read(ctx context.Context, id engine.UnitID, ks *kustomizev1.Kustomization) (runner.Connection, error) {
-	ref, from := ks.Spec.KubeConfig, heldBy(ks)
+func (c *connections) read(ctx context.Context, id engine.UnitID, of clusterRef) (runner.Connection, error) {
+	ref, from := of.config, of.heldBy()
 	version := ""
 	if rec, exists := c.objects.Get(from); exists {
-		version = fmt.Sprintf("%s/%d/%d", from, rec.ResourceVersion, ks.Generation)
+		version = fmt.Sprintf("%s/%d/%d", from, rec.ResourceVersion, of.generation)
 	}
 	c.mu.Lock()
 	known := c.held[id]
@@ -73,9 +84,9 @@ func (c *connections) read(ctx context.Context, id engine.UnitID, ks *kustomizev
 	var made runner.Connection
 	var err error
 	if ref.SecretRef != nil {
-		made, err = c.fromSecret(ctx, ks.Namespace, *ref.SecretRef)
+		made, err = c.fromSecret(ctx, of.namespace, *ref.SecretRef)
 	} else {
-		made, err = c.fromConfigMap(ctx, ks.Namespace, ref.ConfigMapRef.Name)
+		made, err = c.fromConfigMap(ctx, of.namespace, ref.ConfigMapRef.Name)
 	}
 	if err != nil {
 		return made, err
@@ -86,22 +97,21 @@ func (c *connections) read(ctx context.Context, id engine.UnitID, ks *kustomizev
 	return made, nil
 }
 
-// heldBy is the object that says how the cluster of a Kustomization is reached.
-func heldBy(ks *kustomizev1.Kustomization) engine.ObjectID {
-	ref := ks.Spec.KubeConfig
-	if ref.SecretRef != nil {
-		return engine.ObjectID{Kind: "Secret", Namespace: ks.Namespace, Name: ref.SecretRef.Name}
+// heldBy is the object that says how the cluster is reached.
+func (r clusterRef) heldBy() engine.ObjectID {
+	if r.config.SecretRef != nil {
+		return engine.ObjectID{Kind: "Secret", Namespace: r.namespace, Name: r.config.SecretRef.Name}
 	}
-	return engine.ObjectID{Kind: "ConfigMap", Namespace: ks.Namespace, Name: ref.ConfigMapRef.Name}
+	return engine.ObjectID{Kind: "ConfigMap", Namespace: r.namespace, Name: r.config.ConfigMapRef.Name}
 }
 
 // look has the reader note the version of what says how the cluster is reached, so that a change of
 // it begins a pass. Connect tells what is wrong with it.
-func (c *connections) look(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) {
-	if ks.Spec.KubeConfig == nil {
+func (c *connections) look(ctx context.Context, ref clusterRef, reader Reader) {
+	if ref.config == nil {
 		return
 	}
-	if from := heldBy(ks); from.Kind == "Secret" {
+	if from := ref.heldBy(); from.Kind == "Secret" {
 		_, _ = reader.Secret(ctx, from.Namespace, from.Name)
 	} else {
 		_, _ = reader.ConfigMap(ctx, from.Namespace, from.Name)

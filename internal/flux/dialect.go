@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ type dialect struct {
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 
 	connections *connections
+	releases    *releases
 }
 
 // Inputs gathers what the render of a Kustomization needs.
@@ -42,17 +44,25 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
-	d.connections.look(ctx, ks, reader)
+	d.connections.look(ctx, clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}, reader)
 	inputs, err := d.policy.inputsOf(ctx, ks, reader)
 	inputs.Versions = reader.versions
 	return inputs, err
 }
 
 // Object returns the Kustomization as expressions see it.
-func (d *dialect) Object(id engine.UnitID) map[string]any { return d.registry.object(id) }
+func (d *dialect) Object(id engine.UnitID) map[string]any {
+	if id.Kind == helmReleaseKind.Kind {
+		return d.releases.object(id)
+	}
+	return d.registry.object(id)
+}
 
 // Report writes the status of a Kustomization, if it changed, and tells of it by an event.
 func (d *dialect) Report(ctx context.Context, r runner.Report) error {
+	if r.Unit.Kind == helmReleaseKind.Kind {
+		return d.releases.report(ctx, r)
+	}
 	ks, ok := d.registry.get(r.Unit)
 	if !ok {
 		return nil
@@ -128,6 +138,9 @@ const maxLines = 40
 // that changed nothing tells nothing.
 func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 	annotations := map[string]string{prefix + "revision": r.Attempted}
+	if r.Origin != "" {
+		annotations[prefix+"originRevision"] = r.Origin
+	}
 	emit := func(kind, reason, message string) { d.events.emit(ks, kind, reason, message, annotations) }
 	switch {
 	case !r.Final:
@@ -150,7 +163,8 @@ func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 	if r.Checked {
 		emit(corev1.EventTypeNormal, engine.ReasonProgressing, "Health check passed in "+r.Took.Round(time.Millisecond).String())
 	}
-	annotations = map[string]string{prefix + "revision": r.Attempted, prefix + "commit_status": "update"}
+	annotations = maps.Clone(annotations)
+	annotations[prefix+"commit_status"] = "update"
 	emit(corev1.EventTypeNormal, r.Reason, fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
 }
 
@@ -182,6 +196,9 @@ func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift
 
 // Release takes our finalizer off a Kustomization.
 func (d *dialect) Release(ctx context.Context, id engine.UnitID) error {
+	if hr, ok := d.releases.get(id); ok {
+		return setFinalizer(ctx, d.client.Resource(helmReleases).Namespace(hr.Namespace), hr, false)
+	}
 	ks, ok := d.registry.get(id)
 	if !ok {
 		return nil

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -41,6 +42,8 @@ type Config struct {
 	Selector string
 	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
 	InsecureKubeconfigTLS bool
+	// Rewrites send fetches elsewhere.
+	Rewrites source.Rewrites
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Observe, when set, is told what units do; ObserveSource what goes wrong with sources. They
@@ -61,6 +64,7 @@ type Engine struct {
 	sources  *sources
 	dialect  *dialect
 	registry *registry
+	releases *releases
 	recovery recovery
 	swept    chan struct{}
 }
@@ -82,26 +86,33 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, registry: newRegistry(), swept: make(chan struct{})}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
-		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
+		rewrites: cfg.Rewrites, passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
+	renderer := render.New()
+	e.releases = newReleases()
+	e.releases.renderer = renderer
+	e.releases.secrets, e.releases.store, e.releases.events = client, cfg.Store, ev
+	e.releases.policy, e.releases.connections, e.releases.passed = cfg.Policy, e.dialect.connections, cfg.Passed
+	e.dialect.releases = e.releases
 	e.runner = runner.New(runner.Config{
-		Dialect: e.dialect, Sources: e.sources, Renderer: render.New(), Observe: cfg.Observe, Log: cfg.Log,
+		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
 		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
-		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true},
+		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true},
+		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.releases},
 	})
 	e.sources.notify = e.runner.SourceChanged
 	e.cluster, err = cluster.Connect(cfg.Cluster, "", Ownership(), e.runner)
 	if err != nil {
 		return nil, err
 	}
-	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.sources.client, e.dialect.client, e.releases.client = e.cluster.Dynamic, e.cluster.Dynamic, e.cluster.Dynamic
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
-	e.runner.Bind(e.cluster, cfg.Cluster, ApplyNames())
+	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames()})
 	return e, e.start(ctx)
 }
 
@@ -145,6 +156,9 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	all.Go(func() error {
 		return e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
 	})
+	all.Go(func() error {
+		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
+	})
 	ready := make(chan error, 1)
 	go func() { ready <- all.Wait() }()
 	select {
@@ -171,7 +185,9 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, o, kind.resource)
+		if !kind.foreign {
+			e.finalizer(ctx, o, kind.resource)
+		}
 		e.sources.put(o)
 	}
 }
@@ -186,6 +202,25 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 		e.finalizer(ctx, ks, kustomizations)
 		e.runner.Upsert(e.cfg.Policy.declare(ks))
 	}
+}
+
+func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		hr, err := e.releases.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, hr, helmReleases)
+		e.runner.Upsert(e.cfg.Policy.declareRelease(hr))
+	}
+}
+
+func (e *Engine) dropRelease(u *unstructured.Unstructured) {
+	id := releaseID(u.GetNamespace(), u.GetName())
+	e.releases.drop(id)
+	e.dialect.connections.forget(id)
+	e.runner.Remove(id)
 }
 
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {

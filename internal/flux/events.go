@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/tools/reference"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 )
@@ -19,6 +20,7 @@ type events struct {
 	broadcaster record.EventBroadcaster
 	kustomize   record.EventRecorder
 	source      record.EventRecorder
+	helm        record.EventRecorder
 }
 
 // maxEvent is the longest message that the API takes.
@@ -26,7 +28,7 @@ const maxEvent = 1024
 
 func newEvents(client kubernetes.Interface) (events, error) {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme} {
 		if err := add(s); err != nil {
 			return events{}, err
 		}
@@ -37,13 +39,17 @@ func newEvents(client kubernetes.Interface) (events, error) {
 		scheme: s, broadcaster: b,
 		kustomize: b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
 		source:    b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
+		helm:      b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
 	}, nil
 }
 
 func (e events) emit(o runtime.Object, kind, reason, message string, annotations map[string]string) {
 	recorder := e.source
-	if _, ok := o.(*kustomizev1.Kustomization); ok {
+	switch o.(type) {
+	case *kustomizev1.Kustomization:
 		recorder = e.kustomize
+	case *helmv2.HelmRelease:
+		recorder = e.helm
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {

@@ -75,6 +75,12 @@ func failureOf(err error, otherwise string) sourceFailure {
 		f.reason = reasonTagSignature
 	case errors.Is(err, source.ErrCommitSignature):
 		f.reason = reasonCommitSignature
+	case errors.Is(err, source.ErrUnsupported):
+		f.reason, f.terminal = "UnsupportedField", true
+	case errors.Is(err, source.ErrSignature):
+		f.reason = reasonVerification
+	case errors.Is(err, source.ErrLayer):
+		f.reason = sourcev1.OCILayerOperationFailedReason
 	case errors.Is(err, source.ErrURL):
 		f.reason, f.terminal = sourcev1.URLInvalidReason, true
 	case errors.Is(err, source.ErrAuth):

@@ -44,6 +44,8 @@ type origin interface {
 	kind() *sourceKind
 	interval() time.Duration
 	suspended() bool
+	// version changes when what the object says of its content does, for kinds where others say it.
+	version() string
 	// address is the URL that it is fetched from, empty when it has none of its own.
 	address() string
 	status() sourceStatus
@@ -98,7 +100,12 @@ type feed struct {
 type requestedPass struct {
 	generation int64
 	requested  string
+	version    string
 	at         time.Time
+}
+
+func requestOf(o origin, at time.Time) *requestedPass {
+	return &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[requestedAt], version: o.version(), at: at}
 }
 
 func (f *feed) put(o origin) {
@@ -209,7 +216,7 @@ func (f *feed) due(o origin) time.Duration {
 	nudged := f.nudged
 	f.nudged = false
 	d := f.done
-	if nudged || d == nil || d.generation != o.GetGeneration() || d.requested != o.GetAnnotations()[requestedAt] {
+	if nudged || d == nil || *d != *requestOf(o, d.at) {
 		return 0
 	}
 	return max(0, time.Until(d.at.Add(o.interval())))
@@ -230,9 +237,12 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 	}
 	f.mu.Lock()
 	f.failure, f.failures, f.settled, f.made = "", 0, true, f.seen
-	f.done = &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[requestedAt], at: time.Now()}
+	f.done = requestOf(o, time.Now())
 	f.mu.Unlock()
 	f.sources.changed(f.key)
+	if o.kind().foreign {
+		return nil
+	}
 	return f.succeeded(ctx, o, got)
 }
 
@@ -287,7 +297,7 @@ func (f *feed) restore(o origin) {
 		return
 	}
 	// What cannot be read back is fetched.
-	_, _ = f.sources.store.Load(f.key, a.Revision, a.Digest)
+	_, _ = f.sources.store.LoadWith(f.key, a.Revision, a.Digest, a.Metadata)
 }
 
 func (f *feed) client(o origin) dynamic.ResourceInterface {
@@ -297,7 +307,7 @@ func (f *feed) client(o origin) dynamic.ResourceInterface {
 // finalize deletes what is stored of a source that is deleted, and lets its object go.
 func (f *feed) finalize(ctx context.Context, o origin) {
 	err := f.sources.store.Delete(f.key)
-	if err == nil {
+	if err == nil && !o.kind().foreign {
 		err = setFinalizer(ctx, f.client(o), o, false)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -360,8 +370,14 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 		*after.status().handled = requested
 	}
 	if news {
-		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
 		f.sources.tell(f.key, err.Error())
+	}
+	if o.kind().foreign {
+		f.sources.changed(f.key)
+		return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
+	}
+	if news {
+		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
 	}
 	if err := f.patch(ctx, o, after); err != nil {
 		logr.FromContextOrDiscard(ctx).Info("the state of a source could not be written down",

@@ -27,13 +27,17 @@ func newGitRepository(u *unstructured.Unstructured) (origin, error) {
 	return gitRepository{repo}, err
 }
 
-func (r gitRepository) object() runtime.Object                            { return r.GitRepository }
-func (r gitRepository) copy() origin                                      { return gitRepository{r.DeepCopy()} }
+func (r gitRepository) object() runtime.Object { return r.GitRepository }
+func (r gitRepository) copy() origin           { return gitRepository{r.DeepCopy()} }
+
 func (r gitRepository) from(u *unstructured.Unstructured) (origin, error) { return newGitRepository(u) }
-func (r gitRepository) kind() *sourceKind                                 { return gitRepositoryKinds }
-func (r gitRepository) interval() time.Duration                           { return r.Spec.Interval.Duration }
-func (r gitRepository) suspended() bool                                   { return r.Spec.Suspend }
-func (r gitRepository) address() string                                   { return r.Spec.URL }
+
+func (r gitRepository) kind() *sourceKind { return gitRepositoryKinds }
+
+func (r gitRepository) interval() time.Duration { return r.Spec.Interval.Duration }
+func (r gitRepository) suspended() bool         { return r.Spec.Suspend }
+func (r gitRepository) version() string         { return "" }
+func (r gitRepository) address() string         { return r.Spec.URL }
 
 func (r gitRepository) status() sourceStatus {
 	s := &r.Status

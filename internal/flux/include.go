@@ -192,7 +192,7 @@ func observeIncludes(after *sourcev1.GitRepositoryStatus, repo *sourcev1.GitRepo
 func artifactOf(a *source.Artifact) *meta.Artifact {
 	size := a.Size
 	return &meta.Artifact{
-		Path: a.Path, URL: a.URL, Revision: a.Revision, Digest: a.Digest, Size: &size,
+		Path: a.Path, URL: a.URL, Revision: a.Revision, Digest: a.Digest, Size: &size, Metadata: a.Metadata,
 		LastUpdateTime: metav1.NewTime(a.LastUpdate.Truncate(time.Second)),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/kustomize"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -94,7 +95,14 @@ func optionsOf(ks *kustomizev1.Kustomization) render.Options {
 	for _, b := range ks.Spec.BuildMetadata {
 		o.BuildMetadata = append(o.BuildMetadata, string(b))
 	}
-	for _, p := range ks.Spec.Patches {
+	o.Patches, o.Images = patchesOf(ks.Spec.Patches), imagesOf(ks.Spec.Images)
+	return o
+}
+
+// patchesOf are patches as kustomize has them.
+func patchesOf(declared []kustomize.Patch) []types.Patch {
+	var patches []types.Patch
+	for _, p := range declared {
 		patch := types.Patch{Patch: p.Patch}
 		if t := p.Target; t != nil {
 			patch.Target = &types.Selector{
@@ -104,12 +112,18 @@ func optionsOf(ks *kustomizev1.Kustomization) render.Options {
 				AnnotationSelector: t.AnnotationSelector, LabelSelector: t.LabelSelector,
 			}
 		}
-		o.Patches = append(o.Patches, patch)
+		patches = append(patches, patch)
 	}
-	for _, i := range ks.Spec.Images {
-		o.Images = append(o.Images, types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest})
+	return patches
+}
+
+// imagesOf are replacements of images as kustomize has them.
+func imagesOf(declared []kustomize.Image) []types.Image {
+	var images []types.Image
+	for _, i := range declared {
+		images = append(images, types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest})
 	}
-	return o
+	return images
 }
 
 // keysOf reads the keys by which the unit decrypts.

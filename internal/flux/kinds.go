@@ -15,9 +15,16 @@ type sourceKind struct {
 	resource schema.GroupVersionResource
 	// failed is the reason of Flux for a fetch that failed and has no reason of its own.
 	failed string
+	// foreign is set when someone else writes the status of the objects.
+	foreign bool
 }
 
-var gitRepositoryKinds = &sourceKind{sourcev1.GitRepositoryKind, gitRepositories, sourcev1.GitOperationFailedReason}
+var gitRepositoryKinds = &sourceKind{name: sourcev1.GitRepositoryKind, resource: gitRepositories, failed: sourcev1.GitOperationFailedReason}
+
+var (
+	ociRepositoryKinds    = &sourceKind{name: sourcev1.OCIRepositoryKind, resource: ociRepositories, failed: sourcev1.OCIPullFailedReason}
+	externalArtifactKinds = &sourceKind{name: sourcev1.ExternalArtifactKind, resource: externalArtifacts, failed: sourcev1.ReadOperationFailedReason, foreign: true}
+)
 
 // servedSource is a kind of sources that is served, and how its objects are read.
 type servedSource struct {
@@ -25,7 +32,11 @@ type servedSource struct {
 	read func(u *unstructured.Unstructured) (origin, error)
 }
 
-var servedSources = []servedSource{{gitRepositoryKinds, newGitRepository}}
+var servedSources = []servedSource{
+	{gitRepositoryKinds, newGitRepository},
+	{ociRepositoryKinds, newOCIRepository},
+	{externalArtifactKinds, newExternalArtifact},
+}
 
 // readAs reads an object as the type that its kind has.
 func readAs[T any](u *unstructured.Unstructured) (*T, error) {

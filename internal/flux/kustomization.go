@@ -2,9 +2,11 @@ package flux
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -82,21 +84,24 @@ func errorText(err error) string {
 
 // targetOf tells where the objects of a Kustomization are, and as whom they are written.
 func (t Policy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
-	var target engine.Target
-	if ref := ks.Spec.KubeConfig; ref != nil {
-		switch {
-		case ref.SecretRef != nil:
-			target.Cluster = "Secret/" + ks.Namespace + "/" + ref.SecretRef.Name + "/" + ref.SecretRef.Key
-		case ref.ConfigMapRef != nil:
-			target.Cluster = "ConfigMap/" + ks.Namespace + "/" + ref.ConfigMapRef.Name
-		}
-	}
 	account := ks.Spec.ServiceAccountName
 	if root := ks.Namespace == Namespace && ks.Name == System; account == "" && !root {
 		account = t.DefaultServiceAccount
 	}
+	return target(ks.Namespace, ks.Spec.KubeConfig, account)
+}
+
+func target(namespace string, ref *meta.KubeConfigReference, account string) engine.Target {
+	var target engine.Target
+	switch {
+	case ref == nil:
+	case ref.SecretRef != nil:
+		target.Cluster = "Secret/" + namespace + "/" + ref.SecretRef.Name + "/" + ref.SecretRef.Key
+	case ref.ConfigMapRef != nil:
+		target.Cluster = "ConfigMap/" + namespace + "/" + ref.ConfigMapRef.Name
+	}
 	if account != "" {
-		target.User = "system:serviceaccount:" + ks.Namespace + ":" + account
+		target.User = "system:serviceaccount:" + namespace + ":" + account
 	}
 	return target
 }
@@ -122,12 +127,18 @@ func sourceOf(ks *kustomizev1.Kustomization) engine.SourceID {
 	return engine.SourceID{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, ks.Namespace), Name: ref.Name}
 }
 
+// treeKinds are the kinds of sources that hold files.
+var treeKinds = []string{
+	sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind,
+}
+
 // unsupported names a field that this engine would have to ignore, which would do something else
 // than what was declared.
 func unsupported(ks *kustomizev1.Kustomization) string {
 	switch {
-	case ks.Spec.SourceRef.Kind != sourcev1.GitRepositoryKind:
-		return fmt.Sprintf("spec.sourceRef.kind: sources of kind %q are not served; use a GitRepository", ks.Spec.SourceRef.Kind)
+	case !slices.Contains(treeKinds, ks.Spec.SourceRef.Kind):
+		return fmt.Sprintf("spec.sourceRef.kind: sources of kind %q are not served; use one of %s",
+			ks.Spec.SourceRef.Kind, strings.Join(treeKinds, ", "))
 	case ks.Spec.KubeConfig != nil && ks.Spec.KubeConfig.SecretRef == nil && ks.Spec.KubeConfig.ConfigMapRef == nil:
 		return "spec.kubeConfig: name a Secret with secretRef, or a ConfigMap with configMapRef"
 	case ks.Spec.Decryption != nil && ks.Spec.Decryption.ServiceAccountName != "":
@@ -152,7 +163,7 @@ func (t Policy) readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
 		reads = append(reads, engine.ObjectID{Kind: "Secret", Namespace: Namespace, Name: t.AgeSecret})
 	}
 	if k := ks.Spec.KubeConfig; k != nil && (k.SecretRef != nil || k.ConfigMapRef != nil) {
-		reads = append(reads, heldBy(ks))
+		reads = append(reads, clusterRef{ks.Namespace, ks.Generation, k}.heldBy())
 	}
 	return reads
 }
@@ -227,6 +238,9 @@ func dependencyOn(id engine.ObjectID) engine.Dependency {
 	}
 	if id.Group == "" {
 		id.Group = wellKnownGroups[id.Kind]
+	}
+	if id.GroupKind() == helmReleaseKind {
+		return engine.Dependency{Unit: releaseID(id.Namespace, id.Name)}
 	}
 	if clusterScoped[id.Kind] {
 		id.Namespace = ""

@@ -3,6 +3,7 @@ package flux
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
@@ -33,8 +34,14 @@ const (
 )
 
 var (
-	kustomizations  = kustomizev1.GroupVersion.WithResource("kustomizations")
-	gitRepositories = sourcev1.GroupVersion.WithResource("gitrepositories")
+	kustomizations    = kustomizev1.GroupVersion.WithResource("kustomizations")
+	gitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")
+	ociRepositories   = sourcev1.GroupVersion.WithResource("ocirepositories")
+	externalArtifacts = sourcev1.GroupVersion.WithResource("externalartifacts")
+	buckets           = sourcev1.GroupVersion.WithResource("buckets")
+
+	helmReleases    = helmv2.GroupVersion.WithResource("helmreleases")
+	helmReleaseKind = schema.GroupKind{Group: helmv2.GroupVersion.Group, Kind: helmv2.HelmReleaseKind}
 
 	kustomizationKind = schema.GroupKind{Group: kustomizev1.GroupVersion.Group, Kind: kustomizev1.KustomizationKind}
 	gitRepositoryKind = schema.GroupKind{Group: sourcev1.GroupVersion.Group, Kind: sourcev1.GitRepositoryKind}
@@ -49,8 +56,29 @@ func Ownership() cluster.Ownership {
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group},
 	}
+}
+
+// The names that helm-controller writes.
+const (
+	releaseOwner   = "helm"
+	releaseManager = "helm-controller"
+	releaseField   = "gotk-helm-controller"
+	releasePrefix  = "helm.toolkit.fluxcd.io/"
+)
+
+// releaseNames are those of the objects of releases.
+func releaseNames() apply.Names {
+	return apply.Names{
+		Manager: releaseManager, Prefix: releasePrefix, Name: releasePrefix + "name", Namespace: releasePrefix + "namespace",
+		Protected: ApplyNames().Protected,
+	}
+}
+
+// releaseID is the unit that a HelmRelease declares.
+func releaseID(namespace, name string) engine.UnitID {
+	return engine.UnitID{Kind: helmv2.HelmReleaseKind, Namespace: namespace, Name: name}
 }
 
 // unitID is the unit that a Kustomization declares.

@@ -27,13 +27,14 @@ type sources struct {
 	store   *source.Store
 	events  events
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
-	rewrite func(url string) (Local, bool)
-	notify  func(engine.SourceID)
-	observe func(engine.SourceID, string)
-	passed  func(kind, namespace, name string, took time.Duration, ok bool)
-	slots   chan struct{}
-	ctx     context.Context
-	wg      sync.WaitGroup
+	rewrite  func(url string) (Local, bool)
+	rewrites source.Rewrites
+	notify   func(engine.SourceID)
+	observe  func(engine.SourceID, string)
+	passed   func(kind, namespace, name string, took time.Duration, ok bool)
+	slots    chan struct{}
+	ctx      context.Context
+	wg       sync.WaitGroup
 
 	objects *cluster.Objects
 
@@ -112,8 +113,14 @@ func (s *sources) tell(key source.Key, text string) {
 	}
 }
 
+// rewritten is where a URL is fetched from.
+func (s *sources) rewritten(url string) string { return s.rewrites.Apply(url) }
+
+// originRevision is the annotation that tells from what an artifact was built.
+const originRevision = "org.opencontainers.image.revision"
+
 // Source answers the runner.
-func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
+func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
 	key := source.Key(id)
 	f, known := s.feed(key)
 	if !known {
@@ -121,7 +128,11 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Tree) {
 	}
 	settled, failure := f.state()
 	if a, ok := s.store.Get(key); ok && settled {
-		return engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Tree.Digest()}, a.Tree
+		fact := engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Digest, Origin: a.Metadata[originRevision]}
+		if a.Tree != nil {
+			fact.Digest = a.Tree.Digest()
+		}
+		return fact, a
 	}
 	if failure != "" {
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
@@ -147,7 +158,7 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	}
 	var err error
 	o := source.GitOptions{
-		URL: repo.Spec.URL, Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout,
+		URL: s.rewritten(repo.Spec.URL), Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout,
 		RecurseSubmodules: repo.Spec.RecurseSubmodules, SpillDir: s.store.SpillDir(),
 	}
 	if repo.Spec.Timeout != nil {
@@ -167,7 +178,7 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 		}
 	}
 	if repo.Spec.ProxySecretRef != nil {
-		if o.Proxy, err = s.proxy(ctx, repo); err != nil {
+		if o.Proxy, err = s.proxy(ctx, repo.Namespace, repo.Spec.ProxySecretRef.Name); err != nil {
 			return o, &sourceFailure{reason: sourcev1.AuthenticationFailedReason, err: err}
 		}
 	}
@@ -225,17 +236,16 @@ type readSecret struct {
 	data    map[string][]byte
 }
 
-// proxy reads the proxy of a GitRepository as a URL with its credentials.
-func (s *sources) proxy(ctx context.Context, repo *sourcev1.GitRepository) (string, error) {
+// proxy reads the proxy of a source as a URL with its credentials.
+func (s *sources) proxy(ctx context.Context, namespace, name string) (string, error) {
 	const field = "spec.proxySecretRef"
-	name := repo.Spec.ProxySecretRef.Name
-	data, err := s.secret(ctx, repo.Namespace, field, name)
+	data, err := s.secret(ctx, namespace, field, name)
 	if err != nil {
 		return "", err
 	}
 	address, err := url.Parse(string(data["address"]))
 	if err != nil || address.Host == "" {
-		return "", fmt.Errorf("%s: Secret %q: address must be a URL", field, repo.Namespace+"/"+name)
+		return "", fmt.Errorf("%s: Secret %q: address must be a URL", field, namespace+"/"+name)
 	}
 	if user := string(data["username"]); user != "" {
 		address.User = url.UserPassword(user, string(data["password"]))

@@ -42,7 +42,7 @@ func statusOf(before kustomizev1.KustomizationStatus, r runner.Report, now time.
 		after.LastHandledReconcileAt = r.Handled
 	}
 	if r.OK {
-		after.LastAppliedRevision = r.Attempted
+		after.LastAppliedRevision, after.LastAppliedOriginRevision = r.Attempted, r.Origin
 	}
 	if r.OK || r.Terminal {
 		after.ObservedGeneration = r.Generation
@@ -119,6 +119,9 @@ func remember(s *kustomizev1.KustomizationStatus, r runner.Report, requested boo
 		latest.Metadata["revision"] == r.Attempted {
 		return
 	}
-	s.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), r.Reason,
-		map[string]string{"revision": r.Attempted})
+	metadata := map[string]string{"revision": r.Attempted}
+	if r.Origin != "" {
+		metadata["originRevision"] = r.Origin
+	}
+	s.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), r.Reason, metadata)
 }

@@ -51,7 +51,7 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
 // hold tells why a unit has to wait with its deletions: someone of the same source may be about to
 // claim what would be deleted.
 func (r *Runner) hold(u *unit) string {
-	if !u.Prune || len(r.leftover(u)) == 0 {
+	if u.Driven || !u.Prune || len(r.leftover(u)) == 0 {
 		return ""
 	}
 	return r.holdFor(u)
@@ -84,7 +84,7 @@ func elsewhere(peer, u *unit) bool {
 
 // holdDeletion is hold for a unit that is itself deleted.
 func (r *Runner) holdDeletion(u *unit) string {
-	if u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
+	if u.Driven || u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
 		return ""
 	}
 	if fact, _ := r.cfg.Sources.Source(u.Source); fact.Revision == "" {
@@ -106,6 +106,11 @@ func (r *Runner) leftover(u *unit) []engine.Entry {
 func (r *Runner) startPrune(u *unit) {
 	left := r.leftover(u)
 	p := u.pass
+	if u.Driven {
+		p.Progress = engine.Pruned
+		r.mark(u.ID)
+		return
+	}
 	if !u.Prune {
 		r.drop(u, left)
 		left = nil
@@ -215,6 +220,10 @@ func (r *Runner) startFinalize(u *unit) {
 	u.pass = nil
 	if u.Suspended || !u.deletes() || u.deletion.pruned {
 		r.release(u)
+		return
+	}
+	if u.Driven {
+		r.startDestroy(u)
 		return
 	}
 	entries := r.unclaimed(u, engine.Leftover(u.inventory, nil))

@@ -19,17 +19,23 @@ type job struct {
 	id       engine.UnitID
 	target   engine.Target
 	key      engine.Key
-	tree     *source.Tree
+	artifact *source.Artifact
 	previous *rendering
 	cached   *Inputs
 	fresh    bool
+	// held is what the unit holds now.
+	held []engine.Entry
 }
 
 func (r *Runner) jobOf(u *unit, key engine.Key, fresh bool) job {
-	_, tree := r.cfg.Sources.Source(u.Source)
-	j := job{id: u.ID, target: u.Target, key: key, tree: tree, previous: u.rendering, fresh: fresh}
+	_, artifact := r.cfg.Sources.Source(u.Source)
+	j := job{id: u.ID, target: u.Target, key: key, artifact: artifact, previous: u.rendering, fresh: fresh, held: u.inventory}
 	if u.inputsFor == u.inputs && u.cached != nil && !fresh && j.previous != nil && j.previous.key.Generation == key.Generation {
 		j.cached = u.cached
+	}
+	if u.Driven && j.cached != nil && (j.previous.key.Revision != key.Revision || j.previous.key.Digest != key.Digest) {
+		// A driver reads the source itself.
+		j.cached = nil
 	}
 	return j
 }
@@ -79,7 +85,13 @@ func (r *Runner) lookAhead(u *unit) {
 
 // render runs in a worker.
 func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
-	out := &rendering{key: j.key, tree: j.tree}
+	if d := r.driven(j.id); d != nil {
+		return r.prepare(ctx, j, d)
+	}
+	out := &rendering{key: j.key}
+	if out.tree, out.err = j.open(); out.err != nil {
+		return out, nil
+	}
 	inputs := j.cached
 	if inputs == nil {
 		got, err := r.cfg.Dialect.Inputs(ctx, j.id)
@@ -102,7 +114,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 		out.err = context.Cause(ctx)
 		return out, nil
 	}
-	result, err := r.cfg.Renderer.Build(ctx, j.tree, inputs.Options)
+	result, err := r.cfg.Renderer.Build(ctx, out.tree, inputs.Options)
 	if err != nil {
 		out.err = err
 		return out, inputs
@@ -117,13 +129,21 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	return out, inputs
 }
 
+// open returns the files of the source.
+func (j job) open() (*source.Tree, error) {
+	if j.artifact == nil {
+		return nil, errors.New("the source has no artifact any more")
+	}
+	return j.artifact.Open()
+}
+
 // reusable tells whether the previous render would give the same again.
 func (j job) reusable(out *rendering) bool {
 	p := j.previous
 	if p.failed() || p.result.Volatile || j.fresh || p.inputs != out.inputs || p.key.Generation != j.key.Generation {
 		return false
 	}
-	return p.tree.Digest() == j.tree.Digest() || p.result.Reads.Unchanged(j.tree)
+	return p.tree.Digest() == out.tree.Digest() || p.result.Reads.Unchanged(out.tree)
 }
 
 // finish labels the objects with their owner and puts them in order.
@@ -181,6 +201,9 @@ func (r *Runner) rendered(j job, p *engine.Pass, out *rendering, inputs *Inputs)
 }
 
 func buildFailure(err error) engine.Failure {
+	if named := (interface{ Reason() string })(nil); errors.As(err, &named) {
+		return engine.Failure{Reason: named.Reason(), Message: err.Error(), Transient: apply.Transient(err)}
+	}
 	if away := (*unreachable)(nil); errors.As(err, &away) {
 		return engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: true}
 	}
@@ -210,7 +233,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		return
 	}
 	u.rendering = out
-	if out.err != nil {
+	if out.err != nil || u.Driven {
 		return
 	}
 	wanted := make(map[engine.ObjectID]bool, len(out.entries))

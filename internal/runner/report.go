@@ -24,6 +24,8 @@ type Report struct {
 	Handled string
 	// Attempted is the revision of the pass, Applied the last one that was applied with success.
 	Attempted, Applied string
+	// Origin is the revision of what the source of the pass was built from, if it says so.
+	Origin string
 	// Digest is that of what was rendered.
 	Digest    string
 	Inventory []engine.Entry
@@ -55,6 +57,9 @@ func (r *Runner) report(u *unit, report Report) {
 	if report.Pass != nil {
 		report.Generation, report.Attempted = report.Pass.Key.Generation, report.Pass.Key.Revision
 		report.Handled = report.Pass.Key.Requested
+		if fact, _ := r.cfg.Sources.Source(u.Source); fact.In(report.Pass.Key) {
+			report.Origin = fact.Origin
+		}
 	}
 	if !u.rendering.failed() && u.rendering.result != nil {
 		report.Digest = u.rendering.result.Digest

@@ -28,8 +28,8 @@ import (
 
 // Sources is asked for the sources of units.
 type Sources interface {
-	// Source returns what is known of a source, and its tree when it has one.
-	Source(id engine.SourceID) (engine.SourceFact, *source.Tree)
+	// Source returns what is known of a source, and its artifact when it has one.
+	Source(id engine.SourceID) (engine.SourceFact, *source.Artifact)
 }
 
 // Inputs is what a render needs beside its source.
@@ -69,6 +69,8 @@ type Config struct {
 	Dialect  Dialect
 	Sources  Sources
 	Renderer *render.Renderer
+	// Drivers are those of the kinds of units that are driven.
+	Drivers map[string]Driver
 	// UnitKinds are the kinds of objects that declare units.
 	UnitKinds map[schema.GroupKind]bool
 	// Connected, when set, is told of each connection to another cluster. It must not block.
@@ -97,7 +99,7 @@ type Runner struct {
 	cfg     Config
 	home    *target
 	config  *rest.Config
-	names   apply.Names
+	names   map[string]apply.Names
 	targets targets
 
 	mail    mailbox

@@ -18,7 +18,15 @@ func (r *Runner) carry(u *unit, d engine.Decision) {
 		r.begin(u)
 		r.startRender(u)
 	case engine.StepApply:
+		if u.Driven {
+			r.startAct(u)
+			return
+		}
 		r.startApply(u)
+	case engine.StepVerify:
+		r.startVerify(u)
+	case engine.StepRemedy:
+		r.startRemedy(u, d.Message)
 	case engine.StepPrune:
 		r.startPrune(u)
 	case engine.StepSucceed:
@@ -184,7 +192,10 @@ const retryMin = 750 * time.Millisecond
 func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	now := time.Now()
 	failure.RetryAt = now.Add(u.RetryInterval)
-	if failure.Transient {
+	switch {
+	case failure.After > 0:
+		failure.RetryAt = now.Add(failure.After)
+	case failure.Transient:
 		backoff := min(retryMin<<min(u.attempts, 12), u.RetryInterval)
 		failure.RetryAt = now.Add(backoff)
 	}

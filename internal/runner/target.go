@@ -27,8 +27,10 @@ type Connection struct {
 type target struct {
 	cluster *cluster.Cluster
 	applier *apply.Applier
-	digest  string
-	stop    context.CancelFunc
+	// config is how the cluster is reached, as whom the target is used.
+	config *rest.Config
+	digest string
+	stop   context.CancelFunc
 }
 
 // targets are the connections that units use. Those to the engine's own cluster are made without a
@@ -95,9 +97,11 @@ func (t *targets) all(name string) []*target {
 
 // Bind gives the runner the cluster that it works on, with how it is reached; it is called once,
 // before Run.
-func (r *Runner) Bind(c *cluster.Cluster, config *rest.Config, names apply.Names) {
+//
+// Names are those of each way to mark the objects of units, by the Owner of a target.
+func (r *Runner) Bind(c *cluster.Cluster, config *rest.Config, names map[string]apply.Names) {
 	r.config, r.names = config, names
-	r.home = &target{cluster: c, applier: apply.New(c, names), stop: func() {}}
+	r.home = &target{cluster: c, applier: apply.New(c, names[""]), config: config, stop: func() {}}
 	r.targets.put(engine.Target{}, r.home)
 }
 
@@ -106,21 +110,20 @@ func (r *Runner) at(u *unit) *target { return r.targets.get(u.Target) }
 
 // eyes are the connection through which a unit sees the engine's own cluster.
 func (r *Runner) eyes(u *unit) *target {
-	if t := r.own(u.Target.User); t != nil {
+	if t := r.own(engine.Target{User: u.Target.User}); t != nil {
 		return t
 	}
 	return r.home
 }
 
-// own returns the connection of a user to the engine's own cluster. It asks the cluster nothing.
-func (r *Runner) own(user string) *target {
-	key := engine.Target{User: user}
+// own returns a connection to the engine's own cluster. It asks the cluster nothing.
+func (r *Runner) own(key engine.Target) *target {
 	if t := r.targets.get(key); t != nil {
 		return t
 	}
 	t, err := r.impersonate(r.ctx, r.home, r.config, key)
 	if err != nil {
-		r.cfg.Log.Error(err, "an account cannot be used", "user", user)
+		r.cfg.Log.Error(err, "an account cannot be used", "user", key.User)
 		return nil
 	}
 	r.targets.put(key, t)
@@ -129,14 +132,17 @@ func (r *Runner) own(user string) *target {
 
 func (r *Runner) impersonate(ctx context.Context, base *target, config *rest.Config, key engine.Target) (*target, error) {
 	config = rest.CopyConfig(config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: key.User}
+	if key.User != "" {
+		config.Impersonate = rest.ImpersonationConfig{UserName: key.User}
+	}
+	names := r.names[key.Owner]
 	ctx, stop := context.WithCancel(ctx)
-	seen, err := base.cluster.As(ctx, config, ear{r, key.Cluster})
+	seen, err := base.cluster.As(ctx, config, names.Ownership(), ear{r, key.Cluster})
 	if err != nil {
 		stop()
 		return nil, fmt.Errorf("acting as %q: %w", key.User, err)
 	}
-	return &target{cluster: seen, applier: apply.New(seen, r.names), digest: base.digest, stop: stop}, nil
+	return &target{cluster: seen, applier: apply.New(seen, names), config: config, digest: base.digest, stop: stop}, nil
 }
 
 // dialTimeout bounds how long a cluster that does not answer is waited for.
@@ -189,7 +195,7 @@ func (r *Runner) dial(connection Connection, name string) (*target, error) {
 	if r.cfg.Connected != nil {
 		r.cfg.Connected(c)
 	}
-	return &target{cluster: c, applier: apply.New(c, r.names), digest: connection.Digest, stop: stop}, nil
+	return &target{cluster: c, applier: apply.New(c, r.names[""]), config: config, digest: connection.Digest, stop: stop}, nil
 }
 
 // unreachable tells that the cluster of a unit cannot be used.
@@ -202,9 +208,15 @@ func (e *unreachable) Unwrap() error { return e.err }
 func (r *Runner) attach(u *unit) {
 	t := r.at(u)
 	if t == nil && u.Target.Cluster == "" {
-		t = r.own(u.Target.User)
+		t = r.own(u.Target)
 	}
-	if t == nil || t == u.attached {
+	if t == nil {
+		return
+	}
+	for _, e := range u.Health.Exprs {
+		t.cluster.Objects.KeepFull(schema.GroupKind{Group: e.Group, Kind: e.Kind})
+	}
+	if t == u.attached {
 		return
 	}
 	u.attached = t
@@ -212,9 +224,6 @@ func (r *Runner) attach(u *unit) {
 		for gk := range r.cfg.UnitKinds {
 			r.home.cluster.Objects.KeepFull(gk)
 		}
-	}
-	for _, e := range u.Health.Exprs {
-		t.cluster.Objects.KeepFull(schema.GroupKind{Group: e.Group, Kind: e.Kind})
 	}
 	r.refollow(u)
 }
@@ -227,6 +236,7 @@ func (r *Runner) retire() {
 			used[engine.Target{Cluster: u.Target.Cluster, User: user}] = true
 			used[engine.Target{User: user}] = true
 		}
+		used[u.Target] = true
 	}
 	r.targets.keep(used)
 }

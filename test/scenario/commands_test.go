@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +65,10 @@ func (w *world) resource(kind string) (mapping, string, error) {
 		kind = "Kustomization"
 	case "git":
 		kind = "GitRepository"
+	case "oci":
+		kind = "OCIRepository"
+	case "hr":
+		kind = "HelmRelease"
 	}
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
 	if err != nil {
@@ -323,7 +328,61 @@ func (w *world) headgate(ts *testscript.TestScript, neg bool, args []string) {
 func (w *world) expand(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	for _, name := range args {
-		text := strings.ReplaceAll(ts.ReadFile(name), "$NS", ts.Getenv("NS"))
+		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY")).Replace(ts.ReadFile(name))
 		ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(name)), []byte(text), 0o644))
 	}
+}
+
+// ocipush pushes a directory as an artifact: "ocipush TAG DIRECTORY [KEY=VALUE...]" with annotations. Its
+// repository is that of the script.
+func (w *world) ocipush(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) >= 2, "ocipush TAG DIRECTORY [KEY=VALUE...]")
+	files, annotations := filesBelow(ts, args[1], ""), map[string]string{}
+	for _, pair := range args[2:] {
+		key, value, _ := strings.Cut(pair, "=")
+		annotations[key] = value
+	}
+	ts.Check(w.registry.Push(context.Background(), ts.Getenv("NS")+"/app:"+args[0], files, annotations))
+}
+
+func filesBelow(ts *testscript.TestScript, dir, prefix string) map[string][]byte {
+	files := map[string][]byte{}
+	root := os.DirFS(ts.MkAbs(dir))
+	ts.Check(fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files[prefix+path], err = fs.ReadFile(root, path)
+		return err
+	}))
+	return files
+}
+
+// chartpush pushes a directory as a chart: "chartpush VERSION DIRECTORY". Its Chart.yaml is written here;
+// the name of the chart is that of the directory, its repository that of the script.
+func (w *world) chartpush(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 2, "chartpush VERSION DIRECTORY")
+	name := filepath.Base(args[1])
+	files := filesBelow(ts, args[1], name+"/")
+	files[name+"/Chart.yaml"] = fmt.Appendf(nil, "apiVersion: v2\nname: %s\nversion: %s\nappVersion: \"7\"\n", name, args[0])
+	ts.Check(w.registry.PushChart(context.Background(), ts.Getenv("NS")+"/"+name+":"+args[0], files))
+}
+
+// external makes an ExternalArtifact of what git/repo has now: "external NAME".
+func (w *world) external(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "external NAME")
+	repo, name := w.object(ts, "git/repo")
+	from, err := repo.Get(context.Background(), name, metav1.GetOptions{})
+	ts.Check(err)
+	artifact, _, err := unstructured.NestedMap(from.Object, "status", "artifact")
+	ts.Check(err)
+	ts.Check(w.put(fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: ExternalArtifact\nmetadata: {name: %s, namespace: %s}\n", args[0], ts.Getenv("NS"))))
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"artifact": artifact}})
+	ts.Check(err)
+	client, _ := w.object(ts, "ExternalArtifact/"+args[0])
+	_, err = client.Patch(context.Background(), args[0], types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "someone"}, "status")
+	ts.Check(err)
 }

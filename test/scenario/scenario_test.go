@@ -39,6 +39,10 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &world{kit: k, client: client}
+	if w.registry, err = kit.StartRegistry(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.registry.Stop(context.WithoutCancel(t.Context())) })
 	for _, dir := range scriptDirs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
@@ -69,9 +73,10 @@ func scriptDirs(t *testing.T) []string {
 
 // world is what the scripts share.
 type world struct {
-	kit    *kit.Kit
-	client dynamic.Interface
-	count  atomic.Int64
+	kit      *kit.Kit
+	client   dynamic.Interface
+	registry *kit.Registry
+	count    atomic.Int64
 }
 
 // setup gives a script a namespace and a repository of its own.
@@ -81,6 +86,7 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("URL", w.kit.Git.URL(name))
 	env.Setenv("KUBECONFIG", w.kit.Plane.Kubeconfig())
 	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("REGISTRY", w.registry.Host)
 	// The commands of others that a script may run are beside our own.
 	bin, err := filepath.Abs("../../bin")
 	if err != nil {
@@ -99,7 +105,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "agekey": w.agekey,
-		"expand": w.expand,
+		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "external": w.external,
 	}
 }
 

@@ -1,0 +1,248 @@
+package flux
+
+import (
+	"fmt"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/helm/plan"
+	"github.com/headgate-dev/headgate/internal/render"
+)
+
+// declareRelease reads a HelmRelease into a unit.
+func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
+	account := orDefault(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
+	u := engine.Unit{
+		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
+		Requested: hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
+		Source: releaseSource(hr), Target: target(hr.Namespace, hr.Spec.KubeConfig, account),
+		Interval: hr.Spec.Interval.Duration, RetryInterval: hr.Spec.Interval.Duration, Timeout: hr.GetTimeout().Duration,
+		Prune: true, Deletion: engine.DeletionDelete,
+		Applied: hr.Status.LastAttemptedRevision, Handled: hr.Status.LastHandledReconcileAt,
+	}
+	u.Target.Owner = releaseOwner
+	if hr.Status.Inventory != nil {
+		for _, e := range hr.Status.Inventory.Entries {
+			// An entry that cannot be read names nothing that could be looked at.
+			if id, err := engine.DecodeID(e.ID); err == nil {
+				u.Inventory = append(u.Inventory, engine.Entry{ID: id.In(u.Target.Cluster), Version: e.Version})
+			}
+		}
+	}
+	for _, d := range hr.Spec.DependsOn {
+		u.Dependencies = append(u.Dependencies, engine.Dependency{
+			Unit: releaseID(orDefault(d.Namespace, hr.Namespace), d.Name), Expr: d.ReadyExpr,
+		})
+	}
+	extra, malformed := parseDependsOn(hr.Annotations[dependsOn], hr.Namespace)
+	u.Dependencies = append(u.Dependencies, extra...)
+	u.Reads = releaseReads(hr)
+	u.Health = releaseHealth(hr)
+	u.Invalid = firstOf(
+		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: t.deniedChart(hr)},
+		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupportedRelease(hr)},
+		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(malformed)},
+	)
+	return u
+}
+
+// releaseSource is where the chart of a release comes from.
+func releaseSource(hr *helmv2.HelmRelease) engine.SourceID {
+	if ref := hr.Spec.ChartRef; ref != nil {
+		return engine.SourceID{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, hr.Namespace), Name: ref.Name}
+	}
+	if hr.Spec.Chart == nil {
+		return engine.SourceID{}
+	}
+	return engine.SourceID{
+		Kind: sourcev1.HelmChartKind, Namespace: hr.Spec.Chart.GetNamespace(hr.Namespace), Name: hr.GetHelmChartName(),
+	}
+}
+
+func (t Policy) deniedChart(hr *helmv2.HelmRelease) string {
+	source := releaseSource(hr)
+	if !t.NoCrossNamespaceRefs || source.Namespace == hr.Namespace {
+		return ""
+	}
+	return fmt.Sprintf("spec.chartRef: %s is in another namespace; references across namespaces are blocked on this cluster", source)
+}
+
+func unsupportedRelease(hr *helmv2.HelmRelease) string {
+	switch {
+	case hr.Spec.ChartRef == nil:
+		return "spec.chart: charts of a HelmRepository are not served; use spec.chartRef with an OCIRepository"
+	case hr.Spec.ChartRef.Kind != sourcev1.OCIRepositoryKind && hr.Spec.ChartRef.Kind != sourcev1.ExternalArtifactKind:
+		return fmt.Sprintf("spec.chartRef.kind: %q is not served; use an OCIRepository", hr.Spec.ChartRef.Kind)
+	case hr.Spec.WaitStrategy != nil && hr.Spec.WaitStrategy.Name == helmv2.WaitStrategyLegacy:
+		return "spec.waitStrategy: \"legacy\" is not served; remove the field"
+	default:
+		return ""
+	}
+}
+
+// releaseReads are the ConfigMaps and Secrets that the values of a release come from.
+func releaseReads(hr *helmv2.HelmRelease) []engine.ObjectID {
+	var reads []engine.ObjectID
+	for _, from := range hr.Spec.ValuesFrom {
+		reads = append(reads, engine.ObjectID{Kind: from.Kind, Namespace: hr.Namespace, Name: from.Name})
+	}
+	if k := hr.Spec.KubeConfig; k != nil && (k.SecretRef != nil || k.ConfigMapRef != nil) {
+		reads = append(reads, clusterRef{hr.Namespace, hr.Generation, k}.heldBy())
+	}
+	return reads
+}
+
+func releaseHealth(hr *helmv2.HelmRelease) engine.HealthPolicy {
+	wait := !hr.GetUpgrade().GetDisableWait()
+	if len(hr.Status.History) == 0 {
+		wait = !hr.GetInstall().GetDisableWait()
+	}
+	policy := engine.HealthPolicy{Wait: wait}
+	for _, e := range hr.Spec.HealthCheckExprs {
+		gv, err := schema.ParseGroupVersion(e.APIVersion)
+		if err != nil {
+			continue
+		}
+		policy.Exprs = append(policy.Exprs, engine.HealthExpr{
+			Group: gv.Group, Kind: e.Kind, Current: e.Current, InProgress: e.InProgress, Failed: e.Failed,
+		})
+	}
+	return policy
+}
+
+// allowReinstall is the annotation by which a change is allowed that uninstalls a release and installs
+// it anew; its value is the generation that does so.
+const allowReinstall = "headgate.dev/allow-reinstall"
+
+// declaredRelease is what a HelmRelease wants, in the words of the plan.
+func declaredRelease(hr *helmv2.HelmRelease, p *preparedRelease) plan.Declared {
+	test := hr.GetTest()
+	return plan.Declared{
+		Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), StorageNamespace: hr.GetStorageNamespace(),
+		ChartName: p.chart.Name(), ChartVersion: p.chart.Version(), ConfigDigest: p.values.Digest(), OCIDigest: p.ociDigest,
+		PostRenderDigest: postRenderDigest(hr), Generation: hr.Generation,
+		Install: installRemediation(hr, test.IgnoreFailures), Upgrade: upgradeRemediation(hr, test.IgnoreFailures),
+		Test: test.Enable, Drift: plan.DriftMode(hr.GetDriftDetection().GetMode()),
+		ChartNameInPlace: hr.GetUpgrade().GetChartNameChangeStrategy() == helmv2.ChartNameChangeStrategyInPlaceUpdate,
+		AllowReinstall:   hr.Annotations[allowReinstall] == fmt.Sprint(hr.Generation),
+		HowToReset:       "to try again, change it, or annotate it with " + requestedAt + " and " + helmv2.ResetRequestAnnotation + " of one value",
+		HowToAllow:       fmt.Sprintf("to allow that, annotate it with %s: %q", allowReinstall, fmt.Sprint(hr.Generation)),
+	}
+}
+
+func installRemediation(hr *helmv2.HelmRelease, ignoreTests bool) plan.Remediation {
+	in := hr.GetInstall()
+	out := plan.Remediation{Strategy: plan.ByUninstall, IgnoreTests: ignoreTests}
+	if r := in.Remediation; r != nil {
+		out.Retries, out.RemediateLast = r.GetRetries(), r.MustRemediateLastFailure()
+		out.IgnoreTests = r.MustIgnoreTestFailures(ignoreTests)
+	}
+	if retry := in.GetRetry(false); retry != nil {
+		out.RetryOnFailure, out.RetryInterval = true, retry.GetRetryInterval()
+	}
+	return out
+}
+
+func upgradeRemediation(hr *helmv2.HelmRelease, ignoreTests bool) plan.Remediation {
+	up := hr.GetUpgrade()
+	out := plan.Remediation{Strategy: plan.ByRollback, IgnoreTests: ignoreTests}
+	if r := up.Remediation; r != nil {
+		out.Retries, out.RemediateLast = r.GetRetries(), r.MustRemediateLastFailure()
+		out.IgnoreTests = r.MustIgnoreTestFailures(ignoreTests)
+		out.Strategy = plan.Strategy(r.GetStrategy())
+	}
+	if retry := up.GetRetry(false); retry != nil {
+		out.RetryOnFailure, out.RetryInterval = true, retry.GetRetryInterval()
+	}
+	return out
+}
+
+// commonOptions are what an install and an upgrade of a release share.
+func commonOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.Common {
+	return helm.Common{
+		Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), Chart: p.chart, Values: p.values,
+		PostRender: postRenderOf(hr, p.renderer),
+	}
+}
+
+func postRenderOf(hr *helmv2.HelmRelease, renderer *render.Renderer) helm.PostRender {
+	out := helm.PostRender{
+		Labels:   map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace},
+		Strategy: helm.PostRenderStrategy(hr.GetPostRenderStrategy()),
+	}
+	for _, step := range hr.Spec.PostRenderers {
+		if k := step.Kustomize; k != nil {
+			patches, images := patchesOf(k.Patches), imagesOf(k.Images)
+			out.Steps = append(out.Steps, func(manifests []byte) ([]byte, error) { return renderer.Patch(manifests, patches, images) })
+		}
+	}
+	if m := hr.Spec.CommonMetadata; m != nil {
+		for k, v := range m.Labels {
+			if _, ours := out.Labels[k]; !ours {
+				out.Labels[k] = v
+			}
+		}
+		out.Annotations = m.Annotations
+	}
+	return out
+}
+
+func installOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.InstallOptions {
+	in := hr.GetInstall()
+	o := helm.InstallOptions{Common: commonOptions(hr, p), Replace: in.Replace, CreateNamespace: in.CreateNamespace}
+	o.Timeout = in.GetTimeout(hr.GetTimeout()).Duration
+	o.DisableHooks, o.DisableOpenAPIValidation = in.DisableHooks, in.DisableOpenAPIValidation
+	o.DisableSchemaValidation, o.DisableTakeOwnership = in.DisableSchemaValidation, in.DisableTakeOwnership
+	o.CRDs = helm.CRDPolicy(in.CRDs)
+	if in.SkipCRDs {
+		o.CRDs = helm.SkipCRDs
+	}
+	if in.ServerSideApply != nil && !*in.ServerSideApply {
+		o.ServerSideApply = helm.Disabled
+	}
+	return o
+}
+
+func upgradeOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.UpgradeOptions {
+	up := hr.GetUpgrade()
+	o := helm.UpgradeOptions{
+		Common: commonOptions(hr, p), Force: up.Force, PreserveValues: up.PreserveValues, CleanupOnFail: up.CleanupOnFail,
+		MaxHistory: hr.GetMaxHistory(),
+	}
+	o.Timeout = up.GetTimeout(hr.GetTimeout()).Duration
+	o.DisableHooks, o.DisableOpenAPIValidation = up.DisableHooks, up.DisableOpenAPIValidation
+	o.DisableSchemaValidation, o.DisableTakeOwnership = up.DisableSchemaValidation, up.DisableTakeOwnership
+	o.CRDs, o.ServerSideApply = helm.CRDPolicy(up.CRDs), helm.ServerSideApply(up.ServerSideApply)
+	return o
+}
+
+func rollbackOptions(hr *helmv2.HelmRelease, version int) helm.RollbackOptions {
+	back := hr.GetRollback()
+	return helm.RollbackOptions{
+		Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), Version: version,
+		Timeout: back.GetTimeout(hr.GetTimeout()).Duration, DisableHooks: back.DisableHooks, Force: back.Force,
+		CleanupOnFail: back.CleanupOnFail, MaxHistory: hr.GetMaxHistory(), ServerSideApply: helm.ServerSideApply(back.ServerSideApply),
+	}
+}
+
+func uninstallOptions(hr *helmv2.HelmRelease, name, namespace string) helm.UninstallOptions {
+	un := hr.GetUninstall()
+	return helm.UninstallOptions{
+		Name: name, Namespace: namespace, Timeout: un.GetTimeout(hr.GetTimeout()).Duration,
+		DisableHooks: un.DisableHooks, KeepHistory: un.KeepHistory, DeletionPropagation: un.GetDeletionPropagation(),
+		Wait: !un.GetDisableWait(),
+	}
+}
+
+func testOptions(hr *helmv2.HelmRelease) helm.TestOptions {
+	test := hr.GetTest()
+	o := helm.TestOptions{Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), Timeout: test.GetTimeout(hr.GetTimeout()).Duration}
+	for _, f := range test.GetFilters() {
+		o.Filters = append(o.Filters, helm.TestFilter{Name: f.Name, Exclude: f.Exclude})
+	}
+	return o
+}

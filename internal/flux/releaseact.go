@@ -1,0 +1,393 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/helm/plan"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// mostSteps bounds the steps of one pass: unlocking, remediating, trying again.
+const mostSteps = 8
+
+// act is one pass over a release.
+type act struct {
+	ctx     context.Context
+	set     *releases
+	hr      *helmv2.HelmRelease
+	work    *releaseWork
+	client  *helm.Client
+	runner  runner.Work
+	force   bool
+	reset   bool
+	changed engine.Action
+}
+
+func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
+	hr, work, err := s.job(w.Unit)
+	if err != nil {
+		return nil, err
+	}
+	if work.prepared == nil {
+		return nil, errors.New("its chart has not been read")
+	}
+	client, err := s.helm(w.Config, hr.GetStorageNamespace())
+	if err != nil {
+		return nil, err
+	}
+	a := &act{ctx: ctx, set: s, hr: hr, work: work, client: client, runner: w}
+	requested := hr.Annotations[requestedAt]
+	a.force = requested != "" && hr.Annotations[helmv2.ForceRequestAnnotation] == requested && work.status.LastHandledForceAt != requested
+	a.reset = requested != "" && hr.Annotations[helmv2.ResetRequestAnnotation] == requested && work.status.LastHandledResetAt != requested
+	return a, nil
+}
+
+// Act brings a release as far as it can be without waiting for its objects.
+func (s *releases) Act(ctx context.Context, w runner.Work) runner.Acted {
+	a, err := s.begin(ctx, w)
+	if err != nil {
+		return failedAct("FactoryError", err.Error(), true)
+	}
+	for range mostSteps {
+		step, err := a.decide()
+		if err != nil {
+			return failedAct("StateError", err.Error(), true)
+		}
+		if acted, over := a.carry(step); over {
+			return acted
+		}
+	}
+	return failedAct("StateError", fmt.Sprintf("the release did not come to rest after %d steps", mostSteps), true)
+}
+
+func failedAct(reason, message string, transient bool) runner.Acted {
+	return runner.Acted{Failure: &engine.Failure{Reason: reason, Message: message, Transient: transient}}
+}
+
+// decide asks the plan for the next step.
+func (a *act) decide() (plan.Step, error) {
+	status := a.work.status
+	recorded := snapshotsOf(status.History)
+	stored, err := a.client.History(a.ctx, a.hr.GetReleaseName(), recorded...)
+	if err != nil && !errors.Is(err, helm.ErrNotFound) {
+		return plan.Step{}, err
+	}
+	declared := declaredRelease(a.hr, a.work.prepared)
+	declared.Force, declared.Reset = a.force, a.reset
+	return plan.Decide(plan.State{
+		Declared: declared, Storage: stored,
+		Recorded: plan.Recorded{
+			History: recorded, StorageNamespace: status.StorageNamespace,
+			Failures: status.Failures, InstallFailures: status.InstallFailures, UpgradeFailures: status.UpgradeFailures,
+			LastAction: plan.Action(status.LastAttemptedReleaseAction), Generation: status.LastAttemptedGeneration,
+			ChartVersion: status.LastAttemptedRevision, ConfigDigest: status.LastAttemptedConfigDigest,
+			OCIDigest: status.LastAttemptedRevisionDigest, PostRenderDigest: status.ObservedPostRenderersDigest,
+			SinceFailure: a.sinceFailure(),
+		},
+	}), nil
+}
+
+func (a *act) sinceFailure() time.Duration {
+	if a.work.failed.IsZero() {
+		return 0
+	}
+	return time.Since(a.work.failed)
+}
+
+// carry carries a step out, and tells whether the pass goes on to wait or ends with it.
+func (a *act) carry(step plan.Step) (runner.Acted, bool) {
+	status := a.work.status
+	if step.Reset != "" {
+		status.ClearFailures()
+	}
+	if step.Forget {
+		status.ClearHistory()
+	}
+	switch step.Action {
+	case plan.Done:
+		return a.done(), true
+	case plan.Wait:
+		failure := failedAct(helmv2.UpgradeFailedReason, step.Reason, false)
+		failure.Failure.After = step.After
+		return failure, true
+	case plan.Stalled:
+		failure := failedAct(step.Stalled, step.Reason, false)
+		failure.Terminal = true
+		return failure, true
+	case plan.Unlock:
+		if _, _, err := a.client.Unlock(a.ctx, a.hr.GetReleaseName()); err != nil {
+			return failedAct("StateError", err.Error(), true), true
+		}
+		return runner.Acted{}, false
+	case plan.Move:
+		return a.move(step)
+	case plan.RollBack, plan.Remediate:
+		return a.remediate(step)
+	case plan.Test:
+		return a.done(), true
+	default:
+		return a.release(step)
+	}
+}
+
+// done returns what a release holds that needs nothing.
+func (a *act) done() runner.Acted {
+	rendered, err := a.client.Manifest(a.ctx, a.hr.GetReleaseName(), 0)
+	if err != nil {
+		return failedAct("StateError", err.Error(), true)
+	}
+	entries := entriesOf(rendered, a.cluster())
+	out := runner.Acted{Entries: entries, Waits: a.changed != "" || !a.released()}
+	if a.changed != "" {
+		out.Changes = changesOf(entries, a.changed)
+	}
+	if a.force {
+		a.work.status.LastHandledForceAt = a.hr.Annotations[requestedAt]
+	}
+	if a.reset {
+		a.work.status.LastHandledResetAt = a.hr.Annotations[requestedAt]
+	}
+	return out
+}
+
+func (a *act) cluster() string { return a.set.policy.declareRelease(a.hr).Target.Cluster }
+
+// released tells whether the revision that is there has been seen healthy.
+func (a *act) released() bool {
+	c := &conditions{list: a.work.status.Conditions}
+	return c.is(helmv2.ReleasedCondition, metav1.ConditionTrue)
+}
+
+// release installs or upgrades.
+func (a *act) release(step plan.Step) (runner.Acted, bool) {
+	status, p := a.work.status, a.work.prepared
+	status.LastAttemptedReleaseAction = helmv2.ReleaseAction(step.Action)
+	status.LastAttemptedGeneration, status.LastAttemptedConfigDigest = a.hr.Generation, p.values.Digest()
+	status.LastAttemptedRevision, status.LastAttemptedRevisionDigest = p.chart.Version(), p.ociDigest
+	status.StorageNamespace = a.hr.GetStorageNamespace()
+	a.unset(helmv2.ReleasedCondition, helmv2.TestSuccessCondition, helmv2.RemediatedCondition)
+	began, before := time.Now(), 0
+	if latest := status.History.Latest(); latest != nil {
+		before = latest.Version
+	}
+	var made plan.Snapshot
+	var err error
+	if step.Action == plan.Install {
+		a.changed = engine.Create
+		made, err = a.client.Install(a.ctx, installOptions(a.hr, p))
+	} else {
+		a.changed = engine.Configure
+		made, err = a.client.Upgrade(a.ctx, upgradeOptions(a.hr, p))
+	}
+	status.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: time.Since(began).Round(time.Millisecond)}
+	a.record(made, helmv2.ReleaseAction(step.Action))
+	if err == nil {
+		// What was asked for has been done; the next look finds a release that needs nothing.
+		return a.done(), true
+	}
+	// The next pass remediates.
+	if cause := errors.Unwrap(err); cause != nil {
+		// What is around it says which release it is, as the condition does.
+		err = cause
+	}
+	// What made no revision needs no remediation, and does not count as a try.
+	return a.failedRelease(step.Action, err.Error(), made.Version > before), true
+}
+
+// failedRelease notes that an install or an upgrade failed, and whether that counts towards its retries.
+func (a *act) failedRelease(action plan.Action, message string, counts bool) runner.Acted {
+	status := a.work.status
+	status.Failures++
+	a.work.failed = time.Now()
+	reason := helmv2.InstallFailedReason
+	if action == plan.Upgrade {
+		reason = helmv2.UpgradeFailedReason
+	}
+	switch {
+	case counts && action == plan.Upgrade:
+		status.UpgradeFailures++
+	case counts:
+		status.InstallFailures++
+	}
+	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
+		a.hr.GetReleaseName(), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
+	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
+	return failedAct(reason, text, true)
+}
+
+// remediate rolls back or uninstalls a release that failed.
+func (a *act) remediate(step plan.Step) (runner.Acted, bool) {
+	verb, succeeded, failed := "rollback", helmv2.RollbackSucceededReason, helmv2.RollbackFailedReason
+	var made plan.Snapshot
+	var err error
+	if step.Action == plan.RollBack {
+		made, err = a.client.Rollback(a.ctx, rollbackOptions(a.hr, step.Version))
+		a.record(made, helmv2.ReleaseActionRollback)
+	} else {
+		verb, succeeded, failed = "uninstall", helmv2.UninstallSucceededReason, helmv2.UninstallFailedReason
+		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, a.hr.GetReleaseName(), a.hr.GetReleaseNamespace()))
+		if err == nil {
+			a.work.status.ClearHistory()
+		}
+	}
+	where := a.hr.GetReleaseNamespace() + "/" + a.hr.GetReleaseName()
+	if err != nil {
+		text := fmt.Sprintf("Helm %s remediation failed for release %s: %s", verb, where, err)
+		a.condition(helmv2.RemediatedCondition, metav1.ConditionFalse, failed, text)
+		return failedAct(failed, text, true), true
+	}
+	text := fmt.Sprintf("Helm %s remediation for release %s succeeded: %s", verb, where, step.Reason)
+	a.condition(helmv2.RemediatedCondition, metav1.ConditionTrue, succeeded, text)
+	out := failedAct(succeeded, text, true)
+	if step.Action == plan.Remediate {
+		out.Held, out.Entries = true, []engine.Entry{}
+	}
+	return out, true
+}
+
+// move uninstalls the release that was declared before.
+func (a *act) move(step plan.Step) (runner.Acted, bool) {
+	client := a.client.In(step.OldStorage)
+	if _, err := client.Uninstall(a.ctx, uninstallOptions(a.hr, step.Old.Name, step.Old.Namespace)); err != nil {
+		return failedAct(helmv2.UninstallFailedReason, err.Error(), true), true
+	}
+	a.work.status.ClearHistory()
+	a.work.status.StorageNamespace = ""
+	return runner.Acted{}, false
+}
+
+// record enters a revision into the history.
+func (a *act) record(made plan.Snapshot, action helmv2.ReleaseAction) {
+	if made.Version == 0 {
+		return
+	}
+	made.OCIDigest = a.work.prepared.ociDigest
+	status := a.work.status
+	history := plan.Observe(snapshotsOf(status.History), nil, &made)
+	if stored, err := a.client.History(a.ctx, a.hr.GetReleaseName(), history...); err == nil {
+		history = plan.Observe(history, stored, nil)
+	}
+	history = plan.Truncate(history, a.hr.GetTest().IgnoreFailures)
+	actions := map[int]helmv2.ReleaseAction{made.Version: action}
+	for _, s := range status.History {
+		if _, set := actions[s.Version]; !set {
+			actions[s.Version] = s.Action
+		}
+	}
+	status.History = historyOf(history, actions)
+}
+
+// Verify runs the tests of a release whose objects are healthy, and notes that it is released.
+func (s *releases) Verify(ctx context.Context, w runner.Work) runner.Acted {
+	a, err := s.begin(ctx, w)
+	if err != nil {
+		return failedAct("FactoryError", err.Error(), true)
+	}
+	latest := a.work.status.History.Latest()
+	if latest == nil {
+		return failedAct("StateError", "there is no revision of the release", true)
+	}
+	if !a.released() {
+		a.noteReleased(latest)
+	}
+	if a.hr.GetTest().Enable && !latest.HasBeenTested() {
+		if failure := a.test(latest); failure != nil {
+			return *failure
+		}
+	}
+	a.work.status.ClearFailures()
+	a.work.failed = time.Time{}
+	a.work.status.ObservedPostRenderersDigest = postRenderDigest(a.hr)
+	return runner.Acted{}
+}
+
+// noteReleased says that an action succeeded, as Flux words it.
+func (a *act) noteReleased(latest *helmv2.Snapshot) {
+	verb, reason := "install", helmv2.InstallSucceededReason
+	if latest.Action == helmv2.ReleaseActionUpgrade || latest.Version > 1 && latest.Action != helmv2.ReleaseActionInstall {
+		verb, reason = "upgrade", helmv2.UpgradeSucceededReason
+	}
+	a.condition(helmv2.ReleasedCondition, metav1.ConditionTrue, reason,
+		fmt.Sprintf("Helm %s succeeded for release %s with chart %s", verb, latest.FullReleaseName(), latest.VersionedChartName()))
+}
+
+// test runs the tests, and returns how they failed.
+func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
+	made, err := a.client.Test(a.ctx, testOptions(a.hr))
+	a.record(made, latest.Action)
+	if err == nil {
+		text := fmt.Sprintf("Helm test succeeded for release %s with chart %s: %d test hooks completed", latest.FullReleaseName(),
+			latest.VersionedChartName(), len(made.TestHooks))
+		a.condition(helmv2.TestSuccessCondition, metav1.ConditionTrue, helmv2.TestSucceededReason, text)
+		return nil
+	}
+	text := fmt.Sprintf("Helm test failed for release %s with chart %s: %s", latest.FullReleaseName(), latest.VersionedChartName(), err)
+	a.condition(helmv2.TestSuccessCondition, metav1.ConditionFalse, helmv2.TestFailedReason, text)
+	remediation := installRemediation(a.hr, a.hr.GetTest().IgnoreFailures)
+	if latest.Action == helmv2.ReleaseActionUpgrade {
+		remediation = upgradeRemediation(a.hr, a.hr.GetTest().IgnoreFailures)
+	}
+	if remediation.IgnoreTests {
+		return nil
+	}
+	a.countFailure(latest)
+	out := failedAct(helmv2.TestFailedReason, text, true)
+	return &out
+}
+
+func (a *act) countFailure(latest *helmv2.Snapshot) {
+	status := a.work.status
+	status.Failures++
+	a.work.failed = time.Now()
+	if latest.Action == helmv2.ReleaseActionUpgrade {
+		status.UpgradeFailures++
+		return
+	}
+	status.InstallFailures++
+}
+
+// Remedy marks a release as failed whose objects did not become healthy; the next pass remediates it.
+func (s *releases) Remedy(ctx context.Context, w runner.Work, message string) runner.Acted {
+	a, err := s.begin(ctx, w)
+	if err != nil {
+		return failedAct("FactoryError", err.Error(), true)
+	}
+	latest := a.work.status.History.Latest()
+	if latest == nil {
+		return failedAct("StateError", message, true)
+	}
+	made, marked, err := a.client.Fail(ctx, a.hr.GetReleaseName(), message)
+	if err != nil {
+		return failedAct("StateError", err.Error(), true)
+	}
+	if marked {
+		made.ConfigDigest = latest.ConfigDigest
+		a.record(made, latest.Action)
+	}
+	action := plan.Install
+	if latest.Action == helmv2.ReleaseActionUpgrade {
+		action = plan.Upgrade
+	}
+	return a.failedRelease(action, message, true)
+}
+
+func (a *act) condition(kind string, is metav1.ConditionStatus, reason, message string) {
+	c := &conditions{list: a.work.status.Conditions, generation: a.hr.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}
+	c.set(kind, is, reason, strings.TrimSpace(message))
+	a.work.status.Conditions = c.sorted()
+}
+
+func (a *act) unset(kinds ...string) {
+	c := &conditions{list: a.work.status.Conditions}
+	c.drop(kinds...)
+	a.work.status.Conditions = c.sorted()
+}

@@ -1,0 +1,317 @@
+package flux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// releases drives HelmReleases: it is the runner's driver for them. It is safe for concurrent use.
+type releases struct {
+	client      dynamic.Interface
+	secrets     kubernetes.Interface
+	store       *source.Store
+	events      events
+	renderer    *render.Renderer
+	policy      Policy
+	connections *connections
+	passed      func(kind, namespace, name string, took time.Duration, ok bool)
+
+	mu      sync.Mutex
+	held    map[engine.UnitID]heldRelease
+	work    map[engine.UnitID]*releaseWork
+	clients map[*rest.Config]*helm.Client
+}
+
+type heldRelease struct {
+	typed *helmv2.HelmRelease
+	raw   map[string]any
+}
+
+// releaseWork is what is known of a release beside its object. One step at a time works on it.
+type releaseWork struct {
+	prepared *preparedRelease
+	// status is what the next report writes down.
+	status *helmv2.HelmReleaseStatus
+	// failed is when the last action failed.
+	failed time.Time
+}
+
+// preparedRelease is a chart with its values.
+type preparedRelease struct {
+	chart     *helm.Chart
+	values    helm.Values
+	ociDigest string
+	digest    string
+	renderer  *render.Renderer
+}
+
+func newReleases() *releases {
+	return &releases{
+		held: map[engine.UnitID]heldRelease{}, work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
+	}
+}
+
+// put enters an object; an older version of what is held is not taken.
+func (s *releases) put(u *unstructured.Unstructured) (*helmv2.HelmRelease, error) {
+	hr, err := readAs[helmv2.HelmRelease](u)
+	if err != nil {
+		return nil, err
+	}
+	id := releaseID(hr.Namespace, hr.Name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old, ok := s.held[id]; ok && old.typed.UID == hr.UID && newer(old.typed.ResourceVersion, hr.ResourceVersion) {
+		return old.typed, nil
+	}
+	s.held[id] = heldRelease{hr, u.Object}
+	return hr, nil
+}
+
+func (s *releases) get(id engine.UnitID) (*helmv2.HelmRelease, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, ok := s.held[id]
+	return h.typed, ok
+}
+
+func (s *releases) object(id engine.UnitID) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[id].raw
+}
+
+func (s *releases) drop(id engine.UnitID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, id)
+	delete(s.work, id)
+}
+
+// job returns a release and what is known of it.
+func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, ok := s.held[id]
+	if !ok {
+		return nil, nil, fmt.Errorf("reading %s: it is gone", id)
+	}
+	w := s.work[id]
+	if w == nil {
+		w = &releaseWork{status: h.typed.Status.DeepCopy()}
+		s.work[id] = w
+	}
+	return h.typed, w, nil
+}
+
+// helm returns the client for a connection, which releases share that use it.
+func (s *releases) helm(config *rest.Config, storage string) (*helm.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[config]
+	if c == nil {
+		var err error
+		if c, err = helm.New(config, storage); err != nil {
+			return nil, err
+		}
+		s.clients[config] = c
+	}
+	return c.In(storage), nil
+}
+
+// Prepare reads the chart and the values of a release.
+func (s *releases) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+	hr, w, err := s.job(id)
+	if err != nil {
+		return runner.Inputs{}, err
+	}
+	reader := versionReader{client: s.secrets, versions: map[engine.ObjectID]uint64{}}
+	s.connections.look(ctx, clusterRef{hr.Namespace, hr.Generation, hr.Spec.KubeConfig}, reader)
+	inputs := runner.Inputs{Versions: reader.versions}
+	prepared, err := s.prepare(ctx, hr, reader)
+	if err != nil {
+		return inputs, err
+	}
+	w.prepared = prepared
+	inputs.Digest = prepared.digest
+	return inputs, nil
+}
+
+func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader Reader) (*preparedRelease, error) {
+	values, err := composeValues(ctx, hr, reader)
+	if err != nil {
+		return nil, &releaseFailure{"ValuesError", err}
+	}
+	key := source.Key(releaseSource(hr))
+	artifact, ok := s.store.Get(key)
+	if !ok {
+		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))}
+	}
+	chart, err := loadChart(artifact)
+	if err != nil {
+		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("reading the chart of %s: %w", engine.SourceID(key), err)}
+	}
+	p := &preparedRelease{chart: chart, values: values, renderer: s.renderer}
+	if _, digest, found := strings.Cut(artifact.Revision, "@"); found && key.Kind != "HelmChart" {
+		p.ociDigest = digest
+		if p.chart, err = withDigest(chart, digest); err != nil {
+			return nil, &releaseFailure{helmv2.ArtifactFailedReason, err}
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{chart.Digest(), values.Digest(), postRenderDigest(hr), fmt.Sprint(hr.Generation)}, "\x00")))
+	p.digest = "sha256:" + hex.EncodeToString(sum[:])
+	return p, nil
+}
+
+// releaseFailure is a failure with the reason of Flux for it.
+type releaseFailure struct {
+	reason string
+	err    error
+}
+
+func (f *releaseFailure) Error() string { return f.err.Error() }
+func (f *releaseFailure) Unwrap() error { return f.err }
+
+// Reason is that of the Ready condition.
+func (f *releaseFailure) Reason() string { return f.reason }
+
+func loadChart(a *source.Artifact) (*helm.Chart, error) {
+	if a.File == nil {
+		return nil, errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
+	}
+	data, err := a.File.Read()
+	if err != nil {
+		return nil, err
+	}
+	return helm.LoadChart(data)
+}
+
+// digestLength is how much of a digest stands in the version of a chart, as in Flux.
+const digestLength = 12
+
+// withDigest puts the beginning of the digest of the artifact into the version of its chart, so that
+// another artifact of the same version is another chart.
+func withDigest(chart *helm.Chart, digest string) (*helm.Chart, error) {
+	version, err := semver.NewVersion(chart.Version())
+	if err != nil {
+		return nil, fmt.Errorf("reading version %q of the chart: %w", chart.Version(), err)
+	}
+	_, hexadecimal, _ := strings.Cut(digest, ":")
+	if len(hexadecimal) < digestLength {
+		return chart, nil
+	}
+	named, err := version.SetMetadata(hexadecimal[:digestLength])
+	if err != nil {
+		return nil, fmt.Errorf("naming version %q of the chart: %w", chart.Version(), err)
+	}
+	return chart.WithVersion(named.String()), nil
+}
+
+// postRenderDigest changes with everything that changes rendered objects.
+func postRenderDigest(hr *helmv2.HelmRelease) string {
+	if len(hr.Spec.PostRenderers) == 0 && hr.Spec.CommonMetadata == nil {
+		return ""
+	}
+	data, err := json.Marshal([]any{hr.Spec.PostRenderers, hr.Spec.CommonMetadata})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// composeValues reads the values of a release: those of valuesFrom in their order, those of values last.
+func composeValues(ctx context.Context, hr *helmv2.HelmRelease, reader Reader) (helm.Values, error) {
+	var layers []helm.Layer
+	for i, from := range hr.Spec.ValuesFrom {
+		field := fmt.Sprintf("spec.valuesFrom[%d]: %s %q", i, from.Kind, hr.Namespace+"/"+from.Name)
+		data, found, err := readValues(ctx, hr.Namespace, from, reader)
+		if apierrors.IsNotFound(err) && from.Optional {
+			continue
+		}
+		if err != nil {
+			return helm.Values{}, fmt.Errorf("%s: %w", field, err)
+		}
+		if !found && from.Optional {
+			continue
+		}
+		if !found {
+			return helm.Values{}, fmt.Errorf("%s has no key %q", field, from.GetValuesKey())
+		}
+		layers = append(layers, helm.Layer{
+			From: field + ", key " + from.GetValuesKey(), Data: data, TargetPath: from.TargetPath, Literal: from.Literal,
+			Secret: from.Kind == "Secret",
+		})
+	}
+	return helm.Compose(hr.GetValues(), layers...)
+}
+
+func readValues(ctx context.Context, namespace string, from helmv2.ValuesReference, reader Reader) ([]byte, bool, error) {
+	key := from.GetValuesKey()
+	if from.Kind == "ConfigMap" {
+		data, err := reader.ConfigMap(ctx, namespace, from.Name)
+		text, found := data[key]
+		return []byte(text), found, err
+	}
+	data, err := reader.Secret(ctx, namespace, from.Name)
+	return data[key], data[key] != nil, err
+}
+
+// Destroy uninstalls a release.
+func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
+	hr, _, err := s.job(w.Unit)
+	if err != nil {
+		return err
+	}
+	storage, name, namespace := hr.GetStorageNamespace(), hr.GetReleaseName(), hr.GetReleaseNamespace()
+	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
+		storage, name, namespace = hr.Status.StorageNamespace, latest.Name, latest.Namespace
+	}
+	client, err := s.helm(w.Config, storage)
+	if err != nil {
+		return err
+	}
+	_, err = client.Uninstall(ctx, uninstallOptions(hr, name, namespace))
+	return err
+}
+
+// entriesOf are the objects of a manifest as an inventory has them.
+func entriesOf(rendered *helm.Rendered, cluster string) []engine.Entry {
+	entries := []engine.Entry{}
+	for _, o := range append(rendered.CRDs, rendered.Objects...) {
+		e := engine.EntryOf(o)
+		e.ID.Cluster = cluster
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// changesOf tells what became of the objects of a release.
+func changesOf(entries []engine.Entry, action engine.Action) []apply.Result {
+	var changes []apply.Result
+	for _, e := range entries {
+		changes = append(changes, apply.Result{Entry: e, Action: action})
+	}
+	return changes
+}

@@ -1,0 +1,191 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm/plan"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// releaseReasons are the reasons of Flux for HelmReleases where those of Kustomizations are others.
+var releaseReasons = map[string]string{
+	engine.ReasonBuildFailed: helmv2.ArtifactFailedReason, engine.ReasonFailed: "RESTClientError",
+}
+
+// report writes the state of a HelmRelease down, and tells of it by an event.
+func (s *releases) report(ctx context.Context, r runner.Report) error {
+	hr, w, err := s.job(r.Unit)
+	if err != nil {
+		return nil
+	}
+	if r.Final && s.passed != nil {
+		s.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
+	}
+	after := releaseStatus(hr.Status, w, r, time.Now())
+	s.tell(hr, after, r)
+	if reflect.DeepEqual(hr.Status, after) {
+		return nil
+	}
+	patch, err := statusPatch(hr.Status, after)
+	if err != nil {
+		return fmt.Errorf("encoding the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	}
+	u, err := s.client.Resource(helmReleases).Namespace(hr.Namespace).Patch(ctx, hr.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: releaseField}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	}
+	_, err = s.put(u)
+	return err
+}
+
+// releaseStatus is the status of a HelmRelease after a report.
+func releaseStatus(before helmv2.HelmReleaseStatus, w *releaseWork, r runner.Report, now time.Time) helmv2.HelmReleaseStatus {
+	after := *w.status.DeepCopy()
+	// What the driver does not set is what it was.
+	after.ObservedGeneration, after.LastHandledReconcileAt = before.ObservedGeneration, before.LastHandledReconcileAt
+	c := &conditions{list: after.Conditions, generation: r.Generation, now: metav1.NewTime(now.Truncate(time.Second))}
+	was := &conditions{list: before.Conditions}
+	for _, kind := range []string{conditionReady, conditionReconciling, conditionStalled} {
+		c.drop(kind)
+		if old := was.get(kind); old != nil {
+			c.list = append(c.list, *old)
+		}
+	}
+	reason := r.Reason
+	if mapped, ok := releaseReasons[reason]; ok {
+		reason = mapped
+	}
+	if !r.Final && reason == engine.ReasonArtifactFailed {
+		reason = "SourceNotReady"
+	}
+	switch {
+	case !r.Final && reason == engine.ReasonProgressing:
+		c.set(conditionReady, metav1.ConditionUnknown, reason, r.Message)
+		c.drop(conditionStalled)
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
+	case !r.Final:
+		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
+	case r.OK:
+		c.drop(conditionReconciling, conditionStalled)
+		readyReason, message := releasedWords(c)
+		c.set(conditionReady, metav1.ConditionTrue, readyReason, message)
+	case r.Terminal:
+		c.drop(conditionReconciling)
+		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
+		c.set(conditionStalled, metav1.ConditionTrue, reason, r.Message)
+	default:
+		c.drop(conditionStalled)
+		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, r.Message)
+	}
+	after.Conditions = c.sorted()
+	if !r.Final {
+		return after
+	}
+	after.Inventory = &helmv2.ResourceInventory{Entries: []helmv2.ResourceRef{}}
+	for _, e := range r.Inventory {
+		after.Inventory.Entries = append(after.Inventory.Entries, helmv2.ResourceRef{ID: e.ID.Encode(), Version: e.Version})
+	}
+	if r.Handled != "" {
+		after.LastHandledReconcileAt = r.Handled
+	}
+	if r.OK || r.Terminal {
+		after.ObservedGeneration = r.Generation
+	}
+	return after
+}
+
+// releasedWords are what the Ready condition says of a release that is well: the tests have the last
+// word.
+func releasedWords(c *conditions) (reason, message string) {
+	for _, kind := range []string{helmv2.TestSuccessCondition, helmv2.ReleasedCondition} {
+		if got := c.get(kind); got != nil && got.Status == metav1.ConditionTrue {
+			return got.Reason, got.Message
+		}
+	}
+	return meta.SucceededReason, "the release is as declared"
+}
+
+// tell emits an event when a pass did something, or failed.
+func (s *releases) tell(hr *helmv2.HelmRelease, after helmv2.HelmReleaseStatus, r runner.Report) {
+	annotations := map[string]string{}
+	if w := after.History.Latest(); w != nil {
+		annotations[releasePrefix+"revision"] = w.ChartVersion
+		annotations[releasePrefix+"app-version"] = w.AppVersion
+	}
+	ready := (&conditions{list: after.Conditions}).get(conditionReady)
+	switch {
+	case ready == nil || !r.Final && r.Reason != engine.ReasonDependencyNotReady:
+	case !r.Final:
+		s.events.emit(hr, corev1.EventTypeNormal, ready.Reason, ready.Message, annotations)
+	case !r.OK:
+		s.events.emit(hr, corev1.EventTypeWarning, ready.Reason, ready.Message, annotations)
+	case len(r.Changes) > 0:
+		s.events.emit(hr, corev1.EventTypeNormal, ready.Reason, ready.Message, annotations)
+	}
+}
+
+// snapshotsOf reads a history.
+func snapshotsOf(history helmv2.Snapshots) []plan.Snapshot {
+	out := make([]plan.Snapshot, 0, len(history))
+	for _, s := range history {
+		one := plan.Snapshot{
+			Digest: s.Digest, Name: s.Name, Namespace: s.Namespace, Version: s.Version, Status: s.Status,
+			ChartName: s.ChartName, ChartVersion: s.ChartVersion, AppVersion: s.AppVersion, ConfigDigest: s.ConfigDigest,
+			FirstDeployed: s.FirstDeployed.Time, LastDeployed: s.LastDeployed.Time, Deleted: s.Deleted.Time, OCIDigest: s.OCIDigest,
+		}
+		if s.TestHooks != nil {
+			one.TestHooks = map[string]plan.TestHook{}
+			for name, hook := range *s.TestHooks {
+				one.TestHooks[name] = plan.TestHook{Phase: hook.Phase, Started: hook.LastStarted.Time, Completed: hook.LastCompleted.Time}
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// historyOf writes a history, with the action that made each revision.
+func historyOf(snapshots []plan.Snapshot, actions map[int]helmv2.ReleaseAction) helmv2.Snapshots {
+	var out helmv2.Snapshots
+	for _, s := range snapshots {
+		one := &helmv2.Snapshot{
+			APIVersion: "v2", Digest: s.Digest, Name: s.Name, Namespace: s.Namespace, Version: s.Version, Status: s.Status,
+			Action: actions[s.Version], ChartName: s.ChartName, ChartVersion: s.ChartVersion, AppVersion: s.AppVersion,
+			ConfigDigest: s.ConfigDigest, FirstDeployed: toSecond(s.FirstDeployed), LastDeployed: toSecond(s.LastDeployed),
+			Deleted: toSecond(s.Deleted), OCIDigest: s.OCIDigest,
+		}
+		if s.TestHooks != nil {
+			hooks := map[string]*helmv2.TestHookStatus{}
+			for name, hook := range s.TestHooks {
+				hooks[name] = &helmv2.TestHookStatus{Phase: hook.Phase, LastStarted: toSecond(hook.Started), LastCompleted: toSecond(hook.Completed)}
+			}
+			one.SetTestHooks(hooks)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func toSecond(t time.Time) metav1.Time {
+	if t.IsZero() {
+		return metav1.Time{}
+	}
+	return metav1.NewTime(t.Truncate(time.Second))
+}

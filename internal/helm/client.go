@@ -1,0 +1,162 @@
+package helm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/release"
+	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+	"helm.sh/helm/v4/pkg/storage"
+	"helm.sh/helm/v4/pkg/storage/driver"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/helm/plan"
+)
+
+// defaultTimeout bounds each hook of an action that says nothing else, as in Flux.
+const defaultTimeout = 5 * time.Minute
+
+// ErrNotFound tells that the storage has no release of the name.
+var ErrNotFound = driver.ErrReleaseNotFound
+
+// Client carries out actions on releases whose records are in one namespace, as one account. It is
+// safe for concurrent use: actions on different releases run in parallel, those on one follow each
+// other.
+type Client struct {
+	connection *connection
+	turns      *turns
+	namespace  string
+}
+
+// New returns a Client that keeps its records in a namespace. It asks the cluster nothing.
+func New(config *rest.Config, storageNamespace string) (*Client, error) {
+	setUp()
+	c, err := connect(config)
+	if err != nil {
+		return nil, fmt.Errorf("preparing a client for Helm: %w", err)
+	}
+	return &Client{connection: c, turns: newTurns(), namespace: storageNamespace}, nil
+}
+
+// In returns a Client with another storage namespace, which shares the connection with this one.
+func (c *Client) In(storageNamespace string) *Client {
+	out := *c
+	out.namespace = storageNamespace
+	return &out
+}
+
+// Invalidate makes the next action ask what the cluster serves. It is for when a kind becomes served,
+// or no longer is; what is remembered is some seconds old at most anyway.
+func (c *Client) Invalidate() { c.connection.forget() }
+
+// store is Helm's storage. Its writes are not tied to the context of an action, so that an action
+// which is cancelled can still record its end.
+func (c *Client) store() *storage.Storage {
+	secrets := driver.NewSecrets(c.connection.storage.CoreV1().Secrets(c.namespace))
+	secrets.SetLogger(slog.DiscardHandler)
+	s := storage.Init(secrets)
+	s.SetLogger(slog.DiscardHandler)
+	return s
+}
+
+// running is one action under way.
+type running struct {
+	*action.Configuration
+	ctx     context.Context
+	cluster *cluster
+	written *written
+}
+
+// written is a driver of Helm's storage that remembers what an action created and changed.
+type written struct {
+	driver.Driver
+	created, changed map[int]bool
+}
+
+// Create stores a new revision.
+func (w *written) Create(key string, r release.Releaser) error {
+	err := w.Driver.Create(key, r)
+	if made, ok := r.(*releasev1.Release); ok && err == nil {
+		w.created[made.Version], w.changed[made.Version] = true, true
+	}
+	return err
+}
+
+// Update stores a revision again.
+func (w *written) Update(key string, r release.Releaser) error {
+	if made, ok := r.(*releasev1.Release); ok {
+		w.changed[made.Version] = true
+	}
+	return w.Driver.Update(key, r)
+}
+
+// act runs one action when it is the release's turn. It returns what the storage holds of the release
+// afterwards, also when the action failed, and whether the action made that revision. An action that
+// ends in the middle leaves no lock behind; one that another program holds is left to it.
+func (c *Client) act(ctx context.Context, name, namespace string, do func(*running) error) (s plan.Snapshot, made bool, err error) {
+	done, err := c.turns.take(ctx, c.namespace+"/"+name)
+	if err != nil {
+		return s, false, fmt.Errorf("waiting for another action on release %s/%s: %w", c.namespace, name, err)
+	}
+	defer done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g := &getter{connection: c.connection, ctx: ctx, namespace: namespace}
+	r := &running{
+		Configuration: action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)),
+		ctx:           ctx, cluster: newCluster(g),
+	}
+	r.RESTClientGetter, r.KubeClient, r.Releases = g, r.cluster, c.store()
+	r.written = &written{Driver: r.Releases.Driver, created: map[int]bool{}, changed: map[int]bool{}}
+	r.Releases.Driver = r.written
+	if r.Capabilities, err = c.connection.capabilities(); err != nil {
+		return s, false, err
+	}
+	err = do(r)
+	last, lastErr := lastOf(r.Releases, name)
+	if lastErr != nil {
+		if errors.Is(lastErr, ErrNotFound) {
+			lastErr = nil
+		}
+		return s, false, errors.Join(err, lastErr)
+	}
+	if err != nil && unfinished(last) && r.written.changed[last.Version] {
+		err = errors.Join(err, fail(r.Releases, last, err.Error()))
+	}
+	return snapshot(last), r.written.created[last.Version], err
+}
+
+// detached is a context for Helm, which returns at once when its context ends and works on behind
+// our back. What ends the work is that its requests fail.
+func (r *running) detached() context.Context { return context.WithoutCancel(r.ctx) }
+
+// cause adds why an action ended early.
+func (r *running) cause(err error) error {
+	if err != nil && r.ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", context.Cause(r.ctx), err)
+	}
+	return err
+}
+
+func lastOf(s *storage.Storage, name string) (*releasev1.Release, error) {
+	last, err := s.Last(name)
+	if err != nil {
+		return nil, err
+	}
+	found, ok := last.(*releasev1.Release)
+	if !ok {
+		return nil, fmt.Errorf("reading release %q: it is of a newer kind, %T", name, last)
+	}
+	return found, nil
+}
+
+func timeoutOr(given time.Duration) time.Duration {
+	if given > 0 {
+		return given
+	}
+	return defaultTimeout
+}

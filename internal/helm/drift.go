@@ -1,0 +1,230 @@
+package helm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// driftRequests bounds how many objects are compared at a time.
+const driftRequests = 8
+
+// DriftOptions say what drift is.
+type DriftOptions struct {
+	// Ignore are fields that a release leaves to others.
+	Ignore []engine.IgnoreRule
+	// Exclude are labels or annotations, in the manifest or in the cluster, of objects that are left
+	// alone.
+	Exclude map[string]string
+}
+
+// Difference is an object that is not what the manifest of its release says.
+type Difference struct {
+	ID engine.ObjectID
+	// Missing tells that the object is gone.
+	Missing bool
+	// Fields are JSON pointers to what differs, sorted; never values.
+	Fields []string
+
+	desired *unstructured.Unstructured
+}
+
+// String tells the difference in one line.
+func (d Difference) String() string {
+	if d.Missing {
+		return fmt.Sprintf("%s is gone", d.ID)
+	}
+	const named = 5
+	fields := d.Fields
+	more := ""
+	if len(fields) > named {
+		fields, more = fields[:named], fmt.Sprintf(" and %d more", len(d.Fields)-named)
+	}
+	return fmt.Sprintf("%s differs in %s%s", d.ID, strings.Join(fields, ", "), more)
+}
+
+// Drift compares the last revision of a release with the cluster, by a server-side apply that is not
+// carried out. Differences are in the order of the manifest, and there beside the errors of objects
+// that cannot be compared.
+func (c *Client) Drift(ctx context.Context, name string, o DriftOptions) ([]Difference, error) {
+	manifest, err := c.Manifest(ctx, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var errs []error
+	found := make([]*Difference, len(manifest.Objects))
+	group := errgroup.Group{}
+	group.SetLimit(driftRequests)
+	for i, object := range manifest.Objects {
+		group.Go(func() error {
+			difference, err := c.compare(ctx, object, o)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, fmt.Errorf("comparing %s with the cluster: %w", engine.IDOf(object), err))
+			}
+			found[i] = difference
+			return nil
+		})
+	}
+	_ = group.Wait()
+	var out []Difference
+	for _, d := range found {
+		if d != nil {
+			out = append(out, *d)
+		}
+	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return out, errors.Join(errs...)
+}
+
+// Correct applies what Drift found, and returns what was put right.
+func (c *Client) Correct(ctx context.Context, differences []Difference) ([]Difference, error) {
+	var done []Difference
+	var errs []error
+	for _, d := range differences {
+		client, err := c.resource(d.desired)
+		if err == nil {
+			_, err = client.Apply(ctx, d.desired.GetName(), d.desired, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("bringing %s back to the manifest: %w", d.ID, masked(d.desired, err)))
+			continue
+		}
+		done = append(done, d)
+	}
+	return done, errors.Join(errs...)
+}
+
+// resource is the client for the kind of an object, in its namespace.
+func (c *Client) resource(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+	gvk := o.GroupVersionKind()
+	mapping, err := c.connection.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return nil, err
+	}
+	client := c.connection.dynamic.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return client, nil
+	}
+	return client.Namespace(o.GetNamespace()), nil
+}
+
+// compare returns how an object differs, nil when it does not.
+func (c *Client) compare(ctx context.Context, desired *unstructured.Unstructured, o DriftOptions) (*Difference, error) {
+	if excluded(desired, o.Exclude) {
+		return nil, nil
+	}
+	client, err := c.resource(desired)
+	if err != nil {
+		return nil, err
+	}
+	out := &Difference{ID: engine.IDOf(desired), desired: desired}
+	live, err := client.Get(ctx, desired.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		out.Missing = true
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if excluded(live, o.Exclude) {
+		return nil, nil
+	}
+	for _, rule := range o.Ignore {
+		if rule.Match != nil && !rule.Match(desired) {
+			continue
+		}
+		for _, path := range rule.Paths {
+			if err := leave(desired, live, path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	wanted, err := client.Apply(ctx, desired.GetName(), desired, metav1.ApplyOptions{
+		FieldManager: FieldManager, Force: true, DryRun: []string{metav1.DryRunAll},
+	})
+	if err != nil {
+		return nil, masked(desired, err)
+	}
+	out.Fields = differing("", settled(live), settled(wanted), nil)
+	if len(out.Fields) == 0 {
+		return nil, nil
+	}
+	slices.Sort(out.Fields)
+	return out, nil
+}
+
+// masked is an error about an object, without what the API server quotes from a Secret.
+func masked(o *unstructured.Unstructured, err error) error {
+	if o.GetKind() == "Secret" && apierrors.IsInvalid(err) {
+		return errors.New("the API server finds it invalid")
+	}
+	return err
+}
+
+func excluded(o *unstructured.Unstructured, by map[string]string) bool {
+	for key, value := range by {
+		if o.GetLabels()[key] == value || o.GetAnnotations()[key] == value {
+			return true
+		}
+	}
+	return false
+}
+
+// settled is an object without what the server writes into it.
+func settled(o *unstructured.Unstructured) map[string]any {
+	out := o.DeepCopy()
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"} {
+		unstructured.RemoveNestedField(out.Object, "metadata", field)
+	}
+	unstructured.RemoveNestedField(out.Object, "status")
+	return out.Object
+}
+
+// differing collects pointers to what differs between two values.
+func differing(at string, live, wanted any, into []string) []string {
+	switch w := wanted.(type) {
+	case map[string]any:
+		l, ok := live.(map[string]any)
+		if !ok {
+			return append(into, at)
+		}
+		for key, value := range w {
+			into = differing(at+"/"+escaped(key), l[key], value, into)
+		}
+		for key := range l {
+			if _, ok := w[key]; !ok {
+				into = append(into, at+"/"+escaped(key))
+			}
+		}
+		return into
+	case []any:
+		l, ok := live.([]any)
+		if !ok || len(l) != len(w) {
+			return append(into, at)
+		}
+		for i := range w {
+			into = differing(fmt.Sprintf("%s/%d", at, i), l[i], w[i], into)
+		}
+		return into
+	}
+	if !reflect.DeepEqual(live, wanted) {
+		return append(into, at)
+	}
+	return into
+}

@@ -1,0 +1,83 @@
+package helm
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"helm.sh/helm/v4/pkg/kube"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// cluster is Helm's client of a cluster for one action. It waits for hooks, and for nothing else
+// unless it shall wait for the deletion of a release's objects.
+type cluster struct {
+	*kube.Client
+	ctx context.Context
+	// uninstall is set in an uninstall, whose first waiter is for the release's objects.
+	uninstall, awaitDeletion bool
+	// refused is why objects could not be deleted; Helm drops it.
+	refused []error
+}
+
+func newCluster(g *getter) *cluster {
+	client := &kube.Client{Factory: factory{cmdutil.NewFactory(g)}, Namespace: g.namespace}
+	client.SetLogger(slog.DiscardHandler)
+	return &cluster{Client: client, ctx: g.ctx}
+}
+
+// GetWaiter is part of what Helm asks for.
+func (c *cluster) GetWaiter(strategy kube.WaitStrategy) (kube.Waiter, error) {
+	return c.GetWaiterWithOptions(strategy)
+}
+
+// GetWaiterWithOptions returns a waiter for hooks, whatever the strategy.
+func (c *cluster) GetWaiterWithOptions(_ kube.WaitStrategy, opts ...kube.WaitOption) (kube.Waiter, error) {
+	watcher, err := c.Client.GetWaiterWithOptions(kube.StatusWatcherStrategy, append(opts, kube.WithWaitContext(c.ctx))...)
+	if err != nil {
+		return nil, err
+	}
+	ofRelease := c.uninstall
+	c.uninstall = false
+	return &waiter{Waiter: watcher, leaveDeletion: ofRelease && !c.awaitDeletion}, nil
+}
+
+// Delete keeps the errors.
+func (c *cluster) Delete(resources kube.ResourceList, policy metav1.DeletionPropagation) (*kube.Result, []error) {
+	result, errs := c.Client.Delete(resources, policy)
+	c.refused = append(c.refused, errs...)
+	return result, errs
+}
+
+// GetPodList finds no pods: Helm would only look for logs of hooks, which go nowhere.
+func (c *cluster) GetPodList(string, metav1.ListOptions) (*corev1.PodList, error) {
+	return &corev1.PodList{}, nil
+}
+
+// OutputContainerLogsForPodList writes nothing.
+func (c *cluster) OutputContainerLogsForPodList(*corev1.PodList, string, func(namespace, pod, container string) io.Writer) error {
+	return nil
+}
+
+// waiter waits for hooks and for deletions.
+type waiter struct {
+	kube.Waiter
+	leaveDeletion bool
+}
+
+// Wait does not.
+func (w *waiter) Wait(kube.ResourceList, time.Duration) error { return nil }
+
+// WaitWithJobs does not.
+func (w *waiter) WaitWithJobs(kube.ResourceList, time.Duration) error { return nil }
+
+// WaitForDelete waits until objects are gone.
+func (w *waiter) WaitForDelete(resources kube.ResourceList, timeout time.Duration) error {
+	if w.leaveDeletion {
+		return nil
+	}
+	return w.Waiter.WaitForDelete(resources, timeout)
+}

@@ -1,0 +1,79 @@
+package helm
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/chart/common"
+	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+)
+
+// TemplateOptions say for what cluster a chart is rendered.
+type TemplateOptions struct {
+	Common
+	// KubeVersion is the version that the chart sees, such as v1.36.0; Helm's own default when it is
+	// empty.
+	KubeVersion string
+	// APIVersions are further kinds and versions that the chart sees: "group/version" and
+	// "group/version/Kind".
+	APIVersions []string
+	// Upgrade renders as for an upgrade.
+	Upgrade bool
+}
+
+// Template renders a chart without a cluster: lookup finds nothing. Objects lack what Helm sets when
+// it applies them, and namespaces that they do not name.
+func Template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
+	setUp()
+	out, err := template(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("rendering release %s/%s with chart %s@%s: %w",
+			o.Namespace, o.Name, o.Chart.Name(), o.Chart.Version(), o.Values.scrub(err))
+	}
+	return out, nil
+}
+
+func template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
+	if !o.DisableSchemaValidation {
+		if err := validate(ctx, o.Chart, o.Values, nil); err != nil {
+			return nil, err
+		}
+	}
+	chart, err := o.Chart.load()
+	if err != nil {
+		return nil, err
+	}
+	in := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
+	in.DryRunStrategy = action.DryRunClient
+	in.ReleaseName, in.Namespace, in.IsUpgrade = o.Name, o.Namespace, o.Upgrade
+	in.SkipSchemaValidation, in.Devel, in.DisableHooks = true, true, o.DisableHooks
+	in.EnableDNS, in.APIVersions = o.EnableDNS, o.APIVersions
+	in.PostRenderer, in.PostRenderStrategy = o.PostRender.renderer(), o.PostRender.strategy()
+	if o.KubeVersion != "" {
+		if in.KubeVersion, err = common.ParseKubeVersion(o.KubeVersion); err != nil {
+			return nil, fmt.Errorf("reading the version of Kubernetes %q: %w", o.KubeVersion, err)
+		}
+	}
+	made, err := in.RunWithContext(ctx, chart, o.Values.Map())
+	if err != nil {
+		return nil, err
+	}
+	release, ok := made.(*releasev1.Release)
+	if !ok {
+		return nil, fmt.Errorf("it became a release of a newer kind, %T", made)
+	}
+	out, err := rendered(release)
+	if err != nil || o.CRDs == SkipCRDs {
+		return out, err
+	}
+	for _, crd := range chart.CRDObjects() {
+		objects, err := parse(string(crd.File.Data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", crd.Filename, err)
+		}
+		out.CRDs = append(out.CRDs, objects...)
+	}
+	return out, nil
+}

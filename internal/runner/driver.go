@@ -1,0 +1,212 @@
+package runner
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
+)
+
+// Driver brings units to what they declare that are more than objects to apply, such as Helm releases.
+// Its methods are called by workers, one at a time for each unit. None of them waits for health: that is
+// the runner's.
+type Driver interface {
+	// Prepare reads what the unit declares beside its source. Options are not looked at.
+	Prepare(ctx context.Context, id engine.UnitID) (Inputs, error)
+	// Act brings the unit on as far as it can be without waiting for the health of its objects.
+	Act(ctx context.Context, w Work) Acted
+	// Verify is called when the objects that Act returned are healthy. It may take its time.
+	Verify(ctx context.Context, w Work) Acted
+	// Remedy is called when they are not, with the reason; the failure that it returns ends the pass.
+	Remedy(ctx context.Context, w Work, message string) Acted
+	// Destroy takes away what a deleted unit holds.
+	Destroy(ctx context.Context, w Work) error
+}
+
+// Work is what a driver works on.
+type Work struct {
+	Unit engine.UnitID
+	// Key is the desired state. A user asked for a pass when Fresh is set.
+	Key   engine.Key
+	Fresh bool
+	// Config is how the unit's cluster is reached, as whom the unit works there.
+	Config *rest.Config
+	// Kind tells how a kind is reached in that cluster.
+	Kind func(schema.GroupVersionKind) (resource schema.GroupVersionResource, namespaced, ok bool)
+}
+
+// Acted is what a driver did.
+type Acted struct {
+	// Entries are what the unit holds from now on; they count when Failure is nil, or when Held is set.
+	Entries []engine.Entry
+	Held    bool
+	// Waits has the health of the entries waited for, when the unit has any.
+	Waits   bool
+	Changes []apply.Result
+	// Failure ends the pass. A terminal one is not tried again without a change.
+	Failure  *engine.Failure
+	Terminal bool
+}
+
+// driven returns the driver of a unit, nil when its objects are applied.
+func (r *Runner) driven(id engine.UnitID) Driver { return r.cfg.Drivers[id.Kind] }
+
+// prepare is the render of a unit that is driven.
+func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inputs) {
+	out := &rendering{key: j.key, entries: j.held}
+	inputs := j.cached
+	if inputs == nil {
+		got, err := d.Prepare(ctx, j.id)
+		out.versions = got.Versions
+		if err != nil {
+			out.err = err
+			return out, nil
+		}
+		inputs = &got
+	}
+	out.inputs, out.versions = inputs.Digest, inputs.Versions
+	out.result = &render.Result{Digest: inputs.Digest}
+	if _, err := r.reach(ctx, j.id, j.target); err != nil {
+		out.err = err
+	}
+	return out, inputs
+}
+
+// startAct has the driver act, and begins to follow what the unit holds then.
+func (r *Runner) startAct(u *unit) {
+	p, d := u.pass, r.driven(u.ID)
+	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
+		acted := d.Act(ctx, w)
+		r.followAll(ctx, t, acted.Entries)
+		return acted
+	}, func(u *unit, acted Acted) {
+		if u.pass == p {
+			p.Progress, p.Waits = engine.Applied, acted.Waits
+		}
+	})
+}
+
+// startVerify has the driver look at what is healthy.
+func (r *Runner) startVerify(u *unit) {
+	p, d := u.pass, r.driven(u.ID)
+	r.drive(u, func(ctx context.Context, w Work, _ *target) Acted { return d.Verify(ctx, w) }, func(u *unit, _ Acted) {
+		if u.pass == p {
+			p.Progress = engine.Verified
+		}
+	})
+}
+
+// startRemedy has the driver deal with what is not healthy. The pass ends with its failure.
+func (r *Runner) startRemedy(u *unit, message string) {
+	d := r.driven(u.ID)
+	r.drive(u, func(ctx context.Context, w Work, _ *target) Acted {
+		acted := d.Remedy(ctx, w, message)
+		if acted.Failure == nil {
+			acted.Failure = &engine.Failure{Reason: engine.ReasonHealthCheckFailed, Message: message}
+		}
+		return acted
+	}, func(*unit, Acted) {})
+}
+
+// drive runs a step of a driver; then is run in the loop when it ended without a failure.
+func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted, then func(*unit, Acted)) {
+	p, id := u.pass, u.ID
+	w := Work{Unit: id, Key: p.Key, Fresh: u.fresh()}
+	target := u.Target
+	u.busy = true
+	r.work(func(ctx context.Context) func() {
+		t, err := r.reach(ctx, id, target)
+		if err != nil {
+			return func() { r.stepFailed(id, p, err) }
+		}
+		w.reach(t)
+		acted := step(ctx, w, t)
+		return func() { r.acted(id, p, acted, then) }
+	})
+}
+
+func (w *Work) reach(t *target) {
+	w.Config = t.config
+	w.Kind = func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool, bool) {
+		res, ok := t.cluster.Kinds.Find(gvk)
+		return res.GroupVersionResource, res.Namespaced, ok
+	}
+}
+
+// acted takes what a driver did.
+func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(*unit, Acted)) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	defer r.mark(id)
+	defer r.wakeHolding()
+	if acted.Held || acted.Failure == nil && acted.Entries != nil {
+		for _, e := range acted.Entries {
+			r.owners.Claim(e.ID, id)
+		}
+		r.drop(u, engine.Leftover(u.inventory, acted.Entries))
+		r.setInventory(u, acted.Entries)
+		if u.rendering != nil {
+			u.rendering.entries = acted.Entries
+		}
+	}
+	for _, change := range acted.Changes {
+		r.count(u, change)
+	}
+	if acted.Failure != nil {
+		if u.pass == p {
+			r.fail(u, *acted.Failure, acted.Terminal)
+		}
+		return
+	}
+	then(u, acted)
+}
+
+// followAll watches the kinds of what a unit holds, so that its health can be judged.
+func (r *Runner) followAll(ctx context.Context, t *target, entries []engine.Entry) {
+	namespaces := map[schema.GroupVersionKind][]string{}
+	for _, e := range entries {
+		gvk := e.GroupVersionKind()
+		namespaces[gvk] = append(namespaces[gvk], e.ID.Namespace)
+	}
+	for gvk, where := range namespaces {
+		// What cannot be watched is read while it is waited for.
+		_ = t.cluster.Objects.WatchManaged(ctx, gvk, where)
+	}
+	t.cluster.Objects.Read(ctx, t.cluster.Objects.Unwatched(entries))
+}
+
+// startDestroy takes away what a deleted unit holds, and lets its object go.
+func (r *Runner) startDestroy(u *unit) {
+	d, id, target := r.driven(u.ID), u.ID, u.Target
+	w := Work{Unit: id, Key: engine.Key{Generation: u.Generation}}
+	u.busy = true
+	r.work(func(ctx context.Context) func() {
+		t, err := r.reach(ctx, id, target)
+		if err == nil {
+			w.reach(t)
+			err = d.Destroy(ctx, w)
+		}
+		if err != nil {
+			return func() { r.deletionFailed(id, err.Error()) }
+		}
+		return func() { r.destroyed(id) }
+	})
+}
+
+func (r *Runner) destroyed(id engine.UnitID) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	r.drop(u, u.inventory)
+	u.deletion.pruned = true
+	r.mark(id)
+}
