@@ -65,11 +65,11 @@ func (s *ociServer) attach(t *testing.T, repo string, of v1.Hash, payload, signa
 	}}, "sha256-"+of.Hex+".sig")
 }
 
-// refer puts a bundle where cosign puts it now.
-func (s *ociServer) refer(t *testing.T, repo string, of v1.Hash, key crypto.Signer, predicate string) {
+// refer puts a bundle where cosign puts it now: it refers to one digest and states another one.
+func (s *ociServer) refer(t *testing.T, repo string, of, states v1.Hash, key crypto.Signer, predicate string) {
 	t.Helper()
 	const kind = "application/vnd.in-toto+json"
-	statement := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":%q,"predicate":{}}`, of.Hex, predicate)
+	statement := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":%q,"predicate":{}}`, states.Hex, predicate)
 	signature := sign(t, key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(statement), statement))
 	bundle, err := json.Marshal(map[string]any{
 		"mediaType":    "application/vnd.dev.sigstore.bundle.v0.3+json",
@@ -118,7 +118,8 @@ func TestFetchOCIVerifies(t *testing.T) {
 	for kind, key := range all {
 		digest := artifact(kind)
 		s.attach(t, kind, digest, claim(digest.String()), sign(t, key, claim(digest.String())))
-		s.refer(t, kind+"-bundle", artifact(kind+"-bundle"), key, signed)
+		bundled := artifact(kind + "-bundle")
+		s.refer(t, kind+"-bundle", bundled, bundled, key, signed)
 		for _, repo := range []string{kind, kind + "-bundle"} {
 			got, err := fetch(repo, &source.OCIVerification{Provider: "cosign", Keys: map[string][]byte{
 				"a.pub": public(t, other(t)), "b.pub": public(t, key), "cosign.key": []byte("x"),
@@ -146,7 +147,9 @@ func TestFetchOCIVerifies(t *testing.T) {
 	untyped := artifact("untyped")
 	claims := []byte(strings.Replace(string(claim(untyped.String())), "cosign container image signature", "something else", 1))
 	s.attach(t, "untyped", untyped, claims, sign(t, ec, claims))
-	s.refer(t, "attested", artifact("attested"), ec, "https://spdx.dev/Document")
+	attested := artifact("attested")
+	s.refer(t, "attested", attested, attested, ec, "https://spdx.dev/Document")
+	s.refer(t, "restated", artifact("restated"), elsewhere, ec, signed)
 	ours := map[string][]byte{"cosign.pub": public(t, ec)}
 	for repo, test := range map[string]struct {
 		v    *source.OCIVerification
@@ -156,6 +159,7 @@ func TestFetchOCIVerifies(t *testing.T) {
 		"moved":     {&source.OCIVerification{Keys: ours}, source.ErrSignature},
 		"forged":    {&source.OCIVerification{Keys: ours}, source.ErrSignature},
 		"untyped":   {&source.OCIVerification{Keys: ours}, source.ErrSignature},
+		"restated":  {&source.OCIVerification{Keys: ours}, source.ErrSignature},
 		"attested":  {&source.OCIVerification{Keys: ours}, source.ErrSignature},
 		"ecdsa":     {&source.OCIVerification{Keys: map[string][]byte{"a.pub": []byte("hunter2")}}, source.ErrSignature},
 		"rsa":       {&source.OCIVerification{Keys: map[string][]byte{"key.pem": public(t, rsaKey)}}, source.ErrSignature},

@@ -215,16 +215,20 @@ func compareIndex(t *testing.T, data []byte, x *source.Index) {
 	}
 }
 
-// bigIndex writes an index of at least size bytes as large repositories have it, and returns its length.
+// bigIndex writes an index of at least size bytes as large repositories have it, and returns its length; it
+// ends when nobody reads any more.
 func bigIndex(w io.Writer, size int) int {
 	b := bufio.NewWriterSize(w, 64<<10)
 	total, versions := 0, 0
+	var err error
 	add := func(format string, args ...any) {
-		n, _ := fmt.Fprintf(b, format, args...)
-		total += n
+		var n int
+		if n, err = fmt.Fprintf(b, format, args...); err == nil {
+			total += n
+		}
 	}
 	add("apiVersion: v1\nentries:\n")
-	for chart := 0; total < size; chart++ {
+	for chart := 0; total < size && err == nil; chart++ {
 		add("  chart-%d:\n", chart)
 		for v := range 200 {
 			versions++

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -291,5 +292,29 @@ func TestFetchOCIGivesUp(t *testing.T) {
 	_, err := source.FetchOCI(t.Context(), o, "", nil)
 	if !errors.Is(err, source.ErrPull) || !strings.Contains(err.Error(), "it took longer than 100ms") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestFetchOCIRefusesOtherLayers has a registry that gives another archive of the same length.
+func TestFetchOCIRefusesOtherLayers(t *testing.T) {
+	s := newOCIServer(t, false)
+	want, other := packed(t, map[string]string{"a": "1"}), packed(t, map[string]string{"a": "2"})
+	if len(want) != len(other) {
+		t.Fatalf("the archives have %d and %d bytes", len(want), len(other))
+	}
+	s.push(t, "app", nil, []ociLayer{{mediaType: fluxLayer, data: want}}, "latest")
+	honest := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, fmt.Sprintf("/blobs/sha256:%x", sha256.Sum256(want))) {
+			_, _ = w.Write(other)
+			return
+		}
+		honest.ServeHTTP(w, r)
+	})
+	for _, whole := range []bool{false, true} {
+		o := source.OCIOptions{URL: "oci://" + s.host() + "/app", Layer: source.OCILayer{Copy: whole}}
+		if got, err := source.FetchOCI(t.Context(), o, "", nil); !errors.Is(err, source.ErrLayer) || got != nil {
+			t.Errorf("copied %v: %+v, %v", whole, got, err)
+		}
 	}
 }

@@ -24,7 +24,9 @@ type RegistryAccess struct {
 	Access
 	// DockerConfig is the content of .dockerconfigjson. Username and Password go before it.
 	DockerConfig []byte
-	// Insecure allows plain http, and https with any certificate when there is no CAFile.
+	// Insecure allows plain http, and https with any certificate when there is no CAFile. Registries on this
+	// machine and at private addresses (RFC 1918) are asked by plain http without it when they do not answer
+	// by https, as Flux does.
 	Insecure bool
 }
 

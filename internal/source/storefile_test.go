@@ -131,3 +131,26 @@ func TestStoreRefusesNamesOfFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestStoreRefusesWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	s := store(t, dir, "")
+	files := source.Key{Kind: "HelmChart", Namespace: "apps", Name: "podinfo"}
+	file, err := s.PutFile(files, "1", "podinfo.tgz", packed(t, map[string]string{"a": "1"}), nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := s.Put(app(), "1", tree(t, map[string]string{"a": "1"}), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, a := range map[source.Key]*source.Artifact{files: file, app(): kept} {
+		if _, err := store(t, dir, "").Load(key, a.Revision, a.Digest); err != nil {
+			t.Errorf("%s: %v", a.Path, err)
+		}
+		write(t, dir, a.Path, string(packed(t, map[string]string{"a": "2"})))
+		if _, err := store(t, dir, "").Load(key, a.Revision, a.Digest); err == nil || !strings.Contains(err.Error(), "digest") {
+			t.Errorf("%s was changed and loaded: %v", a.Path, err)
+		}
+	}
+}
