@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -22,7 +23,7 @@ func newGet(g *globals) *cobra.Command {
 		Short: "List sources and units, and whether they are ready",
 		Long: `List sources and units, in these steps:
 
-  1. read the objects of the kind (ks, git, or all) from the cluster
+  1. read the objects of the kind (ks, hr, git, oci, or all) from the cluster
   2. print them as a table, or as -o says`,
 		Example: "  headgate get\n  headgate get ks apps -o yaml\n  headgate get --not-ready",
 		Args:    cobra.MaximumNArgs(2),
@@ -76,6 +77,10 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 	var all []*unstructured.Unstructured
 	for _, k := range kinds {
 		list, err := client.Resource(k.resource).Namespace(o.namespace).List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) && o.kind == "" {
+			// A cluster that another version was installed into.
+			continue
+		}
 		if err != nil {
 			return nil, unreachable(fmt.Errorf("listing %s: %w", k.resource.Resource, err))
 		}

@@ -38,7 +38,20 @@ var (
 	}
 )
 
-func servedKinds() []served { return []served{gitServed, kustomizationServed} }
+var (
+	ociServed = served{
+		kind: "OCIRepository", aliases: []string{"oci", "ocirepo", "ocirepository", "ocirepositories"},
+		resource: schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "ocirepositories"},
+	}
+	releaseServed = served{
+		kind: "HelmRelease", aliases: []string{"hr", "helmrelease", "helmreleases"}, unit: true,
+		resource: schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"},
+	}
+)
+
+func servedKinds() []served {
+	return []served{gitServed, ociServed, kustomizationServed, releaseServed}
+}
 
 func findKind(name string) (served, error) {
 	for _, s := range servedKinds() {
@@ -46,7 +59,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks or git", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git or oci", name), "headgate get all")
 }
 
 // reference is KIND/NAME or NAME, of a namespace.
@@ -113,10 +126,15 @@ func suspended(u *unstructured.Unstructured) bool {
 	return b
 }
 
-// revision is what a source holds, or what a unit applied.
+// revision is what a source holds, what a unit applied, or the version of the chart of a release.
 func revision(u *unstructured.Unstructured) string {
 	if r := text(u, "status", "artifact", "revision"); r != "" {
 		return r
+	}
+	if history, _, _ := unstructured.NestedSlice(u.Object, "status", "history"); u.GetKind() == releaseServed.kind && len(history) > 0 {
+		latest, _ := history[0].(map[string]any)
+		version, _ := latest["chartVersion"].(string)
+		return version
 	}
 	return text(u, "status", "lastAppliedRevision")
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // serving is how the objects of a cluster are served, whoever owns the cluster. The flags have the
@@ -16,6 +17,8 @@ type serving struct {
 	selector    string
 	insecureTLS bool
 	metricsAddr string
+	rewrite     []string
+	rewrites    source.Rewrites
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
@@ -25,6 +28,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not check the server's certificate")
 	f.StringVar(&s.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys that serve every Kustomization with decryption")
+	f.StringArrayVar(&s.rewrite, "rewrite", nil, "fetch from elsewhere: FROM=TO, both beginnings of URLs, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
 }
 
@@ -33,10 +37,15 @@ func (s *serving) check() error {
 	if _, err := labels.Parse(s.selector); err != nil {
 		return fmt.Errorf("--watch-label-selector: %w", err)
 	}
+	var err error
+	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
+		return fmt.Errorf("--rewrite: %w", err)
+	}
 	return nil
 }
 
 // apply enters the flags into the configuration of an engine.
 func (s *serving) apply(c *flux.Config) {
 	c.Policy, c.Selector, c.InsecureKubeconfigTLS = s.policy, s.selector, s.insecureTLS
+	c.Rewrites = s.rewrites
 }

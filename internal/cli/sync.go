@@ -111,9 +111,10 @@ func (s *syncer) sync(ctx context.Context, ref reference) (bool, error) {
 	}
 	ready := true
 	if ref.unit && s.source {
-		source := sourceReference(u)
-		if ready, err = s.force(ctx, source); err != nil {
-			return false, err
+		if source, known := sourceReference(u); known {
+			if ready, err = s.force(ctx, source); err != nil {
+				return false, err
+			}
 		}
 	}
 	ok, err := s.force(ctx, ref)
@@ -151,12 +152,21 @@ func (s *syncer) withoutSource() *syncer {
 	return &next
 }
 
-func sourceReference(u *unstructured.Unstructured) reference {
-	namespace := text(u, "spec", "sourceRef", "namespace")
+// sourceReference is the source of a unit, if it is of a kind that can be asked for a pass.
+func sourceReference(u *unstructured.Unstructured) (reference, bool) {
+	field := "sourceRef"
+	if u.GetKind() == releaseServed.kind {
+		field = "chartRef"
+	}
+	kind, err := findKind(text(u, "spec", field, "kind"))
+	if err != nil {
+		return reference{}, false
+	}
+	namespace := text(u, "spec", field, "namespace")
 	if namespace == "" {
 		namespace = u.GetNamespace()
 	}
-	return reference{served: gitServed, namespace: namespace, name: text(u, "spec", "sourceRef", "name")}
+	return reference{served: kind, namespace: namespace, name: text(u, "spec", field, "name")}, true
 }
 
 func dependsOn(u *unstructured.Unstructured, ref reference) bool {

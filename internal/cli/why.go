@@ -123,8 +123,10 @@ func transition(u *unstructured.Unstructured) string {
 
 // causes goes on with what a unit waits for.
 func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, ref reference, depth int) {
-	if _, err := w.explain(ctx, sourceReference(u), depth); err != nil {
-		w.print(depth, "✗ %v", err)
+	if source, known := sourceReference(u); known {
+		if _, err := w.explain(ctx, source, depth); err != nil {
+			w.print(depth, "✗ %v", err)
+		}
 	}
 	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "dependsOn")
 	for _, item := range list {

@@ -79,8 +79,10 @@ type feed struct {
 	key     source.Key
 	// clone belongs to the goroutine of the passes.
 	clone source.Clone
-	wake  chan struct{}
-	stop  context.CancelFunc
+	// bucket is what was found last in one; it belongs to the same goroutine.
+	bucket *source.BucketResult
+	wake   chan struct{}
+	stop   context.CancelFunc
 
 	mu  sync.Mutex
 	now origin

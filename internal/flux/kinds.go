@@ -23,6 +23,7 @@ var gitRepositoryKinds = &sourceKind{name: sourcev1.GitRepositoryKind, resource:
 
 var (
 	ociRepositoryKinds    = &sourceKind{name: sourcev1.OCIRepositoryKind, resource: ociRepositories, failed: sourcev1.OCIPullFailedReason}
+	bucketKinds           = &sourceKind{name: sourcev1.BucketKind, resource: buckets, failed: sourcev1.BucketOperationFailedReason}
 	externalArtifactKinds = &sourceKind{name: sourcev1.ExternalArtifactKind, resource: externalArtifacts, failed: sourcev1.ReadOperationFailedReason, foreign: true}
 )
 
@@ -35,6 +36,7 @@ type servedSource struct {
 var servedSources = []servedSource{
 	{gitRepositoryKinds, newGitRepository},
 	{ociRepositoryKinds, newOCIRepository},
+	{bucketKinds, newBucket},
 	{externalArtifactKinds, newExternalArtifact},
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/render/decrypt/decrypttest"
 )
@@ -77,9 +79,22 @@ func TestClosedDown(t *testing.T) {
 		t.Fatalf("git: %v: %s", err, out)
 	}
 
+	mirror, err := kit.StartRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mirror.Stop(context.WithoutCancel(t.Context()))
+	if err := mirror.Push(t.Context(), "app:latest", map[string][]byte{"x.yaml": []byte(config("mirrored", "team"))}, nil); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(repo, "cluster", "mirrored.yaml"),
+		strings.TrimPrefix(strings.NewReplacer("GitRepository", "OCIRepository", "./mirrored", "./").Replace(fmt.Sprintf(tenantUnit, "mirrored", "name: app", "")), "---\n")+
+			"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: app, namespace: team}\n"+
+			"spec: {url: \"oci://registry.example/team/app\", interval: 1h, insecure: true}\n")
+
 	p := run(t, "up", repo, "--path", "cluster", "--ephemeral", "--state-dir", dir,
 		"--default-service-account", "tenant", "--no-cross-namespace-refs", "--no-remote-bases",
-		"--age-key-file", keyFile, "--sops-age-secret", "sops-age", "--watch-label-selector", "shard!=other", "--metrics-addr", "127.0.0.1:0")
+		"--rewrite", "oci://registry.example/team/=oci://"+mirror.Host+"/", "--age-key-file", keyFile, "--sops-age-secret", "sops-age", "--watch-label-selector", "shard!=other", "--metrics-addr", "127.0.0.1:0")
 	kubeconfig := filepath.Join(dir, "ephemeral", "kubeconfig")
 	client := clientOf(t, kubeconfig)
 	rest, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -92,6 +107,7 @@ func TestClosedDown(t *testing.T) {
 	}
 	units := dyn.Resource(schemaGVR{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}).Namespace("team")
 	for name, want := range map[string]string{
+		"mirrored": `^True ReconciliationSucceeded: Applied revision: latest@sha256:`,
 		"own":      `^True ReconciliationSucceeded: `,
 		"intruder": `^False ReconciliationFailed: .*ConfigMap/default/intruder: .*User "system:serviceaccount:team:tenant" cannot patch`,
 		"foreign":  `^False AccessDenied: spec.sourceRef: GitRepository/flux-system/flux-system is in another namespace`,

@@ -1,0 +1,108 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// bucket is a Bucket as the origin of a source.
+type bucket struct{ *sourcev1.Bucket }
+
+func newBucket(u *unstructured.Unstructured) (origin, error) {
+	b, err := readAs[sourcev1.Bucket](u)
+	return bucket{b}, err
+}
+
+func (b bucket) object() runtime.Object  { return b.Bucket }
+func (b bucket) copy() origin            { return bucket{b.DeepCopy()} }
+func (b bucket) kind() *sourceKind       { return bucketKinds }
+func (b bucket) interval() time.Duration { return b.Spec.Interval.Duration }
+func (b bucket) suspended() bool         { return b.Spec.Suspend }
+func (b bucket) version() string         { return "" }
+func (b bucket) address() string         { return "" }
+
+func (b bucket) from(u *unstructured.Unstructured) (origin, error) { return newBucket(u) }
+
+func (b bucket) status() sourceStatus {
+	s := &b.Status
+	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
+}
+
+func (b bucket) fetch(ctx context.Context, f *feed) (*fetched, error) {
+	options, err := f.sources.bucketOptions(ctx, b.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	same, known := f.look("", b)
+	if !known {
+		same = reflect.DeepEqual(b.Status.ObservedIgnore, b.Spec.Ignore) && b.Status.ObservedGeneration == b.Generation
+	}
+	var previous *source.BucketResult
+	if before, stored := f.sources.store.Get(f.key); stored && same {
+		previous = f.bucket
+		if previous == nil || previous.Revision != before.Revision {
+			previous = &source.BucketResult{Revision: before.Revision, Tree: before.Tree}
+		}
+	}
+	got, err := source.FetchBucket(ctx, options, previous)
+	if err != nil {
+		return nil, err
+	}
+	f.bucket = got
+	out := &fetched{
+		ready: func(a *source.Artifact) (string, string) {
+			return meta.SucceededReason, fmt.Sprintf("stored artifact: revision '%s'", a.Revision)
+		},
+		event: func(*source.Artifact) string {
+			return fmt.Sprintf("stored artifact with %d fetched files from '%s' bucket", len(got.Objects), b.Spec.BucketName)
+		},
+		observe: func(after origin, _ *conditions) { after.(bucket).Status.ObservedIgnore = b.Spec.Ignore },
+	}
+	if !got.Unchanged {
+		out.store = func(store *source.Store, key source.Key) error {
+			_, err := store.Put(key, got.Revision, got.Tree, time.Now())
+			return err
+		}
+	}
+	return out, nil
+}
+
+// bucketOptions reads how a Bucket is fetched.
+func (s *sources) bucketOptions(ctx context.Context, b *sourcev1.Bucket) (source.BucketOptions, error) {
+	spec := &b.Spec
+	o := source.BucketOptions{
+		Endpoint: spec.Endpoint, Bucket: spec.BucketName, Region: spec.Region, Prefix: spec.Prefix,
+		Insecure: spec.Insecure, Ignore: spec.Ignore, SpillDir: s.store.SpillDir(),
+	}
+	switch {
+	case spec.Provider != "" && spec.Provider != sourcev1.BucketProviderGeneric && spec.Provider != sourcev1.BucketProviderAmazon:
+		return o, &unsupportedError{"spec.provider", fmt.Sprintf("%q is not served; use \"generic\" for what speaks S3", spec.Provider)}
+	case spec.STS != nil:
+		return o, &unsupportedError{"spec.sts", "use spec.secretRef with accesskey and secretkey"}
+	case spec.ServiceAccountName != "":
+		return o, &unsupportedError{"spec.serviceAccountName", "nobody here has the identity of a cloud; use spec.secretRef with accesskey and secretkey"}
+	}
+	if spec.Timeout != nil {
+		o.Timeout = spec.Timeout.Duration
+	}
+	if spec.SecretRef != nil {
+		data, err := s.secret(ctx, b.Namespace, "spec.secretRef", spec.SecretRef.Name)
+		if err != nil {
+			return o, unauthenticated(err)
+		}
+		o.Username, o.Password = string(data["accesskey"]), string(data["secretkey"])
+		if o.Username == "" || o.Password == "" {
+			return o, unauthenticated(fmt.Errorf("spec.secretRef: Secret %q: accesskey and secretkey are needed", b.Namespace+"/"+spec.SecretRef.Name))
+		}
+	}
+	return o, s.transport(ctx, references{namespace: b.Namespace, certs: spec.CertSecretRef, proxy: spec.ProxySecretRef}, &o.Access)
+}
