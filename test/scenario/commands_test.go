@@ -328,7 +328,7 @@ func (w *world) headgate(ts *testscript.TestScript, neg bool, args []string) {
 func (w *world) expand(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	for _, name := range args {
-		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY")).Replace(ts.ReadFile(name))
+		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY"), "$S3", ts.Getenv("S3")).Replace(ts.ReadFile(name))
 		ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(name)), []byte(text), 0o644))
 	}
 }
@@ -368,6 +368,13 @@ func (w *world) chartpush(ts *testscript.TestScript, neg bool, args []string) {
 	files := filesBelow(ts, args[1], name+"/")
 	files[name+"/Chart.yaml"] = fmt.Appendf(nil, "apiVersion: v2\nname: %s\nversion: %s\nappVersion: \"7\"\n", name, args[0])
 	ts.Check(w.registry.PushChart(context.Background(), ts.Getenv("NS")+"/"+name+":"+args[0], files))
+}
+
+// s3put stores the files of a directory in the bucket of the script: "s3put DIRECTORY".
+func (w *world) s3put(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "s3put DIRECTORY")
+	ts.Check(w.buckets.Put(ts.Getenv("NS")+"-bucket", filesBelow(ts, args[0], "")))
 }
 
 // external makes an ExternalArtifact of what git/repo has now: "external NAME".

@@ -43,6 +43,10 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.registry.Stop(context.WithoutCancel(t.Context())) })
+	if w.buckets, err = kit.StartBuckets(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.buckets.Stop(context.WithoutCancel(t.Context())) })
 	for _, dir := range scriptDirs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
@@ -76,6 +80,7 @@ type world struct {
 	kit      *kit.Kit
 	client   dynamic.Interface
 	registry *kit.Registry
+	buckets  *kit.Buckets
 	count    atomic.Int64
 }
 
@@ -87,6 +92,7 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("KUBECONFIG", w.kit.Plane.Kubeconfig())
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("REGISTRY", w.registry.Host)
+	env.Setenv("S3", w.buckets.Host)
 	// The commands of others that a script may run are beside our own.
 	bin, err := filepath.Abs("../../bin")
 	if err != nil {
@@ -105,7 +111,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "agekey": w.agekey,
-		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "external": w.external,
+		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 	}
 }
 
