@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,18 +18,39 @@ import (
 func ignoreOf(ks *kustomizev1.Kustomization) ([]engine.IgnoreRule, error) {
 	var rules []engine.IgnoreRule
 	for i, rule := range ks.Spec.Ignore {
-		for j, pointer := range rule.Paths {
-			if !strings.HasPrefix(pointer, "/") {
-				return nil, fmt.Errorf("spec.ignore[%d].paths[%d]: JSON pointer %q must begin with /", i, j, pointer)
-			}
-		}
-		match, err := selectorMatch(rule.Target)
+		one, err := ignoreRule(fmt.Sprintf("spec.ignore[%d]", i), rule.Paths, rule.Target)
 		if err != nil {
-			return nil, fmt.Errorf("spec.ignore[%d].target.%w", i, err)
+			return nil, err
 		}
-		rules = append(rules, engine.IgnoreRule{Paths: rule.Paths, Match: match})
+		rules = append(rules, one)
 	}
 	return rules, nil
+}
+
+// ignoredDrift reads the fields that a HelmRelease leaves to others.
+func ignoredDrift(hr *helmv2.HelmRelease) ([]engine.IgnoreRule, error) {
+	var rules []engine.IgnoreRule
+	for i, rule := range hr.GetDriftDetection().Ignore {
+		one, err := ignoreRule(fmt.Sprintf("spec.driftDetection.ignore[%d]", i), rule.Paths, rule.Target)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, one)
+	}
+	return rules, nil
+}
+
+func ignoreRule(field string, paths []string, target *kustomize.Selector) (engine.IgnoreRule, error) {
+	for j, pointer := range paths {
+		if !strings.HasPrefix(pointer, "/") {
+			return engine.IgnoreRule{}, fmt.Errorf("%s.paths[%d]: JSON pointer %q must begin with /", field, j, pointer)
+		}
+	}
+	match, err := selectorMatch(target)
+	if err != nil {
+		return engine.IgnoreRule{}, fmt.Errorf("%s.target.%w", field, err)
+	}
+	return engine.IgnoreRule{Paths: paths, Match: match}, nil
 }
 
 // selectorMatch returns the test of a kustomize selector: names are anchored regular expressions,

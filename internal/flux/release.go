@@ -42,10 +42,13 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	u.Dependencies = append(u.Dependencies, extra...)
 	u.Reads = releaseReads(hr)
 	u.Health = releaseHealth(hr)
+	var illegible error
+	u.Ignore, illegible = ignoredDrift(hr)
 	u.Invalid = firstOf(
 		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: t.deniedChart(hr)},
 		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupportedRelease(hr)},
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(malformed)},
+		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(illegible)},
 	)
 	return u
 }

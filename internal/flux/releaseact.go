@@ -8,6 +8,7 @@ import (
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -30,6 +31,9 @@ type act struct {
 	force   bool
 	reset   bool
 	changed engine.Action
+	// drift is what the last look found, and corrected is set when it was put right in this pass.
+	drift     []helm.Difference
+	corrected bool
 }
 
 func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
@@ -83,7 +87,7 @@ func (a *act) decide() (plan.Step, error) {
 	}
 	declared := declaredRelease(a.hr, a.work.prepared)
 	declared.Force, declared.Reset = a.force, a.reset
-	return plan.Decide(plan.State{
+	state := plan.State{
 		Declared: declared, Storage: stored,
 		Recorded: plan.Recorded{
 			History: recorded, StorageNamespace: status.StorageNamespace,
@@ -93,7 +97,60 @@ func (a *act) decide() (plan.Step, error) {
 			OCIDigest: status.LastAttemptedRevisionDigest, PostRenderDigest: status.ObservedPostRenderersDigest,
 			SinceFailure: a.sinceFailure(),
 		},
-	}), nil
+	}
+	if !plan.NeedsDrift(state) {
+		return plan.Decide(state), nil
+	}
+	if err := a.lookForDrift(); err != nil {
+		return plan.Step{}, err
+	}
+	state.Drifted = len(a.drift) > 0
+	return plan.Decide(state), nil
+}
+
+// lookForDrift compares the release with the cluster, and notes what differs.
+func (a *act) lookForDrift() error {
+	rules, err := ignoredDrift(a.hr)
+	if err != nil {
+		return err
+	}
+	a.drift, err = a.client.Drift(a.ctx, a.hr.GetReleaseName(), helm.DriftOptions{
+		Ignore: rules, Exclude: map[string]string{helmv2.DriftDetectionMetadataKey: helmv2.DriftDetectionDisabledValue},
+	})
+	if err != nil {
+		return err
+	}
+	if len(a.drift) == 0 {
+		a.condition(driftedCondition, metav1.ConditionFalse, helmv2.NoDriftDetectedReason, "No drift detected in the objects of the release")
+		return nil
+	}
+	text := driftText(a.drift)
+	a.condition(driftedCondition, metav1.ConditionTrue, helmv2.DriftDetectedReason, text)
+	a.set.events.emit(a.hr, corev1.EventTypeWarning, helmv2.DriftDetectedReason, text, nil)
+	return nil
+}
+
+// driftedCondition is the condition of Flux for drift.
+const driftedCondition = "Drifted"
+
+func driftText(differences []helm.Difference) string {
+	lines := make([]string, len(differences))
+	for i, d := range differences {
+		lines[i] = d.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// correct brings drifted objects back. The next look finds what is left.
+func (a *act) correct() (runner.Acted, bool) {
+	if a.corrected {
+		return failedAct(helmv2.DriftDetectedReason, "what was put right differs again at once: "+driftText(a.drift), false), true
+	}
+	a.corrected, a.changed = true, engine.Configure
+	if _, err := a.client.Correct(a.ctx, a.drift); err != nil {
+		return failedAct(helmv2.DriftDetectedReason, err.Error(), true), true
+	}
+	return runner.Acted{}, false
 }
 
 func (a *act) sinceFailure() time.Duration {
@@ -130,6 +187,8 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 		return runner.Acted{}, false
 	case plan.Move:
 		return a.move(step)
+	case plan.CorrectDrift:
+		return a.correct()
 	case plan.RollBack, plan.Remediate:
 		return a.remediate(step)
 	case plan.Test:

@@ -83,7 +83,7 @@ func TestClosedDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer mirror.Stop(context.WithoutCancel(t.Context()))
+	t.Cleanup(func() { _ = mirror.Stop(context.WithoutCancel(t.Context())) })
 	if err := mirror.Push(t.Context(), "app:latest", map[string][]byte{"x.yaml": []byte(config("mirrored", "team"))}, nil); err != nil {
 		t.Fatal(err)
 	}
