@@ -61,6 +61,7 @@ func (s *releases) Act(ctx context.Context, w runner.Work) runner.Acted {
 	if err != nil {
 		return failedAct("FactoryError", err.Error(), true)
 	}
+	defer s.publish(w.Unit, a.work)
 	for range mostSteps {
 		step, err := a.decide()
 		if err != nil {
@@ -351,6 +352,7 @@ func (s *releases) Verify(ctx context.Context, w runner.Work) runner.Acted {
 	if err != nil {
 		return failedAct("FactoryError", err.Error(), true)
 	}
+	defer s.publish(w.Unit, a.work)
 	latest := a.work.status.History.Latest()
 	if latest == nil {
 		return failedAct("StateError", "there is no revision of the release", true)
@@ -420,6 +422,7 @@ func (s *releases) Remedy(ctx context.Context, w runner.Work, message string) ru
 	if err != nil {
 		return failedAct("FactoryError", err.Error(), true)
 	}
+	defer s.publish(w.Unit, a.work)
 	latest := a.work.status.History.Latest()
 	if latest == nil {
 		return failedAct("StateError", message, true)

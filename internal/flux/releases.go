@@ -49,7 +49,8 @@ type heldRelease struct {
 	raw   map[string]any
 }
 
-// releaseWork is what is known of a release beside its object. One step at a time works on it.
+// releaseWork is what is known of a release beside its object. A step works on a copy of its own, and
+// puts it in the place of the former when it ends: what is held is never changed.
 type releaseWork struct {
 	prepared *preparedRelease
 	// status is what the next report writes down.
@@ -109,7 +110,7 @@ func (s *releases) drop(id engine.UnitID) {
 	delete(s.work, id)
 }
 
-// job returns a release and what is known of it.
+// job returns a release, and a copy of what is known of it.
 func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +123,16 @@ func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, err
 		w = &releaseWork{status: h.typed.Status.DeepCopy()}
 		s.work[id] = w
 	}
-	return h.typed, w, nil
+	return h.typed, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed}, nil
+}
+
+// publish puts what a step knows now in the place of what was known before it.
+func (s *releases) publish(id engine.UnitID, w *releaseWork) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, held := s.held[id]; held {
+		s.work[id] = w
+	}
 }
 
 // helm returns the client for a connection, which releases share that use it.
@@ -154,6 +164,7 @@ func (s *releases) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs
 		return inputs, err
 	}
 	w.prepared = prepared
+	s.publish(id, w)
 	inputs.Digest = prepared.digest
 	return inputs, nil
 }
