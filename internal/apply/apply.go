@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -211,10 +210,10 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
-	// The rules are part of what is wanted: with others, other values are.
-	rules := set.rulesFor(u)
-	for _, paths := range rules {
-		digest += "-" + strings.Join(paths, ",")
+	// What is left to others is part of what is wanted: without it, other values are.
+	ignored := set.ignored(u)
+	for _, field := range ignored {
+		digest += "-" + field.String()
 	}
 	live := a.live(id)
 	change := engine.Plan(digest, a.mode(u), live, a.recall(id, set.Fresh))
@@ -224,19 +223,19 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	}
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
-	w := &write{applier: a, set: set, resource: r, desired: u, digest: digest, live: live, rules: rules}
+	w := &write{applier: a, set: set, resource: r, desired: u, digest: digest, live: live, ignored: ignored}
 	return w.do(ctx, result)
 }
 
-// rulesFor are the fields of an object that the unit leaves to others, as JSON pointers.
-func (s Set) rulesFor(u *unstructured.Unstructured) [][]string {
-	var paths [][]string
+// ignored are the fields of an object that the unit leaves to others.
+func (s Set) ignored(u *unstructured.Unstructured) []engine.Pointer {
+	var fields []engine.Pointer
 	for _, rule := range s.Ignore {
 		if rule.Match(u) {
-			paths = append(paths, rule.Paths)
+			fields = append(fields, rule.Paths...)
 		}
 	}
-	return paths
+	return fields
 }
 
 // missingKind is the result for an object whose kind is not served.

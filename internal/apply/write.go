@@ -25,7 +25,7 @@ type write struct {
 	desired  *unstructured.Unstructured
 	digest   string
 	live     engine.Live
-	rules    [][]string
+	ignored  []engine.Pointer
 }
 
 func (w *write) id() engine.ObjectID { return w.applier.Entry(w.desired).ID }
@@ -71,10 +71,10 @@ func (w *write) do(ctx context.Context, result Result) Result {
 // what others may keep, for what is taken over from kubectl, and for naming who changed it. A nil
 // object is not applied at all.
 func (w *write) prepare(ctx context.Context) (desired, live *unstructured.Unstructured, err error) {
-	a, mode, rules := w.applier, w.applier.mode(w.desired), w.rules
+	a, mode := w.applier, w.applier.mode(w.desired)
 	memory := a.recall(w.id(), false)
 	drifted := memory.Digest == w.digest && w.live.Exists
-	if mode != engine.ModeIfNotPresent && !w.live.Stray && !drifted && len(rules) == 0 {
+	if mode != engine.ModeIfNotPresent && !w.live.Stray && !drifted && len(w.ignored) == 0 {
 		return w.desired, nil, nil
 	}
 	live, err = w.client().Get(ctx, w.desired.GetName(), metav1.GetOptions{})
@@ -92,11 +92,10 @@ func (w *write) prepare(ctx context.Context) (desired, live *unstructured.Unstru
 			return nil, nil, err
 		}
 	}
-	if len(rules) == 0 {
+	if len(w.ignored) == 0 {
 		return w.desired, live, nil
 	}
-	desired, err = leaveOut(w.desired, live, rules, a.names.Manager)
-	return desired, live, err
+	return leaveOut(w.desired, live, w.ignored, a.names.Manager), live, nil
 }
 
 // apply is the server-side apply itself.

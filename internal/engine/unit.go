@@ -133,8 +133,7 @@ type Unit struct {
 
 // IgnoreRule names fields that the unit leaves to others.
 type IgnoreRule struct {
-	// Paths are JSON pointers.
-	Paths []string
+	Paths []Pointer
 	// Match tells which objects are meant.
 	Match func(ObjectView) bool `json:"-"`
 }

@@ -28,7 +28,7 @@ import (
 type dialect struct {
 	client   dynamic.Interface
 	secrets  kubernetes.Interface
-	registry *registry
+	registry *kustomizationRegistry
 	events   events
 	policy   Policy
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)

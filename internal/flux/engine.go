@@ -63,7 +63,7 @@ type Engine struct {
 	cluster  *cluster.Cluster
 	sources  *sources
 	dialect  *dialect
-	registry *registry
+	registry *kustomizationRegistry
 	releases *releases
 	recovery recovery
 	swept    chan struct{}
@@ -83,7 +83,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
-	e := &Engine{cfg: cfg, registry: newRegistry(), swept: make(chan struct{})}
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{})}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		rewrites: cfg.Rewrites, passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -97,7 +97,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases = newReleases()
 	e.releases.renderer = renderer
 	e.releases.secrets, e.releases.store, e.releases.events = client, cfg.Store, ev
-	e.releases.policy, e.releases.connections, e.releases.passed = cfg.Policy, e.dialect.connections, cfg.Passed
+	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
@@ -127,7 +127,7 @@ func (e *Engine) start(ctx context.Context) error {
 		stopEvents()
 		return err
 	}
-	e.recovery.begin(ctx, e, e.registry.watermarks())
+	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
 		e.runner.Run(ctx)

@@ -3,7 +3,6 @@ package flux
 import (
 	"fmt"
 	"regexp"
-	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -41,16 +40,19 @@ func ignoredDrift(hr *helmv2.HelmRelease) ([]engine.IgnoreRule, error) {
 }
 
 func ignoreRule(field string, paths []string, target *kustomize.Selector) (engine.IgnoreRule, error) {
-	for j, pointer := range paths {
-		if !strings.HasPrefix(pointer, "/") {
-			return engine.IgnoreRule{}, fmt.Errorf("%s.paths[%d]: JSON pointer %q must begin with /", field, j, pointer)
+	pointers := make([]engine.Pointer, len(paths))
+	for j, text := range paths {
+		pointer, err := engine.ParsePointer(text)
+		if err != nil {
+			return engine.IgnoreRule{}, fmt.Errorf("%s.paths[%d]: %w", field, j, err)
 		}
+		pointers[j] = pointer
 	}
 	match, err := selectorMatch(target)
 	if err != nil {
 		return engine.IgnoreRule{}, fmt.Errorf("%s.target.%w", field, err)
 	}
-	return engine.IgnoreRule{Paths: paths, Match: match}, nil
+	return engine.IgnoreRule{Paths: pointers, Match: match}, nil
 }
 
 // selectorMatch returns the test of a kustomize selector: names are anchored regular expressions,

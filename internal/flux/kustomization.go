@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,10 +40,7 @@ func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	}
 	if ks.Status.Inventory != nil {
 		for _, e := range ks.Status.Inventory.Entries {
-			// An entry that cannot be read names nothing that could be pruned.
-			if id, err := engine.DecodeID(e.ID); err == nil {
-				u.Inventory = append(u.Inventory, engine.Entry{ID: id.In(u.Target.Cluster), Version: e.Version})
-			}
+			u.Inventory = appendEntry(u.Inventory, e.ID, e.Version, u.Target.Cluster)
 		}
 	}
 	for _, d := range ks.Spec.DependsOn {
@@ -63,6 +61,16 @@ func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(illegible)},
 	)
 	return u
+}
+
+// appendEntry adds a line of an inventory. One that cannot be read names nothing that could be looked at
+// or pruned.
+func appendEntry(entries []engine.Entry, text, version, cluster string) []engine.Entry {
+	id, err := engine.DecodeID(text)
+	if err != nil {
+		return entries
+	}
+	return append(entries, engine.Entry{ID: id.In(cluster), Version: version})
 }
 
 // firstOf returns the first of several findings that there is.
@@ -180,16 +188,22 @@ func healthOf(ks *kustomizev1.Kustomization, cluster string) engine.HealthPolicy
 			Version: gv.Version,
 		})
 	}
-	for _, e := range ks.Spec.HealthCheckExprs {
+	policy.Exprs = exprsOf(ks.Spec.HealthCheckExprs)
+	return policy
+}
+
+func exprsOf(declared []kustomize.CustomHealthCheck) []engine.HealthExpr {
+	var exprs []engine.HealthExpr
+	for _, e := range declared {
 		gv, err := schema.ParseGroupVersion(e.APIVersion)
 		if err != nil {
 			continue
 		}
-		policy.Exprs = append(policy.Exprs, engine.HealthExpr{
+		exprs = append(exprs, engine.HealthExpr{
 			Group: gv.Group, Kind: e.Kind, Current: e.Current, InProgress: e.InProgress, Failed: e.Failed,
 		})
 	}
-	return policy
+	return exprs
 }
 
 // parseDependsOn reads "[group/]Kind/[namespace/]name, ...": a group is told from a kind by the dot

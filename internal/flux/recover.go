@@ -68,6 +68,18 @@ func (r *recovery) search(c *cluster.Cluster) {
 	}
 }
 
+// watermarks returns when the status of each Kustomization was written last that an engine has had in
+// its hands before: those bear its finalizer.
+func watermarks(all []*kustomizev1.Kustomization) map[engine.UnitID]watermark {
+	marks := make(map[engine.UnitID]watermark, len(all))
+	for _, ks := range all {
+		if hasFinalizer(ks) {
+			marks[unitID(ks.Namespace, ks.Name)] = watermarkOf(ks)
+		}
+	}
+	return marks
+}
+
 // watermark is when the status of a unit was written last: what was applied before that is in it.
 // All times are to the second.
 type watermark struct {

@@ -4,40 +4,58 @@ import (
 	"sync"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// registry holds the Kustomizations as they were last seen, or as our own last write left them. It
-// is safe for concurrent use.
-type registry struct {
+// registry holds the objects of a kind that declare units, as they were last seen, or as our own last
+// write left them. It is safe for concurrent use.
+type registry[T any, P object[T]] struct {
+	kind string
+
 	mu   sync.RWMutex
-	held map[engine.UnitID]held
+	held map[engine.UnitID]held[P]
 }
 
-type held struct {
-	typed *kustomizev1.Kustomization
+// object is a pointer to the type of a kind.
+type object[T any] interface {
+	*T
+	metav1.Object
+}
+
+type held[P any] struct {
+	typed P
 	raw   map[string]any
 }
 
-func newRegistry() *registry { return &registry{held: map[engine.UnitID]held{}} }
+func newRegistry[T any, P object[T]](kind string) *registry[T, P] {
+	return &registry[T, P]{kind: kind, held: map[engine.UnitID]held[P]{}}
+}
 
 // put enters an object; an older version of what is held is not taken.
-func (r *registry) put(u *unstructured.Unstructured) (*kustomizev1.Kustomization, error) {
-	ks := &kustomizev1.Kustomization{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, ks); err != nil {
+func (r *registry[T, P]) put(u *unstructured.Unstructured) (P, error) {
+	read, err := readAs[T](u)
+	if err != nil {
 		return nil, err
 	}
-	id := unitID(ks.Namespace, ks.Name)
+	typed := P(read)
+	id := engine.UnitID{Kind: r.kind, Namespace: typed.GetNamespace(), Name: typed.GetName()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if old, ok := r.held[id]; ok && old.typed.UID == ks.UID && newer(old.typed.ResourceVersion, ks.ResourceVersion) {
+	if old, ok := r.held[id]; ok && old.typed.GetUID() == typed.GetUID() && newer(old.typed.GetResourceVersion(), typed.GetResourceVersion()) {
 		return old.typed, nil
 	}
-	r.held[id] = held{typed: ks, raw: u.Object}
-	return ks, nil
+	r.held[id] = held[P]{typed: typed, raw: u.Object}
+	return typed, nil
+}
+
+// kustomizationRegistry holds Kustomizations.
+type kustomizationRegistry = registry[kustomizev1.Kustomization, *kustomizev1.Kustomization]
+
+func newKustomizations() *kustomizationRegistry {
+	return newRegistry[kustomizev1.Kustomization](kustomizev1.KustomizationKind)
 }
 
 // newer tells whether resource version a is newer than b.
@@ -48,46 +66,32 @@ func newer(a, b string) bool {
 	return a > b
 }
 
-func (r *registry) get(id engine.UnitID) (*kustomizev1.Kustomization, bool) {
+func (r *registry[T, P]) get(id engine.UnitID) (P, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	h, ok := r.held[id]
 	return h.typed, ok
 }
 
-// all returns the Kustomizations, in no order.
-func (r *registry) all() []*kustomizev1.Kustomization {
+// all returns the objects, in no order.
+func (r *registry[T, P]) all() []P {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	all := make([]*kustomizev1.Kustomization, 0, len(r.held))
+	all := make([]P, 0, len(r.held))
 	for _, h := range r.held {
 		all = append(all, h.typed)
 	}
 	return all
 }
 
-func (r *registry) object(id engine.UnitID) map[string]any {
+func (r *registry[T, P]) object(id engine.UnitID) map[string]any {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.held[id].raw
 }
 
-func (r *registry) drop(id engine.UnitID) {
+func (r *registry[T, P]) drop(id engine.UnitID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.held, id)
-}
-
-// watermarks returns when the status of each Kustomization was written last that an engine has had in
-// its hands before: those bear its finalizer.
-func (r *registry) watermarks() map[engine.UnitID]watermark {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	marks := make(map[engine.UnitID]watermark, len(r.held))
-	for id, h := range r.held {
-		if hasFinalizer(h.typed) {
-			marks[id] = watermarkOf(h.typed)
-		}
-	}
-	return marks
 }

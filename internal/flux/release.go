@@ -5,7 +5,6 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
@@ -27,10 +26,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	u.Target.Owner = releaseOwner
 	if hr.Status.Inventory != nil {
 		for _, e := range hr.Status.Inventory.Entries {
-			// An entry that cannot be read names nothing that could be looked at.
-			if id, err := engine.DecodeID(e.ID); err == nil {
-				u.Inventory = append(u.Inventory, engine.Entry{ID: id.In(u.Target.Cluster), Version: e.Version})
-			}
+			u.Inventory = appendEntry(u.Inventory, e.ID, e.Version, u.Target.Cluster)
 		}
 	}
 	for _, d := range hr.Spec.DependsOn {
@@ -104,17 +100,7 @@ func releaseHealth(hr *helmv2.HelmRelease) engine.HealthPolicy {
 	if len(hr.Status.History) == 0 {
 		wait = !hr.GetInstall().GetDisableWait()
 	}
-	policy := engine.HealthPolicy{Wait: wait}
-	for _, e := range hr.Spec.HealthCheckExprs {
-		gv, err := schema.ParseGroupVersion(e.APIVersion)
-		if err != nil {
-			continue
-		}
-		policy.Exprs = append(policy.Exprs, engine.HealthExpr{
-			Group: gv.Group, Kind: e.Kind, Current: e.Current, InProgress: e.InProgress, Failed: e.Failed,
-		})
-	}
-	return policy
+	return engine.HealthPolicy{Wait: wait, Exprs: exprsOf(hr.Spec.HealthCheckExprs)}
 }
 
 // allowReinstall is the annotation by which a change is allowed that uninstalls a release and installs

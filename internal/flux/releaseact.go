@@ -27,7 +27,6 @@ type act struct {
 	hr      *helmv2.HelmRelease
 	work    *releaseWork
 	client  *helm.Client
-	runner  runner.Work
 	force   bool
 	reset   bool
 	changed engine.Action
@@ -48,7 +47,7 @@ func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &act{ctx: ctx, set: s, hr: hr, work: work, client: client, runner: w}
+	a := &act{ctx: ctx, set: s, hr: hr, work: work, client: client}
 	requested := hr.Annotations[requestedAt]
 	a.force = requested != "" && hr.Annotations[helmv2.ForceRequestAnnotation] == requested && work.status.LastHandledForceAt != requested
 	a.reset = requested != "" && hr.Annotations[helmv2.ResetRequestAnnotation] == requested && work.status.LastHandledResetAt != requested
@@ -205,7 +204,7 @@ func (a *act) done() runner.Acted {
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}
-	entries := entriesOf(rendered, a.cluster())
+	entries := entriesOf(rendered, target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
 	out := runner.Acted{Entries: entries, Waits: a.changed != "" || !a.released()}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
@@ -218,8 +217,6 @@ func (a *act) done() runner.Acted {
 	}
 	return out
 }
-
-func (a *act) cluster() string { return a.set.policy.declareRelease(a.hr).Target.Cluster }
 
 // released tells whether the revision that is there has been seen healthy.
 func (a *act) released() bool {

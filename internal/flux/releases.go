@@ -14,7 +14,6 @@ import (
 	"github.com/Masterminds/semver/v3"
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -29,24 +28,19 @@ import (
 
 // releases drives HelmReleases: it is the runner's driver for them. It is safe for concurrent use.
 type releases struct {
+	*registry[helmv2.HelmRelease, *helmv2.HelmRelease]
+
 	client      dynamic.Interface
 	secrets     kubernetes.Interface
 	store       *source.Store
 	events      events
 	renderer    *render.Renderer
-	policy      Policy
 	connections *connections
 	passed      func(kind, namespace, name string, took time.Duration, ok bool)
 
 	mu      sync.Mutex
-	held    map[engine.UnitID]heldRelease
 	work    map[engine.UnitID]*releaseWork
 	clients map[*rest.Config]*helm.Client
-}
-
-type heldRelease struct {
-	typed *helmv2.HelmRelease
-	raw   map[string]any
 }
 
 // releaseWork is what is known of a release beside its object. A step works on a copy of its own, and
@@ -70,69 +64,42 @@ type preparedRelease struct {
 
 func newReleases() *releases {
 	return &releases{
-		held: map[engine.UnitID]heldRelease{}, work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
+		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind),
+		work:     map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
 	}
-}
-
-// put enters an object; an older version of what is held is not taken.
-func (s *releases) put(u *unstructured.Unstructured) (*helmv2.HelmRelease, error) {
-	hr, err := readAs[helmv2.HelmRelease](u)
-	if err != nil {
-		return nil, err
-	}
-	id := releaseID(hr.Namespace, hr.Name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if old, ok := s.held[id]; ok && old.typed.UID == hr.UID && newer(old.typed.ResourceVersion, hr.ResourceVersion) {
-		return old.typed, nil
-	}
-	s.held[id] = heldRelease{hr, u.Object}
-	return hr, nil
-}
-
-func (s *releases) get(id engine.UnitID) (*helmv2.HelmRelease, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h, ok := s.held[id]
-	return h.typed, ok
-}
-
-func (s *releases) object(id engine.UnitID) map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.held[id].raw
 }
 
 func (s *releases) drop(id engine.UnitID) {
+	s.registry.drop(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.held, id)
 	delete(s.work, id)
 }
 
 // job returns a release, and a copy of what is known of it.
 func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h, ok := s.held[id]
+	hr, ok := s.get(id)
 	if !ok {
 		return nil, nil, fmt.Errorf("reading %s: it is gone", id)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	w := s.work[id]
 	if w == nil {
-		w = &releaseWork{status: h.typed.Status.DeepCopy()}
+		w = &releaseWork{status: hr.Status.DeepCopy()}
 		s.work[id] = w
 	}
-	return h.typed, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed}, nil
+	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed}, nil
 }
 
 // publish puts what a step knows now in the place of what was known before it.
 func (s *releases) publish(id engine.UnitID, w *releaseWork) {
+	if _, there := s.get(id); !there {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, held := s.held[id]; held {
-		s.work[id] = w
-	}
+	s.work[id] = w
 }
 
 // helm returns the client for a connection, which releases share that use it.

@@ -150,8 +150,10 @@ func (c *Client) compare(ctx context.Context, desired *unstructured.Unstructured
 			continue
 		}
 		for _, path := range rule.Paths {
-			if err := leave(desired, live, path); err != nil {
-				return nil, err
+			if value, there := path.Lookup(live.Object); there {
+				path.Replace(desired.Object, value)
+			} else {
+				path.Remove(desired.Object)
 			}
 		}
 	}
@@ -205,11 +207,11 @@ func differing(at string, live, wanted any, into []string) []string {
 			return append(into, at)
 		}
 		for key, value := range w {
-			into = differing(at+"/"+escaped(key), l[key], value, into)
+			into = differing(at+"/"+engine.EscapePointer(key), l[key], value, into)
 		}
 		for key := range l {
 			if _, ok := w[key]; !ok {
-				into = append(into, at+"/"+escaped(key))
+				into = append(into, at+"/"+engine.EscapePointer(key))
 			}
 		}
 		return into

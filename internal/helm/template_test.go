@@ -14,6 +14,8 @@ import (
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/release/common"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // simple is a chart with a hook, a test, a CRD and a list.
@@ -69,7 +71,7 @@ func TestTemplate(t *testing.T) {
 			if diff := cmp.Diff([]string{"Namespace/apps-extra", "ConfigMap/web"}, objects); diff != "" {
 				t.Error(diff)
 			}
-			if v, _ := at(got.Objects[1].Object, []string{"data", "v"}); v != "patched" {
+			if v, _ := (engine.Pointer{"data", "v"}).Lookup(got.Objects[1].Object); v != "patched" {
 				t.Errorf("the step had no part: %v", v)
 			}
 			if len(got.Hooks) != 1 || len(got.CRDs) != 1 || got.Notes != "Hello r" {

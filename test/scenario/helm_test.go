@@ -636,7 +636,7 @@ func drift(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	if diff := cmp.Diff([]string{"ConfigMap/drift/a differs in /data/k", "ConfigMap/drift/b is gone"}, find(helm.DriftOptions{})); diff != "" {
 		t.Error(diff)
 	}
-	ignore := helm.DriftOptions{Ignore: []engine.IgnoreRule{{Paths: []string{"/data/k"}}}}
+	ignore := helm.DriftOptions{Ignore: []engine.IgnoreRule{{Paths: []engine.Pointer{{"data", "k"}}}}}
 	if diff := cmp.Diff([]string{"ConfigMap/drift/b is gone"}, find(ignore)); diff != "" {
 		t.Error(diff)
 	}
