@@ -36,6 +36,7 @@ type releases struct {
 	events      events
 	renderer    *render.Renderer
 	connections *connections
+	charts      *releaseCharts
 	passed      func(kind, namespace, name string, took time.Duration, ok bool)
 
 	mu      sync.Mutex
@@ -270,8 +271,10 @@ func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Uninstall(ctx, uninstallOptions(hr, name, namespace))
-	return err
+	if _, err := client.Uninstall(ctx, uninstallOptions(hr, name, namespace)); err != nil {
+		return err
+	}
+	return s.charts.remove(ctx, hr)
 }
 
 // entriesOf are the objects of a manifest as an inventory has them.
