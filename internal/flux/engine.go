@@ -231,8 +231,22 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 			return
 		}
 		e.finalizer(ctx, hr, helmReleases)
-		e.charts.changed(releaseID(hr.Namespace, hr.Name))
-		e.runner.Upsert(e.cfg.Policy.declareRelease(hr))
+		id := releaseID(hr.Namespace, hr.Name)
+		e.charts.changed(id)
+		e.upsertReleases(append(e.releases.twins.put(hr), id))
+	}
+}
+
+// upsertReleases hands releases over that changed, or whose neighbours did.
+func (e *Engine) upsertReleases(ids []engine.UnitID) {
+	for _, id := range ids {
+		hr, there := e.releases.get(id)
+		if !there {
+			continue
+		}
+		u := e.cfg.Policy.declareRelease(hr)
+		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
+		e.runner.Upsert(u)
 	}
 }
 
@@ -241,6 +255,7 @@ func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
+	e.upsertReleases(e.releases.twins.drop(id))
 }
 
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {

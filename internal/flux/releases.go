@@ -35,6 +35,7 @@ type releases struct {
 	store       *source.Store
 	events      events
 	renderer    *render.Renderer
+	twins       *twins
 	connections *connections
 	charts      *releaseCharts
 	passed      func(kind, namespace, name string, took time.Duration, ok bool)
@@ -65,7 +66,7 @@ type preparedRelease struct {
 
 func newReleases() *releases {
 	return &releases{
-		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind),
+		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind), twins: newTwins(),
 		work:     map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
 	}
 }
@@ -257,11 +258,15 @@ func readValues(ctx context.Context, namespace string, from helmv2.ValuesReferen
 	return data[key], data[key] != nil, err
 }
 
-// Destroy uninstalls a release.
+// Destroy uninstalls a release, unless nothing was ever installed for it: one of its name is somebody
+// else's then.
 func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
-	hr, _, err := s.job(w.Unit)
+	hr, work, err := s.job(w.Unit)
 	if err != nil {
 		return err
+	}
+	if work.status.StorageNamespace == "" && len(work.status.History) == 0 {
+		return s.charts.remove(ctx, hr)
 	}
 	storage, name, namespace := hr.GetStorageNamespace(), hr.GetReleaseName(), hr.GetReleaseNamespace()
 	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
