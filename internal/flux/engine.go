@@ -101,7 +101,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
 	e.charts = newReleaseCharts(e.sources, e.releases, cfg.Policy)
-	e.releases.charts, e.sources.absence = e.charts, e.charts.failure
+	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
 		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
