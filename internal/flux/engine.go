@@ -87,9 +87,10 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{})}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
-		rewrites: cfg.Rewrites, passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
+		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
+	e.sources.setRewrites(cfg.Rewrites)
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
@@ -152,6 +153,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.dropSource(kind.sourceKind)})
 		})
 	}
+	e.watchRewrites(ctx, &sources)
 	all.Go(func() error {
 		err := sources.Wait()
 		if err == nil {

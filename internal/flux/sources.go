@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -28,7 +29,7 @@ type sources struct {
 	events  events
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
 	rewrite  func(url string) (Local, bool)
-	rewrites source.Rewrites
+	rewrites atomic.Pointer[source.Rewrites]
 	notify   func(engine.SourceID)
 	observe  func(engine.SourceID, string)
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
@@ -126,9 +127,6 @@ func (s *sources) tell(key source.Key, text string) {
 		s.observe(engine.SourceID(key), text)
 	}
 }
-
-// rewritten is where a URL is fetched from.
-func (s *sources) rewritten(url string) string { return s.rewrites.Apply(url) }
 
 // originRevision is the annotation that tells from what an artifact was built.
 const originRevision = "org.opencontainers.image.revision"
