@@ -10,8 +10,10 @@ package flux
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,6 +91,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		rewrites: cfg.Rewrites, passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
+	e.sources.generators = newGenerators(e.sources, cfg.Policy)
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
@@ -154,6 +157,13 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return err
 	})
 	all.Go(func() error {
+		err := e.cluster.Watch(ctx, artifactGenerators, e.cfg.Selector, cluster.Sink{Put: e.putGenerator(ctx), Dropped: e.sources.generators.dropped})
+		if err == nil {
+			close(e.sources.generators.listed)
+		}
+		return err
+	})
+	all.Go(func() error {
 		return e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
 	})
 	all.Go(func() error {
@@ -186,9 +196,20 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			return
 		}
 		if !kind.foreign {
-			e.finalizer(ctx, o, kind.resource)
+			e.finalizer(ctx, o, kind.resource, finalizer)
 		}
 		e.sources.put(o)
+	}
+}
+
+func (e *Engine) putGenerator(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		o, err := e.sources.generators.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, o, artifactGenerators, swapi.Finalizer)
 	}
 }
 
@@ -199,7 +220,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			e.cfg.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, ks, kustomizations)
+		e.finalizer(ctx, ks, kustomizations, finalizer)
 		e.runner.Upsert(e.cfg.Policy.declare(ks))
 	}
 }
@@ -211,7 +232,7 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, hr, helmReleases)
+		e.finalizer(ctx, hr, helmReleases, finalizer)
 		e.runner.Upsert(e.cfg.Policy.declareRelease(hr))
 	}
 }
@@ -230,14 +251,14 @@ func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	e.runner.Remove(id)
 }
 
-// finalizer puts our finalizer on an object that lacks it, in the background: it is needed when
+// finalizer puts a finalizer on an object that lacks it, in the background: it is needed when
 // the object is deleted, not before.
-func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource) {
-	if o.GetDeletionTimestamp() != nil || hasFinalizer(o) {
+func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource, name string) {
+	if o.GetDeletionTimestamp() != nil || slices.Contains(o.GetFinalizers(), name) {
 		return
 	}
 	go func() {
-		err := setFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, true)
+		err := setNamedFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, name, true)
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.V(1).Info("a finalizer could not be set; the next change of the object tries again",
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -103,7 +104,7 @@ func RefuseUpstream(ctx context.Context, config *rest.Config) error {
 	for i := range list.Items {
 		d := &list.Items[i]
 		replicas, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
-		if replicas > 0 && (d.GetName() == "source-controller" || d.GetName() == "kustomize-controller") {
+		if replicas > 0 && slices.Contains([]string{"source-controller", applyManager, generatorManager}, d.GetName()) {
 			return fmt.Errorf("%w: Deployment %s/%s serves the same API groups; scale it to 0 first", ErrUpstream, d.GetNamespace(), d.GetName())
 		}
 	}

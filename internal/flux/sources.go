@@ -36,7 +36,8 @@ type sources struct {
 	ctx      context.Context
 	wg       sync.WaitGroup
 
-	objects *cluster.Objects
+	objects    *cluster.Objects
+	generators *generators
 
 	mu    sync.RWMutex
 	feeds map[source.Key]*feed
@@ -76,6 +77,9 @@ func (s *sources) put(o origin) {
 	case before != nil && !slices.Equal(includesOf(before), includesOf(o)):
 		// It may close or open a cycle.
 		s.wakeIncluders(key)
+	case key.Kind == sourcev1.ExternalArtifactKind:
+		// Whoever makes it looks whether it is still as it was made.
+		s.generators.wakeReaders(key)
 	}
 }
 
@@ -105,6 +109,7 @@ func (s *sources) feed(key source.Key) (*feed, bool) {
 func (s *sources) changed(key source.Key) {
 	s.notify(engine.SourceID(key))
 	s.wakeIncluders(key)
+	s.generators.wakeReaders(key)
 }
 
 func (s *sources) tell(key source.Key, text string) {

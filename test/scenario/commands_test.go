@@ -69,6 +69,10 @@ func (w *world) resource(kind string) (mapping, string, error) {
 		kind = "OCIRepository"
 	case "hr":
 		kind = "HelmRelease"
+	case "ag":
+		kind = "ArtifactGenerator"
+	case "ea":
+		kind = "ExternalArtifact"
 	}
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
 	if err != nil {
@@ -230,6 +234,18 @@ func conditionOf(u *unstructured.Unstructured, kind string) (status, text string
 	return "", ""
 }
 
+// observedByReady is the generation that the Ready condition is about, for kinds that tell it nowhere else.
+func observedByReady(u *unstructured.Unstructured) int64 {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, item := range list {
+		c, _ := item.(map[string]any)
+		if generation, ok := c["observedGeneration"].(int64); ok && c["type"] == "Ready" {
+			return generation
+		}
+	}
+	return 0
+}
+
 // kwait waits for a condition: "kwait KIND/NAME ready", "kwait KIND/NAME failed REGEXP", or for a
 // field: "kwait KIND/NAME FIELD REGEXP".
 func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
@@ -250,7 +266,10 @@ func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
 			return pattern.MatchString(value), "it is " + value
 		}
 		status, text := conditionOf(u, "Ready")
-		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+		observed, told, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+		if !told {
+			observed = observedByReady(u)
+		}
 		want := map[string]string{"ready": "True", "failed": "False"}[args[1]]
 		current := args[1] != "ready" || observed == u.GetGeneration()
 		return status == want && current && pattern.MatchString(text), status + " " + text
