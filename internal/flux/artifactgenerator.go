@@ -2,12 +2,14 @@ package flux
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/source"
@@ -17,6 +19,9 @@ import (
 type generators struct {
 	sources *sources
 	policy  Policy
+	// shard are the labels by which objects are selected that are served here: what is made has those of
+	// its generator.
+	shard []string
 	// listed is closed when all are known that there were at the start.
 	listed chan struct{}
 
@@ -26,11 +31,21 @@ type generators struct {
 	claims map[source.Key]types.NamespacedName
 }
 
-func newGenerators(s *sources, policy Policy) *generators {
+func newGenerators(s *sources, policy Policy, selector string) (*generators, error) {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return nil, fmt.Errorf("reading the selector of what is served: %w", err)
+	}
+	var shard []string
+	requirements, _ := parsed.Requirements()
+	for _, r := range requirements {
+		shard = append(shard, r.Key())
+	}
 	return &generators{
+		shard:   shard,
 		sources: s, policy: policy, listed: make(chan struct{}),
 		held: map[types.NamespacedName]*generator{}, claims: map[source.Key]types.NamespacedName{},
-	}
+	}, nil
 }
 
 // put takes an ArtifactGenerator from the watch.
@@ -104,11 +119,10 @@ func (s *generators) wakeReaders(key source.Key) {
 	}
 }
 
-// wakeFailed has those of a namespace try again that failed: what changed with another one may have been
-// in their way.
+// wakeFailed has those try again that failed: what changed with another one may have been in their way.
 func (s *generators) wakeFailed(except types.NamespacedName) {
 	for _, g := range s.all() {
-		if g.id.Namespace == except.Namespace && g.id != except {
+		if g.id != except {
 			g.retry()
 		}
 	}

@@ -304,9 +304,15 @@ func fill(namespace string, index int, a swapi.OutputArtifact, captures map[stri
 	return out, nil
 }
 
-// metadataOf are the labels and annotations of an ExternalArtifact.
-func metadataOf(o *swapi.ArtifactGenerator, out output) (labels, annotations map[string]string) {
+// metadataOf are the labels and annotations of an ExternalArtifact; shard are those that it has from its
+// generator.
+func metadataOf(o *swapi.ArtifactGenerator, out output, shard []string) (labels, annotations map[string]string) {
 	labels, annotations = map[string]string{}, map[string]string{}
+	for _, key := range shard {
+		if value, there := o.Labels[key]; there {
+			labels[key] = value
+		}
+	}
 	maps.Copy(labels, out.labels)
 	if common := o.Spec.CommonMetadata; common != nil {
 		maps.Copy(labels, common.Labels)

@@ -18,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -108,7 +107,7 @@ func (g *generator) exists(ctx context.Context, other types.NamespacedName) bool
 
 // apply writes the object of an ExternalArtifact, unless it is as it should be.
 func (g *generator) apply(ctx context.Context, o *swapi.ArtifactGenerator, out output, before *sourcev1.ExternalArtifact) (*sourcev1.ExternalArtifact, error) {
-	labels, annotations := metadataOf(o, out)
+	labels, annotations := metadataOf(o, out, g.shard)
 	ref := &meta.NamespacedObjectKindReference{
 		APIVersion: swapi.GroupVersion.String(), Kind: swapi.ArtifactGeneratorKind, Name: o.Name, Namespace: o.Namespace,
 	}
@@ -239,14 +238,13 @@ func (g *generator) patch(ctx context.Context, key source.Key, part map[string]a
 	if err != nil {
 		return nil, fmt.Errorf("applying %s: %w", engine.SourceID(key), err)
 	}
-	return g.entered(u)
-}
-
-func (g *generator) entered(u *unstructured.Unstructured) (*sourcev1.ExternalArtifact, error) {
 	o, err := readAs[sourcev1.ExternalArtifact](u)
 	if err != nil {
 		return nil, err
 	}
-	g.sources.put(externalArtifact{o})
+	// One that is not known yet, or no more, comes by the watch.
+	if f, known := g.sources.feed(key); known {
+		f.put(externalArtifact{o})
+	}
 	return o, nil
 }

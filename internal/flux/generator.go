@@ -33,13 +33,13 @@ type generator struct {
 	settled bool
 	// outputs are what the last pass wanted to make.
 	outputs  map[source.Key]bool
-	last     *generation
+	last     *lookedAt
 	failure  string
 	failures int
 }
 
-// generation is what a pass had looked at, and when the next one is due although nothing changed.
-type generation struct {
+// lookedAt is what a pass had looked at, and when the next one is due although nothing changed.
+type lookedAt struct {
 	generation       int64
 	requested        string
 	sources, outputs string
@@ -221,7 +221,7 @@ func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *source
 			wait = fetchRetryMax
 		}
 	}
-	g.last = &generation{
+	g.last = &lookedAt{
 		generation: o.Generation, requested: o.Annotations[requestedAt], sources: in.digest, outputs: outputs,
 		failed: failure != nil, next: time.Now().Add(wait),
 	}

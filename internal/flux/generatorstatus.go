@@ -42,8 +42,7 @@ func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in i
 		after.Status.Inventory = together(o.Status.Inventory, made)
 		failedGenerator(after, failure)
 		g.told(o, &failure)
-		g.write(ctx, o, after)
-		return g.noted(o, in, &failure)
+		return g.concluded(ctx, o, after, in, &failure)
 	}
 	after.Status.Inventory, after.Status.ObservedSourcesDigest = made, in.digest
 	c := generatorConditions(after)
@@ -52,8 +51,19 @@ func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in i
 		fmt.Sprintf("reconciliation succeeded, generated %d artifact(s)", len(made)))
 	after.Status.Conditions = c.sorted()
 	g.told(o, nil)
-	g.write(ctx, o, after)
-	return g.noted(o, in, nil)
+	return g.concluded(ctx, o, after, in, nil)
+}
+
+// concluded writes the status. A pass whose status could not be written is to be made again.
+func (g *generator) concluded(ctx context.Context, o, after *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) time.Duration {
+	if g.write(ctx, o, after) {
+		return g.noted(o, in, failure)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last = nil
+	g.failures++
+	return min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
 }
 
 // together adds what was made to an inventory: what a failed pass leaves is deleted some day as well.
@@ -141,13 +151,14 @@ func (g *generator) rest(ctx context.Context, o *swapi.ArtifactGenerator) {
 	g.write(ctx, o, after)
 }
 
-// write writes the status, if it changed.
-func (g *generator) write(ctx context.Context, before, after *swapi.ArtifactGenerator) {
+// write writes the status, if it changed, and tells whether it could.
+func (g *generator) write(ctx context.Context, before, after *swapi.ArtifactGenerator) bool {
 	err := g.patchStatus(ctx, before, after)
 	if err != nil && ctx.Err() == nil {
 		logr.FromContextOrDiscard(ctx).Info("the state of an ArtifactGenerator could not be written down",
 			"generator", g.id.String(), "error", err.Error())
 	}
+	return err == nil
 }
 
 func (g *generator) patchStatus(ctx context.Context, before, after *swapi.ArtifactGenerator) error {
