@@ -2,8 +2,8 @@
 // controllers do, by the engine of this project.
 //
 // It reads the objects into units and sources, and writes their status, events, finalizers and
-// inventories in the upstream's words. It decides nothing about order, and writes no object of a
-// unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
+// inventories in the upstream's words, and the ExternalArtifacts that generators declare. It decides
+// nothing about order, and writes no object of a unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
 // stall with the field's name; it is never ignored.
 package flux
 

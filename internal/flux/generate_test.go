@@ -95,8 +95,10 @@ func TestOutputs(t *testing.T) {
 		err    string
 	}{
 		"found": {
-			"names are lower case, paths are as they are", "{app}-{env}", []string{"apps/Auth/dev/x", "apps/pay/prod/x"},
-			map[string]string{"auth-dev": "@repo/apps/Auth/dev/**", "pay-prod": "@repo/apps/pay/prod/**"}, "",
+			"names are lower case, paths are as they are", "{app}-{env}",
+			[]string{"apps/Auth/dev/x", "apps/pay/prod/x"},
+			map[string]string{"auth-dev": "@repo/apps/Auth/dev/**", "pay-prod": "@repo/apps/pay/prod/**"},
+			"",
 		},
 		"none":      {"no directory is no failure", "{app}", []string{"x"}, map[string]string{}, ""},
 		"collision": {"two directories may not be one artifact", "{app}", []string{"apps/a/dev/x", "apps/A/dev/x"}, nil, `directory "apps/a/dev": spec.artifacts[0].name: "a" is taken by directory "apps/A/dev" already`},

@@ -125,14 +125,14 @@ func (c *Composer) put(r *request, f *source.File, to *stage) error {
 
 // target is where a file goes.
 func (r *request) target(p string, to *stage) string {
-	switch {
-	case r.strip == p:
+	switch r.strip {
+	case p:
 		// The one file that was named: into a directory under its own name, else under the name that was given.
 		if r.into || to.dirs[r.to] > 0 {
 			return path.Join(r.to, path.Base(p))
 		}
 		return r.to
-	case r.strip == "":
+	case "":
 		return path.Join(r.to, p)
 	default:
 		return path.Join(r.to, strings.TrimPrefix(p, r.strip+"/"))
