@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -181,7 +183,7 @@ func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader R
 	if !ok {
 		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))}
 	}
-	chart, err := loadChart(artifact)
+	chart, err := loadChart(key, artifact)
 	if err != nil {
 		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("reading the chart of %s: %w", engine.SourceID(key), err)}
 	}
@@ -209,7 +211,15 @@ func (f *releaseFailure) Unwrap() error { return f.err }
 // Reason is that of the Ready condition.
 func (f *releaseFailure) Reason() string { return f.reason }
 
-func loadChart(a *source.Artifact) (*helm.Chart, error) {
+func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
+	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {
+		// It was put together here, and is packed for whoever downloads it only.
+		var packed bytes.Buffer
+		if _, _, err := source.Pack(a.Tree, &packed); err != nil {
+			return nil, err
+		}
+		return helm.LoadChart(packed.Bytes())
+	}
 	if a.File == nil {
 		return nil, errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
 	}
