@@ -17,6 +17,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	account := orDefault(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
 	u := engine.Unit{
 		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
+		FollowsDrift: hr.GetDriftDetection().MustDetectChanges(),
 		Requested: hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
 		Source: releaseSource(hr), Target: target(hr.Namespace, hr.Spec.KubeConfig, account),
 		Interval: hr.Spec.Interval.Duration, RetryInterval: hr.Spec.Interval.Duration, Timeout: hr.GetTimeout().Duration,

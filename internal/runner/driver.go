@@ -88,6 +88,7 @@ func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inp
 // startAct has the driver act, and begins to follow what the unit holds then.
 func (r *Runner) startAct(u *unit) {
 	p, d := u.pass, r.driven(u.ID)
+	r.countLooks(u)
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)

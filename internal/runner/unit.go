@@ -65,6 +65,8 @@ type unit struct {
 	// versions are those of the objects that the last render read.
 	versions map[engine.ObjectID]uint64
 
+	// left is what a driver left of the objects; nil while it is not known, or of no interest.
+	left    map[engine.ObjectID]string
 	drift   map[engine.ObjectID]bool
 	suspect map[engine.ObjectID]bool
 	driftAt time.Time
