@@ -112,7 +112,7 @@ func (s *system) begin(ctx context.Context) error {
 		ObserveSource: s.say.Source,
 	}
 	if s.metrics != nil {
-		config.Passed = s.metrics.Pass
+		config.Passed, config.Gone = s.metrics.Pass, s.metrics.Forget
 	}
 	s.options.serving.apply(&config)
 	engine, err := flux.Start(ctx, config)

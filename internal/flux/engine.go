@@ -55,6 +55,8 @@ type Config struct {
 	// Passed, when set, is told of each pass over an object that ended, and how long it took. It must
 	// not block.
 	Passed func(kind, namespace, name string, took time.Duration, ok bool)
+	// Gone, when set, is told of each object that is no longer there.
+	Gone func(kind, namespace, name string)
 	Log    logr.Logger
 }
 
@@ -219,6 +221,7 @@ func (e *Engine) dropSource(kind *sourceKind) func(*unstructured.Unstructured) {
 	drop := e.sources.dropped(kind)
 	return func(u *unstructured.Unstructured) {
 		drop(u)
+		e.gone(kind.name, u)
 		if kind == helmChartKinds {
 			e.charts.touched(u)
 		}
@@ -277,14 +280,22 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 
 func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	id := releaseID(u.GetNamespace(), u.GetName())
+	e.gone(id.Kind, u)
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
 	e.upsertReleases(e.releases.twins.drop(id))
 }
 
+func (e *Engine) gone(kind string, o metav1.Object) {
+	if e.cfg.Gone != nil {
+		e.cfg.Gone(kind, o.GetNamespace(), o.GetName())
+	}
+}
+
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	id := unitID(u.GetNamespace(), u.GetName())
+	e.gone(id.Kind, u)
 	e.registry.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
