@@ -1,0 +1,126 @@
+package flux
+
+import (
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Declaration is what an object declares: a unit, and where the chart of a release comes from.
+type Declaration struct {
+	Unit  engine.Unit
+	Chart ChartOrigin
+}
+
+// ChartOrigin is where a chart is looked for.
+type ChartOrigin struct {
+	// Source is the object that says where. It is not always the source of the unit: a release that names
+	// a repository has a HelmChart between the two.
+	Source engine.SourceID
+	// Name is that of the chart, or its path; it is empty when the source is one chart.
+	Name string
+	// Version is a range of versions; it may be empty.
+	Version string
+}
+
+// String is what a person reads, such as `chart web 1.x of HelmRepository/apps/charts`.
+func (o ChartOrigin) String() string {
+	text := "chart"
+	for _, word := range []string{o.Name, o.Version} {
+		if word != "" {
+			text += " " + word
+		}
+	}
+	return text + " of " + o.Source.String()
+}
+
+// IsUnit tells whether an object declares a unit.
+func IsUnit(u *unstructured.Unstructured) bool {
+	kind := u.GroupVersionKind().GroupKind()
+	return kind == kustomizationKind || kind == helmReleaseKind
+}
+
+// Declared reads what an object declares that is a unit.
+func Declared(u *unstructured.Unstructured) (Declaration, error) {
+	d, err := declare(u)
+	return d.Declaration, err
+}
+
+func declare(u *unstructured.Unstructured) (declared, error) {
+	var d declared
+	var err error
+	d.Unit.ID = engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
+		if d.hr, err = readAs[helmv2.HelmRelease](u); err == nil {
+			d.Unit, d.Chart = Policy{}.declareRelease(d.hr), chartOrigin(d.hr)
+		}
+		return d, err
+	}
+	if d.ks, err = readAs[kustomizev1.Kustomization](u); err == nil {
+		d.Unit = Policy{}.declare(d.ks)
+	}
+	return d, err
+}
+
+func chartOrigin(hr *helmv2.HelmRelease) ChartOrigin {
+	if hr.Spec.Chart == nil {
+		return ChartOrigin{Source: releaseSource(hr)}
+	}
+	namespace, spec := chartTemplate(hr)
+	return originOf(namespace, spec)
+}
+
+func originOf(namespace string, spec *sourcev1.HelmChartSpec) ChartOrigin {
+	return ChartOrigin{
+		Source: engine.SourceID{Kind: spec.SourceRef.Kind, Namespace: namespace, Name: spec.SourceRef.Name},
+		Name:   spec.Chart, Version: spec.Version,
+	}
+}
+
+// SourceOf is the source that an object reads: that of a unit, or the one that a HelmChart is taken from.
+// Other sources read none.
+func SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
+	if IsUnit(u) {
+		d, err := Declared(u)
+		return d.Unit.Source, err
+	}
+	if u.GetKind() != sourcev1.HelmChartKind {
+		return engine.SourceID{}, nil
+	}
+	chart, err := readAs[sourcev1.HelmChart](u)
+	if err != nil {
+		return engine.SourceID{}, err
+	}
+	return originOf(chart.Namespace, &chart.Spec).Source, nil
+}
+
+// Static tells whether an object is never fetched or looked at by itself: it has no status.
+func Static(u *unstructured.Unstructured) bool {
+	kind, _, _ := unstructured.NestedString(u.Object, "spec", "type")
+	return u.GetKind() == sourcev1.HelmRepositoryKind && kind == sourcev1.HelmRepositoryTypeOCI
+}
+
+// Manager is the field manager under which the objects of a unit are applied.
+func Manager(id engine.UnitID) string {
+	if id.Kind == helmReleaseKind.Kind {
+		return releaseManager
+	}
+	return applyManager
+}
+
+// chartTemplate is the HelmChart that a HelmRelease with spec.chart stands for, and its namespace.
+func chartTemplate(hr *helmv2.HelmRelease) (string, *sourcev1.HelmChartSpec) {
+	t := &hr.Spec.Chart.Spec
+	spec := &sourcev1.HelmChartSpec{
+		Chart: t.Chart, Version: t.Version, Interval: hr.Spec.Chart.GetInterval(hr.Spec.Interval),
+		SourceRef:         sourcev1.LocalHelmChartSourceReference{APIVersion: t.SourceRef.APIVersion, Kind: t.SourceRef.Kind, Name: t.SourceRef.Name},
+		ReconcileStrategy: t.ReconcileStrategy, ValuesFiles: t.ValuesFiles, IgnoreMissingValuesFiles: t.IgnoreMissingValuesFiles,
+	}
+	if v := t.Verify; v != nil {
+		spec.Verify = &sourcev1.HelmChartVerification{Provider: v.Provider, SecretRef: v.SecretRef}
+	}
+	return hr.Spec.Chart.GetNamespace(hr.Namespace), spec
+}

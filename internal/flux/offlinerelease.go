@@ -1,0 +1,84 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm"
+)
+
+// release renders what an install of a release would apply.
+func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *OfflineUnit) {
+	into.Rendered = true
+	prepared, err := prepareRelease(ctx, hr, w, w.renderer, func(ctx context.Context) (givenChart, error) { return w.chart(ctx, hr) })
+	if err != nil {
+		into.Err = err
+		return
+	}
+	kinds := w.kinds()
+	served := slices.Concat(w.options.APIVersions, slices.Sorted(maps.Keys(kinds)))
+	options := helm.TemplateOptions{
+		Common: installOptions(hr, prepared).Common, KubeVersion: w.options.KubeVersion, APIVersions: served,
+		ClusterWide: func(gvk schema.GroupVersionKind) bool { return w.clusterWide(gvk, kinds) },
+	}
+	rendered, err := helm.Template(ctx, options)
+	if err != nil {
+		into.Err = err
+		return
+	}
+	into.Hooks, into.Objects = rendered.Hooks, append(rendered.CRDs, rendered.Objects...)
+	if options.CRDs == helm.CreateReplaceCRDs {
+		return
+	}
+	into.Kept = map[engine.ObjectID]bool{}
+	for _, crd := range rendered.CRDs {
+		into.Kept[engine.IDOf(crd)] = true
+	}
+}
+
+// clusterWide tells whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
+// what Kubernetes itself has. What nobody knows is taken to have them.
+func (w *walk) clusterWide(gvk schema.GroupVersionKind, kinds map[string]bool) bool {
+	if w.options.ClusterWide != nil {
+		if is, known := w.options.ClusterWide(gvk); known {
+			return is
+		}
+	}
+	if is, known := kinds[gvk.GroupVersion().String()+"/"+gvk.Kind]; known {
+		return is
+	}
+	version, kind := gvk.ToAPIVersionAndKind()
+	return openapi.IsCertainlyClusterScoped(yaml.TypeMeta{APIVersion: version, Kind: kind})
+}
+
+// kinds are those that the CRDs among what was rendered define, as charts name them, and whether they
+// have no namespaces: "group/version/Kind", and "group/version" for charts that ask for it.
+func (w *walk) kinds() map[string]bool {
+	kinds := map[string]bool{}
+	for id, o := range w.held {
+		if id.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+		scope, _, _ := unstructured.NestedString(o.Object, "spec", "scope")
+		versions, _, _ := unstructured.NestedSlice(o.Object, "spec", "versions")
+		for _, v := range versions {
+			version, _ := v.(map[string]any)
+			if version["served"] == true {
+				kinds[fmt.Sprintf("%s/%s", group, version["name"])] = false
+				kinds[fmt.Sprintf("%s/%s/%s", group, version["name"], kind)] = scope == "Cluster"
+			}
+		}
+	}
+	return kinds
+}
