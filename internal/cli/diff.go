@@ -144,6 +144,9 @@ func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
 		return nil
 	case !u.Rendered:
 		return nil
+	case u.Unit.Target.Cluster != "":
+		fmt.Fprintf(d.io.Err, "· %s is applied to another cluster, and not compared\n", u.Unit.ID)
+		return nil
 	}
 	declared := map[engine.ObjectID]bool{}
 	for _, o := range u.Objects {

@@ -144,7 +144,7 @@ func gaveUp(ctx context.Context, ref reference) error {
 func (s *syncer) pass(ctx context.Context, t *turn) error {
 	if flux.Static(t.object) {
 		t.ready = true
-		return s.print("✓ %s nothing is fetched before a chart of it is", t.reference)
+		return s.print("✓ %s is a registry: its charts are fetched one by one", t.reference)
 	}
 	token := time.Now().UTC().Format(time.RFC3339Nano)
 	change := map[string]any{"metadata": map[string]any{"annotations": s.annotations(t, token)}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -100,10 +101,12 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 		return t.object, nil
 	}
 	source, err := ref.get(ctx, s.client)
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, s.print("· %s does not exist", ref)
+	case err != nil:
 		return nil, err
-	}
-	if suspended(source) {
+	case suspended(source):
 		return nil, s.print("· %s is suspended: what it holds stays", ref)
 	}
 	s.add(ref, source)

@@ -61,7 +61,7 @@ func printTree(ctx context.Context, o offlineOptions, ref reference, all bool) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(o.io.Out, ref.String()+"  "+root.text)
+	fmt.Fprintln(o.io.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
 	return t.children(ctx, root, "", true)
 }
 
@@ -76,6 +76,9 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 	if o.dir != "" {
 		units, err := o.units(ctx)
 		return func(_ context.Context, ref reference) (crown, error) { return planted(units, ref) }, err
+	}
+	if o.charts || o.root != "" || o.ageKeyFile != "" || len(o.rewrite) > 0 {
+		return nil, hint(errors.New("--charts, --rewrite, --path and --age-key-file are about a directory, and none is named"), "headgate tree --repository PATH")
 	}
 	client, err := o.client()
 	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref) }, err

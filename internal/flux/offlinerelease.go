@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -25,7 +27,11 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 		return
 	}
 	kinds := w.kinds()
-	served := slices.Concat(w.options.APIVersions, slices.Sorted(maps.Keys(kinds)))
+	served := w.options.APIVersions
+	if len(served) == 0 {
+		served = stableKinds()
+	}
+	served = slices.Concat(served, slices.Sorted(maps.Keys(kinds)))
 	options := helm.TemplateOptions{
 		Common: installOptions(hr, prepared).Common, KubeVersion: w.options.KubeVersion, APIVersions: served,
 		ClusterWide: func(gvk schema.GroupVersionKind) bool { return w.clusterWide(gvk, kinds) },
@@ -43,6 +49,17 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 	for _, crd := range rendered.CRDs {
 		into.Kept[engine.IDOf(crd)] = true
 	}
+}
+
+// stableKinds are those that any cluster serves, as charts name them.
+func stableKinds() []string {
+	var kinds []string
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		if strings.Trim(gvk.Version, "v0123456789") == "" {
+			kinds = append(kinds, gvk.GroupVersion().String()+"/"+gvk.Kind)
+		}
+	}
+	return kinds
 }
 
 // clusterWide tells whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
