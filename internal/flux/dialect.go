@@ -86,7 +86,7 @@ func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization
 		return fmt.Errorf("encoding the status of %s/%s: %w", ks.Namespace, ks.Name, err)
 	}
 	u, err := d.client.Resource(kustomizations).Namespace(ks.Namespace).Patch(ctx, ks.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: kustomizeField}, "status")
+		patchAs(kustomizeField), "status")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -96,6 +96,8 @@ func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization
 	_, err = d.registry.put(u)
 	return err
 }
+
+func patchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{FieldManager: manager} }
 
 // statusPatch is a merge patch that makes one status the other.
 func statusPatch(before, after any) ([]byte, error) {
@@ -222,7 +224,7 @@ func setFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav
 	if err != nil {
 		return fmt.Errorf("encoding the finalizers of %s: %w", o.GetName(), err)
 	}
-	_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kustomizeField})
+	_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(kustomizeField))
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

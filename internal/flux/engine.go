@@ -65,6 +65,7 @@ type Engine struct {
 	dialect  *dialect
 	registry *kustomizationRegistry
 	releases *releases
+	charts   *releaseCharts
 	recovery recovery
 	swept    chan struct{}
 }
@@ -102,6 +103,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases.secrets, e.releases.store, e.releases.events = client, cfg.Store, ev
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
+	e.charts = newReleaseCharts(e.sources, e.releases, cfg.Policy)
+	e.releases.charts, e.sources.absence = e.charts, e.charts.failure
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
 		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
@@ -113,7 +116,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.sources.client, e.dialect.client, e.releases.client = e.cluster.Dynamic, e.cluster.Dynamic, e.cluster.Dynamic
+	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
 	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames()})
 	return e, e.start(ctx)
@@ -130,12 +134,14 @@ func (e *Engine) start(ctx context.Context) error {
 		stopEvents()
 		return err
 	}
+	e.charts.run(ctx)
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
 		e.runner.Run(ctx)
 		e.sources.wg.Wait()
 		e.recovery.running.Wait()
+		e.charts.wg.Wait()
 		close(e.swept)
 	}()
 	return nil
@@ -146,7 +152,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	var sources, all errgroup.Group
 	for _, kind := range servedSources {
 		sources.Go(func() error {
-			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.sources.dropped(kind.sourceKind)})
+			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.dropSource(kind.sourceKind)})
 		})
 	}
 	all.Go(func() error {
@@ -188,10 +194,23 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		if !kind.foreign {
+		if !o.kind().foreign {
 			e.finalizer(ctx, o, kind.resource)
 		}
 		e.sources.put(o)
+		if kind.sourceKind == helmChartKinds {
+			e.charts.touched(o)
+		}
+	}
+}
+
+func (e *Engine) dropSource(kind *sourceKind) func(*unstructured.Unstructured) {
+	drop := e.sources.dropped(kind)
+	return func(u *unstructured.Unstructured) {
+		drop(u)
+		if kind == helmChartKinds {
+			e.charts.touched(u)
+		}
 	}
 }
 
@@ -215,7 +234,22 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 			return
 		}
 		e.finalizer(ctx, hr, helmReleases)
-		e.runner.Upsert(e.cfg.Policy.declareRelease(hr))
+		id := releaseID(hr.Namespace, hr.Name)
+		e.charts.changed(id)
+		e.upsertReleases(append(e.releases.twins.put(hr), id))
+	}
+}
+
+// upsertReleases hands releases over that changed, or whose neighbours did.
+func (e *Engine) upsertReleases(ids []engine.UnitID) {
+	for _, id := range ids {
+		hr, there := e.releases.get(id)
+		if !there {
+			continue
+		}
+		u := e.cfg.Policy.declareRelease(hr)
+		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
+		e.runner.Upsert(u)
 	}
 }
 
@@ -224,6 +258,7 @@ func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
+	e.upsertReleases(e.releases.twins.drop(id))
 }
 
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {

@@ -68,6 +68,8 @@ type fetched struct {
 	// ready words the Ready condition of an artifact, event what a new one is told by.
 	ready func(*source.Artifact) (reason, message string)
 	event func(*source.Artifact) string
+	// told is the reason of that event, when it is not "NewArtifact".
+	told string
 	// observe writes down what only this kind of source has.
 	observe func(after origin, c *conditions)
 }
@@ -81,8 +83,10 @@ type feed struct {
 	clone source.Clone
 	// bucket is what was found last in one; it belongs to the same goroutine.
 	bucket *source.BucketResult
-	wake   chan struct{}
-	stop   context.CancelFunc
+	// selected is what was selected last of a repository of charts; it belongs to the same goroutine.
+	selected selectedChart
+	wake     chan struct{}
+	stop     context.CancelFunc
 
 	mu  sync.Mutex
 	now origin
@@ -91,8 +95,10 @@ type feed struct {
 	settled  bool
 	failure  string
 	failures int
-	nudged   bool
-	done     *requestedPass
+	// index is that of a repository of charts.
+	index  *source.Index
+	nudged bool
+	done   *requestedPass
 	// seen is what the last look at what the source is made from gave; made is that of which the
 	// artifact is made.
 	seen, made string
@@ -195,6 +201,7 @@ func (f *feed) pass(ctx context.Context) time.Duration {
 		return forever
 	}
 	if errors.Is(err, errPending) {
+		time.AfterFunc(fetchPatience, f.settle)
 		return f.rest(o)
 	}
 	if f.sources.passed != nil {
@@ -309,7 +316,7 @@ func (f *feed) client(o origin) dynamic.ResourceInterface {
 // finalize deletes what is stored of a source that is deleted, and lets its object go.
 func (f *feed) finalize(ctx context.Context, o origin) {
 	err := f.sources.store.Delete(f.key)
-	if err == nil && !o.kind().foreign {
+	if err == nil && f.key.Kind != sourcev1.ExternalArtifactKind {
 		err = setFinalizer(ctx, f.client(o), o, false)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -344,7 +351,7 @@ func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
 		*status.handled = requested
 	}
 	if fresh {
-		f.sources.events.emit(o.object(), corev1.EventTypeNormal, "NewArtifact", got.event(a), map[string]string{
+		f.sources.events.emit(o.object(), corev1.EventTypeNormal, orDefault(got.told, "NewArtifact"), got.event(a), map[string]string{
 			"source.toolkit.fluxcd.io/revision": a.Revision, "source.toolkit.fluxcd.io/digest": a.Digest,
 		})
 	}
@@ -424,7 +431,7 @@ func (f *feed) patch(ctx context.Context, before, after origin) error {
 		return nil
 	}
 	u, err := f.client(before).Patch(ctx, before.GetName(), types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: sourceField}, "status")
+		patchAs(sourceField), "status")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

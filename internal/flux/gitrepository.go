@@ -2,7 +2,6 @@ package flux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -47,10 +46,8 @@ func (r gitRepository) status() sourceStatus {
 func (r gitRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	repo := r.GitRepository
 	if len(repo.Spec.Include) > 0 {
-		select {
-		case <-f.sources.listed:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := f.sources.waitListed(ctx); err != nil {
+			return nil, err
 		}
 	}
 	options, err := f.sources.options(ctx, repo)
@@ -58,10 +55,7 @@ func (r gitRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 		return nil, err
 	}
 	includes, err := f.sources.includes(repo)
-	if errors.Is(err, errPending) {
-		time.AfterFunc(fetchPatience, f.settle)
-	}
-	same, known := f.look(lookOf(includes, err), r)
+	same, known := f.look(lookOf(includes.key(), err), r)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 	}
 	for i, in := range repo.Spec.Include {
 		name := in.GitRepositoryRef.Name
-		a, err := s.includable(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: name})
+		a, err := s.part(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: name})
 		if err != nil {
 			var failure *sourceFailure
 			if errors.As(err, &failure) {
@@ -66,11 +66,12 @@ func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 	return all, nil
 }
 
-// includable returns the artifact of a source that is included.
-func (s *sources) includable(key source.Key) (*source.Artifact, error) {
+// part returns the artifact of a source that another one is made from. The error is errPending when it is
+// about to be known what there is.
+func (s *sources) part(key source.Key) (*source.Artifact, error) {
 	f, known := s.feed(key)
 	if !known {
-		return nil, unavailable(reasonNotFound, fmt.Errorf("GitRepository %q does not exist", key.Name))
+		return nil, unavailable(reasonNotFound, fmt.Errorf("%s %q does not exist", key.Kind, key.Name))
 	}
 	o := f.current()
 	settled, failure := f.state()
@@ -83,7 +84,7 @@ func (s *sources) includable(key source.Key) (*source.Artifact, error) {
 	case failure == "" && !o.suspended() && o.GetDeletionTimestamp() == nil:
 		return nil, errPending
 	}
-	return nil, unavailable(reasonNoArtifact, fmt.Errorf("GitRepository %q has no artifact", key.Name))
+	return nil, unavailable(reasonNoArtifact, fmt.Errorf("%s %q has no artifact", key.Kind, key.Name))
 }
 
 // includedBy returns the names of what a source includes.
@@ -130,25 +131,45 @@ func includeCycle(start string, edges func(string) []string) []string {
 	return walk([]string{start})
 }
 
-// wakeIncluders has the sources fetched that include one, if they have not seen yet what it has now.
-func (s *sources) wakeIncluders(key source.Key) {
+// composed is an origin that is made from other sources.
+type composed interface {
+	origin
+	// concerns tells whether a change of another source may matter.
+	concerns(key source.Key) bool
+	// look says what there is now of what it is made from. The error is errPending when that is about to be
+	// known.
+	look(s *sources) (string, error)
+}
+
+// concerns is true for every source of the namespace: one that is not included may close or open a cycle.
+func (r gitRepository) concerns(key source.Key) bool {
+	return len(r.Spec.Include) > 0 && key.Namespace == r.Namespace
+}
+
+func (r gitRepository) look(s *sources) (string, error) {
+	now, err := s.includes(r.GitRepository)
+	return now.key(), err
+}
+
+// wakeComposed has the sources fetched that are made from one, if they have not seen yet what it has now.
+func (s *sources) wakeComposed(key source.Key) {
 	s.mu.RLock()
-	near := make([]*feed, 0, len(s.feeds))
+	others := make([]*feed, 0, len(s.feeds))
 	for other, f := range s.feeds {
-		if other.Namespace == key.Namespace && other != key {
-			near = append(near, f)
+		if other != key {
+			others = append(others, f)
 		}
 	}
 	s.mu.RUnlock()
-	for _, f := range near {
-		if repo, ok := f.current().(gitRepository); ok && len(repo.Spec.Include) > 0 {
-			f.lookAtIncludes(repo.GitRepository)
+	for _, f := range others {
+		if o, ok := f.current().(composed); ok && o.concerns(key) {
+			f.lookAgain(o)
 		}
 	}
 }
 
-func (f *feed) lookAtIncludes(repo *sourcev1.GitRepository) {
-	now, err := f.sources.includes(repo)
+func (f *feed) lookAgain(o composed) {
+	now, err := o.look(f.sources)
 	if errors.Is(err, errPending) {
 		return
 	}
@@ -157,12 +178,12 @@ func (f *feed) lookAtIncludes(repo *sourcev1.GitRepository) {
 	}
 }
 
-// lookOf is what a look at the includes gave, to be compared with that of another time.
-func lookOf(i included, err error) string {
+// lookOf is what a look at the parts gave, to be compared with that of another time.
+func lookOf(now string, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return i.key()
+	return now
 }
 
 // sameIncludes tells that the artifact in the status was made from what is included now.

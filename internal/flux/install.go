@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -88,6 +89,9 @@ func Install(ctx context.Context, config *rest.Config) error {
 // ErrUpstream is returned when the upstream's controllers serve the API groups already.
 var ErrUpstream = errors.New("Flux runs on this cluster")
 
+// upstreamControllers are those whose API groups are served here.
+var upstreamControllers = []string{"source-controller", "kustomize-controller", "helm-controller", "source-watcher"}
+
 // RefuseUpstream fails with ErrUpstream, naming the Deployment, when a controller of the upstream
 // runs on the cluster: two masters never serve one API group.
 func RefuseUpstream(ctx context.Context, config *rest.Config) error {
@@ -103,7 +107,7 @@ func RefuseUpstream(ctx context.Context, config *rest.Config) error {
 	for i := range list.Items {
 		d := &list.Items[i]
 		replicas, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
-		if replicas > 0 && (d.GetName() == "source-controller" || d.GetName() == "kustomize-controller") {
+		if replicas > 0 && slices.Contains(upstreamControllers, d.GetName()) {
 			return fmt.Errorf("%w: Deployment %s/%s serves the same API groups; scale it to 0 first", ErrUpstream, d.GetNamespace(), d.GetName())
 		}
 	}

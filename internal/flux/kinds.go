@@ -15,7 +15,7 @@ type sourceKind struct {
 	resource schema.GroupVersionResource
 	// failed is the reason of Flux for a fetch that failed and has no reason of its own.
 	failed string
-	// foreign is set when someone else writes the status of the objects.
+	// foreign is set when nothing is written to the objects: neither a status nor a finalizer.
 	foreign bool
 }
 
@@ -24,6 +24,9 @@ var gitRepositoryKinds = &sourceKind{name: sourcev1.GitRepositoryKind, resource:
 var (
 	ociRepositoryKinds    = &sourceKind{name: sourcev1.OCIRepositoryKind, resource: ociRepositories, failed: sourcev1.OCIPullFailedReason}
 	bucketKinds           = &sourceKind{name: sourcev1.BucketKind, resource: buckets, failed: sourcev1.BucketOperationFailedReason}
+	helmRepositoryKinds   = &sourceKind{name: sourcev1.HelmRepositoryKind, resource: helmRepositories, failed: sourcev1.IndexationFailedReason}
+	helmRegistryKinds     = &sourceKind{name: sourcev1.HelmRepositoryKind, resource: helmRepositories, foreign: true}
+	helmChartKinds        = &sourceKind{name: sourcev1.HelmChartKind, resource: helmCharts, failed: reasonChartPull}
 	externalArtifactKinds = &sourceKind{name: sourcev1.ExternalArtifactKind, resource: externalArtifacts, failed: sourcev1.ReadOperationFailedReason, foreign: true}
 )
 
@@ -37,6 +40,8 @@ var servedSources = []servedSource{
 	{gitRepositoryKinds, newGitRepository},
 	{ociRepositoryKinds, newOCIRepository},
 	{bucketKinds, newBucket},
+	{helmRepositoryKinds, newHelmRepository},
+	{helmChartKinds, newHelmChart},
 	{externalArtifactKinds, newExternalArtifact},
 }
 

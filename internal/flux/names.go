@@ -38,6 +38,8 @@ var (
 	gitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")
 	ociRepositories   = sourcev1.GroupVersion.WithResource("ocirepositories")
 	externalArtifacts = sourcev1.GroupVersion.WithResource("externalartifacts")
+	helmRepositories  = sourcev1.GroupVersion.WithResource("helmrepositories")
+	helmCharts        = sourcev1.GroupVersion.WithResource("helmcharts")
 	buckets           = sourcev1.GroupVersion.WithResource("buckets")
 
 	helmReleases    = helmv2.GroupVersion.WithResource("helmreleases")

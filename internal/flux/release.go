@@ -67,15 +67,17 @@ func (t Policy) deniedChart(hr *helmv2.HelmRelease) string {
 	if !t.NoCrossNamespaceRefs || source.Namespace == hr.Namespace {
 		return ""
 	}
-	return fmt.Sprintf("spec.chartRef: %s is in another namespace; references across namespaces are blocked on this cluster", source)
+	field := "spec.chart.spec.sourceRef"
+	if hr.Spec.ChartRef != nil {
+		field = "spec.chartRef"
+	}
+	return fmt.Sprintf("%s: %s is in another namespace; references across namespaces are blocked on this cluster", field, source)
 }
 
 func unsupportedRelease(hr *helmv2.HelmRelease) string {
 	switch {
-	case hr.Spec.ChartRef == nil:
-		return "spec.chart: charts of a HelmRepository are not served; use spec.chartRef with an OCIRepository"
-	case hr.Spec.ChartRef.Kind != sourcev1.OCIRepositoryKind && hr.Spec.ChartRef.Kind != sourcev1.ExternalArtifactKind:
-		return fmt.Sprintf("spec.chartRef.kind: %q is not served; use an OCIRepository", hr.Spec.ChartRef.Kind)
+	case hr.Spec.ChartRef == nil && hr.Spec.Chart == nil:
+		return "spec.chart or spec.chartRef is needed"
 	case hr.Spec.WaitStrategy != nil && hr.Spec.WaitStrategy.Name == helmv2.WaitStrategyLegacy:
 		return "spec.waitStrategy: \"legacy\" is not served; remove the field"
 	default:

@@ -47,11 +47,21 @@ func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &act{ctx: ctx, set: s, hr: hr, work: work, client: client}
-	requested := hr.Annotations[requestedAt]
-	a.force = requested != "" && hr.Annotations[helmv2.ForceRequestAnnotation] == requested && work.status.LastHandledForceAt != requested
-	a.reset = requested != "" && hr.Annotations[helmv2.ResetRequestAnnotation] == requested && work.status.LastHandledResetAt != requested
-	return a, nil
+	return &act{ctx: ctx, set: s, hr: hr, work: work, client: client}, nil
+}
+
+// take takes what a user asked for. It counts for one pass, however that ends.
+func (a *act) take() {
+	requested, status := a.hr.Annotations[requestedAt], a.work.status
+	if requested == "" {
+		return
+	}
+	if a.hr.Annotations[helmv2.ForceRequestAnnotation] == requested && status.LastHandledForceAt != requested {
+		a.force, status.LastHandledForceAt = true, requested
+	}
+	if a.hr.Annotations[helmv2.ResetRequestAnnotation] == requested && status.LastHandledResetAt != requested {
+		a.reset, status.LastHandledResetAt = true, requested
+	}
 }
 
 // Act brings a release as far as it can be without waiting for its objects.
@@ -60,6 +70,7 @@ func (s *releases) Act(ctx context.Context, w runner.Work) runner.Acted {
 	if err != nil {
 		return failedAct("FactoryError", err.Error(), true)
 	}
+	a.take()
 	defer s.publish(w.Unit, a.work)
 	for range mostSteps {
 		step, err := a.decide()
@@ -209,12 +220,6 @@ func (a *act) done() runner.Acted {
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}
-	if a.force {
-		a.work.status.LastHandledForceAt = a.hr.Annotations[requestedAt]
-	}
-	if a.reset {
-		a.work.status.LastHandledResetAt = a.hr.Annotations[requestedAt]
-	}
 	return out
 }
 
@@ -278,7 +283,20 @@ func (a *act) failedRelease(action plan.Action, message string, counts bool) run
 	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
 		a.hr.GetReleaseName(), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
 	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
-	return failedAct(reason, text, true)
+	out := failedAct(reason, text, true)
+	if counts {
+		out.Failure.After = a.nextTry()
+	}
+	return out
+}
+
+// firstTry is how long a release rests after the first action that failed.
+const firstTry = 250 * time.Millisecond
+
+// nextTry is how long a release rests before what follows on a failed action: remediation, or the next
+// try. How often that is comes from what is declared.
+func (a *act) nextTry() time.Duration {
+	return min(firstTry<<min(max(a.work.status.Failures-1, 0), 12), a.hr.Spec.Interval.Duration)
 }
 
 // remediate rolls back or uninstalls a release that failed.
@@ -305,6 +323,7 @@ func (a *act) remediate(step plan.Step) (runner.Acted, bool) {
 	text := fmt.Sprintf("Helm %s remediation for release %s succeeded: %s", verb, where, step.Reason)
 	a.condition(helmv2.RemediatedCondition, metav1.ConditionTrue, succeeded, text)
 	out := failedAct(succeeded, text, true)
+	out.Failure.After = a.nextTry()
 	if step.Action == plan.Remediate {
 		out.Held, out.Entries = true, []engine.Entry{}
 	}
@@ -399,6 +418,7 @@ func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
 	}
 	a.countFailure(latest)
 	out := failedAct(helmv2.TestFailedReason, text, true)
+	out.Failure.After = a.nextTry()
 	return &out
 }
 

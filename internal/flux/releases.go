@@ -36,7 +36,9 @@ type releases struct {
 	store       *source.Store
 	events      events
 	renderer    *render.Renderer
+	twins       *twins
 	connections *connections
+	charts      *releaseCharts
 	passed      func(kind, namespace, name string, took time.Duration, ok bool)
 
 	mu      sync.Mutex
@@ -65,7 +67,7 @@ type preparedRelease struct {
 
 func newReleases() *releases {
 	return &releases{
-		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind),
+		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind), twins: newTwins(),
 		work:     map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
 	}
 }
@@ -279,11 +281,15 @@ func readValues(ctx context.Context, namespace string, from helmv2.ValuesReferen
 	return data[key], data[key] != nil, err
 }
 
-// Destroy uninstalls a release.
+// Destroy uninstalls a release, unless nothing was ever installed for it: one of its name is somebody
+// else's then.
 func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
-	hr, _, err := s.job(w.Unit)
+	hr, work, err := s.job(w.Unit)
 	if err != nil {
 		return err
+	}
+	if work.status.StorageNamespace == "" && len(work.status.History) == 0 {
+		return s.charts.remove(ctx, hr)
 	}
 	storage, name, namespace := hr.GetStorageNamespace(), hr.GetReleaseName(), hr.GetReleaseNamespace()
 	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
@@ -293,8 +299,10 @@ func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Uninstall(ctx, uninstallOptions(hr, name, namespace))
-	return err
+	if _, err := client.Uninstall(ctx, uninstallOptions(hr, name, namespace)); err != nil {
+		return err
+	}
+	return s.charts.remove(ctx, hr)
 }
 
 // entriesOf are the objects of a manifest as an inventory has them.

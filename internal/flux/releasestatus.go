@@ -42,7 +42,7 @@ func (s *releases) report(ctx context.Context, r runner.Report) error {
 		return fmt.Errorf("encoding the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
 	}
 	u, err := s.client.Resource(helmReleases).Namespace(hr.Namespace).Patch(ctx, hr.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: releaseField}, "status")
+		patchAs(releaseField), "status")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -58,6 +58,7 @@ func releaseStatus(before helmv2.HelmReleaseStatus, w *releaseWork, r runner.Rep
 	after := *w.status.DeepCopy()
 	// What the driver does not set is what it was.
 	after.ObservedGeneration, after.LastHandledReconcileAt = before.ObservedGeneration, before.LastHandledReconcileAt
+	after.HelmChart = before.HelmChart
 	c := &conditions{list: after.Conditions, generation: r.Generation, now: metav1.NewTime(now.Truncate(time.Second))}
 	was := &conditions{list: before.Conditions}
 	for _, kind := range []string{conditionReady, conditionReconciling, conditionStalled} {

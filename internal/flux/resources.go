@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,13 @@ func (e *Engine) Resources() []meter.Resource {
 			Group: kustomizationKind.Group, Version: kustomizev1.GroupVersion.Version, Kind: kustomizationKind.Kind,
 			Namespace: ks.Namespace, Name: ks.Name, Ready: readyOf(ks.Status.Conditions), Suspended: ks.Spec.Suspend,
 			Revision: ks.Status.LastAppliedRevision, Source: ks.Spec.SourceRef.Name,
+		})
+	}
+	for _, hr := range e.releases.all() {
+		list = append(list, meter.Resource{
+			Group: helmReleaseKind.Group, Version: helmv2.GroupVersion.Version, Kind: helmReleaseKind.Kind,
+			Namespace: hr.Namespace, Name: hr.Name, Ready: readyOf(hr.Status.Conditions), Suspended: hr.Spec.Suspend,
+			Revision: hr.Status.LastAttemptedRevision, Source: releaseSource(hr).Name,
 		})
 	}
 	for _, o := range e.sources.all() {

@@ -37,6 +37,8 @@ type sources struct {
 	wg      sync.WaitGroup
 
 	objects *cluster.Objects
+	// absence says why an object that declares a source could not be made here, if that is so.
+	absence func(source.Key) string
 
 	mu    sync.RWMutex
 	feeds map[source.Key]*feed
@@ -75,7 +77,7 @@ func (s *sources) put(o origin) {
 		s.changed(key)
 	case before != nil && !slices.Equal(includesOf(before), includesOf(o)):
 		// It may close or open a cycle.
-		s.wakeIncluders(key)
+		s.wakeComposed(key)
 	}
 }
 
@@ -94,6 +96,16 @@ func (s *sources) dropped(kind *sourceKind) func(*unstructured.Unstructured) {
 	}
 }
 
+// waitListed waits until all sources are known that there were at the start.
+func (s *sources) waitListed(ctx context.Context) error {
+	select {
+	case <-s.listed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 func (s *sources) feed(key source.Key) (*feed, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -104,7 +116,7 @@ func (s *sources) feed(key source.Key) (*feed, bool) {
 // changed tells whoever reads a source that it may have changed.
 func (s *sources) changed(key source.Key) {
 	s.notify(engine.SourceID(key))
-	s.wakeIncluders(key)
+	s.wakeComposed(key)
 }
 
 func (s *sources) tell(key source.Key, text string) {
@@ -121,6 +133,9 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 	key := source.Key(id)
 	f, known := s.feed(key)
 	if !known {
+		if why := s.absence(key); why != "" {
+			return engine.SourceFact{Message: why}, nil
+		}
 		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
 	}
 	settled, failure := f.state()

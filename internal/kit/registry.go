@@ -13,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -29,6 +31,9 @@ type Registry struct {
 	// Host is its host and port.
 	Host string
 	http *http.Server
+
+	mu   sync.Mutex
+	down map[string]bool
 }
 
 // StartRegistry starts an empty registry on a free port.
@@ -38,13 +43,36 @@ func StartRegistry() (*Registry, error) {
 		return nil, fmt.Errorf("starting a registry: %w", err)
 	}
 	quiet := registry.Logger(log.New(io.Discard, "", 0))
-	r := &Registry{Host: listener.Addr().String(), http: &http.Server{Handler: registry.New(quiet)}}
+	r := &Registry{Host: listener.Addr().String(), down: map[string]bool{}}
+	r.http = &http.Server{Handler: r.inService(registry.New(quiet))}
 	go func() { _ = r.http.Serve(listener) }()
 	return r, nil
 }
 
 // Stop ends the registry.
 func (r *Registry) Stop(ctx context.Context) error { return r.http.Shutdown(ctx) }
+
+// Down takes the repositories below a path out of service, or back into it.
+func (r *Registry) Down(path string, down bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down[path] = down
+}
+
+// inService answers for repositories that are out of service.
+func (r *Registry) inService(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		path, _, _ := strings.Cut(strings.TrimPrefix(q.URL.Path, "/v2/"), "/")
+		r.mu.Lock()
+		down := r.down[path]
+		r.mu.Unlock()
+		if down {
+			http.Error(w, "out of service", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, q)
+	})
+}
 
 // Media types of what Flux and Helm push.
 const (

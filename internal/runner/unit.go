@@ -16,8 +16,10 @@ import (
 // unit is the state of one unit. It belongs to the loop.
 type unit struct {
 	engine.Unit
-	rules health.Rules
-	ready map[string]*health.Expr
+	// refusal is why the dialect says that the declaration cannot be followed.
+	refusal engine.Invalid
+	rules   health.Rules
+	ready   map[string]*health.Expr
 
 	phase   engine.Phase
 	since   time.Time

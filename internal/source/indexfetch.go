@@ -42,7 +42,7 @@ func FetchIndex(ctx context.Context, o IndexOptions, previous *Index) (*IndexRes
 	if err != nil {
 		return nil, err
 	}
-	return &IndexResult{Revision: x.revision, Index: x, Unchanged: x == previous}, nil
+	return &IndexResult{Revision: x.revision, Index: x, Unchanged: previous != nil && x.revision == previous.revision}, nil
 }
 
 // index returns the previous index when there is no other one.
@@ -78,8 +78,6 @@ func (w *web) index(ctx context.Context, previous *Index) (*Index, error) {
 		return nil, fmt.Errorf("%w: reading the index: %s", ErrPull, w.secrets.text(ctx, body.err))
 	case err != nil:
 		return nil, err
-	case previous != nil && previous.revision == x.revision:
-		return previous, nil
 	}
 	x.url, x.etag, x.modified = address, answer.Header.Get("ETag"), answer.Header.Get("Last-Modified")
 	return x, nil

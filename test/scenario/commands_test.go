@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,17 +59,10 @@ type mapping struct {
 	Namespaced bool
 }
 
-// resource finds a kind by its name, "Kind" or "Kind.group", or by ks and git.
+// resource finds a kind by its name, by a short name of it, or by git or oci.
 func (w *world) resource(kind string) (mapping, string, error) {
-	switch kind {
-	case "ks":
-		kind = "Kustomization"
-	case "git":
-		kind = "GitRepository"
-	case "oci":
-		kind = "OCIRepository"
-	case "hr":
-		kind = "HelmRelease"
+	if long, known := map[string]string{"git": "GitRepository", "oci": "OCIRepository"}[kind]; known {
+		kind = long
 	}
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
 	if err != nil {
@@ -81,9 +75,9 @@ func (w *world) resource(kind string) (mapping, string, error) {
 	for _, list := range lists {
 		for i := range list.APIResources {
 			r := &list.APIResources[i]
-			if r.Kind == kind && !strings.Contains(r.Name, "/") {
+			if (r.Kind == kind || slices.Contains(r.ShortNames, kind)) && !strings.Contains(r.Name, "/") {
 				gv, err := parseGroupVersion(list.GroupVersion)
-				return mapping{gv.WithResource(r.Name), r.Namespaced}, kind, err
+				return mapping{gv.WithResource(r.Name), r.Namespaced}, r.Kind, err
 			}
 		}
 	}
@@ -371,7 +365,8 @@ func (w *world) end(ts *testscript.TestScript, neg bool, args []string) {
 func (w *world) expand(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	for _, name := range args {
-		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY"), "$S3", ts.Getenv("S3")).Replace(ts.ReadFile(name))
+		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY"), "$S3", ts.Getenv("S3"),
+			"$CHARTS", ts.Getenv("CHARTS")).Replace(ts.ReadFile(name))
 		ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(name)), []byte(text), 0o644))
 	}
 }
@@ -407,10 +402,44 @@ func filesBelow(ts *testscript.TestScript, dir, prefix string) map[string][]byte
 func (w *world) chartpush(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 2, "chartpush VERSION DIRECTORY")
-	name := filepath.Base(args[1])
-	files := filesBelow(ts, args[1], name+"/")
-	files[name+"/Chart.yaml"] = fmt.Appendf(nil, "apiVersion: v2\nname: %s\nversion: %s\nappVersion: \"7\"\n", name, args[0])
+	name, files := chartBelow(ts, args[1], args[0])
 	ts.Check(w.registry.PushChart(context.Background(), ts.Getenv("NS")+"/"+name+":"+args[0], files))
+}
+
+func chartBelow(ts *testscript.TestScript, dir, version string) (name string, files map[string][]byte) {
+	name = filepath.Base(dir)
+	files = filesBelow(ts, dir, name+"/")
+	files[name+"/Chart.yaml"] = fmt.Appendf(nil, "apiVersion: v2\nname: %s\nversion: %s\nappVersion: \"7\"\n", name, version)
+	return name, files
+}
+
+// chartrepo is the Helm repository of the script: "chartrepo put VERSION DIRECTORY" adds a chart as
+// chartpush does, "chartrepo login USER PASSWORD" has it ask for these, "chartrepo down" and "chartrepo up"
+// take it out of service and back, and "chartrepo asked" prints what it was asked.
+func (w *world) chartrepo(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) > 0, "chartrepo put|login|down|up|asked")
+	repo := ts.Getenv("NS")
+	switch {
+	case args[0] == "put" && len(args) == 3:
+		name, files := chartBelow(ts, args[2], args[1])
+		ts.Check(w.charts.Put(repo, name, args[1], files))
+	case args[0] == "login" && len(args) == 3:
+		w.charts.Login(repo, args[1], args[2])
+	case args[0] == "asked":
+		_, err := fmt.Fprintln(ts.Stdout(), strings.Join(w.charts.Asked(repo), "\n"))
+		ts.Check(err)
+	default:
+		usage(ts, args[0] == "down" || args[0] == "up", "chartrepo put VERSION DIRECTORY | login USER PASSWORD | down | up | asked")
+		w.charts.Down(repo, args[0] == "down")
+	}
+}
+
+// service takes the registry out of service for the script, or back: "registry down", "registry up".
+func (w *world) service(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1 && (args[0] == "down" || args[0] == "up"), "registry down|up")
+	w.registry.Down(ts.Getenv("NS"), args[0] == "down")
 }
 
 // s3put stores the files of a directory in the bucket of the script: "s3put DIRECTORY".

@@ -47,6 +47,10 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.buckets.Stop(context.WithoutCancel(t.Context())) })
+	if w.charts, err = kit.StartCharts(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.charts.Stop(context.WithoutCancel(t.Context())) })
 	for _, dir := range scriptDirs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
@@ -81,6 +85,7 @@ type world struct {
 	client   dynamic.Interface
 	registry *kit.Registry
 	buckets  *kit.Buckets
+	charts   *kit.Charts
 	count    atomic.Int64
 }
 
@@ -94,6 +99,7 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("REGISTRY", w.registry.Host)
 	env.Setenv("S3", w.buckets.Host)
+	env.Setenv("CHARTS", w.charts.Host)
 	// The commands of others that a script may run are beside our own.
 	bin, err := filepath.Abs("../../bin")
 	if err != nil {
@@ -113,6 +119,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
+		"chartrepo": w.chartrepo, "registry": w.service,
 	}
 }
 

@@ -1,0 +1,255 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"sync"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// releaseCharts keeps the HelmCharts that HelmReleases declare by spec.chart: they are made, brought back
+// when someone changes them, and deleted when another one is declared. What cannot be made is tried again.
+type releaseCharts struct {
+	client   dynamic.Interface
+	releases *releases
+	sources  *sources
+	policy   Policy
+	queue    workqueue.TypedRateLimitingInterface[engine.UnitID]
+	wg       sync.WaitGroup
+
+	mu sync.Mutex
+	// failed says why a HelmChart could not be made.
+	failed map[source.Key]string
+}
+
+func newReleaseCharts(s *sources, r *releases, policy Policy) *releaseCharts {
+	return &releaseCharts{
+		releases: r, sources: s, policy: policy, failed: map[source.Key]string{},
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[engine.UnitID]()),
+	}
+}
+
+// chartWorkers is how many HelmCharts are written at a time.
+const chartWorkers = 4
+
+// run works until ctx ends.
+func (c *releaseCharts) run(ctx context.Context) {
+	context.AfterFunc(ctx, c.queue.ShutDown)
+	for range chartWorkers {
+		c.wg.Go(func() {
+			for {
+				id, over := c.queue.Get()
+				if over {
+					return
+				}
+				c.work(ctx, id)
+				c.queue.Done(id)
+			}
+		})
+	}
+}
+
+// changed has the HelmChart of a release looked at.
+func (c *releaseCharts) changed(id engine.UnitID) { c.queue.Add(id) }
+
+// touched has the release looked at whose HelmChart somebody changed or deleted.
+func (c *releaseCharts) touched(chart metav1.Object) {
+	labels := chart.GetLabels()
+	if name, ours := labels[releasePrefix+"name"]; ours {
+		c.changed(releaseID(labels[releasePrefix+"namespace"], name))
+	}
+}
+
+func (c *releaseCharts) work(ctx context.Context, id engine.UnitID) {
+	hr, there := c.releases.get(id)
+	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || c.policy.deniedChart(hr) != "" {
+		c.queue.Forget(id)
+		return
+	}
+	err := c.settle(ctx, hr)
+	if err == nil || ctx.Err() != nil {
+		c.queue.Forget(id)
+		return
+	}
+	logr.FromContextOrDiscard(ctx).Info("the HelmChart of a HelmRelease could not be made",
+		"helmrelease", hr.Namespace+"/"+hr.Name, "error", err.Error())
+	c.queue.AddRateLimited(id)
+}
+
+// settle makes what a release declares, takes away what it declared before, and writes down which one
+// it is.
+func (c *releaseCharts) settle(ctx context.Context, hr *helmv2.HelmRelease) error {
+	declared := ""
+	if chart := chartOf(hr); chart != nil {
+		declared = chart.Namespace + "/" + chart.Name
+		if err := c.make(ctx, hr, chart); err != nil {
+			return err
+		}
+	}
+	if hr.Status.HelmChart == declared {
+		return nil
+	}
+	if err := c.remove(ctx, hr); err != nil {
+		return err
+	}
+	status := map[string]any{"helmChart": declared}
+	if declared == "" {
+		status["helmChart"] = nil
+	}
+	patch, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return fmt.Errorf("encoding the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	}
+	u, err := c.client.Resource(helmReleases).Namespace(hr.Namespace).Patch(ctx, hr.Name, types.MergePatchType, patch,
+		patchAs(releaseField), "status")
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("writing the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	}
+	_, err = c.releases.put(u)
+	return err
+}
+
+// chartOf is the HelmChart that a release declares, nil when it refers to one.
+func chartOf(hr *helmv2.HelmRelease) *sourcev1.HelmChart {
+	t := hr.Spec.Chart
+	if t == nil || hr.Spec.ChartRef != nil {
+		return nil
+	}
+	chart := &sourcev1.HelmChart{
+		TypeMeta: metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.HelmChartKind},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: hr.GetHelmChartName(), Namespace: t.GetNamespace(hr.Namespace),
+			Labels: map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace},
+		},
+		Spec: sourcev1.HelmChartSpec{
+			Chart: t.Spec.Chart, Version: orDefault(t.Spec.Version, "*"), Interval: t.GetInterval(hr.Spec.Interval),
+			SourceRef: sourcev1.LocalHelmChartSourceReference{
+				APIVersion: t.Spec.SourceRef.APIVersion, Kind: t.Spec.SourceRef.Kind, Name: t.Spec.SourceRef.Name,
+			},
+			ReconcileStrategy: orDefault(t.Spec.ReconcileStrategy, sourcev1.ReconcileStrategyChartVersion),
+			ValuesFiles:       t.Spec.ValuesFiles, IgnoreMissingValuesFiles: t.Spec.IgnoreMissingValuesFiles,
+		},
+	}
+	if m := t.ObjectMeta; m != nil {
+		labels := maps.Clone(m.Labels)
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, chart.Labels)
+		chart.Labels, chart.Annotations = labels, m.Annotations
+	}
+	if v := t.Spec.Verify; v != nil {
+		chart.Spec.Verify = &sourcev1.HelmChartVerification{Provider: v.Provider, SecretRef: v.SecretRef}
+	}
+	return chart
+}
+
+// make writes a HelmChart unless it is as it should be.
+func (c *releaseCharts) make(ctx context.Context, hr *helmv2.HelmRelease, chart *sourcev1.HelmChart) error {
+	key := source.Key{Kind: sourcev1.HelmChartKind, Namespace: chart.Namespace, Name: chart.Name}
+	if f, known := c.sources.feed(key); known {
+		if is, ok := f.current().(helmChart); ok && sameChart(is.HelmChart, chart) {
+			c.note(hr, key, nil)
+			return nil
+		}
+	}
+	object, err := toMap(chart)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", engine.SourceID(key), err)
+	}
+	delete(object, "status")
+	data, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", engine.SourceID(key), err)
+	}
+	options := patchAs(releaseManager)
+	force := true
+	options.Force = &force
+	_, err = c.client.Resource(helmCharts).Namespace(chart.Namespace).Patch(ctx, chart.Name, types.ApplyPatchType, data, options)
+	if err != nil {
+		err = fmt.Errorf("spec.chart: making %s: %w", engine.SourceID(key), err)
+	}
+	c.note(hr, key, err)
+	return err
+}
+
+// sameChart tells whether a HelmChart is as it is declared.
+func sameChart(is, declared *sourcev1.HelmChart) bool {
+	spec := declared.DeepCopy().Spec
+	spec.Suspend = is.Spec.Suspend
+	return is.DeletionTimestamp == nil && reflect.DeepEqual(is.Spec, spec) && holds(is.Labels, declared.Labels) && holds(is.Annotations, declared.Annotations)
+}
+
+// holds tells whether a map has all that another one has.
+func holds(is, declared map[string]string) bool {
+	for k, v := range declared {
+		if got, there := is[k]; !there || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// note remembers why a HelmChart could not be made, and tells of it once.
+func (c *releaseCharts) note(hr *helmv2.HelmRelease, key source.Key, err error) {
+	c.mu.Lock()
+	was := c.failed[key]
+	if err == nil {
+		delete(c.failed, key)
+	} else {
+		c.failed[key] = err.Error()
+	}
+	c.mu.Unlock()
+	if err == nil || was == err.Error() {
+		return
+	}
+	c.releases.events.emit(hr, corev1.EventTypeWarning, "HelmChartCreateFailed", err.Error(), nil)
+	c.sources.notify(engine.SourceID(key))
+}
+
+// failure says why a HelmChart could not be made, if that is so.
+func (c *releaseCharts) failure(key source.Key) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed[key]
+}
+
+// remove deletes the HelmChart that was made for a release, and nobody else's.
+func (c *releaseCharts) remove(ctx context.Context, hr *helmv2.HelmRelease) error {
+	namespace, name, found := strings.Cut(hr.Status.HelmChart, "/")
+	if !found {
+		return nil
+	}
+	charts := c.client.Resource(helmCharts).Namespace(namespace)
+	u, err := charts.Get(ctx, name, metav1.GetOptions{})
+	if err == nil {
+		labels, uid := u.GetLabels(), u.GetUID()
+		if labels[releasePrefix+"name"] != hr.Name || labels[releasePrefix+"namespace"] != hr.Namespace {
+			return nil
+		}
+		err = charts.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting HelmChart %s: %w", hr.Status.HelmChart, err)
+	}
+	return nil
+}
