@@ -58,6 +58,8 @@ func runDiff(ctx context.Context, o offlineOptions) error {
 		return err
 	}
 	o.cluster = d.seen
+	o.cluster.Installed = func(id engine.UnitID) bool { return d.installed(ctx, id) }
+	o.cluster.Generation = func(id engine.SourceID) int64 { return d.generation(ctx, id) }
 	units, err := o.units(ctx)
 	if err != nil {
 		return err
@@ -130,6 +132,25 @@ func (d *differ) clusterWide(gvk schema.GroupVersionKind) (is, known bool) {
 		return false, false
 	}
 	return mapping.Scope.Name() == meta.RESTScopeNameRoot, true
+}
+
+// installed tells whether a release has a history.
+func (d *differ) installed(ctx context.Context, id engine.UnitID) bool {
+	u, err := d.client.Resource(releaseServed.resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+	if err != nil {
+		return false
+	}
+	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
+	return len(history) > 0
+}
+
+// generation is that of a HelmChart, and 0 when there is none.
+func (d *differ) generation(ctx context.Context, id engine.SourceID) int64 {
+	u, err := d.client.Resource(chartServed.resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+	if err != nil {
+		return 0
+	}
+	return u.GetGeneration()
 }
 
 func (d *differ) print(format string, args ...any) {

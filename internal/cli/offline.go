@@ -107,7 +107,12 @@ func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, 
 	if at < 0 {
 		return nil, hint(fmt.Errorf("the repository declares no %s", ref), "headgate graph PATH")
 	}
-	return units[at : at+1], nil
+	if units[at].Err == nil {
+		return units[at : at+1], nil
+	}
+	// What it refers to may be declared by another one that failed.
+	failed := slices.DeleteFunc(slices.Clone(units), func(u flux.OfflineUnit) bool { return u.Err == nil })
+	return failed, nil
 }
 
 // advice is what to try when a unit cannot be rendered, or nothing.

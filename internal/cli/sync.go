@@ -17,6 +17,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 type syncOptions struct {
@@ -161,7 +162,7 @@ func (s *syncer) pass(ctx context.Context, t *turn) error {
 	if !t.ready {
 		mark = "✗"
 	}
-	return s.print("%s %s %s", mark, t.reference, oneLine(message))
+	return s.print("%s %s %s", mark, t.reference, oneLine(progress.Short(message)))
 }
 
 // annotations are those by which a pass is asked for.

@@ -1,6 +1,8 @@
 package flux
 
 import (
+	"strings"
+
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -66,17 +68,16 @@ func declare(u *unstructured.Unstructured) (declared, error) {
 }
 
 func chartOrigin(hr *helmv2.HelmRelease) ChartOrigin {
-	if hr.Spec.Chart == nil {
-		return ChartOrigin{Source: releaseSource(hr)}
+	if c := chartOf(hr); c != nil {
+		return helmChart{c}.origin()
 	}
-	namespace, spec := chartTemplate(hr)
-	return originOf(namespace, spec)
+	return ChartOrigin{Source: releaseSource(hr)}
 }
 
-func originOf(namespace string, spec *sourcev1.HelmChartSpec) ChartOrigin {
+// origin is where the chart is looked for.
+func (r helmChart) origin() ChartOrigin {
 	return ChartOrigin{
-		Source: engine.SourceID{Kind: spec.SourceRef.Kind, Namespace: namespace, Name: spec.SourceRef.Name},
-		Name:   spec.Chart, Version: spec.Version,
+		Source: engine.SourceID(r.source()), Name: r.Spec.Chart, Version: strings.TrimPrefix(r.Spec.Version, "*"),
 	}
 }
 
@@ -94,13 +95,16 @@ func SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
 	if err != nil {
 		return engine.SourceID{}, err
 	}
-	return originOf(chart.Namespace, &chart.Spec).Source, nil
+	return engine.SourceID(helmChart{chart}.source()), nil
 }
 
 // Static tells whether an object is never fetched or looked at by itself: it has no status.
 func Static(u *unstructured.Unstructured) bool {
-	kind, _, _ := unstructured.NestedString(u.Object, "spec", "type")
-	return u.GetKind() == sourcev1.HelmRepositoryKind && kind == sourcev1.HelmRepositoryTypeOCI
+	if u.GetKind() != sourcev1.HelmRepositoryKind {
+		return false
+	}
+	repo, err := readAs[sourcev1.HelmRepository](u)
+	return err == nil && helmRepository{repo}.inRegistry()
 }
 
 // Manager is the field manager under which the objects of a unit are applied.
@@ -109,18 +113,4 @@ func Manager(id engine.UnitID) string {
 		return releaseManager
 	}
 	return applyManager
-}
-
-// chartTemplate is the HelmChart that a HelmRelease with spec.chart stands for, and its namespace.
-func chartTemplate(hr *helmv2.HelmRelease) (string, *sourcev1.HelmChartSpec) {
-	t := &hr.Spec.Chart.Spec
-	spec := &sourcev1.HelmChartSpec{
-		Chart: t.Chart, Version: t.Version, Interval: hr.Spec.Chart.GetInterval(hr.Spec.Interval),
-		SourceRef:         sourcev1.LocalHelmChartSourceReference{APIVersion: t.SourceRef.APIVersion, Kind: t.SourceRef.Kind, Name: t.SourceRef.Name},
-		ReconcileStrategy: t.ReconcileStrategy, ValuesFiles: t.ValuesFiles, IgnoreMissingValuesFiles: t.IgnoreMissingValuesFiles,
-	}
-	if v := t.Verify; v != nil {
-		spec.Verify = &sourcev1.HelmChartVerification{Provider: v.Provider, SecretRef: v.SecretRef}
-	}
-	return hr.Spec.Chart.GetNamespace(hr.Namespace), spec
 }

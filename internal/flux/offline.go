@@ -29,6 +29,11 @@ type OfflineOptions struct {
 	// KubeVersion is what charts see, and APIVersions the kinds beside those of CRDs in the repository.
 	KubeVersion string
 	APIVersions []string
+	// Installed tells which releases the cluster has: they are rendered as for an upgrade.
+	Installed func(engine.UnitID) bool
+	// Generation is that of a HelmChart that the cluster has, and 0 of another one: the version of a chart
+	// with values of its own shows it.
+	Generation func(engine.SourceID) int64
 	// ClusterWide tells of a kind that has no namespaces, if it knows the kind.
 	ClusterWide func(schema.GroupVersionKind) (is, known bool)
 }
@@ -53,7 +58,7 @@ type OfflineUnit struct {
 func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, indexes: map[engine.ObjectID]*source.Index{},
+		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{},
 	}
 	w.reach = reach{rewrites: o.Rewrites, held: w.Secret, account: noAccount}
 	objects, err := rootObjects(root)
@@ -80,7 +85,7 @@ type walk struct {
 	held     map[engine.ObjectID]*unstructured.Unstructured
 	queue    []declared
 	done     map[engine.UnitID]bool
-	indexes  map[engine.ObjectID]*source.Index
+	indexes  map[engine.SourceID]*source.Index
 	units    []OfflineUnit
 }
 

@@ -167,14 +167,14 @@ func TestOfflineReleases(t *testing.T) {
 		"cloud": {
 			reason: "nobody here has the identity of a cloud",
 			spec:   "{interval: 1h, chart: {spec: {chart: lib, sourceRef: {kind: HelmRepository, name: cloud}}}}",
-			says:   `getting chart lib of HelmRepository/apps/cloud from "oci://charts.example.com": spec.provider is not supported`,
+			says:   `getting chart lib of HelmRepository/apps/cloud from "oci://charts.example.com": HelmRepository "cloud": spec.provider is not supported`,
 		},
 		"bucket": {
 			reason: "charts of buckets are not fetched",
 			spec:   "{interval: 1h, chart: {spec: {chart: lib, sourceRef: {kind: Bucket, name: x}}}}",
 			says:   "getting chart lib of Bucket/apps/x: a chart of a source of this kind",
 		},
-		"neither": {reason: "no chart is named", spec: "{interval: 1h}", says: "spec.chartRef: it is missing, and so is spec.chart"},
+		"neither": {reason: "no chart is named", spec: "{interval: 1h}", says: "spec.chart or spec.chartRef is needed"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

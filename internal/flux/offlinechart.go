@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -67,20 +66,18 @@ func find[T any](w *walk, kind, namespace, name string) (*T, error) {
 
 // chart gets the chart of a release.
 func (w *walk) chart(ctx context.Context, hr *helmv2.HelmRelease) (givenChart, error) {
-	ref := hr.Spec.ChartRef
-	id := releaseSource(hr)
+	ref, id := hr.Spec.ChartRef, releaseSource(hr)
 	switch {
 	case ref == nil && hr.Spec.Chart == nil:
-		return givenChart{}, errors.New("spec.chartRef: it is missing, and so is spec.chart")
+		return givenChart{}, errors.New(unsupportedRelease(hr))
 	case ref == nil:
-		namespace, spec := chartTemplate(hr)
-		return w.helmChart(ctx, namespace, spec)
+		return w.helmChart(ctx, helmChart{chartOf(hr)})
 	case ref.Kind == sourcev1.HelmChartKind:
-		declared, err := find[sourcev1.HelmChart](w, ref.Kind, id.Namespace, id.Name)
+		c, err := find[sourcev1.HelmChart](w, ref.Kind, id.Namespace, id.Name)
 		if err != nil {
 			return givenChart{}, fmt.Errorf("spec.chartRef: %w", err)
 		}
-		return w.helmChart(ctx, id.Namespace, &declared.Spec)
+		return w.helmChart(ctx, helmChart{c})
 	case ref.Kind == sourcev1.OCIRepositoryKind:
 		repo, err := find[sourcev1.OCIRepository](w, ref.Kind, id.Namespace, id.Name)
 		if err != nil {
@@ -113,16 +110,21 @@ func (w *walk) ociChart(ctx context.Context, repo *sourcev1.OCIRepository) (give
 	return givenChart{chart: loaded, kind: sourcev1.OCIRepositoryKind, revision: got.Revision}, nil
 }
 
-// helmChart gets the chart that a HelmChart describes.
-func (w *walk) helmChart(ctx context.Context, namespace string, spec *sourcev1.HelmChartSpec) (givenChart, error) {
+// helmChart gets the chart that a HelmChart describes, which has just been made unless the cluster has it.
+func (w *walk) helmChart(ctx context.Context, c helmChart) (givenChart, error) {
+	c = helmChart{c.DeepCopy()}
+	c.Generation = 1
+	if w.options.Generation != nil {
+		c.Generation = max(1, w.options.Generation(engine.SourceID{Kind: sourcev1.HelmChartKind, Namespace: c.Namespace, Name: c.Name}))
+	}
 	var packed *chart.Packed
 	var address string
 	var err error
-	switch spec.SourceRef.Kind {
+	switch c.Spec.SourceRef.Kind {
 	case sourcev1.HelmRepositoryKind:
-		packed, address, err = w.repositoryChart(ctx, namespace, spec)
+		packed, address, err = w.repositoryChart(ctx, c)
 	case sourcev1.GitRepositoryKind:
-		packed, address, err = w.treeChart(ctx, namespace, spec)
+		packed, address, err = w.treeChart(ctx, c)
 	default:
 		err = errors.New("a chart of a source of this kind is not rendered without a cluster")
 	}
@@ -131,16 +133,15 @@ func (w *walk) helmChart(ctx context.Context, namespace string, spec *sourcev1.H
 		loaded, err = helm.LoadChart(packed.Data)
 	}
 	if err != nil {
-		return givenChart{}, &ChartError{Chart: originOf(namespace, spec), URL: shownURL(address), Err: err}
+		return givenChart{}, &ChartError{Chart: c.origin(), URL: shownURL(address), Err: err}
 	}
 	return givenChart{chart: loaded, kind: sourcev1.HelmChartKind, revision: packed.Version}, nil
 }
 
 // treeChart packs a chart that is in the repository itself.
-func (w *walk) treeChart(ctx context.Context, namespace string, spec *sourcev1.HelmChartSpec) (*chart.Packed, string, error) {
-	name := spec.SourceRef.Name
-	if namespace != Namespace || name != System {
-		repo, err := find[sourcev1.GitRepository](w, spec.SourceRef.Kind, namespace, name)
+func (w *walk) treeChart(ctx context.Context, c helmChart) (*chart.Packed, string, error) {
+	if c.Namespace != Namespace || c.Spec.SourceRef.Name != System {
+		repo, err := find[sourcev1.GitRepository](w, sourcev1.GitRepositoryKind, c.Namespace, c.Spec.SourceRef.Name)
 		if err != nil {
 			return nil, "", err
 		}
@@ -148,19 +149,21 @@ func (w *walk) treeChart(ctx context.Context, namespace string, spec *sourcev1.H
 			return nil, repo.Spec.URL, errors.New("this is another repository; without a cluster, charts in Git are those of the repository itself")
 		}
 	}
-	o := packing(spec)
-	o.Dependency = func(ctx context.Context, d chart.Dependency) ([]byte, error) { return w.dependency(ctx, namespace, d) }
-	packed, err := chart.Package(ctx, w.tree, spec.Chart, o)
+	o := c.packing("")
+	o.Dependency = func(ctx context.Context, d chart.Dependency) ([]byte, error) {
+		return w.dependency(ctx, c.Namespace, d)
+	}
+	packed, err := chart.Package(ctx, w.tree, c.Spec.Chart, o)
 	return packed, "", err
 }
 
 // repositoryChart fetches a chart of a HelmRepository.
-func (w *walk) repositoryChart(ctx context.Context, namespace string, spec *sourcev1.HelmChartSpec) (*chart.Packed, string, error) {
-	repo, err := find[sourcev1.HelmRepository](w, spec.SourceRef.Kind, namespace, spec.SourceRef.Name)
+func (w *walk) repositoryChart(ctx context.Context, c helmChart) (*chart.Packed, string, error) {
+	repo, err := find[sourcev1.HelmRepository](w, sourcev1.HelmRepositoryKind, c.Namespace, c.Spec.SourceRef.Name)
 	if err != nil {
 		return nil, "", err
 	}
-	options, err := w.chartOptions(ctx, repo, spec)
+	options, err := w.chartOptions(ctx, repo, c)
 	if err != nil {
 		return nil, options.URL, err
 	}
@@ -168,14 +171,14 @@ func (w *walk) repositoryChart(ctx context.Context, namespace string, spec *sour
 	if err != nil {
 		return nil, options.URL, err
 	}
-	packed, err := chart.Repackage(data, packing(spec))
+	packed, err := chart.Repackage(data, c.packing(""))
 	return packed, options.URL, err
 }
 
-// fetchChart fetches a chart; the index of a repository is fetched once.
+// fetchChart fetches a chart. The index of a repository that is declared is fetched once.
 func (w *walk) fetchChart(ctx context.Context, repo *sourcev1.HelmRepository, o source.ChartOptions) ([]byte, error) {
-	if !strings.HasPrefix(o.URL, "oci://") {
-		id := engine.ObjectID{Kind: sourcev1.HelmRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}
+	if repo != nil && !(helmRepository{repo}).inRegistry() {
+		id := engine.SourceID{Kind: sourcev1.HelmRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}
 		if w.indexes[id] == nil {
 			got, err := source.FetchIndex(ctx, source.IndexOptions{Access: o.Access, URL: o.URL, PassCredentials: o.PassCredentials}, nil)
 			if err != nil {
@@ -192,55 +195,25 @@ func (w *walk) fetchChart(ctx context.Context, repo *sourcev1.HelmRepository, o 
 	return got.Data, nil
 }
 
-// chartOptions reads how a chart of a HelmRepository is fetched.
-func (s *reach) chartOptions(ctx context.Context, repo *sourcev1.HelmRepository, spec *sourcev1.HelmChartSpec) (source.ChartOptions, error) {
-	o := source.ChartOptions{
-		URL: s.rewritten(repo.Spec.URL), Chart: spec.Chart, Version: spec.Version,
-		PassCredentials: repo.Spec.PassCredentials, Rewrites: s.rewrites,
-	}
-	if err := genericOnly(repo.Spec.Provider); err != nil {
-		return o, err
-	}
-	var err error
-	if spec.Verify != nil {
-		keys := &sourcev1.OCIRepositoryVerification{Provider: spec.Verify.Provider, SecretRef: spec.Verify.SecretRef}
-		if o.Verify, err = s.ociVerification(ctx, repo.Namespace, keys); err != nil {
-			return o, err
-		}
-	}
-	o.RegistryAccess, err = s.registryAccess(ctx, references{
-		namespace: repo.Namespace, login: repo.Spec.SecretRef, certs: repo.Spec.CertSecretRef,
-		insecure: repo.Spec.Insecure, timeout: repo.Spec.Timeout,
-	})
-	return o, err
-}
-
-// packing says how a HelmChart wants its chart packed.
-func packing(spec *sourcev1.HelmChartSpec) chart.Options {
-	return chart.Options{ValuesFiles: spec.ValuesFiles, IgnoreMissing: spec.IgnoreMissingValuesFiles}
-}
-
-// dependency fetches a chart that a chart in the repository needs: as the HelmRepository of its URL says,
-// if the namespace has one.
+// dependency fetches a chart that a chart in the repository needs.
 func (w *walk) dependency(ctx context.Context, namespace string, d chart.Dependency) ([]byte, error) {
-	repo := &sourcev1.HelmRepository{Spec: sourcev1.HelmRepositorySpec{URL: d.Repository}}
-	repo.Namespace, repo.Name = namespace, d.Repository
-	for _, id := range slices.SortedFunc(maps.Keys(w.held), engine.ObjectID.Compare) {
-		if id.Kind != sourcev1.HelmRepositoryKind || id.Namespace != namespace {
-			continue
+	options, repo, err := w.dependencyOptions(ctx, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository {
+		for _, id := range slices.SortedFunc(maps.Keys(w.held), engine.ObjectID.Compare) {
+			if id.Kind != sourcev1.HelmRepositoryKind || id.Namespace != namespace {
+				continue
+			}
+			if repo, err := readAs[sourcev1.HelmRepository](w.held[id]); err == nil && fits(repo) {
+				return repo
+			}
 		}
-		declared, err := readAs[sourcev1.HelmRepository](w.held[id])
-		if err == nil && strings.TrimSuffix(declared.Spec.URL, "/") == strings.TrimSuffix(d.Repository, "/") {
-			repo = declared
-			break
-		}
-	}
-	options, err := w.chartOptions(ctx, repo, &sourcev1.HelmChartSpec{Chart: d.Name, Version: d.Version})
+		return nil
+	})
+	var data []byte
 	if err == nil {
-		var data []byte
-		if data, err = w.fetchChart(ctx, repo, options); err == nil {
-			return data, nil
-		}
+		data, err = w.fetchChart(ctx, repo, options)
 	}
-	return nil, fmt.Errorf("getting it from %q: %w", shownURL(options.URL), err)
+	if err != nil {
+		return nil, fmt.Errorf("getting it from %q: %w", shownURL(options.URL), err)
+	}
+	return data, nil
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/helm"
 )
 
-// release renders what an install of a release would apply.
+// release renders what an install of a release would apply, or an upgrade of one that is there.
 func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *OfflineUnit) {
 	into.Rendered = true
 	prepared, err := prepareRelease(ctx, hr, w, w.renderer, func(ctx context.Context) (givenChart, error) { return w.chart(ctx, hr) })
@@ -35,6 +35,9 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 	options := helm.TemplateOptions{
 		Common: installOptions(hr, prepared).Common, KubeVersion: w.options.KubeVersion, APIVersions: served,
 		ClusterWide: func(gvk schema.GroupVersionKind) bool { return w.clusterWide(gvk, kinds) },
+	}
+	if w.options.Installed != nil && w.options.Installed(into.Unit.ID) {
+		options.Common, options.Upgrade = upgradeOptions(hr, prepared).Common, true
 	}
 	rendered, err := helm.Template(ctx, options)
 	if err != nil {

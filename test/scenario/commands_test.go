@@ -333,7 +333,7 @@ type staying struct {
 // stayingKey is under what a script keeps the command that it began.
 const stayingKey = "staying"
 
-// begin starts a command of the command line that stays: "begin COMMAND...".
+// begin starts a command of the command line that stays, and waits until it prints something: "begin COMMAND...".
 func (w *world) begin(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	s, ok := ts.Value(stayingKey).(*staying)
@@ -344,6 +344,7 @@ func (w *world) begin(ts *testscript.TestScript, neg bool, args []string) {
 	args = w.arguments(ts, args)
 	go func() { s.code <- cli.Main(ctx, args, cli.IO{In: strings.NewReader(""), Out: &s.out, Err: &s.errs}) }()
 	ts.Defer(s.interrupt)
+	until(ts, "the first output", func() (bool, string) { return s.out.String() != "", s.errs.String() })
 }
 
 // end waits until the command that was begun has printed something, and interrupts it: "end REGEXP".
