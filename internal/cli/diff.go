@@ -31,7 +31,7 @@ func newDiff(g *globals) *cobra.Command {
 		Long: `Compare a repository with the cluster, in these steps:
 
   1. render the units of PATH as "headgate render" does: of HelmReleases the one that is named, or with
-     --charts all of them, for the version and the kinds of the cluster
+     --charts all of them, for the version and the kinds of the cluster, as an upgrade of what is there
   2. have the server apply each object without storing it, and compare the result with what is there
   3. name what is held by a unit and no longer declared
 
