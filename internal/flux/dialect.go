@@ -71,10 +71,8 @@ func (d *dialect) Report(ctx context.Context, r runner.Report) error {
 		d.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := statusOf(ks.Status, r, time.Now())
-	if !reflect.DeepEqual(ks.Status, after) {
-		if err := d.patchStatus(ctx, ks, after); err != nil {
-			return err
-		}
+	if err := d.patchStatus(ctx, ks, after); err != nil {
+		return err
 	}
 	d.tell(ks, r)
 	return nil
@@ -84,6 +82,9 @@ func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization
 	patch, err := statusPatch(ks.Status, status)
 	if err != nil {
 		return fmt.Errorf("encoding the status of %s/%s: %w", ks.Namespace, ks.Name, err)
+	}
+	if patch == nil {
+		return nil
 	}
 	u, err := d.client.Resource(kustomizations).Namespace(ks.Namespace).Patch(ctx, ks.Name, types.MergePatchType, patch,
 		patchAs(kustomizeField), "status")
@@ -99,7 +100,7 @@ func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization
 
 func patchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{FieldManager: manager} }
 
-// statusPatch is a merge patch that makes one status the other.
+// statusPatch is a merge patch that makes one status the other; nil when they are the same.
 func statusPatch(before, after any) ([]byte, error) {
 	b, err := toMap(before)
 	if err != nil {
@@ -119,6 +120,9 @@ func statusPatch(before, after any) ([]byte, error) {
 		if _, kept := a[key]; !kept {
 			patch[key] = nil
 		}
+	}
+	if len(patch) == 0 {
+		return nil, nil
 	}
 	return json.Marshal(map[string]any{"status": patch})
 }

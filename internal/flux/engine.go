@@ -91,8 +91,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
 	e.sources.reach = reach{
-		rewrites: cfg.Rewrites, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
+		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
 	}
+	e.sources.setRewrites(cfg.Rewrites)
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
@@ -104,7 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
 	e.charts = newReleaseCharts(e.sources, e.releases, cfg.Policy)
-	e.releases.charts, e.sources.absence = e.charts, e.charts.failure
+	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
 		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
@@ -155,6 +156,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.dropSource(kind.sourceKind)})
 		})
 	}
+	e.watchRewrites(ctx, &sources)
 	all.Go(func() error {
 		err := sources.Wait()
 		if err == nil {

@@ -220,7 +220,7 @@ func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same boo
 func (s *reach) chartOptions(ctx context.Context, repo *sourcev1.HelmRepository, r helmChart) (source.ChartOptions, error) {
 	o := source.ChartOptions{
 		URL: s.rewritten(repo.Spec.URL), Chart: r.Spec.Chart, Version: r.Spec.Version,
-		PassCredentials: repo.Spec.PassCredentials, Rewrites: s.rewrites,
+		PassCredentials: repo.Spec.PassCredentials, Rewrites: s.rules(),
 	}
 	var err error
 	if o.RegistryAccess, err = s.repositoryAccess(ctx, repo); err != nil {
@@ -375,7 +375,7 @@ func (s *sources) dependency(ctx context.Context, namespace string, d chart.Depe
 func (s *reach) dependencyOptions(ctx context.Context, namespace string, d chart.Dependency,
 	find func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository,
 ) (source.ChartOptions, *sourcev1.HelmRepository, error) {
-	o := source.ChartOptions{URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rewrites}
+	o := source.ChartOptions{URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rules()}
 	named := strings.TrimPrefix(strings.TrimPrefix(d.Repository, "@"), "alias:")
 	isNamed := named != d.Repository
 	repo := find(func(repo *sourcev1.HelmRepository) bool {

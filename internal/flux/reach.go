@@ -13,7 +13,7 @@ import (
 // reach is what it takes to reach the servers of sources, with a cluster or without one: where URLs lead,
 // and who reads the Secrets that sources refer to.
 type reach struct {
-	rewrites source.Rewrites
+	rules func() source.Rewrites
 	// spill is a directory for files that are too large for memory; when it is empty nothing is kept there.
 	spill   string
 	held    func(ctx context.Context, namespace, name string) (map[string][]byte, error)
@@ -21,7 +21,7 @@ type reach struct {
 }
 
 // rewritten is where a URL is fetched from.
-func (s *reach) rewritten(url string) string { return s.rewrites.Apply(url) }
+func (s *reach) rewritten(url string) string { return s.rules().Apply(url) }
 
 // secret reads the Secret that a field names.
 func (s *reach) secret(ctx context.Context, namespace, field, name string) (map[string][]byte, error) {

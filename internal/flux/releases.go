@@ -43,7 +43,13 @@ type releases struct {
 
 	mu      sync.Mutex
 	work    map[engine.UnitID]*releaseWork
-	clients map[*rest.Config]*helm.Client
+	clients map[*rest.Config]*releaseClient
+}
+
+// releaseClient is the client of a connection, and which kinds its cluster served when it was used last.
+type releaseClient struct {
+	*helm.Client
+	kinds uint64
 }
 
 // releaseWork is what is known of a release beside its object. A step works on a copy of its own, and
@@ -54,6 +60,17 @@ type releaseWork struct {
 	status *helmv2.HelmReleaseStatus
 	// failed is when the last action failed.
 	failed time.Time
+	// rest is how everything was when the release was found to need nothing.
+	rest *restingRelease
+}
+
+// restingRelease is what a release is made from, and what there is of it, when it needs nothing.
+type restingRelease struct {
+	inputs string
+	// mark is that of its records, objects are the versions of what it holds: those count only where drift
+	// is looked for.
+	mark, objects string
+	entries       []engine.Entry
 }
 
 // preparedRelease is a chart with its values.
@@ -68,7 +85,7 @@ type preparedRelease struct {
 func newReleases() *releases {
 	return &releases{
 		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind), twins: newTwins(),
-		work:     map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
+		work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*releaseClient{},
 	}
 }
 
@@ -92,7 +109,7 @@ func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, err
 		w = &releaseWork{status: hr.Status.DeepCopy()}
 		s.work[id] = w
 	}
-	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed}, nil
+	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed, rest: w.rest}, nil
 }
 
 // publish puts what a step knows now in the place of what was known before it.
@@ -106,18 +123,34 @@ func (s *releases) publish(id engine.UnitID, w *releaseWork) {
 }
 
 // helm returns the client for a connection, which releases share that use it.
-func (s *releases) helm(config *rest.Config, storage string) (*helm.Client, error) {
+func (s *releases) helm(w runner.Work, storage string) (*helm.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.clients[config]
+	c := s.clients[w.Config]
 	if c == nil {
-		var err error
-		if c, err = helm.New(config, storage); err != nil {
+		made, err := helm.New(w.Config, storage)
+		if err != nil {
 			return nil, err
 		}
-		s.clients[config] = c
+		c = &releaseClient{made, w.Kinds}
+		s.clients[w.Config] = c
+		w.Ended(func() { s.ended(w.Config) })
 	}
-	return c.In(storage), nil
+	if c.kinds != w.Kinds {
+		c.kinds = w.Kinds
+		c.Invalidate()
+	}
+	return c.In(storage).Remembering(), nil
+}
+
+// ended lets the client of a connection go that is no longer used.
+func (s *releases) ended(config *rest.Config) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.clients[config]; c != nil {
+		c.Close()
+		delete(s.clients, config)
+	}
 }
 
 // Prepare reads the chart and the values of a release.
@@ -295,7 +328,7 @@ func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
 	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
 		storage, name, namespace = hr.Status.StorageNamespace, latest.Name, latest.Namespace
 	}
-	client, err := s.helm(w.Config, storage)
+	client, err := s.helm(w, storage)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package flux
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -28,17 +30,20 @@ type sources struct {
 	store   *source.Store
 	events  events
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
-	rewrite func(url string) (Local, bool)
-	notify  func(engine.SourceID)
-	observe func(engine.SourceID, string)
-	passed  func(kind, namespace, name string, took time.Duration, ok bool)
-	slots   chan struct{}
-	ctx     context.Context
-	wg      sync.WaitGroup
+	rewrite  func(url string) (Local, bool)
+	rewrites atomic.Pointer[source.Rewrites]
+	notify   func(engine.SourceID)
+	observe  func(engine.SourceID, string)
+	passed   func(kind, namespace, name string, took time.Duration, ok bool)
+	slots    chan struct{}
+	ctx      context.Context
+	wg       sync.WaitGroup
 
 	objects *cluster.Objects
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
+	// outdated tells that a chart is not what its release declares.
+	outdated func(helmChart) bool
 
 	mu    sync.RWMutex
 	feeds map[source.Key]*feed
@@ -140,6 +145,9 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 	}
 	settled, failure := f.state()
 	if a, ok := s.store.Get(key); ok && settled {
+		if late := s.late(f, a); late != "" {
+			return engine.SourceFact{Found: true, Pending: failure == "", Message: withFailure(late, failure)}, nil
+		}
 		fact := engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Digest, Origin: a.Metadata[originRevision]}
 		if a.Tree != nil {
 			fact.Digest = a.Tree.Digest()
@@ -150,6 +158,29 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
 	}
 	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
+}
+
+// late says that a chart is not yet what is declared: a release that took the former one would be upgraded
+// twice, and once to what nobody ever declared. The files of other sources go on until there are new ones.
+func (s *sources) late(f *feed, a *source.Artifact) string {
+	o := f.current()
+	if a.File == nil || o.kind().foreign || o.suspended() {
+		return ""
+	}
+	if c, ok := o.(helmChart); ok && s.outdated(c) {
+		return fmt.Sprintf("%s is about to change", engine.SourceID(f.key))
+	}
+	if f.fetchedFor(o) {
+		return ""
+	}
+	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.key))
+}
+
+func withFailure(text, failure string) string {
+	if failure == "" {
+		return text
+	}
+	return text + ": " + failure
 }
 
 // nudgeURL has every source fetched whose URL, or whose stand-in, is the given one.

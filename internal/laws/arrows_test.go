@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
+	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"internal/helm/plan":                  {},
 	"internal/source":                     {},
 	"internal/source/chart":               {"internal/source"},
+	"internal/chartserver":                {"internal/source", "internal/source/chart"},
 	"internal/gitserver":                  {},
 	"internal/controlplane":               {},
 	"internal/buildinfo":                  {},
@@ -49,7 +50,7 @@ var guarded = map[string][]string{
 	"github.com/go-git/":                      {"internal/source"},
 	"github.com/hiddeco/sshsig":               {"internal/source"},
 	"github.com/golang-jwt/":                  {"internal/source"},
-	"github.com/google/go-containerregistry/": {"internal/source", "internal/kit"},
+	"github.com/google/go-containerregistry/": {"internal/source", "internal/chartserver", "internal/kit"},
 	"github.com/minio/":                       {"internal/source"},
 	"helm.sh/":                                {"internal/helm", "internal/source/chart"},
 	"github.com/fluxcd/kustomize-controller/": {"internal/flux"},
