@@ -89,7 +89,7 @@ func (o eventsOptions) wants(e *corev1.Event) bool {
 	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {
 		return false
 	}
-	return strings.Contains(e.InvolvedObject.APIVersion, "toolkit.fluxcd.io")
+	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/")
 }
 
 func printEvent(w io.Writer, format string, e *corev1.Event) {

@@ -60,7 +60,7 @@ func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions
 		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
 		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{},
 	}
-	w.reach = reach{rules: func() source.Rewrites { return o.Rewrites }, held: w.Secret, account: noAccount}
+	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
 	objects, err := rootObjects(root)
 	if err != nil {
 		return nil, err

@@ -73,6 +73,11 @@ spec: {url: "https://charts.example.com", secretRef: {name: login}}
 ---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: HelmRepository
+metadata: {name: mirrored, namespace: apps}
+spec: {url: "https://mirrored.example.com", secretRef: {name: login}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
 metadata: {name: cloud, namespace: apps}
 spec: {type: oci, url: "oci://charts.example.com", provider: aws}
 ---
@@ -101,8 +106,10 @@ func offlineRelease(t *testing.T, spec string) OfflineUnit {
 		t.Fatal(err)
 	}
 	release := "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: apps}\nspec: " + spec + "\n"
+	mirror := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: headgate-rewrites, namespace: flux-system}\n" +
+		"data: {rules: \"https://mirrored.example.com=" + server.URL + "\"}\n"
 	tree := treeOf(t, map[string]string{
-		"root/all.yaml":           offlineSources + release,
+		"root/all.yaml":           offlineSources + release + mirror,
 		"umbrella/Chart.yaml":     "apiVersion: v2\nname: umbrella\nversion: 0.1.0\ndependencies: [{name: lib, version: 1.x, repository: \"https://charts.example.com/\"}]\n",
 		"nested/Chart.yaml":       "apiVersion: v2\nname: nested\nversion: 0.1.0\n",
 		"nested/templates/a.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: inner}\nspec: {interval: 1h, chartRef: {kind: HelmChart, name: lib}}\n",
@@ -127,6 +134,11 @@ func TestOfflineReleases(t *testing.T) {
 		"repository": {
 			reason: "a login and a URL that the repository declares",
 			spec:   "{interval: 1h, chart: {spec: {chart: lib, sourceRef: {kind: HelmRepository, name: charts}}}}",
+			want:   []string{"CustomResourceDefinition/libs.example.com", "ConfigMap/apps/a-lib", "ClusterRole/a"}, k: "none",
+		},
+		"mirrored": {
+			reason: "rules that the repository declares",
+			spec:   "{interval: 1h, chart: {spec: {chart: lib, sourceRef: {kind: HelmRepository, name: mirrored}}}}",
 			want:   []string{"CustomResourceDefinition/libs.example.com", "ConfigMap/apps/a-lib", "ClusterRole/a"}, k: "none",
 		},
 		"chart": {

@@ -49,6 +49,20 @@ func shownURL(address string) string {
 	return u.String()
 }
 
+// rewriting are the rules that were given, and those that the repository declares, unless one of these
+// cannot be read.
+func (w *walk) rewriting(ctx context.Context) source.Rewrites {
+	data, err := w.ConfigMap(ctx, Namespace, RewritesName)
+	if err != nil {
+		return w.options.Rewrites
+	}
+	rules, err := w.options.Rewrites.With(ruleLines(data))
+	if err != nil {
+		return w.options.Rewrites
+	}
+	return rules
+}
+
 // noAccount stands in for the service accounts of a cluster.
 func noAccount(_ context.Context, _, name string) (*corev1.ServiceAccount, error) {
 	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccounts"}, name)
