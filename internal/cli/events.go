@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	toolswatch "k8s.io/client-go/tools/watch"
+
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 type eventsOptions struct {
@@ -84,12 +86,13 @@ func runEvents(ctx context.Context, o eventsOptions) error {
 	return o.stay(ctx, client, list.ResourceVersion)
 }
 
-// wants tells whether an event is about what is asked for.
+// wants tells whether an event is about what is asked for: about a source, a unit, or the rules by which
+// sources are fetched.
 func (o eventsOptions) wants(e *corev1.Event) bool {
 	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {
 		return false
 	}
-	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/")
+	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || e.InvolvedObject.Name == flux.RewritesName
 }
 
 func printEvent(w io.Writer, format string, e *corev1.Event) {
