@@ -214,6 +214,11 @@ func (d *dialect) Release(ctx context.Context, id engine.UnitID) error {
 
 // setFinalizer puts our finalizer on an object or takes it off.
 func setFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, on bool) error {
+	return setNamedFinalizer(ctx, client, o, finalizer, on)
+}
+
+// setNamedFinalizer is setFinalizer for a kind that has another one.
+func setNamedFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, finalizer string, on bool) error {
 	has := slices.Contains(o.GetFinalizers(), finalizer)
 	if has == on {
 		return nil

@@ -2,16 +2,18 @@
 // controllers do, by the engine of this project.
 //
 // It reads the objects into units and sources, and writes their status, events, finalizers and
-// inventories in the upstream's words. It decides nothing about order, and writes no object of a
-// unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
+// inventories in the upstream's words, and the ExternalArtifacts that generators declare. It decides
+// nothing about order, and writes no object of a unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
 // stall with the field's name; it is never ignored.
 package flux
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,6 +96,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
 	}
 	e.sources.setRewrites(cfg.Rewrites)
+	if e.sources.generators, err = newGenerators(e.sources, cfg.Policy, cfg.Selector); err != nil {
+		return nil, err
+	}
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
@@ -165,6 +170,13 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return err
 	})
 	all.Go(func() error {
+		err := e.cluster.Watch(ctx, artifactGenerators, e.cfg.Selector, cluster.Sink{Put: e.putGenerator(ctx), Dropped: e.sources.generators.dropped})
+		if err == nil {
+			close(e.sources.generators.listed)
+		}
+		return err
+	})
+	all.Go(func() error {
 		return e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
 	})
 	all.Go(func() error {
@@ -197,7 +209,7 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			return
 		}
 		if !o.kind().foreign {
-			e.finalizer(ctx, o, kind.resource)
+			e.finalizer(ctx, o, kind.resource, finalizer)
 		}
 		e.sources.put(o)
 		if kind.sourceKind == helmChartKinds {
@@ -216,6 +228,17 @@ func (e *Engine) dropSource(kind *sourceKind) func(*unstructured.Unstructured) {
 	}
 }
 
+func (e *Engine) putGenerator(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		o, err := e.sources.generators.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, o, artifactGenerators, swapi.Finalizer)
+	}
+}
+
 func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
 		ks, err := e.registry.put(u)
@@ -223,7 +246,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			e.cfg.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, ks, kustomizations)
+		e.finalizer(ctx, ks, kustomizations, finalizer)
 		e.runner.Upsert(e.cfg.Policy.declare(ks))
 	}
 }
@@ -235,7 +258,7 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, hr, helmReleases)
+		e.finalizer(ctx, hr, helmReleases, finalizer)
 		id := releaseID(hr.Namespace, hr.Name)
 		e.charts.changed(id)
 		e.upsertReleases(append(e.releases.twins.put(hr), id))
@@ -270,14 +293,14 @@ func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	e.runner.Remove(id)
 }
 
-// finalizer puts our finalizer on an object that lacks it, in the background: it is needed when
+// finalizer puts a finalizer on an object that lacks it, in the background: it is needed when
 // the object is deleted, not before.
-func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource) {
-	if o.GetDeletionTimestamp() != nil || hasFinalizer(o) {
+func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource, name string) {
+	if o.GetDeletionTimestamp() != nil || slices.Contains(o.GetFinalizers(), name) {
 		return
 	}
 	go func() {
-		err := setFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, true)
+		err := setNamedFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, name, true)
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.V(1).Info("a finalizer could not be set; the next change of the object tries again",
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -179,7 +180,7 @@ func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader R
 		if !ok {
 			return givenChart{}, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))
 		}
-		chart, err := loadChart(artifact)
+		chart, err := loadChart(key, artifact)
 		if err != nil {
 			return givenChart{}, fmt.Errorf("reading the chart of %s: %w", engine.SourceID(key), err)
 		}
@@ -232,7 +233,15 @@ func (f *releaseFailure) Reason() string { return f.reason }
 // errNoChart is what a source gives that unpacks what it fetches.
 var errNoChart = errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
 
-func loadChart(a *source.Artifact) (*helm.Chart, error) {
+func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
+	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {
+		// It was put together here, and is packed for whoever downloads it only.
+		var packed bytes.Buffer
+		if _, _, err := source.Pack(a.Tree, &packed); err != nil {
+			return nil, err
+		}
+		return helm.LoadChart(packed.Bytes())
+	}
 	if a.File == nil {
 		return nil, errNoChart
 	}

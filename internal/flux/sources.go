@@ -39,7 +39,8 @@ type sources struct {
 	ctx      context.Context
 	wg       sync.WaitGroup
 
-	objects *cluster.Objects
+	objects    *cluster.Objects
+	generators *generators
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
 	// outdated tells that a chart is not what its release declares.
@@ -83,6 +84,9 @@ func (s *sources) put(o origin) {
 	case before != nil && !slices.Equal(includesOf(before), includesOf(o)):
 		// It may close or open a cycle.
 		s.wakeComposed(key)
+	case key.Kind == sourcev1.ExternalArtifactKind:
+		// Whoever makes it looks whether it is still as it was made.
+		s.generators.wakeReaders(key)
 	}
 }
 
@@ -122,6 +126,7 @@ func (s *sources) feed(key source.Key) (*feed, bool) {
 func (s *sources) changed(key source.Key) {
 	s.notify(engine.SourceID(key))
 	s.wakeComposed(key)
+	s.generators.wakeReaders(key)
 }
 
 func (s *sources) tell(key source.Key, text string) {
