@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -24,41 +25,42 @@ import (
 
 func newDiff(g *globals) *cobra.Command {
 	o := offlineOptions{globals: g}
-	var only, namespace string
 	cmd := &cobra.Command{
 		Use:   "diff PATH [KIND/NAME]",
 		Short: "Compare what a repository declares with the cluster",
 		Long: `Compare a repository with the cluster, in these steps:
 
-  1. render the units of PATH as "headgate render" does
+  1. render the units of PATH as "headgate render" does: of HelmReleases the one that is named, or with
+     --charts all of them, for the version and the kinds of the cluster, as an upgrade of what is there
   2. have the server apply each object without storing it, and compare the result with what is there
   3. name what is held by a unit and no longer declared
 
-Values of Secrets are masked. The exit code is 1 when there is a difference.`,
-		Example: "  headgate diff .\n  headgate diff . ks/apps",
+Values of Secrets are masked. Hooks of charts are left out, and lookup finds nothing in the cluster. The
+exit code is 1 when there is a difference.`,
+		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.dir = args[0]
 			if len(args) > 1 {
-				only = args[1]
+				o.only = args[1]
 			}
-			return runDiff(cmd.Context(), o, only, namespace)
+			return runDiff(cmd.Context(), o)
 		},
 	}
 	bindOffline(cmd, &o)
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
+	bindCharts(cmd, &o)
 	return cmd
 }
 
-func runDiff(ctx context.Context, o offlineOptions, only, namespace string) error {
-	units, err := o.units(ctx)
+func runDiff(ctx context.Context, o offlineOptions) error {
+	d, err := newDiffer(o.globals)
 	if err != nil {
 		return err
 	}
-	if units, err = selectUnits(units, only, namespace); err != nil {
-		return err
-	}
-	d, err := newDiffer(o.globals)
+	o.cluster = d.seen
+	o.cluster.Installed = func(id engine.UnitID) bool { return d.installed(ctx, id) }
+	o.cluster.Generation = func(id engine.SourceID) int64 { return d.generation(ctx, id) }
+	units, err := o.units(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,9 +77,11 @@ func runDiff(ctx context.Context, o offlineOptions, only, namespace string) erro
 
 // differ compares objects by dry runs.
 type differ struct {
-	io        IO
-	client    dynamic.Interface
-	mapper    meta.RESTMapper
+	io     IO
+	client dynamic.Interface
+	mapper meta.RESTMapper
+	// seen is what charts see of the cluster.
+	seen      flux.OfflineOptions
 	different bool
 }
 
@@ -94,11 +98,59 @@ func newDiffer(g *globals) (*differ, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
+	version, err := disc.ServerVersion()
+	if err != nil {
+		return nil, unreachable(fmt.Errorf("asking the cluster for its version: %w", err))
+	}
 	groups, err := restmapper.GetAPIGroupResources(disc)
 	if err != nil {
 		return nil, unreachable(fmt.Errorf("asking the cluster what it serves: %w", err))
 	}
-	return &differ{io: g.io, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
+	d := &differ{io: g.io, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}
+	d.seen = flux.OfflineOptions{KubeVersion: version.GitVersion, APIVersions: servedVersions(groups), ClusterWide: d.clusterWide}
+	return d, nil
+}
+
+// servedVersions are what a cluster serves, as charts name it.
+func servedVersions(groups []*restmapper.APIGroupResources) []string {
+	var names []string
+	for _, group := range groups {
+		for version, resources := range group.VersionedResources {
+			gv := schema.GroupVersion{Group: group.Group.Name, Version: version}.String()
+			names = append(names, gv)
+			for i := range resources {
+				names = append(names, gv+"/"+resources[i].Kind)
+			}
+		}
+	}
+	return names
+}
+
+func (d *differ) clusterWide(gvk schema.GroupVersionKind) (is, known bool) {
+	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return false, false
+	}
+	return mapping.Scope.Name() == meta.RESTScopeNameRoot, true
+}
+
+// installed tells whether a release has a history.
+func (d *differ) installed(ctx context.Context, id engine.UnitID) bool {
+	u, err := d.client.Resource(releaseServed.resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+	if err != nil {
+		return false
+	}
+	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
+	return len(history) > 0
+}
+
+// generation is that of a HelmChart, and 0 when there is none.
+func (d *differ) generation(ctx context.Context, id engine.SourceID) int64 {
+	u, err := d.client.Resource(chartServed.resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+	if err != nil {
+		return 0
+	}
+	return u.GetGeneration()
 }
 
 func (d *differ) print(format string, args ...any) {
@@ -107,18 +159,27 @@ func (d *differ) print(format string, args ...any) {
 }
 
 func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
-	if u.Err != nil {
-		d.print("✗ %s cannot be rendered: %v", u.Unit.ID, u.Err)
+	switch {
+	case u.Err != nil:
+		d.print("✗ %s cannot be rendered: %v%s", u.Unit.ID, u.Err, advice(u.Err))
+		return nil
+	case !u.Rendered:
+		return nil
+	case u.Unit.Target.Cluster != "":
+		fmt.Fprintf(d.io.Err, "· %s is applied to another cluster, and not compared\n", u.Unit.ID)
 		return nil
 	}
 	declared := map[engine.ObjectID]bool{}
 	for _, o := range u.Objects {
 		declared[engine.IDOf(o)] = true
-		if err := d.object(ctx, u.Unit.ID, o); err != nil {
+		if err := d.object(ctx, u, o); err != nil {
 			return err
 		}
 	}
-	ref := reference{served: kustomizationServed, namespace: u.Unit.ID.Namespace, name: u.Unit.ID.Name}
+	ref, err := referenceTo(u.Unit.ID)
+	if err != nil {
+		return err
+	}
 	held, err := ref.client(d.client).Get(ctx, ref.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -134,8 +195,8 @@ func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
 	return nil
 }
 
-func (d *differ) object(ctx context.Context, unit engine.UnitID, o *unstructured.Unstructured) error {
-	gvk := o.GroupVersionKind()
+func (d *differ) object(ctx context.Context, of flux.OfflineUnit, o *unstructured.Unstructured) error {
+	gvk, unit := o.GroupVersionKind(), of.Unit.ID
 	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {
 		d.print("+ %s (of %s; its kind is not served yet)", engine.IDOf(o), unit)
@@ -153,13 +214,16 @@ func (d *differ) object(ctx context.Context, unit engine.UnitID, o *unstructured
 	if err != nil {
 		return unreachable(fmt.Errorf("reading %s: %w", engine.IDOf(o), err))
 	}
+	if of.Kept[engine.IDOf(o)] {
+		return nil
+	}
 	data, err := json.Marshal(o.Object)
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", engine.IDOf(o), err)
 	}
 	force := true
 	after, err := client.Patch(ctx, o.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
-		FieldManager: flux.Ownership().Manager, Force: &force, DryRun: []string{metav1.DryRunAll},
+		FieldManager: flux.Manager(unit), Force: &force, DryRun: []string{metav1.DryRunAll},
 	})
 	if err != nil {
 		d.print("✗ %s (of %s): the server refuses it: %v", engine.IDOf(o), unit, err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -10,34 +11,57 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
+
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
+type eventsOptions struct {
+	*globals
+	target, namespace string
+	follow            bool
+	// only is the object that target names.
+	only reference
+}
+
 func newEvents(g *globals) *cobra.Command {
-	var target, namespace string
+	o := eventsOptions{globals: g}
 	cmd := &cobra.Command{
 		Use:   "events [KIND/NAME]",
 		Short: "List the events of sources and units",
 		Long: `List events, in these steps:
 
   1. read the events of the kinds that are served here
-  2. print them, the oldest first`,
-		Example: "  headgate events\n  headgate events ks/apps",
+  2. print them, the oldest first
+  3. with --follow, stay and print each that comes, until Ctrl-C`,
+		Example: "  headgate events\n  headgate events ks/apps\n  headgate events hr/podinfo -n apps --follow",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				target = args[0]
+				o.target = args[0]
 			}
-			return runEvents(cmd.Context(), g, target, namespace)
+			return runEvents(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only this namespace (default: all)")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only this namespace (default: all)")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with the events that come")
 	return cmd
 }
 
-func runEvents(ctx context.Context, g *globals, target, namespace string) error {
-	config, err := g.restConfig()
+func runEvents(ctx context.Context, o eventsOptions) error {
+	var err error
+	if o.target != "" {
+		if o.only, err = parseReference(o.target, o.namespace); err != nil {
+			return err
+		}
+		o.namespace = o.only.namespace
+	}
+	config, err := o.restConfig()
 	if err != nil {
 		return err
 	}
@@ -45,29 +69,58 @@ func runEvents(ctx context.Context, g *globals, target, namespace string) error 
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	list, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{})
+	list, err := client.CoreV1().Events(o.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return unreachable(fmt.Errorf("listing events: %w", err))
 	}
-	only := reference{}
-	if target != "" {
-		if only, err = parseReference(target, namespace); err != nil {
-			return err
-		}
-	}
-	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool {
-		if only.name != "" && (e.InvolvedObject.Kind != only.kind || e.InvolvedObject.Name != only.name) {
-			return true
-		}
-		return !strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/")
-	})
+	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return !o.wants(&e) })
 	slices.SortFunc(events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
-	w := tabwriter.NewWriter(g.io.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(o.io.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE")
 	for i := range events {
-		e := &events[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s/%s/%s\t%s\n", e.LastTimestamp.Format(time.RFC3339), e.Type, e.Reason,
-			e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name, oneLine(e.Message))
+		printEvent(w, "%s\t%s\t%s\t%s\t%s\n", &events[i])
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || !o.follow {
+		return err
+	}
+	return o.stay(ctx, client, list.ResourceVersion)
+}
+
+// wants tells whether an event is about what is asked for: about a source, a unit, or the rules by which
+// sources are fetched.
+func (o eventsOptions) wants(e *corev1.Event) bool {
+	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {
+		return false
+	}
+	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || e.InvolvedObject.Name == flux.RewritesName
+}
+
+func printEvent(w io.Writer, format string, e *corev1.Event) {
+	object := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Namespace + "/" + e.InvolvedObject.Name
+	fmt.Fprintf(w, format, e.LastTimestamp.Format(time.RFC3339), e.Type, e.Reason, object, oneLine(e.Message))
+}
+
+// stay prints events as they come. Nothing ends it but ctx, and a server that forgot what came before.
+func (o eventsOptions) stay(ctx context.Context, client kubernetes.Interface, version string) error {
+	events := client.CoreV1().Events(o.namespace)
+	watcher, err := toolswatch.NewRetryWatcherWithContext(ctx, version, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return events.Watch(ctx, options)
+		},
+	})
+	if err != nil {
+		return unreachable(fmt.Errorf("watching events: %w", err))
+	}
+	defer watcher.Stop()
+	for came := range watcher.ResultChan() {
+		switch e := came.Object.(type) {
+		case *corev1.Event:
+			if came.Type != watch.Deleted && o.wants(e) {
+				printEvent(o.io.Out, "%s  %-7s  %s  %s  %s\n", e)
+			}
+		case *metav1.Status:
+			return hint(fmt.Errorf("watching events: %w", apierrors.FromObject(e)), "headgate events --follow")
+		}
+	}
+	return context.Cause(ctx)
 }

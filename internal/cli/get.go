@@ -2,18 +2,21 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 type getOptions struct {
 	*globals
 	kind, name, namespace, output string
-	notReady                      bool
+	everywhere, notReady          bool
 }
 
 func newGet(g *globals) *cobra.Command {
@@ -23,9 +26,11 @@ func newGet(g *globals) *cobra.Command {
 		Short: "List sources and units, and whether they are ready",
 		Long: `List sources and units, in these steps:
 
-  1. read the objects of the kind (ks, hr, git, oci, or all) from the cluster
-  2. print them as a table, or as -o says`,
-		Example: "  headgate get\n  headgate get ks apps -o yaml\n  headgate get --not-ready",
+  1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, or all) from the cluster
+  2. print them as a table with the columns of the flux command, or as -o says
+
+The namespace is a column unless -n names one.`,
+		Example: "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get --not-ready",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] != "all" {
@@ -38,13 +43,17 @@ func newGet(g *globals) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace (default: all)")
+	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace")
+	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
 	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name")
 	f.BoolVar(&o.notReady, "not-ready", false, "only what is not ready; exit 1 when there is something")
 	return cmd
 }
 
 func runGet(ctx context.Context, o getOptions) error {
+	if o.everywhere && o.namespace != "" {
+		return hint(errors.New("-n and --all-namespaces exclude each other"), "headgate get -A")
+	}
 	list, err := listServed(ctx, o)
 	if err != nil {
 		return err
@@ -52,7 +61,12 @@ func runGet(ctx context.Context, o getOptions) error {
 	if o.notReady {
 		list = notReady(list)
 	}
-	if err := printObjects(o.io, o.output, list); err != nil {
+	if o.output == "" {
+		err = printTable(o, list)
+	} else {
+		err = printObjects(o.io, o.output, list)
+	}
+	if err != nil {
 		return err
 	}
 	if o.notReady && len(list) > 0 {
@@ -76,16 +90,11 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 	}
 	var all []*unstructured.Unstructured
 	for _, k := range kinds {
-		list, err := client.Resource(k.resource).Namespace(o.namespace).List(ctx, metav1.ListOptions{})
-		if apierrors.IsNotFound(err) && o.kind == "" {
-			// A cluster that another version was installed into.
-			continue
-		}
+		list, err := k.list(ctx, client, o.namespace, o.kind == "")
 		if err != nil {
-			return nil, unreachable(fmt.Errorf("listing %s: %w", k.resource.Resource, err))
+			return nil, err
 		}
-		for i := range list.Items {
-			u := &list.Items[i]
+		for _, u := range list {
 			if o.name == "" || u.GetName() == o.name {
 				all = append(all, u)
 			}
@@ -100,9 +109,34 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 func notReady(list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if ready, _, _ := condition(u, "Ready"); ready != "True" && !suspended(u) {
+		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) {
 			out = append(out, u)
 		}
 	}
 	return out
+}
+
+// printTable prints the columns of the flux command. The name says the kind when there may be several.
+func printTable(o getOptions, list []*unstructured.Unstructured) error {
+	w := tabwriter.NewWriter(o.io.Out, 0, 0, 2, ' ', 0)
+	row := func(namespace string, columns ...string) {
+		if o.namespace == "" {
+			columns = append([]string{namespace}, columns...)
+		}
+		fmt.Fprintln(w, strings.Join(columns, "\t"))
+	}
+	row("NAMESPACE", "NAME", "REVISION", "SUSPENDED", "READY", "MESSAGE")
+	for _, u := range list {
+		name := u.GetName()
+		if o.kind == "" {
+			name = strings.ToLower(u.GetKind()) + "/" + name
+		}
+		held := "False"
+		if suspended(u) {
+			held = "True"
+		}
+		ready, _, message := readiness(u)
+		row(u.GetNamespace(), name, progress.Short(revision(u)), held, ready, oneLine(progress.Short(message)))
+	}
+	return w.Flush()
 }

@@ -3,14 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 func newGraph(g *globals) *cobra.Command {
@@ -21,19 +21,21 @@ func newGraph(g *globals) *cobra.Command {
 		Short: "Print the dependency graph, and its cycles",
 		Long: `Print the dependency graph, in these steps:
 
-  1. read the units of the cluster, or with PATH those of a repository
-  2. print what depends on what: as text in the order in which the units can go, as DOT or as Mermaid
+  1. read the units of the cluster, Kustomizations and HelmReleases, or with PATH those of a repository
+  2. print what depends on what, and where the charts of HelmReleases come from: as text in the order in
+     which the units can go, as DOT or as Mermaid
   3. name every cycle
 
-The exit code is 1 when there is a cycle.`,
+A Kustomization is printed as NAMESPACE/NAME, anything else with its kind before that. The exit code is 1
+when there is a cycle.`,
 		Example: "  headgate graph\n  headgate graph . -o mermaid",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			graph, err := readGraph(cmd.Context(), o, args)
+			units, err := readDeclarations(cmd.Context(), o, args)
 			if err != nil {
 				return err
 			}
-			return printGraph(g.io, graph, format)
+			return printGraph(g.io, newUnitGraph(units), format)
 		},
 	}
 	bindOffline(cmd, &o)
@@ -41,81 +43,72 @@ The exit code is 1 when there is a cycle.`,
 	return cmd
 }
 
-func readGraph(ctx context.Context, o offlineOptions, args []string) (engine.Graph, error) {
-	graph := engine.Graph{}
+// readDeclarations reads the units of the cluster, or those of a directory.
+func readDeclarations(ctx context.Context, o offlineOptions, args []string) ([]flux.Declaration, error) {
+	var declarations []flux.Declaration
 	if len(args) > 0 {
 		o.dir = args[0]
 		units, err := o.units(ctx)
-		if err != nil {
-			return nil, err
-		}
 		for _, u := range units {
-			graph[u.Unit.ID] = nil
-			for _, d := range u.Unit.Dependencies {
-				if d.Unit != (engine.UnitID{}) {
-					graph[u.Unit.ID] = append(graph[u.Unit.ID], d.Unit)
-				}
-			}
+			declarations = append(declarations, u.Declaration)
 		}
-		return graph, nil
+		return declarations, err
 	}
 	client, err := o.client()
 	if err != nil {
 		return nil, err
 	}
-	list, err := client.Resource(kustomizationServed.resource).List(ctx, metav1.ListOptions{})
+	list, err := listUnits(ctx, client)
 	if err != nil {
-		return nil, unreachable(fmt.Errorf("listing kustomizations: %w", err))
+		return nil, err
 	}
-	for i := range list.Items {
-		u := &list.Items[i]
-		id := engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-		graph[id] = unitDependencies(u)
-	}
-	return graph, nil
-}
-
-func unitDependencies(u *unstructured.Unstructured) []engine.UnitID {
-	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "dependsOn")
-	var deps []engine.UnitID
-	for _, item := range list {
-		d, _ := item.(map[string]any)
-		id := engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace()}
-		id.Name, _ = d["name"].(string)
-		if namespace, _ := d["namespace"].(string); namespace != "" {
-			id.Namespace = namespace
+	for _, u := range list {
+		d, err := flux.Declared(u)
+		if err != nil {
+			return nil, err
 		}
-		deps = append(deps, id)
+		declarations = append(declarations, d)
 	}
-	return deps
+	return declarations, nil
 }
 
-func printGraph(streams IO, graph engine.Graph, format string) error {
-	ids := make([]engine.UnitID, 0, len(graph))
-	for id := range graph {
-		ids = append(ids, id)
+// unitGraph is what depends on what, and where charts come from.
+type unitGraph struct {
+	engine.Graph
+	charts map[engine.UnitID]flux.ChartOrigin
+}
+
+func newUnitGraph(units []flux.Declaration) unitGraph {
+	g := unitGraph{Graph: engine.Graph{}, charts: map[engine.UnitID]flux.ChartOrigin{}}
+	for _, d := range units {
+		g.Graph[d.Unit.ID] = unitsOf(d.Unit.Dependencies)
+		if d.Chart.Source.Kind != "" {
+			g.charts[d.Unit.ID] = d.Chart
+		}
 	}
-	slices.SortFunc(ids, engine.UnitID.Compare)
+	return g
+}
+
+// unitsOf are the units among dependencies.
+func unitsOf(dependencies []engine.Dependency) []engine.UnitID {
+	var units []engine.UnitID
+	for _, d := range dependencies {
+		if d.Unit != (engine.UnitID{}) {
+			units = append(units, d.Unit)
+		}
+	}
+	return units
+}
+
+func printGraph(streams IO, graph unitGraph, format string) error {
+	ids := slices.SortedFunc(maps.Keys(graph.Graph), engine.UnitID.Compare)
 	switch format {
 	case "text":
 		printLayers(streams, graph, ids)
 	case "dot":
-		fmt.Fprintln(streams.Out, "digraph headgate {")
-		for _, id := range ids {
-			fmt.Fprintf(streams.Out, "  %q;\n", id.Namespace+"/"+id.Name)
-			for _, d := range graph[id] {
-				fmt.Fprintf(streams.Out, "  %q -> %q;\n", id.Namespace+"/"+id.Name, d.Namespace+"/"+d.Name)
-			}
-		}
-		fmt.Fprintln(streams.Out, "}")
+		printDOT(streams, graph, ids)
 	case "mermaid":
-		fmt.Fprintln(streams.Out, "graph TD")
-		for _, id := range ids {
-			fmt.Fprintf(streams.Out, "  %s[%s/%s]\n", mermaidID(id), id.Namespace, id.Name)
-			for _, d := range graph[id] {
-				fmt.Fprintf(streams.Out, "  %s --> %s\n", mermaidID(d), mermaidID(id))
-			}
-		}
+		printMermaid(streams, graph, ids)
 	default:
 		return fmt.Errorf("output %q is not known; use text, dot or mermaid", format)
 	}
@@ -129,12 +122,49 @@ func printGraph(streams IO, graph engine.Graph, format string) error {
 	return nil
 }
 
-func mermaidID(id engine.UnitID) string {
-	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(id.Namespace + "_" + id.Name)
+// nodeName is how a unit is called in a graph.
+func nodeName(id engine.UnitID) string {
+	if id.Kind == kustomizationServed.kind {
+		return id.Namespace + "/" + id.Name
+	}
+	return id.String()
+}
+
+func printDOT(streams IO, graph unitGraph, ids []engine.UnitID) {
+	fmt.Fprintln(streams.Out, "digraph headgate {")
+	for _, id := range ids {
+		fmt.Fprintf(streams.Out, "  %q;\n", nodeName(id))
+		for _, d := range graph.Graph[id] {
+			fmt.Fprintf(streams.Out, "  %q -> %q;\n", nodeName(id), nodeName(d))
+		}
+		if chart, ok := graph.charts[id]; ok {
+			fmt.Fprintf(streams.Out, "  %q [shape=box];\n  %q -> %q [style=dashed];\n", chart.Source, nodeName(id), chart.Source)
+		}
+	}
+	fmt.Fprintln(streams.Out, "}")
+}
+
+func printMermaid(streams IO, graph unitGraph, ids []engine.UnitID) {
+	fmt.Fprintln(streams.Out, "graph TD")
+	for _, id := range ids {
+		name := nodeName(id)
+		fmt.Fprintf(streams.Out, "  %s[%s]\n", mermaidID(name), name)
+		for _, d := range graph.Graph[id] {
+			fmt.Fprintf(streams.Out, "  %s --> %s\n", mermaidID(nodeName(d)), mermaidID(name))
+		}
+		if chart, ok := graph.charts[id]; ok {
+			from := chart.Source.String()
+			fmt.Fprintf(streams.Out, "  %s([%s]) -.-> %s\n", mermaidID(from), from, mermaidID(name))
+		}
+	}
+}
+
+func mermaidID(name string) string {
+	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(name)
 }
 
 // printLayers prints the units by how many gates stand before them.
-func printLayers(streams IO, graph engine.Graph, ids []engine.UnitID) {
+func printLayers(streams IO, graph unitGraph, ids []engine.UnitID) {
 	depth := map[engine.UnitID]int{}
 	inCycle := graph.InCycle()
 	var depthOf func(id engine.UnitID) int
@@ -144,7 +174,7 @@ func printLayers(streams IO, graph engine.Graph, ids []engine.UnitID) {
 		}
 		depth[id] = 0
 		most := 0
-		for _, dep := range graph[id] {
+		for _, dep := range graph.Graph[id] {
 			if inCycle[dep] == nil {
 				most = max(most, depthOf(dep)+1)
 			}
@@ -159,19 +189,25 @@ func printLayers(streams IO, graph engine.Graph, ids []engine.UnitID) {
 	for layer := 0; layer <= last; layer++ {
 		fmt.Fprintf(streams.Out, "gate %d\n", layer)
 		for _, id := range ids {
-			if depth[id] != layer {
-				continue
+			if depth[id] == layer {
+				fmt.Fprintln(streams.Out, "  "+nodeName(id)+graph.note(id))
 			}
-			line := "  " + id.Namespace + "/" + id.Name
-			for i, d := range graph[id] {
-				if i == 0 {
-					line += "  waits for "
-				} else {
-					line += ", "
-				}
-				line += d.Namespace + "/" + d.Name
-			}
-			fmt.Fprintln(streams.Out, line)
 		}
 	}
+}
+
+// note says what a unit waits for, and where its chart comes from.
+func (g unitGraph) note(id engine.UnitID) string {
+	var text string
+	if waits := g.Graph[id]; len(waits) > 0 {
+		names := make([]string, len(waits))
+		for i, d := range waits {
+			names[i] = nodeName(d)
+		}
+		text = "  waits for " + strings.Join(names, ", ")
+	}
+	if chart, ok := g.charts[id]; ok {
+		text += "  (" + chart.String() + ")"
+	}
+	return text
 }

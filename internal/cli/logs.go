@@ -89,7 +89,7 @@ func runLogs(g *globals, target, namespace string) error {
 		if json.Unmarshal(lines.Bytes(), &n) != nil {
 			continue
 		}
-		if only.name != "" && (n.Unit.Name != only.name || n.Unit.Namespace != only.namespace) {
+		if only.name != "" && n.Unit != only.id() {
 			continue
 		}
 		fmt.Fprintf(g.io.Out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), n.Unit, n.Phase, n.Text)

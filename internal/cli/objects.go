@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
-	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 // served is a kind that commands know by name.
@@ -27,21 +26,34 @@ type served struct {
 	unit     bool
 }
 
+// sourceResource is a resource of the API of sources.
+func sourceResource(name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: name}
+}
+
+// The kinds, by the names that the flux command has for them.
 var (
+	gitServed = served{
+		kind: "GitRepository", aliases: []string{"git", "gitrepo", "gitrepository", "gitrepositories"},
+		resource: sourceResource("gitrepositories"),
+	}
+	ociServed = served{
+		kind: "OCIRepository", aliases: []string{"oci", "ocirepo", "ocirepository", "ocirepositories"},
+		resource: sourceResource("ocirepositories"),
+	}
+	bucketServed = served{
+		kind: "Bucket", aliases: []string{"bucket", "buckets"}, resource: sourceResource("buckets"),
+	}
+	repositoryServed = served{
+		kind: "HelmRepository", aliases: []string{"helm", "helmrepo", "helmrepository", "helmrepositories"},
+		resource: sourceResource("helmrepositories"),
+	}
+	chartServed = served{
+		kind: "HelmChart", aliases: []string{"chart", "helmchart", "helmcharts"}, resource: sourceResource("helmcharts"),
+	}
 	kustomizationServed = served{
 		kind: "Kustomization", aliases: []string{"ks", "kustomization", "kustomizations"}, unit: true,
 		resource: schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"},
-	}
-	gitServed = served{
-		kind: "GitRepository", aliases: []string{"git", "gitrepo", "gitrepository", "gitrepositories"},
-		resource: schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"},
-	}
-)
-
-var (
-	ociServed = served{
-		kind: "OCIRepository", aliases: []string{"oci", "ocirepo", "ocirepository", "ocirepositories"},
-		resource: schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "ocirepositories"},
 	}
 	releaseServed = served{
 		kind: "HelmRelease", aliases: []string{"hr", "helmrelease", "helmreleases"}, unit: true,
@@ -50,8 +62,11 @@ var (
 )
 
 func servedKinds() []served {
-	return []served{gitServed, ociServed, kustomizationServed, releaseServed}
+	return []served{gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed}
 }
+
+// unitKinds are the kinds that declare units.
+func unitKinds() []served { return []served{kustomizationServed, releaseServed} }
 
 func findKind(name string) (served, error) {
 	for _, s := range servedKinds() {
@@ -59,7 +74,37 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git or oci", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm or chart", name), "headgate get all")
+}
+
+// list lists the objects of a kind. A kind that the cluster does not serve has none when missing is
+// allowed: another version was installed into it.
+func (s served) list(ctx context.Context, c dynamic.Interface, namespace string, missing bool) ([]*unstructured.Unstructured, error) {
+	list, err := c.Resource(s.resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) && missing {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreachable(fmt.Errorf("listing %s: %w", s.resource.Resource, err))
+	}
+	items := make([]*unstructured.Unstructured, len(list.Items))
+	for i := range list.Items {
+		items[i] = &list.Items[i]
+	}
+	return items, nil
+}
+
+// listUnits lists all objects that declare units.
+func listUnits(ctx context.Context, c dynamic.Interface) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, kind := range unitKinds() {
+		list, err := kind.list(ctx, c, metav1.NamespaceAll, true)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 // reference is KIND/NAME or NAME, of a namespace.
@@ -69,6 +114,23 @@ type reference struct {
 }
 
 func (r reference) String() string { return r.kind + "/" + r.namespace + "/" + r.name }
+
+// id is what a reference names.
+func (r reference) id() engine.UnitID {
+	return engine.UnitID{Kind: r.kind, Namespace: r.namespace, Name: r.name}
+}
+
+// referenceTo refers to an object that declares a unit, or to a source.
+func referenceTo[ID engine.UnitID | engine.SourceID](id ID) (reference, error) {
+	at := engine.UnitID(id)
+	kind, err := findKind(at.Kind)
+	return reference{served: kind, namespace: at.Namespace, name: at.Name}, err
+}
+
+// idOf is what an object is referred to by.
+func idOf(u *unstructured.Unstructured) engine.UnitID {
+	return engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+}
 
 // parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization.
 func parseReference(text, namespace string) (reference, error) {
@@ -116,6 +178,19 @@ func condition(u *unstructured.Unstructured, kind string) (status, reason, messa
 	return status, reason, message
 }
 
+// readiness is the Ready condition, or what stands in for it as the flux command words it.
+func readiness(u *unstructured.Unstructured) (status, reason, message string) {
+	status, reason, message = condition(u, "Ready")
+	switch {
+	case status != "":
+		return status, reason, message
+	case flux.Static(u):
+		return "True", "Succeeded", "Helm repository is Ready"
+	default:
+		return "False", "Unknown", "waiting to be reconciled"
+	}
+}
+
 func text(u *unstructured.Unstructured, path ...string) string {
 	s, _, _ := unstructured.NestedString(u.Object, path...)
 	return s
@@ -131,15 +206,18 @@ func revision(u *unstructured.Unstructured) string {
 	if r := text(u, "status", "artifact", "revision"); r != "" {
 		return r
 	}
-	if history, _, _ := unstructured.NestedSlice(u.Object, "status", "history"); u.GetKind() == releaseServed.kind && len(history) > 0 {
+	if u.GetKind() != releaseServed.kind {
+		return text(u, "status", "lastAppliedRevision")
+	}
+	if history, _, _ := unstructured.NestedSlice(u.Object, "status", "history"); len(history) > 0 {
 		latest, _ := history[0].(map[string]any)
 		version, _ := latest["chartVersion"].(string)
 		return version
 	}
-	return text(u, "status", "lastAppliedRevision")
+	return text(u, "status", "lastAttemptedRevision")
 }
 
-// printObjects prints objects as a table, JSON, YAML or names.
+// printObjects prints objects as JSON, YAML or names.
 func printObjects(streams IO, format string, list []*unstructured.Unstructured) error {
 	switch format {
 	case "json", "yaml":
@@ -149,8 +227,6 @@ func printObjects(streams IO, format string, list []*unstructured.Unstructured) 
 			fmt.Fprintf(streams.Out, "%s/%s/%s\n", u.GetKind(), u.GetNamespace(), u.GetName())
 		}
 		return nil
-	case "":
-		return printTable(streams, list)
 	default:
 		return fmt.Errorf("output %q is not known; use json, yaml or name", format)
 	}
@@ -173,21 +249,6 @@ func printDocument(streams IO, format string, list []*unstructured.Unstructured)
 	}
 	_, err = fmt.Fprintln(streams.Out, strings.TrimSpace(string(data)))
 	return err
-}
-
-func printTable(streams IO, list []*unstructured.Unstructured) error {
-	w := tabwriter.NewWriter(streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KIND\tNAMESPACE\tNAME\tREADY\tSUSPENDED\tREVISION\tAGE\tMESSAGE")
-	for _, u := range list {
-		ready, _, message := condition(u, "Ready")
-		if ready == "" {
-			ready, message = "Unknown", "waiting to be reconciled"
-		}
-		age := time.Since(u.GetCreationTimestamp().Time).Round(time.Second)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%v\t%s\t%s\t%s\n", u.GetKind(), u.GetNamespace(), u.GetName(), ready,
-			suspended(u), progress.Short(revision(u)), age, oneLine(progress.Short(message)))
-	}
-	return w.Flush()
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -14,10 +20,32 @@ import (
 type offlineOptions struct {
 	*globals
 	dir, root, ageKeyFile string
+	// charts renders every HelmRelease; only is KIND/NAME of the one unit that is asked for, in namespace.
+	charts          bool
+	only, namespace string
+	rewrite         []string
+	// cluster is what is known of the cluster that is compared with.
+	cluster flux.OfflineOptions
 }
 
-// units renders the repository in the directory.
+func bindOffline(cmd *cobra.Command, o *offlineOptions) {
+	cmd.Flags().StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: it is looked for)")
+	cmd.Flags().StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with")
+}
+
+// bindCharts adds the flags of commands that render HelmReleases.
+func bindCharts(cmd *cobra.Command, o *offlineOptions) {
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
+	cmd.Flags().BoolVar(&o.charts, "charts", false, "fetch the charts of all HelmReleases and render them too")
+	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "fetch charts from elsewhere: FROM=TO, both beginnings of URLs (repeatable)")
+}
+
+// units reads the repository in the directory: all its units, or the one that is asked for.
 func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
+	options, err := o.options()
+	if err != nil {
+		return nil, err
+	}
 	layout, err := flux.FindLayout(o.dir, o.root)
 	if err != nil {
 		return nil, helpful(err)
@@ -39,5 +67,59 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 			return nil, fmt.Errorf("reading the age key: %w", err)
 		}
 	}
-	return flux.Offline(ctx, tree, root)
+	remotes := gitserver.RemotesOf(ctx, layout.Repository)
+	options.Ours = func(url string) bool {
+		return slices.ContainsFunc(remotes, func(remote string) bool { return gitserver.SameRepository(remote, url) })
+	}
+	units, err := flux.Offline(ctx, tree, root, options)
+	if err != nil {
+		return nil, err
+	}
+	return o.selected(units)
+}
+
+// options say which charts are fetched, and from where.
+func (o offlineOptions) options() (flux.OfflineOptions, error) {
+	options := o.cluster
+	var err error
+	if options.Rewrites, err = source.ParseRewrites(o.rewrite); err != nil {
+		return options, fmt.Errorf("--rewrite: %w", err)
+	}
+	if o.only == "" {
+		options.Releases = func(engine.UnitID) bool { return o.charts }
+		return options, nil
+	}
+	ref, err := parseReference(o.only, o.namespace)
+	options.Releases = func(id engine.UnitID) bool { return o.charts || id == ref.id() }
+	return options, err
+}
+
+// selected is the unit that is asked for, or all of them.
+func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, error) {
+	if o.only == "" {
+		return units, nil
+	}
+	ref, err := parseReference(o.only, o.namespace)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(units, func(u flux.OfflineUnit) bool { return u.Unit.ID == ref.id() })
+	if at < 0 {
+		return nil, hint(fmt.Errorf("the repository declares no %s", ref), "headgate graph PATH")
+	}
+	if units[at].Err == nil {
+		return units[at : at+1], nil
+	}
+	// What it refers to may be declared by another one that failed.
+	failed := slices.DeleteFunc(slices.Clone(units), func(u flux.OfflineUnit) bool { return u.Err == nil })
+	return failed, nil
+}
+
+// advice is what to try when a unit cannot be rendered, or nothing.
+func advice(err error) string {
+	var chart *flux.ChartError
+	if errors.As(err, &chart) && chart.URL != "" {
+		return fmt.Sprintf("\n  try: --rewrite %s=URL, with the URL of a mirror that is within reach", chart.URL)
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,7 +14,6 @@ import (
 
 func newRender(g *globals) *cobra.Command {
 	o := offlineOptions{globals: g}
-	var only, namespace string
 	var secrets bool
 	cmd := &cobra.Command{
 		Use:   "render PATH [KIND/NAME]",
@@ -22,36 +22,34 @@ func newRender(g *globals) *cobra.Command {
 
   1. read PATH, with what is not committed
   2. render the root, the units that it declares, and so on down, as the engine does
-  3. print the objects as YAML, by unit; the values of Secrets are masked unless --secrets
+  3. fetch the chart of the HelmRelease that is named, or with --charts those of all, and render it with its
+     values as an install does; ConfigMaps, Secrets and sources are looked for among what was rendered
+  4. print the objects as YAML, by unit; the values of Secrets are masked unless --secrets
 
-The exit code is 1 when a unit cannot be rendered; the others are printed.`,
-		Example: "  headgate render .\n  headgate render . ks/apps --path clusters/staging\n  headgate render examples/layered --age-key-file examples/layered/age.agekey",
-		Args:    cobra.RangeArgs(1, 2),
+Charts come from PATH itself, from registries and from Helm repositories. Their templates see no cluster:
+the kinds of Kubernetes and of the CRDs in the repository, and nothing for lookup. The exit code is 1 when
+a unit cannot be rendered; the others are printed.`,
+		Example: `  headgate render .
+  headgate render . ks/apps --path clusters/staging
+  headgate render . hr/podinfo -n apps --rewrite oci://ghcr.io/=oci://mirror.local/
+  headgate render examples/layered --age-key-file examples/layered/age.agekey`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.dir = args[0]
 			if len(args) > 1 {
-				only = args[1]
+				o.only = args[1]
 			}
-			return runRender(cmd.Context(), o, only, namespace, secrets)
+			return runRender(cmd.Context(), o, secrets)
 		},
 	}
 	bindOffline(cmd, &o)
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
+	bindCharts(cmd, &o)
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of Secrets")
 	return cmd
 }
 
-func bindOffline(cmd *cobra.Command, o *offlineOptions) {
-	cmd.Flags().StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: it is looked for)")
-	cmd.Flags().StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with")
-}
-
-func runRender(ctx context.Context, o offlineOptions, only, namespace string, secrets bool) error {
+func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
 	units, err := o.units(ctx)
-	if err != nil {
-		return err
-	}
-	units, err = selectUnits(units, only, namespace)
 	if err != nil {
 		return err
 	}
@@ -59,18 +57,11 @@ func runRender(ctx context.Context, o offlineOptions, only, namespace string, se
 	for _, u := range units {
 		if u.Err != nil {
 			failed = true
-			fmt.Fprintf(o.io.Err, "✗ %s: %v\n", u.Unit.ID, u.Err)
+			fmt.Fprintf(o.io.Err, "✗ %s: %v%s\n", u.Unit.ID, u.Err, advice(u.Err))
 			continue
 		}
-		for _, object := range u.Objects {
-			if !secrets {
-				object = masked(object)
-			}
-			data, err := yaml.Marshal(object.Object)
-			if err != nil {
-				return fmt.Errorf("encoding an object of %s: %w", u.Unit.ID, err)
-			}
-			fmt.Fprintf(o.io.Out, "---\n# %s\n%s", u.Unit.ID, data)
+		if err := renderUnit(o.io, u, secrets); err != nil {
+			return err
 		}
 	}
 	if failed {
@@ -79,20 +70,31 @@ func runRender(ctx context.Context, o offlineOptions, only, namespace string, se
 	return nil
 }
 
-func selectUnits(units []flux.OfflineUnit, only, namespace string) ([]flux.OfflineUnit, error) {
-	if only == "" {
-		return units, nil
-	}
-	ref, err := parseReference(only, namespace)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range units {
-		if u.Unit.ID.Name == ref.name && u.Unit.ID.Namespace == ref.namespace {
-			return []flux.OfflineUnit{u}, nil
+func renderUnit(streams IO, u flux.OfflineUnit, secrets bool) error {
+	for _, object := range u.Objects {
+		if err := renderObject(streams, u.Unit.ID.String(), object, secrets); err != nil {
+			return err
 		}
 	}
-	return nil, hint(fmt.Errorf("the repository declares no %s", ref), "headgate graph PATH")
+	for _, h := range u.Hooks {
+		of := u.Unit.ID.String() + ", hook of " + strings.Join(h.Events, ", ")
+		if err := renderObject(streams, of, h.Object, secrets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func renderObject(streams IO, of string, object *unstructured.Unstructured, secrets bool) error {
+	if !secrets {
+		object = masked(object)
+	}
+	data, err := yaml.Marshal(object.Object)
+	if err != nil {
+		return fmt.Errorf("encoding an object of %s: %w", of, err)
+	}
+	_, err = fmt.Fprintf(streams.Out, "---\n# %s\n%s", of, data)
+	return err
 }
 
 // masked hides the values of a Secret.

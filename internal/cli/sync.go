@@ -2,39 +2,58 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 type syncOptions struct {
 	*globals
-	target, namespace       string
+	args                    []string
+	namespace               string
 	all, source, dependents bool
+	force, reset            bool
 	timeout                 time.Duration
 }
 
 func newSync(g *globals) *cobra.Command {
 	o := syncOptions{globals: g}
 	cmd := &cobra.Command{
-		Use:   "sync KIND/NAME | sync KIND --all",
+		Use:   "sync KIND/NAME | sync KIND NAME | sync KIND --all",
 		Short: "Force a pass now, and wait for it",
-		Long: `Force a pass, in these steps:
+		Long: `Force a pass of a unit (ks, hr) or a source (git, oci, bucket, helm, chart), in these steps:
 
-  1. fetch the source of the unit anew (unless --source=false), and wait for it
-  2. have the unit render and apply everything again, whatever is remembered, and wait for it
-  3. with --dependents, do the same for the units that depend on it, in their order
+  1. fetch the source of a unit or of a HelmChart anew, and the source of that before it (unless
+     --source=false), and wait for it
+  2. have the object fetched, or rendered and applied again, whatever is remembered, and wait for it
+  3. with --dependents, do the same for what reads the source or depends on the unit, and so on down
 
-The exit code is 1 when something that was synced is not ready afterwards.`,
-		Example: "  headgate sync ks/apps\n  headgate sync git/flux-system\n  headgate sync ks --all",
-		Args:    cobra.ExactArgs(1),
+Each object is synced once, as soon as those before it are done; what does not wait for each other is
+synced at the same time. NAME alone is a Kustomization. What is suspended is passed over, and refused when
+it is named. The exit code is 1 when something that was synced is not ready afterwards.
+
+Of a HelmRelease that is named, --force has an install or an upgrade made once that would not be due, and
+--reset forgets its failures, so that it is tried again.`,
+		Example: `  headgate sync ks apps
+  headgate sync git/flux-system --dependents
+  headgate sync hr podinfo -n apps --force
+  headgate sync ks --all`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target = args[0]
+			o.args = args
 			return runSync(cmd.Context(), o)
 		},
 	}
@@ -43,6 +62,8 @@ The exit code is 1 when something that was synced is not ready afterwards.`,
 	f.BoolVar(&o.all, "all", false, "every object of the kind, in every namespace")
 	f.BoolVar(&o.source, "source", true, "fetch the source first")
 	f.BoolVar(&o.dependents, "dependents", false, "then sync what depends on it")
+	f.BoolVar(&o.force, "force", false, "install or upgrade a HelmRelease once, due or not")
+	f.BoolVar(&o.reset, "reset", false, "forget the failures of a HelmRelease")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait")
 	return cmd
 }
@@ -54,154 +75,114 @@ func runSync(ctx context.Context, o syncOptions) error {
 	if err != nil {
 		return err
 	}
-	targets, err := o.targets(ctx, client)
-	if err != nil {
+	s := &syncer{syncOptions: o, client: client, turns: map[engine.UnitID]*turn{}}
+	if err := s.plan(ctx); err != nil {
 		return err
 	}
-	s := &syncer{syncOptions: o, client: client}
-	ready := true
-	for _, ref := range targets {
-		ok, err := s.sync(ctx, ref)
-		if err != nil {
-			return err
+	return s.run(ctx)
+}
+
+// syncer syncs objects, each when its turn comes.
+type syncer struct {
+	syncOptions
+	client dynamic.Interface
+	turns  map[engine.UnitID]*turn
+	graph  engine.Graph
+
+	printing sync.Mutex
+}
+
+// turn is the pass of one object.
+type turn struct {
+	reference
+	object *unstructured.Unstructured
+	// named is set when the object was asked for, and is not here because of another.
+	named bool
+	ready bool
+	// over is closed when the pass is.
+	over chan struct{}
+}
+
+// run syncs what is planned.
+func (s *syncer) run(ctx context.Context) error {
+	inCycle := s.graph.InCycle()
+	group, ctx := errgroup.WithContext(ctx)
+	for id, t := range s.turns {
+		before := slices.Clone(s.graph[id])
+		if inCycle[id] != nil {
+			// A cycle does not wait for itself.
+			before = slices.DeleteFunc(before, func(other engine.UnitID) bool { return inCycle[other] != nil })
 		}
-		ready = ready && ok
+		group.Go(func() error {
+			defer close(t.over)
+			for _, other := range before {
+				select {
+				case <-s.turns[other].over:
+				case <-ctx.Done():
+					return gaveUp(ctx, s.turns[other].reference)
+				}
+			}
+			return s.pass(ctx, t)
+		})
 	}
-	if !ready {
-		return errNo
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, t := range s.turns {
+		if !t.ready {
+			return errNo
+		}
 	}
 	return nil
 }
 
-func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]reference, error) {
-	if !o.all {
-		ref, err := parseReference(o.target, o.namespace)
-		return []reference{ref}, err
-	}
-	kind, err := findKind(o.target)
-	if err != nil {
-		return nil, err
-	}
-	list, err := client.Resource(kind.resource).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, unreachable(fmt.Errorf("listing %s: %w", kind.resource.Resource, err))
-	}
-	var refs []reference
-	for i := range list.Items {
-		if u := &list.Items[i]; !suspended(u) {
-			refs = append(refs, reference{served: kind, namespace: u.GetNamespace(), name: u.GetName()})
-		}
-	}
-	return refs, nil
+// gaveUp tells what was waited for when ctx ended.
+func gaveUp(ctx context.Context, ref reference) error {
+	return hint(fmt.Errorf("waiting for %s: %w", ref, context.Cause(ctx)), "headgate why %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
 }
 
-type syncer struct {
-	syncOptions
-	client dynamic.Interface
-}
-
-// sync syncs one object, with its source before it and its dependents after it as the options say.
-func (s *syncer) sync(ctx context.Context, ref reference) (bool, error) {
-	u, err := ref.get(ctx, s.client)
-	if err != nil {
-		return false, err
+// pass asks for a pass of one object, waits until it has been made, and prints what came of it.
+func (s *syncer) pass(ctx context.Context, t *turn) error {
+	if flux.Static(t.object) {
+		t.ready = true
+		return s.print("✓ %s is a registry: its charts are fetched one by one", t.reference)
 	}
-	if suspended(u) {
-		return false, hint(fmt.Errorf("%s is suspended", ref), "headgate resume %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
-	}
-	ready := true
-	if ref.unit && s.source {
-		if source, known := sourceReference(u); known {
-			if ready, err = s.force(ctx, source); err != nil {
-				return false, err
-			}
-		}
-	}
-	ok, err := s.force(ctx, ref)
-	if err != nil || !s.dependents || !ref.unit {
-		return ready && ok, err
-	}
-	rest, err := s.syncDependents(ctx, ref)
-	return ready && ok && rest, err
-}
-
-func (s *syncer) syncDependents(ctx context.Context, ref reference) (bool, error) {
-	list, err := s.client.Resource(ref.resource).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return false, fmt.Errorf("listing %s: %w", ref.resource.Resource, err)
-	}
-	ready := true
-	for i := range list.Items {
-		u := &list.Items[i]
-		if !dependsOn(u, ref) || suspended(u) {
-			continue
-		}
-		next := s.withoutSource()
-		ok, err := next.sync(ctx, reference{served: ref.served, namespace: u.GetNamespace(), name: u.GetName()})
-		if err != nil {
-			return false, err
-		}
-		ready = ready && ok
-	}
-	return ready, nil
-}
-
-func (s *syncer) withoutSource() *syncer {
-	next := *s
-	next.source = false
-	return &next
-}
-
-// sourceReference is the source of a unit, if it is of a kind that can be asked for a pass.
-func sourceReference(u *unstructured.Unstructured) (reference, bool) {
-	field := "sourceRef"
-	if u.GetKind() == releaseServed.kind {
-		field = "chartRef"
-	}
-	kind, err := findKind(text(u, "spec", field, "kind"))
-	if err != nil {
-		return reference{}, false
-	}
-	namespace := text(u, "spec", field, "namespace")
-	if namespace == "" {
-		namespace = u.GetNamespace()
-	}
-	return reference{served: kind, namespace: namespace, name: text(u, "spec", field, "name")}, true
-}
-
-func dependsOn(u *unstructured.Unstructured, ref reference) bool {
-	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "dependsOn")
-	for _, item := range list {
-		d, _ := item.(map[string]any)
-		namespace, _ := d["namespace"].(string)
-		if namespace == "" {
-			namespace = u.GetNamespace()
-		}
-		if d["name"] == ref.name && namespace == ref.namespace {
-			return true
-		}
-	}
-	return false
-}
-
-// force asks for a pass of one object and waits until it has been made.
-func (s *syncer) force(ctx context.Context, ref reference) (bool, error) {
 	token := time.Now().UTC().Format(time.RFC3339Nano)
-	change := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"reconcile.fluxcd.io/requestedAt": token}}}
-	if err := patch(ctx, ref.client(s.client), ref, change); err != nil {
-		return false, err
+	change := map[string]any{"metadata": map[string]any{"annotations": s.annotations(t, token)}}
+	if err := patch(ctx, t.client(s.client), t.reference, change); err != nil {
+		return err
 	}
-	u, err := s.await(ctx, ref, token)
+	u, err := s.await(ctx, t.reference, token)
 	if err != nil {
-		return false, err
+		return err
 	}
 	ready, _, message := condition(u, "Ready")
+	t.ready = ready == "True"
 	mark := "✓"
-	if ready != "True" {
+	if !t.ready {
 		mark = "✗"
 	}
-	_, err = fmt.Fprintf(s.io.Out, "%s %s %s\n", mark, ref, oneLine(message))
-	return ready == "True", err
+	return s.print("%s %s %s", mark, t.reference, oneLine(progress.Short(message)))
+}
+
+// annotations are those by which a pass is asked for.
+func (s *syncer) annotations(t *turn, token string) map[string]any {
+	const prefix = "reconcile.fluxcd.io/"
+	annotations := map[string]any{prefix + "requestedAt": token}
+	if t.named && s.force {
+		annotations[prefix+"forceAt"] = token
+	}
+	if t.named && s.reset {
+		annotations[prefix+"resetAt"] = token
+	}
+	return annotations
+}
+
+func (s *syncer) print(format string, args ...any) error {
+	s.printing.Lock()
+	defer s.printing.Unlock()
+	_, err := fmt.Fprintf(s.io.Out, format+"\n", args...)
+	return err
 }
 
 // await watches an object until its status names the token and it is no longer on its way.
@@ -209,16 +190,53 @@ func (s *syncer) await(ctx context.Context, ref reference, token string) (*unstr
 	selector := fields.OneTermEqualSelector("metadata.name", ref.name).String()
 	for {
 		w, err := ref.client(s.client).Watch(ctx, metav1.ListOptions{FieldSelector: selector})
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return nil, unreachable(fmt.Errorf("watching %s: %w", ref, err))
 		}
-		u := firstHandled(w.ResultChan(), token)
-		w.Stop()
-		if u != nil {
-			return u, nil
+		if err == nil {
+			u := firstHandled(w.ResultChan(), token)
+			w.Stop()
+			if u != nil {
+				return u, nil
+			}
 		}
 		if ctx.Err() != nil {
-			return nil, hint(fmt.Errorf("waiting for %s: %w", ref, context.Cause(ctx)), "headgate why %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
+			return nil, gaveUp(ctx, ref)
 		}
 	}
+}
+
+// targets are the references to what is asked for.
+func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]reference, error) {
+	switch {
+	case o.all && len(o.args) > 1:
+		return nil, hint(errors.New("--all is every object of the kind; name no object"), "headgate sync %s --all", o.args[0])
+	case o.all:
+		return allOf(ctx, client, o.args[0])
+	}
+	target := o.args[0]
+	if len(o.args) > 1 {
+		target += "/" + o.args[1]
+	}
+	ref, err := parseReference(target, o.namespace)
+	return []reference{ref}, err
+}
+
+// allOf are the objects of a kind that are not suspended.
+func allOf(ctx context.Context, client dynamic.Interface, name string) ([]reference, error) {
+	kind, err := findKind(name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := kind.list(ctx, client, metav1.NamespaceAll, false)
+	if err != nil {
+		return nil, err
+	}
+	var refs []reference
+	for _, u := range list {
+		if !suspended(u) {
+			refs = append(refs, reference{served: kind, namespace: u.GetNamespace(), name: u.GetName()})
+		}
+	}
+	return refs, nil
 }

@@ -2,71 +2,151 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 func newTree(g *globals) *cobra.Command {
-	var namespace string
+	o := offlineOptions{globals: g}
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "tree [NAME]",
+		Use:   "tree [[KIND/]NAME]",
 		Short: "Show what a unit holds, and the units below it",
 		Long: `Show what a unit holds, in these steps:
 
-  1. read the unit (by default the root, flux-system/flux-system)
-  2. print the objects of its inventory; a Kustomization among them is gone into`,
-		Example: "  headgate tree\n  headgate tree apps\n  headgate tree --all",
+  1. read the unit (by default the root, flux-system/flux-system; NAME alone is a Kustomization), from the
+     cluster or with --repository from a directory
+  2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
+     among them is gone into, with what it waits for and where its chart comes from`,
+		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := defaultNamespace
 			if len(args) > 0 {
 				name = args[0]
 			}
-			ref, err := parseReference(name, namespace)
+			ref, err := parseReference(name, o.namespace)
 			if err != nil {
 				return err
 			}
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
-			return printTree(cmd.Context(), g.io, client, ref, all)
+			return printTree(cmd.Context(), o, ref, all)
 		},
 	}
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
+	bindOffline(cmd, &o)
+	bindCharts(cmd, &o)
+	cmd.Flags().StringVar(&o.dir, "repository", "", "read this directory instead of the cluster")
 	cmd.Flags().BoolVar(&all, "all", false, "list the objects of the units below too")
 	return cmd
 }
 
-func printTree(ctx context.Context, streams IO, client dynamic.Interface, ref reference, all bool) error {
-	u, err := ref.get(ctx, client)
+func printTree(ctx context.Context, o offlineOptions, ref reference, all bool) error {
+	look, err := o.forest(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(streams.Out, ref.String()+"  "+mark(u))
-	t := &treePrinter{io: streams, client: client, all: all, seen: map[string]bool{ref.String(): true}}
-	t.children(ctx, u, "", true)
-	return nil
+	t := &treePrinter{io: o.io, look: look, all: all, seen: map[engine.UnitID]bool{ref.id(): true}}
+	root, err := look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(o.io.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
+	return t.children(ctx, root, "", true)
+}
+
+// crown is what a tree shows of a unit.
+type crown struct {
+	text  string
+	holds []engine.ObjectID
+}
+
+// forest finds units in the cluster, or in a directory.
+func (o offlineOptions) forest(ctx context.Context) (func(context.Context, reference) (crown, error), error) {
+	if o.dir != "" {
+		units, err := o.units(ctx)
+		return func(_ context.Context, ref reference) (crown, error) { return planted(units, ref) }, err
+	}
+	if o.charts || o.root != "" || o.ageKeyFile != "" || len(o.rewrite) > 0 {
+		return nil, hint(errors.New("--charts, --rewrite, --path and --age-key-file are about a directory, and none is named"), "headgate tree --repository PATH")
+	}
+	client, err := o.client()
+	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref) }, err
+}
+
+// missingError names a unit that is not there.
+type missingError struct{ ref reference }
+
+func (e *missingError) Error() string { return fmt.Sprintf("there is no %s", e.ref) }
+
+// grown reads a unit of the cluster.
+func grown(ctx context.Context, client dynamic.Interface, ref reference) (crown, error) {
+	u, err := ref.client(client).Get(ctx, ref.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return crown{}, hint(&missingError{ref}, "headgate get all")
+	}
+	if err != nil {
+		return crown{}, unreachable(fmt.Errorf("reading %s: %w", ref, err))
+	}
+	d, err := flux.Declared(u)
+	if err != nil {
+		return crown{}, err
+	}
+	return crown{text: mark(u) + described(d), holds: inventory(u)}, nil
+}
+
+// planted finds a unit of a repository.
+func planted(units []flux.OfflineUnit, ref reference) (crown, error) {
+	at := slices.IndexFunc(units, func(u flux.OfflineUnit) bool { return u.Unit.ID == ref.id() })
+	if at < 0 {
+		return crown{}, hint(&missingError{ref}, "headgate graph PATH")
+	}
+	u := units[at]
+	if u.Err != nil {
+		return crown{text: fmt.Sprintf("✗ %v", u.Err) + described(u.Declaration)}, nil
+	}
+	c := crown{text: strings.TrimSpace(described(u.Declaration))}
+	for _, o := range u.Objects {
+		c.holds = append(c.holds, engine.IDOf(o))
+	}
+	return c, nil
+}
+
+// described says where the chart of a unit comes from, and what the unit waits for.
+func described(d flux.Declaration) string {
+	text := ""
+	if d.Chart.Source.Kind != "" {
+		text += "  (" + d.Chart.String() + ")"
+	}
+	for i, id := range unitsOf(d.Unit.Dependencies) {
+		if i == 0 {
+			text += "  waits for " + id.String()
+			continue
+		}
+		text += ", " + id.String()
+	}
+	return text
 }
 
 type treePrinter struct {
-	io     IO
-	client dynamic.Interface
-	all    bool
-	seen   map[string]bool
+	io   IO
+	look func(context.Context, reference) (crown, error)
+	all  bool
+	seen map[engine.UnitID]bool
 }
 
 func mark(u *unstructured.Unstructured) string {
-	switch status, reason, _ := condition(u, "Ready"); {
+	switch status, reason, _ := readiness(u); {
 	case suspended(u):
 		return "suspended"
 	case status == "True":
@@ -76,33 +156,54 @@ func mark(u *unstructured.Unstructured) string {
 	}
 }
 
-func (t *treePrinter) children(ctx context.Context, u *unstructured.Unstructured, indent string, list bool) {
-	ids := inventory(u)
+func (t *treePrinter) children(ctx context.Context, c crown, indent string, list bool) error {
+	ids := slices.Clone(c.holds)
 	if !list && !t.all {
-		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return id.Kind != "Kustomization" })
+		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return !isUnit(id) })
 	}
 	for i, id := range ids {
 		branch, next := "├── ", indent+"│   "
 		if i == len(ids)-1 {
 			branch, next = "└── ", indent+"    "
 		}
-		child := reference{served: kustomizationServed, namespace: id.Namespace, name: id.Name}
-		if id.Kind != "Kustomization" || !strings.Contains(id.Group, "fluxcd") || t.seen[child.String()] {
-			fmt.Fprintln(t.io.Out, indent+branch+id.String())
-			continue
+		if err := t.child(ctx, id, indent+branch+id.String(), next); err != nil {
+			return err
 		}
-		t.seen[child.String()] = true
-		below, err := child.get(ctx, t.client)
-		if err != nil {
-			fmt.Fprintln(t.io.Out, indent+branch+id.String()+"  ✗ missing")
-			continue
-		}
-		fmt.Fprintln(t.io.Out, indent+branch+id.String()+"  "+mark(below))
-		t.children(ctx, below, next, false)
 	}
+	return nil
 }
 
-// inventory is what a Kustomization holds.
+// child prints the line of an object, and goes on when it is a unit that was not seen yet.
+func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, indent string) error {
+	at := engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+	if !isUnit(id) || t.seen[at] {
+		fmt.Fprintln(t.io.Out, line)
+		return nil
+	}
+	t.seen[at] = true
+	ref, err := referenceTo(at)
+	if err != nil {
+		return err
+	}
+	below, err := t.look(ctx, ref)
+	var missing *missingError
+	if errors.As(err, &missing) {
+		fmt.Fprintln(t.io.Out, line+"  ✗ missing")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(t.io.Out, strings.TrimRight(line+"  "+below.text, " "))
+	return t.children(ctx, below, indent, false)
+}
+
+// isUnit tells whether an object in an inventory declares a unit.
+func isUnit(id engine.ObjectID) bool {
+	return slices.ContainsFunc(unitKinds(), func(k served) bool { return k.kind == id.Kind && k.resource.Group == id.Group })
+}
+
+// inventory is what a unit holds.
 func inventory(u *unstructured.Unstructured) []engine.ObjectID {
 	entries, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
 	var ids []engine.ObjectID

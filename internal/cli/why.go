@@ -6,11 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-
-	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 func newWhy(g *globals) *cobra.Command {
@@ -82,8 +79,8 @@ func (w *explainer) explain(ctx context.Context, ref reference, depth int) (bool
 		return false, nil
 	}
 	ready := w.state(u, ref, depth)
-	if !ready && ref.unit {
-		w.causes(ctx, u, ref, depth+1)
+	if !ready {
+		w.causes(ctx, u, depth+1)
 	}
 	if depth == 0 {
 		w.declared(ctx, u, ref)
@@ -92,17 +89,17 @@ func (w *explainer) explain(ctx context.Context, ref reference, depth int) (bool
 }
 
 func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int) bool {
-	status, reason, message := condition(u, "Ready")
-	since := ""
-	if t := transition(u); t != "" {
-		since = ", since " + t
+	status, reason, message := readiness(u)
+	since := transition(u)
+	if since != "" {
+		since = ", since " + since
 	}
 	switch {
 	case suspended(u):
 		w.print(depth, "· %s is suspended: nothing moves it", ref)
 	case status == "True":
 		w.print(depth, "✓ %s is ready: %s", ref, oneLine(message))
-	case status == "":
+	case since == "":
 		w.print(depth, "◌ %s has not been looked at yet", ref)
 	default:
 		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, reason, since, oneLine(message))
@@ -121,20 +118,17 @@ func transition(u *unstructured.Unstructured) string {
 	return ""
 }
 
-// causes goes on with what a unit waits for.
-func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, ref reference, depth int) {
-	if source, known := sourceReference(u); known {
-		if _, err := w.explain(ctx, source, depth); err != nil {
-			w.print(depth, "✗ %v", err)
-		}
+// causes goes on with what a unit, or a source that is taken from another, waits for.
+func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, depth int) {
+	waits, err := needsOf(u)
+	if err != nil {
+		w.print(depth, "✗ %v", err)
 	}
-	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "dependsOn")
-	for _, item := range list {
-		d, _ := item.(map[string]any)
-		next := reference{served: ref.served, namespace: u.GetNamespace()}
-		next.name, _ = d["name"].(string)
-		if namespace, _ := d["namespace"].(string); namespace != "" {
-			next.namespace = namespace
+	for _, id := range waits {
+		next, err := referenceTo(id)
+		if err != nil {
+			// Nothing here knows its kind.
+			continue
 		}
 		if _, err := w.explain(ctx, next, depth); err != nil {
 			w.print(depth, "✗ %v", err)
@@ -146,12 +140,8 @@ func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, re
 func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, ref reference) {
 	way := []string{ref.String()}
 	for range 16 {
-		labels := u.GetLabels()
-		owner := reference{
-			served:    kustomizationServed,
-			namespace: labels["kustomize.toolkit.fluxcd.io/namespace"], name: labels["kustomize.toolkit.fluxcd.io/name"],
-		}
-		if owner.name == "" {
+		owner, ok := ownerOf(u)
+		if !ok {
 			break
 		}
 		way = append(way, owner.String())
@@ -166,29 +156,39 @@ func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, 
 	}
 }
 
+// ownerOf is the unit that declares an object, by its labels.
+func ownerOf(u *unstructured.Unstructured) (reference, bool) {
+	labels := u.GetLabels()
+	for _, kind := range unitKinds() {
+		if name := labels[kind.resource.Group+"/name"]; name != "" {
+			return reference{served: kind, namespace: labels[kind.resource.Group+"/namespace"], name: name}, true
+		}
+	}
+	return reference{}, false
+}
+
 // object explains an object that is neither a unit nor a source: by the unit that holds it.
 func (w *explainer) object(ctx context.Context, target, namespace string) error {
 	kind, name, ok := strings.Cut(target, "/")
 	if !ok {
 		return fmt.Errorf("%q: want KIND/NAME", target)
 	}
-	list, err := w.client.Resource(kustomizationServed.resource).List(ctx, metav1.ListOptions{})
+	list, err := listUnits(ctx, w.client)
 	if err != nil {
-		return unreachable(fmt.Errorf("listing kustomizations: %w", err))
+		return err
 	}
-	for i := range list.Items {
-		u := &list.Items[i]
-		entries, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
-		for _, item := range entries {
-			entry, _ := item.(map[string]any)
-			encoded, _ := entry["id"].(string)
-			id, err := engine.DecodeID(encoded)
-			if err != nil || !strings.EqualFold(id.Kind, kind) || id.Name != name ||
+	for _, u := range list {
+		for _, id := range inventory(u) {
+			if !strings.EqualFold(id.Kind, kind) || id.Name != name ||
 				(id.Namespace != "" && namespace != defaultNamespace && id.Namespace != namespace) {
 				continue
 			}
 			w.print(0, "%s is held by:", id)
-			ready, err := w.explain(ctx, reference{served: kustomizationServed, namespace: u.GetNamespace(), name: u.GetName()}, 0)
+			ref, err := referenceTo(idOf(u))
+			if err != nil {
+				return err
+			}
+			ready, err := w.explain(ctx, ref, 0)
 			if err == nil && !ready {
 				err = errNo
 			}

@@ -23,7 +23,7 @@ type references struct {
 }
 
 // registryAccess reads how a registry, or a server of charts, is reached.
-func (s *sources) registryAccess(ctx context.Context, r references) (source.RegistryAccess, error) {
+func (s *reach) registryAccess(ctx context.Context, r references) (source.RegistryAccess, error) {
 	a := source.RegistryAccess{Insecure: r.insecure}
 	if r.timeout != nil {
 		a.Timeout = r.timeout.Duration
@@ -49,7 +49,7 @@ func (s *sources) registryAccess(ctx context.Context, r references) (source.Regi
 }
 
 // transport reads the certificates and the proxy.
-func (s *sources) transport(ctx context.Context, r references, a *source.Access) error {
+func (s *reach) transport(ctx context.Context, r references, a *source.Access) error {
 	if r.certs != nil {
 		data, err := s.secret(ctx, r.namespace, "spec.certSecretRef", r.certs.Name)
 		if err != nil {
@@ -80,8 +80,8 @@ func certificates(a *source.Access, data map[string][]byte) {
 }
 
 // pullSecrets puts the image pull secrets of a service account together.
-func (s *sources) pullSecrets(ctx context.Context, namespace, account string) ([]byte, error) {
-	held, err := s.secrets.CoreV1().ServiceAccounts(namespace).Get(ctx, account, metav1.GetOptions{})
+func (s *reach) pullSecrets(ctx context.Context, namespace, account string) ([]byte, error) {
+	held, err := s.account(ctx, namespace, account)
 	if err != nil {
 		return nil, fmt.Errorf("spec.serviceAccountName: reading ServiceAccount %q: %w", namespace+"/"+account, err)
 	}

@@ -94,6 +94,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
 	}
+	e.sources.reach = reach{
+		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
+	}
 	e.sources.setRewrites(cfg.Rewrites)
 	if e.sources.generators, err = newGenerators(e.sources, cfg.Policy, cfg.Selector); err != nil {
 		return nil, err

@@ -180,17 +180,11 @@ type newChart struct {
 
 // pull fetches a chart out of a repository.
 func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same bool) (*fetched, error) {
-	options := source.ChartOptions{
-		URL: f.sources.rewritten(from.repo.Spec.URL), Chart: r.Spec.Chart, Version: r.Spec.Version,
-		PassCredentials: from.repo.Spec.PassCredentials, Index: from.index, Rewrites: f.sources.rewriting(),
-	}
-	var err error
-	if options.RegistryAccess, err = f.sources.repositoryAccess(ctx, from.repo); err != nil {
-		return nil, fmt.Errorf("HelmRepository %q: %w", from.repo.Name, err)
-	}
-	if options.Verify, err = f.sources.ociVerification(ctx, r.Namespace, r.verification()); err != nil {
+	options, err := f.sources.chartOptions(ctx, from.repo, r)
+	if err != nil {
 		return nil, err
 	}
+	options.Index = from.index
 	declared := from.declared + " " + strconv.FormatInt(r.Generation, 10)
 	before, stored := f.sources.store.Get(f.key)
 	previous := ""
@@ -207,9 +201,7 @@ func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same boo
 	if got.Unchanged {
 		return r.fetched(f, from, nil), nil
 	}
-	packed, err := chart.Repackage(got.Data, chart.Options{
-		ValuesFiles: r.Spec.ValuesFiles, IgnoreMissing: r.Spec.IgnoreMissingValuesFiles, Build: r.build(""),
-	})
+	packed, err := chart.Repackage(got.Data, r.packing(""))
 	if err != nil {
 		return nil, fmt.Errorf("chart %q %s: %w", got.Name, got.Version, err)
 	}
@@ -222,6 +214,27 @@ func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same boo
 		made.version = packed.Version
 	}
 	return r.fetched(f, from, made), nil
+}
+
+// chartOptions read how a chart is fetched out of a repository.
+func (s *reach) chartOptions(ctx context.Context, repo *sourcev1.HelmRepository, r helmChart) (source.ChartOptions, error) {
+	o := source.ChartOptions{
+		URL: s.rewritten(repo.Spec.URL), Chart: r.Spec.Chart, Version: r.Spec.Version,
+		PassCredentials: repo.Spec.PassCredentials, Rewrites: s.rules(),
+	}
+	var err error
+	if o.RegistryAccess, err = s.repositoryAccess(ctx, repo); err != nil {
+		return o, fmt.Errorf("HelmRepository %q: %w", repo.Name, err)
+	}
+	o.Verify, err = s.ociVerification(ctx, r.Namespace, r.verification())
+	return o, err
+}
+
+// packing says how the chart is packed, from a revision of files if that is what it is packed from.
+func (r helmChart) packing(revision string) chart.Options {
+	return chart.Options{
+		ValuesFiles: r.Spec.ValuesFiles, IgnoreMissing: r.Spec.IgnoreMissingValuesFiles, Build: r.build(revision),
+	}
 }
 
 // verification is how the chart has to be signed, in the form that artifacts have.
@@ -256,13 +269,11 @@ func (r helmChart) pack(ctx context.Context, f *feed, from chartSource) (*newCha
 	if from.artifact.Tree == nil {
 		return nil, &sourceFailure{reason: reasonChartReference, err: errors.New("its artifact is a file and no tree")}
 	}
-	digest := shortDigest(from.artifact.Revision)
-	packed, err := chart.Package(ctx, from.artifact.Tree, r.Spec.Chart, chart.Options{
-		ValuesFiles: r.Spec.ValuesFiles, IgnoreMissing: r.Spec.IgnoreMissingValuesFiles, Build: r.build(digest),
-		Dependency: func(ctx context.Context, d chart.Dependency) ([]byte, error) {
-			return f.sources.dependency(ctx, r.Namespace, d)
-		},
-	})
+	o := r.packing(shortDigest(from.artifact.Revision))
+	o.Dependency = func(ctx context.Context, d chart.Dependency) ([]byte, error) {
+		return f.sources.dependency(ctx, r.Namespace, d)
+	}
+	packed, err := chart.Package(ctx, from.artifact.Tree, r.Spec.Chart, o)
 	if err != nil {
 		return nil, err
 	}
@@ -338,36 +349,53 @@ func (r helmChart) fetched(f *feed, from chartSource, made *newChart) *fetched {
 	return out
 }
 
-// dependency gets a chart that another one needs: from the HelmRepository of the namespace that has its
-// URL, or its name, with its credentials; from the URL alone when there is none.
+// dependency gets a chart that another one needs.
 func (s *sources) dependency(ctx context.Context, namespace string, d chart.Dependency) ([]byte, error) {
-	options := source.ChartOptions{
-		URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rewriting(),
-	}
-	named := strings.TrimPrefix(strings.TrimPrefix(d.Repository, "@"), "alias:")
-	isNamed := named != d.Repository
-	repo, f := s.repositoryFor(namespace, func(repo *sourcev1.HelmRepository) bool {
-		if isNamed {
-			return repo.Name == named
-		}
-		return strings.TrimSuffix(repo.Spec.URL, "/") == strings.TrimSuffix(d.Repository, "/")
+	var from *feed
+	options, repo, err := s.dependencyOptions(ctx, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) (repo *sourcev1.HelmRepository) {
+		repo, from = s.repositoryFor(namespace, fits)
+		return repo
 	})
-	if repo == nil && isNamed {
-		return nil, fmt.Errorf("there is no HelmRepository %q", namespace+"/"+named)
+	if err != nil {
+		return nil, err
 	}
 	if repo != nil {
-		var err error
-		if options.RegistryAccess, err = s.repositoryAccess(ctx, repo); err != nil {
-			return nil, fmt.Errorf("HelmRepository %q: %w", repo.Name, err)
-		}
-		options.URL, options.PassCredentials = s.rewritten(repo.Spec.URL), repo.Spec.PassCredentials
-		options.Index = f.chartIndex()
+		options.Index = from.chartIndex()
 	}
 	got, err := source.FetchChart(ctx, options, "")
 	if err != nil {
 		return nil, err
 	}
 	return got.Data, nil
+}
+
+// dependencyOptions read how a chart is fetched that another one needs: from the HelmRepository of the
+// namespace that has its URL, or its name, with its credentials; from the URL alone when there is none.
+// Find returns the first repository that fits.
+func (s *reach) dependencyOptions(ctx context.Context, namespace string, d chart.Dependency,
+	find func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository,
+) (source.ChartOptions, *sourcev1.HelmRepository, error) {
+	o := source.ChartOptions{URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rules()}
+	named := strings.TrimPrefix(strings.TrimPrefix(d.Repository, "@"), "alias:")
+	isNamed := named != d.Repository
+	repo := find(func(repo *sourcev1.HelmRepository) bool {
+		if isNamed {
+			return repo.Name == named
+		}
+		return strings.TrimSuffix(repo.Spec.URL, "/") == strings.TrimSuffix(d.Repository, "/")
+	})
+	switch {
+	case repo == nil && isNamed:
+		return o, nil, fmt.Errorf("there is no HelmRepository %q", namespace+"/"+named)
+	case repo == nil:
+		return o, nil, nil
+	}
+	o.URL, o.PassCredentials = s.rewritten(repo.Spec.URL), repo.Spec.PassCredentials
+	var err error
+	if o.RegistryAccess, err = s.repositoryAccess(ctx, repo); err != nil {
+		err = fmt.Errorf("HelmRepository %q: %w", repo.Name, err)
+	}
+	return o, repo, err
 }
 
 // repositoryFor returns the first HelmRepository of a namespace, by name, that fits.

@@ -123,7 +123,7 @@ func (f *feed) setStatic(ctx context.Context, r helmRepository) error {
 }
 
 // repositoryAccess reads how a repository of charts is reached.
-func (s *sources) repositoryAccess(ctx context.Context, repo *sourcev1.HelmRepository) (source.RegistryAccess, error) {
+func (s *reach) repositoryAccess(ctx context.Context, repo *sourcev1.HelmRepository) (source.RegistryAccess, error) {
 	if err := genericOnly(repo.Spec.Provider); err != nil {
 		return source.RegistryAccess{}, err
 	}

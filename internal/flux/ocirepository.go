@@ -68,9 +68,9 @@ func (r ociRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 }
 
 // ociOptions reads how an OCIRepository is fetched.
-func (s *sources) ociOptions(ctx context.Context, repo *sourcev1.OCIRepository) (source.OCIOptions, error) {
+func (s *reach) ociOptions(ctx context.Context, repo *sourcev1.OCIRepository) (source.OCIOptions, error) {
 	spec := &repo.Spec
-	o := source.OCIOptions{URL: s.rewritten(spec.URL), Ignore: spec.Ignore, SpillDir: s.store.SpillDir()}
+	o := source.OCIOptions{URL: s.rewritten(spec.URL), Ignore: spec.Ignore, SpillDir: s.spill}
 	if err := genericOnly(spec.Provider); err != nil {
 		return o, err
 	}
@@ -101,7 +101,7 @@ func genericOnly(provider string) error {
 }
 
 // ociVerification reads the keys by which an artifact has to be signed.
-func (s *sources) ociVerification(ctx context.Context, namespace string, v *sourcev1.OCIRepositoryVerification) (*source.OCIVerification, error) {
+func (s *reach) ociVerification(ctx context.Context, namespace string, v *sourcev1.OCIRepositoryVerification) (*source.OCIVerification, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -4,31 +4,63 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
+// OfflineOptions say how far a repository is rendered, and for what cluster.
+type OfflineOptions struct {
+	// Releases tells of which HelmReleases the charts are fetched and rendered; nil is of none.
+	Releases func(engine.UnitID) bool
+	// Rewrites send fetches of charts elsewhere.
+	Rewrites source.Rewrites
+	// Ours tells which URLs of GitRepositories are that of the repository itself, beside the root's.
+	Ours func(url string) bool
+	// KubeVersion is what charts see, and APIVersions the kinds beside those of CRDs in the repository.
+	KubeVersion string
+	APIVersions []string
+	// Installed tells which releases the cluster has: they are rendered as for an upgrade.
+	Installed func(engine.UnitID) bool
+	// Generation is that of a HelmChart that the cluster has, and 0 of another one: the version of a chart
+	// with values of its own shows it.
+	Generation func(engine.SourceID) int64
+	// ClusterWide tells of a kind that has no namespaces, if it knows the kind.
+	ClusterWide func(schema.GroupVersionKind) (is, known bool)
+}
+
 // OfflineUnit is a unit as a repository declares it, with what it would apply.
 type OfflineUnit struct {
-	Unit    engine.Unit
-	Objects []*unstructured.Unstructured
+	Declaration
+	// Rendered is set unless it is a release whose chart was not asked for.
+	Rendered bool
+	Objects  []*unstructured.Unstructured
+	// Hooks are those of a release: they come and go, and are no objects of it.
+	Hooks []helm.Hook
+	// Kept are the objects that are left as they are once they exist.
+	Kept map[engine.ObjectID]bool
 	// Err is why it cannot be rendered.
 	Err error
 }
 
 // Offline renders a repository as the engine would, without a cluster: the root, the units that it
-// declares with the patches that it lays on them, and so on down. ConfigMaps and Secrets that a
-// unit reads are looked for among what was rendered before it.
-func Offline(ctx context.Context, tree *source.Tree, root Root) ([]OfflineUnit, error) {
-	w := &walk{tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{}, done: map[engine.UnitID]bool{}}
+// declares with the patches that it lays on them, and so on down; then the releases that were asked for.
+// ConfigMaps and Secrets that a unit reads are looked for among what was rendered before it.
+func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions) ([]OfflineUnit, error) {
+	w := &walk{
+		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
+		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{},
+	}
+	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
 	objects, err := rootObjects(root)
 	if err != nil {
 		return nil, err
@@ -38,41 +70,68 @@ func Offline(ctx context.Context, tree *source.Tree, root Root) ([]OfflineUnit, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ks, rest := w.next()
-		w.queue = rest
-		w.visit(ctx, ks)
+		w.visit(ctx, w.next())
 	}
 	return w.units, nil
 }
 
 // walk goes down the units of a repository.
 type walk struct {
+	reach
+
+	options  OfflineOptions
 	tree     *source.Tree
 	renderer *render.Renderer
 	held     map[engine.ObjectID]*unstructured.Unstructured
-	queue    []*kustomizev1.Kustomization
+	queue    []declared
 	done     map[engine.UnitID]bool
+	indexes  map[engine.SourceID]*source.Index
 	units    []OfflineUnit
 }
 
-// next takes a unit whose dependencies have been visited, or the first one when there is none.
-func (w *walk) next() (*kustomizev1.Kustomization, []*kustomizev1.Kustomization) {
-	for i, ks := range w.queue {
-		ready := true
-		for _, d := range (Policy{}).declare(ks).Dependencies {
-			ready = ready && (d.Unit == (engine.UnitID{}) || w.done[d.Unit])
-		}
-		if ready {
-			return ks, append(append([]*kustomizev1.Kustomization{}, w.queue[:i]...), w.queue[i+1:]...)
-		}
-	}
-	return w.queue[0], w.queue[1:]
+// declared is a unit in the queue: ks or hr is set.
+type declared struct {
+	Declaration
+	ks *kustomizev1.Kustomization
+	hr *helmv2.HelmRelease
 }
 
-func (w *walk) visit(ctx context.Context, ks *kustomizev1.Kustomization) {
-	unit := OfflineUnit{Unit: Policy{}.declare(ks)}
-	w.done[unit.Unit.ID] = true
-	unit.Objects, unit.Err = w.render(ctx, ks)
+// next takes a unit whose dependencies have been visited, or the first one when there is none. Releases
+// come last, since anything else may declare what they read.
+func (w *walk) next() declared {
+	best, bestRank := 0, -1
+	for i, d := range w.queue {
+		rank := 0
+		if d.ks != nil {
+			rank += 2
+		}
+		if !slices.ContainsFunc(d.Unit.Dependencies, func(on engine.Dependency) bool {
+			return on.Unit != (engine.UnitID{}) && !w.done[on.Unit]
+		}) {
+			rank++
+		}
+		if rank > bestRank {
+			best, bestRank = i, rank
+		}
+	}
+	d := w.queue[best]
+	w.queue = slices.Delete(w.queue, best, best+1)
+	return d
+}
+
+func (w *walk) visit(ctx context.Context, d declared) {
+	if w.done[d.Unit.ID] {
+		return
+	}
+	w.done[d.Unit.ID] = true
+	unit := OfflineUnit{Declaration: d.Declaration}
+	switch {
+	case d.ks != nil:
+		unit.Rendered = true
+		unit.Objects, unit.Err = w.render(ctx, d.ks)
+	case w.options.Releases != nil && w.options.Releases(d.Unit.ID):
+		w.release(ctx, d.hr, &unit)
+	}
 	w.take(unit.Objects)
 	w.units = append(w.units, unit)
 }
@@ -109,18 +168,16 @@ func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*un
 func (w *walk) take(objects []*unstructured.Unstructured) {
 	for _, o := range objects {
 		w.held[engine.IDOf(o)] = o
-		if o.GroupVersionKind().GroupKind() != kustomizationKind {
+		if !IsUnit(o) {
 			continue
 		}
-		ks := &kustomizev1.Kustomization{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, ks); err != nil {
-			w.units = append(w.units, OfflineUnit{
-				Unit: engine.Unit{ID: unitID(o.GetNamespace(), o.GetName())}, Err: fmt.Errorf("reading it: %w", err),
-			})
+		d, err := declare(o)
+		if err != nil {
+			w.units = append(w.units, OfflineUnit{Declaration: d.Declaration, Rendered: true, Err: err})
 			continue
 		}
-		if !w.done[unitID(ks.Namespace, ks.Name)] {
-			w.queue = append(w.queue, ks)
+		if !w.done[d.Unit.ID] {
+			w.queue = append(w.queue, d)
 		}
 	}
 }

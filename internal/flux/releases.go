@@ -174,27 +174,46 @@ func (s *releases) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs
 }
 
 func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader Reader) (*preparedRelease, error) {
+	key := source.Key(releaseSource(hr))
+	return prepareRelease(ctx, hr, reader, s.renderer, func(context.Context) (givenChart, error) {
+		artifact, ok := s.store.Get(key)
+		if !ok {
+			return givenChart{}, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))
+		}
+		chart, err := loadChart(key, artifact)
+		if err != nil {
+			return givenChart{}, fmt.Errorf("reading the chart of %s: %w", engine.SourceID(key), err)
+		}
+		return givenChart{chart: chart, kind: key.Kind, revision: artifact.Revision}, nil
+	})
+}
+
+// givenChart is a chart as a source gives it: the kind of the source, and the revision that it is of.
+type givenChart struct {
+	chart          *helm.Chart
+	kind, revision string
+}
+
+// prepareRelease puts the chart and the values of a release together.
+func prepareRelease(ctx context.Context, hr *helmv2.HelmRelease, reader Reader, renderer *render.Renderer,
+	give func(context.Context) (givenChart, error),
+) (*preparedRelease, error) {
 	values, err := composeValues(ctx, hr, reader)
 	if err != nil {
 		return nil, &releaseFailure{"ValuesError", err}
 	}
-	key := source.Key(releaseSource(hr))
-	artifact, ok := s.store.Get(key)
-	if !ok {
-		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))}
-	}
-	chart, err := loadChart(key, artifact)
+	given, err := give(ctx)
 	if err != nil {
-		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("reading the chart of %s: %w", engine.SourceID(key), err)}
+		return nil, &releaseFailure{helmv2.ArtifactFailedReason, err}
 	}
-	p := &preparedRelease{chart: chart, values: values, renderer: s.renderer}
-	if _, digest, found := strings.Cut(artifact.Revision, "@"); found && key.Kind != "HelmChart" {
+	p := &preparedRelease{chart: given.chart, values: values, renderer: renderer}
+	if _, digest, found := strings.Cut(given.revision, "@"); found && given.kind != sourcev1.HelmChartKind {
 		p.ociDigest = digest
-		if p.chart, err = withDigest(chart, digest); err != nil {
+		if p.chart, err = withDigest(given.chart, digest); err != nil {
 			return nil, &releaseFailure{helmv2.ArtifactFailedReason, err}
 		}
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{chart.Digest(), values.Digest(), postRenderDigest(hr), fmt.Sprint(hr.Generation)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{given.chart.Digest(), values.Digest(), postRenderDigest(hr), fmt.Sprint(hr.Generation)}, "\x00")))
 	p.digest = "sha256:" + hex.EncodeToString(sum[:])
 	return p, nil
 }
@@ -211,6 +230,9 @@ func (f *releaseFailure) Unwrap() error { return f.err }
 // Reason is that of the Ready condition.
 func (f *releaseFailure) Reason() string { return f.reason }
 
+// errNoChart is what a source gives that unpacks what it fetches.
+var errNoChart = errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
+
 func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
 	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {
 		// It was put together here, and is packed for whoever downloads it only.
@@ -221,7 +243,7 @@ func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
 		return helm.LoadChart(packed.Bytes())
 	}
 	if a.File == nil {
-		return nil, errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
+		return nil, errNoChart
 	}
 	data, err := a.File.Read()
 	if err != nil {

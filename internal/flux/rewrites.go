@@ -84,6 +84,3 @@ func (s *sources) rewriting() source.Rewrites {
 	}
 	return source.Rewrites{}
 }
-
-// rewritten is where a URL is fetched from.
-func (s *sources) rewritten(url string) string { return s.rewriting().Apply(url) }

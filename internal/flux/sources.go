@@ -3,7 +3,6 @@ package flux
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -23,6 +23,8 @@ import (
 
 // sources runs the sources of a cluster and answers for their artifacts.
 type sources struct {
+	reach
+
 	client  dynamic.Interface
 	secrets kubernetes.Interface
 	store   *source.Store
@@ -253,9 +255,8 @@ func orBytes(value, older []byte) []byte {
 	return older
 }
 
-// secret reads the Secret that a field names. A poll finds it in memory while its watch has nothing new
-// to say.
-func (s *sources) secret(ctx context.Context, namespace, field, name string) (map[string][]byte, error) {
+// heldSecret reads a Secret. A poll finds it in memory while its watch has nothing new to say.
+func (s *sources) heldSecret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	id := engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}
 	s.objects.Follow(id, "v1")
 	rec, exists := s.objects.Get(id)
@@ -270,31 +271,19 @@ func (s *sources) secret(ctx context.Context, namespace, field, name string) (ma
 	defer s.mu.Unlock()
 	if err != nil {
 		delete(s.read, id)
-		return nil, fmt.Errorf("%s: reading Secret %q: %w", field, namespace+"/"+name, err)
+		return nil, err
 	}
 	s.read[id] = readSecret{version: held.ResourceVersion, data: held.Data}
 	return held.Data, nil
+}
+
+// heldAccount reads a ServiceAccount.
+func (s *sources) heldAccount(ctx context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
+	return s.secrets.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
 // readSecret is a Secret as it was read last.
 type readSecret struct {
 	version string
 	data    map[string][]byte
-}
-
-// proxy reads the proxy of a source as a URL with its credentials.
-func (s *sources) proxy(ctx context.Context, namespace, name string) (string, error) {
-	const field = "spec.proxySecretRef"
-	data, err := s.secret(ctx, namespace, field, name)
-	if err != nil {
-		return "", err
-	}
-	address, err := url.Parse(string(data["address"]))
-	if err != nil || address.Host == "" {
-		return "", fmt.Errorf("%s: Secret %q: address must be a URL", field, namespace+"/"+name)
-	}
-	if user := string(data["username"]); user != "" {
-		address.User = url.UserPassword(user, string(data["password"]))
-	}
-	return address.String(), nil
 }

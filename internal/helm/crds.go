@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,26 +46,39 @@ func (c *Client) applyCRDs(ctx context.Context, o Common, ssa bool) ([]string, e
 	if err != nil {
 		return nil, err
 	}
+	crds, err := chartCRDs(chart, o.PostRender)
+	if err != nil {
+		return nil, err
+	}
 	client := c.connection.dynamic.Resource(crdResource)
 	var kinds []string
-	for _, crd := range chart.CRDObjects() {
-		objects, err := parse(string(crd.File.Data))
+	for _, crd := range crds {
+		wrote, err := writeCRD(ctx, client, crd, o.CRDs, ssa)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s of chart %s: %w", crd.Filename, o.Chart.Name(), err)
+			return nil, fmt.Errorf("applying CustomResourceDefinition %q: %w", crd.GetName(), err)
 		}
-		for _, object := range objects {
-			object.SetLabels(merged(object.GetLabels(), o.PostRender.Labels))
-			object.SetAnnotations(merged(object.GetAnnotations(), o.PostRender.Annotations))
-			wrote, err := writeCRD(ctx, client, object, o.CRDs, ssa)
-			if err != nil {
-				return nil, fmt.Errorf("applying CustomResourceDefinition %q: %w", object.GetName(), err)
-			}
-			if wrote {
-				kinds = append(kinds, kindsOf(object)...)
-			}
+		if wrote {
+			kinds = append(kinds, kindsOf(crd)...)
 		}
 	}
 	return kinds, nil
+}
+
+// chartCRDs are what is in the directory crds of a chart, marked as its other objects are.
+func chartCRDs(chart *chartv2.Chart, p PostRender) ([]*unstructured.Unstructured, error) {
+	var crds []*unstructured.Unstructured
+	for _, crd := range chart.CRDObjects() {
+		objects, err := parse(string(crd.File.Data))
+		if err != nil {
+			return nil, fmt.Errorf("reading %s of chart %s: %w", crd.Filename, chart.Name(), err)
+		}
+		for _, object := range objects {
+			object.SetLabels(merged(object.GetLabels(), p.Labels))
+			object.SetAnnotations(merged(object.GetAnnotations(), p.Annotations))
+			crds = append(crds, object)
+		}
+	}
+	return crds, nil
 }
 
 // kindsOf are the kinds that a CRD has served.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -66,29 +67,33 @@ func (c *Client) rendered(r *releasev1.Release) (*Rendered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %d of release %s/%s: %w", r.Version, c.namespace, r.Name, err)
 	}
-	for _, o := range out.Objects {
-		o.SetLabels(merged(o.GetLabels(), map[string]string{managedByLabel: "Helm"}))
-		o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{nameAnnotation: r.Name, namespaceAnnotation: r.Namespace}))
-		c.place(o, r.Namespace)
-	}
-	for _, h := range out.Hooks {
-		c.place(h.Object, r.Namespace)
-	}
+	out.adopt(r.Name, r.Namespace, c.clusterWide)
 	return out, nil
 }
 
-// place puts an object into the namespace of its release, if its kind has namespaces and it names
-// none. Of a kind that is not served nothing is known; it is taken to have them.
-func (c *Client) place(o *unstructured.Unstructured, namespace string) {
-	if o.GetNamespace() != "" {
-		return
+// adopt gives objects what Helm sets when it applies them: its marks, and the namespace of the release
+// when they name none and their kind has them.
+func (r *Rendered) adopt(name, namespace string, clusterWide func(schema.GroupVersionKind) bool) {
+	place := func(o *unstructured.Unstructured) {
+		if o.GetNamespace() == "" && !clusterWide(o.GroupVersionKind()) {
+			o.SetNamespace(namespace)
+		}
 	}
-	gvk := o.GroupVersionKind()
+	for _, o := range r.Objects {
+		o.SetLabels(merged(o.GetLabels(), map[string]string{managedByLabel: "Helm"}))
+		o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{nameAnnotation: name, namespaceAnnotation: namespace}))
+		place(o)
+	}
+	for _, h := range r.Hooks {
+		place(h.Object)
+	}
+}
+
+// clusterWide tells whether a kind has no namespaces. Of a kind that is not served nothing is known; it
+// is taken to have them.
+func (c *Client) clusterWide(gvk schema.GroupVersionKind) bool {
 	mapping, err := c.connection.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot {
-		return
-	}
-	o.SetNamespace(namespace)
+	return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
 }
 
 // rendered reads what Helm keeps as text.

@@ -8,6 +8,7 @@ import (
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/common"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // TemplateOptions say for what cluster a chart is rendered.
@@ -21,10 +22,12 @@ type TemplateOptions struct {
 	APIVersions []string
 	// Upgrade renders as for an upgrade.
 	Upgrade bool
+	// ClusterWide, when set, tells which kinds have no namespaces; objects then have what Helm sets when it
+	// applies them, and the namespace of the release when they name none.
+	ClusterWide func(schema.GroupVersionKind) bool
 }
 
-// Template renders a chart without a cluster: lookup finds nothing. Objects lack what Helm sets when
-// it applies them, and namespaces that they do not name.
+// Template renders a chart without a cluster: lookup finds nothing.
 func Template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
 	setUp()
 	out, err := template(ctx, o)
@@ -65,15 +68,14 @@ func template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
 		return nil, fmt.Errorf("it became a release of a newer kind, %T", made)
 	}
 	out, err := rendered(release)
-	if err != nil || o.CRDs == SkipCRDs {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
-	for _, crd := range chart.CRDObjects() {
-		objects, err := parse(string(crd.File.Data))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", crd.Filename, err)
-		}
-		out.CRDs = append(out.CRDs, objects...)
+	if o.ClusterWide != nil {
+		out.adopt(o.Name, o.Namespace, o.ClusterWide)
 	}
-	return out, nil
+	if o.CRDs != SkipCRDs {
+		out.CRDs, err = chartCRDs(chart, o.PostRender)
+	}
+	return out, err
 }

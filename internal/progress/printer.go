@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -158,15 +159,11 @@ func (p *Printer) poke() {
 	}
 }
 
+// hashes are those of revisions and digests.
+var hashes = regexp.MustCompile(`\b(sha1:[0-9a-f]{10})[0-9a-f]{30}\b|\b(sha256:[0-9a-f]{10})[0-9a-f]{54}\b`)
+
 // Short cuts the hashes of revisions to what a person reads.
-func Short(text string) string {
-	const mark, length = "@sha1:", 10
-	at := strings.Index(text, mark)
-	if at < 0 || len(text) < at+len(mark)+40 {
-		return text
-	}
-	return text[:at+len(mark)+length] + text[at+len(mark)+40:]
-}
+func Short(text string) string { return hashes.ReplaceAllString(text, "$1$2") }
 
 // colourful tells whether w is a terminal that takes colours.
 func colourful(w io.Writer) bool {

@@ -321,17 +321,61 @@ func (w *world) kdelete(ts *testscript.TestScript, neg bool, args []string) {
 // headgate runs a command of the command line.
 func (w *world) headgate(ts *testscript.TestScript, neg bool, args []string) {
 	var out, errs bytes.Buffer
+	code := cli.Main(context.Background(), w.arguments(ts, args), cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs})
+	fmt.Fprint(ts.Stdout(), out.String())
+	fmt.Fprint(ts.Stderr(), errs.String())
+	if neg == (code == 0) {
+		ts.Fatalf("exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// arguments are those of a command that works on the cluster of the scripts.
+func (w *world) arguments(ts *testscript.TestScript, args []string) []string {
 	args = append([]string{"--kubeconfig", w.kit.Plane.Kubeconfig(), "--state-dir", ts.MkAbs(".state")}, args...)
 	for i, a := range args {
 		if strings.HasPrefix(a, "./") {
 			args[i] = ts.MkAbs(a)
 		}
 	}
-	code := cli.Main(context.Background(), args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs})
-	fmt.Fprint(ts.Stdout(), out.String())
-	fmt.Fprint(ts.Stderr(), errs.String())
-	if neg == (code == 0) {
-		ts.Fatalf("exit code %d\n%s%s", code, out.String(), errs.String())
+	return args
+}
+
+// staying is a command that stays until it is interrupted.
+type staying struct {
+	out, errs output
+	interrupt context.CancelFunc
+	code      chan int
+}
+
+// stayingKey is under what a script keeps the command that it began.
+const stayingKey = "staying"
+
+// begin starts a command of the command line that stays, and waits until it prints something: "begin COMMAND...".
+func (w *world) begin(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	s, ok := ts.Value(stayingKey).(*staying)
+	usage(ts, ok && s.interrupt == nil && len(args) > 0, "begin COMMAND...; one at a time")
+	var ctx context.Context
+	ctx, s.interrupt = context.WithCancel(context.Background())
+	s.code = make(chan int, 1)
+	args = w.arguments(ts, args)
+	go func() { s.code <- cli.Main(ctx, args, cli.IO{In: strings.NewReader(""), Out: &s.out, Err: &s.errs}) }()
+	ts.Defer(s.interrupt)
+	until(ts, "the first output", func() (bool, string) { return s.out.String() != "", s.errs.String() })
+}
+
+// end waits until the command that was begun has printed something, and interrupts it: "end REGEXP".
+func (w *world) end(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	s, ok := ts.Value(stayingKey).(*staying)
+	usage(ts, ok && s.interrupt != nil && len(args) == 1, "end REGEXP, after begin")
+	pattern := regexp.MustCompile(args[0])
+	until(ts, "output that matches "+args[0], func() (bool, string) {
+		return pattern.MatchString(s.out.String()), s.out.String() + s.errs.String()
+	})
+	s.interrupt()
+	if code := <-s.code; code != 130 {
+		ts.Fatalf("exit code %d\n%s", code, s.errs.String())
 	}
 }
 

@@ -92,6 +92,7 @@ type world struct {
 // setup gives a script a namespace and a repository of its own.
 func (w *world) setup(env *testscript.Env) error {
 	name := fmt.Sprintf("s%d", w.count.Add(1))
+	env.Values[stayingKey] = &staying{}
 	env.Setenv("NS", name)
 	env.Setenv("URL", w.kit.Git.URL(name))
 	env.Setenv("KUBECONFIG", w.kit.Plane.Kubeconfig())
@@ -116,7 +117,7 @@ func (w *world) setup(env *testscript.Env) error {
 func (w *world) commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
-		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "agekey": w.agekey,
+		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service,
 	}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// plan says what is synced: what is asked for, the sources before it, and what depends on it.
+func (s *syncer) plan(ctx context.Context) error {
+	targets, err := s.targets(ctx, s.client)
+	if err != nil {
+		return err
+	}
+	for _, ref := range targets {
+		if ref.kind != releaseServed.kind && (s.force || s.reset) {
+			return hint(fmt.Errorf("--force and --reset are for HelmReleases, and %s is none", ref), "headgate sync hr NAME --force")
+		}
+		if err := s.name(ctx, ref); err != nil {
+			return err
+		}
+	}
+	if s.dependents {
+		if err := s.addDependents(ctx); err != nil {
+			return err
+		}
+	}
+	if s.source {
+		if err := s.addSources(ctx); err != nil {
+			return err
+		}
+	}
+	return s.order()
+}
+
+// name adds an object that is asked for.
+func (s *syncer) name(ctx context.Context, ref reference) error {
+	u, err := ref.get(ctx, s.client)
+	if err != nil {
+		return err
+	}
+	if suspended(u) {
+		return hint(fmt.Errorf("%s is suspended", ref), "headgate resume %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
+	}
+	s.add(ref, u).named = true
+	return nil
+}
+
+func (s *syncer) add(ref reference, u *unstructured.Unstructured) *turn {
+	t := &turn{reference: ref, object: u, over: make(chan struct{})}
+	s.turns[ref.id()] = t
+	return t
+}
+
+// addSources adds the sources of what is asked for, and those that they are taken from.
+func (s *syncer) addSources(ctx context.Context) error {
+	for _, t := range s.named() {
+		for at := t.object; at != nil; {
+			next, err := s.addSource(ctx, at)
+			if err != nil {
+				return err
+			}
+			at = next
+		}
+	}
+	return nil
+}
+
+// named are the turns of what is asked for.
+func (s *syncer) named() []*turn {
+	var named []*turn
+	for _, t := range s.turns {
+		if t.named {
+			named = append(named, t)
+		}
+	}
+	return named
+}
+
+// addSource adds the source that an object reads, and returns it; nothing when it reads none that can be
+// synced.
+func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	id, err := flux.SourceOf(u)
+	if err != nil || id == (engine.SourceID{}) {
+		return nil, err
+	}
+	ref, err := referenceTo(id)
+	if err != nil {
+		// Someone else fetches it.
+		return nil, nil
+	}
+	if t := s.turns[ref.id()]; t != nil {
+		return t.object, nil
+	}
+	source, err := ref.get(ctx, s.client)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, s.print("· %s does not exist", ref)
+	case err != nil:
+		return nil, err
+	case suspended(source):
+		return nil, s.print("· %s is suspended: what it holds stays", ref)
+	}
+	s.add(ref, source)
+	return source, nil
+}
+
+// addDependents adds what needs what is there, and so on down.
+func (s *syncer) addDependents(ctx context.Context) error {
+	all, err := listUnits(ctx, s.client)
+	if err != nil {
+		return err
+	}
+	charts, err := chartServed.list(ctx, s.client, metav1.NamespaceAll, true)
+	if err != nil {
+		return err
+	}
+	rest := append(all, charts...)
+	for grown := true; grown; {
+		grown = false
+		for _, u := range rest {
+			if s.turns[idOf(u)] != nil || suspended(u) {
+				continue
+			}
+			needs, err := needsOf(u)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(needs, func(id engine.UnitID) bool { return s.turns[id] != nil }) {
+				continue
+			}
+			ref, err := referenceTo(idOf(u))
+			if err != nil {
+				return err
+			}
+			s.add(ref, u)
+			grown = true
+		}
+	}
+	return nil
+}
+
+// order says what comes after what.
+func (s *syncer) order() error {
+	s.graph = engine.Graph{}
+	var errs []error
+	for id, t := range s.turns {
+		needs, err := needsOf(t.object)
+		errs = append(errs, err)
+		s.graph[id] = slices.DeleteFunc(needs, func(need engine.UnitID) bool { return s.turns[need] == nil })
+	}
+	return errors.Join(errs...)
+}
+
+// needsOf are the objects that one waits for: its source, and the units that it depends on.
+func needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error) {
+	var needs []engine.UnitID
+	source, err := flux.SourceOf(u)
+	if err != nil {
+		return nil, err
+	}
+	if source != (engine.SourceID{}) {
+		needs = append(needs, engine.UnitID(source))
+	}
+	if !flux.IsUnit(u) {
+		return needs, nil
+	}
+	d, err := flux.Declared(u)
+	return append(needs, unitsOf(d.Unit.Dependencies)...), err
+}

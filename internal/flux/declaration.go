@@ -1,0 +1,116 @@
+package flux
+
+import (
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Declaration is what an object declares: a unit, and where the chart of a release comes from.
+type Declaration struct {
+	Unit  engine.Unit
+	Chart ChartOrigin
+}
+
+// ChartOrigin is where a chart is looked for.
+type ChartOrigin struct {
+	// Source is the object that says where. It is not always the source of the unit: a release that names
+	// a repository has a HelmChart between the two.
+	Source engine.SourceID
+	// Name is that of the chart, or its path; it is empty when the source is one chart.
+	Name string
+	// Version is a range of versions; it may be empty.
+	Version string
+}
+
+// String is what a person reads, such as `chart web 1.x of HelmRepository/apps/charts`.
+func (o ChartOrigin) String() string {
+	text := "chart"
+	for _, word := range []string{o.Name, o.Version} {
+		if word != "" {
+			text += " " + word
+		}
+	}
+	return text + " of " + o.Source.String()
+}
+
+// IsUnit tells whether an object declares a unit.
+func IsUnit(u *unstructured.Unstructured) bool {
+	kind := u.GroupVersionKind().GroupKind()
+	return kind == kustomizationKind || kind == helmReleaseKind
+}
+
+// Declared reads what an object declares that is a unit.
+func Declared(u *unstructured.Unstructured) (Declaration, error) {
+	d, err := declare(u)
+	return d.Declaration, err
+}
+
+func declare(u *unstructured.Unstructured) (declared, error) {
+	var d declared
+	var err error
+	d.Unit.ID = engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
+		if d.hr, err = readAs[helmv2.HelmRelease](u); err == nil {
+			d.Unit, d.Chart = Policy{}.declareRelease(d.hr), chartOrigin(d.hr)
+		}
+		return d, err
+	}
+	if d.ks, err = readAs[kustomizev1.Kustomization](u); err == nil {
+		d.Unit = Policy{}.declare(d.ks)
+	}
+	return d, err
+}
+
+func chartOrigin(hr *helmv2.HelmRelease) ChartOrigin {
+	if c := chartOf(hr); c != nil {
+		return helmChart{c}.origin()
+	}
+	return ChartOrigin{Source: releaseSource(hr)}
+}
+
+// origin is where the chart is looked for.
+func (r helmChart) origin() ChartOrigin {
+	return ChartOrigin{
+		Source: engine.SourceID(r.source()), Name: r.Spec.Chart, Version: strings.TrimPrefix(r.Spec.Version, "*"),
+	}
+}
+
+// SourceOf is the source that an object reads: that of a unit, or the one that a HelmChart is taken from.
+// Other sources read none.
+func SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
+	if IsUnit(u) {
+		d, err := Declared(u)
+		return d.Unit.Source, err
+	}
+	if u.GetKind() != sourcev1.HelmChartKind {
+		return engine.SourceID{}, nil
+	}
+	chart, err := readAs[sourcev1.HelmChart](u)
+	if err != nil {
+		return engine.SourceID{}, err
+	}
+	return engine.SourceID(helmChart{chart}.source()), nil
+}
+
+// Static tells whether an object is never fetched or looked at by itself: it has no status.
+func Static(u *unstructured.Unstructured) bool {
+	if u.GetKind() != sourcev1.HelmRepositoryKind {
+		return false
+	}
+	repo, err := readAs[sourcev1.HelmRepository](u)
+	return err == nil && helmRepository{repo}.inRegistry()
+}
+
+// Manager is the field manager under which the objects of a unit are applied.
+func Manager(id engine.UnitID) string {
+	if id.Kind == helmReleaseKind.Kind {
+		return releaseManager
+	}
+	return applyManager
+}

@@ -1,0 +1,104 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/helm"
+)
+
+// release renders what an install of a release would apply, or an upgrade of one that is there.
+func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *OfflineUnit) {
+	into.Rendered = true
+	prepared, err := prepareRelease(ctx, hr, w, w.renderer, func(ctx context.Context) (givenChart, error) { return w.chart(ctx, hr) })
+	if err != nil {
+		into.Err = err
+		return
+	}
+	kinds := w.kinds()
+	served := w.options.APIVersions
+	if len(served) == 0 {
+		served = stableKinds()
+	}
+	served = slices.Concat(served, slices.Sorted(maps.Keys(kinds)))
+	options := helm.TemplateOptions{
+		Common: installOptions(hr, prepared).Common, KubeVersion: w.options.KubeVersion, APIVersions: served,
+		ClusterWide: func(gvk schema.GroupVersionKind) bool { return w.clusterWide(gvk, kinds) },
+	}
+	if w.options.Installed != nil && w.options.Installed(into.Unit.ID) {
+		options.Common, options.Upgrade = upgradeOptions(hr, prepared).Common, true
+	}
+	rendered, err := helm.Template(ctx, options)
+	if err != nil {
+		into.Err = err
+		return
+	}
+	into.Hooks, into.Objects = rendered.Hooks, append(rendered.CRDs, rendered.Objects...)
+	if options.CRDs == helm.CreateReplaceCRDs {
+		return
+	}
+	into.Kept = map[engine.ObjectID]bool{}
+	for _, crd := range rendered.CRDs {
+		into.Kept[engine.IDOf(crd)] = true
+	}
+}
+
+// stableKinds are those that any cluster serves, as charts name them.
+func stableKinds() []string {
+	var kinds []string
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		if strings.Trim(gvk.Version, "v0123456789") == "" {
+			kinds = append(kinds, gvk.GroupVersion().String()+"/"+gvk.Kind)
+		}
+	}
+	return kinds
+}
+
+// clusterWide tells whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
+// what Kubernetes itself has. What nobody knows is taken to have them.
+func (w *walk) clusterWide(gvk schema.GroupVersionKind, kinds map[string]bool) bool {
+	if w.options.ClusterWide != nil {
+		if is, known := w.options.ClusterWide(gvk); known {
+			return is
+		}
+	}
+	if is, known := kinds[gvk.GroupVersion().String()+"/"+gvk.Kind]; known {
+		return is
+	}
+	version, kind := gvk.ToAPIVersionAndKind()
+	return openapi.IsCertainlyClusterScoped(yaml.TypeMeta{APIVersion: version, Kind: kind})
+}
+
+// kinds are those that the CRDs among what was rendered define, as charts name them, and whether they
+// have no namespaces: "group/version/Kind", and "group/version" for charts that ask for it.
+func (w *walk) kinds() map[string]bool {
+	kinds := map[string]bool{}
+	for id, o := range w.held {
+		if id.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+		scope, _, _ := unstructured.NestedString(o.Object, "spec", "scope")
+		versions, _, _ := unstructured.NestedSlice(o.Object, "spec", "versions")
+		for _, v := range versions {
+			version, _ := v.(map[string]any)
+			if version["served"] == true {
+				kinds[fmt.Sprintf("%s/%s", group, version["name"])] = false
+				kinds[fmt.Sprintf("%s/%s/%s", group, version["name"], kind)] = scope == "Cluster"
+			}
+		}
+	}
+	return kinds
+}
