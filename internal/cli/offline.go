@@ -24,6 +24,7 @@ type offlineOptions struct {
 	charts          bool
 	only, namespace string
 	rewrite         []string
+	local           localCharts
 	// cluster is what is known of the cluster that is compared with.
 	cluster flux.OfflineOptions
 }
@@ -37,6 +38,7 @@ func bindOffline(cmd *cobra.Command, o *offlineOptions) {
 func bindCharts(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
 	cmd.Flags().BoolVar(&o.charts, "charts", false, "fetch the charts of all HelmReleases and render them too")
+	o.local.bind(cmd.Flags())
 	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "fetch charts from elsewhere: FROM=TO, both beginnings of URLs (repeatable)")
 }
 
@@ -46,6 +48,10 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.Rewrites, err = o.local.start(ctx, options.Rewrites); err != nil {
+		return nil, err
+	}
+	defer func() { _ = o.local.stop(ctx) }()
 	layout, err := flux.FindLayout(o.dir, o.root)
 	if err != nil {
 		return nil, helpful(err)

@@ -14,7 +14,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/chartserver"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
@@ -34,7 +33,6 @@ type system struct {
 	server *gitserver.Server
 	store  *source.Store
 	mirror *gitserver.Mirror
-	charts []*chartserver.Server
 	token  string
 	log    *journal
 	leader leader
@@ -178,25 +176,12 @@ func (s *system) startMirror(ctx context.Context) error {
 
 // startCharts serves the charts that are here, in the place of a registry.
 func (s *system) startCharts(ctx context.Context) error {
-	var rules []string
-	for _, text := range s.options.charts {
-		from, dir, found := strings.Cut(text, "=")
-		if !found || !strings.HasPrefix(from, "oci://") {
-			return fmt.Errorf("--charts %q: write oci://HOST/PATH=DIR", text)
-		}
-		charts, err := chartserver.Start(ctx, dir)
-		if err != nil {
-			return fmt.Errorf("--charts: %w", err)
-		}
-		s.charts = append(s.charts, charts)
-		rules = append(rules, strings.TrimSuffix(from, "/")+"/=oci://"+charts.Host+"/")
-		s.say.Done("charts", from+" is served from "+dir)
-	}
 	var err error
-	if s.options.serving.rewrites, err = s.options.serving.rewrites.With(rules); err != nil {
-		return fmt.Errorf("--charts: %w", err)
+	s.options.serving.rewrites, err = s.options.charts.start(ctx, s.options.serving.rewrites)
+	for _, given := range s.options.charts.given {
+		s.say.Done("charts", strings.Replace(given, "=", " is served from ", 1))
 	}
-	return nil
+	return err
 }
 
 // startEndpoints serves the metrics, if that is asked for.
@@ -268,11 +253,7 @@ func (s *system) stop(ctx context.Context) error {
 		_ = s.server.Stop(quick)
 		cancel()
 	}
-	for _, charts := range s.charts {
-		quick, cancel := context.WithTimeout(ctx, time.Second)
-		_ = charts.Stop(quick)
-		cancel()
-	}
+	errs = append(errs, s.options.charts.stop(ctx))
 	if s.run != "" {
 		errs = append(errs, os.RemoveAll(s.run))
 	}

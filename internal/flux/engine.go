@@ -57,7 +57,7 @@ type Config struct {
 	Passed func(kind, namespace, name string, took time.Duration, ok bool)
 	// Gone, when set, is told of each object that is no longer there.
 	Gone func(kind, namespace, name string)
-	Log    logr.Logger
+	Log  logr.Logger
 }
 
 // Engine serves the Flux API on one cluster.

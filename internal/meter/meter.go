@@ -75,7 +75,9 @@ func (m *Metrics) Pass(kind, namespace, name string, took time.Duration, ok bool
 }
 
 // Forget drops what is counted of an object that is gone.
-func (m *Metrics) Forget(kind, namespace, name string) { m.took.DeleteLabelValues(kind, name, namespace) }
+func (m *Metrics) Forget(kind, namespace, name string) {
+	m.took.DeleteLabelValues(kind, name, namespace)
+}
 
 // Handler serves the metrics in the text format.
 func (m *Metrics) Handler() http.Handler {

@@ -18,7 +18,7 @@ func TestExamples(t *testing.T) {
 			order: []string{"flux-system/bootstrap ", "flux-system/controllers ", "flux-system/certs ", "flux-system/shop ", "flux-system/blog "},
 		},
 		"homelab": {
-			args:  []string{"--charts", "oci://registry.example/charts=../../examples/homelab/charts"},
+			args:  []string{"--serve-charts", "oci://registry.example/charts=../../examples/homelab/charts"},
 			order: []string{"flux-system/cluster-apps ", "network/proxy ", "home/notes ", "media/player "},
 		},
 	} {
