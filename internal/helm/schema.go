@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
@@ -104,16 +105,46 @@ func validateSchema(ctx context.Context, chart string, schema []byte, values map
 	return err
 }
 
-// violations collects the leaves of a tree of errors: where, and which keyword.
+// violations collects the leaves of a tree of errors: where, and what is wanted there. What the value is
+// stays out of it, since it may be secret.
 func violations(e *jsonschema.ValidationError, into []string) []string {
 	if len(e.Causes) == 0 {
-		keyword := strings.Join(e.ErrorKind.KeywordPath(), "/")
-		return append(into, fmt.Sprintf("/%s: %s", strings.Join(e.InstanceLocation, "/"), keyword))
+		return append(into, fmt.Sprintf("/%s: %s", strings.Join(e.InstanceLocation, "/"), wanted(e.ErrorKind)))
 	}
 	for _, cause := range e.Causes {
 		into = violations(cause, into)
 	}
 	return into
+}
+
+// wanted words what the schema wants.
+func wanted(broken jsonschema.ErrorKind) string {
+	switch k := broken.(type) {
+	case *kind.Type:
+		return fmt.Sprintf("it is %s and has to be %s", article(k.Got), article(strings.Join(k.Want, " or ")))
+	case *kind.Required:
+		return "it lacks " + strings.Join(k.Missing, ", ")
+	case *kind.AdditionalProperties:
+		return "it may not have " + strings.Join(k.Properties, ", ")
+	case *kind.Enum:
+		return fmt.Sprintf("it has to be one of %v", k.Want)
+	case *kind.Minimum:
+		return "it has to be at least " + k.Want.RatString()
+	case *kind.Maximum:
+		return "it may be at most " + k.Want.RatString()
+	case *kind.Pattern:
+		return fmt.Sprintf("it has to match %q", k.Want)
+	case *kind.Format:
+		return "it has to be of the format " + k.Want
+	}
+	return "it breaks " + strings.Join(broken.KeywordPath(), "/")
+}
+
+func article(noun string) string {
+	if strings.ContainsAny(noun[:min(len(noun), 1)], "aeiou") {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // webLoader fetches schemas that a schema refers to.

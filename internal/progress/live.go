@@ -44,7 +44,7 @@ func view(states []runner.State, now time.Time, width int) []string {
 	lines := []string{fmt.Sprintf("%s %d of %d ready, %d objects", bar(ready, len(states)), ready, len(states), objects)}
 	for _, s := range open[:min(len(open), maxLive)] {
 		message, _, _ := strings.Cut(s.Message, "\n")
-		lines = append(lines, fmt.Sprintf("  %-30s %-22s %4s  %s", s.Unit.Namespace+"/"+s.Unit.Name, s.Phase, age(now.Sub(s.Since)), message))
+		lines = append(lines, fmt.Sprintf("  %-30s %-22s %4s  %s", subjectOf(s.Unit), s.Phase, age(now.Sub(s.Since)), message))
 	}
 	if more := len(open) - maxLive; more > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more", more))

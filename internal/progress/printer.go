@@ -115,7 +115,7 @@ func (p *Printer) Problem(subject, text string) { p.line(red, "✗", subject, te
 // Note prints what a unit did. A wait is printed when it begins; what changes while it lasts is left
 // to the journal.
 func (p *Printer) Note(n runner.Note) {
-	subject := n.Unit.Namespace + "/" + n.Unit.Name
+	subject := subjectOf(n.Unit)
 	defer p.poke()
 	waiting := n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForHealth ||
 		n.Phase == engine.PhaseWaitingForSource
@@ -186,4 +186,13 @@ func terminalWidth(w io.Writer) int {
 		return 80
 	}
 	return width
+}
+
+// subjectOf is how a unit is called: one that is no Kustomization has its kind before it.
+func subjectOf(id engine.UnitID) string {
+	subject := id.Namespace + "/" + id.Name
+	if id.Kind != "Kustomization" {
+		subject = id.Kind + " " + subject
+	}
+	return subject
 }

@@ -514,7 +514,7 @@ func schemas(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	o.Values = values(t, "count: hunter2")
 	_, err := client.Install(t.Context(), helm.InstallOptions{Common: o})
 	var invalid *helm.SchemaError
-	if !errors.As(err, &invalid) || cmp.Diff([]string{"/count: type"}, invalid.Violations) != "" || strings.Contains(err.Error(), "hunter2") {
+	if !errors.As(err, &invalid) || cmp.Diff([]string{"/count: it is a string and has to be an integer"}, invalid.Violations) != "" || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the error is %v", err)
 	}
 	c.gone(t, ns, "a")
