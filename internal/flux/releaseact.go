@@ -92,7 +92,7 @@ func failedAct(reason, message string, transient bool) runner.Acted {
 func (a *act) decide() (plan.Step, error) {
 	status := a.work.status
 	recorded := snapshotsOf(status.History)
-	stored, err := a.client.History(a.ctx, a.hr.GetReleaseName(), recorded...)
+	stored, err := a.client.History(a.ctx, releaseName(a.hr), recorded...)
 	if err != nil && !errors.Is(err, helm.ErrNotFound) {
 		return plan.Step{}, err
 	}
@@ -125,7 +125,7 @@ func (a *act) lookForDrift() error {
 	if err != nil {
 		return err
 	}
-	a.drift, err = a.client.Drift(a.ctx, a.hr.GetReleaseName(), helm.DriftOptions{
+	a.drift, err = a.client.Drift(a.ctx, releaseName(a.hr), helm.DriftOptions{
 		Ignore: rules, Exclude: map[string]string{helmv2.DriftDetectionMetadataKey: helmv2.DriftDetectionDisabledValue},
 	})
 	if err != nil {
@@ -192,7 +192,7 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 		failure.Terminal = true
 		return failure, true
 	case plan.Unlock:
-		if _, _, err := a.client.Unlock(a.ctx, a.hr.GetReleaseName()); err != nil {
+		if _, _, err := a.client.Unlock(a.ctx, releaseName(a.hr)); err != nil {
 			return failedAct("StateError", err.Error(), true), true
 		}
 		return runner.Acted{}, false
@@ -211,16 +211,24 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 
 // done returns what a release holds that needs nothing.
 func (a *act) done() runner.Acted {
-	rendered, err := a.client.Manifest(a.ctx, a.hr.GetReleaseName(), 0)
+	rendered, err := a.client.Manifest(a.ctx, releaseName(a.hr), 0)
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}
 	entries := entriesOf(rendered, target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
-	out := runner.Acted{Entries: entries, Waits: a.changed != "" || !a.released()}
+	out := runner.Acted{Entries: entries, Waits: a.waits() && (a.changed != "" || !a.released())}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}
 	return out
+}
+
+// waits tells whether the objects are to be waited for after the last action.
+func (a *act) waits() bool {
+	if a.work.status.LastAttemptedReleaseAction == helmv2.ReleaseActionInstall {
+		return !a.hr.GetInstall().DisableWait
+	}
+	return !a.hr.GetUpgrade().DisableWait
 }
 
 // released tells whether the revision that is there has been seen healthy.
@@ -281,7 +289,7 @@ func (a *act) failedRelease(action plan.Action, message string, counts bool) run
 		status.InstallFailures++
 	}
 	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
-		a.hr.GetReleaseName(), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
+		releaseName(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
 	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
 	out := failedAct(reason, text, true)
 	if counts {
@@ -309,12 +317,12 @@ func (a *act) remediate(step plan.Step) (runner.Acted, bool) {
 		a.record(made, helmv2.ReleaseActionRollback)
 	} else {
 		verb, succeeded, failed = "uninstall", helmv2.UninstallSucceededReason, helmv2.UninstallFailedReason
-		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, a.hr.GetReleaseName(), a.hr.GetReleaseNamespace()))
+		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, releaseName(a.hr), a.hr.GetReleaseNamespace()))
 		if err == nil {
 			a.work.status.ClearHistory()
 		}
 	}
-	where := a.hr.GetReleaseNamespace() + "/" + a.hr.GetReleaseName()
+	where := a.hr.GetReleaseNamespace() + "/" + releaseName(a.hr)
 	if err != nil {
 		text := fmt.Sprintf("Helm %s remediation failed for release %s: %s", verb, where, err)
 		a.condition(helmv2.RemediatedCondition, metav1.ConditionFalse, failed, text)
@@ -349,7 +357,7 @@ func (a *act) record(made plan.Snapshot, action helmv2.ReleaseAction) {
 	made.OCIDigest = a.work.prepared.ociDigest
 	status := a.work.status
 	history := plan.Observe(snapshotsOf(status.History), nil, &made)
-	if stored, err := a.client.History(a.ctx, a.hr.GetReleaseName(), history...); err == nil {
+	if stored, err := a.client.History(a.ctx, releaseName(a.hr), history...); err == nil {
 		history = plan.Observe(history, stored, nil)
 	}
 	history = plan.Truncate(history, a.hr.GetTest().IgnoreFailures)
@@ -402,8 +410,8 @@ func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
 	made, err := a.client.Test(a.ctx, testOptions(a.hr))
 	a.record(made, latest.Action)
 	if err == nil {
-		text := fmt.Sprintf("Helm test succeeded for release %s with chart %s: %d test hooks completed", latest.FullReleaseName(),
-			latest.VersionedChartName(), len(made.TestHooks))
+		text := fmt.Sprintf("Helm test succeeded for release %s with chart %s: %s", latest.FullReleaseName(), latest.VersionedChartName(),
+			testsRun(made))
 		a.condition(helmv2.TestSuccessCondition, metav1.ConditionTrue, helmv2.TestSucceededReason, text)
 		return nil
 	}
@@ -420,6 +428,23 @@ func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
 	out := failedAct(helmv2.TestFailedReason, text, true)
 	out.Failure.After = a.nextTry()
 	return &out
+}
+
+// testsRun says how many tests succeeded, as Flux words it. Those that were left out did not run.
+func testsRun(made plan.Snapshot) string {
+	n := 0
+	for _, hook := range made.TestHooks {
+		if !hook.Started.IsZero() {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return "no test hooks"
+	case 1:
+		return "1 test hook completed successfully"
+	}
+	return fmt.Sprintf("%d test hooks completed successfully", n)
 }
 
 func (a *act) countFailure(latest *helmv2.Snapshot) {
@@ -444,7 +469,7 @@ func (s *releases) Remedy(ctx context.Context, w runner.Work, message string) ru
 	if latest == nil {
 		return failedAct("StateError", message, true)
 	}
-	made, marked, err := a.client.Fail(ctx, a.hr.GetReleaseName(), message)
+	made, marked, err := a.client.Fail(ctx, releaseName(a.hr), message)
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}

@@ -263,7 +263,7 @@ func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
 	if err != nil {
 		return err
 	}
-	storage, name, namespace := hr.GetStorageNamespace(), hr.GetReleaseName(), hr.GetReleaseNamespace()
+	storage, name, namespace := hr.GetStorageNamespace(), releaseName(hr), hr.GetReleaseNamespace()
 	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
 		storage, name, namespace = hr.Status.StorageNamespace, latest.Name, latest.Namespace
 	}
