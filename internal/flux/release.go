@@ -170,9 +170,14 @@ func commonOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.Common {
 	}
 }
 
+// releaseLabels are on every object of a release.
+func releaseLabels(hr *helmv2.HelmRelease) map[string]string {
+	return map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace}
+}
+
 func postRenderOf(hr *helmv2.HelmRelease, renderer *render.Renderer) helm.PostRender {
 	out := helm.PostRender{
-		Labels:   map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace},
+		Labels:   releaseLabels(hr),
 		Strategy: helm.PostRenderStrategy(hr.GetPostRenderStrategy()),
 	}
 	for _, step := range hr.Spec.PostRenderers {

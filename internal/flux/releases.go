@@ -257,22 +257,29 @@ func readValues(ctx context.Context, namespace string, from helmv2.ValuesReferen
 	return data[key], data[key] != nil, err
 }
 
-// Destroy uninstalls a release.
+// Destroy uninstalls what was made for a HelmRelease.
 func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
-	hr, _, err := s.job(w.Unit)
+	hr, work, err := s.job(w.Unit)
 	if err != nil {
 		return err
 	}
-	storage, name, namespace := hr.GetStorageNamespace(), releaseName(hr), hr.GetReleaseNamespace()
-	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
-		storage, name, namespace = hr.Status.StorageNamespace, latest.Name, latest.Namespace
-	}
+	storage := orDefault(work.status.StorageNamespace, hr.GetStorageNamespace())
 	client, err := s.helm(w.Config, storage)
 	if err != nil {
 		return err
 	}
-	if _, err := client.Uninstall(ctx, uninstallOptions(hr, name, namespace)); err != nil {
+	made := snapshotsOf(work.status.History)
+	if len(made) > 0 {
+		made = made[:1]
+	} else if made, err = client.Labelled(ctx, releaseLabels(hr)); err != nil && !apierrors.IsForbidden(err) {
+		// What a killed run made is not recorded; a release of that name may be somebody else's. Whose
+		// account may not look has made none.
 		return err
+	}
+	for _, release := range made {
+		if _, err := client.Uninstall(ctx, uninstallOptions(hr, release.Name, release.Namespace)); err != nil {
+			return err
+		}
 	}
 	return s.charts.remove(ctx, hr)
 }
