@@ -14,6 +14,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -87,10 +88,21 @@ func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, err
 	defer s.mu.Unlock()
 	w := s.work[id]
 	if w == nil {
-		w = &releaseWork{status: hr.Status.DeepCopy()}
+		w = &releaseWork{status: hr.Status.DeepCopy(), failed: failedAt(hr)}
 		s.work[id] = w
 	}
 	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed}, nil
+}
+
+// failedAt is when the last action on a release failed, as its status has it; zero when it did not.
+func failedAt(hr *helmv2.HelmRelease) time.Time {
+	c := &conditions{list: hr.Status.Conditions}
+	for _, kind := range []string{helmv2.TestSuccessCondition, helmv2.ReleasedCondition} {
+		if c.is(kind, metav1.ConditionFalse) {
+			return c.get(kind).LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }
 
 // publish puts what a step knows now in the place of what was known before it.
