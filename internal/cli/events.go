@@ -59,7 +59,7 @@ func runEvents(ctx context.Context, g *globals, target, namespace string) error 
 		if only.name != "" && (e.InvolvedObject.Kind != only.kind || e.InvolvedObject.Name != only.name) {
 			return true
 		}
-		return !strings.Contains(e.InvolvedObject.APIVersion, "toolkit.fluxcd.io")
+		return !strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/")
 	})
 	slices.SortFunc(events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
 	w := tabwriter.NewWriter(g.io.Out, 0, 0, 2, ' ', 0)

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/chartserver"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
@@ -32,6 +34,7 @@ type system struct {
 	server *gitserver.Server
 	store  *source.Store
 	mirror *gitserver.Mirror
+	charts []*chartserver.Server
 	token  string
 	log    *journal
 	leader leader
@@ -57,7 +60,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.startCluster, s.startServer, s.startMirror, s.startEndpoints, s.install, s.watch, s.lead,
+		s.locate, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.install, s.watch, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -173,6 +176,29 @@ func (s *system) startMirror(ctx context.Context) error {
 	return nil
 }
 
+// startCharts serves the charts that are here, in the place of a registry.
+func (s *system) startCharts(ctx context.Context) error {
+	var rules []string
+	for _, text := range s.options.charts {
+		from, dir, found := strings.Cut(text, "=")
+		if !found || !strings.HasPrefix(from, "oci://") {
+			return fmt.Errorf("--charts %q: write oci://HOST/PATH=DIR", text)
+		}
+		charts, err := chartserver.Start(ctx, dir)
+		if err != nil {
+			return fmt.Errorf("--charts: %w", err)
+		}
+		s.charts = append(s.charts, charts)
+		rules = append(rules, strings.TrimSuffix(from, "/")+"/=oci://"+charts.Host+"/")
+		s.say.Done("charts", from+" is served from "+dir)
+	}
+	var err error
+	if s.options.serving.rewrites, err = s.options.serving.rewrites.With(rules); err != nil {
+		return fmt.Errorf("--charts: %w", err)
+	}
+	return nil
+}
+
 // startEndpoints serves the metrics, if that is asked for.
 func (s *system) startEndpoints(ctx context.Context) error {
 	addr := s.options.serving.metricsAddr
@@ -240,6 +266,11 @@ func (s *system) stop(ctx context.Context) error {
 	if s.server != nil {
 		quick, cancel := context.WithTimeout(ctx, time.Second)
 		_ = s.server.Stop(quick)
+		cancel()
+	}
+	for _, charts := range s.charts {
+		quick, cancel := context.WithTimeout(ctx, time.Second)
+		_ = charts.Stop(quick)
 		cancel()
 	}
 	if s.run != "" {

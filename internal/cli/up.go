@@ -23,6 +23,7 @@ type upOptions struct {
 	leaseDuration          time.Duration
 	ageKeyFile, auditLog   string
 	port                   int
+	charts                 []string
 	serving                serving
 }
 
@@ -65,6 +66,7 @@ func newUp(g *globals) *cobra.Command {
 	f.StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with; they are kept in the Secret flux-system/sops-age")
 	f.IntVar(&o.port, "port", 0, "port of the API server (default: that of last time, or a free one)")
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
+	f.StringArrayVar(&o.charts, "charts", nil, "serve charts from here: oci://HOST/PATH=DIR, where DIR/NAME holds the chart oci://HOST/PATH/NAME (repeatable)")
 	o.serving.bind(f)
 	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes parts")
 	return cmd

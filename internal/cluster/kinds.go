@@ -40,6 +40,8 @@ type Kinds struct {
 	// came is when a CRD brought a kind while we watched.
 	came  map[schema.GroupKind]time.Time
 	asked time.Time
+	// revision counts the changes of served.
+	revision uint64
 }
 
 func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
@@ -90,7 +92,17 @@ func (k *Kinds) enter(gk schema.GroupKind, version string, r Resource) {
 	if k.served[gk] == nil {
 		k.served[gk] = map[string]Resource{}
 	}
+	if k.served[gk][version] != r {
+		k.revision++
+	}
 	k.served[gk][version] = r
+}
+
+// Revision changes whenever other kinds are served.
+func (k *Kinds) Revision() uint64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.revision
 }
 
 // Lookup returns how gvk is reached, and whether it is served in that version. An empty version
@@ -176,6 +188,7 @@ func (k *Kinds) put(crd *unstructured.Unstructured) {
 	k.byCRD[crd.GetName()] = gk
 	if changed {
 		k.came[gk] = time.Now()
+		k.revision++
 	}
 	k.mu.Unlock()
 	if changed {
@@ -198,6 +211,9 @@ func (k *Kinds) Young(gk schema.GroupKind) bool {
 func (k *Kinds) dropped(crd *unstructured.Unstructured) {
 	k.mu.Lock()
 	gk, known := k.byCRD[crd.GetName()]
+	if known {
+		k.revision++
+	}
 	delete(k.served, gk)
 	delete(k.byCRD, crd.GetName())
 	delete(k.came, gk)

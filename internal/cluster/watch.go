@@ -32,6 +32,11 @@ func (c *Cluster) Watch(ctx context.Context, r schema.GroupVersionResource, labe
 	return c.Objects.newWatch(ctx, r, selection{label: labels}, to).waitSynced(ctx)
 }
 
+// WatchOne is Watch for one object, which may not be there.
+func (c *Cluster) WatchOne(ctx context.Context, r schema.GroupVersionResource, namespace, name string, to Sink) error {
+	return c.Objects.newWatch(ctx, r, selection{namespace: namespace, name: name}, to).waitSynced(ctx)
+}
+
 // selection narrows a watch: to objects with a label, to those of a namespace, or to one object.
 type selection struct {
 	label           string

@@ -106,6 +106,8 @@ type Unit struct {
 	// Driven is set when a driver brings the unit to what it declares, such as a Helm release, and not
 	// the apply of what was rendered.
 	Driven bool
+	// FollowsDrift has a driver look at once at objects that somebody else changed.
+	FollowsDrift bool
 	// Invalid is set when the declaration cannot be followed.
 	Invalid Invalid
 	Target  Target

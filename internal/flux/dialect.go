@@ -71,10 +71,8 @@ func (d *dialect) Report(ctx context.Context, r runner.Report) error {
 		d.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := statusOf(ks.Status, r, time.Now())
-	if !reflect.DeepEqual(ks.Status, after) {
-		if err := d.patchStatus(ctx, ks, after); err != nil {
-			return err
-		}
+	if err := d.patchStatus(ctx, ks, after); err != nil {
+		return err
 	}
 	d.tell(ks, r)
 	return nil
@@ -84,6 +82,9 @@ func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization
 	patch, err := statusPatch(ks.Status, status)
 	if err != nil {
 		return fmt.Errorf("encoding the status of %s/%s: %w", ks.Namespace, ks.Name, err)
+	}
+	if patch == nil {
+		return nil
 	}
 	u, err := d.client.Resource(kustomizations).Namespace(ks.Namespace).Patch(ctx, ks.Name, types.MergePatchType, patch,
 		patchAs(kustomizeField), "status")
@@ -99,7 +100,7 @@ func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization
 
 func patchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{FieldManager: manager} }
 
-// statusPatch is a merge patch that makes one status the other.
+// statusPatch is a merge patch that makes one status the other; nil when they are the same.
 func statusPatch(before, after any) ([]byte, error) {
 	b, err := toMap(before)
 	if err != nil {
@@ -119,6 +120,9 @@ func statusPatch(before, after any) ([]byte, error) {
 		if _, kept := a[key]; !kept {
 			patch[key] = nil
 		}
+	}
+	if len(patch) == 0 {
+		return nil, nil
 	}
 	return json.Marshal(map[string]any{"status": patch})
 }
@@ -210,6 +214,11 @@ func (d *dialect) Release(ctx context.Context, id engine.UnitID) error {
 
 // setFinalizer puts our finalizer on an object or takes it off.
 func setFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, on bool) error {
+	return setNamedFinalizer(ctx, client, o, finalizer, on)
+}
+
+// setNamedFinalizer is setFinalizer for a kind that has another one.
+func setNamedFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, finalizer string, on bool) error {
 	has := slices.Contains(o.GetFinalizers(), finalizer)
 	if has == on {
 		return nil

@@ -2,16 +2,18 @@
 // controllers do, by the engine of this project.
 //
 // It reads the objects into units and sources, and writes their status, events, finalizers and
-// inventories in the upstream's words. It decides nothing about order, and writes no object of a
-// unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
+// inventories in the upstream's words, and the ExternalArtifacts that generators declare. It decides
+// nothing about order, and writes no object of a unit: that is the runner's and the applier's. A field that cannot be honoured makes its object
 // stall with the field's name; it is never ignored.
 package flux
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,8 +89,12 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{})}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
-		rewrites: cfg.Rewrites, passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
+		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
+	}
+	e.sources.setRewrites(cfg.Rewrites)
+	if e.sources.generators, err = newGenerators(e.sources, cfg.Policy, cfg.Selector); err != nil {
+		return nil, err
 	}
 	e.dialect = &dialect{
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
@@ -101,7 +107,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
 	e.charts = newReleaseCharts(e.sources, e.releases, cfg.Policy)
-	e.releases.charts, e.sources.absence = e.charts, e.charts.failure
+	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
 		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
@@ -152,10 +158,18 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.dropSource(kind.sourceKind)})
 		})
 	}
+	e.watchRewrites(ctx, &sources)
 	all.Go(func() error {
 		err := sources.Wait()
 		if err == nil {
 			close(e.sources.listed)
+		}
+		return err
+	})
+	all.Go(func() error {
+		err := e.cluster.Watch(ctx, artifactGenerators, e.cfg.Selector, cluster.Sink{Put: e.putGenerator(ctx), Dropped: e.sources.generators.dropped})
+		if err == nil {
+			close(e.sources.generators.listed)
 		}
 		return err
 	})
@@ -192,7 +206,7 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			return
 		}
 		if !o.kind().foreign {
-			e.finalizer(ctx, o, kind.resource)
+			e.finalizer(ctx, o, kind.resource, finalizer)
 		}
 		e.sources.put(o)
 		if kind.sourceKind == helmChartKinds {
@@ -211,6 +225,17 @@ func (e *Engine) dropSource(kind *sourceKind) func(*unstructured.Unstructured) {
 	}
 }
 
+func (e *Engine) putGenerator(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		o, err := e.sources.generators.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, o, artifactGenerators, swapi.Finalizer)
+	}
+}
+
 func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
 		ks, err := e.registry.put(u)
@@ -218,7 +243,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			e.cfg.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, ks, kustomizations)
+		e.finalizer(ctx, ks, kustomizations, finalizer)
 		e.runner.Upsert(e.cfg.Policy.declare(ks))
 	}
 }
@@ -230,9 +255,23 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, hr, helmReleases)
-		e.charts.changed(releaseID(hr.Namespace, hr.Name))
-		e.runner.Upsert(e.cfg.Policy.declareRelease(hr))
+		e.finalizer(ctx, hr, helmReleases, finalizer)
+		id := releaseID(hr.Namespace, hr.Name)
+		e.charts.changed(id)
+		e.upsertReleases(append(e.releases.twins.put(hr), id))
+	}
+}
+
+// upsertReleases hands releases over that changed, or whose neighbours did.
+func (e *Engine) upsertReleases(ids []engine.UnitID) {
+	for _, id := range ids {
+		hr, there := e.releases.get(id)
+		if !there {
+			continue
+		}
+		u := e.cfg.Policy.declareRelease(hr)
+		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
+		e.runner.Upsert(u)
 	}
 }
 
@@ -241,6 +280,7 @@ func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
+	e.upsertReleases(e.releases.twins.drop(id))
 }
 
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {
@@ -250,14 +290,14 @@ func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	e.runner.Remove(id)
 }
 
-// finalizer puts our finalizer on an object that lacks it, in the background: it is needed when
+// finalizer puts a finalizer on an object that lacks it, in the background: it is needed when
 // the object is deleted, not before.
-func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource) {
-	if o.GetDeletionTimestamp() != nil || hasFinalizer(o) {
+func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource, name string) {
+	if o.GetDeletionTimestamp() != nil || slices.Contains(o.GetFinalizers(), name) {
 		return
 	}
 	go func() {
-		err := setFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, true)
+		err := setNamedFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, name, true)
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.V(1).Info("a finalizer could not be set; the next change of the object tries again",
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())

@@ -12,6 +12,7 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 )
 
 // events writes Kubernetes events, in the background and in bounds.
@@ -21,6 +22,7 @@ type events struct {
 	kustomize   record.EventRecorder
 	source      record.EventRecorder
 	helm        record.EventRecorder
+	watcher     record.EventRecorder
 }
 
 // maxEvent is the longest message that the API takes.
@@ -28,7 +30,7 @@ const maxEvent = 1024
 
 func newEvents(client kubernetes.Interface) (events, error) {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme} {
 		if err := add(s); err != nil {
 			return events{}, err
 		}
@@ -40,6 +42,7 @@ func newEvents(client kubernetes.Interface) (events, error) {
 		kustomize: b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
 		source:    b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
 		helm:      b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
+		watcher:   b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
 	}, nil
 }
 
@@ -50,6 +53,8 @@ func (e events) emit(o runtime.Object, kind, reason, message string, annotations
 		recorder = e.kustomize
 	case *helmv2.HelmRelease:
 		recorder = e.helm
+	case *swapi.ArtifactGenerator:
+		recorder = e.watcher
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {

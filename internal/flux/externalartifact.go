@@ -13,7 +13,7 @@ import (
 )
 
 // externalArtifact is an ExternalArtifact as the origin of a source: someone else writes its status and
-// serves what it names.
+// serves what it names, unless it comes from a generator here.
 type externalArtifact struct{ *sourcev1.ExternalArtifact }
 
 func newExternalArtifact(u *unstructured.Unstructured) (origin, error) {
@@ -47,15 +47,24 @@ func (r externalArtifact) status() sourceStatus {
 }
 
 func (r externalArtifact) fetch(ctx context.Context, f *feed) (*fetched, error) {
-	a := r.Status.Artifact
-	if a == nil {
-		f.settle()
-		return nil, errPending
-	}
 	out := &fetched{
 		ready:   func(*source.Artifact) (string, string) { return meta.SucceededReason, "" },
 		event:   func(*source.Artifact) string { return "" },
 		observe: func(origin, *conditions) {},
+	}
+	g, err := f.sources.generators.of(ctx, r.ExternalArtifact)
+	switch {
+	case err != nil:
+		return nil, err
+	case g != nil && g.settledFor(f):
+		return out, nil
+	case g != nil:
+		return nil, errPending
+	}
+	a := r.Status.Artifact
+	if a == nil {
+		f.settle()
+		return nil, errPending
 	}
 	if before, stored := f.sources.store.Get(f.key); stored && before.Revision == a.Revision && before.Digest == a.Digest {
 		return out, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -277,6 +276,13 @@ func (f *feed) state() (settled bool, failure string) {
 	return f.settled, f.failure
 }
 
+// fetchedFor tells whether the artifact is what the object declares now.
+func (f *feed) fetchedFor(o origin) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.done != nil && f.done.generation == o.GetGeneration() || *o.status().generation == o.GetGeneration()
+}
+
 // look notes what the source is made from now, and tells whether the artifact of this process is made
 // from that and from the present declaration; known is false when this process made none yet.
 func (f *feed) look(seen string, o origin) (same, known bool) {
@@ -460,9 +466,6 @@ func objectStatusPatch(before, after runtime.Object) ([]byte, error) {
 	a, err := toMap(after)
 	if err != nil {
 		return nil, err
-	}
-	if reflect.DeepEqual(b["status"], a["status"]) {
-		return nil, nil
 	}
 	return statusPatch(b["status"], a["status"])
 }

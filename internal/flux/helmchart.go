@@ -182,7 +182,7 @@ type newChart struct {
 func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same bool) (*fetched, error) {
 	options := source.ChartOptions{
 		URL: f.sources.rewritten(from.repo.Spec.URL), Chart: r.Spec.Chart, Version: r.Spec.Version,
-		PassCredentials: from.repo.Spec.PassCredentials, Index: from.index, Rewrites: f.sources.rewrites,
+		PassCredentials: from.repo.Spec.PassCredentials, Index: from.index, Rewrites: f.sources.rewriting(),
 	}
 	var err error
 	if options.RegistryAccess, err = f.sources.repositoryAccess(ctx, from.repo); err != nil {
@@ -342,7 +342,7 @@ func (r helmChart) fetched(f *feed, from chartSource, made *newChart) *fetched {
 // URL, or its name, with its credentials; from the URL alone when there is none.
 func (s *sources) dependency(ctx context.Context, namespace string, d chart.Dependency) ([]byte, error) {
 	options := source.ChartOptions{
-		URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rewrites,
+		URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rewriting(),
 	}
 	named := strings.TrimPrefix(strings.TrimPrefix(d.Repository, "@"), "alias:")
 	isNamed := named != d.Repository

@@ -6,6 +6,7 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -42,6 +43,8 @@ var (
 	helmCharts        = sourcev1.GroupVersion.WithResource("helmcharts")
 	buckets           = sourcev1.GroupVersion.WithResource("buckets")
 
+	artifactGenerators = swapi.GroupVersion.WithResource("artifactgenerators")
+
 	helmReleases    = helmv2.GroupVersion.WithResource("helmreleases")
 	helmReleaseKind = schema.GroupKind{Group: helmv2.GroupVersion.Group, Kind: helmv2.HelmReleaseKind}
 
@@ -58,7 +61,7 @@ func Ownership() cluster.Ownership {
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group},
 	}
 }
 
@@ -68,6 +71,12 @@ const (
 	releaseManager = "helm-controller"
 	releaseField   = "gotk-helm-controller"
 	releasePrefix  = "helm.toolkit.fluxcd.io/"
+)
+
+// The names that source-watcher writes.
+const (
+	generatorManager = "source-watcher"
+	managedByLabel   = "app.kubernetes.io/managed-by"
 )
 
 // releaseNames are those of the objects of releases.

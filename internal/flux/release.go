@@ -17,6 +17,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	account := orDefault(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
 	u := engine.Unit{
 		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
+		FollowsDrift: hr.GetDriftDetection().MustDetectChanges(),
 		Requested: hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
 		Source: releaseSource(hr), Target: target(hr.Namespace, hr.Spec.KubeConfig, account),
 		Interval: hr.Spec.Interval.Duration, RetryInterval: hr.Spec.Interval.Duration, Timeout: hr.GetTimeout().Duration,
@@ -85,8 +86,8 @@ func unsupportedRelease(hr *helmv2.HelmRelease) string {
 	}
 }
 
-// releaseName is the name of a release: one that is too long for Helm is cut.
-func releaseName(hr *helmv2.HelmRelease) string { return helm.ReleaseName(hr.GetReleaseName()) }
+// releaseNameOf is the name of a release: one that is too long for Helm is cut.
+func releaseNameOf(hr *helmv2.HelmRelease) string { return helm.ReleaseName(hr.GetReleaseName()) }
 
 // releaseReads are the ConfigMaps and Secrets that the values of a release come from.
 func releaseReads(hr *helmv2.HelmRelease) []engine.ObjectID {
@@ -123,7 +124,7 @@ const allowReinstall = "headgate.dev/allow-reinstall"
 func declaredRelease(hr *helmv2.HelmRelease, p *preparedRelease) plan.Declared {
 	test := hr.GetTest()
 	return plan.Declared{
-		Name: releaseName(hr), Namespace: hr.GetReleaseNamespace(), StorageNamespace: hr.GetStorageNamespace(),
+		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), StorageNamespace: hr.GetStorageNamespace(),
 		ChartName: p.chart.Name(), ChartVersion: p.chart.Version(), ConfigDigest: p.values.Digest(), OCIDigest: p.ociDigest,
 		PostRenderDigest: postRenderDigest(hr), Generation: hr.Generation,
 		Install: installRemediation(hr, test.IgnoreFailures), Upgrade: upgradeRemediation(hr, test.IgnoreFailures),
@@ -165,7 +166,7 @@ func upgradeRemediation(hr *helmv2.HelmRelease, ignoreTests bool) plan.Remediati
 // commonOptions are what an install and an upgrade of a release share.
 func commonOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.Common {
 	return helm.Common{
-		Name: releaseName(hr), Namespace: hr.GetReleaseNamespace(), Chart: p.chart, Values: p.values,
+		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Chart: p.chart, Values: p.values,
 		PostRender: postRenderOf(hr, p.renderer),
 	}
 }
@@ -229,7 +230,7 @@ func upgradeOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.UpgradeOpti
 func rollbackOptions(hr *helmv2.HelmRelease, version int) helm.RollbackOptions {
 	back := hr.GetRollback()
 	return helm.RollbackOptions{
-		Name: releaseName(hr), Namespace: hr.GetReleaseNamespace(), Version: version,
+		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Version: version,
 		Timeout: back.GetTimeout(hr.GetTimeout()).Duration, DisableHooks: back.DisableHooks, Force: back.Force,
 		CleanupOnFail: back.CleanupOnFail, MaxHistory: hr.GetMaxHistory(), ServerSideApply: helm.ServerSideApply(back.ServerSideApply),
 	}
@@ -246,7 +247,7 @@ func uninstallOptions(hr *helmv2.HelmRelease, name, namespace string) helm.Unins
 
 func testOptions(hr *helmv2.HelmRelease) helm.TestOptions {
 	test := hr.GetTest()
-	o := helm.TestOptions{Name: releaseName(hr), Namespace: hr.GetReleaseNamespace(), Timeout: test.GetTimeout(hr.GetTimeout()).Duration}
+	o := helm.TestOptions{Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Timeout: test.GetTimeout(hr.GetTimeout()).Duration}
 	for _, f := range test.GetFilters() {
 		o.Filters = append(o.Filters, helm.TestFilter{Name: f.Name, Exclude: f.Exclude})
 	}

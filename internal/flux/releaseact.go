@@ -22,17 +22,21 @@ const mostSteps = 8
 
 // act is one pass over a release.
 type act struct {
-	ctx     context.Context
-	set     *releases
-	hr      *helmv2.HelmRelease
-	work    *releaseWork
-	client  *helm.Client
-	force   bool
-	reset   bool
-	changed engine.Action
+	ctx    context.Context
+	set    *releases
+	hr     *helmv2.HelmRelease
+	work   *releaseWork
+	client *helm.Client
+	// versions are those of objects, as the runner's watches have them.
+	versions func([]engine.Entry) (string, bool)
+	force    bool
+	reset    bool
+	changed  engine.Action
 	// drift is what the last look found, and corrected is set when it was put right in this pass.
 	drift     []helm.Difference
 	corrected bool
+	// seen are the versions of the objects before they were looked at.
+	seen string
 }
 
 func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
@@ -43,11 +47,11 @@ func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
 	if work.prepared == nil {
 		return nil, errors.New("its chart has not been read")
 	}
-	client, err := s.helm(w.Config, hr.GetStorageNamespace())
+	client, err := s.helm(w, hr.GetStorageNamespace())
 	if err != nil {
 		return nil, err
 	}
-	return &act{ctx: ctx, set: s, hr: hr, work: work, client: client}, nil
+	return &act{ctx: ctx, set: s, hr: hr, work: work, client: client, versions: w.Versions}, nil
 }
 
 // take takes what a user asked for. It counts for one pass, however that ends.
@@ -71,17 +75,54 @@ func (s *releases) Act(ctx context.Context, w runner.Work) runner.Acted {
 		return failedAct("FactoryError", err.Error(), true)
 	}
 	a.take()
+	if !w.Fresh && a.rests() {
+		return runner.Acted{Entries: a.work.rest.entries}
+	}
 	defer s.publish(w.Unit, a.work)
-	for range mostSteps {
+	mark, known := a.client.Mark(releaseNameOf(a.hr))
+	for i := range mostSteps {
 		step, err := a.decide()
 		if err != nil {
 			return failedAct("StateError", err.Error(), true)
 		}
-		if acted, over := a.carry(step); over {
-			return acted
+		acted, over := a.carry(step)
+		if !over {
+			continue
 		}
+		if i == 0 && known && step.Action == plan.Done && acted.Failure == nil && !acted.Waits {
+			a.noteRest(mark, acted.Entries)
+		}
+		return acted
 	}
 	return failedAct("StateError", fmt.Sprintf("the release did not come to rest after %d steps", mostSteps), true)
+}
+
+// rests tells that everything is as it was when the release was found to need nothing. That costs no
+// request.
+func (a *act) rests() bool {
+	rest := a.work.rest
+	if rest == nil || a.force || a.reset || rest.inputs != a.work.prepared.digest || !a.released() {
+		return false
+	}
+	mark, known := a.client.Mark(releaseNameOf(a.hr))
+	if !known || mark != rest.mark {
+		return false
+	}
+	if !a.hr.GetDriftDetection().MustDetectChanges() {
+		return true
+	}
+	objects, known := a.versions(rest.entries)
+	return known && objects == rest.objects
+}
+
+// noteRest notes that the release needs nothing. The mark is from before that was found out.
+func (a *act) noteRest(mark string, entries []engine.Entry) {
+	a.work.rest = nil
+	objects, known := a.versions(entries)
+	if a.hr.GetDriftDetection().MustDetectChanges() && (!known || len(a.drift) > 0 || objects != a.seen) {
+		return
+	}
+	a.work.rest = &restingRelease{inputs: a.work.prepared.digest, mark: mark, objects: objects, entries: entries}
 }
 
 func failedAct(reason, message string, transient bool) runner.Acted {
@@ -92,7 +133,7 @@ func failedAct(reason, message string, transient bool) runner.Acted {
 func (a *act) decide() (plan.Step, error) {
 	status := a.work.status
 	recorded := snapshotsOf(status.History)
-	stored, err := a.client.History(a.ctx, releaseName(a.hr), recorded...)
+	stored, err := a.client.History(a.ctx, releaseNameOf(a.hr), recorded...)
 	if err != nil && !errors.Is(err, helm.ErrNotFound) {
 		return plan.Step{}, err
 	}
@@ -112,11 +153,23 @@ func (a *act) decide() (plan.Step, error) {
 	if !plan.NeedsDrift(state) {
 		return plan.Decide(state), nil
 	}
+	a.seen, _ = a.versions(a.held())
 	if err := a.lookForDrift(); err != nil {
 		return plan.Step{}, err
 	}
 	state.Drifted = len(a.drift) > 0
 	return plan.Decide(state), nil
+}
+
+// held is what the status says that the release holds.
+func (a *act) held() []engine.Entry {
+	var entries []engine.Entry
+	if inventory := a.hr.Status.Inventory; inventory != nil {
+		for _, e := range inventory.Entries {
+			entries = appendEntry(entries, e.ID, e.Version, target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
+		}
+	}
+	return entries
 }
 
 // lookForDrift compares the release with the cluster, and notes what differs.
@@ -125,7 +178,7 @@ func (a *act) lookForDrift() error {
 	if err != nil {
 		return err
 	}
-	a.drift, err = a.client.Drift(a.ctx, releaseName(a.hr), helm.DriftOptions{
+	a.drift, err = a.client.Drift(a.ctx, releaseNameOf(a.hr), helm.DriftOptions{
 		Ignore: rules, Exclude: map[string]string{helmv2.DriftDetectionMetadataKey: helmv2.DriftDetectionDisabledValue},
 	})
 	if err != nil {
@@ -192,7 +245,7 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 		failure.Terminal = true
 		return failure, true
 	case plan.Unlock:
-		if _, _, err := a.client.Unlock(a.ctx, releaseName(a.hr)); err != nil {
+		if _, _, err := a.client.Unlock(a.ctx, releaseNameOf(a.hr)); err != nil {
 			return failedAct("StateError", err.Error(), true), true
 		}
 		return runner.Acted{}, false
@@ -211,7 +264,7 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 
 // done returns what a release holds that needs nothing.
 func (a *act) done() runner.Acted {
-	rendered, err := a.client.Manifest(a.ctx, releaseName(a.hr), 0)
+	rendered, err := a.client.Manifest(a.ctx, releaseNameOf(a.hr), 0)
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}
@@ -289,7 +342,7 @@ func (a *act) failedRelease(action plan.Action, message string, counts bool) run
 		status.InstallFailures++
 	}
 	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
-		releaseName(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
+		releaseNameOf(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
 	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
 	out := failedAct(reason, text, true)
 	if counts {
@@ -317,12 +370,12 @@ func (a *act) remediate(step plan.Step) (runner.Acted, bool) {
 		a.record(made, helmv2.ReleaseActionRollback)
 	} else {
 		verb, succeeded, failed = "uninstall", helmv2.UninstallSucceededReason, helmv2.UninstallFailedReason
-		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, releaseName(a.hr), a.hr.GetReleaseNamespace()))
+		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, releaseNameOf(a.hr), a.hr.GetReleaseNamespace()))
 		if err == nil {
 			a.work.status.ClearHistory()
 		}
 	}
-	where := a.hr.GetReleaseNamespace() + "/" + releaseName(a.hr)
+	where := a.hr.GetReleaseNamespace() + "/" + releaseNameOf(a.hr)
 	if err != nil {
 		text := fmt.Sprintf("Helm %s remediation failed for release %s: %s", verb, where, err)
 		a.condition(helmv2.RemediatedCondition, metav1.ConditionFalse, failed, text)
@@ -357,7 +410,7 @@ func (a *act) record(made plan.Snapshot, action helmv2.ReleaseAction) {
 	made.OCIDigest = a.work.prepared.ociDigest
 	status := a.work.status
 	history := plan.Observe(snapshotsOf(status.History), nil, &made)
-	if stored, err := a.client.History(a.ctx, releaseName(a.hr), history...); err == nil {
+	if stored, err := a.client.History(a.ctx, releaseNameOf(a.hr), history...); err == nil {
 		history = plan.Observe(history, stored, nil)
 	}
 	history = plan.Truncate(history, a.hr.GetTest().IgnoreFailures)
@@ -469,7 +522,7 @@ func (s *releases) Remedy(ctx context.Context, w runner.Work, message string) ru
 	if latest == nil {
 		return failedAct("StateError", message, true)
 	}
-	made, marked, err := a.client.Fail(ctx, releaseName(a.hr), message)
+	made, marked, err := a.client.Fail(ctx, releaseNameOf(a.hr), message)
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}

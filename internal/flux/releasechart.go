@@ -192,6 +192,16 @@ func (c *releaseCharts) make(ctx context.Context, hr *helmv2.HelmRelease, chart 
 	return err
 }
 
+// outdated tells whether a HelmChart is not what its release declares.
+func (c *releaseCharts) outdated(is helmChart) bool {
+	hr, known := c.releases.get(releaseID(is.Labels[releasePrefix+"namespace"], is.Labels[releasePrefix+"name"]))
+	if !known || hr.Spec.Suspend {
+		return false
+	}
+	declared := chartOf(hr)
+	return declared != nil && declared.Namespace == is.Namespace && declared.Name == is.Name && !sameChart(is.HelmChart, declared)
+}
+
 // sameChart tells whether a HelmChart is as it is declared.
 func sameChart(is, declared *sourcev1.HelmChart) bool {
 	spec := declared.DeepCopy().Spec

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -36,13 +38,20 @@ type releases struct {
 	store       *source.Store
 	events      events
 	renderer    *render.Renderer
+	twins       *twins
 	connections *connections
 	charts      *releaseCharts
 	passed      func(kind, namespace, name string, took time.Duration, ok bool)
 
 	mu      sync.Mutex
 	work    map[engine.UnitID]*releaseWork
-	clients map[*rest.Config]*helm.Client
+	clients map[*rest.Config]*releaseClient
+}
+
+// releaseClient is the client of a connection, and which kinds its cluster served when it was used last.
+type releaseClient struct {
+	*helm.Client
+	kinds uint64
 }
 
 // releaseWork is what is known of a release beside its object. A step works on a copy of its own, and
@@ -53,6 +62,17 @@ type releaseWork struct {
 	status *helmv2.HelmReleaseStatus
 	// failed is when the last action failed.
 	failed time.Time
+	// rest is how everything was when the release was found to need nothing.
+	rest *restingRelease
+}
+
+// restingRelease is what a release is made from, and what there is of it, when it needs nothing.
+type restingRelease struct {
+	inputs string
+	// mark is that of its records, objects are the versions of what it holds: those count only where drift
+	// is looked for.
+	mark, objects string
+	entries       []engine.Entry
 }
 
 // preparedRelease is a chart with its values.
@@ -66,8 +86,8 @@ type preparedRelease struct {
 
 func newReleases() *releases {
 	return &releases{
-		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind),
-		work:     map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*helm.Client{},
+		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind), twins: newTwins(),
+		work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*releaseClient{},
 	}
 }
 
@@ -91,7 +111,7 @@ func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, err
 		w = &releaseWork{status: hr.Status.DeepCopy(), failed: failedAt(hr)}
 		s.work[id] = w
 	}
-	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed}, nil
+	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed, rest: w.rest}, nil
 }
 
 // failedAt is when the last action on a release failed, as its status has it; zero when it did not.
@@ -116,18 +136,34 @@ func (s *releases) publish(id engine.UnitID, w *releaseWork) {
 }
 
 // helm returns the client for a connection, which releases share that use it.
-func (s *releases) helm(config *rest.Config, storage string) (*helm.Client, error) {
+func (s *releases) helm(w runner.Work, storage string) (*helm.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.clients[config]
+	c := s.clients[w.Config]
 	if c == nil {
-		var err error
-		if c, err = helm.New(config, storage); err != nil {
+		made, err := helm.New(w.Config, storage)
+		if err != nil {
 			return nil, err
 		}
-		s.clients[config] = c
+		c = &releaseClient{made, w.Kinds}
+		s.clients[w.Config] = c
+		w.Ended(func() { s.ended(w.Config) })
 	}
-	return c.In(storage), nil
+	if c.kinds != w.Kinds {
+		c.kinds = w.Kinds
+		c.Invalidate()
+	}
+	return c.In(storage).Remembering(), nil
+}
+
+// ended lets the client of a connection go that is no longer used.
+func (s *releases) ended(config *rest.Config) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.clients[config]; c != nil {
+		c.Close()
+		delete(s.clients, config)
+	}
 }
 
 // Prepare reads the chart and the values of a release.
@@ -159,7 +195,7 @@ func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader R
 	if !ok {
 		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))}
 	}
-	chart, err := loadChart(artifact)
+	chart, err := loadChart(key, artifact)
 	if err != nil {
 		return nil, &releaseFailure{helmv2.ArtifactFailedReason, fmt.Errorf("reading the chart of %s: %w", engine.SourceID(key), err)}
 	}
@@ -187,7 +223,15 @@ func (f *releaseFailure) Unwrap() error { return f.err }
 // Reason is that of the Ready condition.
 func (f *releaseFailure) Reason() string { return f.reason }
 
-func loadChart(a *source.Artifact) (*helm.Chart, error) {
+func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
+	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {
+		// It was put together here, and is packed for whoever downloads it only.
+		var packed bytes.Buffer
+		if _, _, err := source.Pack(a.Tree, &packed); err != nil {
+			return nil, err
+		}
+		return helm.LoadChart(packed.Bytes())
+	}
 	if a.File == nil {
 		return nil, errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
 	}
@@ -276,7 +320,7 @@ func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
 		return err
 	}
 	storage := orDefault(work.status.StorageNamespace, hr.GetStorageNamespace())
-	client, err := s.helm(w.Config, storage)
+	client, err := s.helm(w, storage)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package flux
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -34,12 +33,12 @@ func (s *releases) report(ctx context.Context, r runner.Report) error {
 	}
 	after := releaseStatus(hr.Status, w, r, time.Now())
 	s.tell(hr, after, r)
-	if reflect.DeepEqual(hr.Status, after) {
-		return nil
-	}
 	patch, err := statusPatch(hr.Status, after)
 	if err != nil {
 		return fmt.Errorf("encoding the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	}
+	if patch == nil {
+		return nil
 	}
 	u, err := s.client.Resource(helmReleases).Namespace(hr.Namespace).Patch(ctx, hr.Name, types.MergePatchType, patch,
 		patchAs(releaseField), "status")

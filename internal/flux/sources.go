@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -28,7 +29,7 @@ type sources struct {
 	events  events
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
 	rewrite  func(url string) (Local, bool)
-	rewrites source.Rewrites
+	rewrites atomic.Pointer[source.Rewrites]
 	notify   func(engine.SourceID)
 	observe  func(engine.SourceID, string)
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
@@ -36,9 +37,12 @@ type sources struct {
 	ctx      context.Context
 	wg       sync.WaitGroup
 
-	objects *cluster.Objects
+	objects    *cluster.Objects
+	generators *generators
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
+	// outdated tells that a chart is not what its release declares.
+	outdated func(helmChart) bool
 
 	mu    sync.RWMutex
 	feeds map[source.Key]*feed
@@ -78,6 +82,9 @@ func (s *sources) put(o origin) {
 	case before != nil && !slices.Equal(includesOf(before), includesOf(o)):
 		// It may close or open a cycle.
 		s.wakeComposed(key)
+	case key.Kind == sourcev1.ExternalArtifactKind:
+		// Whoever makes it looks whether it is still as it was made.
+		s.generators.wakeReaders(key)
 	}
 }
 
@@ -117,6 +124,7 @@ func (s *sources) feed(key source.Key) (*feed, bool) {
 func (s *sources) changed(key source.Key) {
 	s.notify(engine.SourceID(key))
 	s.wakeComposed(key)
+	s.generators.wakeReaders(key)
 }
 
 func (s *sources) tell(key source.Key, text string) {
@@ -124,9 +132,6 @@ func (s *sources) tell(key source.Key, text string) {
 		s.observe(engine.SourceID(key), text)
 	}
 }
-
-// rewritten is where a URL is fetched from.
-func (s *sources) rewritten(url string) string { return s.rewrites.Apply(url) }
 
 // originRevision is the annotation that tells from what an artifact was built.
 const originRevision = "org.opencontainers.image.revision"
@@ -143,6 +148,9 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 	}
 	settled, failure := f.state()
 	if a, ok := s.store.Get(key); ok && settled {
+		if late := s.late(f, a); late != "" {
+			return engine.SourceFact{Found: true, Pending: failure == "", Message: withFailure(late, failure)}, nil
+		}
 		fact := engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Digest, Origin: a.Metadata[originRevision]}
 		if a.Tree != nil {
 			fact.Digest = a.Tree.Digest()
@@ -153,6 +161,29 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
 	}
 	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
+}
+
+// late says that a chart is not yet what is declared: a release that took the former one would be upgraded
+// twice, and once to what nobody ever declared. The files of other sources go on until there are new ones.
+func (s *sources) late(f *feed, a *source.Artifact) string {
+	o := f.current()
+	if a.File == nil || o.kind().foreign || o.suspended() {
+		return ""
+	}
+	if c, ok := o.(helmChart); ok && s.outdated(c) {
+		return fmt.Sprintf("%s is about to change", engine.SourceID(f.key))
+	}
+	if f.fetchedFor(o) {
+		return ""
+	}
+	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.key))
+}
+
+func withFailure(text, failure string) string {
+	if failure == "" {
+		return text
+	}
+	return text + ": " + failure
 }
 
 // nudgeURL has every source fetched whose URL, or whose stand-in, is the given one.

@@ -30,6 +30,8 @@ type Client struct {
 	connection *connection
 	turns      *turns
 	namespace  string
+	// known are the records of releases, when they are remembered.
+	known map[string][]*releasev1.Release
 }
 
 // New returns a Client that keeps its records in a namespace. It asks the cluster nothing.
@@ -49,9 +51,26 @@ func (c *Client) In(storageNamespace string) *Client {
 	return &out
 }
 
+// Remembering returns a Client for one pass over a release: it asks for the records once, and again only
+// after each action of its own. It is not for concurrent use.
+func (c *Client) Remembering() *Client {
+	out := *c
+	out.known = map[string][]*releasev1.Release{}
+	return &out
+}
+
 // Invalidate makes the next action ask what the cluster serves. It is for when a kind becomes served,
 // or no longer is; what is remembered is some seconds old at most anyway.
 func (c *Client) Invalidate() { c.connection.forget() }
+
+// Mark changes whenever the records of a release do, by whomever, and costs no request. It is not ok
+// while that is not known, or where the account may not watch Secrets. It may be behind for a moment.
+func (c *Client) Mark(name string) (mark string, ok bool) {
+	return c.connection.mark(c.namespace, name)
+}
+
+// Close ends what the Client, and those that it shares a connection with, watch. Nothing else ends.
+func (c *Client) Close() { c.connection.close() }
 
 // store is Helm's storage. Its writes are not tied to the context of an action, so that an action
 // which is cancelled can still record its end.
@@ -116,14 +135,13 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 	if r.Capabilities, err = c.connection.capabilities(); err != nil {
 		return s, false, err
 	}
+	c.forget(name)
 	err = do(r)
-	last, lastErr := lastOf(r.Releases, name)
-	if lastErr != nil {
-		if errors.Is(lastErr, ErrNotFound) {
-			lastErr = nil
-		}
-		return s, false, errors.Join(err, lastErr)
+	all, allErr := c.releases(context.WithoutCancel(ctx), name)
+	if allErr != nil || len(all) == 0 {
+		return s, false, errors.Join(err, allErr)
 	}
+	last := all[0]
 	if err != nil && unfinished(last) && r.written.changed[last.Version] {
 		err = errors.Join(err, fail(r.Releases, last, err.Error()))
 	}

@@ -39,6 +39,8 @@ type connection struct {
 	discovery discovery.CachedDiscoveryInterface
 
 	mu     sync.Mutex
+	ledger *ledger
+	closed bool
 	caps   *common.Capabilities
 	capsAt time.Time
 }
@@ -108,6 +110,30 @@ func (c *connection) capabilities() (*common.Capabilities, error) {
 	}
 	c.capsAt = time.Now()
 	return c.caps, nil
+}
+
+// mark is what the ledger has of a release. The first question opens it.
+func (c *connection) mark(namespace, name string) (string, bool) {
+	c.mu.Lock()
+	if c.ledger == nil && !c.closed {
+		l, err := newLedger(c)
+		c.ledger, c.closed = l, err != nil
+	}
+	l := c.ledger
+	c.mu.Unlock()
+	if l == nil {
+		return "", false
+	}
+	return l.mark(namespace, name)
+}
+
+func (c *connection) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ledger != nil {
+		c.ledger.close()
+	}
+	c.closed = true
 }
 
 func (c *connection) forget() {

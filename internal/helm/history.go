@@ -55,7 +55,22 @@ func (c *Client) History(ctx context.Context, name string, recorded ...plan.Snap
 	return out, nil
 }
 
+// releases reads the records of a release, the newest first.
 func (c *Client) releases(ctx context.Context, name string) ([]*releasev1.Release, error) {
+	if known, remembered := c.known[name]; remembered {
+		return known, nil
+	}
+	releases, err := c.read(ctx, name)
+	if err == nil && c.known != nil {
+		c.known[name] = releases
+	}
+	return releases, err
+}
+
+// forget drops what is remembered of a release.
+func (c *Client) forget(name string) { delete(c.known, name) }
+
+func (c *Client) read(ctx context.Context, name string) ([]*releasev1.Release, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -145,6 +160,7 @@ func (c *Client) mark(ctx context.Context, name string, judge func(*releasev1.Re
 		return plan.Snapshot{}, false, err
 	}
 	defer done()
+	defer c.forget(name)
 	store := c.store()
 	last, err := lastOf(store, name)
 	if err != nil {

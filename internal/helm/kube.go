@@ -29,6 +29,9 @@ func newCluster(g *getter) *cluster {
 	return &cluster{Client: client, ctx: g.ctx}
 }
 
+// IsReachable asks nothing: the first request of the action tells.
+func (c *cluster) IsReachable() error { return nil }
+
 // GetWaiter is part of what Helm asks for.
 func (c *cluster) GetWaiter(strategy kube.WaitStrategy) (kube.Waiter, error) {
 	return c.GetWaiterWithOptions(strategy)

@@ -220,7 +220,7 @@ func (r *Runner) reconsider(u *unit) {
 
 // consider enters an object as drifted if it is no longer what was applied.
 func (r *Runner) consider(u *unit, id engine.ObjectID) {
-	if t := r.at(u); t == nil || !t.applier.Drifted(id) || u.Suspended || u.Deleting {
+	if t := r.at(u); t == nil || u.Suspended || u.Deleting || !r.differs(u, t, id) {
 		return
 	}
 	if owner, _ := r.owners.Owner(id); owner != u.ID {
@@ -238,6 +238,54 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 		}
 	}
 	u.driftAt = time.Time{}
+}
+
+// differs tells whether an object is no longer what was applied, or what a driver left.
+func (r *Runner) differs(u *unit, t *target, id engine.ObjectID) bool {
+	if !u.Driven {
+		return t.applier.Drifted(id)
+	}
+	was, known := u.left[id]
+	return known && was != t.stateOf(id)
+}
+
+// stateOf is what is known of an object beside its status.
+func (t *target) stateOf(id engine.ObjectID) string {
+	rec, exists := t.cluster.Objects.Get(id)
+	if !exists {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %s", rec.UID, rec.Generation, rec.Owned)
+}
+
+// noteLeft notes what a driver left, so that a change of it by others is seen at once.
+func (r *Runner) noteLeft(u *unit) {
+	t := r.at(u)
+	if !u.FollowsDrift || t == nil {
+		return
+	}
+	u.left = make(map[engine.ObjectID]string, len(u.inventory))
+	for _, e := range u.inventory {
+		u.left[e.ID] = t.stateOf(e.ID)
+	}
+}
+
+// countLooks counts that a driver looks at objects since they changed: somebody who changes one again and
+// again has to wait.
+func (r *Runner) countLooks(u *unit) {
+	now := time.Now()
+	for id := range u.drift {
+		t := r.tug[id]
+		if t == nil {
+			t = &tug{}
+			r.tug[id] = t
+		}
+		if now.Sub(t.last) > tugWindow {
+			t.count = 0
+		}
+		t.count, t.last = t.count+1, now
+	}
+	u.drift, u.driftAt, u.left = nil, time.Time{}, nil
 }
 
 // setInventory replaces what the unit holds and keeps the indexes true.

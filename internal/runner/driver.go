@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -35,6 +37,13 @@ type Work struct {
 	Fresh bool
 	// Config is how the unit's cluster is reached, as whom the unit works there.
 	Config *rest.Config
+	// Ended has something done when Config is no longer used.
+	Ended func(func())
+	// Kinds changes when the cluster comes to serve other kinds.
+	Kinds uint64
+	// Versions changes when one of the objects does; it is not ok while they are not all known. It costs no
+	// request.
+	Versions func([]engine.Entry) (versions string, ok bool)
 	// Kind tells how a kind is reached in that cluster.
 	Kind func(schema.GroupVersionKind) (resource schema.GroupVersionResource, namespaced, ok bool)
 }
@@ -79,6 +88,7 @@ func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inp
 // startAct has the driver act, and begins to follow what the unit holds then.
 func (r *Runner) startAct(u *unit) {
 	p, d := u.pass, r.driven(u.ID)
+	r.countLooks(u)
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)
@@ -130,11 +140,25 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 }
 
 func (w *Work) reach(t *target) {
-	w.Config = t.config
+	w.Config, w.Ended, w.Kinds = t.config, t.ended, t.cluster.Kinds.Revision()
+	w.Versions = t.versions
 	w.Kind = func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool, bool) {
 		res, ok := t.cluster.Kinds.Find(gvk)
 		return res.GroupVersionResource, res.Namespaced, ok
 	}
+}
+
+// versions are those of the objects, as the watches have them.
+func (t *target) versions(entries []engine.Entry) (string, bool) {
+	var all strings.Builder
+	for _, e := range entries {
+		r, known := t.cluster.Objects.Get(e.ID)
+		if !known {
+			return "", false
+		}
+		fmt.Fprintf(&all, "%s@%d ", r.UID, r.ResourceVersion)
+	}
+	return all.String(), true
 }
 
 // acted takes what a driver did.

@@ -29,7 +29,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 	}
 	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
 		u.Suspended != declared.Suspended || u.Deleting != declared.Deleting ||
-		!slices.Equal(u.Dependencies, declared.Dependencies)
+		u.refusal != declared.Invalid || !slices.Equal(u.Dependencies, declared.Dependencies)
 	if changed {
 		r.unlink(u)
 		r.retarget(u, declared.Target)
@@ -37,7 +37,11 @@ func (r *Runner) upsert(declared engine.Unit) {
 			// Someone else may have served it meanwhile.
 			r.takeUp(u, declared.Inventory)
 		}
-		u.Unit = declared
+		if known && u.refusal != declared.Invalid {
+			// How it ended was about another declaration.
+			u.last = engine.Outcome{}
+		}
+		u.Unit, u.refusal = declared, declared.Invalid
 		r.compile(u)
 		r.link(u)
 		r.attach(u)

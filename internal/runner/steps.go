@@ -172,6 +172,7 @@ func (r *Runner) succeed(u *unit) {
 	revisionChanged := u.applied != p.Key.Revision
 	u.pass, u.attempts = nil, 0
 	u.applied = p.Key.Revision
+	r.noteLeft(u)
 	u.last = engine.Outcome{Key: p.Key, Ended: time.Now()}
 	u.nextAt = u.last.Ended.Add(jitter(u.Interval))
 	u.finished = u.last.Ended.Sub(p.Started)

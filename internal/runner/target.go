@@ -31,6 +31,13 @@ type target struct {
 	config *rest.Config
 	digest string
 	stop   context.CancelFunc
+	// ended has something done when the connection is no longer used.
+	ended func(func())
+}
+
+// after returns how to have something done when ctx ends.
+func after(ctx context.Context) func(func()) {
+	return func(do func()) { context.AfterFunc(ctx, do) }
 }
 
 // targets are the connections that units use. Those to the engine's own cluster are made without a
@@ -101,7 +108,7 @@ func (t *targets) all(name string) []*target {
 // Names are those of each way to mark the objects of units, by the Owner of a target.
 func (r *Runner) Bind(c *cluster.Cluster, config *rest.Config, names map[string]apply.Names) {
 	r.config, r.names = config, names
-	r.home = &target{cluster: c, applier: apply.New(c, names[""]), config: config, stop: func() {}}
+	r.home = &target{cluster: c, applier: apply.New(c, names[""]), config: config, stop: func() {}, ended: func(func()) {}}
 	r.targets.put(engine.Target{}, r.home)
 }
 
@@ -142,7 +149,9 @@ func (r *Runner) impersonate(ctx context.Context, base *target, config *rest.Con
 		stop()
 		return nil, fmt.Errorf("acting as %q: %w", key.User, err)
 	}
-	return &target{cluster: seen, applier: apply.New(seen, names), config: config, digest: base.digest, stop: stop}, nil
+	return &target{
+		cluster: seen, applier: apply.New(seen, names), config: config, digest: base.digest, stop: stop, ended: after(ctx),
+	}, nil
 }
 
 // dialTimeout bounds how long a cluster that does not answer is waited for.
@@ -195,7 +204,9 @@ func (r *Runner) dial(connection Connection, name string) (*target, error) {
 	if r.cfg.Connected != nil {
 		r.cfg.Connected(c)
 	}
-	return &target{cluster: c, applier: apply.New(c, r.names[""]), config: config, digest: connection.Digest, stop: stop}, nil
+	return &target{
+		cluster: c, applier: apply.New(c, r.names[""]), config: config, digest: connection.Digest, stop: stop, ended: after(ctx),
+	}, nil
 }
 
 // unreachable tells that the cluster of a unit cannot be used.

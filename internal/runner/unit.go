@@ -16,8 +16,10 @@ import (
 // unit is the state of one unit. It belongs to the loop.
 type unit struct {
 	engine.Unit
-	rules health.Rules
-	ready map[string]*health.Expr
+	// refusal is why the dialect says that the declaration cannot be followed.
+	refusal engine.Invalid
+	rules   health.Rules
+	ready   map[string]*health.Expr
 
 	phase   engine.Phase
 	since   time.Time
@@ -63,6 +65,8 @@ type unit struct {
 	// versions are those of the objects that the last render read.
 	versions map[engine.ObjectID]uint64
 
+	// left is what a driver left of the objects; nil while it is not known, or of no interest.
+	left    map[engine.ObjectID]string
 	drift   map[engine.ObjectID]bool
 	suspect map[engine.ObjectID]bool
 	driftAt time.Time

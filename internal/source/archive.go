@@ -72,6 +72,11 @@ func Unpack(r io.Reader, limits Limits) (*Tree, error) {
 	return unpack(r, limits, keeper{})
 }
 
+// UnpackInto is Unpack with large files kept in a directory instead of memory.
+func UnpackInto(dir string, r io.Reader, limits Limits) (*Tree, error) {
+	return unpack(r, limits, keeper{dir: dir})
+}
+
 // headerBytes is what an archive may spend per file beside its content: a directory, a header, an
 // extended header, and padding.
 const headerBytes = 16 << 10

@@ -325,10 +325,14 @@ func TestFetchIndex(t *testing.T) {
 	if err != nil || changed.Unchanged || changed.Revision == first.Revision {
 		t.Errorf("changed: %+v, %v", changed, err)
 	}
-	// An index that was kept elsewhere is known by its digest.
-	kept := parseIndex(t, text)
-	if same, err := source.FetchIndex(t.Context(), o, kept); err != nil || !same.Unchanged || same.Index != kept {
-		t.Errorf("kept: %+v, %v", same, err)
+	// An index that was kept elsewhere is known by its digest, and asked for by its tag from then on.
+	same, err := source.FetchIndex(t.Context(), o, parseIndex(t, text))
+	if err != nil || !same.Unchanged {
+		t.Fatalf("kept: %+v, %v", same, err)
+	}
+	before := sent
+	if _, err := source.FetchIndex(t.Context(), o, same.Index); err != nil || sent != before {
+		t.Errorf("it was sent again: %v", err)
 	}
 }
 

@@ -16,7 +16,14 @@ type rewrite struct{ from, to string }
 // such as "oci://ghcr.io/team/=oci://mirror.local/team/"; the first "=" ends FROM. A rule that is no such
 // pair, and two rules for the same FROM, are errors that name it.
 func ParseRewrites(texts []string) (Rewrites, error) {
-	var r Rewrites
+	return Rewrites{}.With(texts)
+}
+
+// With adds rules to those that there are, which go before them where both are about the same FROM. It
+// fails as ParseRewrites does, and changes nothing then.
+func (r Rewrites) With(texts []string) (Rewrites, error) {
+	given := r.rules
+	r.rules = slices.Clone(given)
 	for _, text := range texts {
 		from, to, ok := strings.Cut(text, "=")
 		if !ok {
@@ -27,7 +34,11 @@ func ParseRewrites(texts []string) (Rewrites, error) {
 				return Rewrites{}, fmt.Errorf("rewrite %s: %w", quoteURL(text), err)
 			}
 		}
-		if slices.ContainsFunc(r.rules, func(known rewrite) bool { return known.from == from }) {
+		same := func(known rewrite) bool { return known.from == from }
+		if slices.ContainsFunc(given, same) {
+			continue
+		}
+		if slices.ContainsFunc(r.rules, same) {
 			return Rewrites{}, fmt.Errorf("rewrite %s: there are two for %q", quoteURL(text), from)
 		}
 		r.rules = append(r.rules, rewrite{from, to})

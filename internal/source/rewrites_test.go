@@ -40,6 +40,28 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
+func TestRewritesWith(t *testing.T) {
+	first, err := source.ParseRewrites([]string{"https://a/=https://first/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := first.With([]string{"https://a/=https://second/", "https://b/=https://second/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{"https://a/x": "https://first/x", "https://b/x": "https://second/x"} {
+		if got := both.Apply(address); got != want {
+			t.Errorf("%q becomes %q, want %q", address, got, want)
+		}
+	}
+	if got := first.Apply("https://b/x"); got != "https://b/x" {
+		t.Errorf("the rules of before have changed: %q", got)
+	}
+	if _, err := first.With([]string{"https://c/=https://x/", "https://c/=https://y/"}); err == nil {
+		t.Error("two rules for one URL are taken")
+	}
+}
+
 func TestRewritesRefuse(t *testing.T) {
 	for text, want := range map[string]string{
 		"oci://ghcr.io/":                       `no "="`,

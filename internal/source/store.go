@@ -130,6 +130,18 @@ func (s *Store) PutTree(key Key, revision string, tree *Tree, metadata map[strin
 	return s.put(key, &Artifact{Revision: revision, Tree: tree, Metadata: maps.Clone(metadata), LastUpdate: now})
 }
 
+// Describe gives the artifact of a source other metadata; what is served stays as it is.
+func (s *Store) Describe(key Key, metadata map[string]string) (*Artifact, error) {
+	before, stored := s.Get(key)
+	if !stored {
+		return nil, fmt.Errorf("describing the artifact of %s %q: there is none", key.Kind, key.Namespace+"/"+key.Name)
+	}
+	a := *before
+	a.Metadata = maps.Clone(metadata)
+	s.set(key, &a)
+	return &a, nil
+}
+
 // fileName is what the name of a stored file may be, so that it can stand in a path and in a URL.
 var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$`)
 

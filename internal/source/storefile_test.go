@@ -100,6 +100,16 @@ func TestStoreOpensTreesOnly(t *testing.T) {
 	if opened, err := kept.Open(); err != nil || opened != kept.Tree || kept.Metadata["k"] != "v" {
 		t.Errorf("a tree opens as %v, metadata %v: %v", opened, kept.Metadata, err)
 	}
+	described, err := s.Describe(app(), map[string]string{"k": "w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := s.Get(app()); now != described || now.Metadata["k"] != "w" || kept.Metadata["k"] != "v" || now.URL != kept.URL || now.Tree != kept.Tree {
+		t.Errorf("with other metadata it is %+v", now)
+	}
+	if _, err := s.Describe(source.Key{Kind: "Bucket", Namespace: "a", Name: "b"}, nil); err == nil {
+		t.Error("metadata of nothing was kept")
+	}
 }
 
 func TestStoreKeepsLastFiles(t *testing.T) {

@@ -10,11 +10,13 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +34,8 @@ func main() {
 	cold := flag.Bool("cold", false, "measure a build with an empty cache, too")
 	profile := flag.String("profile", "", "write a CPU profile of all runs to this file")
 	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
+	charts := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
+	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -55,6 +59,16 @@ func main() {
 			os.Exit(1)
 		}
 		defer pprof.StopCPUProfile()
+	}
+	if *charts > 0 {
+		fmt.Println("releases  cold s  cpu s/release  changed s  rss MB  requests at rest")
+		if err := (releases{*charts, *idle}).measure(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
+	if *only {
+		return
 	}
 	fmt.Println("units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
 	for _, r := range runs {
@@ -193,36 +207,69 @@ func (r *run) atRest(ctx context.Context, audit string) (string, error) {
 		return "", ctx.Err()
 	case <-time.After(r.idle):
 	}
-	f, err := os.Open(audit)
+	asked, watches, err := requests(audit, from)
 	if err != nil {
 		return "", err
 	}
+	total := 0
+	for _, n := range asked {
+		total += n
+	}
+	text := fmt.Sprintf("%d in %s, and %d watch restarts", total, r.idle, watches)
+	if total > 0 {
+		text += ": " + most(asked)
+	}
+	return text, nil
+}
+
+// most lists the requests that were made most often.
+func most(asked map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(asked), func(a, b string) int { return asked[b] - asked[a] })
+	var parts []string
+	for _, key := range keys[:min(len(keys), 12)] {
+		parts = append(parts, fmt.Sprintf("%d %s", asked[key], key))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// requests counts those of the engine since a time, by verb and resource, and the watches beside them.
+func requests(audit string, from time.Time) (asked map[string]int, watches int, err error) {
+	f, err := os.Open(audit)
+	if err != nil {
+		return nil, 0, err
+	}
 	defer f.Close()
-	var requests []string
-	watches := 0
+	asked = map[string]int{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var e struct {
 			Verb      string    `json:"verb"`
-			URI       string    `json:"requestURI"`
 			UserAgent string    `json:"userAgent"`
 			Received  time.Time `json:"requestReceivedTimestamp"`
+			URI       string    `json:"requestURI"`
+			Object    struct {
+				Resource    string `json:"resource"`
+				Subresource string `json:"subresource"`
+			} `json:"objectRef"`
 		}
-		if json.Unmarshal(lines.Bytes(), &e) == nil && strings.HasPrefix(e.UserAgent, "headgate/") && e.Received.After(from) {
-			if e.Verb == "watch" {
-				watches++
-				continue
-			}
-			path, _, _ := strings.Cut(e.URI, "?")
-			requests = append(requests, e.Verb+" "+path)
+		if json.Unmarshal(lines.Bytes(), &e) != nil || !strings.HasPrefix(e.UserAgent, "headgate/") || e.Received.Before(from) {
+			continue
 		}
+		if e.Verb == "watch" {
+			watches++
+			continue
+		}
+		what := e.Object.Resource
+		if what == "" {
+			what, _, _ = strings.Cut(e.URI, "?")
+		}
+		if e.Object.Subresource != "" {
+			what += "/" + e.Object.Subresource
+		}
+		asked[e.Verb+" "+what]++
 	}
-	text := fmt.Sprintf("%d in %s, and %d watch restarts", len(requests), r.idle, watches)
-	if len(requests) > 0 {
-		text += ": " + strings.Join(requests[:min(len(requests), 8)], ", ")
-	}
-	return text, lines.Err()
+	return asked, watches, lines.Err()
 }
 
 // push commits everything and pushes it.

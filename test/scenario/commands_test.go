@@ -61,7 +61,9 @@ type mapping struct {
 
 // resource finds a kind by its name, by a short name of it, or by git or oci.
 func (w *world) resource(kind string) (mapping, string, error) {
-	if long, known := map[string]string{"git": "GitRepository", "oci": "OCIRepository"}[kind]; known {
+	if long, known := map[string]string{
+		"git": "GitRepository", "oci": "OCIRepository", "ag": "ArtifactGenerator", "ea": "ExternalArtifact",
+	}[kind]; known {
 		kind = long
 	}
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
@@ -224,6 +226,18 @@ func conditionOf(u *unstructured.Unstructured, kind string) (status, text string
 	return "", ""
 }
 
+// observedByReady is the generation that the Ready condition is about, for kinds that tell it nowhere else.
+func observedByReady(u *unstructured.Unstructured) int64 {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, item := range list {
+		c, _ := item.(map[string]any)
+		if generation, ok := c["observedGeneration"].(int64); ok && c["type"] == "Ready" {
+			return generation
+		}
+	}
+	return 0
+}
+
 // kwait waits for a condition: "kwait KIND/NAME ready", "kwait KIND/NAME failed REGEXP", or for a
 // field: "kwait KIND/NAME FIELD REGEXP".
 func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
@@ -244,7 +258,10 @@ func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
 			return pattern.MatchString(value), "it is " + value
 		}
 		status, text := conditionOf(u, "Ready")
-		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+		observed, told, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+		if !told {
+			observed = observedByReady(u)
+		}
 		want := map[string]string{"ready": "True", "failed": "False"}[args[1]]
 		current := args[1] != "ready" || observed == u.GetGeneration()
 		return status == want && current && pattern.MatchString(text), status + " " + text

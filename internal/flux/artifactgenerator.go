@@ -1,0 +1,211 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// generators runs the ArtifactGenerators of a cluster, which make ExternalArtifacts from other sources.
+type generators struct {
+	sources *sources
+	policy  Policy
+	// shard are the labels by which objects are selected that are served here: what is made has those of
+	// its generator.
+	shard []string
+	// listed is closed when all are known that there were at the start.
+	listed chan struct{}
+
+	mu   sync.RWMutex
+	held map[types.NamespacedName]*generator
+	// claims tells which one makes an ExternalArtifact: the first one that declared it.
+	claims map[source.Key]types.NamespacedName
+}
+
+func newGenerators(s *sources, policy Policy, selector string) (*generators, error) {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return nil, fmt.Errorf("reading the selector of what is served: %w", err)
+	}
+	var shard []string
+	requirements, _ := parsed.Requirements()
+	for _, r := range requirements {
+		shard = append(shard, r.Key())
+	}
+	return &generators{
+		shard:   shard,
+		sources: s, policy: policy, listed: make(chan struct{}),
+		held: map[types.NamespacedName]*generator{}, claims: map[source.Key]types.NamespacedName{},
+	}, nil
+}
+
+// put takes an ArtifactGenerator from the watch.
+func (s *generators) put(u *unstructured.Unstructured) (*swapi.ArtifactGenerator, error) {
+	o, err := readAs[swapi.ArtifactGenerator](u)
+	if err != nil {
+		return nil, err
+	}
+	id := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+	s.mu.Lock()
+	g, known := s.held[id]
+	if !known {
+		g = &generator{generators: s, id: id, now: o, wake: make(chan struct{}, 1)}
+		ctx, stop := context.WithCancel(s.sources.ctx)
+		g.stop = stop
+		s.held[id] = g
+		s.sources.wg.Add(1)
+		go func() {
+			defer s.sources.wg.Done()
+			g.run(ctx)
+		}()
+	}
+	s.mu.Unlock()
+	if before := g.put(o); !known || before.Generation != o.Generation {
+		// It may close or open a cycle.
+		s.wakeFailed(id)
+	}
+	return o, nil
+}
+
+// dropped takes an ArtifactGenerator that is gone.
+func (s *generators) dropped(u *unstructured.Unstructured) {
+	id := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
+	s.mu.Lock()
+	if g, known := s.held[id]; known {
+		g.stop()
+		delete(s.held, id)
+	}
+	for key, by := range s.claims {
+		if by == id {
+			delete(s.claims, key)
+		}
+	}
+	s.mu.Unlock()
+	s.wakeFailed(id)
+}
+
+func (s *generators) get(id types.NamespacedName) (*generator, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	g, known := s.held[id]
+	return g, known
+}
+
+func (s *generators) all() []*generator {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]*generator, 0, len(s.held))
+	for _, g := range s.held {
+		all = append(all, g)
+	}
+	return all
+}
+
+// wakeReaders has those look again that read a source, or make it.
+func (s *generators) wakeReaders(key source.Key) {
+	for _, g := range s.all() {
+		if g.concerned(key) {
+			g.poke()
+		}
+	}
+}
+
+// wakeFailed has those try again that failed: what changed with another one may have been in their way.
+func (s *generators) wakeFailed(except types.NamespacedName) {
+	for _, g := range s.all() {
+		if g.id != except {
+			g.retry()
+		}
+	}
+}
+
+// claim gives an ExternalArtifact to a generator, unless another one has it, which it names.
+func (s *generators) claim(key source.Key, id types.NamespacedName) (by string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other, taken := s.claims[key]; taken && other != id {
+		return other.Name, false
+	}
+	s.claims[key] = id
+	return "", true
+}
+
+func (s *generators) release(key source.Key, id types.NamespacedName) {
+	s.mu.Lock()
+	if s.claims[key] == id {
+		delete(s.claims, key)
+	}
+	s.mu.Unlock()
+	s.wakeFailed(id)
+}
+
+// edges are the generators, by "namespace/name", that make what a generator reads.
+func (s *generators) edges(id string) []string {
+	var next []string
+	for _, g := range s.all() {
+		if g.id.String() != id {
+			continue
+		}
+		for _, key := range sourcesOf(g.current()) {
+			next = append(next, s.makersOf(key)...)
+		}
+	}
+	slices.Sort(next)
+	return slices.Compact(next)
+}
+
+// makersOf are the generators that declare an ExternalArtifact, or have it.
+func (s *generators) makersOf(key source.Key) []string {
+	var makers []string
+	if key.Kind != sourcev1.ExternalArtifactKind {
+		return nil
+	}
+	for _, g := range s.all() {
+		if g.makes(key) {
+			makers = append(makers, g.id.String())
+		}
+	}
+	return makers
+}
+
+// sourcesOf are the sources that an ArtifactGenerator reads, in their order.
+func sourcesOf(o *swapi.ArtifactGenerator) []source.Key {
+	keys := make([]source.Key, len(o.Spec.Sources))
+	for i, ref := range o.Spec.Sources {
+		keys[i] = source.Key{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, o.Namespace), Name: ref.Name}
+	}
+	return keys
+}
+
+// generatorOf names the generator that an ExternalArtifact says it comes from, of its own namespace.
+func generatorOf(o *sourcev1.ExternalArtifact) (types.NamespacedName, bool) {
+	ref := o.Spec.SourceRef
+	if ref == nil || ref.Kind != swapi.ArtifactGeneratorKind || orDefault(ref.Namespace, o.Namespace) != o.Namespace {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: o.Namespace, Name: ref.Name}, true
+}
+
+// of is the generator here that an ExternalArtifact comes from; nil when it comes from elsewhere.
+func (s *generators) of(ctx context.Context, o *sourcev1.ExternalArtifact) (*generator, error) {
+	id, made := generatorOf(o)
+	if !made {
+		return nil, nil
+	}
+	select {
+	case <-s.listed:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	g, _ := s.get(id)
+	return g, nil
+}

@@ -1,0 +1,332 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
+	"github.com/headgate-dev/headgate/internal/source/compose"
+)
+
+// inputs are the sources of a generator as they are now, by their aliases.
+type inputs struct {
+	artifacts map[string]*source.Artifact
+	observed  map[string]swapi.ObservedSource
+	// digest changes when a source does, or why it has nothing to give.
+	digest string
+}
+
+// invalid is the failure of a declaration that only its author can put right.
+func invalid(reason, text string, args ...any) error {
+	return &sourceFailure{reason: reason, terminal: true, err: fmt.Errorf(text, args...)}
+}
+
+// look reads what a generator is made from.
+func (g *generator) look(o *swapi.ArtifactGenerator) (inputs, error) {
+	in := inputs{artifacts: map[string]*source.Artifact{}, observed: map[string]swapi.ObservedSource{}}
+	err := g.policy.checkGenerator(o)
+	if err == nil {
+		err = g.circular()
+	}
+	if err != nil {
+		in.digest = err.Error()
+		return in, err
+	}
+	for i, key := range sourcesOf(o) {
+		a, err := g.sources.readable(key)
+		if errors.Is(err, errPending) {
+			return in, err
+		}
+		if err != nil {
+			err = &sourceFailure{reason: swapi.SourceFetchFailedReason, woken: true, err: fmt.Errorf("spec.sources[%d]: %w", i, err)}
+			in.digest = err.Error()
+			return in, err
+		}
+		alias := o.Spec.Sources[i].Alias
+		in.artifacts[alias] = a
+		in.observed[alias] = swapi.ObservedSource{
+			Digest: a.Digest, Revision: a.Revision, URL: a.URL, OriginRevision: a.Metadata[originRevision],
+		}
+	}
+	in.digest = swapi.HashObservedSources(in.observed)
+	return in, nil
+}
+
+// readable returns the artifact of a source that a generator reads.
+func (s *sources) readable(key source.Key) (*source.Artifact, error) {
+	f, known := s.feed(key)
+	if !known {
+		return nil, fmt.Errorf("%s does not exist", engine.SourceID(key))
+	}
+	o := f.current()
+	settled, failure := f.state()
+	a, stored := s.store.Get(key)
+	switch {
+	case o == nil || !settled && o.GetDeletionTimestamp() == nil:
+		return nil, errPending
+	case stored:
+		return a, nil
+	case failure != "":
+		return nil, fmt.Errorf("%s has no artifact: %s", engine.SourceID(key), failure)
+	default:
+		return nil, fmt.Errorf("%s has no artifact yet", engine.SourceID(key))
+	}
+}
+
+// circular finds generators that read what they make themselves, by others or without.
+func (g *generator) circular() error {
+	cycle := includeCycle(g.id.String(), g.edges)
+	if cycle == nil {
+		return nil
+	}
+	return &sourceFailure{reason: swapi.ValidationFailedReason, woken: true, err: fmt.Errorf(
+		"spec.sources: cycle: %s; remove one of these sources", strings.Join(cycle, " -> "))}
+}
+
+// checkGenerator refuses what cannot be made, whatever the sources hold.
+func (t Policy) checkGenerator(o *swapi.ArtifactGenerator) error {
+	aliases := map[string]bool{}
+	for i, key := range sourcesOf(o) {
+		alias := o.Spec.Sources[i].Alias
+		switch {
+		case aliases[alias] || alias == compose.ArtifactAlias:
+			return invalid(swapi.ValidationFailedReason, "spec.sources[%d].alias: %q is taken already", i, alias)
+		case t.NoCrossNamespaceRefs && key.Namespace != o.Namespace:
+			return invalid(swapi.AccessDeniedReason,
+				"spec.sources[%d]: %s is in another namespace; references across namespaces are blocked on this cluster", i, engine.SourceID(key))
+		case !isServed(key.Kind):
+			return &unsupportedError{fmt.Sprintf("spec.sources[%d].kind", i), fmt.Sprintf("sources of kind %q are not served", key.Kind)}
+		}
+		aliases[alias] = true
+	}
+	if o.Spec.PathPattern != "" {
+		p, err := compose.ParsePattern(o.Spec.PathPattern)
+		if err == nil && !aliases[p.Alias()] {
+			err = fmt.Errorf("there is no source with alias %q", p.Alias())
+		}
+		if err != nil {
+			return invalid(swapi.ValidationFailedReason, "spec.pathPattern: %w", err)
+		}
+	}
+	return checkOutputs(o, aliases)
+}
+
+func checkOutputs(o *swapi.ArtifactGenerator, aliases map[string]bool) error {
+	names := map[string]bool{}
+	for i, a := range o.Spec.OutputArtifacts {
+		if names[a.Name] {
+			return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].name: %q is taken already", i, a.Name)
+		}
+		names[a.Name] = true
+		for field, ref := range map[string]string{"revision": a.Revision, "originRevision": a.OriginRevision} {
+			if alias := strings.TrimPrefix(ref, "@"); ref != "" && !aliases[alias] {
+				return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].%s: there is no source with alias %q", i, field, alias)
+			}
+		}
+		if err := compose.Check(copiesOf(a), aliases); err != nil {
+			return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func isServed(kind string) bool {
+	for _, s := range servedSources {
+		if s.name == kind {
+			return true
+		}
+	}
+	return false
+}
+
+func copiesOf(a swapi.OutputArtifact) []compose.Copy {
+	copies := make([]compose.Copy, len(a.Copy))
+	for i, c := range a.Copy {
+		copies[i] = compose.Copy{From: c.From, To: c.To, Exclude: c.Exclude, Strategy: compose.Strategy(c.Strategy)}
+	}
+	return copies
+}
+
+// output is an ExternalArtifact that is to be made.
+type output struct {
+	// index is that of spec.artifacts.
+	index  int
+	key    source.Key
+	spec   swapi.OutputArtifact
+	labels map[string]string
+}
+
+// make makes everything that is declared and can be made, and deletes what is no more declared when all of
+// it could. It returns what there is.
+func (g *generator) make(ctx context.Context, o *swapi.ArtifactGenerator, in inputs) ([]swapi.ExternalArtifactReference, error) {
+	composer, err := g.composer(in)
+	if err != nil {
+		return nil, &sourceFailure{reason: swapi.SourceFetchFailedReason, woken: true, err: err}
+	}
+	outputs, err := outputsOf(o, composer)
+	if err != nil {
+		return nil, err
+	}
+	g.want(outputs)
+	var made []swapi.ExternalArtifactReference
+	var failures []error
+	for _, out := range outputs {
+		one, err := g.makeOne(ctx, o, out, in, composer)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		made = append(made, one)
+	}
+	if len(failures) > 0 {
+		return made, joined(failures)
+	}
+	stale := g.everything(o)
+	for _, out := range outputs {
+		delete(stale, out.key)
+	}
+	for key := range stale {
+		failures = append(failures, g.remove(ctx, key))
+	}
+	return made, errors.Join(failures...)
+}
+
+func (g *generator) want(outputs []output) {
+	wanted := make(map[source.Key]bool, len(outputs))
+	for _, out := range outputs {
+		wanted[out.key] = true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.outputs = wanted
+}
+
+// joined words several failures as one, which has the reason of the first.
+func joined(failures []error) error {
+	err := errors.Join(failures...)
+	var first *sourceFailure
+	if !errors.As(failures[0], &first) {
+		return err
+	}
+	all := *first
+	all.err = err
+	for _, failure := range failures {
+		var one *sourceFailure
+		all.woken = all.woken && errors.As(failure, &one) && one.woken
+	}
+	return &all
+}
+
+func (g *generator) composer(in inputs) (*compose.Composer, error) {
+	trees := make(map[string]*source.Tree, len(in.artifacts))
+	for alias, a := range in.artifacts {
+		tree, err := a.Open()
+		if err != nil {
+			return nil, fmt.Errorf("reading source %q: %w", alias, err)
+		}
+		trees[alias] = tree
+	}
+	return compose.New(trees, g.sources.store.SpillDir())
+}
+
+// outputsOf are the ExternalArtifacts that an ArtifactGenerator declares: those of spec.artifacts, or
+// these for each directory that spec.pathPattern finds.
+func outputsOf(o *swapi.ArtifactGenerator, composer *compose.Composer) ([]output, error) {
+	if o.Spec.PathPattern == "" {
+		outputs := make([]output, len(o.Spec.OutputArtifacts))
+		for i, a := range o.Spec.OutputArtifacts {
+			outputs[i] = output{index: i, key: artifactKey(o.Namespace, a.Name), spec: a}
+		}
+		return outputs, nil
+	}
+	pattern, err := compose.ParsePattern(o.Spec.PathPattern)
+	if err != nil {
+		return nil, invalid(swapi.ValidationFailedReason, "spec.pathPattern: %w", err)
+	}
+	found, err := composer.Find(pattern)
+	if err != nil {
+		return nil, invalid(swapi.ValidationFailedReason, "spec.pathPattern: %w", err)
+	}
+	var outputs []output
+	taken := map[string]string{}
+	for _, f := range found {
+		for i, a := range o.Spec.OutputArtifacts {
+			out, err := fill(o.Namespace, i, a, f.Captures)
+			if by, dup := taken[out.spec.Name]; err == nil && dup {
+				err = fmt.Errorf("spec.artifacts[%d].name: %q is taken by directory %q already", i, out.spec.Name, by)
+			}
+			if err != nil {
+				return nil, &sourceFailure{reason: swapi.ValidationFailedReason, woken: true, err: fmt.Errorf("directory %q: %w", f.Dir, err)}
+			}
+			taken[out.spec.Name] = f.Dir
+			outputs = append(outputs, out)
+		}
+	}
+	return outputs, nil
+}
+
+// fill puts what a directory gave for the captures into one of spec.artifacts. Names and labels have it in
+// lower case, paths as it is.
+func fill(namespace string, index int, a swapi.OutputArtifact, captures map[string]string) (output, error) {
+	out := output{index: index, spec: a, labels: make(map[string]string, len(captures))}
+	for name, value := range captures {
+		out.labels[name] = strings.ToLower(value)
+		if errs := validation.IsValidLabelValue(out.labels[name]); len(errs) > 0 {
+			return out, fmt.Errorf("spec.pathPattern: {%s}: %q cannot be a label: %s", name, value, strings.Join(errs, "; "))
+		}
+	}
+	field := fmt.Sprintf("spec.artifacts[%d].", index)
+	var err error
+	if out.spec.Name, err = compose.Fill(a.Name, out.labels); err != nil {
+		return out, fmt.Errorf("%sname: %w", field, err)
+	}
+	if errs := validation.IsDNS1123Subdomain(out.spec.Name); len(errs) > 0 {
+		return out, fmt.Errorf("%sname: %q: %s", field, out.spec.Name, strings.Join(errs, "; "))
+	}
+	out.key = artifactKey(namespace, out.spec.Name)
+	out.spec.Copy = make([]swapi.CopyOperation, len(a.Copy))
+	for i, c := range a.Copy {
+		out.spec.Copy[i] = c
+		if out.spec.Copy[i].From, err = compose.Fill(c.From, captures); err != nil {
+			return out, fmt.Errorf("%scopy[%d].from: %w", field, i, err)
+		}
+		if out.spec.Copy[i].To, err = compose.Fill(c.To, captures); err != nil {
+			return out, fmt.Errorf("%scopy[%d].to: %w", field, i, err)
+		}
+	}
+	return out, nil
+}
+
+// metadataOf are the labels and annotations of an ExternalArtifact; shard are those that it has from its
+// generator.
+func metadataOf(o *swapi.ArtifactGenerator, out output, shard []string) (labels, annotations map[string]string) {
+	labels, annotations = map[string]string{}, map[string]string{}
+	for _, key := range shard {
+		if value, there := o.Labels[key]; there {
+			labels[key] = value
+		}
+	}
+	maps.Copy(labels, out.labels)
+	if common := o.Spec.CommonMetadata; common != nil {
+		maps.Copy(labels, common.Labels)
+		maps.Copy(annotations, common.Annotations)
+	}
+	labels[managedByLabel], labels[swapi.ArtifactGeneratorLabel] = generatorManager, string(o.UID)
+	return labels, annotations
+}
+
+// originOf is what the metadata of an artifact says of where its files come from.
+func originOf(a swapi.OutputArtifact, in inputs) map[string]string {
+	if a.OriginRevision == "" {
+		return nil
+	}
+	from := in.observed[strings.TrimPrefix(a.OriginRevision, "@")]
+	return map[string]string{originRevision: orDefault(from.OriginRevision, from.Revision)}
+}

@@ -1,0 +1,303 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// generator keeps the ExternalArtifacts of one ArtifactGenerator made. Its passes run one after the other,
+// in a goroutine of its own that sleeps until it is woken.
+type generator struct {
+	*generators
+	id   types.NamespacedName
+	wake chan struct{}
+	stop context.CancelFunc
+
+	mu  sync.Mutex
+	now *swapi.ArtifactGenerator
+	// settled is set once a pass of this process knows what there is: until then units wait rather than go
+	// back to what an earlier process made.
+	settled bool
+	// outputs are what the last pass wanted to make.
+	outputs  map[source.Key]bool
+	last     *lookedAt
+	failure  string
+	failures int
+}
+
+// lookedAt is what a pass had looked at, and when the next one is due although nothing changed.
+type lookedAt struct {
+	generation       int64
+	requested        string
+	sources, outputs string
+	failed           bool
+	next             time.Time
+}
+
+// put takes a later version and returns the one before.
+func (g *generator) put(o *swapi.ArtifactGenerator) *swapi.ArtifactGenerator {
+	g.mu.Lock()
+	before := g.now
+	if before.UID != o.UID || !newer(before.ResourceVersion, o.ResourceVersion) {
+		g.now = o
+	}
+	g.mu.Unlock()
+	g.poke()
+	return before
+}
+
+func (g *generator) poke() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// retry forgets a failure, so that the next pass tries again.
+func (g *generator) retry() {
+	g.mu.Lock()
+	failed := g.last != nil && g.last.failed
+	if failed {
+		g.last = nil
+	}
+	g.mu.Unlock()
+	if failed {
+		g.poke()
+	}
+}
+
+func (g *generator) current() *swapi.ArtifactGenerator {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.now
+}
+
+// concerned tells whether a generator reads a source or makes it.
+func (g *generator) concerned(key source.Key) bool {
+	g.mu.Lock()
+	makes, o := g.outputs[key], g.now
+	g.mu.Unlock()
+	return makes || slices.Contains(sourcesOf(o), key)
+}
+
+// makes tells whether an ExternalArtifact is declared, or was wanted by the last pass.
+func (g *generator) makes(key source.Key) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.outputs[key] || key.Namespace == g.id.Namespace &&
+		slices.ContainsFunc(g.now.Spec.OutputArtifacts, func(a swapi.OutputArtifact) bool { return a.Name == key.Name })
+}
+
+// run makes what is due, until ctx ends.
+func (g *generator) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.wake:
+		case <-timer.C:
+		}
+		timer.Reset(g.pass(ctx))
+	}
+}
+
+// pass does what is due and returns how long to wait for the next.
+func (g *generator) pass(ctx context.Context) time.Duration {
+	select {
+	case <-g.sources.listed:
+	case <-ctx.Done():
+		return forever
+	}
+	o := g.current()
+	switch {
+	case o.DeletionTimestamp != nil:
+		return g.finalize(ctx, o)
+	case o.IsDisabled():
+		g.rest(ctx, o)
+		return forever
+	}
+	in, err := g.look(o)
+	if errors.Is(err, errPending) {
+		g.begin(ctx, o)
+		return forever
+	}
+	if wait := g.due(o, in); wait > 0 {
+		return wait
+	}
+	select {
+	case g.sources.slots <- struct{}{}:
+		defer func() { <-g.sources.slots }()
+	case <-ctx.Done():
+		return forever
+	}
+	began := time.Now()
+	var made []swapi.ExternalArtifactReference
+	if err == nil {
+		made, err = g.make(ctx, o, in)
+	}
+	if ctx.Err() != nil {
+		return forever
+	}
+	if g.sources.passed != nil {
+		g.sources.passed(swapi.ArtifactGeneratorKind, o.Namespace, o.Name, time.Since(began), err == nil)
+	}
+	wait := g.report(ctx, o, in, made, err)
+	g.settle()
+	return wait
+}
+
+// due returns how long a generator may rest: zero when something changed since the last pass.
+func (g *generator) due(o *swapi.ArtifactGenerator, in inputs) time.Duration {
+	outputs := g.state()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.last
+	if l == nil || l.generation != o.Generation || l.requested != o.Annotations[requestedAt] || l.sources != in.digest || l.outputs != outputs {
+		return 0
+	}
+	return max(0, time.Until(l.next))
+}
+
+// state is that of what the last pass wanted to make: it changes when anybody touches one of these.
+func (g *generator) state() string {
+	g.mu.Lock()
+	keys := make([]source.Key, 0, len(g.outputs))
+	for key := range g.outputs {
+		keys = append(keys, key)
+	}
+	g.mu.Unlock()
+	slices.SortFunc(keys, func(a, b source.Key) int { return strings.Compare(a.Name, b.Name) })
+	var b strings.Builder
+	for _, key := range keys {
+		fmt.Fprintf(&b, "%s", key.Name)
+		if o, there := g.known(key); there {
+			fmt.Fprintf(&b, " %s %s", o.UID, o.ResourceVersion)
+		}
+		if a, stored := g.sources.store.Get(key); stored {
+			fmt.Fprintf(&b, " %s %s", a.Revision, a.Digest)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// known is an ExternalArtifact as the watch, or our own last write, has it.
+func (g *generator) known(key source.Key) (*sourcev1.ExternalArtifact, bool) {
+	f, known := g.sources.feed(key)
+	if !known {
+		return nil, false
+	}
+	o, ok := f.current().(externalArtifact)
+	return o.ExternalArtifact, ok
+}
+
+// noted keeps what a pass had looked at, and returns how long to wait for the next one.
+func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) time.Duration {
+	outputs := g.state()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	wait := time.Duration(float64(o.GetRequeueAfter()) * (0.95 + 0.1*rand.Float64()))
+	if failure == nil {
+		g.failures = 0
+	} else {
+		g.failures++
+		wait = min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
+		if failure.terminal || failure.woken {
+			wait = fetchRetryMax
+		}
+	}
+	g.last = &lookedAt{
+		generation: o.Generation, requested: o.Annotations[requestedAt], sources: in.digest, outputs: outputs,
+		failed: failure != nil, next: time.Now().Add(wait),
+	}
+	return wait
+}
+
+// settle lets units have what there is.
+func (g *generator) settle() {
+	g.mu.Lock()
+	known := g.settled
+	g.settled = true
+	g.mu.Unlock()
+	if known {
+		return
+	}
+	for _, f := range g.sources.generatedBy(g.id) {
+		f.nudge()
+	}
+}
+
+func (g *generator) isSettled() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.settled
+}
+
+// generatedBy are the feeds of the ExternalArtifacts of a generator.
+func (s *sources) generatedBy(id types.NamespacedName) []*feed {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var feeds []*feed
+	for _, f := range s.feeds {
+		o, ok := f.current().(externalArtifact)
+		if !ok {
+			continue
+		}
+		if by, made := generatorOf(o.ExternalArtifact); made && by == id {
+			feeds = append(feeds, f)
+		}
+	}
+	return feeds
+}
+
+// finalize deletes what a generator that is deleted has made, and lets its object go.
+func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) time.Duration {
+	var errs []error
+	for key := range g.everything(o) {
+		errs = append(errs, g.remove(ctx, key))
+	}
+	err := errors.Join(errs...)
+	if err == nil {
+		err = setNamedFinalizer(ctx, g.sources.client.Resource(artifactGenerators).Namespace(o.Namespace), o, swapi.Finalizer, false)
+	}
+	if err == nil || ctx.Err() != nil {
+		return forever
+	}
+	logr.FromContextOrDiscard(ctx).Info("a deleted ArtifactGenerator could not be let go", "generator", g.id.String(), "error", err.Error())
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failures++
+	return min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
+}
+
+// everything are the ExternalArtifacts that a generator has made: those of the inventory, and those that say
+// so, which a run that was killed could not write down.
+func (g *generator) everything(o *swapi.ArtifactGenerator) map[source.Key]bool {
+	keys := map[source.Key]bool{}
+	for _, f := range g.sources.generatedBy(g.id) {
+		keys[f.key] = true
+	}
+	for _, e := range o.Status.Inventory {
+		keys[artifactKey(e.Namespace, e.Name)] = true
+	}
+	return keys
+}
+
+func artifactKey(namespace, name string) source.Key {
+	return source.Key{Kind: sourcev1.ExternalArtifactKind, Namespace: namespace, Name: name}
+}

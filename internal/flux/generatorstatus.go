@@ -1,0 +1,199 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// reasonOwnership is the reason of Flux for an ExternalArtifact that somebody else has.
+const reasonOwnership = "OwnershipConflict"
+
+func (g *generator) objects(namespace string) dynamic.ResourceInterface {
+	return g.sources.client.Resource(externalArtifacts).Namespace(namespace)
+}
+
+func generatorConditions(o *swapi.ArtifactGenerator) *conditions {
+	return &conditions{
+		list: slices.Clone(o.Status.Conditions), generation: o.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second)),
+	}
+}
+
+// report writes down what a pass came to, and returns how long to wait for the next one.
+func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in inputs, made []swapi.ExternalArtifactReference, err error) time.Duration {
+	after := o.DeepCopy()
+	if requested := o.Annotations[requestedAt]; requested != "" {
+		after.Status.LastHandledReconcileAt = requested
+	}
+	if err != nil {
+		failure := failureOf(err, meta.ReconciliationFailedReason)
+		after.Status.Inventory = together(o.Status.Inventory, made)
+		failedGenerator(after, failure)
+		g.told(o, &failure)
+		return g.concluded(ctx, o, after, in, &failure)
+	}
+	after.Status.Inventory, after.Status.ObservedSourcesDigest = made, in.digest
+	c := generatorConditions(after)
+	c.drop(conditionReconciling, conditionStalled)
+	c.set(conditionReady, metav1.ConditionTrue, meta.SucceededReason,
+		fmt.Sprintf("reconciliation succeeded, generated %d artifact(s)", len(made)))
+	after.Status.Conditions = c.sorted()
+	g.told(o, nil)
+	return g.concluded(ctx, o, after, in, nil)
+}
+
+// concluded writes the status. A pass whose status could not be written is to be made again.
+func (g *generator) concluded(ctx context.Context, o, after *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) time.Duration {
+	if g.write(ctx, o, after) {
+		return g.noted(o, in, failure)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last = nil
+	g.failures++
+	return min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
+}
+
+// together adds what was made to an inventory: what a failed pass leaves is deleted some day as well.
+func together(before, made []swapi.ExternalArtifactReference) []swapi.ExternalArtifactReference {
+	all := slices.Clone(made)
+	for _, e := range before {
+		if !slices.ContainsFunc(made, func(m swapi.ExternalArtifactReference) bool { return m.Name == e.Name && m.Namespace == e.Namespace }) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func failedGenerator(after *swapi.ArtifactGenerator, failure sourceFailure) {
+	c, text := generatorConditions(after), failure.err.Error()
+	c.set(conditionReady, metav1.ConditionFalse, failure.reason, text)
+	if failure.terminal {
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, failure.reason, text)
+	} else {
+		c.drop(conditionStalled)
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, text)
+	}
+	after.Status.Conditions = c.sorted()
+}
+
+// told tells of a failure once.
+func (g *generator) told(o *swapi.ArtifactGenerator, failure *sourceFailure) {
+	text := ""
+	if failure != nil {
+		text = failure.err.Error()
+	}
+	g.mu.Lock()
+	news := g.failure != text
+	g.failure = text
+	g.mu.Unlock()
+	if failure == nil || !news {
+		return
+	}
+	g.sources.tell(source.Key{Kind: swapi.ArtifactGeneratorKind, Namespace: o.Namespace, Name: o.Name}, text)
+	g.sources.events.emit(o, corev1.EventTypeWarning, failure.reason, text, nil)
+}
+
+// What Flux says of a generator that does nothing yet, or shall do nothing.
+const (
+	textInProgress = "Reconciliation in progress"
+	textDisabled   = "Reconciliation is disabled"
+	textInitial    = "Initialized with reconciliation suspended"
+)
+
+// begin says that a generator waits for sources that are being fetched, when it says nothing yet of what
+// is declared.
+func (g *generator) begin(ctx context.Context, o *swapi.ArtifactGenerator) {
+	after := o.DeepCopy()
+	c := generatorConditions(after)
+	if ready := c.get(conditionReady); ready != nil && ready.ObservedGeneration == o.Generation {
+		return
+	}
+	c.drop(conditionStalled)
+	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, textInProgress)
+	c.set(conditionReady, metav1.ConditionUnknown, meta.ProgressingReason, textInProgress)
+	after.Status.Conditions = c.sorted()
+	g.write(ctx, o, after)
+}
+
+// rest leaves what a disabled generator made as it is.
+func (g *generator) rest(ctx context.Context, o *swapi.ArtifactGenerator) {
+	g.settle()
+	g.mu.Lock()
+	news := g.failure != textDisabled
+	g.failure, g.last = textDisabled, nil
+	g.mu.Unlock()
+	if news {
+		g.sources.events.emit(o, corev1.EventTypeWarning, swapi.ReconciliationDisabledReason, textDisabled, nil)
+	}
+	after := o.DeepCopy()
+	c := generatorConditions(after)
+	if c.get(conditionReady) == nil {
+		c.set(conditionReady, metav1.ConditionTrue, swapi.ReconciliationDisabledReason, textInitial)
+	}
+	after.Status.Conditions = c.sorted()
+	if requested := o.Annotations[requestedAt]; requested != "" {
+		after.Status.LastHandledReconcileAt = requested
+	}
+	g.write(ctx, o, after)
+}
+
+// write writes the status, if it changed, and tells whether it could.
+func (g *generator) write(ctx context.Context, before, after *swapi.ArtifactGenerator) bool {
+	err := g.patchStatus(ctx, before, after)
+	if err != nil && ctx.Err() == nil {
+		logr.FromContextOrDiscard(ctx).Info("the state of an ArtifactGenerator could not be written down",
+			"generator", g.id.String(), "error", err.Error())
+	}
+	return err == nil
+}
+
+func (g *generator) patchStatus(ctx context.Context, before, after *swapi.ArtifactGenerator) error {
+	patch, err := objectStatusPatch(before, after)
+	if err != nil {
+		return fmt.Errorf("encoding the status: %w", err)
+	}
+	if patch == nil {
+		return nil
+	}
+	u, err := g.sources.client.Resource(artifactGenerators).Namespace(before.Namespace).Patch(ctx, before.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: generatorManager}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	written, err := readAs[swapi.ArtifactGenerator](u)
+	if err != nil {
+		return err
+	}
+	g.put(written)
+	return nil
+}
+
+// settledFor tells whether a feed may have what a generator has made, which is in the store: its object says
+// what it was before for a moment.
+func (g *generator) settledFor(f *feed) bool {
+	if !g.isSettled() {
+		return false
+	}
+	_, stored := g.sources.store.Get(f.key)
+	if !stored {
+		f.settle()
+	}
+	return stored
+}

@@ -1,0 +1,250 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// request is an operation that was read.
+type request struct {
+	alias, from string
+	// glob tells that from is a pattern.
+	glob bool
+	// base is what excludes may be relative to beside the root of the source: what stands before the pattern,
+	// or the directory that is copied.
+	base string
+	// strip is taken off the paths of what is copied.
+	strip string
+	// to is a directory or a file, empty for the root; into tells that only a directory is meant.
+	to       string
+	into     bool
+	exclude  []string
+	strategy Strategy
+}
+
+// maxAlternatives bounds the commas in the braces of a pattern: each group multiplies the work.
+const maxAlternatives = 20
+
+// ArtifactAlias is the alias of what is composed.
+const ArtifactAlias = "artifact"
+
+// Split reads "@ALIAS/PATH".
+func Split(text string) (alias, rest string, err error) {
+	alias, rest, found := strings.Cut(text, "/")
+	alias, at := strings.CutPrefix(alias, "@")
+	if !found || !at || alias == "" {
+		return "", "", fmt.Errorf("%q: want @ALIAS/PATH", text)
+	}
+	return alias, rest, nil
+}
+
+func read(operation Copy) (*request, error) {
+	r := &request{exclude: operation.Exclude, strategy: operation.Strategy}
+	var err error
+	if r.alias, r.from, err = Split(operation.From); err == nil {
+		err = r.readFrom()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("from: %w", err)
+	}
+	if err := r.readTo(operation.To); err != nil {
+		return nil, fmt.Errorf("to: %w", err)
+	}
+	for i, pattern := range r.exclude {
+		if err := valid(pattern); err != nil {
+			return nil, fmt.Errorf("exclude[%d]: %w", i, err)
+		}
+	}
+	if !slices.Contains([]Strategy{"", Overwrite, Merge, Extract}, r.strategy) {
+		return nil, fmt.Errorf("strategy: %q is none of %s, %s, %s", r.strategy, Overwrite, Merge, Extract)
+	}
+	return r, nil
+}
+
+func (r *request) readFrom() error {
+	named, err := inside(r.from)
+	if err != nil {
+		return err
+	}
+	r.glob = strings.ContainsAny(named, `*?[]{}\`)
+	r.from, r.base = named, named
+	if !r.glob {
+		return nil
+	}
+	r.base, _ = doublestar.SplitPattern(named)
+	if r.base == "." {
+		r.base = ""
+	}
+	// "dir/**" names what is in dir, and any other pattern what it matches.
+	if dir, deep := strings.CutSuffix(named, "/**"); deep && dir == r.base {
+		r.strip = dir
+	}
+	return valid(named)
+}
+
+func (r *request) readTo(text string) error {
+	alias, rest, err := Split(text)
+	if err != nil {
+		return err
+	}
+	if alias != ArtifactAlias {
+		return fmt.Errorf("%q: want @%s/PATH", text, ArtifactAlias)
+	}
+	r.into = rest == "" || strings.HasSuffix(rest, "/")
+	r.to, err = inside(rest)
+	return err
+}
+
+// inside cleans a path, which must not leave the root; the root itself is empty.
+func inside(p string) (string, error) {
+	if path.IsAbs(p) || slices.Contains(strings.Split(p, "/"), "..") {
+		return "", fmt.Errorf("path %q leaves the root", p)
+	}
+	if p = path.Clean(p); p == "." {
+		p = ""
+	}
+	return p, nil
+}
+
+// valid refuses patterns that cannot be read, or would take too long.
+func valid(pattern string) error {
+	depth, commas := 0, 0
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case ',':
+			if depth > 0 {
+				commas++
+			}
+		}
+	}
+	switch {
+	case commas > maxAlternatives:
+		return fmt.Errorf("pattern %q has more than %d commas in braces", pattern, maxAlternatives)
+	case !doublestar.ValidatePattern(pattern):
+		return fmt.Errorf("pattern %q cannot be read", pattern)
+	default:
+		return nil
+	}
+}
+
+// choose returns the paths of the files that an operation copies, sorted.
+func (r *request) choose(from *view) ([]string, error) {
+	if r.glob {
+		return r.match(from)
+	}
+	if _, file := from.files[r.from]; file {
+		return r.one()
+	}
+	if !from.dirs[r.from] {
+		return nil, fmt.Errorf("there is no %q", r.from)
+	}
+	if r.strategy == Extract {
+		return nil, fmt.Errorf("%q is a directory, and only archives can be extracted", r.from)
+	}
+	// A directory is copied under its own name.
+	if r.strip = path.Dir(r.from); r.strip == "." {
+		r.strip = ""
+	}
+	var chosen []string
+	for _, p := range from.paths {
+		if below(p, r.from) && !r.leaveOut(p) {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen, nil
+}
+
+// one chooses the file that was named. That it is left out is no failure, as in Flux.
+func (r *request) one() ([]string, error) {
+	r.base, r.strip = "", r.from
+	switch {
+	case slices.ContainsFunc(r.exclude, func(pattern string) bool { return r.excludes(pattern, r.from) }):
+		return nil, nil
+	case r.strategy == Extract && !isArchive(r.from):
+		return nil, fmt.Errorf("%q is no archive (.tar.gz, .tgz)", r.from)
+	default:
+		return []string{r.from}, nil
+	}
+}
+
+var (
+	errNoMatch  = errors.New("nothing matches")
+	errExcluded = errors.New("everything is excluded that matches")
+)
+
+// match chooses by a pattern: files, and all that is in directories that match.
+func (r *request) match(from *view) ([]string, error) {
+	matched := map[string]bool{}
+	left := false
+	for _, entries := range [][]string{from.paths, from.listed} {
+		for _, p := range entries {
+			if p == r.base || !doublestar.MatchUnvalidated(r.from, p) {
+				continue
+			}
+			matched[p] = true
+			left = left || !r.leaveOut(p)
+		}
+	}
+	switch {
+	case len(matched) == 0:
+		return nil, fmt.Errorf("%w %q", errNoMatch, r.from)
+	case !left:
+		return nil, fmt.Errorf("%w %q", errExcluded, r.from)
+	}
+	var chosen []string
+	for _, p := range from.paths {
+		if !matchedAbove(matched, p, r.strategy == Extract) || r.leaveOut(p) || r.strategy == Extract && !isArchive(p) {
+			continue
+		}
+		chosen = append(chosen, p)
+	}
+	return chosen, nil
+}
+
+// matchedAbove tells whether a pattern matched a file, or a directory that it is in.
+func matchedAbove(matched map[string]bool, p string, itself bool) bool {
+	for !matched[p] {
+		if p = path.Dir(p); p == "." || itself {
+			return false
+		}
+	}
+	return true
+}
+
+// leaveOut tells whether an exclude names a file or a directory that it is in.
+func (r *request) leaveOut(p string) bool {
+	if len(r.exclude) == 0 {
+		return false
+	}
+	for ; p != "." && p != r.base; p = path.Dir(p) {
+		if slices.ContainsFunc(r.exclude, func(pattern string) bool { return r.excludes(pattern, p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *request) excludes(pattern, p string) bool {
+	if doublestar.MatchUnvalidated(pattern, p) {
+		return true
+	}
+	if !strings.Contains(pattern, "/") && doublestar.MatchUnvalidated(pattern, path.Base(p)) {
+		return true
+	}
+	relative, under := strings.CutPrefix(p, r.base+"/")
+	return under && doublestar.MatchUnvalidated(pattern, relative)
+}
+
+// below tells whether p lies in a directory.
+func below(p, dir string) bool { return dir == "" || strings.HasPrefix(p, dir+"/") }

@@ -1,0 +1,44 @@
+package scenario
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The examples boot as their READMEs say, in the order that they declare.
+func TestExamples(t *testing.T) {
+	for name, example := range map[string]struct {
+		args []string
+		// order are units, each of which is ready before the next.
+		order []string
+	}{
+		"layered": {
+			args:  []string{"--age-key-file", "../../examples/layered/age.agekey"},
+			order: []string{"flux-system/bootstrap ", "flux-system/controllers ", "flux-system/certs ", "flux-system/shop ", "flux-system/blog "},
+		},
+		"homelab": {
+			args:  []string{"--path", "kubernetes/flux/cluster", "--charts", "oci://registry.example/charts=../../examples/homelab/charts"},
+			order: []string{"flux-system/cluster-apps ", "network/proxy ", "home/notes ", "media/player "},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{
+				"up", filepath.Join("../../examples", name), "--ephemeral", "--exit-when-ready", "--state-dir", t.TempDir(),
+			}, example.args...)
+			p := run(t, args...)
+			<-p.ended
+			if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+				t.Fatalf("exit code %d:\n%s", code, p.output)
+			}
+			at := 0
+			for _, unit := range example.order {
+				next := strings.Index(p.output.String()[at:], "✓ "+unit)
+				if next < 0 {
+					t.Fatalf("%s is not ready after the one before it:\n%s", unit, p.output)
+				}
+				at += next
+			}
+		})
+	}
+}
