@@ -18,7 +18,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	u := engine.Unit{
 		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
 		FollowsDrift: hr.GetDriftDetection().MustDetectChanges(),
-		Requested: hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
+		Requested:    hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
 		Source: releaseSource(hr), Target: target(hr.Namespace, hr.Spec.KubeConfig, account),
 		Interval: hr.Spec.Interval.Duration, RetryInterval: hr.Spec.Interval.Duration, Timeout: hr.GetTimeout().Duration,
 		Prune: true, Deletion: engine.DeletionDelete,

@@ -357,6 +357,13 @@ const firstTry = 250 * time.Millisecond
 // nextTry is how long a release rests before what follows on a failed action: remediation, or the next
 // try. How often that is comes from what is declared.
 func (a *act) nextTry() time.Duration {
+	declared := upgradeRemediation(a.hr, false)
+	if a.work.status.LastAttemptedReleaseAction == helmv2.ReleaseActionInstall {
+		declared = installRemediation(a.hr, false)
+	}
+	if declared.RetryOnFailure {
+		return declared.RetryInterval
+	}
 	return min(firstTry<<min(max(a.work.status.Failures-1, 0), 12), a.hr.Spec.Interval.Duration)
 }
 
