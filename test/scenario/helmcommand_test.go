@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,15 +21,15 @@ func (w *world) helmCommand(ts *testscript.TestScript, neg bool, args []string) 
 	settings := cli.New()
 	settings.KubeConfig = w.kit.Plane.Kubeconfig()
 	settings.SetNamespace(namespace)
-	config := action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler))
+	config := action.NewConfiguration()
 	ts.Check(config.Init(settings.RESTClientGetter(), namespace, "secret"))
-	switch {
-	case verb == "rollback":
+	switch verb {
+	case "rollback":
 		back := action.NewRollback(config)
 		back.WaitStrategy, back.ServerSideApply = kube.HookOnlyStrategy, "auto"
 		ts.Check(back.Run(name))
 		return
-	case verb == "uninstall":
+	case "uninstall":
 		un := action.NewUninstall(config)
 		un.WaitStrategy = kube.HookOnlyStrategy
 		_, err := un.Run(name)
