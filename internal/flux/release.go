@@ -86,6 +86,9 @@ func unsupportedRelease(hr *helmv2.HelmRelease) string {
 	}
 }
 
+// releaseNameOf is the name of a release: one that is too long for Helm is cut.
+func releaseNameOf(hr *helmv2.HelmRelease) string { return helm.ReleaseName(hr.GetReleaseName()) }
+
 // releaseReads are the ConfigMaps and Secrets that the values of a release come from.
 func releaseReads(hr *helmv2.HelmRelease) []engine.ObjectID {
 	var reads []engine.ObjectID
@@ -98,12 +101,19 @@ func releaseReads(hr *helmv2.HelmRelease) []engine.ObjectID {
 	return reads
 }
 
+// releaseHealth is how the objects of a release are judged. Whether they are waited for depends on the
+// action, see waits.
 func releaseHealth(hr *helmv2.HelmRelease) engine.HealthPolicy {
-	wait := !hr.GetUpgrade().GetDisableWait()
-	if len(hr.Status.History) == 0 {
-		wait = !hr.GetInstall().GetDisableWait()
+	exprs := exprsOf(hr.Spec.HealthCheckExprs)
+	withoutJobs := hr.GetUpgrade().DisableWaitForJobs
+	latest := hr.Status.History.Latest()
+	if latest == nil || latest.Action == helmv2.ReleaseActionInstall && hr.Status.LastAttemptedGeneration == hr.Generation {
+		withoutJobs = hr.GetInstall().DisableWaitForJobs
 	}
-	return engine.HealthPolicy{Wait: wait, Exprs: exprsOf(hr.Spec.HealthCheckExprs)}
+	if withoutJobs {
+		exprs = append(exprs, engine.HealthExpr{Group: "batch", Kind: "Job", Current: "true"})
+	}
+	return engine.HealthPolicy{Wait: true, Exprs: exprs}
 }
 
 // allowReinstall is the annotation by which a change is allowed that uninstalls a release and installs
@@ -114,7 +124,7 @@ const allowReinstall = "headgate.dev/allow-reinstall"
 func declaredRelease(hr *helmv2.HelmRelease, p *preparedRelease) plan.Declared {
 	test := hr.GetTest()
 	return plan.Declared{
-		Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), StorageNamespace: hr.GetStorageNamespace(),
+		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), StorageNamespace: hr.GetStorageNamespace(),
 		ChartName: p.chart.Name(), ChartVersion: p.chart.Version(), ConfigDigest: p.values.Digest(), OCIDigest: p.ociDigest,
 		PostRenderDigest: postRenderDigest(hr), Generation: hr.Generation,
 		Install: installRemediation(hr, test.IgnoreFailures), Upgrade: upgradeRemediation(hr, test.IgnoreFailures),
@@ -156,14 +166,19 @@ func upgradeRemediation(hr *helmv2.HelmRelease, ignoreTests bool) plan.Remediati
 // commonOptions are what an install and an upgrade of a release share.
 func commonOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.Common {
 	return helm.Common{
-		Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), Chart: p.chart, Values: p.values,
+		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Chart: p.chart, Values: p.values,
 		PostRender: postRenderOf(hr, p.renderer),
 	}
 }
 
+// releaseLabels are on every object of a release.
+func releaseLabels(hr *helmv2.HelmRelease) map[string]string {
+	return map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace}
+}
+
 func postRenderOf(hr *helmv2.HelmRelease, renderer *render.Renderer) helm.PostRender {
 	out := helm.PostRender{
-		Labels:   map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace},
+		Labels:   releaseLabels(hr),
 		Strategy: helm.PostRenderStrategy(hr.GetPostRenderStrategy()),
 	}
 	for _, step := range hr.Spec.PostRenderers {
@@ -215,7 +230,7 @@ func upgradeOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.UpgradeOpti
 func rollbackOptions(hr *helmv2.HelmRelease, version int) helm.RollbackOptions {
 	back := hr.GetRollback()
 	return helm.RollbackOptions{
-		Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), Version: version,
+		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Version: version,
 		Timeout: back.GetTimeout(hr.GetTimeout()).Duration, DisableHooks: back.DisableHooks, Force: back.Force,
 		CleanupOnFail: back.CleanupOnFail, MaxHistory: hr.GetMaxHistory(), ServerSideApply: helm.ServerSideApply(back.ServerSideApply),
 	}
@@ -232,7 +247,7 @@ func uninstallOptions(hr *helmv2.HelmRelease, name, namespace string) helm.Unins
 
 func testOptions(hr *helmv2.HelmRelease) helm.TestOptions {
 	test := hr.GetTest()
-	o := helm.TestOptions{Name: hr.GetReleaseName(), Namespace: hr.GetReleaseNamespace(), Timeout: test.GetTimeout(hr.GetTimeout()).Duration}
+	o := helm.TestOptions{Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Timeout: test.GetTimeout(hr.GetTimeout()).Duration}
 	for _, f := range test.GetFilters() {
 		o.Filters = append(o.Filters, helm.TestFilter{Name: f.Name, Exclude: f.Exclude})
 	}

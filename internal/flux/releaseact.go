@@ -79,7 +79,7 @@ func (s *releases) Act(ctx context.Context, w runner.Work) runner.Acted {
 		return runner.Acted{Entries: a.work.rest.entries}
 	}
 	defer s.publish(w.Unit, a.work)
-	mark, known := a.client.Mark(a.hr.GetReleaseName())
+	mark, known := a.client.Mark(releaseNameOf(a.hr))
 	for i := range mostSteps {
 		step, err := a.decide()
 		if err != nil {
@@ -104,7 +104,7 @@ func (a *act) rests() bool {
 	if rest == nil || a.force || a.reset || rest.inputs != a.work.prepared.digest || !a.released() {
 		return false
 	}
-	mark, known := a.client.Mark(a.hr.GetReleaseName())
+	mark, known := a.client.Mark(releaseNameOf(a.hr))
 	if !known || mark != rest.mark {
 		return false
 	}
@@ -133,7 +133,7 @@ func failedAct(reason, message string, transient bool) runner.Acted {
 func (a *act) decide() (plan.Step, error) {
 	status := a.work.status
 	recorded := snapshotsOf(status.History)
-	stored, err := a.client.History(a.ctx, a.hr.GetReleaseName(), recorded...)
+	stored, err := a.client.History(a.ctx, releaseNameOf(a.hr), recorded...)
 	if err != nil && !errors.Is(err, helm.ErrNotFound) {
 		return plan.Step{}, err
 	}
@@ -178,7 +178,7 @@ func (a *act) lookForDrift() error {
 	if err != nil {
 		return err
 	}
-	a.drift, err = a.client.Drift(a.ctx, a.hr.GetReleaseName(), helm.DriftOptions{
+	a.drift, err = a.client.Drift(a.ctx, releaseNameOf(a.hr), helm.DriftOptions{
 		Ignore: rules, Exclude: map[string]string{helmv2.DriftDetectionMetadataKey: helmv2.DriftDetectionDisabledValue},
 	})
 	if err != nil {
@@ -245,7 +245,7 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 		failure.Terminal = true
 		return failure, true
 	case plan.Unlock:
-		if _, _, err := a.client.Unlock(a.ctx, a.hr.GetReleaseName()); err != nil {
+		if _, _, err := a.client.Unlock(a.ctx, releaseNameOf(a.hr)); err != nil {
 			return failedAct("StateError", err.Error(), true), true
 		}
 		return runner.Acted{}, false
@@ -264,16 +264,24 @@ func (a *act) carry(step plan.Step) (runner.Acted, bool) {
 
 // done returns what a release holds that needs nothing.
 func (a *act) done() runner.Acted {
-	rendered, err := a.client.Manifest(a.ctx, a.hr.GetReleaseName(), 0)
+	rendered, err := a.client.Manifest(a.ctx, releaseNameOf(a.hr), 0)
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}
 	entries := entriesOf(rendered, target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
-	out := runner.Acted{Entries: entries, Waits: a.changed != "" || !a.released()}
+	out := runner.Acted{Entries: entries, Waits: a.waits() && (a.changed != "" || !a.released())}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}
 	return out
+}
+
+// waits tells whether the objects are to be waited for after the last action.
+func (a *act) waits() bool {
+	if a.work.status.LastAttemptedReleaseAction == helmv2.ReleaseActionInstall {
+		return !a.hr.GetInstall().DisableWait
+	}
+	return !a.hr.GetUpgrade().DisableWait
 }
 
 // released tells whether the revision that is there has been seen healthy.
@@ -334,7 +342,7 @@ func (a *act) failedRelease(action plan.Action, message string, counts bool) run
 		status.InstallFailures++
 	}
 	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
-		a.hr.GetReleaseName(), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
+		releaseNameOf(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
 	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
 	out := failedAct(reason, text, true)
 	if counts {
@@ -349,6 +357,13 @@ const firstTry = 250 * time.Millisecond
 // nextTry is how long a release rests before what follows on a failed action: remediation, or the next
 // try. How often that is comes from what is declared.
 func (a *act) nextTry() time.Duration {
+	declared := upgradeRemediation(a.hr, false)
+	if a.work.status.LastAttemptedReleaseAction == helmv2.ReleaseActionInstall {
+		declared = installRemediation(a.hr, false)
+	}
+	if declared.RetryOnFailure {
+		return declared.RetryInterval
+	}
 	return min(firstTry<<min(max(a.work.status.Failures-1, 0), 12), a.hr.Spec.Interval.Duration)
 }
 
@@ -362,12 +377,12 @@ func (a *act) remediate(step plan.Step) (runner.Acted, bool) {
 		a.record(made, helmv2.ReleaseActionRollback)
 	} else {
 		verb, succeeded, failed = "uninstall", helmv2.UninstallSucceededReason, helmv2.UninstallFailedReason
-		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, a.hr.GetReleaseName(), a.hr.GetReleaseNamespace()))
+		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, releaseNameOf(a.hr), a.hr.GetReleaseNamespace()))
 		if err == nil {
 			a.work.status.ClearHistory()
 		}
 	}
-	where := a.hr.GetReleaseNamespace() + "/" + a.hr.GetReleaseName()
+	where := a.hr.GetReleaseNamespace() + "/" + releaseNameOf(a.hr)
 	if err != nil {
 		text := fmt.Sprintf("Helm %s remediation failed for release %s: %s", verb, where, err)
 		a.condition(helmv2.RemediatedCondition, metav1.ConditionFalse, failed, text)
@@ -402,7 +417,7 @@ func (a *act) record(made plan.Snapshot, action helmv2.ReleaseAction) {
 	made.OCIDigest = a.work.prepared.ociDigest
 	status := a.work.status
 	history := plan.Observe(snapshotsOf(status.History), nil, &made)
-	if stored, err := a.client.History(a.ctx, a.hr.GetReleaseName(), history...); err == nil {
+	if stored, err := a.client.History(a.ctx, releaseNameOf(a.hr), history...); err == nil {
 		history = plan.Observe(history, stored, nil)
 	}
 	history = plan.Truncate(history, a.hr.GetTest().IgnoreFailures)
@@ -455,8 +470,8 @@ func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
 	made, err := a.client.Test(a.ctx, testOptions(a.hr))
 	a.record(made, latest.Action)
 	if err == nil {
-		text := fmt.Sprintf("Helm test succeeded for release %s with chart %s: %d test hooks completed", latest.FullReleaseName(),
-			latest.VersionedChartName(), len(made.TestHooks))
+		text := fmt.Sprintf("Helm test succeeded for release %s with chart %s: %s", latest.FullReleaseName(), latest.VersionedChartName(),
+			testsRun(made))
 		a.condition(helmv2.TestSuccessCondition, metav1.ConditionTrue, helmv2.TestSucceededReason, text)
 		return nil
 	}
@@ -473,6 +488,23 @@ func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
 	out := failedAct(helmv2.TestFailedReason, text, true)
 	out.Failure.After = a.nextTry()
 	return &out
+}
+
+// testsRun says how many tests succeeded, as Flux words it. Those that were left out did not run.
+func testsRun(made plan.Snapshot) string {
+	n := 0
+	for _, hook := range made.TestHooks {
+		if !hook.Started.IsZero() {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return "no test hooks"
+	case 1:
+		return "1 test hook completed successfully"
+	}
+	return fmt.Sprintf("%d test hooks completed successfully", n)
 }
 
 func (a *act) countFailure(latest *helmv2.Snapshot) {
@@ -497,7 +529,7 @@ func (s *releases) Remedy(ctx context.Context, w runner.Work, message string) ru
 	if latest == nil {
 		return failedAct("StateError", message, true)
 	}
-	made, marked, err := a.client.Fail(ctx, a.hr.GetReleaseName(), message)
+	made, marked, err := a.client.Fail(ctx, releaseNameOf(a.hr), message)
 	if err != nil {
 		return failedAct("StateError", err.Error(), true)
 	}

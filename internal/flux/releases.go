@@ -16,6 +16,7 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -107,10 +108,21 @@ func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, err
 	defer s.mu.Unlock()
 	w := s.work[id]
 	if w == nil {
-		w = &releaseWork{status: hr.Status.DeepCopy()}
+		w = &releaseWork{status: hr.Status.DeepCopy(), failed: failedAt(hr)}
 		s.work[id] = w
 	}
 	return hr, &releaseWork{prepared: w.prepared, status: w.status.DeepCopy(), failed: w.failed, rest: w.rest}, nil
+}
+
+// failedAt is when the last action on a release failed, as its status has it; zero when it did not.
+func failedAt(hr *helmv2.HelmRelease) time.Time {
+	c := &conditions{list: hr.Status.Conditions}
+	for _, kind := range []string{helmv2.TestSuccessCondition, helmv2.ReleasedCondition} {
+		if c.is(kind, metav1.ConditionFalse) {
+			return c.get(kind).LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }
 
 // publish puts what a step knows now in the place of what was known before it.
@@ -323,26 +335,29 @@ func readValues(ctx context.Context, namespace string, from helmv2.ValuesReferen
 	return data[key], data[key] != nil, err
 }
 
-// Destroy uninstalls a release, unless nothing was ever installed for it: one of its name is somebody
-// else's then.
+// Destroy uninstalls what was made for a HelmRelease.
 func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
 	hr, work, err := s.job(w.Unit)
 	if err != nil {
 		return err
 	}
-	if work.status.StorageNamespace == "" && len(work.status.History) == 0 {
-		return s.charts.remove(ctx, hr)
-	}
-	storage, name, namespace := hr.GetStorageNamespace(), hr.GetReleaseName(), hr.GetReleaseNamespace()
-	if latest := hr.Status.History.Latest(); latest != nil && hr.Status.StorageNamespace != "" {
-		storage, name, namespace = hr.Status.StorageNamespace, latest.Name, latest.Namespace
-	}
+	storage := orDefault(work.status.StorageNamespace, hr.GetStorageNamespace())
 	client, err := s.helm(w, storage)
 	if err != nil {
 		return err
 	}
-	if _, err := client.Uninstall(ctx, uninstallOptions(hr, name, namespace)); err != nil {
+	made := snapshotsOf(work.status.History)
+	if len(made) > 0 {
+		made = made[:1]
+	} else if made, err = client.Labelled(ctx, releaseLabels(hr)); err != nil && !apierrors.IsForbidden(err) {
+		// What a killed run made is not recorded; a release of that name may be somebody else's. Whose
+		// account may not look has made none.
 		return err
+	}
+	for _, release := range made {
+		if _, err := client.Uninstall(ctx, uninstallOptions(hr, release.Name, release.Namespace)); err != nil {
+			return err
+		}
 	}
 	return s.charts.remove(ctx, hr)
 }

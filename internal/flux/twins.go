@@ -34,7 +34,7 @@ func (t *twins) put(hr *helmv2.HelmRelease) []engine.UnitID {
 	if hr.Spec.Suspend || hr.DeletionTimestamp != nil {
 		return t.drop(id)
 	}
-	name := releaseName{target(hr.Namespace, hr.Spec.KubeConfig, "").Cluster, hr.GetStorageNamespace(), hr.GetReleaseName()}
+	name := releaseName{target(hr.Namespace, hr.Spec.KubeConfig, "").Cluster, hr.GetStorageNamespace(), releaseNameOf(hr)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.names[id] == name {

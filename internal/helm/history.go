@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fluxcd/pkg/chartutil"
@@ -15,6 +16,7 @@ import (
 	"helm.sh/helm/v4/pkg/release/common"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/helm/plan"
 )
@@ -87,6 +89,53 @@ func (c *Client) read(ctx context.Context, name string) ([]*releasev1.Release, e
 	}
 	slices.SortFunc(releases, func(a, b *releasev1.Release) int { return b.Version - a.Version })
 	return releases, nil
+}
+
+// Labelled returns the last revision of every release whose objects carry labels, except of those that
+// are uninstalled.
+func (c *Client) Labelled(ctx context.Context, labels map[string]string) ([]plan.Snapshot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	found, err := c.store().ListReleases()
+	if err != nil {
+		return nil, fmt.Errorf("reading the releases in namespace %q: %w", c.namespace, err)
+	}
+	last := map[string]*releasev1.Release{}
+	for _, f := range found {
+		r, ok := f.(*releasev1.Release)
+		if ok && (last[r.Name] == nil || last[r.Name].Version < r.Version) {
+			last[r.Name] = r
+		}
+	}
+	var out []plan.Snapshot
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if r := last[name]; r.Info.Status != common.StatusUninstalled && carries(r, labels) {
+			out = append(out, snapshot(r))
+		}
+	}
+	return out, nil
+}
+
+// carries tells whether an object or a hook of a release has labels.
+func carries(r *releasev1.Release, labels map[string]string) bool {
+	content, err := rendered(r)
+	if err != nil {
+		return false
+	}
+	objects := content.Objects
+	for _, h := range content.Hooks {
+		objects = append(objects, h.Object)
+	}
+	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
+		have := o.GetLabels()
+		for key, value := range labels {
+			if have[key] != value {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // Unlock marks a release as failed whose last action never ended, so that another one can begin. It

@@ -171,6 +171,7 @@ func TestRemoteClusters(t *testing.T) {
 	})
 	t.Run("account", func(t *testing.T) { farAccount(t, f, other) })
 	t.Run("token", func(t *testing.T) { byToken(t, f) })
+	t.Run("release", func(t *testing.T) { farRelease(t, f, other) })
 	t.Run("deletion", func(t *testing.T) {
 		if err := os.Remove(filepath.Join(f.repo, "flux", "far.yaml")); err != nil {
 			t.Fatal(err)
@@ -225,7 +226,7 @@ func farAccount(t *testing.T, f *fleet, other *far) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.request("far"); err != nil {
+	if err := f.request("ks", "far"); err != nil {
 		t.Fatal(err)
 	}
 	other.settled("away", map[string]string{"x": "4"})
@@ -233,14 +234,92 @@ func farAccount(t *testing.T, f *fleet, other *far) {
 }
 
 // request asks for a pass, as the flux command does.
-func (f *fleet) request(unit string) error {
-	m, _, err := f.world.resource("ks")
+func (f *fleet) request(kind, unit string) error {
+	m, _, err := f.world.resource(kind)
 	if err != nil {
 		return err
 	}
 	_, err = f.world.client.Resource(m.Resource).Namespace("fleet").Patch(f.t.Context(), unit, types.MergePatchType,
 		[]byte(`{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":"now"}}}`), metav1.PatchOptions{})
 	return err
+}
+
+const farReleases = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: release, namespace: fleet}
+spec:
+  interval: 1h
+  timeout: 1m
+  targetNamespace: released
+  storageNamespace: released
+  releaseName: web
+  install: {createNamespace: true}
+  driftDetection: {mode: enabled}
+  kubeConfig: {secretRef: {name: far}}
+  chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: repo}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: retried, namespace: fleet}
+spec:
+  interval: 1h
+  timeout: 1m
+  install: {strategy: {name: RetryOnFailure, retryInterval: 2s}}
+  upgrade: {strategy: {name: RetryOnFailure, retryInterval: 2s}}
+  chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: repo}}}
+  healthCheckExprs: [{apiVersion: v1, kind: ConfigMap, current: "has(data.ok)", failed: "!has(data.ok)"}]
+`
+
+// farRelease has a release in the other cluster, and one that goes on to be tried again by the next
+// engine.
+func farRelease(t *testing.T, f *fleet, other *far) {
+	writeFile(t, filepath.Join(f.repo, "charts", "web", "Chart.yaml"), "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+	writeFile(t, filepath.Join(f.repo, "charts", "web", "templates", "web.yaml"),
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {k: released}\n")
+	f.push("release")
+	if err := f.world.put(farReleases); err != nil {
+		t.Fatal(err)
+	}
+	f.condition("hr", "release", "True", "InstallSucceeded: Helm install succeeded for release released/web.v1")
+	f.condition("hr", "retried", "False", "Failed: ")
+	other.settled("released", map[string]string{"web": "released"})
+	if _, err := other.client.CoreV1().Secrets("released").Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.client.CoreV1().Namespaces().Get(t.Context(), "released", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the release of the other cluster is in the engine's own: %v", err)
+	}
+	if err := other.client.CoreV1().ConfigMaps("released").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.request("hr", "release"); err != nil {
+		t.Fatal(err)
+	}
+	other.settled("released", map[string]string{"web": "released"})
+
+	f.kit.StopEngine()
+	_, err := f.client.CoreV1().ConfigMaps("fleet").Patch(t.Context(), "web", types.MergePatchType, []byte(`{"data":{"ok":"yes"}}`), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.kit.StartEngine(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.condition("hr", "retried", "True", "UpgradeSucceeded")
+	releases, _, err := f.world.resource("hr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"release", "retried"} {
+		if err := f.world.client.Resource(releases.Resource).Namespace("fleet").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other.settled("released", map[string]string{})
+	eventually(t, "the records of the release are gone", func() (bool, string) {
+		_, err := other.client.CoreV1().Secrets("released").Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
 }
 
 // byToken has a unit reach a cluster by tokens of a service account, for which the engine's own

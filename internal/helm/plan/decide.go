@@ -212,7 +212,10 @@ func (s *State) act(status Status, reason string) Step {
 	case Locked:
 		return Step{Action: Unlock, Reason: reason}
 	case Absent:
-		return s.unlessExhausted(Install, s.Declared.Install, s.Recorded.InstallFailures, reason)
+		step := s.unlessExhausted(Install, s.Declared.Install, s.Recorded.InstallFailures, reason)
+		// Revisions begin anew.
+		step.Forget = step.Action == Install && len(s.Recorded.History) > 0
+		return step
 	case Unmanaged:
 		return Step{Action: Upgrade, Reason: reason, Forget: true}
 	case OutOfSync:

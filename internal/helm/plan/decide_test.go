@@ -83,7 +83,7 @@ func TestDecide(t *testing.T) {
 				s.Storage = nil
 				s.Declared.Install.Retries = 1
 			},
-			want: Step{Action: Install, Status: Absent}, says: "no release",
+			want: Step{Action: Install, Status: Absent, Forget: true}, says: "no release",
 		},
 		"absent, out of retries": {
 			reason: "the last remediation uninstalled it, and there is no retry left",
@@ -99,14 +99,14 @@ func TestDecide(t *testing.T) {
 				failedInstall(s)
 				s.Storage, s.Declared.Force = nil, true
 			},
-			want: Step{Action: Install, Status: Absent}, says: "asked for",
+			want: Step{Action: Install, Status: Absent, Forget: true}, says: "asked for",
 		},
 		"absent, retried for ever": {
 			change: func(s *State) {
 				failedInstall(s)
 				s.Storage, s.Declared.Install.Retries, s.Recorded.InstallFailures = nil, -1, 900
 			},
-			want: Step{Action: Install, Status: Absent}, says: "no release",
+			want: Step{Action: Install, Status: Absent, Forget: true}, says: "no release",
 		},
 		"absent, retry on failure, too early": {
 			change: func(s *State) {

@@ -120,6 +120,11 @@ func (s Snapshot) refreshed(stored Snapshot) Snapshot {
 	if s.Tested() && !stored.Tested() {
 		stored.TestHooks = s.TestHooks
 	}
+	if s.Status == Failed && stored.Status == Superseded {
+		// Helm says so of every revision that another one followed. One that failed never becomes one
+		// to go back to.
+		stored.Status = Failed
+	}
 	return stored
 }
 

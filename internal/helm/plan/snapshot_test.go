@@ -34,6 +34,9 @@ func TestObserve(t *testing.T) {
 	if diff := cmp.Diff([]Snapshot{recorded}, Observe([]Snapshot{recorded}, []Snapshot{anew}, nil)); diff != "" {
 		t.Errorf("after an uninstall and an install by someone else: %s", diff)
 	}
+	if got := Observe([]Snapshot{revision(1, Failed)}, []Snapshot{revision(2, Deployed), revision(1, Superseded)}, nil); got[0].Status != Failed {
+		t.Errorf("a revision that failed is %s after the next one", got[0].Status)
+	}
 	if got := Observe(got, nil, &Snapshot{}); len(got) != 2 {
 		t.Errorf("an action that left nothing was recorded: %v", got)
 	}
