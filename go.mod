@@ -1,6 +1,6 @@
 module github.com/headgate-dev/headgate
 
-go 1.26.0
+go 1.26.3
 
 require (
 	filippo.io/age v1.3.1
@@ -9,6 +9,7 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/security/keyvault/azkeys v1.5.0
 	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/ProtonMail/go-crypto v1.4.1
+	github.com/argoproj/argo-cd/v3 v3.5.3
 	github.com/aws/aws-sdk-go-v2/credentials v1.19.29
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/fluxcd/cli-utils v1.2.3
@@ -393,4 +394,30 @@ replace (
 	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.36.3
 	k8s.io/sample-controller => k8s.io/sample-controller v0.36.3
 	k8s.io/streaming => k8s.io/streaming v0.36.3
+)
+
+// What argo-cd asks for and nothing of it that is built here uses: its health checks are a package without
+// imports, which must not move the versions of others.
+exclude (
+	github.com/chai2010/gettext-go v1.0.3
+	github.com/fsnotify/fsnotify v1.10.1
+	github.com/go-openapi/jsonpointer v0.23.1
+	github.com/go-openapi/jsonreference v0.21.6
+	github.com/go-openapi/swag/conv v0.26.1
+	github.com/go-openapi/swag/jsonname v0.26.1
+	github.com/go-openapi/swag/jsonutils v0.26.1
+	github.com/go-openapi/swag/loading v0.26.1
+	github.com/go-openapi/swag/mangling v0.26.1
+	github.com/go-openapi/swag/stringutils v0.26.1
+	github.com/go-openapi/swag/typeutils v0.26.1
+	github.com/go-openapi/swag/yamlutils v0.26.1
+	github.com/google/uuid v1.6.1-0.20241114170450-2d3c2a9cc518
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0
+	github.com/klauspost/cpuid/v2 v2.3.0
+	github.com/robfig/cron/v3 v3.0.2-0.20210106135023-bc59245fe10e
+	github.com/skeema/knownhosts v1.3.2
+	github.com/spf13/cast v1.7.1
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.44.0
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.44.0
+	k8s.io/kube-aggregator v0.36.1
 )

@@ -38,6 +38,7 @@ var arrows = map[string][]string{
 	"internal/gitserver":                  {},
 	"internal/controlplane":               {},
 	"internal/buildinfo":                  {},
+	"internal/simulate":                   {"internal/health", "internal/engine"},
 	"internal/kit":                        {"internal/controlplane", "internal/flux", "internal/gitserver", "internal/source"},
 	"internal/laws":                       {},
 }
@@ -63,10 +64,11 @@ var guarded = map[string][]string{
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
+	"github.com/argoproj/":                    {"internal/simulate"},
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/simulate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

@@ -1,0 +1,173 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health"
+)
+
+// ahead is how far in the future the deadlines are that a status tells, such as the end of a certificate.
+const ahead = 90 * 24 * time.Hour
+
+// Check is what a unit asks of the objects of a kind beside the rules for all kinds: expressions in CEL, each of
+// which may be empty.
+type Check struct {
+	Current, Failed, InProgress string
+}
+
+// Healer makes the statuses which make custom resources healthy.
+type Healer struct {
+	// Now is the time that statuses tell. Without it that is the time at which the object was created, so that
+	// the same object gets the same status again.
+	Now       time.Time
+	overrides map[schema.GroupKind]map[string]any
+}
+
+// NewHealer takes the statuses that a user has for kinds. They are used as they are.
+func NewHealer(overrides map[schema.GroupKind]map[string]any) (*Healer, error) {
+	var errs []error
+	for gk := range overrides {
+		if real(gk) {
+			errs = append(errs, fmt.Errorf("status of %s: its status says what was done, and is never made up", gk))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return &Healer{overrides: overrides}, nil
+}
+
+// Status makes the status of an object that passes the checks and the rules for all kinds: from a sample of the
+// kind, from conditions, from both, or from what the checks compare. Of these the first one counts that the
+// definition of the kind takes and that is healthy; crd may be nil. There is none, and ok is false, for kinds
+// that are never faked, and where the definition takes no status.
+//
+// An error that comes with a status tells which check it does not pass; the status is the best that was found.
+func (h *Healer) Status(o, crd *unstructured.Unstructured, checks []Check) (status map[string]any, ok bool, err error) {
+	gk := o.GroupVersionKind().GroupKind()
+	if real(gk) {
+		return nil, false, nil
+	}
+	now := h.now(o)
+	if override, found := h.overrides[gk]; found {
+		r := rewriting{object: o}
+		return r.generations(runtime.DeepCopyJSON(override)), true, nil
+	}
+	status, err = h.made(o, crd, checks, now)
+	if err != nil {
+		err = fmt.Errorf("making a status for %s %q in namespace %q: %w", gk, o.GetName(), o.GetNamespace(), err)
+	}
+	return status, len(status) > 0, err
+}
+
+func (h *Healer) now(o *unstructured.Unstructured) time.Time {
+	if !h.Now.IsZero() {
+		return h.Now.UTC()
+	}
+	if created := o.GetCreationTimestamp(); !created.IsZero() {
+		return created.UTC()
+	}
+	return time.Unix(0, 0).UTC()
+}
+
+func (h *Healer) made(o, crd *unstructured.Unstructured, checks []Check, now time.Time) (map[string]any, error) {
+	allowed, err := shapeOf(crd, o.GroupVersionKind().Version)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := compile(o.GroupVersionKind().GroupKind(), checks)
+	if err != nil {
+		return nil, err
+	}
+	drafts, err := draftsOf(o, now)
+	if err != nil {
+		return nil, err
+	}
+	var best map[string]any
+	var missed error
+	for _, derive := range []bool{false, true} {
+		if derive && len(checks) == 0 {
+			break
+		}
+		for _, draft := range drafts {
+			status := runtime.DeepCopyJSON(draft)
+			if derive {
+				status = derived(o, status, checks)
+				complete(status, now.Format(time.RFC3339))
+			}
+			status = allowed.fit(status)
+			err := asked.passes(o, status)
+			if err == nil {
+				return status, nil
+			}
+			if missed == nil {
+				best, missed = status, err
+			}
+		}
+	}
+	return best, missed
+}
+
+// draftsOf are the statuses to try, the likeliest one first.
+func draftsOf(o *unstructured.Unstructured, now time.Time) ([]map[string]any, error) {
+	found, ok, err := sampleOf(o.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	stamp := now.Format(time.RFC3339)
+	plain := withConditions(map[string]any{}, o, stamp)
+	if !ok {
+		return []map[string]any{plain}, nil
+	}
+	r := rewriting{sample: found, object: o, now: stamp, later: now.Add(ahead).Format(time.RFC3339)}
+	sampled, _ := r.value("", found.status).(map[string]any)
+	both := withConditions(runtime.DeepCopyJSON(sampled), o, stamp)
+	return []map[string]any{sampled, plain, both}, nil
+}
+
+// questions are what is asked of an object: the rules for all kinds, and those of each check.
+type questions []health.Rules
+
+func compile(gk schema.GroupKind, checks []Check) (questions, error) {
+	asked := questions{nil}
+	for _, c := range checks {
+		current := c.Current
+		if current == "" {
+			current = "true"
+		}
+		rules, err := health.CompileRules([]engine.HealthExpr{{
+			Group: gk.Group, Kind: gk.Kind, Current: current, Failed: c.Failed, InProgress: c.InProgress,
+		}})
+		if err != nil {
+			return nil, err
+		}
+		asked = append(asked, rules)
+	}
+	return asked, nil
+}
+
+// passes tells why an object with a status is not healthy, or nil.
+func (q questions) passes(o *unstructured.Unstructured, status map[string]any) error {
+	object := o.DeepCopy()
+	if object.Object["status"] = status; len(status) == 0 {
+		delete(object.Object, "status")
+	}
+	var missed []string
+	for _, rules := range q {
+		if verdict := rules.Assess(object); verdict.Verdict != engine.Current {
+			missed = append(missed, fmt.Sprintf("it would be %s: %s", verdict.Verdict, verdict.Message))
+		}
+	}
+	if len(missed) > 0 {
+		return errors.New(strings.Join(missed, "; "))
+	}
+	return nil
+}

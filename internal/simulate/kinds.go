@@ -1,0 +1,66 @@
+package simulate
+
+import (
+	_ "embed" // The table of kinds is a file of text.
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+//go:embed kinds.txt
+var table string
+
+// known is a line of the table of kinds.
+type known struct {
+	plural   string
+	cluster  bool
+	versions []string
+}
+
+// Known tells the plural and the scope of a kind, and whether the table of well-known kinds has it. Those of
+// other kinds are guessed from the name.
+func Known(gk schema.GroupKind) (plural string, clusterScoped, isKnown bool) {
+	if k, ok := lookup(gk); ok {
+		return k.plural, k.cluster, true
+	}
+	return pluralOf(gk.Kind), clusterByName(gk.Kind), false
+}
+
+func lookup(gk schema.GroupKind) (known, bool) {
+	within := false
+	for line := range strings.Lines(table) {
+		if !strings.HasPrefix(line, " ") {
+			within = strings.TrimSpace(line) == gk.Group
+			continue
+		}
+		if !within {
+			continue
+		}
+		if fields := strings.Fields(line); fields[0] == gk.Kind {
+			return known{plural: fields[1], cluster: fields[2] == "Cluster", versions: strings.Split(fields[3], ",")}, true
+		}
+	}
+	return known{}, false
+}
+
+// pluralOf guesses a plural by the rules of English, as the generators of definitions do.
+func pluralOf(kind string) string {
+	name := strings.ToLower(kind)
+	if stem, ok := strings.CutSuffix(name, "y"); ok && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeiou") {
+		return stem + "ies"
+	}
+	for _, ending := range []string{"s", "x", "z", "ch", "sh"} {
+		if strings.HasSuffix(name, ending) {
+			return name + "es"
+		}
+	}
+	return name + "s"
+}
+
+// clusterByName tells that a name is one of the habit to put "Cluster" before the name of the same kind in
+// namespaces: ClusterIssuer is, Cluster and Clustered are not.
+func clusterByName(kind string) bool {
+	rest, ok := strings.CutPrefix(kind, "Cluster")
+	return ok && rest != "" && unicode.IsUpper(rune(rest[0]))
+}

@@ -1,0 +1,219 @@
+package simulate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/argoproj/argo-cd/v3/resource_customizations"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// The health checks of Argo CD come with test cases: for each kind a file names others that hold an object, and
+// what its health is. The status of an object that counts as healthy is a sample.
+const cases = "health_test.yaml"
+
+// sample is the status of a healthy object, as it is in a test case.
+type sample struct {
+	name, namespace string
+	replicas        any
+	status          map[string]any
+}
+
+// sampleOf finds the sample of a kind, one of the same version if there is one. A group or a kind of the name "_" stands for any: then a sample of the
+// same kind counts, or else, where the group has a directory of its own, one of another kind.
+func sampleOf(gvk schema.GroupVersionKind) (sample, bool, error) {
+	for _, dir := range []string{gvk.Group + "/" + gvk.Kind, gvk.Group + "/_", "_" + parent(gvk.Group) + "/_"} {
+		samples, err := samplesIn(dir)
+		if err != nil {
+			return sample{}, false, err
+		}
+		i := slices.IndexFunc(samples, func(o *unstructured.Unstructured) bool { return o.GroupVersionKind() == gvk })
+		if i < 0 {
+			i = slices.IndexFunc(samples, func(o *unstructured.Unstructured) bool { return o.GetKind() == gvk.Kind })
+		}
+		if i < 0 && len(samples) > 0 && !strings.HasPrefix(dir, "_") {
+			i = 0
+		}
+		if i >= 0 {
+			return newSample(samples[i]), true, nil
+		}
+	}
+	return sample{}, false, nil
+}
+
+// parent is the domain that a group is in, down to the last three or two labels: that of a wildcard.
+func parent(group string) string {
+	for at := strings.IndexByte(group, '.'); at >= 0; {
+		if _, err := resource_customizations.Embedded.ReadDir("_" + group[at:]); err == nil {
+			return group[at:]
+		}
+		next := strings.IndexByte(group[at+1:], '.')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return "." + group
+}
+
+func newSample(o *unstructured.Unstructured) sample {
+	status, _, _ := unstructured.NestedMap(o.Object, "status")
+	replicas, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
+	return sample{name: o.GetName(), namespace: o.GetNamespace(), replicas: replicas, status: status}
+}
+
+// samplesIn reads the healthy objects with a status in a directory of test cases.
+func samplesIn(dir string) ([]*unstructured.Unstructured, error) {
+	data, err := resource_customizations.Embedded.ReadFile(path.Join(dir, cases))
+	if err != nil {
+		return nil, nil // There is no such directory.
+	}
+	var index struct {
+		Tests []struct {
+			InputPath    string
+			HealthStatus struct{ Status string }
+		}
+	}
+	if err := yaml.Unmarshal(data, &index); err != nil {
+		return nil, fmt.Errorf("reading the samples in %q: %w", dir, err)
+	}
+	var samples []*unstructured.Unstructured
+	for _, test := range index.Tests {
+		if test.HealthStatus.Status != "Healthy" {
+			continue
+		}
+		o, err := sampleAt(path.Join(dir, test.InputPath))
+		if err != nil {
+			return nil, err
+		}
+		if status, found, err := unstructured.NestedMap(o.Object, "status"); err == nil && found && len(status) > 0 {
+			samples = append(samples, o)
+		}
+	}
+	return samples, nil
+}
+
+func sampleAt(name string) (*unstructured.Unstructured, error) {
+	data, err := resource_customizations.Embedded.ReadFile(name)
+	if err == nil {
+		data, err = yaml.YAMLToJSON(data)
+	}
+	o := &unstructured.Unstructured{}
+	if err == nil {
+		err = json.Unmarshal(data, &o.Object)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the sample %q: %w", name, err)
+	}
+	return o, nil
+}
+
+// rewriting makes the status of a sample that of an object.
+type rewriting struct {
+	sample     sample
+	object     *unstructured.Unstructured
+	now, later string
+}
+
+// value rewrites what is at a key, in depth.
+func (r rewriting) value(key string, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for k := range v {
+			if v[k] = r.value(k, v[k]); v[k] == nil {
+				delete(v, k)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = r.value(key, v[i])
+		}
+	case nil:
+		if strings.HasSuffix(key, "Time") {
+			return r.now
+		}
+	case string:
+		return r.text(key, v)
+	case int64, float64:
+		return r.number(key, v)
+	}
+	return value
+}
+
+// generations rewrites the generations in a status, and nothing else.
+func (r rewriting) generations(status map[string]any) map[string]any {
+	for key, value := range status {
+		switch v := value.(type) {
+		case map[string]any:
+			r.generations(v)
+		case []any:
+			for _, item := range v {
+				if entry, ok := item.(map[string]any); ok {
+					r.generations(entry)
+				}
+			}
+		case int64:
+			if isGeneration(key) {
+				status[key] = r.object.GetGeneration()
+			}
+		}
+	}
+	return status
+}
+
+func (r rewriting) text(key, text string) any {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil && isGeneration(key) {
+		return strconv.FormatInt(r.object.GetGeneration(), 10)
+	}
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		if isDeadline(key) {
+			return r.later
+		}
+		return r.now
+	}
+	switch {
+	case text == "":
+		return text
+	case text == r.sample.name:
+		return r.object.GetName()
+	case text == r.sample.namespace && r.object.GetNamespace() != "":
+		return r.object.GetNamespace()
+	}
+	return text
+}
+
+// number rewrites generations, and the numbers of replicas which are those that the sample asks for.
+func (r rewriting) number(key string, number any) any {
+	if isGeneration(key) {
+		return r.object.GetGeneration()
+	}
+	if strings.HasSuffix(strings.ToLower(key), "replicas") && number == r.sample.replicas {
+		if asked, found, err := unstructured.NestedInt64(r.object.Object, "spec", "replicas"); err == nil && found {
+			return asked
+		}
+	}
+	return number
+}
+
+func isGeneration(key string) bool {
+	lower := strings.ToLower(key)
+	return strings.HasSuffix(lower, "observedgeneration") || lower == "desiredgeneration"
+}
+
+// isDeadline tells that the time at a key is one to come: what has expired is not healthy.
+func isDeadline(key string) bool {
+	lower := strings.ToLower(key)
+	for _, word := range []string{"notafter", "renewal", "expir", "next"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
