@@ -90,8 +90,10 @@ type Need struct {
 	engine.Wait
 	What What
 	// Kind is the kind that must be served, Object the object that must come, go or be let go.
-	Kind   schema.GroupKind
-	Object engine.ObjectID
+	Kind schema.GroupKind
+	// Version is that in which the kind must be served.
+	Version string
+	Object  engine.ObjectID
 }
 
 // What is needed.
@@ -247,7 +249,7 @@ func (a *Applier) missingKind(result Result, u *unstructured.Unstructured) Resul
 	}
 	result.Wait = &Need{
 		Wait: engine.Wait{On: result.Entry.ID.String(), Reason: reason},
-		Kind: gvk.GroupKind(),
+		Kind: gvk.GroupKind(), Version: gvk.Version,
 	}
 	return result
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 func newGraph(g *globals) *cobra.Command {
 	o := offlineOptions{globals: g}
 	var format string
+	var check bool
 	cmd := &cobra.Command{
 		Use:   "graph [PATH]",
 		Short: "Print the dependency graph, and its cycles",
@@ -26,11 +28,19 @@ func newGraph(g *globals) *cobra.Command {
      which the units can go, as DOT or as Mermaid
   3. name every cycle
 
+With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, and
+waits that can never end, by dependencies, by health checks, by kinds whose definitions come later, or by all
+of them together. Values that are encrypted count as they are.
+
 A Kustomization is printed as NAMESPACE/NAME, anything else with its kind before that. The exit code is 1
-when there is a cycle.`,
-		Example: "  headgate graph\n  headgate graph . -o mermaid",
+when there is a cycle, or something that --check finds.`,
+		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.cluster.Marks = true
+			if check {
+				return checkGraph(cmd.Context(), o, args)
+			}
 			units, err := readDeclarations(cmd.Context(), o, args)
 			if err != nil {
 				return err
@@ -39,8 +49,37 @@ when there is a cycle.`,
 		},
 	}
 	bindOffline(cmd, &o)
+	cmd.Flags().BoolVar(&check, "check", false, "find what is wrong with the repository at PATH, and print nothing else")
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot or mermaid")
 	return cmd
+}
+
+// checkGraph prints what is wrong with a repository.
+func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
+	if len(args) == 0 {
+		return hint(errors.New("--check looks at a repository"), "headgate graph PATH --check")
+	}
+	o.dir = args[0]
+	units, err := o.units(ctx)
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for _, u := range units {
+		if u.Err != nil {
+			wrong++
+			fmt.Fprintf(o.io.Out, "✗ %s cannot be rendered: %s\n", u.Unit.ID, u.Err)
+		}
+	}
+	for _, knot := range flux.Knots(units) {
+		wrong++
+		fmt.Fprintf(o.io.Out, "✗ a wait that never ends: %s\n", strings.Join(knot.Steps, ";\n    "))
+	}
+	if wrong > 0 {
+		return errNo
+	}
+	fmt.Fprintf(o.io.Out, "✓ %d units: every wait can end\n", len(units))
+	return nil
 }
 
 // readDeclarations reads the units of the cluster, or those of a directory.

@@ -108,12 +108,13 @@ func (s *system) begin(ctx context.Context) error {
 	}
 	config := flux.Config{
 		Cluster: s.config, Store: s.store, Rewrite: s.rewrite, Reserved: flux.RootIDs(),
-		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n) },
+		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
 		ObserveSource: s.say.Source,
 	}
 	if s.metrics != nil {
 		config.Passed, config.Gone = s.metrics.Pass, s.metrics.Forget
 	}
+	s.options.simulation.apply(&config, s.say)
 	s.options.serving.apply(&config)
 	engine, err := flux.Start(ctx, config)
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
@@ -9,6 +10,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/source"
 )
+
+// strictGate is the gate of the upstream by which variables have to be defined.
+const strictGate = "StrictPostBuildSubstitutions"
 
 // serving is how the objects of a cluster are served, whoever owns the cluster. The flags have the
 // names of the upstream's.
@@ -19,6 +23,7 @@ type serving struct {
 	metricsAddr string
 	rewrite     []string
 	rewrites    source.Rewrites
+	gates       map[string]string
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
@@ -29,6 +34,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not check the server's certificate")
 	f.StringVar(&s.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys that serve every Kustomization with decryption")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "fetch from elsewhere: FROM=TO, both beginnings of URLs, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
+	f.StringToStringVar(&s.gates, "feature-gates", nil, "gates of the upstream: "+strictGate+"=false makes variables empty that are not defined")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
 }
 
@@ -36,6 +42,13 @@ func (s *serving) bind(f *pflag.FlagSet) {
 func (s *serving) check() error {
 	if _, err := labels.Parse(s.selector); err != nil {
 		return fmt.Errorf("--watch-label-selector: %w", err)
+	}
+	for gate, value := range s.gates {
+		if on, err := strconv.ParseBool(value); gate == strictGate && err == nil {
+			s.policy.LaxSubstitution = !on
+			continue
+		}
+		return fmt.Errorf("--feature-gates: %s=%s is not known; use %s=true or false", gate, value, strictGate)
 	}
 	var err error
 	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {

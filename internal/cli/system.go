@@ -35,6 +35,7 @@ type system struct {
 	mirror *gitserver.Mirror
 	token  string
 	log    *journal
+	report *report
 	leader leader
 	// metrics and endpoints are nil unless they are asked for.
 	metrics   *meter.Metrics

@@ -24,6 +24,8 @@ type upOptions struct {
 	ageKeyFile, auditLog   string
 	port                   int
 	charts                 *localCharts
+	simulation             simulation
+	report                 string
 	serving                serving
 }
 
@@ -52,6 +54,9 @@ func newUp(g *globals) *cobra.Command {
 			if err := o.serving.check(); err != nil {
 				return err
 			}
+			if err := o.simulation.check(o.globals); err != nil {
+				return err
+			}
 			return runUp(cmd.Context(), o)
 		},
 	}
@@ -67,13 +72,15 @@ func newUp(g *globals) *cobra.Command {
 	f.IntVar(&o.port, "port", 0, "port of the API server (default: that of last time, or a free one)")
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
 	o.charts.bind(f)
+	o.simulation.bind(f)
+	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and beside it as a table (.md)")
 	o.serving.bind(f)
 	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes parts")
 	return cmd
 }
 
 func runUp(ctx context.Context, o upOptions) error {
-	s := &system{options: o, say: progress.New(o.io.Err)}
+	s := &system{options: o, say: progress.New(o.io.Err), report: newReport()}
 	// What looks at the repository ends before the repository is taken away.
 	running, end := context.WithCancel(ctx)
 	err := s.start(running)
@@ -85,6 +92,9 @@ func runUp(ctx context.Context, o upOptions) error {
 	if ctx.Err() != nil {
 		s.say.Info("stopping", "")
 		err = nil
+	}
+	if written := s.report.write(o.report); written != nil && err == nil {
+		err = written
 	}
 	if stopped := s.stop(ctx); stopped != nil && err == nil {
 		err = stopped
@@ -150,9 +160,12 @@ func (s *system) stay(ctx context.Context) error {
 		if v == told {
 			continue
 		}
-		told = v
-		if err, end := s.conclude(v, states); end {
+		err, end, over := s.conclude(v, states)
+		if end {
 			return err
+		}
+		if over {
+			told = v
 		}
 	}
 }
@@ -197,20 +210,24 @@ func judge(states []runner.State) verdict {
 	return v
 }
 
-// conclude prints a summary when the whole has come to rest.
-func (s *system) conclude(v verdict, states []runner.State) (error, bool) {
+// conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
+// It is not over while stand-ins may yet be made.
+func (s *system) conclude(v verdict, states []runner.State) (err error, end, over bool) {
 	if !v.rest {
-		return nil, false
+		return nil, false, true
 	}
 	if v.ready {
 		s.summary(states)
-		return nil, s.options.exit
+		return nil, s.options.exit, true
+	}
+	if engine := s.leader.current(); engine != nil && engine.Providing() {
+		return nil, false, false
 	}
 	s.explain(states)
 	if s.options.exit {
-		return errNo, true
+		return errNo, true, true
 	}
-	return nil, false
+	return nil, false, true
 }
 
 func (s *system) summary(states []runner.State) {
@@ -222,6 +239,7 @@ func (s *system) summary(states []runner.State) {
 		}
 	}
 	s.say.Done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
+	s.tellStandIns()
 	if len(suspended) > 0 {
 		s.say.Info("suspended", strings.Join(suspended, ", "))
 	}

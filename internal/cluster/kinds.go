@@ -144,6 +144,18 @@ func (k *Kinds) Find(gvk schema.GroupVersionKind) (Resource, bool) {
 	return k.Lookup(gvk)
 }
 
+// Defined tells whether a CRD brings a kind.
+func (k *Kinds) Defined(gk schema.GroupKind) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for _, known := range k.byCRD {
+		if known == gk {
+			return true
+		}
+	}
+	return false
+}
+
 // Versions returns the versions in which a kind is served.
 func (k *Kinds) Versions(gk schema.GroupKind) []string {
 	k.mu.RLock()

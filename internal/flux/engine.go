@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
@@ -46,6 +47,10 @@ type Config struct {
 	InsecureKubeconfigTLS bool
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
+	// Simulate, when set, has stand-ins made; the cluster must be nobody else's. Simulated, when set, is told of
+	// each. It must not block.
+	Simulate  *Simulate
+	Simulated func(StandIn)
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Observe, when set, is told what units do; ObserveSource what goes wrong with sources. They
@@ -70,8 +75,10 @@ type Engine struct {
 	registry *kustomizationRegistry
 	releases *releases
 	charts   *releaseCharts
-	recovery recovery
-	swept    chan struct{}
+	// simulation is nil where everything is real.
+	simulation *simulation
+	recovery   recovery
+	swept      chan struct{}
 }
 
 // syncTimeout bounds the first lists.
@@ -80,6 +87,14 @@ const syncTimeout = time.Minute
 // Start starts an Engine; it runs until ctx ends, which Wait waits for. Definitions of the served
 // kinds have to be installed before.
 func Start(ctx context.Context, cfg Config) (*Engine, error) {
+	simulation, err := newSimulation(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if simulation != nil {
+		cfg.Cluster = simulation.wrap(cfg.Cluster)
+		cfg.Policy.Marks, cfg.Policy.LeaveOut = simulation.marks, simulation.leaveOut
+	}
 	client, err := kubernetes.NewForConfig(cfg.Cluster)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -88,7 +103,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
-	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{})}
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -97,6 +112,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources.reach = reach{
 		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
 	}
+	e.sources.simulation = simulation
 	e.sources.setRewrites(cfg.Rewrites)
 	if e.sources.generators, err = newGenerators(e.sources, cfg.Policy, cfg.Selector); err != nil {
 		return nil, err
@@ -143,6 +159,10 @@ func (e *Engine) start(ctx context.Context) error {
 		return err
 	}
 	e.charts.run(ctx)
+	if e.simulation != nil {
+		e.simulation.engine = e
+		go e.simulation.run(ctx)
+	}
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
@@ -199,6 +219,11 @@ func (e *Engine) Wait() { <-e.swept }
 
 // Runner gives access to where the units stand.
 func (e *Engine) Runner() *runner.Runner { return e.runner }
+
+// ours tells whether objects of a kind are served here.
+func (e *Engine) ours(gk schema.GroupKind) bool {
+	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group
+}
 
 // Nudge has every source fetched at once whose URL matches.
 func (e *Engine) Nudge(matches func(url string) bool) { e.sources.nudgeURL(matches) }

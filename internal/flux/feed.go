@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -235,6 +236,11 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 	f.restore(o)
 	defer time.AfterFunc(fetchPatience, f.settle).Stop()
 	got, err := o.fetch(ctx, f)
+	if err != nil && !errors.Is(err, errPending) {
+		if stub, made := f.sources.simulation.chart(o, engine.SourceID(f.key), err); made {
+			got, err = stub, nil
+		}
+	}
 	if err != nil {
 		return err
 	}

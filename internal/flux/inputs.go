@@ -63,6 +63,9 @@ func (r versionReader) Secret(ctx context.Context, namespace, name string) (map[
 func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
 	options := optionsOf(ks)
 	options.NoRemoteBases = t.NoRemoteBases
+	if t.LeaveOut != nil {
+		options.LeaveOut = t.LeaveOut(unitID(ks.Namespace, ks.Name))
+	}
 	keys, err := t.keysOf(ctx, ks, reader)
 	if err != nil {
 		return runner.Inputs{}, err
@@ -71,6 +74,9 @@ func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, rea
 	options.Substitute, err = variablesOf(ctx, ks, reader)
 	if err != nil {
 		return runner.Inputs{}, err
+	}
+	if options.Substitute != nil {
+		options.Substitute.Strict = !t.LaxSubstitution
 	}
 	digest, err := digestOf(ks, options)
 	if err != nil {
@@ -132,6 +138,26 @@ func (t Policy) keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reade
 	if d == nil {
 		return nil, nil
 	}
+	if mark := t.marks(ks); mark != nil {
+		keys, err := t.realKeys(ctx, ks, reader)
+		if err != nil {
+			keys = nil
+		}
+		return keys.WithStandIn(mark), nil
+	}
+	return t.realKeys(ctx, ks, reader)
+}
+
+// marks returns what makes the stand-ins of what the unit cannot decrypt, nil when there are none.
+func (t Policy) marks(ks *kustomizev1.Kustomization) func(key string) string {
+	if t.Marks == nil {
+		return nil
+	}
+	return t.Marks(unitID(ks.Namespace, ks.Name))
+}
+
+func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+	d := ks.Spec.Decryption
 	if d.Provider != "sops" {
 		return nil, fmt.Errorf("spec.decryption.provider: %q is not known; use \"sops\"", d.Provider)
 	}
@@ -181,8 +207,8 @@ func variablesOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Read
 	}
 	maps.Copy(variables, pb.Substitute)
 	return &substitute.Options{
-		Variables: variables, Strict: true,
-		Always: ks.GetSubstituteStrategy() == kustomizev1.SubstituteStrategyAlways,
+		Variables: variables,
+		Always:    ks.GetSubstituteStrategy() == kustomizev1.SubstituteStrategyAlways,
 	}, nil
 }
 

@@ -26,6 +26,14 @@ type Policy struct {
 	// AgeSecret, when not empty, is a Secret in the namespace of the root whose keys serve every
 	// Kustomization that decrypts, beside those of its own Secret.
 	AgeSecret string
+	// LaxSubstitution makes a variable empty that is not defined and has no default.
+	LaxSubstitution bool
+	// LeaveOut, when set, returns what has what is not in the source left out of a unit's build, nil when
+	// nothing is.
+	LeaveOut func(engine.UnitID) func(entry string)
+	// Marks, when set, returns what makes stand-ins of the values that a unit cannot decrypt, nil when it
+	// makes none.
+	Marks func(engine.UnitID) func(key string) string
 }
 
 // declare reads a Kustomization into a unit.

@@ -34,6 +34,8 @@ type OfflineOptions struct {
 	// Generation is that of a HelmChart that the cluster has, and 0 of another one: the version of a chart
 	// with values of its own shows it.
 	Generation func(engine.SourceID) int64
+	// Marks puts stand-ins in the place of values that cannot be decrypted.
+	Marks bool
 	// ClusterWide tells of a kind that has no namespaces, if it knows the kind.
 	ClusterWide func(schema.GroupVersionKind) (is, known bool)
 }
@@ -137,7 +139,7 @@ func (w *walk) visit(ctx context.Context, d declared) {
 }
 
 func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*unstructured.Unstructured, error) {
-	inputs, err := Policy{}.inputsOf(ctx, ks, w)
+	inputs, err := w.policy().inputsOf(ctx, ks, w)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +164,14 @@ func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*un
 		objects = append(objects, o)
 	}
 	return engine.Sort(objects), nil
+}
+
+func (w *walk) policy() Policy {
+	if !w.options.Marks {
+		return Policy{}
+	}
+	mark := func(key string) string { return "encrypted-" + key }
+	return Policy{Marks: func(engine.UnitID) func(string) string { return mark }}
 }
 
 // take enters what was rendered, and the units among it.

@@ -41,6 +41,8 @@ type sources struct {
 
 	objects    *cluster.Objects
 	generators *generators
+	// simulation is nil where everything is real.
+	simulation *simulation
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
 	// outdated tells that a chart is not what its release declares.

@@ -17,7 +17,7 @@ var arrows = map[string][]string{
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
-	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/flux/crds"},
+	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "internal/flux/crds"},
 	"internal/flux/crds":                  {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},

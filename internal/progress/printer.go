@@ -115,6 +115,9 @@ func (p *Printer) Problem(subject, text string) { p.line(red, "✗", subject, te
 // Note prints what a unit did. A wait is printed when it begins; what changes while it lasts is left
 // to the journal.
 func (p *Printer) Note(n runner.Note) {
+	if n.Began {
+		return
+	}
 	subject := subjectOf(n.Unit)
 	defer p.poke()
 	waiting := n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForHealth ||

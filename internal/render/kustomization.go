@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
@@ -195,6 +196,39 @@ func refuseRemote(k *types.Kustomization) error {
 		}
 	}
 	return nil
+}
+
+// withoutRemote takes what is somewhere else out of a kustomization, and tells of it. What cannot be read
+// stays as it is, for kustomize to refuse.
+func withoutRemote(data []byte, told func(entry string)) []byte {
+	content := map[string]any{}
+	if err := yaml.Unmarshal(data, &content); err != nil {
+		return data
+	}
+	found := false
+	for _, field := range []string{"resources", "bases", "components"} {
+		entries, ok := content[field].([]any)
+		if !ok {
+			continue
+		}
+		content[field] = slices.DeleteFunc(entries, func(entry any) bool {
+			text, ok := entry.(string)
+			if !ok || !isRemote(text) {
+				return false
+			}
+			found = true
+			told(text)
+			return true
+		})
+	}
+	if !found {
+		return data
+	}
+	out, err := yaml.Marshal(content)
+	if err != nil {
+		return data
+	}
+	return out
 }
 
 // isRemote tells whether an entry of a kustomization is read from somewhere else.

@@ -26,6 +26,7 @@ type opener struct {
 	decrypted []string
 	secrets   map[string]bool
 	noRemote  bool
+	leaveOut  func(entry string)
 	// schema is set once a kustomization brings a schema. The library keeps it for the process, so
 	// that a build that shares the library stops there.
 	schema, shared bool
@@ -35,6 +36,9 @@ type opener struct {
 // are read after it, and decrypted then.
 func (o *opener) open(rel string, data []byte) ([]byte, error) {
 	if slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(rel)) {
+		if o.leaveOut != nil {
+			data = withoutRemote(data, o.leaveOut)
+		}
 		return data, o.learn(rel, data)
 	}
 	format, ours := o.encrypted[rel]

@@ -46,6 +46,9 @@ type Options struct {
 	Substitute *substitute.Options
 	// NoRemoteBases refuses to read anything from outside of the tree.
 	NoRemoteBases bool
+	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and
+	// is told which these are.
+	LeaveOut func(entry string)
 }
 
 // Result is what was rendered. Its objects must not be changed.
@@ -99,7 +102,7 @@ func (r *Renderer) Build(ctx context.Context, tree *source.Tree, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases}
+	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases, leaveOut: o.LeaveOut}
 	f.opened = opener.open
 	if err := f.prepare(dir, o); err != nil {
 		return nil, err

@@ -154,6 +154,13 @@ func (r *Runner) note(u *unit, phase engine.Phase, text string, failed bool) {
 	}
 }
 
+// began tells the observer that a pass for something new begins.
+func (r *Runner) began(u *unit) {
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseRendering, Text: "begins", Began: true})
+	}
+}
+
 // State is where a unit stands, for those who look from outside.
 type State struct {
 	Unit      engine.UnitID

@@ -90,8 +90,9 @@ type Note struct {
 	Unit  engine.UnitID `json:"unit"`
 	Phase engine.Phase  `json:"phase"`
 	Text  string        `json:"text"`
-	// Failed marks bad news.
+	// Failed marks bad news, and Began the begin of a pass for something new.
 	Failed bool `json:"failed,omitempty"`
+	Began  bool `json:"began,omitempty"`
 }
 
 // Runner runs units on one cluster.

@@ -149,6 +149,9 @@ func (r *Runner) begin(u *unit) {
 		Key:     u.wants(fact),
 		Started: now, Deadline: now.Add(u.Timeout),
 	}
+	if u.pass.Key != u.last.Key {
+		r.began(u)
+	}
 	u.needs, u.changes, u.announced = nil, nil, ""
 	r.stats.Passes++
 	r.setTimer(u, now.Add(slow))

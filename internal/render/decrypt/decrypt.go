@@ -107,12 +107,16 @@ func (k *Keys) Data(data []byte, in, out Format) (plain []byte, err error) {
 		return nil, errors.New("its sops metadata cannot be read")
 	}
 	key, err := k.DataKey(&tree)
-	if err != nil {
+	switch {
+	case err != nil && k.standIn != nil:
+		k.markTree(&tree)
+	case err != nil:
 		return nil, err
-	}
-	if _, err := tree.Decrypt(key, aes.NewCipher()); err != nil {
-		// The library's error may quote what it decrypts.
-		return nil, errors.New("decrypting it: a value does not fit its key, or was changed by hand")
+	default:
+		if _, err := tree.Decrypt(key, aes.NewCipher()); err != nil {
+			// The library's error may quote what it decrypts.
+			return nil, errors.New("decrypting it: a value does not fit its key, or was changed by hand")
+		}
 	}
 	if plain, err = storeOf(out).EmitPlainFile(tree.Branches); err != nil {
 		return nil, fmt.Errorf("it was decrypted, but cannot be written as %s", out)

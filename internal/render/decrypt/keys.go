@@ -46,6 +46,8 @@ type Keys struct {
 	// hidden is what no error may show.
 	hidden []string
 	digest string
+	// standIn makes what stands for a value that cannot be decrypted; nil leaves that an error.
+	standIn func(key string) string
 }
 
 // NewKeys reads the data of a Secret, entry by entry as kustomize-controller does:

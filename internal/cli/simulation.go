@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/progress"
+)
+
+// simulation says for what there are stand-ins.
+type simulation struct {
+	what      []string
+	overrides string
+	want      *flux.Simulate
+}
+
+// simulated are the sorts of stand-ins, in the order in which they are made.
+var simulated = []string{"charts", "secrets", "crds", "health"}
+
+func (s *simulation) bind(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.what, "simulate", nil,
+		"put stand-ins in the place of what neither the embedded cluster nor the network has: "+strings.Join(simulated, ", ")+" (all without a value)")
+	f.Lookup("simulate").NoOptDefVal = strings.Join(simulated, ",")
+	f.StringVar(&s.overrides, "simulate-health", "", "file with the statuses of kinds that --simulate does not know how to make healthy")
+}
+
+// check tells what is wrong with the flags.
+func (s *simulation) check(g *globals) error {
+	if len(s.what) == 0 {
+		return nil
+	}
+	if g.real() {
+		return errors.New("--simulate: stand-ins are for the embedded cluster, and never for that of --kubeconfig")
+	}
+	for _, one := range s.what {
+		if !slices.Contains(simulated, one) {
+			return fmt.Errorf("--simulate: %q is not known; use %s", one, strings.Join(simulated, ", "))
+		}
+	}
+	has := func(one string) bool { return slices.Contains(s.what, one) }
+	s.want = &flux.Simulate{CRDs: has("crds"), Health: has("health"), Charts: has("charts"), Secrets: has("secrets")}
+	if s.overrides == "" {
+		return nil
+	}
+	data, err := os.ReadFile(s.overrides)
+	if err != nil {
+		return fmt.Errorf("--simulate-health: %w", err)
+	}
+	if s.want.Overrides, err = flux.ParseOverrides(data); err != nil {
+		return fmt.Errorf("--simulate-health: %s: %w", s.overrides, err)
+	}
+	return nil
+}
+
+// apply enters the flags into the configuration of an engine.
+func (s *simulation) apply(c *flux.Config, say *progress.Printer) {
+	c.Simulate = s.want
+	c.Simulated = func(one flux.StandIn) {
+		text := "stands in for " + one.Name
+		if one.For != "" {
+			text += ", for which " + one.For + " waited"
+		}
+		say.Info("simulated "+one.What, text)
+	}
+}
+
+// tellStandIns says how much is not real.
+func (s *system) tellStandIns() {
+	engine := s.leader.current()
+	if engine == nil {
+		return
+	}
+	all := engine.StandIns()
+	s.report.standIns(all)
+	counts := map[string]int{}
+	for _, one := range all {
+		counts[one.What]++
+	}
+	if len(all) == 0 {
+		return
+	}
+	var parts []string
+	for _, what := range []string{"Chart", "Remote", "Secret", "CustomResourceDefinition", "Status", "Object"} {
+		if counts[what] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
+		}
+	}
+	s.say.Info("simulated", strings.Join(parts, ", "))
+}

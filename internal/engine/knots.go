@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Declared is a unit with what it is known to apply.
+type Declared struct {
+	Unit *Unit
+	// Objects are what it applies, Defines the kinds that these define, and Uses the other kinds.
+	Objects []ObjectID
+	Defines []schema.GroupKind
+	Uses    []schema.GroupKind
+}
+
+// Knot is a wait that can never end.
+type Knot struct {
+	// Steps say, one after the other, what cannot happen before what.
+	Steps []string
+}
+
+// String is one line.
+func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
+
+// Knots finds the waits that can never end, whatever the cluster does: units that wait for each other,
+// be it by their dependencies, by the health of objects, by the kinds that these need, or by all of them
+// together; dependencies that nobody declares; and health checks of units that nobody declares. Of what
+// nobody is known to apply it says nothing else: a chart or a controller may bring it. Object returns the
+// object that declares a unit.
+func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
+	k := knotter{
+		object: object,
+		units:  map[UnitID]*Unit{}, owner: map[ObjectID]UnitID{}, definer: map[schema.GroupKind]UnitID{},
+		why: map[[2]UnitID]string{}, graph: Graph{},
+	}
+	for _, d := range all {
+		k.units[d.Unit.ID] = d.Unit
+		for _, o := range d.Objects {
+			k.owner[o] = d.Unit.ID
+		}
+		for _, gk := range d.Defines {
+			k.definer[gk] = d.Unit.ID
+		}
+	}
+	for _, d := range all {
+		k.look(d)
+	}
+	for _, cycle := range k.graph.Cycles() {
+		var steps []string
+		for i := range len(cycle) - 1 {
+			if step := k.why[[2]UnitID{cycle[i], cycle[i+1]}]; step != "" {
+				steps = append(steps, step)
+			}
+		}
+		k.found = append(k.found, Knot{Steps: steps})
+	}
+	slices.SortFunc(k.found, func(a, b Knot) int { return strings.Compare(a.String(), b.String()) })
+	return slices.CompactFunc(k.found, func(a, b Knot) bool { return a.String() == b.String() })
+}
+
+// knotter builds a graph of two moments for each unit: when it begins, and when it is ready.
+type knotter struct {
+	object  func(UnitID) ObjectID
+	units   map[UnitID]*Unit
+	owner   map[ObjectID]UnitID
+	definer map[schema.GroupKind]UnitID
+	graph   Graph
+	why     map[[2]UnitID]string
+	found   []Knot
+}
+
+// ready is the moment when a unit is; the unit itself stands for the one when it begins.
+func ready(id UnitID) UnitID {
+	id.Name += "\x00ready"
+	return id
+}
+
+func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
+	k.graph[later] = append(k.graph[later], earlier)
+	if key := [2]UnitID{later, earlier}; k.why[key] == "" {
+		k.why[key] = fmt.Sprintf(format, args...)
+	}
+}
+
+func (k *knotter) look(d Declared) {
+	id := d.Unit.ID
+	k.after(ready(id), id, "")
+	if parent, known := k.owner[k.object(id)]; known && parent != id {
+		k.after(id, parent, "%s is made by %s", id, parent)
+	}
+	for _, on := range d.Unit.Dependencies {
+		switch owner, known := k.owner[on.Object]; {
+		case on.Unit == (UnitID{}) && known && owner != id:
+			k.after(id, owner, "%s depends on %s of %s", id, on.Object, owner)
+		case on.Unit == (UnitID{}):
+		case k.units[on.Unit] == nil:
+			k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf("%s depends on %s, which nobody declares", id, on.Unit)}})
+		default:
+			k.after(id, ready(on.Unit), "%s depends on %s", id, on.Unit)
+		}
+	}
+	for _, gk := range d.Uses {
+		if definer, known := k.definer[gk]; known && definer != id {
+			k.after(ready(id), definer, "%s applies objects of %s, which %s defines", id, gk, definer)
+		}
+	}
+	k.lookAtHealth(d)
+}
+
+func (k *knotter) lookAtHealth(d Declared) {
+	id := d.Unit.ID
+	checks := d.Unit.Health.Checks
+	if d.Unit.Health.Wait {
+		checks = nil
+		for _, o := range d.Objects {
+			checks = append(checks, Entry{ID: o})
+		}
+	}
+	for _, check := range checks {
+		child := UnitID{Kind: check.ID.Kind, Namespace: check.ID.Namespace, Name: check.ID.Name}
+		owner, owned := k.owner[check.ID]
+		switch {
+		case k.units[child] != nil && k.object(child) == check.ID:
+			k.after(ready(id), ready(child), "%s waits for the health of %s", id, child)
+		case owned && owner != id:
+			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
+		case !owned && check.ID == k.object(child):
+			k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf("%s waits for the health of %s, which nobody declares", id, check.ID)}})
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func unitNamed(name string) UnitID { return UnitID{Kind: "Unit", Namespace: "ns", Name: name} }
+
+func objectNamed(kind, name string) ObjectID {
+	return ObjectID{Kind: kind, Namespace: "ns", Name: name}
+}
+
+// declared makes a unit: what it depends on, whose health it waits for, and what it applies.
+func declared(name string, depends []string, checks, objects []ObjectID) Declared {
+	u := &Unit{ID: unitNamed(name)}
+	for _, d := range depends {
+		u.Dependencies = append(u.Dependencies, Dependency{Unit: unitNamed(d)})
+	}
+	for _, c := range checks {
+		u.Health.Checks = append(u.Health.Checks, Entry{ID: c})
+	}
+	return Declared{Unit: u, Objects: objects}
+}
+
+func TestKnots(t *testing.T) {
+	thing := schema.GroupKind{Group: "example.com", Kind: "Thing"}
+	defining := declared("definer", []string{"user"}, nil, nil)
+	defining.Defines = []schema.GroupKind{thing}
+	using := declared("user", nil, nil, nil)
+	using.Uses = []schema.GroupKind{thing}
+	waiting := declared("parent", nil, nil, []ObjectID{objectNamed("Unit", "child"), objectNamed("Unit", "other")})
+	waiting.Unit.Health.Wait = true
+	for name, tt := range map[string]struct {
+		units []Declared
+		want  []string
+	}{
+		"a line": {[]Declared{declared("a", nil, nil, nil), declared("b", []string{"a"}, nil, nil)}, nil},
+		"a cycle": {
+			[]Declared{declared("a", []string{"b"}, nil, nil), declared("b", []string{"a"}, nil, nil)},
+			[]string{"Unit/ns/a depends on Unit/ns/b; Unit/ns/b depends on Unit/ns/a"},
+		},
+		"nobody": {[]Declared{declared("a", []string{"gone"}, nil, nil)}, []string{"Unit/ns/a depends on Unit/ns/gone, which nobody declares"}},
+		"a health check of what comes after": {
+			[]Declared{
+				declared("a", nil, []ObjectID{objectNamed("Deployment", "web")}, nil),
+				declared("b", []string{"a"}, nil, []ObjectID{objectNamed("Deployment", "web")}),
+			},
+			[]string{"Unit/ns/a waits for the health of Deployment/ns/web of Unit/ns/b; Unit/ns/b depends on Unit/ns/a"},
+		},
+		"a health check of what is its own": {
+			[]Declared{declared("a", nil, []ObjectID{objectNamed("Deployment", "web")}, []ObjectID{objectNamed("Deployment", "web")})}, nil,
+		},
+		"a health check of what a controller may make": {[]Declared{declared("a", nil, []ObjectID{objectNamed("Deployment", "web")}, nil)}, nil},
+		"a kind that comes after": {
+			[]Declared{defining, using},
+			[]string{"Unit/ns/definer depends on Unit/ns/user; Unit/ns/user applies objects of Thing.example.com, which Unit/ns/definer defines"},
+		},
+		"a parent that waits for its children, one of which waits for it": {
+			[]Declared{waiting, declared("child", []string{"parent"}, nil, nil), declared("other", nil, nil, nil)},
+			[]string{"Unit/ns/child depends on Unit/ns/parent; Unit/ns/parent waits for the health of Unit/ns/child"},
+		},
+		"a unit that nobody declares": {
+			[]Declared{declared("a", nil, []ObjectID{objectNamed("Unit", "gone")}, nil)},
+			[]string{"Unit/ns/a waits for the health of Unit/ns/gone, which nobody declares"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, k := range Knots(tt.units, func(id UnitID) ObjectID {
+				return ObjectID{Kind: "Unit", Namespace: id.Namespace, Name: id.Name}
+			}) {
+				got = append(got, k.String())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if strings.Contains(strings.Join(got, ""), "\x00") {
+				t.Error("a moment shows")
+			}
+		})
+	}
+}

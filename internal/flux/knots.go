@@ -1,0 +1,45 @@
+package flux
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Knots finds the waits in a repository that can never end.
+func Knots(units []OfflineUnit) []engine.Knot {
+	var all []engine.Declared
+	for i := range units {
+		u := &units[i]
+		d := engine.Declared{Unit: &u.Unit}
+		for _, o := range u.Objects {
+			d.Objects = append(d.Objects, engine.IDOf(o))
+			d.Uses = append(d.Uses, o.GroupVersionKind().GroupKind())
+			if gk, defines := definedBy(o); defines {
+				d.Defines = append(d.Defines, gk)
+			}
+		}
+		all = append(all, d)
+	}
+	return engine.Knots(all, objectOfUnit)
+}
+
+// objectOfUnit is the object that declares a unit.
+func objectOfUnit(id engine.UnitID) engine.ObjectID {
+	gk := kustomizationKind
+	if id.Kind == helmReleaseKind.Kind {
+		gk = helmReleaseKind
+	}
+	return engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// definedBy is the kind that a CRD defines.
+func definedBy(o *unstructured.Unstructured) (schema.GroupKind, bool) {
+	if o.GetKind() != "CustomResourceDefinition" {
+		return schema.GroupKind{}, false
+	}
+	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+	return schema.GroupKind{Group: group, Kind: kind}, kind != ""
+}

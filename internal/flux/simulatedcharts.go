@@ -1,0 +1,86 @@
+package flux
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/simulate"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// reasonSimulated is our reason for sources that have a stub.
+const reasonSimulated = "Simulated"
+
+// chart makes a stub of the chart that a source cannot get, if it may; the error is why it could not.
+func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetched, bool) {
+	if s == nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	allowed := s.charts[id]
+	s.mu.Unlock()
+	name, version, isChart := chartOfOrigin(o)
+	if !allowed || !isChart {
+		return nil, false
+	}
+	data, err := simulate.Chart(name, version, nil)
+	if err != nil {
+		s.engine.cfg.Log.Info("a chart cannot be simulated", "source", id.String(), "error", err.Error())
+		return nil, false
+	}
+	s.note("Chart", fmt.Sprintf("%s %s of %s", name, version, id), "")
+	revision := version
+	if o.kind() == ociRepositoryKinds {
+		revision += "@" + simulate.Digest(data)
+	}
+	text := fmt.Sprintf("a stub of chart '%s' with version '%s', since it cannot be fetched: %s", name, version, failure)
+	return &fetched{
+		ready: func(*source.Artifact) (string, string) { return reasonSimulated, text },
+		event: func(*source.Artifact) string { return text }, told: reasonSimulated,
+		observe: func(origin, *conditions) {},
+		store: func(store *source.Store, key source.Key) error {
+			_, err := store.PutFile(key, revision, fmt.Sprintf("%s-%s.tgz", name, version), data, nil, time.Now())
+			return err
+		},
+	}, true
+}
+
+// chartOfOrigin is the chart that a source is to have.
+func chartOfOrigin(o origin) (name, version string, ok bool) {
+	switch r := o.(type) {
+	case ociRepository:
+		ref := &sourcev1.OCIRepositoryRef{}
+		if r.Spec.Reference != nil {
+			ref = r.Spec.Reference
+		}
+		copied := r.Spec.LayerSelector != nil && r.Spec.LayerSelector.Operation == sourcev1.OCILayerCopy
+		return path.Base(r.Spec.URL), someVersion(orDefault(ref.Tag, ref.SemVer)), copied
+	case helmChart:
+		return path.Base(r.Spec.Chart), someVersion(r.Spec.Version), r.Spec.SourceRef.Kind == sourcev1.HelmRepositoryKind
+	}
+	return "", "", false
+}
+
+var versionNumber = regexp.MustCompile(`\d+(\.\d+)?(\.\d+)?(-[0-9A-Za-z.-]+)?`)
+
+// someVersion is a version that a range names, as whole as it has to be.
+func someVersion(text string) string {
+	found := versionNumber.FindString(text)
+	if found == "" {
+		return "0.0.0"
+	}
+	number, suffix, cut := strings.Cut(found, "-")
+	for strings.Count(number, ".") < 2 {
+		number += ".0"
+	}
+	if cut {
+		number += "-" + suffix
+	}
+	return number
+}

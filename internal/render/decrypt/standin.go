@@ -1,0 +1,80 @@
+package decrypt
+
+import (
+	"encoding/base64"
+	"regexp"
+
+	"github.com/getsops/sops/v3"
+)
+
+// WithStandIn returns keys that put a stand-in in the place of each value that they cannot decrypt; mark
+// makes it from the key that the value has. What can be decrypted is.
+func (k *Keys) WithStandIn(mark func(key string) string) *Keys {
+	out := &Keys{}
+	if k != nil {
+		*out = *k
+	}
+	out.standIn = mark
+	out.digest += " with stand-ins"
+	return out
+}
+
+// encrypted is what SOPS writes for a value; the group is the type that it has in clear.
+var encrypted = regexp.MustCompile(`^ENC\[AES256_GCM,.*type:(\w+)\]$`)
+
+// markTree replaces the values of a tree that are encrypted.
+func (k *Keys) markTree(tree *sops.Tree) {
+	for i := range tree.Branches {
+		branch := tree.Branches[i]
+		tree.Branches[i] = k.markBranch(branch, k.standIn, kindOf(branch) == "Secret")
+	}
+}
+
+func kindOf(branch sops.TreeBranch) string {
+	for _, item := range branch {
+		if item.Key == "kind" {
+			kind, _ := item.Value.(string)
+			return kind
+		}
+	}
+	return ""
+}
+
+// markBranch marks one level; the values of a Secret's data are in base64.
+func (k *Keys) markBranch(branch sops.TreeBranch, mark func(string) string, secret bool) sops.TreeBranch {
+	for i, item := range branch {
+		key, _ := item.Key.(string)
+		below := mark
+		if secret && key == "data" {
+			below = func(key string) string { return base64.StdEncoding.EncodeToString([]byte(mark(key))) }
+		}
+		branch[i].Value = k.markValue(key, item.Value, below)
+	}
+	return branch
+}
+
+func (k *Keys) markValue(key string, value any, mark func(string) string) any {
+	switch v := value.(type) {
+	case sops.TreeBranch:
+		return k.markBranch(v, mark, false)
+	case []any:
+		for i := range v {
+			v[i] = k.markValue(key, v[i], mark)
+		}
+		return v
+	case string:
+		found := encrypted.FindStringSubmatch(v)
+		if found == nil {
+			return v
+		}
+		if plain, typed := plainOf[found[1]]; typed {
+			return plain
+		}
+		return mark(key)
+	default:
+		return value
+	}
+}
+
+// plainOf are the stand-ins of values that are no text.
+var plainOf = map[string]any{"int": 0, "float": 0.0, "bool": false}

@@ -1,0 +1,139 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Demands are what all units together wait for from outside, for whoever can provide it.
+type Demands struct {
+	// Moving is set while something is under way, of which more may come.
+	Moving bool
+	// Units counts the units, Ready those of them that are ready or suspended.
+	Units, Ready int
+	// Kinds are those that have to be served, Sources those that have nothing to give.
+	Kinds   map[schema.GroupVersionKind]engine.UnitID
+	Sources map[engine.SourceID]engine.UnitID
+	// Objects are those that have to be healthy.
+	Objects []ObjectDemand
+	// Failed are the units that failed before their objects could be looked at.
+	Failed []State
+}
+
+// ObjectDemand is an object that a unit waits for.
+type ObjectDemand struct {
+	engine.ObjectHealth
+	// Unit waits for it; Exprs are by which it judges the kind, besides the rules for all.
+	Unit  engine.UnitID
+	Exprs []engine.HealthExpr
+	// Gone is set when the object does not exist.
+	Gone bool
+}
+
+// Demands returns what the units of the engine's own cluster wait for.
+func (r *Runner) Demands(ctx context.Context) Demands {
+	got := make(chan Demands, 1)
+	r.mail.post(func() { got <- r.demands() })
+	select {
+	case d := <-got:
+		return d
+	case <-ctx.Done():
+		return Demands{Moving: true}
+	}
+}
+
+func (r *Runner) demands() Demands {
+	d := Demands{
+		Units: len(r.units), Kinds: map[schema.GroupVersionKind]engine.UnitID{}, Sources: map[engine.SourceID]engine.UnitID{},
+	}
+	for _, u := range r.units {
+		switch {
+		case u.Suspended || r.unitReady(u) && u.phase == engine.PhaseReady && !u.busy && !u.queued:
+			d.Ready++
+		case u.busy || u.queued || u.looking:
+			d.Moving = true
+		case u.Target.Cluster == "":
+			r.demand(u, &d)
+		}
+	}
+	return d
+}
+
+// demand adds what one unit waits for.
+func (r *Runner) demand(u *unit, d *Demands) {
+	for _, need := range u.needs {
+		if need.What == apply.KindServed {
+			d.Kinds[need.Kind.WithVersion(need.Version)] = u.ID
+		}
+	}
+	switch u.phase {
+	case engine.PhaseWaitingForSource:
+		fact, _ := r.cfg.Sources.Source(u.Source)
+		d.Moving = d.Moving || fact.Pending
+		if !fact.Pending {
+			d.Sources[u.Source] = u.ID
+		}
+	case engine.PhaseWaitingForDependencies:
+		for _, f := range r.dependencies(u) {
+			if f.Dependency.Unit == (engine.UnitID{}) && !f.Met {
+				r.demandObject(u, engine.Entry{ID: f.Dependency.Object}, d)
+			}
+		}
+	case engine.PhaseFailed:
+		d.Failed = append(d.Failed, State{Unit: u.ID, Phase: u.phase, Reason: u.reason, Message: u.message, Source: u.Source})
+		r.demandHealth(u, d)
+	case engine.PhaseWaitingForHealth:
+		r.demandHealth(u, d)
+	case engine.PhaseApplying, engine.PhasePruning:
+		d.Moving = d.Moving || len(u.needs) == 0
+	default:
+		d.Moving = true
+	}
+}
+
+func (r *Runner) demandHealth(u *unit, d *Demands) {
+	if u.pass == nil || !u.Health.Checked() {
+		return
+	}
+	for _, e := range r.counted(u) {
+		r.demandObject(u, e, d)
+	}
+}
+
+// demandObject adds an object unless it is healthy, or another unit.
+func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
+	if r.childOf(u, e.ID) != nil {
+		return
+	}
+	h := r.judge(u, e)
+	if h.Verdict == engine.Current {
+		return
+	}
+	if _, served := r.home.cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion("")); !served {
+		d.Kinds[e.GroupVersionKind()] = u.ID
+		return
+	}
+	h.ID = e.ID
+	d.Objects = append(d.Objects, ObjectDemand{ObjectHealth: h, Unit: u.ID, Exprs: u.Health.Exprs, Gone: h.Verdict == engine.NotFound})
+}
+
+// Retry has a unit that failed tried again at once, with everything read anew.
+func (r *Runner) Retry(id engine.UnitID) {
+	r.mail.post(func() {
+		u, ok := r.units[id]
+		if !ok {
+			return
+		}
+		u.inputs++
+		u.cached, u.attempts = nil, 0
+		if u.last.Failure != nil {
+			u.last.Failure.RetryAt = time.Now()
+		}
+		r.mark(id)
+	})
+}

@@ -1,0 +1,75 @@
+package simulate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Digest is how a registry names data.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Object makes an object that somebody waits for and nobody has made: a workload that runs nothing, or a
+// custom resource without a spec. It is nil for kinds that mean nothing by themselves.
+func Object(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetGroupVersionKind(gvk)
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	o.SetLabels(map[string]string{Label: "object"})
+	switch {
+	case gvk.Group == "apps":
+		o.Object["spec"] = workload(gvk.Kind, name)
+	case gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret" || gvk.Kind == "Namespace" || gvk.Kind == "ServiceAccount"):
+	case builtin[gvk.Group]:
+		return nil
+	default:
+		o.Object["spec"] = map[string]any{}
+	}
+	return o
+}
+
+func workload(kind, name string) map[string]any {
+	labels := map[string]any{Label: name}
+	spec := map[string]any{
+		"selector": map[string]any{"matchLabels": labels},
+		"template": map[string]any{
+			"metadata": map[string]any{"labels": labels},
+			"spec":     map[string]any{"containers": []any{map[string]any{"name": "simulated", "image": "simulated"}}},
+		},
+	}
+	if kind == "StatefulSet" {
+		spec["serviceName"] = name
+	}
+	return spec
+}
+
+// KindOf is the kind that a CustomResourceDefinition of a name defines: by the table of well-known kinds, and
+// else guessed.
+func KindOf(crd string) (schema.GroupKind, bool) {
+	plural, group, ok := strings.Cut(crd, ".")
+	if !ok {
+		return schema.GroupKind{}, false
+	}
+	within := false
+	for line := range strings.Lines(table) {
+		if !strings.HasPrefix(line, " ") {
+			within = strings.TrimSpace(line) == group
+			continue
+		}
+		if fields := strings.Fields(line); within && fields[1] == plural {
+			return schema.GroupKind{Group: group, Kind: fields[0]}, true
+		}
+	}
+	singular := strings.TrimSuffix(plural, "s")
+	if stem, cut := strings.CutSuffix(plural, "ies"); cut {
+		singular = stem + "y"
+	}
+	return schema.GroupKind{Group: group, Kind: strings.ToUpper(singular[:1]) + singular[1:]}, true
+}
