@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -122,7 +123,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		}
 		return result
 	}
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) || kindEnds(err) {
 		result.Err = &ObjectError{ID: id, Err: &unserved{err}}
 		return result
 	}
@@ -147,6 +148,11 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		What: ObjectGone, Object: id,
 	}
 	return result
+}
+
+// kindEnds tells that a kind is about to be served no more, or by another definition.
+func kindEnds(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "custom resource definition is terminating")
 }
 
 // unserved tells that the server does not take objects of a kind yet that it has announced.

@@ -398,7 +398,11 @@ func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 	s.mu.Lock()
 	s.healed[key] = true
 	s.mu.Unlock()
-	s.note("Status", engine.IDOf(o).String(), unit.String())
+	waiter := ""
+	if unit != (engine.UnitID{}) {
+		waiter = unit.String()
+	}
+	s.note("Status", engine.IDOf(o).String(), waiter)
 	return true
 }
 

@@ -1,0 +1,265 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/render/decrypt/decrypttest"
+)
+
+// simulatedUnits are units each of which needs something that is not there.
+const simulatedUnits = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: external, namespace: flux-system}
+spec: {interval: 1h, path: ./external, prune: true, wait: true, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: reader, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./reader
+  prune: true
+  dependsOn: [{name: external}]
+  postBuild: {substituteFrom: [{kind: Secret, name: creds}]}
+  sourceRef: {kind: GitRepository, name: flux-system}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: encrypted, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./encrypted
+  prune: true
+  decryption: {provider: sops, secretRef: {name: nobody-has-it}}
+  sourceRef: {kind: GitRepository, name: flux-system}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: things, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./things
+  prune: true
+  wait: true
+  healthCheckExprs: [{apiVersion: example.com/v1, kind: Thingy, current: "status.phase == 'Working'"}]
+  sourceRef: {kind: GitRepository, name: flux-system}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: definition, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./definition
+  prune: true
+  dependsOn: [{name: things}]
+  sourceRef: {kind: GitRepository, name: flux-system}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: remote, namespace: flux-system}
+spec: {interval: 1h, path: ./remote, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: app, namespace: default}
+spec:
+  interval: 1h
+  url: oci://registry.invalid/charts/app
+  ref: {tag: 1.2.3}
+  layerSelector: {mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip, operation: copy}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: default}
+spec: {interval: 1h, chartRef: {kind: OCIRepository, name: app}}
+`
+
+// simulatedFiles are what the units apply. The plural of the kind is one that nobody can guess.
+var simulatedFiles = map[string]string{
+	"external/es.yaml": `apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: creds, namespace: flux-system}
+spec: {secretStoreRef: {kind: ClusterSecretStore, name: vault}, data: [{secretKey: password, remoteRef: {key: x}}]}
+`,
+	"reader/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: reader, namespace: default}\ndata: {v: \"${password}\"}\n",
+	"things/thing.yaml": `apiVersion: example.com/v1
+kind: Thingy
+metadata: {name: one, namespace: default}
+spec: {size: 3}
+`,
+	"definition/crd.yaml": `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: thingamajigs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Thingy, plural: thingamajigs, singular: thingy}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      subresources: {status: {}}
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {type: object, properties: {size: {type: integer}}}
+            status: {type: object, properties: {phase: {type: string}}}
+`,
+	"remote/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [\"https://registry.invalid/all.yaml\", own.yaml]\n",
+	"remote/own.yaml":           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: default}\ndata: {k: own}\n",
+}
+
+func writeSimulated(t *testing.T) string {
+	t.Helper()
+	repo := t.TempDir()
+	writeFile(t, filepath.Join(repo, "cluster", "units.yaml"), simulatedUnits)
+	for name, text := range simulatedFiles {
+		writeFile(t, filepath.Join(repo, name), text)
+	}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := "apiVersion: v1\nkind: Secret\nmetadata: {name: encrypted, namespace: default}\nstringData: {token: hunter2}\n"
+	data, err := decrypttest.Encrypt([]byte(plain), decrypt.YAML, "^(data|stringData)$", identity.Recipient().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(repo, "encrypted", "secret.yaml"), string(data))
+	return repo
+}
+
+// TestSimulate boots a repository that needs what nobody has: stand-ins appear when nothing else can move,
+// and the real definition of a kind takes the place of its stub, whatever that had guessed.
+func TestSimulate(t *testing.T) {
+	repo, dir := writeSimulated(t), shortDir(t)
+	report := filepath.Join(t.TempDir(), "report.json")
+	p := run(t, "up", repo, "--path", "cluster", "--state-dir", dir, "--ephemeral", "--simulate", "--report", report)
+	p.says("✓ ready")
+	kubeconfig := filepath.Join(dir, "ephemeral", "kubeconfig")
+	if _, err := os.Stat(kubeconfig); err != nil {
+		matches, _ := filepath.Glob(filepath.Join(dir, "*", "kubeconfig"))
+		kubeconfig = strings.Join(matches, "")
+	}
+	client := clientOf(t, kubeconfig)
+	for name, want := range map[string]string{"reader": "simulated-password"} {
+		cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil || cm.Data["v"] != want {
+			t.Errorf("ConfigMap %s has %v: %v", name, cm.Data, err)
+		}
+	}
+	secret, err := client.CoreV1().Secrets("default").Get(t.Context(), "encrypted", metav1.GetOptions{})
+	if err != nil || string(secret.Data["token"]) != "simulated-token" {
+		t.Errorf("the encrypted Secret is %v: %v", secret.Data, err)
+	}
+	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "own", metav1.GetOptions{}); err != nil {
+		t.Errorf("what is beside a remote base: %v", err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the object is one of the real kind", func() (bool, string) {
+		u, err := objects.Resource(schemaGVR{Group: "example.com", Version: "v1", Resource: "thingamajigs"}).Namespace("default").
+			Get(t.Context(), "one", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return fmt.Sprint(u.Object["spec"]) == "map[size:3]", fmt.Sprint(u.Object)
+	})
+	eventually(t, "the owner is ready again", func() (bool, string) {
+		u, err := objects.Resource(schemaGVR{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}).
+			Namespace("flux-system").Get(context.WithoutCancel(t.Context()), "things", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		status := fmt.Sprint(u.Object["status"])
+		return strings.Contains(status, "reason:ReconciliationSucceeded status:True type:Ready"), status
+	})
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	checkReport(t, report)
+}
+
+// checkReport reads the order and the stand-ins out of a report.
+func checkReport(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Units     []struct{ Unit string }
+		Simulated []struct{ What, Name string }
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		t.Fatal(err)
+	}
+	var order, stands []string
+	for _, u := range report.Units {
+		order = append(order, strings.TrimPrefix(u.Unit, "Kustomization/flux-system/"))
+	}
+	for _, s := range report.Simulated {
+		stands = append(stands, s.What+" "+s.Name)
+	}
+	for _, pair := range [][2]string{{"external", "reader"}, {"things", "definition"}, {"flux-system", "external"}} {
+		if slices.Index(order, pair[0]) > slices.Index(order, pair[1]) {
+			t.Errorf("%s opened after %s: %v", pair[0], pair[1], order)
+		}
+	}
+	for _, want := range []string{
+		"Chart app 1.2.3 of OCIRepository/default/app", "CustomResourceDefinition externalsecrets.external-secrets.io",
+		"Secret Secret/flux-system/creds", "Remote https://registry.invalid/all.yaml", "Status Thingy/default/one",
+	} {
+		if !slices.ContainsFunc(stands, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("%q is not among %q", want, stands)
+		}
+	}
+	if slices.ContainsFunc(stands, func(s string) bool { return strings.Contains(s, "thing") && strings.HasPrefix(s, "Custom") }) {
+		t.Errorf("a stub is told that something real has replaced: %q", stands)
+	}
+	table, err := os.ReadFile(strings.TrimSuffix(file, ".json") + ".md")
+	if err != nil || !strings.Contains(string(table), "| Kustomization/flux-system/reader |") {
+		t.Errorf("the table is %s: %v", table, err)
+	}
+}
+
+// TestSimulateRefuses has no stand-in come near a cluster of somebody's own, nor one that was not asked for.
+func TestSimulateRefuses(t *testing.T) {
+	repo := writeSimulated(t)
+	p := run(t, "up", repo, "--path", "cluster", "--simulate", "--kubeconfig", "/nonexistent")
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(p.output.String(), "never for that of --kubeconfig") {
+		t.Errorf("exit code %d: %s", code, p.output)
+	}
+	p = run(t, "up", repo, "--path", "cluster", "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate=crds,health")
+	<-p.ended
+	text := p.output.String()
+	for _, want := range []string{"Kustomization/flux-system/encrypted is Failed", "HelmRelease/default/app is WaitingForSource"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	if p.cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("exit code %d", p.cmd.ProcessState.ExitCode())
+	}
+}
