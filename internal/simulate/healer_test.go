@@ -117,12 +117,51 @@ func inspect(t *testing.T, path string, value any) {
 }
 
 func TestSampleBecomesTheObject(t *testing.T) {
-	o := object(t, "{apiVersion: monitoring.coreos.com/v1, kind: Prometheus, metadata: {name: web, namespace: site, generation: 3}, spec: {replicas: 2}}")
+	o := object(t, "{apiVersion: apps.openshift.io/v1, kind: DeploymentConfig, metadata: {name: web, namespace: site, generation: 3}, spec: {replicas: 2}}")
 	status, ok, err := healer(t, nil).Status(o, nil, nil)
 	if err != nil || !ok {
 		t.Fatalf("%v %v", ok, err)
 	}
-	t.Log(status)
+	const now = "2026-03-01T12:00:00Z"
+	want := map[string]any{
+		"availableReplicas": int64(2), "readyReplicas": int64(2), "replicas": int64(2), "observedGeneration": int64(3),
+		"details": map[string]any{"message": "config change", "causes": []any{map[string]any{"type": "ConfigChange"}}},
+		"conditions": []any{
+			map[string]any{
+				"type": "Available", "status": "True", "lastUpdateTime": now, "lastTransitionTime": now,
+				"message": "Deployment config has minimum availability.", "reason": "Simulated",
+			},
+			map[string]any{
+				"type": "Progressing", "status": "True", "lastUpdateTime": now, "lastTransitionTime": now,
+				"reason": "NewReplicationControllerAvailable", "message": `replication controller "example-1" successfully rolled out`,
+			},
+		},
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestCertificateIsValid(t *testing.T) {
+	o := object(t, "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: web, namespace: site, creationTimestamp: '2026-04-01T00:00:00Z'}}")
+	h, err := simulate.NewHealer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		status, _, err := h.Status(o, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions, _, err := unstructured.NestedSlice(status, "conditions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready, _ := conditions[len(conditions)-1].(map[string]any)
+		if ready["type"] != "Ready" || ready["status"] != "True" || ready["lastTransitionTime"] != "2026-04-01T00:00:00Z" {
+			t.Errorf("without a time it is that of the object: %v", ready)
+		}
+	}
 }
 
 func TestRealWorkIsNeverFaked(t *testing.T) {
@@ -200,6 +239,72 @@ func TestChecks(t *testing.T) {
 			}
 			if verdict := health.Assess(o); verdict.Verdict != engine.Current {
 				t.Errorf("%s: by the rules for all kinds it is %s: %s", c.reason, verdict.Verdict, verdict.Message)
+			}
+		})
+	}
+}
+
+func TestCheckThatNothingPasses(t *testing.T) {
+	o := object(t, "{apiVersion: e.io/v1, kind: X, metadata: {name: a, namespace: b}}")
+	status, ok, err := healer(t, nil).Status(o, nil, []simulate.Check{{Current: "metadata.name == 'other'"}})
+	if err == nil || !strings.Contains(err.Error(), `X.e.io "a" in namespace "b"`) || !strings.Contains(err.Error(), "not yet current") {
+		t.Errorf("error %v", err)
+	}
+	if conditions, _, _ := unstructured.NestedSlice(status, "conditions"); !ok || len(conditions) == 0 {
+		t.Errorf("the best status is %v", status)
+	}
+	_, _, err = healer(t, nil).Status(o, nil, []simulate.Check{{Current: "status ="}})
+	if err == nil || !strings.Contains(err.Error(), "current: ") {
+		t.Errorf("error %v does not name the field", err)
+	}
+}
+
+func TestDefinitionLimitsStatus(t *testing.T) {
+	crd := func(schema string) *unstructured.Unstructured {
+		return object(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: xs.e.io}
+spec:
+  group: e.io
+  names: {kind: X, plural: xs}
+  scope: Namespaced
+  versions:
+    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: `+schema+`}}`)
+	}
+	condition := func(more string) string {
+		return "{type: object, properties: {status: {type: object, properties: {conditions: {type: array, items: {type: object, " +
+			"required: [type, status, lastTransitionTime], properties: {type: {type: string" + more + "}, status: {type: string}, " +
+			"lastTransitionTime: {type: string, format: date-time}}}}}}}}"
+	}
+	item := func(kind string) any {
+		return map[string]any{"type": kind, "status": "True", "lastTransitionTime": "2026-03-01T12:00:00Z"}
+	}
+	cases := map[string]struct {
+		reason, schema string
+		check          simulate.Check
+		want           map[string]any
+	}{
+		"unknown fields":  {"they are dropped", condition(""), simulate.Check{}, map[string]any{"conditions": []any{item("Ready"), item("Available")}}},
+		"unknown value":   {"the element that has it is dropped", condition(", enum: [Ready]"), simulate.Check{}, map[string]any{"conditions": []any{item("Ready")}}},
+		"no status":       {"there is none", "{type: object, properties: {spec: {type: object}}}", simulate.Check{}, map[string]any{}},
+		"kept":            {"what a definition keeps stays", "{type: object, properties: {status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}", simulate.Check{Current: "status.phase == 'Up'"}, nil},
+		"phase only":      {"what a check asks for is kept", "{type: object, properties: {status: {type: object, properties: {phase: {type: string, enum: [Up, Down]}}}}}", simulate.Check{Current: "status.phase == 'Up'"}, map[string]any{"phase": "Up"}},
+		"wrong type":      {"conditions that are no list are dropped", "{type: object, properties: {status: {type: object, properties: {conditions: {type: object}, observedGeneration: {type: integer}}}}}", simulate.Check{}, map[string]any{"observedGeneration": int64(4)}},
+		"missing a field": {"what lacks a required field is dropped", "{type: object, properties: {status: {type: object, properties: {observedGeneration: {type: integer}, conditions: {type: array, items: {type: object, required: [more], properties: {more: {type: string}, type: {type: string}}}}}}}}", simulate.Check{}, map[string]any{"observedGeneration": int64(4), "conditions": []any{}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := object(t, "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 4}}")
+			status, ok, err := healer(t, nil).Status(o, crd(c.schema), []simulate.Check{c.check})
+			if err != nil || ok != (len(status) > 0) {
+				t.Fatalf("%s: %v %v", c.reason, ok, err)
+			}
+			if c.want == nil {
+				return
+			}
+			if diff := cmp.Diff(c.want, status); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
 			}
 		})
 	}

@@ -172,7 +172,7 @@ func (r rewriting) text(key, text string) any {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil && isGeneration(key) {
 		return strconv.FormatInt(r.object.GetGeneration(), 10)
 	}
-	if _, err := time.Parse(time.RFC3339, text); err == nil {
+	if isTime(text) {
 		if isDeadline(key) {
 			return r.later
 		}
@@ -205,6 +205,16 @@ func (r rewriting) number(key string, number any) any {
 func isGeneration(key string) bool {
 	lower := strings.ToLower(key)
 	return strings.HasSuffix(lower, "observedgeneration") || lower == "desiredgeneration"
+}
+
+// isTime tells that a text is a time, with or without the colon that some leave out of the zone.
+func isTime(text string) bool {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05-0700"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isDeadline tells that the time at a key is one to come: what has expired is not healthy.
