@@ -127,7 +127,7 @@ func draftsOf(o *unstructured.Unstructured, now time.Time) ([]map[string]any, er
 	if !ok {
 		return []map[string]any{plain}, nil
 	}
-	r := rewriting{sample: found, object: o, now: stamp, later: now.Add(ahead).Format(time.RFC3339)}
+	r := rewriting{sample: found, object: o, now: now, later: now.Add(ahead)}
 	sampled, _ := r.value("", found.status).(map[string]any)
 	both := withConditions(runtime.DeepCopyJSON(sampled), o, stamp)
 	return []map[string]any{sampled, plain, both}, nil

@@ -22,8 +22,11 @@ func filterOf(c ast.CallExpr) (filter, bool) {
 func (s *solver) ranged(e ast.Expr) (list place, filters []filter, ok bool) {
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "filter" {
 		f, isFilter := filterOf(e.AsCall())
+		if !isFilter {
+			return place{}, nil, false
+		}
 		list, filters, ok = s.ranged(e.AsCall().Target())
-		return list, append(filters, f), ok && isFilter
+		return list, append(filters, f), ok
 	}
 	list, ok = s.place(e)
 	return list, nil, ok
@@ -90,8 +93,11 @@ func (s *solver) each(list place, filters []filter, f filter, want bool) (count 
 
 func (s *solver) exists(c ast.CallExpr, want bool) bool {
 	f, ok := filterOf(c)
-	list, filters, ranged := s.ranged(c.Target())
-	if !ok || !ranged {
+	if !ok {
+		return false
+	}
+	list, filters, ok := s.ranged(c.Target())
+	if !ok {
 		return false
 	}
 	if want {
@@ -106,8 +112,11 @@ func (s *solver) exists(c ast.CallExpr, want bool) bool {
 
 func (s *solver) all(c ast.CallExpr, want bool) bool {
 	f, ok := filterOf(c)
-	list, filters, ranged := s.ranged(c.Target())
-	if !ok || !ranged {
+	if !ok {
+		return false
+	}
+	list, filters, ok := s.ranged(c.Target())
+	if !ok {
 		return false
 	}
 	if count, solved := s.each(list, filters, f, want); count > 0 {
@@ -121,10 +130,14 @@ func sizeOf(e ast.Expr) (ast.Expr, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
 		return nil, false
 	}
-	if c := e.AsCall(); c.IsMemberFunction() {
+	c := e.AsCall()
+	if c.IsMemberFunction() {
 		return c.Target(), true
 	}
-	return e.AsCall().Args()[0], true
+	if len(c.Args()) != 1 {
+		return nil, false
+	}
+	return c.Args()[0], true
 }
 
 // resize brings the number of elements of a list, or of those that pass its filters, to at least and at most
