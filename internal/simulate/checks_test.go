@@ -43,6 +43,7 @@ func TestChecks(t *testing.T) {
 		"no sample's":     {"what the sample of the kind does not have", "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a}}", simulate.Check{Current: "status.revision > 1 && status.notBefore != ''"}},
 		"two fields":      {"fields of the status that are the same", generic, simulate.Check{Current: "status.replicas == status.readyReplicas && status.readyReplicas > 0"}},
 		"mapped":          {"a key of a map that is there", generic, simulate.Check{Current: "'ip' in status.addresses && has(status.loadBalancer.ingress)"}},
+		"every one":       {"one of two ways for each of a list", generic, simulate.Check{Current: "status.conditions.all(c, c.reason.matches('^never$') || c.note == 'seen')"}},
 		"nested list":     {"conditions in a list", generic, simulate.Check{Current: "status.parents.all(p, p.conditions.exists(c, c.type == 'Accepted' && c.status == 'True'))"}},
 	}
 	for name, c := range cases {

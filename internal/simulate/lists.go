@@ -81,14 +81,27 @@ func (s *solver) first(list place, filters []filter) (int, bool) {
 func (s *solver) each(list place, filters []filter, f filter, want bool) (count int, solved bool) {
 	entries, _ := list.list()
 	solved = true
-	for i, element := range entries {
-		if !s.passes(element, filters) {
+	for i := range entries {
+		element, ok := elementAt(list, i)
+		if !ok || !s.passes(element, filters) {
 			continue
 		}
 		count++
-		entries[i] = s.with(f.variable, element, func() { solved = s.solve(f.condition, want) && solved })
+		element = s.with(f.variable, element, func() { solved = s.solve(f.condition, want) && solved })
+		// What was taken back meanwhile has put a copy in the place of the list.
+		if current, _ := list.list(); i < len(current) {
+			current[i] = element
+		}
 	}
 	return count, solved
+}
+
+func elementAt(list place, i int) (any, bool) {
+	entries, _ := list.list()
+	if i >= len(entries) {
+		return nil, false
+	}
+	return entries[i], true
 }
 
 func (s *solver) exists(c ast.CallExpr, want bool) bool {
