@@ -23,7 +23,7 @@ type Check struct {
 	Current, Failed, InProgress string
 }
 
-// Healer makes the statuses which make custom resources healthy.
+// Healer makes the statuses which make custom resources healthy. It is safe for concurrent use.
 type Healer struct {
 	// Now is the time that statuses tell. Without it that is the time at which the object was created, so that
 	// the same object gets the same status again.
@@ -35,7 +35,7 @@ type Healer struct {
 func NewHealer(overrides map[schema.GroupKind]map[string]any) (*Healer, error) {
 	var errs []error
 	for gk := range overrides {
-		if real(gk) {
+		if isReal(gk) {
 			errs = append(errs, fmt.Errorf("status of %s: its status says what was done, and is never made up", gk))
 		}
 	}
@@ -53,7 +53,7 @@ func NewHealer(overrides map[schema.GroupKind]map[string]any) (*Healer, error) {
 // An error that comes with a status tells which check it does not pass; the status is the best that was found.
 func (h *Healer) Status(o, crd *unstructured.Unstructured, checks []Check) (status map[string]any, ok bool, err error) {
 	gk := o.GroupVersionKind().GroupKind()
-	if real(gk) {
+	if isReal(gk) {
 		return nil, false, nil
 	}
 	now := h.now(o)
@@ -101,8 +101,8 @@ func (h *Healer) made(o, crd *unstructured.Unstructured, checks []Check, now tim
 			status := runtime.DeepCopyJSON(draft)
 			if derive {
 				status = derived(o, status, checks)
-				complete(status, now.Format(time.RFC3339))
 			}
+			complete(status, now.Format(time.RFC3339))
 			status = allowed.fit(status)
 			err := asked.passes(o, status)
 			if err == nil {
@@ -127,7 +127,7 @@ func draftsOf(o *unstructured.Unstructured, now time.Time) ([]map[string]any, er
 	if !ok {
 		return []map[string]any{plain}, nil
 	}
-	r := rewriting{sample: found, object: o, now: stamp, later: now.Add(ahead).Format(time.RFC3339)}
+	r := rewriting{sample: found, object: o, now: now, later: now.Add(ahead)}
 	sampled, _ := r.value("", found.status).(map[string]any)
 	both := withConditions(runtime.DeepCopyJSON(sampled), o, stamp)
 	return []map[string]any{sampled, plain, both}, nil

@@ -117,12 +117,68 @@ func inspect(t *testing.T, path string, value any) {
 }
 
 func TestSampleBecomesTheObject(t *testing.T) {
-	o := object(t, "{apiVersion: monitoring.coreos.com/v1, kind: Prometheus, metadata: {name: web, namespace: site, generation: 3}, spec: {replicas: 2}}")
+	o := object(t, "{apiVersion: apps.openshift.io/v1, kind: DeploymentConfig, metadata: {name: web, namespace: site, generation: 3}, spec: {replicas: 2}}")
 	status, ok, err := healer(t, nil).Status(o, nil, nil)
 	if err != nil || !ok {
 		t.Fatalf("%v %v", ok, err)
 	}
-	t.Log(status)
+	const now = "2026-03-01T12:00:00Z"
+	want := map[string]any{
+		"availableReplicas": int64(2), "readyReplicas": int64(2), "replicas": int64(2), "observedGeneration": int64(3),
+		"details": map[string]any{"message": "config change", "causes": []any{map[string]any{"type": "ConfigChange"}}},
+		"conditions": []any{
+			map[string]any{
+				"type": "Available", "status": "True", "lastUpdateTime": now, "lastTransitionTime": now,
+				"message": "Deployment config has minimum availability.", "reason": "Simulated",
+			},
+			map[string]any{
+				"type": "Progressing", "status": "True", "lastUpdateTime": now, "lastTransitionTime": now,
+				"reason": "NewReplicationControllerAvailable", "message": `replication controller "example-1" successfully rolled out`,
+			},
+		},
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestDeadlinesAreToCome(t *testing.T) {
+	o := object(t, "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {name: db, namespace: site}}")
+	status, _, err := healer(t, nil).Status(o, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expirations, _, err := unstructured.NestedStringMap(status, "certificates", "expirations")
+	if err != nil || len(expirations) == 0 {
+		t.Fatalf("%v (%v)", expirations, err)
+	}
+	for name, at := range expirations {
+		if at != "2026-05-30 12:00:00 +0000 UTC" {
+			t.Errorf("%s ends at %s", name, at)
+		}
+	}
+}
+
+func TestCertificateIsValid(t *testing.T) {
+	o := object(t, "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: web, namespace: site, creationTimestamp: '2026-04-01T00:00:00Z'}}")
+	h, err := simulate.NewHealer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		status, _, err := h.Status(o, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions, _, err := unstructured.NestedSlice(status, "conditions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready, _ := conditions[len(conditions)-1].(map[string]any)
+		if ready["type"] != "Ready" || ready["status"] != "True" || ready["lastTransitionTime"] != "2026-04-01T00:00:00Z" {
+			t.Errorf("without a time it is that of the object: %v", ready)
+		}
+	}
 }
 
 func TestRealWorkIsNeverFaked(t *testing.T) {
@@ -149,57 +205,52 @@ func TestRealWorkIsNeverFaked(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
-	const generic = "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 2}, spec: {replicas: 3}}"
+func TestDefinitionLimitsStatus(t *testing.T) {
+	crd := func(schema string) *unstructured.Unstructured {
+		return object(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: xs.e.io}
+spec:
+  group: e.io
+  names: {kind: X, plural: xs}
+  scope: Namespaced
+  versions:
+    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: `+schema+`}}`)
+	}
+	condition := func(more string) string {
+		return "{type: object, properties: {status: {type: object, properties: {conditions: {type: array, items: {type: object, " +
+			"required: [type, status, lastTransitionTime], properties: {type: {type: string" + more + "}, status: {type: string}, " +
+			"lastTransitionTime: {type: string, format: date-time}}}}}}}}"
+	}
+	item := func(kind string) any {
+		return map[string]any{"type": kind, "status": "True", "lastTransitionTime": "2026-03-01T12:00:00Z"}
+	}
 	cases := map[string]struct {
-		reason, object string
+		reason, schema string
 		check          simulate.Check
+		want           map[string]any
 	}{
-		"phase":           {"an equality is made to hold", generic, simulate.Check{Current: "status.phase == 'Done'"}},
-		"reversed":        {"the value may come first", generic, simulate.Check{Current: "'Done' == status.phase"}},
-		"sample passes":   {"the sample has what is asked for", "{apiVersion: ceph.rook.io/v1, kind: CephCluster, metadata: {name: a}}", simulate.Check{Current: "status.ceph.health in ['HEALTH_OK', 'HEALTH_WARN']", Failed: "status.ceph.health == 'HEALTH_ERR'"}},
-		"one of several":  {"the first value will do", generic, simulate.Check{Current: "status.ceph.health in ['HEALTH_OK', 'HEALTH_WARN']", Failed: "status.ceph.health == 'HEALTH_ERR'"}},
-		"filter and all":  {"the idiom of the documentation", generic, simulate.Check{Current: "status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')", Failed: "status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'False')"}},
-		"other condition": {"a condition that no sample has", generic, simulate.Check{Current: "status.conditions.exists(c, c.type == 'Synced' && c.status == 'True')"}},
-		"observed":        {"a condition of the generation", generic, simulate.Check{Current: "status.conditions.filter(e, e.type == 'Programmed').all(e, e.observedGeneration == metadata.generation && e.status == 'True')", Failed: "status.conditions.exists(e, e.type == 'Programmed' && e.status == 'False')"}},
-		"bool":            {"a field that is true", generic, simulate.Check{Current: "status.ready"}},
-		"negated":         {"a field that is not", generic, simulate.Check{Current: "has(status.ready) && !status.pending", InProgress: "status.pending"}},
-		"spec":            {"numbers of the object", generic, simulate.Check{Current: "status.readyReplicas == spec.replicas && status.replicas >= spec.replicas"}},
-		"size":            {"something in a list", generic, simulate.Check{Current: "size(status.addresses) > 0 && status.endpoints.size() == 2"}},
-		"index":           {"an element of a list", generic, simulate.Check{Current: "status.addresses[0].type == 'IP'"}},
-		"filtered index":  {"the element that passes", generic, simulate.Check{Current: "status.conditions.filter(c, c.type == 'Live')[0].status == 'True'"}},
-		"map":             {"a key that is no name", generic, simulate.Check{Current: "status['the-phase'] == 'Up'"}},
-		"either":          {"one of two ways", generic, simulate.Check{Current: "spec.never == 1 || status.state == 'up'"}},
-		"ternary":         {"as the object is", generic, simulate.Check{Current: "spec.replicas > 2 ? status.mode == 'ha' : status.mode == 'single'"}},
-		"optional":        {"fields that may be missing", generic, simulate.Check{Current: "status.?phase.orValue('') == 'Ready'"}},
-		"not equal":       {"another value than one", generic, simulate.Check{Current: "status.phase != 'Pending'", InProgress: "status.phase == 'Pending'"}},
-		"none of":         {"no condition that is false", generic, simulate.Check{Current: "!status.conditions.exists(c, c.type == 'Live' && c.status != 'True') && status.conditions.exists(c, c.type == 'Live')"}},
-		"prefix":          {"a text that begins", generic, simulate.Check{Current: "status.version.startsWith('v2')"}},
-		"failed only":     {"nothing but a failure", generic, simulate.Check{Failed: "status.phase == 'Failed'"}},
-		"nested list":     {"conditions in a list", generic, simulate.Check{Current: "status.parents.all(p, p.conditions.exists(c, c.type == 'Accepted' && c.status == 'True'))"}},
+		"unknown fields":  {"they are dropped", condition(""), simulate.Check{}, map[string]any{"conditions": []any{item("Ready"), item("Available")}}},
+		"unknown value":   {"the element that has it is dropped", condition(", enum: [Ready]"), simulate.Check{}, map[string]any{"conditions": []any{item("Ready")}}},
+		"no status":       {"there is none", "{type: object, properties: {spec: {type: object}}}", simulate.Check{}, map[string]any{}},
+		"kept":            {"what a definition keeps stays", "{type: object, properties: {status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}", simulate.Check{Current: "status.phase == 'Up'"}, nil},
+		"phase only":      {"what a check asks for is kept", "{type: object, properties: {status: {type: object, properties: {phase: {type: string, enum: [Up, Down]}}}}}", simulate.Check{Current: "status.phase == 'Up'"}, map[string]any{"phase": "Up"}},
+		"wrong type":      {"conditions that are no list are dropped", "{type: object, properties: {status: {type: object, properties: {conditions: {type: object}, observedGeneration: {type: integer}}}}}", simulate.Check{}, map[string]any{"observedGeneration": int64(4)}},
+		"missing a field": {"what lacks a required field is dropped", "{type: object, properties: {status: {type: object, properties: {observedGeneration: {type: integer}, conditions: {type: array, items: {type: object, required: [more], properties: {more: {type: string}, type: {type: string}}}}}}}}", simulate.Check{}, map[string]any{"observedGeneration": int64(4), "conditions": []any{}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := object(t, c.object)
-			status, ok, err := healer(t, nil).Status(o, nil, []simulate.Check{c.check})
-			if err != nil || !ok {
-				t.Fatalf("%s: %v, %v", c.reason, err, status)
+			o := object(t, "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 4}}")
+			status, ok, err := healer(t, nil).Status(o, crd(c.schema), []simulate.Check{c.check})
+			if err != nil || ok != (len(status) > 0) {
+				t.Fatalf("%s: %v %v", c.reason, ok, err)
 			}
-			gk := o.GroupVersionKind().GroupKind()
-			rule := engine.HealthExpr{Group: gk.Group, Kind: gk.Kind, Current: c.check.Current, Failed: c.check.Failed, InProgress: c.check.InProgress}
-			if rule.Current == "" {
-				rule.Current = "true"
+			if c.want == nil {
+				return
 			}
-			rules, err := health.CompileRules([]engine.HealthExpr{rule})
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.Object["status"] = status
-			if verdict := rules.Assess(o); verdict.Verdict != engine.Current {
-				t.Errorf("%s: it is %s: %s", c.reason, verdict.Verdict, verdict.Message)
-			}
-			if verdict := health.Assess(o); verdict.Verdict != engine.Current {
-				t.Errorf("%s: by the rules for all kinds it is %s: %s", c.reason, verdict.Verdict, verdict.Message)
+			if diff := cmp.Diff(c.want, status); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
 			}
 		})
 	}

@@ -22,8 +22,11 @@ func filterOf(c ast.CallExpr) (filter, bool) {
 func (s *solver) ranged(e ast.Expr) (list place, filters []filter, ok bool) {
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "filter" {
 		f, isFilter := filterOf(e.AsCall())
+		if !isFilter {
+			return place{}, nil, false
+		}
 		list, filters, ok = s.ranged(e.AsCall().Target())
-		return list, append(filters, f), ok && isFilter
+		return list, append(filters, f), ok
 	}
 	list, ok = s.place(e)
 	return list, nil, ok
@@ -78,20 +81,36 @@ func (s *solver) first(list place, filters []filter) (int, bool) {
 func (s *solver) each(list place, filters []filter, f filter, want bool) (count int, solved bool) {
 	entries, _ := list.list()
 	solved = true
-	for i, element := range entries {
-		if !s.passes(element, filters) {
+	for i := range entries {
+		element, ok := elementAt(list, i)
+		if !ok || !s.passes(element, filters) {
 			continue
 		}
 		count++
-		entries[i] = s.with(f.variable, element, func() { solved = s.solve(f.condition, want) && solved })
+		element = s.with(f.variable, element, func() { solved = s.solve(f.condition, want) && solved })
+		// What was taken back meanwhile has put a copy in the place of the list.
+		if current, _ := list.list(); i < len(current) {
+			current[i] = element
+		}
 	}
 	return count, solved
 }
 
+func elementAt(list place, i int) (any, bool) {
+	entries, _ := list.list()
+	if i >= len(entries) {
+		return nil, false
+	}
+	return entries[i], true
+}
+
 func (s *solver) exists(c ast.CallExpr, want bool) bool {
 	f, ok := filterOf(c)
-	list, filters, ranged := s.ranged(c.Target())
-	if !ok || !ranged {
+	if !ok {
+		return false
+	}
+	list, filters, ok := s.ranged(c.Target())
+	if !ok {
 		return false
 	}
 	if want {
@@ -106,8 +125,11 @@ func (s *solver) exists(c ast.CallExpr, want bool) bool {
 
 func (s *solver) all(c ast.CallExpr, want bool) bool {
 	f, ok := filterOf(c)
-	list, filters, ranged := s.ranged(c.Target())
-	if !ok || !ranged {
+	if !ok {
+		return false
+	}
+	list, filters, ok := s.ranged(c.Target())
+	if !ok {
 		return false
 	}
 	if count, solved := s.each(list, filters, f, want); count > 0 {
@@ -121,10 +143,14 @@ func sizeOf(e ast.Expr) (ast.Expr, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
 		return nil, false
 	}
-	if c := e.AsCall(); c.IsMemberFunction() {
+	c := e.AsCall()
+	if c.IsMemberFunction() {
 		return c.Target(), true
 	}
-	return e.AsCall().Args()[0], true
+	if len(c.Args()) != 1 {
+		return nil, false
+	}
+	return c.Args()[0], true
 }
 
 // resize brings the number of elements of a list, or of those that pass its filters, to at least and at most

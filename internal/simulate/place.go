@@ -50,7 +50,9 @@ func (s *solver) placeOfCall(c ast.CallExpr) (place, bool) {
 			return s.place(c.Target())
 		}
 	case "dyn", "string":
-		return s.place(c.Args()[0])
+		if len(c.Args()) == 1 {
+			return s.place(c.Args()[0])
+		}
 	}
 	return place{}, false
 }

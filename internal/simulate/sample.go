@@ -119,30 +119,30 @@ func sampleAt(name string) (*unstructured.Unstructured, error) {
 type rewriting struct {
 	sample     sample
 	object     *unstructured.Unstructured
-	now, later string
+	now, later time.Time
 }
 
-// value rewrites what is at a key, in depth.
-func (r rewriting) value(key string, value any) any {
+// value rewrites what is at a path of keys, in depth.
+func (r rewriting) value(path string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for k := range v {
-			if v[k] = r.value(k, v[k]); v[k] == nil {
+			if v[k] = r.value(path+"."+k, v[k]); v[k] == nil {
 				delete(v, k)
 			}
 		}
 	case []any:
 		for i := range v {
-			v[i] = r.value(key, v[i])
+			v[i] = r.value(path, v[i])
 		}
 	case nil:
-		if strings.HasSuffix(key, "Time") {
-			return r.now
+		if strings.HasSuffix(path, "Time") {
+			return r.now.Format(time.RFC3339)
 		}
 	case string:
-		return r.text(key, v)
+		return r.text(path, v)
 	case int64, float64:
-		return r.number(key, v)
+		return r.number(path, v)
 	}
 	return value
 }
@@ -168,15 +168,18 @@ func (r rewriting) generations(status map[string]any) map[string]any {
 	return status
 }
 
-func (r rewriting) text(key, text string) any {
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil && isGeneration(key) {
+func (r rewriting) text(path, text string) any {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil && isGeneration(path) {
 		return strconv.FormatInt(r.object.GetGeneration(), 10)
 	}
-	if _, err := time.Parse(time.RFC3339, text); err == nil {
-		if isDeadline(key) {
-			return r.later
+	for _, layout := range layouts {
+		if _, err := time.Parse(layout, text); err != nil {
+			continue
 		}
-		return r.now
+		if isDeadline(path) {
+			return r.later.Format(layout)
+		}
+		return r.now.Format(layout)
 	}
 	switch {
 	case text == "":
@@ -190,11 +193,11 @@ func (r rewriting) text(key, text string) any {
 }
 
 // number rewrites generations, and the numbers of replicas which are those that the sample asks for.
-func (r rewriting) number(key string, number any) any {
-	if isGeneration(key) {
+func (r rewriting) number(path string, number any) any {
+	if isGeneration(path) {
 		return r.object.GetGeneration()
 	}
-	if strings.HasSuffix(strings.ToLower(key), "replicas") && number == r.sample.replicas {
+	if strings.HasSuffix(strings.ToLower(path), "replicas") && number == r.sample.replicas {
 		if asked, found, err := unstructured.NestedInt64(r.object.Object, "spec", "replicas"); err == nil && found {
 			return asked
 		}
@@ -202,14 +205,17 @@ func (r rewriting) number(key string, number any) any {
 	return number
 }
 
-func isGeneration(key string) bool {
-	lower := strings.ToLower(key)
-	return strings.HasSuffix(lower, "observedgeneration") || lower == "desiredgeneration"
+// layouts are those of the times in samples.
+var layouts = []string{time.RFC3339, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05 -0700 MST"}
+
+func isGeneration(path string) bool {
+	lower := strings.ToLower(path)
+	return strings.HasSuffix(lower, "observedgeneration") || strings.HasSuffix(lower, "desiredgeneration")
 }
 
-// isDeadline tells that the time at a key is one to come: what has expired is not healthy.
-func isDeadline(key string) bool {
-	lower := strings.ToLower(key)
+// isDeadline tells that the time at a path is one to come: what has expired is not healthy.
+func isDeadline(path string) bool {
+	lower := strings.ToLower(path)
 	for _, word := range []string{"notafter", "renewal", "expir", "next"} {
 		if strings.Contains(lower, word) {
 			return true

@@ -59,8 +59,8 @@ var builtin = map[string]bool{
 	"metrics.k8s.io": true, "custom.metrics.k8s.io": true, "external.metrics.k8s.io": true,
 }
 
-// real tells that the status of a kind says what somebody did, and is never made up.
-func real(gk schema.GroupKind) bool {
+// isReal tells that the status of a kind says what somebody did, and is never made up.
+func isReal(gk schema.GroupKind) bool {
 	kinds, group := ours[gk.Group]
 	if !group {
 		return builtin[gk.Group]

@@ -44,15 +44,26 @@ func (s *solver) call(c ast.CallExpr, want bool) (solved, isKnown bool) {
 		return s.compare(name, args[0], args[1], want), true
 	case operators.In:
 		return s.member(args[0], args[1], want), true
-	case "has":
+	}
+	return s.function(c, want)
+}
+
+// function makes the call of a function true or false. Anybody may write one with arguments that it does not
+// take.
+func (s *solver) function(c ast.CallExpr, want bool) (solved, isKnown bool) {
+	args := c.Args()
+	switch name := c.FunctionName(); {
+	case name == "has" && len(args) == 1:
 		return s.present(args[0], want), true
-	case "hasValue":
+	case !c.IsMemberFunction():
+		return false, false
+	case name == "hasValue":
 		return s.present(c.Target(), want), true
-	case "exists", "exists_one":
+	case name == "exists" || name == "exists_one":
 		return s.exists(c, want), true
-	case "all":
+	case name == "all":
 		return s.all(c, want), true
-	case "startsWith", "endsWith", "contains":
+	case (name == "startsWith" || name == "endsWith" || name == "contains") && len(args) == 1:
 		return s.equal(c.Target(), args[0], want), true
 	}
 	return false, false

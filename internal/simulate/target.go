@@ -51,18 +51,18 @@ func nested(fields map[string]any, steps ...string) map[string]any {
 }
 
 func items(fields map[string]any, steps ...string) []map[string]any {
-	found, _, err := unstructured.NestedFieldNoCopy(fields, steps...)
-	list, ok := found.([]any)
+	value, _, err := unstructured.NestedFieldNoCopy(fields, steps...)
+	list, ok := value.([]any)
 	if err != nil || !ok {
 		return nil
 	}
-	var maps []map[string]any
+	var found []map[string]any
 	for _, item := range list {
 		if m, ok := item.(map[string]any); ok {
-			maps = append(maps, m)
+			found = append(found, m)
 		}
 	}
-	return maps
+	return found
 }
 
 func nameOf(es *unstructured.Unstructured, target map[string]any) string {
@@ -110,7 +110,7 @@ func texts(fields map[string]any, name string) map[string]string {
 
 // values are what a Secret holds, by its keys.
 func values(es *unstructured.Unstructured, template map[string]any) map[string]string {
-	fetched := fetched(es)
+	got := fetched(es)
 	made := texts(template, "data")
 	for _, from := range items(template, "templateFrom") {
 		if target, _ := from["target"].(string); target == "" || target == "Data" {
@@ -118,11 +118,11 @@ func values(es *unstructured.Unstructured, template map[string]any) map[string]s
 		}
 	}
 	if len(made) == 0 {
-		return fetched
+		return got
 	}
 	if template["mergePolicy"] == "Merge" {
-		maps.Copy(fetched, made)
-		return fetched
+		maps.Copy(got, made)
+		return got
 	}
 	return made
 }

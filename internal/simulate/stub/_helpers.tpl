@@ -9,7 +9,7 @@ headgate.dev/simulated: "true"
 {{- define "simulated.shape" -}}
 {{- range $key, $value := . }}
 {{ $key }}:
-{{- if kindIs "map" $value }}{{ include "simulated.shape" $value | indent 2 }}
+{{- if kindIs "map" $value }}{{ include "simulated.shape" $value | trim | nindent 2 }}
 {{- else if kindIs "bool" $value }} {{ $value }}
 {{- else if kindIs "slice" $value }} ({{ len $value }} items)
 {{- else if kindIs "invalid" $value }} (nothing)
