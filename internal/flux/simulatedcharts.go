@@ -25,6 +25,9 @@ func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 	s.mu.Lock()
 	allowed := s.charts[id]
 	s.mu.Unlock()
+	if _, isRepository := o.(helmRepository); isRepository && allowed {
+		return s.emptyIndex(id, failure), true
+	}
 	name, version, isChart := chartOfOrigin(o)
 	if !allowed || !isChart {
 		return nil, false
@@ -49,6 +52,22 @@ func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 			return err
 		},
 	}, true
+}
+
+// emptyIndex lets a repository of charts be there without any: its charts have stubs of their own.
+func (s *simulation) emptyIndex(id engine.SourceID, failure error) *fetched {
+	const index = `{"apiVersion":"v1","entries":{}}`
+	s.note("Chart", "the index of "+id.String(), "")
+	text := fmt.Sprintf("an index without charts, since it cannot be fetched: %s", failure)
+	return &fetched{
+		ready: func(*source.Artifact) (string, string) { return reasonSimulated, text },
+		event: func(*source.Artifact) string { return text }, told: reasonSimulated,
+		observe: func(origin, *conditions) {},
+		store: func(store *source.Store, key source.Key) error {
+			_, err := store.PutFile(key, simulate.Digest([]byte(index)), "index.yaml", []byte(index), nil, time.Now())
+			return err
+		},
+	}
 }
 
 // chartOfOrigin is the chart that a source is to have.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -173,8 +175,14 @@ func (s *simulation) provideCharts(_ context.Context, d runner.Demands) bool {
 	if !s.want.Charts {
 		return false
 	}
+	wanted := maps.Clone(d.Sources)
+	for _, o := range d.Objects {
+		if o.ID.Group == sourcev1.GroupVersion.Group {
+			wanted[engine.SourceID{Kind: o.ID.Kind, Namespace: o.ID.Namespace, Name: o.ID.Name}] = o.Unit
+		}
+	}
 	made := false
-	for id := range d.Sources {
+	for id := range wanted {
 		s.mu.Lock()
 		known := s.charts[id]
 		s.charts[id] = true
@@ -375,7 +383,10 @@ func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 		return false
 	}
 	status, ok, err := s.healer.Status(o, s.definition(ctx, o.GroupVersionKind().GroupKind()), checks)
-	if err != nil || !ok {
+	if err != nil {
+		s.engine.cfg.Log.Info("an object may not become healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+	}
+	if !ok || status == nil {
 		return false
 	}
 	patch, err := json.Marshal(map[string]any{
@@ -444,19 +455,35 @@ func (s *simulation) provideExternalSecrets(ctx context.Context, _ runner.Demand
 	return made
 }
 
+var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+
 func (s *simulation) writeTarget(ctx context.Context, o *unstructured.Unstructured) {
 	secret, ok := simulate.Target(o)
 	if !ok {
 		return
 	}
 	id := engine.IDOf(secret)
-	_, err := s.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(secret.GetNamespace()).
+	_, err := s.client.Resource(secrets).Namespace(secret.GetNamespace()).
 		Create(ctx, secret, metav1.CreateOptions{FieldManager: simulationManager})
+	if apierrors.IsAlreadyExists(err) && secret.GetLabels()[simulate.Label] == "" {
+		err = s.mergeInto(ctx, secret)
+	}
 	if err == nil {
 		s.note("Secret", id.String(), "")
 	} else if !apierrors.IsAlreadyExists(err) {
 		s.engine.cfg.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
 	}
+}
+
+// mergeInto adds the data of a Secret to one that is there.
+func (s *simulation) mergeInto(ctx context.Context, secret *unstructured.Unstructured) error {
+	patch, err := json.Marshal(map[string]any{"data": secret.Object["data"]})
+	if err != nil {
+		return err
+	}
+	_, err = s.client.Resource(secrets).Namespace(secret.GetNamespace()).
+		Patch(ctx, secret.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
+	return err
 }
 
 // note remembers a stand-in and tells of it.
