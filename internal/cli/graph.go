@@ -28,9 +28,10 @@ func newGraph(g *globals) *cobra.Command {
      which the units can go, as DOT or as Mermaid
   3. name every cycle
 
-With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, and
-waits that can never end, by dependencies, by health checks, by kinds whose definitions come later, or by all
-of them together. Values that are encrypted count as they are.
+With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, objects
+that several units declare, and waits that can never end, by dependencies, by health checks, by kinds whose
+definitions come later, or by all of them together. Values that are encrypted count as they are, and what is
+read from elsewhere is left out.
 
 A Kustomization is printed as NAMESPACE/NAME, anything else with its kind before that. The exit code is 1
 when there is a cycle, or something that --check finds.`,
@@ -75,11 +76,23 @@ func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
 		wrong++
 		fmt.Fprintf(o.io.Out, "✗ a wait that never ends: %s\n", strings.Join(knot.Steps, ";\n    "))
 	}
+	for _, double := range flux.Doubles(units) {
+		wrong++
+		fmt.Fprintf(o.io.Out, "✗ %s is declared by %s: remove it from all but one\n", double.Object, joinUnits(double.Units))
+	}
 	if wrong > 0 {
 		return errNo
 	}
 	fmt.Fprintf(o.io.Out, "✓ %d units: every wait can end\n", len(units))
 	return nil
+}
+
+func joinUnits(ids []engine.UnitID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.String()
+	}
+	return strings.Join(names, " and by ")
 }
 
 // readDeclarations reads the units of the cluster, or those of a directory.

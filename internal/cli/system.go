@@ -36,6 +36,8 @@ type system struct {
 	token  string
 	log    *journal
 	report *report
+	// foreseen are the waits that can never end; nil when nobody looked.
+	foreseen chan []string
 	leader leader
 	// metrics and endpoints are nil unless they are asked for.
 	metrics   *meter.Metrics
@@ -59,7 +61,8 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.install, s.watch, s.lead,
+		s.locate, s.foresee, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.install, s.watch,
+		s.warn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err

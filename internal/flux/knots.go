@@ -1,6 +1,9 @@
 package flux
 
 import (
+	"maps"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,6 +26,32 @@ func Knots(units []OfflineUnit) []engine.Knot {
 		all = append(all, d)
 	}
 	return engine.Knots(all, objectOfUnit)
+}
+
+// Double is an object that several units declare.
+type Double struct {
+	Object engine.ObjectID
+	Units  []engine.UnitID
+}
+
+// Doubles finds the objects that several units declare: one of them gets it, and the others fail.
+func Doubles(units []OfflineUnit) []Double {
+	declarers := map[engine.ObjectID][]engine.UnitID{}
+	for i := range units {
+		for _, o := range units[i].Objects {
+			id := engine.IDOf(o)
+			if !slices.Contains(declarers[id], units[i].Unit.ID) {
+				declarers[id] = append(declarers[id], units[i].Unit.ID)
+			}
+		}
+	}
+	var doubles []Double
+	for _, id := range slices.SortedFunc(maps.Keys(declarers), engine.ObjectID.Compare) {
+		if len(declarers[id]) > 1 {
+			doubles = append(doubles, Double{id, declarers[id]})
+		}
+	}
+	return doubles
 }
 
 // objectOfUnit is the object that declares a unit.

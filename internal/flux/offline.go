@@ -34,7 +34,8 @@ type OfflineOptions struct {
 	// Generation is that of a HelmChart that the cluster has, and 0 of another one: the version of a chart
 	// with values of its own shows it.
 	Generation func(engine.SourceID) int64
-	// Marks puts stand-ins in the place of values that cannot be decrypted.
+	// Marks puts stand-ins in the place of values that cannot be decrypted, and leaves out what kustomizations
+	// read from elsewhere.
 	Marks bool
 	// ClusterWide tells of a kind that has no namespaces, if it knows the kind.
 	ClusterWide func(schema.GroupVersionKind) (is, known bool)
@@ -171,7 +172,10 @@ func (w *walk) policy() Policy {
 		return Policy{}
 	}
 	mark := func(key string) string { return "encrypted-" + key }
-	return Policy{Marks: func(engine.UnitID) func(string) string { return mark }}
+	return Policy{
+		Marks:    func(engine.UnitID) func(string) string { return mark },
+		LeaveOut: func(engine.UnitID) func(string) { return func(string) {} },
+	}
 }
 
 // take enters what was rendered, and the units among it.

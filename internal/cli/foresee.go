@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// foresee looks for waits in the working copy that can never end, beside what is started meanwhile. What
+// cannot be rendered here is left to the engine to tell.
+func (s *system) foresee(ctx context.Context) error {
+	if s.options.remote() {
+		return nil
+	}
+	o := offlineOptions{globals: s.options.globals, dir: s.options.path, root: s.options.root, ageKeyFile: s.options.ageKeyFile}
+	o.cluster.Marks = true
+	s.foreseen = make(chan []string, 1)
+	go func() {
+		var lines []string
+		if units, err := o.units(ctx); err == nil {
+			for _, knot := range flux.Knots(units) {
+				lines = append(lines, strings.Join(knot.Steps, "; "))
+			}
+		}
+		s.foreseen <- lines
+	}()
+	return nil
+}
+
+// warn names the waits that can never end, before anything begins to wait.
+func (s *system) warn(ctx context.Context) error {
+	if s.foreseen == nil {
+		return nil
+	}
+	select {
+	case lines := <-s.foreseen:
+		for _, line := range lines {
+			s.say.Problem("never ends", line)
+		}
+	case <-ctx.Done():
+	}
+	return nil
+}
