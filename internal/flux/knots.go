@@ -48,6 +48,7 @@ func Doubles(units []OfflineUnit) []Double {
 	var doubles []Double
 	for _, id := range slices.SortedFunc(maps.Keys(declarers), engine.ObjectID.Compare) {
 		if len(declarers[id]) > 1 {
+			slices.SortFunc(declarers[id], engine.UnitID.Compare)
 			doubles = append(doubles, Double{id, declarers[id]})
 		}
 	}
