@@ -38,7 +38,7 @@ type system struct {
 	report *report
 	// foreseen are the waits that can never end; nil when nobody looked.
 	foreseen chan []string
-	leader leader
+	leader   leader
 	// metrics and endpoints are nil unless they are asked for.
 	metrics   *meter.Metrics
 	endpoints *server.Server

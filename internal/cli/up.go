@@ -160,7 +160,7 @@ func (s *system) stay(ctx context.Context) error {
 		if v == told {
 			continue
 		}
-		err, end, over := s.conclude(v, states)
+		end, over, err := s.conclude(v, states)
 		if end {
 			return err
 		}
@@ -212,22 +212,22 @@ func judge(states []runner.State) verdict {
 
 // conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
 // It is not over while stand-ins may yet be made.
-func (s *system) conclude(v verdict, states []runner.State) (err error, end, over bool) {
+func (s *system) conclude(v verdict, states []runner.State) (end, over bool, err error) {
 	if !v.rest {
-		return nil, false, true
+		return false, true, nil
 	}
 	if v.ready {
 		s.summary(states)
-		return nil, s.options.exit, true
+		return s.options.exit, true, nil
 	}
 	if engine := s.leader.current(); engine != nil && engine.Providing() {
-		return nil, false, false
+		return false, false, nil
 	}
 	s.explain(states)
 	if s.options.exit {
-		return errNo, true, true
+		return true, true, errNo
 	}
-	return nil, false, true
+	return false, true, nil
 }
 
 func (s *system) summary(states []runner.State) {
