@@ -64,7 +64,7 @@ var guarded = map[string][]string{
 	"k8s.io/kubectl/":                         {"internal/helm"},
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm"},
-	"github.com/Masterminds/sprig/":          {"internal/resourceset"},
+	"github.com/Masterminds/sprig/":           {"internal/resourceset"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
 }
 

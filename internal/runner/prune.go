@@ -43,6 +43,11 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
 		return ""
 	case !exists || !known || c.Generation < rec.Generation:
 		return fmt.Sprintf("%s declares %s, which has not begun yet", parent.ID, child)
+	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
+		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
+	case !c.Sourced() && !c.Driven:
+		// What it claims is told by its declaration, which has been read.
+		return r.unsettled(c)
 	default:
 		return ""
 	}
@@ -59,7 +64,7 @@ func (r *Runner) hold(u *unit) string {
 
 func (r *Runner) holdFor(u *unit) string {
 	var reasons []string
-	for peer := range r.bySource[u.Source] {
+	for peer := range r.bySource[r.kin(u)] {
 		other := r.units[peer]
 		if peer == u.ID || elsewhere(other, u) {
 			continue
@@ -75,6 +80,26 @@ func (r *Runner) holdFor(u *unit) string {
 	return "deletions wait: " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
 }
 
+// maxDepth bounds how far up the family of a unit is looked for.
+const maxDepth = 8
+
+// kin is the source of a unit, or of the unit that declares it when it has none itself: a change of
+// what it declares comes with the same commit as changes of the others.
+func (r *Runner) kin(u *unit) engine.SourceID {
+	for range maxDepth {
+		if u.Sourced() {
+			break
+		}
+		owner, _ := r.owners.Owner(r.objectOf(u.ID))
+		parent, known := r.units[owner]
+		if !known {
+			break
+		}
+		u = parent
+	}
+	return u.Source
+}
+
 // elsewhere tells whether a unit can claim nothing of what another one holds: it works in a cluster of
 // its own, to which nothing else can lead. A unit of the engine's own cluster may declare units that
 // work anywhere.
@@ -87,7 +112,7 @@ func (r *Runner) holdDeletion(u *unit) string {
 	if u.Driven || u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
 		return ""
 	}
-	if fact, _ := r.cfg.Sources.Source(u.Source); fact.Revision == "" {
+	if fact, _ := r.cfg.Sources.Source(r.kin(u)); fact.Revision == "" {
 		// Without a source nobody can be about to claim anything.
 		return ""
 	}
