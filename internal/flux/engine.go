@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
@@ -72,6 +73,10 @@ type Engine struct {
 	charts   *releaseCharts
 	recovery recovery
 	swept    chan struct{}
+
+	sets         *resourceSets
+	providerDesk *desk
+	desks        sync.WaitGroup
 }
 
 // syncTimeout bounds the first lists.
@@ -105,6 +110,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
+	e.startOperator()
 	renderer := render.New()
 	e.releases = newReleases()
 	e.releases.renderer = renderer
@@ -116,7 +122,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
 		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
-		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true},
+		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true, resourceSetKind: true},
 		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.releases},
 	})
 	e.sources.notify = e.runner.SourceChanged
@@ -125,9 +131,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
-	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.releases.client, e.charts.client, e.sets.client = e.cluster.Dynamic, e.cluster.Dynamic, e.cluster.Dynamic
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
-	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames()})
+	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
 	return e, e.start(ctx)
 }
 
@@ -143,6 +149,7 @@ func (e *Engine) start(ctx context.Context) error {
 		return err
 	}
 	e.charts.run(ctx)
+	e.runOperator(ctx)
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
@@ -150,6 +157,7 @@ func (e *Engine) start(ctx context.Context) error {
 		e.sources.wg.Wait()
 		e.recovery.running.Wait()
 		e.charts.wg.Wait()
+		e.desks.Wait()
 		close(e.swept)
 	}()
 	return nil
@@ -184,6 +192,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	all.Go(func() error {
 		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
 	})
+	all.Go(func() error { return e.watchOperator(ctx) })
 	ready := make(chan error, 1)
 	go func() { ready <- all.Wait() }()
 	select {

@@ -241,7 +241,7 @@ var wellKnownGroups = map[string]string{
 	"Deployment": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "ReplicaSet": "apps",
 	"Job": "batch", "CronJob": "batch", "Ingress": "networking.k8s.io",
 	"CustomResourceDefinition": "apiextensions.k8s.io", "GitRepository": "source.toolkit.fluxcd.io",
-	"HelmRelease": "helm.toolkit.fluxcd.io",
+	"HelmRelease": "helm.toolkit.fluxcd.io", "ResourceSet": "fluxcd.controlplane.io",
 }
 
 var clusterScoped = map[string]bool{"CustomResourceDefinition": true, "Namespace": true, "ClusterRole": true}
@@ -255,6 +255,9 @@ func dependencyOn(id engine.ObjectID) engine.Dependency {
 	}
 	if id.GroupKind() == helmReleaseKind {
 		return engine.Dependency{Unit: releaseID(id.Namespace, id.Name)}
+	}
+	if id.GroupKind() == resourceSetKind {
+		return engine.Dependency{Unit: resourceSetID(id.Namespace, id.Name)}
 	}
 	if clusterScoped[id.Kind] {
 		id.Namespace = ""

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -89,11 +90,12 @@ type walk struct {
 	units    []OfflineUnit
 }
 
-// declared is a unit in the queue: ks or hr is set.
+// declared is a unit in the queue: ks, hr or rs is set.
 type declared struct {
 	Declaration
 	ks *kustomizev1.Kustomization
 	hr *helmv2.HelmRelease
+	rs *fluxcdv1.ResourceSet
 }
 
 // next takes a unit whose dependencies have been visited, or the first one when there is none. Releases
@@ -102,7 +104,11 @@ func (w *walk) next() declared {
 	best, bestRank := 0, -1
 	for i, d := range w.queue {
 		rank := 0
-		if d.ks != nil {
+		switch {
+		case d.ks != nil:
+			rank += 4
+		case d.rs != nil:
+			// Anything may declare what provides inputs.
 			rank += 2
 		}
 		if !slices.ContainsFunc(d.Unit.Dependencies, func(on engine.Dependency) bool {
@@ -129,6 +135,9 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	case d.ks != nil:
 		unit.Rendered = true
 		unit.Objects, unit.Err = w.render(ctx, d.ks)
+	case d.rs != nil:
+		unit.Rendered = true
+		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
 	case w.options.Releases != nil && w.options.Releases(d.Unit.ID):
 		w.release(ctx, d.hr, &unit)
 	}

@@ -1,0 +1,68 @@
+package flux
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
+// let go of what it made.
+func (e *Engine) watchOperator(ctx context.Context) error {
+	err := e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
+	if err != nil {
+		return err
+	}
+	return e.cluster.Watch(ctx, resourceSetResource, e.cfg.Selector, cluster.Sink{Put: e.putResourceSet(ctx), Dropped: e.dropResourceSet})
+}
+
+func (e *Engine) putProvider(u *unstructured.Unstructured) {
+	if _, err := e.sets.putProvider(u); err != nil {
+		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+		return
+	}
+	e.providerDesk.add(providerID(u.GetNamespace(), u.GetName()))
+}
+
+func (e *Engine) dropProvider(u *unstructured.Unstructured) {
+	e.gone(fluxcdv1.ResourceSetInputProviderKind, u)
+	e.sets.dropProvider(u)
+}
+
+func (e *Engine) putResourceSet(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		rs, err := e.sets.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, rs, resourceSetResource, fluxcdv1.Finalizer)
+		e.runner.Upsert(e.cfg.Policy.declareResourceSet(rs))
+	}
+}
+
+func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
+	id := resourceSetID(u.GetNamespace(), u.GetName())
+	e.gone(id.Kind, u)
+	e.sets.forget(id)
+	e.runner.Remove(id)
+}
+
+// startOperator puts together what serves the kinds of flux-operator.
+func (e *Engine) startOperator() {
+	e.sets = newResourceSets()
+	e.sets.config, e.sets.secrets, e.sets.events = e.cfg.Cluster, e.dialect.secrets, e.dialect.events
+	e.sets.passed, e.sets.policy = e.cfg.Passed, func() Policy { return e.cfg.Policy }
+	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
+	e.dialect.sets = e.sets
+	e.providerDesk = newDesk(e.cfg.Log, e.sets.reportProvider)
+}
+
+// runOperator writes what is known of providers down, until ctx ends.
+func (e *Engine) runOperator(ctx context.Context) {
+	e.desks.Go(func() { e.providerDesk.run(ctx) })
+}
