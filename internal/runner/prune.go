@@ -13,18 +13,41 @@ import (
 
 // unsettled tells why it is not known yet what a unit claims of the revision that its source has
 // now; it is empty when that is known.
-func (r *Runner) unsettled(u *unit) string {
+func (r *Runner) unsettled(u *unit) string { return r.unsettledBelow(u, maxDepth) }
+
+// unsettledBelow is unsettled, with a bound on how far down a family is looked.
+func (r *Runner) unsettledBelow(u *unit, depth int) string {
 	fact, _ := r.cfg.Sources.Source(u.Source)
 	switch {
 	case u.Suspended, u.Deleting:
 		return ""
+	case !u.Sourced() && !u.Driven && (u.rendering == nil || u.rendering.key.Generation != u.Generation):
+		return fmt.Sprintf("%s has not been rendered yet as it is declared", u.ID)
 	case u.rendering == nil || !fact.In(u.rendering.key) || u.rendering.key.Generation != u.Generation:
 		return fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
 	case u.rendering.err != nil:
 		return fmt.Sprintf("%s cannot be rendered at this revision and may claim what would be deleted", u.ID)
 	}
 	for _, child := range u.rendering.children {
-		if why := r.unborn(u, child); why != "" {
+		if why := r.unborn(u, child, depth); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unsettledChildren tells of those that a unit declares that have no source of their own, and so come to
+// claim something with the unit itself.
+func (r *Runner) unsettledChildren(u *unit) string {
+	if u.rendering == nil {
+		return ""
+	}
+	for _, child := range u.rendering.children {
+		c, known := r.units[child]
+		if known && (c.Sourced() || c.Driven) {
+			continue
+		}
+		if why := r.unborn(u, child, maxDepth); why != "" {
 			return why
 		}
 	}
@@ -32,7 +55,7 @@ func (r *Runner) unsettled(u *unit) string {
 }
 
 // unborn tells whether a unit that another one declares is not known here as it is declared.
-func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
+func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 	id := r.objectOf(child)
 	rec, exists := r.record(parent, id)
 	c, known := r.units[child]
@@ -45,9 +68,9 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
 		return fmt.Sprintf("%s declares %s, which has not begun yet", parent.ID, child)
 	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
 		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
-	case !c.Sourced() && !c.Driven:
+	case !c.Sourced() && !c.Driven && depth > 0:
 		// What it claims is told by its declaration, which has been read.
-		return r.unsettled(c)
+		return r.unsettledBelow(c, depth-1)
 	default:
 		return ""
 	}
@@ -64,6 +87,9 @@ func (r *Runner) hold(u *unit) string {
 
 func (r *Runner) holdFor(u *unit) string {
 	var reasons []string
+	if why := r.unsettledChildren(u); why != "" && !u.Deleting {
+		reasons = append(reasons, why)
+	}
 	for peer := range r.bySource[r.kin(u)] {
 		other := r.units[peer]
 		if peer == u.ID || elsewhere(other, u) {
