@@ -74,9 +74,11 @@ type Engine struct {
 	recovery recovery
 	swept    chan struct{}
 
-	sets         *resourceSets
-	providerDesk *desk
-	desks        sync.WaitGroup
+	sets                       *resourceSets
+	instances                  *instances
+	handover                   *handover
+	providerDesk, instanceDesk *desk
+	desks                      sync.WaitGroup
 }
 
 // syncTimeout bounds the first lists.
@@ -121,9 +123,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
-		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
+		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",
 		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true, resourceSetKind: true},
-		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.releases},
+		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
 	})
 	e.sources.notify = e.runner.SourceChanged
 	e.cluster, err = cluster.Connect(cfg.Cluster, "", Ownership(), e.runner)
@@ -131,7 +133,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
-	e.releases.client, e.charts.client, e.sets.client = e.cluster.Dynamic, e.cluster.Dynamic, e.cluster.Dynamic
+	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
 	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
 	return e, e.start(ctx)
@@ -226,6 +229,9 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 		if kind.sourceKind == helmChartKinds {
 			e.charts.touched(o)
 		}
+		if chartNamed(o) {
+			e.upsertReleases(e.handover.concerned(engine.SourceID{Kind: kind.name, Namespace: o.GetNamespace(), Name: o.GetName()}))
+		}
 	}
 }
 
@@ -272,7 +278,9 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 		}
 		e.finalizer(ctx, hr, helmReleases, finalizer)
 		id := releaseID(hr.Namespace, hr.Name)
-		e.charts.changed(id)
+		if e.handover.replaced(hr) == "" {
+			e.charts.changed(id)
+		}
 		e.upsertReleases(append(e.releases.twins.put(hr), id))
 	}
 }
@@ -284,7 +292,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 		if !there {
 			continue
 		}
-		u := e.cfg.Policy.declareRelease(hr)
+		u := e.handover.without(e.cfg.Policy.declareRelease(hr), hr)
 		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
 		e.runner.Upsert(u)
 	}

@@ -8,16 +8,34 @@ import (
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
 // let go of what it made.
 func (e *Engine) watchOperator(ctx context.Context) error {
-	err := e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
+	err := e.cluster.Watch(ctx, fluxInstances, e.cfg.Selector, cluster.Sink{Put: e.putInstance, Dropped: e.dropInstance})
+	if err != nil {
+		return err
+	}
+	err = e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
 	if err != nil {
 		return err
 	}
 	return e.cluster.Watch(ctx, resourceSetResource, e.cfg.Selector, cluster.Sink{Put: e.putResourceSet(ctx), Dropped: e.dropResourceSet})
+}
+
+func (e *Engine) putInstance(u *unstructured.Unstructured) {
+	if _, err := e.instances.put(u); err != nil {
+		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+		return
+	}
+	e.instanceDesk.add(instanceID(u.GetNamespace(), u.GetName()))
+}
+
+func (e *Engine) dropInstance(u *unstructured.Unstructured) {
+	e.gone(fluxcdv1.FluxInstanceKind, u)
+	e.instances.drop(instanceID(u.GetNamespace(), u.GetName()))
 }
 
 func (e *Engine) putProvider(u *unstructured.Unstructured) {
@@ -60,9 +78,19 @@ func (e *Engine) startOperator() {
 	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
 	e.dialect.sets = e.sets
 	e.providerDesk = newDesk(e.cfg.Log, e.sets.reportProvider)
+	e.instances = newInstances(e.cfg.Reserved)
+	e.instanceDesk = newDesk(e.cfg.Log, e.instances.report)
 }
 
-// runOperator writes what is known of providers down, until ctx ends.
+// takeOver puts together what drives releases.
+func (e *Engine) takeOver() runner.Driver {
+	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources}
+	e.releases.words = e.handover.words
+	return e.handover
+}
+
+// runOperator writes what is known of providers and of FluxInstances down, until ctx ends.
 func (e *Engine) runOperator(ctx context.Context) {
+	e.desks.Go(func() { e.instanceDesk.run(ctx) })
 	e.desks.Go(func() { e.providerDesk.run(ctx) })
 }

@@ -42,6 +42,9 @@ func (e *Engine) Resources() []meter.Resource {
 	for _, p := range e.sets.providers.all() {
 		list = append(list, operatorMeter(fluxcdv1.ResourceSetInputProviderKind, p, p.Status.Conditions, p.Status.LastExportedRevision))
 	}
+	for _, o := range e.instances.all() {
+		list = append(list, operatorMeter(fluxcdv1.FluxInstanceKind, o, o.Status.Conditions, o.Status.LastAppliedRevision))
+	}
 	for _, o := range e.sources.all() {
 		kind, status := o.kind(), o.status()
 		r := meter.Resource{

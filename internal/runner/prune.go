@@ -150,7 +150,12 @@ func (r *Runner) leftover(u *unit) []engine.Entry {
 	if u.rendering.failed() {
 		return nil
 	}
-	return engine.Leftover(u.inventory, u.rendering.entries)
+	left := engine.Leftover(u.inventory, u.rendering.entries)
+	for _, one := range u.rendering.replaced {
+		// What is left as it is may have been applied by someone else before.
+		left = engine.Leftover(left, []engine.Entry{one.entry})
+	}
+	return left
 }
 
 // startPrune deletes what the unit no longer declares.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -111,6 +113,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	out.inputs, out.versions = inputs.Digest, inputs.Versions
 	if j.reusable(out) && r.targets.get(j.target) != nil {
 		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
+		out.replaced = j.previous.replaced
 		return out, inputs
 	}
 	select {
@@ -179,6 +182,10 @@ func (r *Runner) finish(out *rendering, t *target, labels map[string]string) err
 		if r.cfg.Reserved[id] {
 			continue
 		}
+		if why := r.replaced(t, o); why != "" {
+			out.replaced = append(out.replaced, replaced{t.applier.Entry(o), why})
+			continue
+		}
 		if seen[id] {
 			return fmt.Errorf("%s stands twice in what was rendered", id)
 		}
@@ -193,6 +200,26 @@ func (r *Runner) finish(out *rendering, t *target, labels map[string]string) err
 		out.children = childrenOf(out.objects, r.cfg.UnitKinds)
 	}
 	return nil
+}
+
+// replaced says why an object is left as it is.
+func (r *Runner) replaced(t *target, o *unstructured.Unstructured) string {
+	if r.cfg.Replaced == nil || t.cluster.Name != "" {
+		return ""
+	}
+	return r.cfg.Replaced(o)
+}
+
+// noteReplaced tells which objects are left as they are, when these are others than before.
+func (r *Runner) noteReplaced(u *unit, before []replaced) {
+	if u.rendering == nil || slices.Equal(before, u.rendering.replaced) || len(u.rendering.replaced) == 0 {
+		return
+	}
+	var names []string
+	for _, one := range u.rendering.replaced {
+		names = append(names, one.entry.ID.String()+" ("+one.why+")")
+	}
+	r.note(u, u.phase, "left as they are: "+strings.Join(names, ", "), false)
 }
 
 // rendered takes the result of a render that belongs to a pass.
@@ -253,7 +280,12 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		u.rendering = &kept
 		return
 	}
+	var before []replaced
+	if u.rendering != nil {
+		before = u.rendering.replaced
+	}
 	u.rendering = out
+	r.noteReplaced(u, before)
 	if out.err != nil || u.Driven {
 		return
 	}

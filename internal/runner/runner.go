@@ -82,6 +82,9 @@ type Config struct {
 	Sharded bool
 	// Reserved are objects that nobody's declaration may touch: they are left out of what is applied.
 	Reserved map[engine.ObjectID]bool
+	// Replaced, when set, says why an object of the engine's own cluster is left as it is, since something
+	// else stands in its place; it says nothing of most.
+	Replaced func(*unstructured.Unstructured) string
 	// Observe, when set, is told what the units do, as it happens. It must not block.
 	Observe func(Note)
 	Log     logr.Logger
