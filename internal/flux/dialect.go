@@ -32,7 +32,7 @@ type dialect struct {
 	secrets  kubernetes.Interface
 	registry *kustomizationRegistry
 	events   events
-	policy   Policy
+	policies *policies
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 
 	connections *connections
@@ -51,7 +51,7 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	d.connections.look(ctx, clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}, reader)
-	inputs, err := d.policy.inputsOf(ctx, ks, reader)
+	inputs, err := d.policies.now().inputsOf(ctx, ks, reader)
 	inputs.Versions = reader.versions
 	return inputs, err
 }
@@ -215,13 +215,13 @@ func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift
 // declaring is the object of a unit whose objects are applied, and where they are.
 func (d *dialect) declaring(id engine.UnitID) (runtime.Object, engine.Target, bool) {
 	if rs, ok := d.sets.get(id); ok {
-		return rs, d.policy.declareResourceSet(rs).Target, true
+		return rs, d.policies.now().declareResourceSet(rs).Target, true
 	}
 	ks, ok := d.registry.get(id)
 	if !ok {
 		return nil, engine.Target{}, false
 	}
-	return ks, d.policy.targetOf(ks), true
+	return ks, d.policies.now().targetOf(ks), true
 }
 
 // Release takes our finalizer off a Kustomization.

@@ -74,6 +74,7 @@ type Engine struct {
 	recovery recovery
 	swept    chan struct{}
 
+	policies                   *policies
 	sets                       *resourceSets
 	instances                  *instances
 	handover                   *handover
@@ -95,7 +96,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
-	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{})}
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), policies: newPolicies(cfg.Policy)}
+	e.policies.changed = e.redeclare
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -105,11 +107,11 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
 	}
 	e.sources.setRewrites(cfg.Rewrites)
-	if e.sources.generators, err = newGenerators(e.sources, cfg.Policy, cfg.Selector); err != nil {
+	if e.sources.generators, err = newGenerators(e.sources, e.policies, cfg.Selector); err != nil {
 		return nil, err
 	}
 	e.dialect = &dialect{
-		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
+		secrets: client, registry: e.registry, events: ev, policies: e.policies, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
 	e.startOperator()
@@ -119,7 +121,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.releases.secrets, e.releases.store, e.releases.events = client, cfg.Store, ev
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
-	e.charts = newReleaseCharts(e.sources, e.releases, cfg.Policy)
+	e.charts = newReleaseCharts(e.sources, e.releases, e.policies)
 	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
@@ -168,6 +170,9 @@ func (e *Engine) start(ctx context.Context) error {
 
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
+	if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
+		return err
+	}
 	var sources, all errgroup.Group
 	for _, kind := range servedSources {
 		sources.Go(func() error {
@@ -196,13 +201,18 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
 	})
 	all.Go(func() error { return e.watchOperator(ctx) })
+	return within(wait, all.Wait)
+}
+
+// within waits for something, but no longer than until ctx ends.
+func within(ctx context.Context, do func() error) error {
 	ready := make(chan error, 1)
-	go func() { ready <- all.Wait() }()
+	go func() { ready <- do() }()
 	select {
 	case err := <-ready:
 		return err
-	case <-wait.Done():
-		return fmt.Errorf("watching the Flux objects: %w", context.Cause(wait))
+	case <-ctx.Done():
+		return fmt.Errorf("watching the Flux objects: %w", context.Cause(ctx))
 	}
 }
 
@@ -265,7 +275,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			return
 		}
 		e.finalizer(ctx, ks, kustomizations, finalizer)
-		e.runner.Upsert(e.cfg.Policy.declare(ks))
+		e.runner.Upsert(e.policies.now().declare(ks))
 	}
 }
 
@@ -292,7 +302,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 		if !there {
 			continue
 		}
-		u := e.handover.without(e.cfg.Policy.declareRelease(hr), hr)
+		u := e.handover.without(e.policies.now().declareRelease(hr), hr)
 		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
 		e.runner.Upsert(u)
 	}
@@ -301,6 +311,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	id := releaseID(u.GetNamespace(), u.GetName())
 	e.gone(id.Kind, u)
+	e.policies.ask(id, Policy{})
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)

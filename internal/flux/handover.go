@@ -149,7 +149,7 @@ func (h *handover) instance(ctx context.Context, hr *helmv2.HelmRelease) (string
 	if err := json.Unmarshal(data, &spec); err != nil {
 		return "", fmt.Errorf("spec.values.instance: %w", err)
 	}
-	return h.instances.serve(ctx, hr.GetReleaseNamespace(), spec)
+	return h.instances.serve(ctx, releaseID(hr.Namespace, hr.Name), hr.GetReleaseNamespace(), spec)
 }
 
 // Verify finds nothing to test where nothing is installed.

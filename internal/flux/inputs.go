@@ -211,7 +211,7 @@ func digestOf(ks *kustomizev1.Kustomization, o render.Options) (string, error) {
 	if o.Decryption != nil {
 		keys = o.Decryption.Digest()
 	}
-	data, err := json.Marshal([]any{ks.UID, ks.Spec, keys, o.Substitute})
+	data, err := json.Marshal([]any{ks.UID, ks.Spec, keys, o.Substitute, o.NoRemoteBases})
 	if err != nil {
 		return "", fmt.Errorf("encoding the inputs of %s/%s: %w", ks.Namespace, ks.Name, err)
 	}

@@ -29,15 +29,16 @@ type instances struct {
 	client dynamic.Interface
 	// reserved are objects that a sync may not touch.
 	reserved map[engine.ObjectID]bool
+	policies *policies
 
 	mu sync.Mutex
 	// told is what was said last of an object that asks for an installation.
 	told map[engine.UnitID]string
 }
 
-func newInstances(reserved map[engine.ObjectID]bool) *instances {
+func newInstances(reserved map[engine.ObjectID]bool, policies *policies) *instances {
 	return &instances{
-		registry: newRegistry[fluxcdv1.FluxInstance](fluxcdv1.FluxInstanceKind), reserved: reserved, told: map[engine.UnitID]string{},
+		registry: newRegistry[fluxcdv1.FluxInstance](fluxcdv1.FluxInstanceKind), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 		after.Status.LastHandledReconcileAt = requested
 	}
 	c := &conditions{list: after.Status.Conditions, generation: o.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}
-	message, failure := s.serve(ctx, o.Namespace, o.Spec)
+	message, failure := s.serve(ctx, id, o.Namespace, o.Spec)
 	if failure != nil {
 		c.set(conditionReady, metav1.ConditionFalse, meta.ReconciliationFailedReason, failure.Error())
 		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, failure.Error())
@@ -94,8 +95,9 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 	return failure
 }
 
-// serve does what a declaration asks for that has a meaning here, and says what became of it.
-func (s *instances) serve(ctx context.Context, namespace string, spec fluxcdv1.FluxInstanceSpec) (string, error) {
+// serve does what a declaration asks for that has a meaning here, and says what became of it. The namespace is
+// that of the sync.
+func (s *instances) serve(ctx context.Context, id engine.UnitID, namespace string, spec fluxcdv1.FluxInstanceSpec) (string, error) {
 	message := "Headgate serves the API of Flux in the place of its controllers; none is installed"
 	if spec.Sync != nil {
 		said, err := s.sync(ctx, namespace, spec.Sync)
@@ -104,7 +106,9 @@ func (s *instances) serve(ctx context.Context, namespace string, spec fluxcdv1.F
 		}
 		message += "; " + said
 	}
-	return message + remarks(spec), nil
+	wishes := wishesOf(spec)
+	s.policies.ask(id, wishes.policy)
+	return message + wishes.words(id.Namespace == Namespace), nil
 }
 
 // sync makes the source and the Kustomization of a sync, unless one of them is the root of this run.

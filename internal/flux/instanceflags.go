@@ -9,13 +9,10 @@ import (
 )
 
 // flag is an argument of a controller in a patch.
-var flag = regexp.MustCompile(`--([a-z][a-z0-9-]*)(?:=([^\s"'\]]+))?`)
+var flag = regexp.MustCompile(`--([a-z][a-z0-9-]*)(?:=([^\s"'\]}]+))?`)
 
-// heldByUp are flags that mean something here too, and hold when this process is started with them.
-var heldByUp = []string{
-	"no-cross-namespace-refs", "no-remote-bases", "default-service-account", "sops-age-secret", "watch-label-selector",
-	"insecure-kubeconfig-tls",
-}
+// startFlags are flags that mean something here too, and hold from the start of this process only.
+var startFlags = []string{"watch-label-selector", "insecure-kubeconfig-tls"}
 
 // needless are flags about what is done otherwise here, or needs no care.
 var needless = []string{
@@ -34,48 +31,97 @@ var needlessGates = []string{
 // servedComponents are the controllers whose place is taken.
 var servedComponents = []string{"source-controller", "kustomize-controller", "helm-controller", "source-watcher"}
 
-// remarks say which parts of a declaration have no effect.
-func remarks(spec fluxcdv1.FluxInstanceSpec) string {
-	var held, idle, ignored []string
-	add := func(list *[]string, what string) {
-		if !slices.Contains(*list, what) {
-			*list = append(*list, what)
+// wishes are what a declaration asks of the controllers.
+type wishes struct {
+	// policy is what has a meaning here, and can hold at once.
+	policy Policy
+	// held are the words for that, the others what else was asked for.
+	held, started, idle, ignored []string
+}
+
+func add(list *[]string, what string) {
+	if !slices.Contains(*list, what) {
+		*list = append(*list, what)
+	}
+}
+
+// wishesOf reads the flags that are patched in, and the fields that stand for flags.
+func wishesOf(spec fluxcdv1.FluxInstanceSpec) wishes {
+	var w wishes
+	if c := spec.Cluster; c != nil && c.Multitenant {
+		w.policy = Policy{
+			NoCrossNamespaceRefs: true, NoRemoteBases: true, DefaultServiceAccount: orDefault(c.TenantDefaultServiceAccount, "default"),
 		}
+		add(&w.held, "spec.cluster.multitenant")
 	}
 	if spec.Kustomize != nil {
 		for _, p := range spec.Kustomize.Patches {
 			for _, f := range flag.FindAllStringSubmatch(p.Patch, -1) {
-				name, value := f[1], f[2]
-				gate, setting, _ := strings.Cut(value, "=")
-				switch {
-				case slices.Contains(heldByUp, name):
-					add(&held, f[0])
-				case name == "feature-gates" && (slices.Contains(needlessGates, gate) || setting == "false"):
-					add(&idle, "gate "+gate)
-				case name == "feature-gates":
-					add(&ignored, "gate "+gate)
-				case slices.Contains(needless, name):
-					add(&idle, "--"+name)
-				default:
-					add(&ignored, "--"+name)
-				}
+				w.flag(f[0], f[1], f[2])
 			}
 		}
 	}
 	for _, component := range spec.Components {
 		if !slices.Contains(servedComponents, component) {
-			add(&ignored, component)
+			add(&w.ignored, component)
 		}
 	}
-	if spec.Cluster != nil && spec.Cluster.Multitenant {
-		add(&held, "--no-cross-namespace-refs")
-		add(&held, "--no-remote-bases")
-		add(&held, "--default-service-account="+orDefault(spec.Cluster.TenantDefaultServiceAccount, "default"))
-	}
 	if spec.Sharding != nil {
-		add(&ignored, "spec.sharding")
+		add(&w.ignored, "spec.sharding")
 	}
-	return listed("not in force unless headgate is started with them: ", held) + listed("not needed: ", idle) + listed("not supported: ", ignored)
+	return w
+}
+
+// flag takes one flag.
+func (w *wishes) flag(text, name, value string) {
+	on := value == "" || value == "true"
+	switch {
+	case name == "no-cross-namespace-refs" && on:
+		w.policy.NoCrossNamespaceRefs = true
+	case name == "no-remote-bases" && on:
+		w.policy.NoRemoteBases = true
+	case name == "default-service-account" && value != "":
+		w.policy.DefaultServiceAccount = value
+	case name == "sops-age-secret" && value != "":
+		w.policy.AgeSecret = value
+	case name == "no-cross-namespace-refs", name == "no-remote-bases":
+		add(&w.idle, text)
+		return
+	case name == "feature-gates":
+		w.gates(value)
+		return
+	case slices.Contains(startFlags, name):
+		add(&w.started, text)
+		return
+	case slices.Contains(needless, name):
+		add(&w.idle, "--"+name)
+		return
+	default:
+		add(&w.ignored, "--"+name)
+		return
+	}
+	add(&w.held, text)
+}
+
+func (w *wishes) gates(value string) {
+	for _, gate := range strings.Split(value, ",") {
+		name, setting, _ := strings.Cut(gate, "=")
+		if slices.Contains(needlessGates, name) || setting == "false" {
+			add(&w.idle, "gate "+name)
+			continue
+		}
+		add(&w.ignored, "gate "+name)
+	}
+}
+
+// words say what becomes of each; only the operator's wishes are in force.
+func (w *wishes) words(operator bool) string {
+	held := "in force: "
+	if !operator {
+		held = "not in force, since the object is not in namespace " + Namespace + ": "
+	}
+	return listed(held, w.held) + listed("in force only where headgate is started with it: ", w.started) +
+		listed("not needed: ", w.idle) + listed("not supported: ", w.ignored)
 }
 
 func listed(title string, names []string) string {

@@ -14,28 +14,38 @@ import (
 // watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
 // let go of what it made.
 func (e *Engine) watchOperator(ctx context.Context) error {
-	err := e.cluster.Watch(ctx, fluxInstances, e.cfg.Selector, cluster.Sink{Put: e.putInstance, Dropped: e.dropInstance})
-	if err != nil {
-		return err
-	}
-	err = e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
+	err := e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
 	if err != nil {
 		return err
 	}
 	return e.cluster.Watch(ctx, resourceSetResource, e.cfg.Selector, cluster.Sink{Put: e.putResourceSet(ctx), Dropped: e.dropResourceSet})
 }
 
+// watchInstances begins with FluxInstances: what they ask for holds for everything else.
+func (e *Engine) watchInstances(ctx context.Context) error {
+	return e.cluster.Watch(ctx, fluxInstances, e.cfg.Selector, cluster.Sink{Put: e.putInstance, Dropped: e.dropInstance})
+}
+
 func (e *Engine) putInstance(u *unstructured.Unstructured) {
-	if _, err := e.instances.put(u); err != nil {
+	o, err := e.instances.put(u)
+	if err != nil {
 		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 		return
 	}
-	e.instanceDesk.add(instanceID(u.GetNamespace(), u.GetName()))
+	id := instanceID(u.GetNamespace(), u.GetName())
+	if !disabledByAnnotation(o) {
+		// What it asks for holds before anything else is looked at.
+		wishes := wishesOf(o.Spec)
+		e.policies.ask(id, wishes.policy)
+	}
+	e.instanceDesk.add(id)
 }
 
 func (e *Engine) dropInstance(u *unstructured.Unstructured) {
 	e.gone(fluxcdv1.FluxInstanceKind, u)
-	e.instances.drop(instanceID(u.GetNamespace(), u.GetName()))
+	id := instanceID(u.GetNamespace(), u.GetName())
+	e.instances.drop(id)
+	e.policies.ask(id, Policy{})
 }
 
 func (e *Engine) putProvider(u *unstructured.Unstructured) {
@@ -59,7 +69,7 @@ func (e *Engine) putResourceSet(ctx context.Context) func(*unstructured.Unstruct
 			return
 		}
 		e.finalizer(ctx, rs, resourceSetResource, fluxcdv1.Finalizer)
-		e.runner.Upsert(e.cfg.Policy.declareResourceSet(rs))
+		e.runner.Upsert(e.policies.now().declareResourceSet(rs))
 	}
 }
 
@@ -74,11 +84,11 @@ func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
 func (e *Engine) startOperator() {
 	e.sets = newResourceSets()
 	e.sets.config, e.sets.secrets, e.sets.events = e.cfg.Cluster, e.dialect.secrets, e.dialect.events
-	e.sets.passed, e.sets.policy = e.cfg.Passed, func() Policy { return e.cfg.Policy }
+	e.sets.passed, e.sets.policies = e.cfg.Passed, e.policies
 	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
 	e.dialect.sets = e.sets
 	e.providerDesk = newDesk(e.cfg.Log, e.sets.reportProvider)
-	e.instances = newInstances(e.cfg.Reserved)
+	e.instances = newInstances(e.cfg.Reserved, e.policies)
 	e.instanceDesk = newDesk(e.cfg.Log, e.instances.report)
 }
 

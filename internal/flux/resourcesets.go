@@ -34,7 +34,7 @@ type resourceSets struct {
 	config    *rest.Config
 	secrets   kubernetes.Interface
 	events    events
-	policy    func() Policy
+	policies  *policies
 	passed    func(kind, namespace, name string, took time.Duration, ok bool)
 	// changed is told of ResourceSets whose inputs are others now.
 	changed func(engine.UnitID)
@@ -77,7 +77,7 @@ func (s *resourceSets) inputs(ctx context.Context, id engine.UnitID) (runner.Inp
 		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
 	}
 	out := runner.Inputs{Labels: map[string]string{resourceSetPrefix + "name": rs.Name, resourceSetPrefix + "namespace": rs.Namespace}}
-	client, err := s.as(s.policy().declareResourceSet(rs).Target.User)
+	client, err := s.as(s.policies.now().declareResourceSet(rs).Target.User)
 	if err != nil {
 		return out, err
 	}

@@ -28,7 +28,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.adopt(u, declared)
 	}
 	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
-		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Deleting != declared.Deleting ||
+		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
 		u.refusal != declared.Invalid || !slices.Equal(u.Dependencies, declared.Dependencies)
 	if changed {
 		r.unlink(u)
