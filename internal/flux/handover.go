@@ -39,18 +39,21 @@ type handover struct {
 
 // replaced names the chart of a release when it is one of the two, and is empty otherwise. A chart of which
 // nothing is known yet is not read before that is.
-func (h *handover) replaced(hr *helmv2.HelmRelease) string {
+func (h *handover) replaced(hr *helmv2.HelmRelease) string { return replacedChart(hr, h.origin) }
+
+// replacedChart is replaced for a release whose source is looked up.
+func replacedChart(hr *helmv2.HelmRelease, lookup func(engine.SourceID) origin) string {
 	name := ""
 	switch ref := hr.Spec.ChartRef; {
 	case hr.Spec.Chart != nil:
 		name = hr.Spec.Chart.Spec.Chart
 	case ref == nil:
 	case ref.Kind == sourcev1.HelmChartKind:
-		if c, ok := h.origin(releaseSource(hr)).(helmChart); ok {
+		if c, ok := lookup(releaseSource(hr)).(helmChart); ok {
 			name = c.Spec.Chart
 		}
 	case ref.Kind == sourcev1.OCIRepositoryKind:
-		if repo, ok := h.origin(releaseSource(hr)).(ociRepository); ok && path.Base(path.Dir(repo.Spec.URL)) == "charts" {
+		if repo, ok := lookup(releaseSource(hr)).(ociRepository); ok && path.Base(path.Dir(repo.Spec.URL)) == "charts" {
 			name = repo.Spec.URL
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,7 +60,7 @@ type OfflineUnit struct {
 func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{},
+		done: map[engine.UnitID]bool{}, replaced: replacedObject(logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
 	}
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
 	objects, err := rootObjects(root)
@@ -88,6 +89,7 @@ type walk struct {
 	done     map[engine.UnitID]bool
 	indexes  map[engine.SourceID]*source.Index
 	units    []OfflineUnit
+	replaced func(*unstructured.Unstructured) string
 }
 
 // declared is a unit in the queue: ks, hr or rs is set.
@@ -138,6 +140,8 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	case d.rs != nil:
 		unit.Rendered = true
 		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
+	case replacedChart(d.hr, w.origin) != "":
+		unit.Rendered = true
 	case w.options.Releases != nil && w.options.Releases(d.Unit.ID):
 		w.release(ctx, d.hr, &unit)
 	}
@@ -156,7 +160,7 @@ func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*un
 	}
 	objects := make([]*unstructured.Unstructured, 0, len(result.Objects))
 	for _, o := range result.Objects {
-		if RootIDs()[engine.IDOf(o)] {
+		if RootIDs()[engine.IDOf(o)] || w.replaced(o) != "" {
 			continue
 		}
 		o = o.DeepCopy()

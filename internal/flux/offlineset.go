@@ -5,14 +5,29 @@ import (
 	"slices"
 	"strings"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
+// origin is a source that was rendered and may be that of a chart whose place is taken.
+func (w *walk) origin(id engine.SourceID) origin {
+	o, there := w.held[engine.ObjectID{Group: gitRepositoryKind.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}]
+	if !there || id.Kind != sourcev1.OCIRepositoryKind {
+		return nil
+	}
+	repo, err := newOCIRepository(o)
+	if err != nil {
+		return nil
+	}
+	return repo
+}
+
 // renderSet makes the objects of a ResourceSet with the providers that were rendered before it. Their ids are
-// those of objects without a UID.
+// others than those in a cluster.
 func (w *walk) renderSet(ctx context.Context, rs *fluxcdv1.ResourceSet) ([]*unstructured.Unstructured, error) {
 	var providers []*fluxcdv1.ResourceSetInputProvider
 	for id, o := range w.held {
@@ -22,6 +37,10 @@ func (w *walk) renderSet(ctx context.Context, rs *fluxcdv1.ResourceSet) ([]*unst
 		p, err := readAs[fluxcdv1.ResourceSetInputProvider](o)
 		if err != nil {
 			return nil, err
+		}
+		if p.UID == "" {
+			// The cluster would tell the ids of two of them apart.
+			p.UID = types.UID(p.Namespace + "/" + p.Name)
 		}
 		providers = append(providers, p)
 	}

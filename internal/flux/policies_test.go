@@ -49,7 +49,8 @@ func TestFlagsOfAnInstance(t *testing.T) {
 		},
 		"switched off": {patch("--no-cross-namespace-refs=false"), Policy{}, "; not needed: --no-cross-namespace-refs=false"},
 		"idle": {
-			patch("--concurrent=10", "--concurrent=20", "--feature-gates=OOMWatch=true,DisableChartDigestTracking=true"), Policy{},
+			patch("--concurrent=10", "--concurrent=20", "--feature-gates=OOMWatch=true,DisableChartDigestTracking=true"),
+			Policy{},
 			"; not needed: --concurrent, gate OOMWatch, gate DisableChartDigestTracking",
 		},
 		"started with": {patch("--watch-label-selector=a=b"), Policy{}, "; in force only where headgate is started with it: --watch-label-selector=a=b"},
