@@ -92,7 +92,7 @@ func (o eventsOptions) wants(e *corev1.Event) bool {
 	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {
 		return false
 	}
-	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || e.InvolvedObject.Name == flux.RewritesName
+	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || strings.HasPrefix(e.InvolvedObject.APIVersion, operatorGroup+"/") || e.InvolvedObject.Name == flux.RewritesName
 }
 
 func printEvent(w io.Writer, format string, e *corev1.Event) {

@@ -31,6 +31,14 @@ func sourceResource(name string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: name}
 }
 
+// operatorGroup is the API group of the kinds that suspend by an annotation.
+const operatorGroup = "fluxcd.controlplane.io"
+
+// operatorResource is a resource of that group.
+func operatorResource(name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: operatorGroup, Version: "v1", Resource: name}
+}
+
 // The kinds, by the names that the flux command has for them.
 var (
 	gitServed = served{
@@ -59,14 +67,27 @@ var (
 		kind: "HelmRelease", aliases: []string{"hr", "helmrelease", "helmreleases"}, unit: true,
 		resource: schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"},
 	}
+	setServed = served{
+		kind: "ResourceSet", aliases: []string{"rset", "resourceset", "resourcesets"}, unit: true, resource: operatorResource("resourcesets"),
+	}
+	providerServed = served{
+		kind: "ResourceSetInputProvider", aliases: []string{"rsip", "resourcesetinputprovider", "resourcesetinputproviders"},
+		resource: operatorResource("resourcesetinputproviders"),
+	}
+	instanceServed = served{
+		kind: "FluxInstance", aliases: []string{"instance", "fluxinstance", "fluxinstances"}, resource: operatorResource("fluxinstances"),
+	}
 )
 
 func servedKinds() []served {
-	return []served{gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed}
+	return []served{
+		gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed,
+		setServed, providerServed, instanceServed,
+	}
 }
 
 // unitKinds are the kinds that declare units.
-func unitKinds() []served { return []served{kustomizationServed, releaseServed} }
+func unitKinds() []served { return []served{kustomizationServed, releaseServed, setServed} }
 
 func findKind(name string) (served, error) {
 	for _, s := range servedKinds() {
@@ -74,7 +95,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm or chart", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip or instance", name), "headgate get all")
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is
@@ -197,6 +218,9 @@ func text(u *unstructured.Unstructured, path ...string) string {
 }
 
 func suspended(u *unstructured.Unstructured) bool {
+	if u.GroupVersionKind().Group == operatorGroup {
+		return u.GetAnnotations()[switchAnnotation] == "disabled"
+	}
 	b, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
 	return b
 }

@@ -27,7 +27,7 @@ func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
 		Long: title + `, in these steps:
 
   1. find the object (NAME alone is a Kustomization)
-  2. set spec.suspend`,
+  2. set spec.suspend, or the annotation of the kinds that have no such field`,
 		Example: "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ func runSwitch(ctx context.Context, g *globals, ref reference, on bool) error {
 	if err != nil {
 		return err
 	}
-	if err := patch(ctx, ref.client(client), ref, map[string]any{"spec": map[string]any{"suspend": on}}); err != nil {
+	if err := patch(ctx, ref.client(client), ref, switched(ref, on)); err != nil {
 		return err
 	}
 	word := "resumed"
@@ -56,6 +56,21 @@ func runSwitch(ctx context.Context, g *globals, ref reference, on bool) error {
 	}
 	_, err = fmt.Fprintf(g.io.Out, "%s %s\n", ref, word)
 	return err
+}
+
+// switchAnnotation suspends the kinds that have no field for it.
+const switchAnnotation = operatorGroup + "/reconcile"
+
+// switched is the change by which an object is suspended or let move again.
+func switched(ref reference, on bool) map[string]any {
+	if ref.resource.Group != operatorGroup {
+		return map[string]any{"spec": map[string]any{"suspend": on}}
+	}
+	word := "enabled"
+	if on {
+		word = "disabled"
+	}
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{switchAnnotation: word}}}
 }
 
 // patch merges a change into an object.

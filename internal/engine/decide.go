@@ -72,7 +72,7 @@ func (f Facts) decideIdle() Decision {
 	if !due {
 		return f.rest(at)
 	}
-	if !f.Source.Found || f.Source.Revision == "" {
+	if f.Unit.Sourced() && (!f.Source.Found || f.Source.Revision == "") {
 		return Decision{
 			Step: StepWait, Phase: PhaseWaitingForSource, Reason: ReasonArtifactFailed, Message: f.Source.Message,
 			Waits: []Wait{{On: f.Unit.Source.String(), Reason: f.Source.Message}},

@@ -10,7 +10,7 @@ var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // facts are those of a unit that is ready and has nothing to do; each case changes what it is about.
 func facts(change func(*Facts)) Facts {
-	u := &Unit{ID: UnitID{"Kustomization", "ns", "a"}, Generation: 1, Timeout: time.Minute}
+	u := &Unit{ID: UnitID{"Kustomization", "ns", "a"}, Generation: 1, Timeout: time.Minute, Source: SourceID{"GitRepository", "ns", "repo"}}
 	f := Facts{
 		Now: now, Unit: u, Source: SourceFact{Found: true, Revision: "r1"},
 		Last:       Outcome{Key: Key{Generation: 1, Revision: "r1"}, Ended: now.Add(-time.Minute)},
@@ -46,6 +46,9 @@ func TestDecide(t *testing.T) {
 		"drift":          {"drift begins a pass at once", func(f *Facts) { f.Drift = true }, StepRender, PhaseRendering, ""},
 		"tug-of-war":     {"a tug-of-war backs off", func(f *Facts) { f.Drift, f.DriftAt = true, now.Add(time.Second) }, StepWait, PhaseReady, ""},
 		"no source":      {"without an artifact the unit waits for it", func(f *Facts) { f.Source = SourceFact{Message: "it does not exist"}; f.Unit.Generation = 2 }, StepWait, PhaseWaitingForSource, "it does not exist"},
+		"no source at all": {"a unit whose objects are in its declaration waits for none", func(f *Facts) {
+			f.Unit.Source, f.Source, f.Unit.Generation = SourceID{}, SourceFact{}, 2
+		}, StepRender, PhaseRendering, ""},
 		"dependency": {"an unmet dependency holds the gate", func(f *Facts) {
 			f.Source.Revision = "r2"
 			f.Dependencies = []DependencyFact{{Dependency: Dependency{Unit: UnitID{"K", "n", "b"}}, Message: "it is not ready"}}

@@ -36,7 +36,10 @@ type Dependency struct {
 	Unit UnitID
 	// Object is set otherwise: any object of the cluster.
 	Object ObjectID
-	// Expr, when not empty, is the CEL expression over dep and self that decides.
+	// Exists is set when the object only has to be there, and need not be ready.
+	Exists bool
+	// Expr, when not empty, is the CEL expression that decides: over dep and self for a unit, over the
+	// fields of an object.
 	Expr string
 }
 
@@ -112,6 +115,7 @@ type Unit struct {
 	Invalid Invalid
 	Target  Target
 
+	// Source is empty for a unit whose objects are given by its own declaration.
 	Source       SourceID
 	Dependencies []Dependency
 	// Reads are the objects that the render reads beside its source.
@@ -132,6 +136,9 @@ type Unit struct {
 	// Handled is the token of the last request that was handled.
 	Handled string
 }
+
+// Sourced tells whether the objects of the unit come from a source.
+func (u *Unit) Sourced() bool { return u.Source != (SourceID{}) }
 
 // IgnoreRule names fields that the unit leaves to others.
 type IgnoreRule struct {

@@ -18,7 +18,7 @@ import (
 // generators runs the ArtifactGenerators of a cluster, which make ExternalArtifacts from other sources.
 type generators struct {
 	sources *sources
-	policy  Policy
+	policy  *policies
 	// shard are the labels by which objects are selected that are served here: what is made has those of
 	// its generator.
 	shard []string
@@ -31,7 +31,7 @@ type generators struct {
 	claims map[source.Key]types.NamespacedName
 }
 
-func newGenerators(s *sources, policy Policy, selector string) (*generators, error) {
+func newGenerators(s *sources, policy *policies, selector string) (*generators, error) {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
 		return nil, fmt.Errorf("reading the selector of what is served: %w", err)

@@ -267,19 +267,19 @@ func (a *accountTokens) Token() (*oauth2.Token, error) {
 // Orphaned tells that the account of a deleted Kustomization is gone: nobody may delete its objects
 // any more, as with the upstream.
 func (d *dialect) Orphaned(ctx context.Context, id engine.UnitID) error {
-	ks, ok := d.registry.get(id)
-	if !ok || ks.Spec.KubeConfig != nil {
+	o, target, ok := d.declaring(id)
+	if !ok || target.Cluster != "" {
 		return nil
 	}
-	_, account, impersonated := strings.Cut(d.policy.targetOf(ks).User, "system:serviceaccount:"+ks.Namespace+":")
+	_, account, impersonated := strings.Cut(target.User, "system:serviceaccount:"+id.Namespace+":")
 	if !impersonated {
 		return nil
 	}
-	_, err := d.secrets.CoreV1().ServiceAccounts(ks.Namespace).Get(ctx, account, metav1.GetOptions{})
+	_, err := d.secrets.CoreV1().ServiceAccounts(id.Namespace).Get(ctx, account, metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) {
 		return nil
 	}
-	err = fmt.Errorf("ServiceAccount %q, by which they were applied, is gone", ks.Namespace+"/"+account)
-	d.events.emit(ks, corev1.EventTypeWarning, engine.ReasonPruneFailed, "the objects of the inventory stay: "+err.Error(), nil)
+	err = fmt.Errorf("ServiceAccount %q, by which they were applied, is gone", id.Namespace+"/"+account)
+	d.events.emit(o, corev1.EventTypeWarning, engine.ReasonPruneFailed, "the objects of the inventory stay: "+err.Error(), nil)
 	return err
 }

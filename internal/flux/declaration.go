@@ -8,6 +8,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -42,7 +43,7 @@ func (o ChartOrigin) String() string {
 // IsUnit tells whether an object declares a unit.
 func IsUnit(u *unstructured.Unstructured) bool {
 	kind := u.GroupVersionKind().GroupKind()
-	return kind == kustomizationKind || kind == helmReleaseKind
+	return kind == kustomizationKind || kind == helmReleaseKind || kind == resourceSetKind
 }
 
 // Declared reads what an object declares that is a unit.
@@ -58,6 +59,12 @@ func declare(u *unstructured.Unstructured) (declared, error) {
 	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
 		if d.hr, err = readAs[helmv2.HelmRelease](u); err == nil {
 			d.Unit, d.Chart = Policy{}.declareRelease(d.hr), chartOrigin(d.hr)
+		}
+		return d, err
+	}
+	if u.GroupVersionKind().GroupKind() == resourceSetKind {
+		if d.rs, err = readAs[fluxcdv1.ResourceSet](u); err == nil {
+			d.Unit = Policy{}.declareResourceSet(d.rs)
 		}
 		return d, err
 	}
@@ -111,6 +118,9 @@ func Static(u *unstructured.Unstructured) bool {
 func Manager(id engine.UnitID) string {
 	if id.Kind == helmReleaseKind.Kind {
 		return releaseManager
+	}
+	if id.Kind == resourceSetKind.Kind {
+		return operatorManager
 	}
 	return applyManager
 }

@@ -15,10 +15,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -30,22 +32,26 @@ type dialect struct {
 	secrets  kubernetes.Interface
 	registry *kustomizationRegistry
 	events   events
-	policy   Policy
+	policies *policies
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 
 	connections *connections
 	releases    *releases
+	sets        *resourceSets
 }
 
 // Inputs gathers what the render of a Kustomization needs.
 func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+	if id.Kind == resourceSetKind.Kind {
+		return d.sets.inputs(ctx, id)
+	}
 	ks, ok := d.registry.get(id)
 	if !ok {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	d.connections.look(ctx, clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}, reader)
-	inputs, err := d.policy.inputsOf(ctx, ks, reader)
+	inputs, err := d.policies.now().inputsOf(ctx, ks, reader)
 	inputs.Versions = reader.versions
 	return inputs, err
 }
@@ -55,6 +61,9 @@ func (d *dialect) Object(id engine.UnitID) map[string]any {
 	if id.Kind == helmReleaseKind.Kind {
 		return d.releases.object(id)
 	}
+	if id.Kind == resourceSetKind.Kind {
+		return d.sets.object(id)
+	}
 	return d.registry.object(id)
 }
 
@@ -62,6 +71,9 @@ func (d *dialect) Object(id engine.UnitID) map[string]any {
 func (d *dialect) Report(ctx context.Context, r runner.Report) error {
 	if r.Unit.Kind == helmReleaseKind.Kind {
 		return d.releases.report(ctx, r)
+	}
+	if r.Unit.Kind == resourceSetKind.Kind {
+		return d.sets.report(ctx, r)
 	}
 	ks, ok := d.registry.get(r.Unit)
 	if !ok {
@@ -189,21 +201,36 @@ func changeLog(changes []apply.Result) string {
 
 // Drifted tells of a foreign change by an event.
 func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
-	ks, ok := d.registry.get(id)
+	o, _, ok := d.declaring(id)
 	switch {
 	case !ok:
 	case back > 0:
-		d.events.emit(ks, corev1.EventTypeWarning, "TugOfWar", fmt.Sprintf(
+		d.events.emit(o, corev1.EventTypeWarning, "TugOfWar", fmt.Sprintf(
 			"%s, %d times; the next correction waits %s", drift, times, back.Round(time.Second)), nil)
 	default:
-		d.events.emit(ks, corev1.EventTypeWarning, "DriftCorrected", drift.String(), nil)
+		d.events.emit(o, corev1.EventTypeWarning, "DriftCorrected", drift.String(), nil)
 	}
+}
+
+// declaring is the object of a unit whose objects are applied, and where they are.
+func (d *dialect) declaring(id engine.UnitID) (runtime.Object, engine.Target, bool) {
+	if rs, ok := d.sets.get(id); ok {
+		return rs, d.policies.now().declareResourceSet(rs).Target, true
+	}
+	ks, ok := d.registry.get(id)
+	if !ok {
+		return nil, engine.Target{}, false
+	}
+	return ks, d.policies.now().targetOf(ks), true
 }
 
 // Release takes our finalizer off a Kustomization.
 func (d *dialect) Release(ctx context.Context, id engine.UnitID) error {
 	if hr, ok := d.releases.get(id); ok {
 		return setFinalizer(ctx, d.client.Resource(helmReleases).Namespace(hr.Namespace), hr, false)
+	}
+	if rs, ok := d.sets.get(id); ok {
+		return setNamedFinalizer(ctx, d.client.Resource(resourceSetResource).Namespace(rs.Namespace), rs, fluxcdv1.Finalizer, false)
 	}
 	ks, ok := d.registry.get(id)
 	if !ok {

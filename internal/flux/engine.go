@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -79,6 +80,13 @@ type Engine struct {
 	simulation *simulation
 	recovery   recovery
 	swept      chan struct{}
+
+	policies                   *policies
+	sets                       *resourceSets
+	instances                  *instances
+	handover                   *handover
+	providerDesk, instanceDesk *desk
+	desks                      sync.WaitGroup
 }
 
 // syncTimeout bounds the first lists.
@@ -93,7 +101,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	if simulation != nil {
 		cfg.Cluster = simulation.wrap(cfg.Cluster)
-		cfg.Policy.Marks, cfg.Policy.LeaveOut = simulation.marks, simulation.leaveOut
+		cfg.Policy.content = &standInContent{simulation.leaveOut, simulation.marks}
 	}
 	client, err := kubernetes.NewForConfig(cfg.Cluster)
 	if err != nil {
@@ -103,7 +111,8 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
-	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation}
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
+	e.policies.changed = e.redeclare
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -114,26 +123,27 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.sources.simulation = simulation
 	e.sources.setRewrites(cfg.Rewrites)
-	if e.sources.generators, err = newGenerators(e.sources, cfg.Policy, cfg.Selector); err != nil {
+	if e.sources.generators, err = newGenerators(e.sources, e.policies, cfg.Selector); err != nil {
 		return nil, err
 	}
 	e.dialect = &dialect{
-		secrets: client, registry: e.registry, events: ev, policy: cfg.Policy, passed: cfg.Passed,
+		secrets: client, registry: e.registry, events: ev, policies: e.policies, passed: cfg.Passed,
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
+	e.startOperator()
 	renderer := render.New()
 	e.releases = newReleases()
 	e.releases.renderer = renderer
 	e.releases.secrets, e.releases.store, e.releases.events = client, cfg.Store, ev
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases
-	e.charts = newReleaseCharts(e.sources, e.releases, cfg.Policy)
+	e.charts = newReleaseCharts(e.sources, e.releases, e.policies)
 	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
-		Reserved: cfg.Reserved, Connected: e.recovery.look, Sharded: cfg.Selector != "",
-		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true},
-		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.releases},
+		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",
+		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true, resourceSetKind: true},
+		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
 	})
 	e.sources.notify = e.runner.SourceChanged
 	e.cluster, err = cluster.Connect(cfg.Cluster, "", Ownership(), e.runner)
@@ -142,8 +152,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
-	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames()})
+	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
 	return e, e.start(ctx)
 }
 
@@ -163,6 +174,7 @@ func (e *Engine) start(ctx context.Context) error {
 		e.simulation.engine = e
 		go e.simulation.run(ctx)
 	}
+	e.runOperator(ctx)
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
@@ -170,6 +182,7 @@ func (e *Engine) start(ctx context.Context) error {
 		e.sources.wg.Wait()
 		e.recovery.running.Wait()
 		e.charts.wg.Wait()
+		e.desks.Wait()
 		close(e.swept)
 	}()
 	return nil
@@ -177,6 +190,9 @@ func (e *Engine) start(ctx context.Context) error {
 
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
+	if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
+		return err
+	}
 	var sources, all errgroup.Group
 	for _, kind := range servedSources {
 		sources.Go(func() error {
@@ -204,13 +220,19 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	all.Go(func() error {
 		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
 	})
+	all.Go(func() error { return e.watchOperator(ctx) })
+	return within(wait, all.Wait)
+}
+
+// within waits for something, but no longer than until ctx ends.
+func within(ctx context.Context, do func() error) error {
 	ready := make(chan error, 1)
-	go func() { ready <- all.Wait() }()
+	go func() { ready <- do() }()
 	select {
 	case err := <-ready:
 		return err
-	case <-wait.Done():
-		return fmt.Errorf("watching the Flux objects: %w", context.Cause(wait))
+	case <-ctx.Done():
+		return fmt.Errorf("watching the Flux objects: %w", context.Cause(ctx))
 	}
 }
 
@@ -222,7 +244,8 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 
 // ours tells whether objects of a kind are served here.
 func (e *Engine) ours(gk schema.GroupKind) bool {
-	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group
+	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group ||
+		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group
 }
 
 // Nudge has every source fetched at once whose URL matches.
@@ -241,6 +264,9 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 		e.sources.put(o)
 		if kind.sourceKind == helmChartKinds {
 			e.charts.touched(o)
+		}
+		if chartNamed(o) {
+			e.upsertReleases(e.handover.concerned(engine.SourceID{Kind: kind.name, Namespace: o.GetNamespace(), Name: o.GetName()}))
 		}
 	}
 }
@@ -275,7 +301,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			return
 		}
 		e.finalizer(ctx, ks, kustomizations, finalizer)
-		e.runner.Upsert(e.cfg.Policy.declare(ks))
+		e.runner.Upsert(e.policies.now().declare(ks))
 	}
 }
 
@@ -288,7 +314,9 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 		}
 		e.finalizer(ctx, hr, helmReleases, finalizer)
 		id := releaseID(hr.Namespace, hr.Name)
-		e.charts.changed(id)
+		if e.handover.replaced(hr) == "" {
+			e.charts.changed(id)
+		}
 		e.upsertReleases(append(e.releases.twins.put(hr), id))
 	}
 }
@@ -300,7 +328,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 		if !there {
 			continue
 		}
-		u := e.cfg.Policy.declareRelease(hr)
+		u := e.handover.without(e.policies.now().declareRelease(hr), hr)
 		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
 		e.runner.Upsert(u)
 	}
@@ -309,6 +337,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	id := releaseID(u.GetNamespace(), u.GetName())
 	e.gone(id.Kind, u)
+	e.policies.ask(id, Policy{})
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)

@@ -13,6 +13,8 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 )
 
 // events writes Kubernetes events, in the background and in bounds.
@@ -23,6 +25,7 @@ type events struct {
 	source      record.EventRecorder
 	helm        record.EventRecorder
 	watcher     record.EventRecorder
+	operator    record.EventRecorder
 }
 
 // maxEvent is the longest message that the API takes.
@@ -30,7 +33,7 @@ const maxEvent = 1024
 
 func newEvents(client kubernetes.Interface) (events, error) {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme, fluxcdv1.AddToScheme} {
 		if err := add(s); err != nil {
 			return events{}, err
 		}
@@ -43,6 +46,7 @@ func newEvents(client kubernetes.Interface) (events, error) {
 		source:    b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
 		helm:      b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
 		watcher:   b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
+		operator:  b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
 	}, nil
 }
 
@@ -55,6 +59,8 @@ func (e events) emit(o runtime.Object, kind, reason, message string, annotations
 		recorder = e.helm
 	case *swapi.ArtifactGenerator:
 		recorder = e.watcher
+	case *fluxcdv1.ResourceSet, *fluxcdv1.ResourceSetInputProvider, *fluxcdv1.FluxInstance:
+		recorder = e.operator
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {

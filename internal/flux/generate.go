@@ -31,7 +31,7 @@ func invalid(reason, text string, args ...any) error {
 // look reads what a generator is made from.
 func (g *generator) look(o *swapi.ArtifactGenerator) (inputs, error) {
 	in := inputs{artifacts: map[string]*source.Artifact{}, observed: map[string]swapi.ObservedSource{}}
-	err := g.policy.checkGenerator(o)
+	err := g.policy.now().checkGenerator(o)
 	if err == nil {
 		err = g.circular()
 	}

@@ -1,95 +1,194 @@
 package flux
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
+	"path"
 	"strings"
-	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// wrap makes everything that is sent with a configuration pass by the simulation: whoever writes the real
-// definition of a kind finds its place free, whatever the stub had guessed.
-func (s *simulation) wrap(config *rest.Config) *rest.Config {
-	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &handover{next, s} })
-	return config
-}
+// The charts by which repositories install Flux. Nobody else than this engine may serve its API, so their
+// releases install nothing.
+const (
+	operatorChart = "flux-operator"
+	instanceChart = "flux-instance"
+)
 
-// handover is a transport that takes stubs away when the real thing comes.
+// reasonServed is our reason for an object that asks for controllers whose place is taken.
+const reasonServed = "ServedByHeadgate"
+
+// handover drives releases, and takes the place of what those of the two charts would install.
 type handover struct {
-	next       http.RoundTripper
-	simulation *simulation
+	*releases
+
+	instances *instances
+	sources   *sources
 }
 
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+// replaced names the chart of a release when it is one of the two, and is empty otherwise. A chart of which
+// nothing is known yet is not read before that is.
+func (h *handover) replaced(hr *helmv2.HelmRelease) string { return replacedChart(hr, h.origin) }
 
-// RoundTrip looks at requests that write definitions.
-func (h *handover) RoundTrip(q *http.Request) (*http.Response, error) {
-	writes := q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch
-	if !writes || q.Body == nil || !strings.HasPrefix(q.URL.Path, definitions) || q.URL.Query().Has("dryRun") {
-		return h.next.RoundTrip(q)
-	}
-	body, err := io.ReadAll(q.Body)
-	_ = q.Body.Close()
-	if err != nil {
-		return nil, fmt.Errorf("reading what is to be sent: %w", err)
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	// What cannot be read here the server refuses.
-	if yaml.Unmarshal(body, &crd) == nil && crd.Spec.Names.Kind != "" {
-		if err := h.simulation.makeWay(q.Context(), schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}); err != nil {
-			return nil, err
+// replacedChart is replaced for a release whose source is looked up.
+func replacedChart(hr *helmv2.HelmRelease, lookup func(engine.SourceID) origin) string {
+	name := ""
+	switch ref := hr.Spec.ChartRef; {
+	case hr.Spec.Chart != nil:
+		name = hr.Spec.Chart.Spec.Chart
+	case ref == nil:
+	case ref.Kind == sourcev1.HelmChartKind:
+		if c, ok := lookup(releaseSource(hr)).(helmChart); ok {
+			name = c.Spec.Chart
+		}
+	case ref.Kind == sourcev1.OCIRepositoryKind:
+		if repo, ok := lookup(releaseSource(hr)).(ociRepository); ok && path.Base(path.Dir(repo.Spec.URL)) == "charts" {
+			name = repo.Spec.URL
 		}
 	}
-	sent := q.Clone(q.Context())
-	sent.Body = io.NopCloser(bytes.NewReader(body))
-	sent.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	return h.next.RoundTrip(sent)
+	switch name = path.Base(name); name {
+	case operatorChart, instanceChart:
+		return name
+	default:
+		return ""
+	}
 }
 
-// handoverTimeout bounds the wait until a stub is gone.
-const handoverTimeout = 30 * time.Second
-
-// makeWay deletes the stub of a kind with its objects. Their owners apply them again when the real kind is
-// served.
-func (s *simulation) makeWay(ctx context.Context, gk schema.GroupKind) error {
-	s.mu.Lock()
-	name, stub := s.stubs[gk]
-	s.mu.Unlock()
-	if !stub {
+func (h *handover) origin(id engine.SourceID) origin {
+	f, known := h.sources.feed(source.Key(id))
+	if !known {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
-	defer cancel()
-	client := s.client.Resource(crdResource)
-	if err := client.Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("taking the stub of %s away: %w", gk, err)
-	}
-	tick := time.NewTicker(simulateEvery)
-	defer tick.Stop()
-	for {
-		if _, err := client.Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the end of the stub of %s: %w", gk, context.Cause(ctx))
-		case <-tick.C:
+	return f.current()
+}
+
+// concerned are the releases that read a source and install nothing.
+func (h *handover) concerned(id engine.SourceID) []engine.UnitID {
+	var ids []engine.UnitID
+	for _, hr := range h.all() {
+		if releaseSource(hr) == id && h.replaced(hr) != "" {
+			ids = append(ids, releaseID(hr.Namespace, hr.Name))
 		}
 	}
-	s.mu.Lock()
-	delete(s.stubs, gk)
-	s.mu.Unlock()
-	s.dropped("CustomResourceDefinition", name)
-	return nil
+	return ids
+}
+
+// without takes from the declaration of a release what is of no use when nothing is installed: it waits for
+// no chart.
+func (h *handover) without(u engine.Unit, hr *helmv2.HelmRelease) engine.Unit {
+	if h.replaced(hr) != "" {
+		u.Source, u.Health, u.FollowsDrift = engine.SourceID{}, engine.HealthPolicy{}, false
+	}
+	return u
+}
+
+// served returns a release that installs nothing, and which chart it names.
+func (h *handover) served(id engine.UnitID) (hr *helmv2.HelmRelease, chart string) {
+	hr, there := h.get(id)
+	if !there {
+		return nil, ""
+	}
+	return hr, h.replaced(hr)
+}
+
+// Prepare reads the values of flux-instance, and no chart.
+func (h *handover) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+	hr, chart := h.served(id)
+	if chart == "" {
+		return h.releases.Prepare(ctx, id)
+	}
+	reader := versionReader{client: h.secrets, versions: map[engine.ObjectID]uint64{}}
+	values, err := composeValues(ctx, hr, reader)
+	inputs := runner.Inputs{Versions: reader.versions}
+	if err != nil {
+		return inputs, &releaseFailure{"ValuesError", err}
+	}
+	sum := sha256.Sum256([]byte(chart + "\x00" + values.Digest() + "\x00" + fmt.Sprint(hr.Generation)))
+	inputs.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	return inputs, nil
+}
+
+// Act does what the values of flux-instance ask for.
+func (h *handover) Act(ctx context.Context, w runner.Work) runner.Acted {
+	hr, chart := h.served(w.Unit)
+	if chart == "" {
+		return h.releases.Act(ctx, w)
+	}
+	message := "Headgate serves the API in its place; nothing is installed"
+	if chart == instanceChart {
+		said, err := h.instance(ctx, hr)
+		if err != nil {
+			return failedAct(helmv2.InstallFailedReason, err.Error(), false)
+		}
+		message = said
+	}
+	h.instances.say(w.Unit, message)
+	return runner.Acted{}
+}
+
+// instance serves what the values of flux-instance declare.
+func (h *handover) instance(ctx context.Context, hr *helmv2.HelmRelease) (string, error) {
+	reader := versionReader{client: h.secrets, versions: map[engine.ObjectID]uint64{}}
+	values, err := composeValues(ctx, hr, reader)
+	if err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(values.Map()["instance"])
+	if err != nil {
+		return "", fmt.Errorf("spec.values.instance: %w", err)
+	}
+	var spec fluxcdv1.FluxInstanceSpec
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return "", fmt.Errorf("spec.values.instance: %w", err)
+	}
+	return h.instances.serve(ctx, releaseID(hr.Namespace, hr.Name), hr.GetReleaseNamespace(), spec)
+}
+
+// Verify finds nothing to test where nothing is installed.
+func (h *handover) Verify(ctx context.Context, w runner.Work) runner.Acted {
+	if _, chart := h.served(w.Unit); chart != "" {
+		return runner.Acted{}
+	}
+	return h.releases.Verify(ctx, w)
+}
+
+// Destroy leaves everything where nothing was installed.
+func (h *handover) Destroy(ctx context.Context, w runner.Work) error {
+	hr, chart := h.served(w.Unit)
+	if chart == "" {
+		return h.releases.Destroy(ctx, w)
+	}
+	return h.charts.remove(ctx, hr)
+}
+
+// words sets what the Ready condition of such a release says.
+func (h *handover) words(hr *helmv2.HelmRelease, after *helmv2.HelmReleaseStatus, r runner.Report) {
+	message := h.instances.said(r.Unit)
+	if !r.Final || !r.OK || message == "" || h.replaced(hr) == "" {
+		return
+	}
+	c := &conditions{list: after.Conditions, generation: r.Generation, now: metav1.Now()}
+	if old := (&conditions{list: hr.Status.Conditions}).get(conditionReady); old != nil && old.Reason == reasonServed && old.Message == message {
+		c.drop(conditionReady)
+		c.list = append(c.list, *old)
+	}
+	c.set(conditionReady, metav1.ConditionTrue, reasonServed, message)
+	after.Conditions = c.sorted()
+}
+
+// chartNamed tells whether a URL may be that of one of the two charts.
+func chartNamed(o origin) bool {
+	base := path.Base(strings.TrimSuffix(o.address(), "/"))
+	return base == operatorChart || base == instanceChart
 }

@@ -63,8 +63,8 @@ func (r versionReader) Secret(ctx context.Context, namespace, name string) (map[
 func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
 	options := optionsOf(ks)
 	options.NoRemoteBases = t.NoRemoteBases
-	if t.LeaveOut != nil {
-		options.LeaveOut = t.LeaveOut(unitID(ks.Namespace, ks.Name))
+	if t.content != nil {
+		options.LeaveOut = t.content.leaveOut(unitID(ks.Namespace, ks.Name))
 	}
 	keys, err := t.keysOf(ctx, ks, reader)
 	if err != nil {
@@ -150,10 +150,10 @@ func (t Policy) keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reade
 
 // marks returns what makes the stand-ins of what the unit cannot decrypt, nil when there are none.
 func (t Policy) marks(ks *kustomizev1.Kustomization) func(key string) string {
-	if t.Marks == nil {
+	if t.content == nil {
 		return nil
 	}
-	return t.Marks(unitID(ks.Namespace, ks.Name))
+	return t.content.marks(unitID(ks.Namespace, ks.Name))
 }
 
 func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
@@ -237,7 +237,7 @@ func digestOf(ks *kustomizev1.Kustomization, o render.Options) (string, error) {
 	if o.Decryption != nil {
 		keys = o.Decryption.Digest()
 	}
-	data, err := json.Marshal([]any{ks.UID, ks.Spec, keys, o.Substitute})
+	data, err := json.Marshal([]any{ks.UID, ks.Spec, keys, o.Substitute, o.NoRemoteBases})
 	if err != nil {
 		return "", fmt.Errorf("encoding the inputs of %s/%s: %w", ks.Namespace, ks.Name, err)
 	}

@@ -58,8 +58,11 @@ func Doubles(units []OfflineUnit) []Double {
 // objectOfUnit is the object that declares a unit.
 func objectOfUnit(id engine.UnitID) engine.ObjectID {
 	gk := kustomizationKind
-	if id.Kind == helmReleaseKind.Kind {
+	switch id.Kind {
+	case helmReleaseKind.Kind:
 		gk = helmReleaseKind
+	case resourceSetKind.Kind:
+		gk = resourceSetKind
 	}
 	return engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: id.Namespace, Name: id.Name}
 }

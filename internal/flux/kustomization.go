@@ -28,12 +28,16 @@ type Policy struct {
 	AgeSecret string
 	// LaxSubstitution makes a variable empty that is not defined and has no default.
 	LaxSubstitution bool
-	// LeaveOut, when set, returns what has what is not in the source left out of a unit's build, nil when
-	// nothing is.
-	LeaveOut func(engine.UnitID) func(entry string)
-	// Marks, when set, returns what makes stand-ins of the values that a unit cannot decrypt, nil when it
-	// makes none.
-	Marks func(engine.UnitID) func(key string) string
+	// content, when set, has stand-ins made of what a unit cannot read.
+	content *standInContent
+}
+
+// standInContent has stand-ins made of what units cannot read.
+type standInContent struct {
+	// leaveOut returns what has a unit do without what is not in its source, nil when nothing does.
+	leaveOut func(engine.UnitID) func(entry string)
+	// marks returns what makes stand-ins of the values that a unit cannot decrypt, nil when nothing does.
+	marks func(engine.UnitID) func(key string) string
 }
 
 // declare reads a Kustomization into a unit.
@@ -249,7 +253,7 @@ var wellKnownGroups = map[string]string{
 	"Deployment": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "ReplicaSet": "apps",
 	"Job": "batch", "CronJob": "batch", "Ingress": "networking.k8s.io",
 	"CustomResourceDefinition": "apiextensions.k8s.io", "GitRepository": "source.toolkit.fluxcd.io",
-	"HelmRelease": "helm.toolkit.fluxcd.io",
+	"HelmRelease": "helm.toolkit.fluxcd.io", "ResourceSet": "fluxcd.controlplane.io",
 }
 
 var clusterScoped = map[string]bool{"CustomResourceDefinition": true, "Namespace": true, "ClusterRole": true}
@@ -263,6 +267,9 @@ func dependencyOn(id engine.ObjectID) engine.Dependency {
 	}
 	if id.GroupKind() == helmReleaseKind {
 		return engine.Dependency{Unit: releaseID(id.Namespace, id.Name)}
+	}
+	if id.GroupKind() == resourceSetKind {
+		return engine.Dependency{Unit: resourceSetID(id.Namespace, id.Name)}
 	}
 	if clusterScoped[id.Kind] {
 		id.Namespace = ""

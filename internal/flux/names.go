@@ -8,6 +8,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -48,6 +49,11 @@ var (
 	helmReleases    = helmv2.GroupVersion.WithResource("helmreleases")
 	helmReleaseKind = schema.GroupKind{Group: helmv2.GroupVersion.Group, Kind: helmv2.HelmReleaseKind}
 
+	resourceSetResource = fluxcdv1.GroupVersion.WithResource("resourcesets")
+	inputProviders      = fluxcdv1.GroupVersion.WithResource("resourcesetinputproviders")
+	fluxInstances       = fluxcdv1.GroupVersion.WithResource("fluxinstances")
+	resourceSetKind     = schema.GroupKind{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.ResourceSetKind}
+
 	kustomizationKind = schema.GroupKind{Group: kustomizev1.GroupVersion.Group, Kind: kustomizev1.KustomizationKind}
 	gitRepositoryKind = schema.GroupKind{Group: sourcev1.GroupVersion.Group, Kind: sourcev1.GitRepositoryKind}
 )
@@ -61,7 +67,7 @@ func Ownership() cluster.Ownership {
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group},
 	}
 }
 
@@ -72,6 +78,23 @@ const (
 	releaseField   = "gotk-helm-controller"
 	releasePrefix  = "helm.toolkit.fluxcd.io/"
 )
+
+// The names that flux-operator writes.
+const (
+	resourceSetOwner  = "resourceset"
+	operatorManager   = "flux-operator"
+	operatorField     = "flux-operator"
+	operatorPrefix    = "fluxcd.controlplane.io/"
+	resourceSetPrefix = "resourceset.fluxcd.controlplane.io/"
+)
+
+// resourceSetNames are those of the objects of ResourceSets.
+func resourceSetNames() apply.Names {
+	return apply.Names{
+		Manager: operatorManager, Prefix: operatorPrefix, Name: resourceSetPrefix + "name", Namespace: resourceSetPrefix + "namespace",
+		Protected: ApplyNames().Protected,
+	}
+}
 
 // The names that source-watcher writes.
 const (

@@ -8,10 +8,12 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -61,7 +63,7 @@ type OfflineUnit struct {
 func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{},
+		done: map[engine.UnitID]bool{}, replaced: replacedObject(logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
 	}
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
 	objects, err := rootObjects(root)
@@ -90,13 +92,15 @@ type walk struct {
 	done     map[engine.UnitID]bool
 	indexes  map[engine.SourceID]*source.Index
 	units    []OfflineUnit
+	replaced func(*unstructured.Unstructured) string
 }
 
-// declared is a unit in the queue: ks or hr is set.
+// declared is a unit in the queue: ks, hr or rs is set.
 type declared struct {
 	Declaration
 	ks *kustomizev1.Kustomization
 	hr *helmv2.HelmRelease
+	rs *fluxcdv1.ResourceSet
 }
 
 // next takes a unit whose dependencies have been visited, or the first one when there is none. Releases
@@ -105,7 +109,11 @@ func (w *walk) next() declared {
 	best, bestRank := 0, -1
 	for i, d := range w.queue {
 		rank := 0
-		if d.ks != nil {
+		switch {
+		case d.ks != nil:
+			rank += 4
+		case d.rs != nil:
+			// Anything may declare what provides inputs.
 			rank += 2
 		}
 		if !slices.ContainsFunc(d.Unit.Dependencies, func(on engine.Dependency) bool {
@@ -132,6 +140,11 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	case d.ks != nil:
 		unit.Rendered = true
 		unit.Objects, unit.Err = w.render(ctx, d.ks)
+	case d.rs != nil:
+		unit.Rendered = true
+		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
+	case replacedChart(d.hr, w.origin) != "":
+		unit.Rendered = true
 	case w.options.Releases != nil && w.options.Releases(d.Unit.ID):
 		w.release(ctx, d.hr, &unit)
 	}
@@ -150,7 +163,7 @@ func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*un
 	}
 	objects := make([]*unstructured.Unstructured, 0, len(result.Objects))
 	for _, o := range result.Objects {
-		if RootIDs()[engine.IDOf(o)] {
+		if RootIDs()[engine.IDOf(o)] || w.replaced(o) != "" {
 			continue
 		}
 		o = o.DeepCopy()
@@ -172,10 +185,10 @@ func (w *walk) policy() Policy {
 		return Policy{}
 	}
 	mark := func(key string) string { return "encrypted-" + key }
-	return Policy{
-		Marks:    func(engine.UnitID) func(string) string { return mark },
-		LeaveOut: func(engine.UnitID) func(string) { return func(string) {} },
-	}
+	return Policy{content: &standInContent{
+		leaveOut: func(engine.UnitID) func(string) { return func(string) {} },
+		marks:    func(engine.UnitID) func(string) string { return mark },
+	}}
 }
 
 // take enters what was rendered, and the units among it.

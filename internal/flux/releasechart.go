@@ -29,7 +29,7 @@ type releaseCharts struct {
 	client   dynamic.Interface
 	releases *releases
 	sources  *sources
-	policy   Policy
+	policy   *policies
 	queue    workqueue.TypedRateLimitingInterface[engine.UnitID]
 	wg       sync.WaitGroup
 
@@ -38,7 +38,7 @@ type releaseCharts struct {
 	failed map[source.Key]string
 }
 
-func newReleaseCharts(s *sources, r *releases, policy Policy) *releaseCharts {
+func newReleaseCharts(s *sources, r *releases, policy *policies) *releaseCharts {
 	return &releaseCharts{
 		releases: r, sources: s, policy: policy, failed: map[source.Key]string{},
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[engine.UnitID]()),
@@ -78,7 +78,7 @@ func (c *releaseCharts) touched(chart metav1.Object) {
 
 func (c *releaseCharts) work(ctx context.Context, id engine.UnitID) {
 	hr, there := c.releases.get(id)
-	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || c.policy.deniedChart(hr) != "" {
+	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || c.policy.now().deniedChart(hr) != "" {
 		c.queue.Forget(id)
 		return
 	}

@@ -42,6 +42,8 @@ type releases struct {
 	connections *connections
 	charts      *releaseCharts
 	passed      func(kind, namespace, name string, took time.Duration, ok bool)
+	// words may change what the status says of a release that installs nothing.
+	words func(hr *helmv2.HelmRelease, after *helmv2.HelmReleaseStatus, r runner.Report)
 
 	mu      sync.Mutex
 	work    map[engine.UnitID]*releaseWork

@@ -32,6 +32,7 @@ func (s *releases) report(ctx context.Context, r runner.Report) error {
 		s.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := releaseStatus(hr.Status, w, r, time.Now())
+	s.words(hr, &after, r)
 	s.tell(hr, after, r)
 	patch, err := statusPatch(hr.Status, after)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -35,6 +36,15 @@ func (e *Engine) Resources() []meter.Resource {
 			Revision: hr.Status.LastAttemptedRevision, Source: releaseSource(hr).Name,
 		})
 	}
+	for _, rs := range e.sets.all() {
+		list = append(list, operatorMeter(fluxcdv1.ResourceSetKind, rs, rs.Status.Conditions, rs.Status.LastAppliedRevision))
+	}
+	for _, p := range e.sets.providers.all() {
+		list = append(list, operatorMeter(fluxcdv1.ResourceSetInputProviderKind, p, p.Status.Conditions, p.Status.LastExportedRevision))
+	}
+	for _, o := range e.instances.all() {
+		list = append(list, operatorMeter(fluxcdv1.FluxInstanceKind, o, o.Status.Conditions, o.Status.LastAppliedRevision))
+	}
 	for _, o := range e.sources.all() {
 		kind, status := o.kind(), o.status()
 		r := meter.Resource{
@@ -48,6 +58,14 @@ func (e *Engine) Resources() []meter.Resource {
 		list = append(list, r)
 	}
 	return list
+}
+
+// operatorMeter is where an object stands of the group of flux-operator.
+func operatorMeter(kind string, o metav1.Object, conditions []metav1.Condition, revision string) meter.Resource {
+	return meter.Resource{
+		Group: fluxcdv1.GroupVersion.Group, Version: fluxcdv1.GroupVersion.Version, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(),
+		Ready: readyOf(conditions), Suspended: disabledByAnnotation(o), Revision: revision,
+	}
 }
 
 // all returns the objects that declare sources, in no order.

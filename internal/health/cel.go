@@ -87,3 +87,6 @@ func (e *Expr) bool(vars map[string]any) (bool, error) {
 func (e *Expr) Ready(dep, self map[string]any) (bool, error) {
 	return e.bool(map[string]any{"dep": dep, "self": self})
 }
+
+// Holds evaluates an expression made by CompileHealth over the fields of an object.
+func (e *Expr) Holds(fields map[string]any) (bool, error) { return e.bool(fields) }

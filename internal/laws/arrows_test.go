@@ -15,9 +15,11 @@ var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
 	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
+	"internal/resourceset":                {},
+	"api/fluxcd/v1":                       {},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
-	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "internal/flux/crds"},
+	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "internal/flux/crds", "internal/resourceset", "api/fluxcd/v1"},
 	"internal/flux/crds":                  {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},
@@ -63,12 +65,13 @@ var guarded = map[string][]string{
 	"k8s.io/kubectl/":                         {"internal/helm"},
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm"},
+	"github.com/Masterminds/sprig/":           {"internal/resourceset"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
 	"github.com/argoproj/":                    {"internal/simulate"},
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/simulate"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/simulate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

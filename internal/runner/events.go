@@ -28,7 +28,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.adopt(u, declared)
 	}
 	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
-		u.Suspended != declared.Suspended || u.Deleting != declared.Deleting ||
+		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
 		u.refusal != declared.Invalid || !slices.Equal(u.Dependencies, declared.Dependencies)
 	if changed {
 		r.unlink(u)
@@ -115,10 +115,17 @@ func (r *Runner) compile(u *unit) {
 
 // link enters the unit into the indexes.
 func (r *Runner) link(u *unit) {
-	r.bySource.add(u.Source, u.ID)
+	if u.Sourced() {
+		r.bySource.add(u.Source, u.ID)
+	}
 	for _, d := range u.Dependencies {
 		if d.Unit != (engine.UnitID{}) {
 			r.dependents.add(d.Unit, u.ID)
+		}
+	}
+	for _, d := range u.Dependencies {
+		if d.Expr != "" && d.Unit == (engine.UnitID{}) {
+			r.eyes(u).cluster.Objects.KeepFull(d.Object.GroupKind())
 		}
 	}
 	for _, id := range r.seen(u) {
@@ -277,6 +284,28 @@ func (r *Runner) readMeanwhile(u *unit) {
 		rec, ok := r.home.cluster.Objects.Get(id)
 		if version, noted := u.versions[id]; ok && noted && rec.ResourceVersion > version {
 			r.readChanged(u, id)
+		}
+	}
+}
+
+// InputsChanged tells that what a render reads beside its source is different now, where no object of
+// Reads says so.
+func (r *Runner) InputsChanged(id engine.UnitID) {
+	r.mail.post(func() {
+		if u, ok := r.units[id]; ok {
+			u.inputs++
+			u.cached = nil
+			r.mark(id)
+		}
+	})
+}
+
+// followRead begins to follow what the render of a unit without a source has read.
+func (r *Runner) followRead(u *unit) {
+	for id := range u.versions {
+		if !u.Sourced() && !u.Driven && !slices.Contains(u.Reads, id) {
+			u.Reads = append(slices.Clone(u.Reads), id)
+			r.follow(r.home, u, id, "v1")
 		}
 	}
 }

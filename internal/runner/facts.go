@@ -125,12 +125,28 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 	for i, d := range u.Dependencies {
 		facts[i] = engine.DependencyFact{Dependency: d}
 		if d.Unit == (engine.UnitID{}) {
-			facts[i].Met, facts[i].Message = objectMet(r.eyes(u), d.Object)
+			facts[i].Met, facts[i].Message = r.dependencyMet(u, d)
 			continue
 		}
 		facts[i].Met, facts[i].Message = r.unitMet(u, d)
 	}
 	return facts
+}
+
+// dependencyMet tells whether an object that is no unit is as a unit wants it.
+func (r *Runner) dependencyMet(u *unit, d engine.Dependency) (bool, string) {
+	met, why := objectMet(r.eyes(u), d.Object)
+	rec, there := r.eyes(u).cluster.Objects.Get(d.Object)
+	switch {
+	case !there, !d.Exists && d.Expr == "":
+		return met, why
+	case d.Expr == "":
+		return true, ""
+	case rec.Full == nil:
+		return false, "it is being read"
+	default:
+		return fieldsHold(u.ready[exprKey(d)], rec.Full.Object)
+	}
 }
 
 func objectMet(t *target, id engine.ObjectID) (bool, string) {
@@ -162,7 +178,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	if !r.unitReady(dep) {
 		return false, "it is not ready"
 	}
-	if dep.Source == u.Source {
+	if dep.Source == u.Source && u.Sourced() {
 		fact, _ := r.cfg.Sources.Source(u.Source)
 		if dep.applied != fact.Revision || !dep.Suspended && !fact.In(dep.last.Key) {
 			return false, fmt.Sprintf("it has not applied %q yet", fact.Revision)
@@ -211,6 +227,18 @@ func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
 		}
 	}
 	return exprHolds(u.ready[d.Expr], rec.Full.Object, self)
+}
+
+func fieldsHold(expr *health.Expr, fields map[string]any) (bool, string) {
+	met, err := expr.Holds(fields)
+	switch {
+	case err != nil:
+		return false, "readyExpr: " + err.Error()
+	case !met:
+		return false, "readyExpr is false"
+	default:
+		return true, ""
+	}
 }
 
 func exprHolds(expr *health.Expr, dep, self map[string]any) (bool, string) {

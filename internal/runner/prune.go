@@ -13,18 +13,41 @@ import (
 
 // unsettled tells why it is not known yet what a unit claims of the revision that its source has
 // now; it is empty when that is known.
-func (r *Runner) unsettled(u *unit) string {
+func (r *Runner) unsettled(u *unit) string { return r.unsettledBelow(u, maxDepth) }
+
+// unsettledBelow is unsettled, with a bound on how far down a family is looked.
+func (r *Runner) unsettledBelow(u *unit, depth int) string {
 	fact, _ := r.cfg.Sources.Source(u.Source)
 	switch {
 	case u.Suspended, u.Deleting:
 		return ""
+	case !u.Sourced() && !u.Driven && (u.rendering == nil || u.rendering.key.Generation != u.Generation):
+		return fmt.Sprintf("%s has not been rendered yet as it is declared", u.ID)
 	case u.rendering == nil || !fact.In(u.rendering.key) || u.rendering.key.Generation != u.Generation:
 		return fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
 	case u.rendering.err != nil:
 		return fmt.Sprintf("%s cannot be rendered at this revision and may claim what would be deleted", u.ID)
 	}
 	for _, child := range u.rendering.children {
-		if why := r.unborn(u, child); why != "" {
+		if why := r.unborn(u, child, depth); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unsettledChildren tells of those that a unit declares that have no source of their own, and so come to
+// claim something with the unit itself.
+func (r *Runner) unsettledChildren(u *unit) string {
+	if u.rendering == nil {
+		return ""
+	}
+	for _, child := range u.rendering.children {
+		c, known := r.units[child]
+		if known && (c.Sourced() || c.Driven) {
+			continue
+		}
+		if why := r.unborn(u, child, maxDepth); why != "" {
 			return why
 		}
 	}
@@ -32,7 +55,7 @@ func (r *Runner) unsettled(u *unit) string {
 }
 
 // unborn tells whether a unit that another one declares is not known here as it is declared.
-func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
+func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 	id := r.objectOf(child)
 	rec, exists := r.record(parent, id)
 	c, known := r.units[child]
@@ -43,6 +66,11 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID) string {
 		return ""
 	case !exists || !known || c.Generation < rec.Generation:
 		return fmt.Sprintf("%s declares %s, which has not begun yet", parent.ID, child)
+	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
+		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
+	case !c.Sourced() && !c.Driven && depth > 0:
+		// What it claims is told by its declaration, which has been read.
+		return r.unsettledBelow(c, depth-1)
 	default:
 		return ""
 	}
@@ -59,7 +87,10 @@ func (r *Runner) hold(u *unit) string {
 
 func (r *Runner) holdFor(u *unit) string {
 	var reasons []string
-	for peer := range r.bySource[u.Source] {
+	if why := r.unsettledChildren(u); why != "" && !u.Deleting {
+		reasons = append(reasons, why)
+	}
+	for peer := range r.bySource[r.kin(u)] {
 		other := r.units[peer]
 		if peer == u.ID || elsewhere(other, u) {
 			continue
@@ -75,6 +106,26 @@ func (r *Runner) holdFor(u *unit) string {
 	return "deletions wait: " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
 }
 
+// maxDepth bounds how far up the family of a unit is looked for.
+const maxDepth = 8
+
+// kin is the source of a unit, or of the unit that declares it when it has none itself: a change of
+// what it declares comes with the same commit as changes of the others.
+func (r *Runner) kin(u *unit) engine.SourceID {
+	for range maxDepth {
+		if u.Sourced() {
+			break
+		}
+		owner, _ := r.owners.Owner(r.objectOf(u.ID))
+		parent, known := r.units[owner]
+		if !known {
+			break
+		}
+		u = parent
+	}
+	return u.Source
+}
+
 // elsewhere tells whether a unit can claim nothing of what another one holds: it works in a cluster of
 // its own, to which nothing else can lead. A unit of the engine's own cluster may declare units that
 // work anywhere.
@@ -87,7 +138,7 @@ func (r *Runner) holdDeletion(u *unit) string {
 	if u.Driven || u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
 		return ""
 	}
-	if fact, _ := r.cfg.Sources.Source(u.Source); fact.Revision == "" {
+	if fact, _ := r.cfg.Sources.Source(r.kin(u)); fact.Revision == "" {
 		// Without a source nobody can be about to claim anything.
 		return ""
 	}
@@ -99,7 +150,12 @@ func (r *Runner) leftover(u *unit) []engine.Entry {
 	if u.rendering.failed() {
 		return nil
 	}
-	return engine.Leftover(u.inventory, u.rendering.entries)
+	left := engine.Leftover(u.inventory, u.rendering.entries)
+	for _, one := range u.rendering.replaced {
+		// What is left as it is may have been applied by someone else before.
+		left = engine.Leftover(left, []engine.Entry{one.entry})
+	}
+	return left
 }
 
 // startPrune deletes what the unit no longer declares.

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -23,6 +26,7 @@ type job struct {
 	previous *rendering
 	cached   *Inputs
 	fresh    bool
+	sourced  bool
 	// held is what the unit holds now.
 	held []engine.Entry
 }
@@ -30,6 +34,7 @@ type job struct {
 func (r *Runner) jobOf(u *unit, key engine.Key, fresh bool) job {
 	_, artifact := r.cfg.Sources.Source(u.Source)
 	j := job{id: u.ID, target: u.Target, key: key, artifact: artifact, previous: u.rendering, fresh: fresh, held: u.inventory}
+	j.sourced = u.Sourced() || u.Driven
 	if u.inputsFor == u.inputs && u.cached != nil && !fresh && j.previous != nil && j.previous.key.Generation == key.Generation {
 		j.cached = u.cached
 	}
@@ -61,7 +66,7 @@ func (r *Runner) startRender(u *unit) {
 func (r *Runner) lookAhead(u *unit) {
 	fact, _ := r.cfg.Sources.Source(u.Source)
 	key := u.wants(fact)
-	if u.looking || u.looked == key || fact.Revision == "" {
+	if u.looking || u.looked == key || fact.Revision == "" && u.Sourced() {
 		return
 	}
 	u.looking, u.looked = true, key
@@ -79,6 +84,7 @@ func (r *Runner) lookAhead(u *unit) {
 				u.busy = false
 			}
 			r.mark(u.ID)
+			r.wakeHolding()
 		}
 	})
 }
@@ -89,8 +95,10 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 		return r.prepare(ctx, j, d)
 	}
 	out := &rendering{key: j.key}
-	if out.tree, out.err = j.open(); out.err != nil {
-		return out, nil
+	if j.sourced {
+		if out.tree, out.err = j.open(); out.err != nil {
+			return out, nil
+		}
 	}
 	inputs := j.cached
 	if inputs == nil {
@@ -105,6 +113,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	out.inputs, out.versions = inputs.Digest, inputs.Versions
 	if j.reusable(out) && r.targets.get(j.target) != nil {
 		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
+		out.replaced = j.previous.replaced
 		return out, inputs
 	}
 	select {
@@ -114,7 +123,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 		out.err = context.Cause(ctx)
 		return out, nil
 	}
-	result, err := r.cfg.Renderer.Build(ctx, out.tree, inputs.Options)
+	result, err := r.build(ctx, j, out.tree, inputs)
 	if err != nil {
 		out.err = err
 		return out, inputs
@@ -127,6 +136,14 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	}
 	out.err = r.finish(out, t, inputs.Labels)
 	return out, inputs
+}
+
+// build makes the objects of a unit.
+func (r *Runner) build(ctx context.Context, j job, tree *source.Tree, inputs *Inputs) (*render.Result, error) {
+	if !j.sourced {
+		return &render.Result{Objects: inputs.Objects, Digest: inputs.Digest}, nil
+	}
+	return r.cfg.Renderer.Build(ctx, tree, inputs.Options)
 }
 
 // open returns the files of the source.
@@ -143,7 +160,7 @@ func (j job) reusable(out *rendering) bool {
 	if p.failed() || p.result.Volatile || j.fresh || p.inputs != out.inputs || p.key.Generation != j.key.Generation {
 		return false
 	}
-	return p.tree.Digest() == out.tree.Digest() || p.result.Reads.Unchanged(out.tree)
+	return !j.sourced || p.tree.Digest() == out.tree.Digest() || p.result.Reads.Unchanged(out.tree)
 }
 
 // finish labels the objects with their owner and puts them in order.
@@ -165,6 +182,10 @@ func (r *Runner) finish(out *rendering, t *target, labels map[string]string) err
 		if r.cfg.Reserved[id] {
 			continue
 		}
+		if why := r.replaced(t, o); why != "" {
+			out.replaced = append(out.replaced, replaced{t.applier.Entry(o), why})
+			continue
+		}
 		if seen[id] {
 			return fmt.Errorf("%s stands twice in what was rendered", id)
 		}
@@ -181,6 +202,26 @@ func (r *Runner) finish(out *rendering, t *target, labels map[string]string) err
 	return nil
 }
 
+// replaced says why an object is left as it is.
+func (r *Runner) replaced(t *target, o *unstructured.Unstructured) string {
+	if r.cfg.Replaced == nil || t.cluster.Name != "" {
+		return ""
+	}
+	return r.cfg.Replaced(o)
+}
+
+// noteReplaced tells which objects are left as they are, when these are others than before.
+func (r *Runner) noteReplaced(u *unit, before []replaced) {
+	if u.rendering == nil || slices.Equal(before, u.rendering.replaced) || len(u.rendering.replaced) == 0 {
+		return
+	}
+	var names []string
+	for _, one := range u.rendering.replaced {
+		names = append(names, one.entry.ID.String()+" ("+one.why+")")
+	}
+	r.note(u, u.phase, "left as they are: "+strings.Join(names, ", "), false)
+}
+
 // rendered takes the result of a render that belongs to a pass.
 func (r *Runner) rendered(j job, p *engine.Pass, out *rendering, inputs *Inputs) {
 	u, ok := r.units[j.id]
@@ -191,13 +232,19 @@ func (r *Runner) rendered(j job, p *engine.Pass, out *rendering, inputs *Inputs)
 	r.accept(u, out, inputs)
 	if u.pass == p {
 		if out.err != nil {
-			r.fail(u, buildFailure(out.err), false)
+			r.fail(u, buildFailure(out.err), terminal(out.err))
 			return
 		}
 		p.Progress = engine.Rendered
 	}
 	r.mark(u.ID)
 	r.wakeHolding()
+}
+
+// terminal tells whether trying again what failed would give the same.
+func terminal(err error) bool {
+	known := (interface{ Terminal() bool })(nil)
+	return errors.As(err, &known) && known.Terminal()
 }
 
 func buildFailure(err error) engine.Failure {
@@ -218,6 +265,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		u.cached, u.inputsFor = inputs, out.key.Inputs
 	}
 	u.versions = out.versions
+	r.followRead(u)
 	r.readMeanwhile(u)
 	hit := u.rendering != nil && u.rendering.result == out.result && out.result != nil
 	if hit {
@@ -232,7 +280,12 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		u.rendering = &kept
 		return
 	}
+	var before []replaced
+	if u.rendering != nil {
+		before = u.rendering.replaced
+	}
 	u.rendering = out
+	r.noteReplaced(u, before)
 	if out.err != nil || u.Driven {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -35,12 +36,14 @@ type Sources interface {
 // Inputs is what a render needs beside its source.
 type Inputs struct {
 	Options render.Options
-	// Digest changes whenever Options do.
+	// Objects are those of a unit without a source: nothing is rendered.
+	Objects []*unstructured.Unstructured
+	// Digest changes whenever Options or Objects do.
 	Digest string
 	// Labels are set on every object: the names of the owner.
 	Labels map[string]string
 	// Versions are the resource versions of the objects that were read, zero for those that were not
-	// there. They are given beside an error too.
+	// there. They are given beside an error too. What a unit without a source has read is followed from then on.
 	Versions map[engine.ObjectID]uint64
 }
 
@@ -79,6 +82,9 @@ type Config struct {
 	Sharded bool
 	// Reserved are objects that nobody's declaration may touch: they are left out of what is applied.
 	Reserved map[engine.ObjectID]bool
+	// Replaced, when set, says why an object of the engine's own cluster is left as it is, since something
+	// else stands in its place; it says nothing of most.
+	Replaced func(*unstructured.Unstructured) string
 	// Observe, when set, is told what the units do, as it happens. It must not block.
 	Observe func(Note)
 	Log     logr.Logger
@@ -272,11 +278,23 @@ func rulesOf(u *engine.Unit) (health.Rules, map[string]*health.Expr, error) {
 		if d.Expr == "" {
 			continue
 		}
-		expr, err := health.CompileReady(d.Expr)
+		compile := health.CompileReady
+		if d.Unit == (engine.UnitID{}) {
+			compile = health.CompileHealth
+		}
+		expr, err := compile(d.Expr)
 		if err != nil {
 			return nil, nil, err
 		}
-		ready[d.Expr] = expr
+		ready[exprKey(d)] = expr
 	}
 	return rules, ready, nil
+}
+
+// exprKey tells the expressions over objects from those over units.
+func exprKey(d engine.Dependency) string {
+	if d.Unit == (engine.UnitID{}) {
+		return "object: " + d.Expr
+	}
+	return d.Expr
 }

@@ -172,20 +172,29 @@ func (r *Runner) abandon(u *unit, d engine.Decision) {
 
 func (r *Runner) succeed(u *unit) {
 	p := u.pass
-	revisionChanged := u.applied != p.Key.Revision
+	revision := u.revision(p)
+	revisionChanged := u.applied != revision
 	u.pass, u.attempts = nil, 0
-	u.applied = p.Key.Revision
+	u.applied = revision
 	r.noteLeft(u)
 	u.last = engine.Outcome{Key: p.Key, Ended: time.Now()}
 	u.nextAt = u.last.Ended.Add(jitter(u.Interval))
 	u.finished = u.last.Ended.Sub(p.Started)
 	if revisionChanged || len(u.changes) > 0 || u.phase != engine.PhaseReady || !p.Recheck {
-		r.note(u, engine.PhaseReady, "ready: "+p.Key.Revision+summary(u.changes), false)
+		r.note(u, engine.PhaseReady, "ready: "+revision+summary(u.changes), false)
 	}
 	r.report(u, Report{Final: true, OK: true, Reason: engine.ReasonSucceeded, Pass: p, Changes: u.changes})
 	u.changes = nil
 	r.settled(u)
 	r.mark(u.ID)
+}
+
+// revision is that of the source of a pass, or what was rendered for a unit without one.
+func (u *unit) revision(p *engine.Pass) string {
+	if !u.Sourced() && !u.rendering.failed() {
+		return u.rendering.result.Digest
+	}
+	return p.Key.Revision
 }
 
 // Retries of transient failures begin after retryMin and are at most the retry interval apart.
@@ -313,7 +322,7 @@ func (r *Runner) conflicts(u *unit, rendering *rendering) (conflicts map[engine.
 			continue
 		}
 		owner, ok := r.units[ownerID]
-		if ok && owner.Source == u.Source && r.unsettled(owner) != "" && !owner.Suspended {
+		if ok && r.kin(owner) == r.kin(u) && r.unsettled(owner) != "" && !owner.Suspended {
 			deferred[e.ID] = ownerID
 			continue
 		}

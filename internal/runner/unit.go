@@ -100,8 +100,16 @@ type rendering struct {
 	entries []engine.Entry
 	// versions are those of what was read beside the tree.
 	versions map[engine.ObjectID]uint64
+	// replaced are objects that were rendered and are left as they are.
+	replaced []replaced
 	// children are the units that these objects declare.
 	children []engine.UnitID
+}
+
+// replaced is an object that is left as it is, and why.
+type replaced struct {
+	entry engine.Entry
+	why   string
 }
 
 // failed tells whether a render gave an error.

@@ -1,5 +1,5 @@
 // Package crds holds the definitions of the Flux kinds that are served, generated from the types of
-// the upstream modules.
+// the upstream modules and of those in api.
 package crds
 
 import (

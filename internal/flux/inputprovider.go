@@ -1,0 +1,191 @@
+package flux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/resourceset"
+)
+
+// reasonProviderType is our reason for a provider of a type that is not served.
+const reasonProviderType = "UnsupportedType"
+
+func providerID(namespace, name string) engine.UnitID {
+	return engine.UnitID{Kind: fluxcdv1.ResourceSetInputProviderKind, Namespace: namespace, Name: name}
+}
+
+// exportedBy are the sets of inputs that a provider gives. One that is not to be looked at gives what it gave last.
+func exportedBy(p *fluxcdv1.ResourceSetInputProvider) ([]map[string]any, error) {
+	if disabledByAnnotation(p) {
+		var sets []map[string]any
+		for _, exported := range p.Status.ExportedInputs {
+			values, err := valuesOf(exported)
+			if err != nil {
+				return nil, fmt.Errorf("status.exportedInputs: %w", err)
+			}
+			sets = append(sets, values)
+		}
+		return sets, nil
+	}
+	if why := unsupportedProvider(p); why != "" {
+		return nil, fmt.Errorf("%s", why)
+	}
+	values, err := valuesOf(p.Spec.DefaultValues)
+	if err != nil {
+		return nil, fmt.Errorf("spec.defaultValues: %w", err)
+	}
+	values["id"] = resourceset.StaticID(string(p.UID))
+	return []map[string]any{values}, nil
+}
+
+// unsupportedProvider names what a provider asks for that is not served.
+func unsupportedProvider(p *fluxcdv1.ResourceSetInputProvider) string {
+	if p.Spec.Type != fluxcdv1.InputProviderStatic {
+		return fmt.Sprintf("spec.type: providers of type %q are not served; use %s", p.Spec.Type, fluxcdv1.InputProviderStatic)
+	}
+	if p.Spec.URL != "" {
+		return "spec.url: a provider of type Static asks no service; remove the field"
+	}
+	return ""
+}
+
+// putProvider enters a provider, and wakes those whose inputs it changes.
+func (s *resourceSets) putProvider(u *unstructured.Unstructured) (*fluxcdv1.ResourceSetInputProvider, error) {
+	before, known := s.providers.get(providerID(u.GetNamespace(), u.GetName()))
+	p, err := s.providers.put(u)
+	if err != nil {
+		return nil, err
+	}
+	if known && before.UID == p.UID && before.Generation == p.Generation && maps.Equal(before.Labels, p.Labels) &&
+		disabledByAnnotation(before) == disabledByAnnotation(p) {
+		return p, nil
+	}
+	s.wake(p, before)
+	return p, nil
+}
+
+func (s *resourceSets) dropProvider(u *unstructured.Unstructured) {
+	id := providerID(u.GetNamespace(), u.GetName())
+	before, _ := s.providers.get(id)
+	s.providers.drop(id)
+	s.wake(before)
+}
+
+// wake tells of the ResourceSets that refer to a provider, as it is or as it was.
+func (s *resourceSets) wake(versions ...*fluxcdv1.ResourceSetInputProvider) {
+	for _, rs := range s.all() {
+		for _, p := range versions {
+			if p != nil && p.Namespace == rs.Namespace && refersToAny(rs, p) {
+				s.changed(resourceSetID(rs.Namespace, rs.Name))
+				break
+			}
+		}
+	}
+}
+
+func refersToAny(rs *fluxcdv1.ResourceSet, p *fluxcdv1.ResourceSetInputProvider) bool {
+	for _, ref := range rs.Spec.InputsFrom {
+		if refersTo(ref, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// reportProvider writes down what a provider gives.
+func (s *resourceSets) reportProvider(ctx context.Context, id engine.UnitID) error {
+	p, there := s.providers.get(id)
+	if !there || disabledByAnnotation(p) || p.DeletionTimestamp != nil {
+		return nil
+	}
+	after := p.DeepCopy()
+	if err := provided(after); err != nil {
+		return err
+	}
+	patch, err := statusPatch(p.Status, after.Status)
+	if err != nil || patch == nil {
+		return err
+	}
+	u, err := s.client.Resource(inputProviders).Namespace(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, patchAs(operatorField), "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of %s: %w", id, err)
+	}
+	s.tellProvider(p, after)
+	_, err = s.putProvider(u)
+	return err
+}
+
+// provided sets the status of a provider.
+func provided(p *fluxcdv1.ResourceSetInputProvider) error {
+	if requested := p.Annotations[requestedAt]; requested != "" {
+		p.Status.LastHandledReconcileAt = requested
+	}
+	c := &conditions{list: p.Status.Conditions, generation: p.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}
+	defer func() { p.Status.Conditions = c.sorted() }()
+	sets, err := exportedBy(p)
+	if err != nil {
+		reason := reasonProviderType
+		if p.Spec.Type == fluxcdv1.InputProviderStatic {
+			reason = engine.ReasonUnsupported
+		}
+		c.drop(conditionReconciling)
+		c.set(conditionReady, metav1.ConditionFalse, reason, err.Error())
+		c.set(conditionStalled, metav1.ConditionTrue, reason, err.Error())
+		return nil
+	}
+	exported := make([]fluxcdv1.Input, 0, len(sets))
+	for _, values := range sets {
+		in := fluxcdv1.Input{}
+		for name, value := range values {
+			raw, err := json.Marshal(value)
+			if err != nil {
+				return fmt.Errorf("encoding %q: %w", name, err)
+			}
+			in[name] = &apiextensionsv1.JSON{Raw: raw}
+		}
+		exported = append(exported, in)
+	}
+	data, err := json.Marshal(exported)
+	if err != nil {
+		return fmt.Errorf("encoding the exported inputs: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	p.Status.ExportedInputs, p.Status.LastExportedRevision = exported, "sha256:"+hex.EncodeToString(sum[:])
+	c.drop(conditionReconciling, conditionStalled)
+	c.set(conditionReady, metav1.ConditionTrue, meta.ReconciliationSucceededReason, fmt.Sprintf("%d input set(s) exported", len(exported)))
+	return nil
+}
+
+// tellProvider emits an event when what a provider says about itself changed.
+func (s *resourceSets) tellProvider(before, after *fluxcdv1.ResourceSetInputProvider) {
+	was, is := &conditions{list: before.Status.Conditions}, &conditions{list: after.Status.Conditions}
+	ready := is.get(conditionReady)
+	if ready == nil || before.Status.LastExportedRevision == after.Status.LastExportedRevision &&
+		was.is(conditionReady, ready.Status) {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if ready.Status != metav1.ConditionTrue {
+		kind = corev1.EventTypeWarning
+	}
+	s.events.emit(after, kind, ready.Reason, ready.Message, nil)
+}

@@ -1,0 +1,192 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// instances holds FluxInstances. It is safe for concurrent use.
+type instances struct {
+	*registry[fluxcdv1.FluxInstance, *fluxcdv1.FluxInstance]
+
+	client dynamic.Interface
+	// reserved are objects that a sync may not touch.
+	reserved map[engine.ObjectID]bool
+	policies *policies
+
+	mu sync.Mutex
+	// told is what was said last of an object that asks for an installation.
+	told map[engine.UnitID]string
+}
+
+func newInstances(reserved map[engine.ObjectID]bool, policies *policies) *instances {
+	return &instances{
+		registry: newRegistry[fluxcdv1.FluxInstance](fluxcdv1.FluxInstanceKind), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
+	}
+}
+
+func (s *instances) say(id engine.UnitID, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told[id] = message
+}
+
+func (s *instances) said(id engine.UnitID) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told[id]
+}
+
+func instanceID(namespace, name string) engine.UnitID {
+	return engine.UnitID{Kind: fluxcdv1.FluxInstanceKind, Namespace: namespace, Name: name}
+}
+
+// report serves a FluxInstance, and writes down how.
+func (s *instances) report(ctx context.Context, id engine.UnitID) error {
+	o, there := s.get(id)
+	if !there || disabledByAnnotation(o) || o.DeletionTimestamp != nil {
+		return nil
+	}
+	after := o.DeepCopy()
+	if requested := o.Annotations[requestedAt]; requested != "" {
+		after.Status.LastHandledReconcileAt = requested
+	}
+	c := &conditions{list: after.Status.Conditions, generation: o.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}
+	message, failure := s.serve(ctx, id, o.Namespace, o.Spec)
+	if failure != nil {
+		c.set(conditionReady, metav1.ConditionFalse, meta.ReconciliationFailedReason, failure.Error())
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, failure.Error())
+	} else {
+		c.drop(conditionReconciling, conditionStalled)
+		c.set(conditionReady, metav1.ConditionTrue, reasonServed, message)
+	}
+	after.Status.Conditions = c.sorted()
+	patch, err := statusPatch(o.Status, after.Status)
+	if err != nil || patch == nil {
+		return failure
+	}
+	u, err := s.client.Resource(fluxInstances).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, patch, patchAs(operatorField), "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of %s: %w", id, err)
+	}
+	if _, err := s.put(u); err != nil {
+		return err
+	}
+	return failure
+}
+
+// serve does what a declaration asks for that has a meaning here, and says what became of it. The namespace is
+// that of the sync.
+func (s *instances) serve(ctx context.Context, id engine.UnitID, namespace string, spec fluxcdv1.FluxInstanceSpec) (string, error) {
+	message := "Headgate serves the API of Flux in the place of its controllers; none is installed"
+	if spec.Sync != nil {
+		said, err := s.sync(ctx, namespace, spec.Sync)
+		if err != nil {
+			return "", err
+		}
+		message += "; " + said
+	}
+	wishes := wishesOf(spec)
+	s.policies.ask(id, wishes.policy)
+	return message + wishes.words(id.Namespace == Namespace), nil
+}
+
+// sync makes the source and the Kustomization of a sync, unless one of them is the root of this run.
+func (s *instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.Sync) (string, error) {
+	name := orDefault(sync.Name, namespace)
+	objects, err := syncObjects(namespace, name, sync)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return s.reserved[engine.IDOf(o)] }) {
+		return fmt.Sprintf("sync: the root %s/%s is the one of this run and stays as it is", namespace, name), nil
+	}
+	for _, o := range objects {
+		if err := put(ctx, s.client.Resource(syncResources[o.GetKind()]).Namespace(namespace), o); err != nil {
+			return "", fmt.Errorf("spec.sync: %w", err)
+		}
+	}
+	return fmt.Sprintf("sync: %s and Kustomization %s/%s", sync.Kind, namespace, name), nil
+}
+
+// syncResources are the resources of the objects of a sync.
+var syncResources = map[string]schema.GroupVersionResource{
+	sourcev1.GitRepositoryKind: gitRepositories, sourcev1.OCIRepositoryKind: ociRepositories, sourcev1.BucketKind: buckets,
+	kustomizev1.KustomizationKind: kustomizations,
+}
+
+// syncEvery is the interval of a Kustomization of a sync, sourceEvery that of a source that names none.
+const (
+	syncEvery   = 10 * time.Minute
+	sourceEvery = time.Minute
+)
+
+// syncObjects are the source and the Kustomization of a sync.
+func syncObjects(namespace, name string, sync *fluxcdv1.Sync) ([]*unstructured.Unstructured, error) {
+	m := metav1.ObjectMeta{Name: name, Namespace: namespace}
+	every := metav1.Duration{Duration: sourceEvery}
+	if sync.Interval != nil {
+		every = *sync.Interval
+	}
+	var login *meta.LocalObjectReference
+	if sync.PullSecret != "" {
+		login = &meta.LocalObjectReference{Name: sync.PullSecret}
+	}
+	kind := metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sync.Kind}
+	var from runtime.Object
+	switch sync.Kind {
+	case sourcev1.GitRepositoryKind:
+		from = &sourcev1.GitRepository{TypeMeta: kind, ObjectMeta: m, Spec: sourcev1.GitRepositorySpec{
+			URL: sync.URL, Interval: every, Reference: &sourcev1.GitRepositoryRef{Name: sync.Ref}, SecretRef: login, Provider: sync.Provider,
+		}}
+	case sourcev1.OCIRepositoryKind:
+		from = &sourcev1.OCIRepository{TypeMeta: kind, ObjectMeta: m, Spec: sourcev1.OCIRepositorySpec{
+			URL: sync.URL, Interval: every, Reference: &sourcev1.OCIRepositoryRef{Tag: sync.Ref}, SecretRef: login, Provider: sync.Provider,
+		}}
+	case sourcev1.BucketKind:
+		from = &sourcev1.Bucket{TypeMeta: kind, ObjectMeta: m, Spec: sourcev1.BucketSpec{
+			Endpoint: sync.URL, Interval: every, BucketName: sync.Ref, SecretRef: login, Provider: sync.Provider,
+		}}
+	default:
+		return nil, fmt.Errorf("spec.sync.kind: %q is not served; use GitRepository, OCIRepository or Bucket", sync.Kind)
+	}
+	root := &kustomizev1.Kustomization{
+		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},
+		ObjectMeta: m,
+		Spec: kustomizev1.KustomizationSpec{
+			Interval: metav1.Duration{Duration: syncEvery}, Path: sync.Path, Prune: true,
+			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sync.Kind, Name: name},
+		},
+	}
+	var objects []*unstructured.Unstructured
+	for _, typed := range []runtime.Object{from, root} {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the sync: %w", err)
+		}
+		delete(fields, "status")
+		unstructured.RemoveNestedField(fields, "metadata", "creationTimestamp")
+		objects = append(objects, &unstructured.Unstructured{Object: fields})
+	}
+	return objects, nil
+}

@@ -1,0 +1,106 @@
+package flux
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
+// let go of what it made.
+func (e *Engine) watchOperator(ctx context.Context) error {
+	err := e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
+	if err != nil {
+		return err
+	}
+	return e.cluster.Watch(ctx, resourceSetResource, e.cfg.Selector, cluster.Sink{Put: e.putResourceSet(ctx), Dropped: e.dropResourceSet})
+}
+
+// watchInstances begins with FluxInstances: what they ask for holds for everything else.
+func (e *Engine) watchInstances(ctx context.Context) error {
+	return e.cluster.Watch(ctx, fluxInstances, e.cfg.Selector, cluster.Sink{Put: e.putInstance, Dropped: e.dropInstance})
+}
+
+func (e *Engine) putInstance(u *unstructured.Unstructured) {
+	o, err := e.instances.put(u)
+	if err != nil {
+		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+		return
+	}
+	id := instanceID(u.GetNamespace(), u.GetName())
+	if !disabledByAnnotation(o) {
+		// What it asks for holds before anything else is looked at.
+		wishes := wishesOf(o.Spec)
+		e.policies.ask(id, wishes.policy)
+	}
+	e.instanceDesk.add(id)
+}
+
+func (e *Engine) dropInstance(u *unstructured.Unstructured) {
+	e.gone(fluxcdv1.FluxInstanceKind, u)
+	id := instanceID(u.GetNamespace(), u.GetName())
+	e.instances.drop(id)
+	e.policies.ask(id, Policy{})
+}
+
+func (e *Engine) putProvider(u *unstructured.Unstructured) {
+	if _, err := e.sets.putProvider(u); err != nil {
+		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+		return
+	}
+	e.providerDesk.add(providerID(u.GetNamespace(), u.GetName()))
+}
+
+func (e *Engine) dropProvider(u *unstructured.Unstructured) {
+	e.gone(fluxcdv1.ResourceSetInputProviderKind, u)
+	e.sets.dropProvider(u)
+}
+
+func (e *Engine) putResourceSet(ctx context.Context) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		rs, err := e.sets.put(u)
+		if err != nil {
+			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			return
+		}
+		e.finalizer(ctx, rs, resourceSetResource, fluxcdv1.Finalizer)
+		e.runner.Upsert(e.policies.now().declareResourceSet(rs))
+	}
+}
+
+func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
+	id := resourceSetID(u.GetNamespace(), u.GetName())
+	e.gone(id.Kind, u)
+	e.sets.forget(id)
+	e.runner.Remove(id)
+}
+
+// startOperator puts together what serves the kinds of flux-operator.
+func (e *Engine) startOperator() {
+	e.sets = newResourceSets()
+	e.sets.config, e.sets.secrets, e.sets.events = e.cfg.Cluster, e.dialect.secrets, e.dialect.events
+	e.sets.passed, e.sets.policies = e.cfg.Passed, e.policies
+	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
+	e.dialect.sets = e.sets
+	e.providerDesk = newDesk(e.cfg.Log, e.sets.reportProvider)
+	e.instances = newInstances(e.cfg.Reserved, e.policies)
+	e.instanceDesk = newDesk(e.cfg.Log, e.instances.report)
+}
+
+// takeOver puts together what drives releases.
+func (e *Engine) takeOver() runner.Driver {
+	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources}
+	e.releases.words = e.handover.words
+	return e.handover
+}
+
+// runOperator writes what is known of providers and of FluxInstances down, until ctx ends.
+func (e *Engine) runOperator(ctx context.Context) {
+	e.desks.Go(func() { e.instanceDesk.run(ctx) })
+	e.desks.Go(func() { e.providerDesk.run(ctx) })
+}

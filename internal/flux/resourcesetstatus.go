@@ -1,0 +1,149 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// report writes the state of a ResourceSet down, and tells of it by an event.
+func (s *resourceSets) report(ctx context.Context, r runner.Report) error {
+	rs, ok := s.get(r.Unit)
+	if !ok {
+		return nil
+	}
+	if r.Final && s.passed != nil {
+		s.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
+	}
+	after := resourceSetStatus(rs.Status, s.count(r.Unit), r, time.Now())
+	patch, err := statusPatch(rs.Status, after)
+	if err != nil {
+		return fmt.Errorf("encoding the status of %s: %w", r.Unit, err)
+	}
+	if patch != nil {
+		u, err := s.client.Resource(resourceSetResource).Namespace(rs.Namespace).Patch(ctx, rs.Name, types.MergePatchType, patch,
+			patchAs(operatorField), "status")
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("writing the status of %s: %w", r.Unit, err)
+		}
+		if _, err := s.put(u); err != nil {
+			return err
+		}
+	}
+	s.tell(rs, r)
+	return nil
+}
+
+// resourceSetStatus is the status of a ResourceSet after a report.
+func resourceSetStatus(before fluxcdv1.ResourceSetStatus, inputs int, r runner.Report, now time.Time) fluxcdv1.ResourceSetStatus {
+	after := *before.DeepCopy()
+	c := &conditions{list: after.Conditions, generation: r.Generation, now: metav1.NewTime(now.Truncate(time.Second))}
+	requested := r.Handled != "" && r.Handled != before.LastHandledReconcileAt
+	switch {
+	case !r.Final:
+		resourceSetProgress(c, r)
+	case r.OK:
+		message := "Reconciliation finished in " + r.Took.Round(time.Millisecond).String()
+		if ready := c.get(conditionReady); !requested && before.LastAppliedRevision == r.Digest && c.is(conditionReady, metav1.ConditionTrue) {
+			message = ready.Message
+		}
+		c.drop(conditionReconciling, conditionStalled)
+		c.set(conditionReady, metav1.ConditionTrue, meta.ReconciliationSucceededReason, message)
+	default:
+		failed(c, r)
+		c.drop(conditionHealthy)
+	}
+	after.Conditions = c.sorted()
+	if !r.Final {
+		if len(r.Planned) > 0 {
+			// Should this process be killed, the next one knows what may be there.
+			after.Inventory = resourceSetInventory(r.Planned)
+		}
+		return after
+	}
+	after.Inventory = resourceSetInventory(r.Inventory)
+	if r.Handled != "" {
+		after.LastHandledReconcileAt = r.Handled
+	}
+	if r.OK {
+		after.LastAppliedRevision = r.Digest
+	}
+	latest := after.History.Latest()
+	if r.Digest != "" && (latest == nil || requested || latest.Digest != r.Digest || latest.LastReconciledStatus != r.Reason) {
+		after.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), r.Reason,
+			map[string]string{"inputs": strconv.Itoa(inputs), "resources": strconv.Itoa(len(r.Inventory))})
+	}
+	return after
+}
+
+// resourceSetProgress is the state of a pass that takes long. One that is ready stays so while the same is
+// looked at again.
+func resourceSetProgress(c *conditions, r runner.Report) {
+	ready := c.get(conditionReady)
+	same := ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == r.Generation
+	switch {
+	case same && r.Reason == engine.ReasonProgressing:
+	case r.Reason == engine.ReasonProgressing:
+		c.set(conditionReady, metav1.ConditionUnknown, r.Reason, r.Message)
+	default:
+		c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
+	}
+	if r.Terminal {
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, r.Reason, r.Message)
+		return
+	}
+	c.drop(conditionStalled)
+	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
+}
+
+func resourceSetInventory(entries []engine.Entry) *fluxcdv1.ResourceInventory {
+	inventory := &fluxcdv1.ResourceInventory{Entries: []fluxcdv1.ResourceRef{}}
+	for _, e := range entries {
+		inventory.Entries = append(inventory.Entries, fluxcdv1.ResourceRef{ID: e.ID.Encode(), Version: e.Version})
+	}
+	return inventory
+}
+
+// reasonApplied is the reason of the upstream for an event that lists what was applied.
+const reasonApplied = "ApplySucceeded"
+
+// tell emits the events of a report, given the ResourceSet as it was before. A pass that changed nothing
+// tells nothing.
+func (s *resourceSets) tell(rs *fluxcdv1.ResourceSet, r runner.Report) {
+	emit := func(kind, reason, message string) {
+		s.events.emit(rs, kind, reason, message, map[string]string{fluxcdv1.GroupVersion.Group + "/revision": r.Digest})
+	}
+	c := &conditions{list: rs.Status.Conditions}
+	switch {
+	case !r.Final:
+		if r.Reason == engine.ReasonDependencyNotReady {
+			emit(corev1.EventTypeNormal, r.Reason, r.Message)
+		}
+		return
+	case !r.OK:
+		emit(corev1.EventTypeWarning, r.Reason, r.Message)
+		return
+	}
+	if len(r.Changes) > 0 {
+		emit(corev1.EventTypeNormal, reasonApplied, changeLog(r.Changes))
+	}
+	requested := r.Handled != "" && r.Handled != rs.Status.LastHandledReconcileAt
+	if len(r.Changes) > 0 || requested || !c.is(conditionReady, metav1.ConditionTrue) {
+		emit(corev1.EventTypeNormal, r.Reason, "Reconciliation finished in "+r.Took.Round(time.Millisecond).String())
+	}
+}
