@@ -6,25 +6,29 @@ import (
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 )
+
+// asPolicies compares policies as values.
+var asPolicies = cmpopts.EquateComparable(Policy{})
 
 func TestPolicies(t *testing.T) {
 	changes := 0
 	p := newPolicies(Policy{NoRemoteBases: true, DefaultServiceAccount: "own"})
 	p.changed = func() { changes++ }
 	p.ask(instanceID("apps", "flux"), Policy{NoCrossNamespaceRefs: true})
-	if diff := cmp.Diff(p.base, p.now()); diff != "" {
+	if diff := cmp.Diff(p.base, p.now(), asPolicies); diff != "" {
 		t.Errorf("a tenant asked, and got\n%s", diff)
 	}
 	p.ask(instanceID(Namespace, "flux"), Policy{NoCrossNamespaceRefs: true, DefaultServiceAccount: "other", AgeSecret: "age"})
 	want := Policy{NoRemoteBases: true, NoCrossNamespaceRefs: true, DefaultServiceAccount: "own", AgeSecret: "age"}
-	if diff := cmp.Diff(want, p.now()); diff != "" {
+	if diff := cmp.Diff(want, p.now(), asPolicies); diff != "" {
 		t.Error(diff)
 	}
 	p.ask(instanceID(Namespace, "flux"), Policy{})
-	if diff := cmp.Diff(p.base, p.now()); diff != "" {
+	if diff := cmp.Diff(p.base, p.now(), asPolicies); diff != "" {
 		t.Errorf("nobody asks any more, and there is\n%s", diff)
 	}
 	if changes != 2 {
@@ -54,7 +58,11 @@ func TestFlagsOfAnInstance(t *testing.T) {
 			"; not needed: --concurrent, gate OOMWatch, gate DisableChartDigestTracking",
 		},
 		"started with": {patch("--watch-label-selector=a=b"), Policy{}, "; in force only where headgate is started with it: --watch-label-selector=a=b"},
-		"unknown":      {patch("--nope", "--feature-gates=Nope=true"), Policy{}, "; not supported: --nope, gate Nope"},
+		"lax": {
+			patch("--feature-gates=StrictPostBuildSubstitutions=false"), Policy{LaxSubstitution: true},
+			"; in force: gate StrictPostBuildSubstitutions",
+		},
+		"unknown": {patch("--nope", "--feature-gates=Nope=true"), Policy{}, "; not supported: --nope, gate Nope"},
 		"tenants": {
 			fluxcdv1.FluxInstanceSpec{Cluster: &fluxcdv1.Cluster{Multitenant: true}},
 			Policy{NoCrossNamespaceRefs: true, NoRemoteBases: true, DefaultServiceAccount: "default"},
@@ -65,7 +73,7 @@ func TestFlagsOfAnInstance(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := wishesOf(tc.spec)
-			if diff := cmp.Diff(tc.policy, got.policy); diff != "" {
+			if diff := cmp.Diff(tc.policy, got.policy, asPolicies); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(tc.says, got.words(true)); diff != "" {
