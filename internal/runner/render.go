@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -200,26 +198,6 @@ func (r *Runner) finish(out *rendering, t *target, labels map[string]string) err
 		out.children = childrenOf(out.objects, r.cfg.UnitKinds)
 	}
 	return nil
-}
-
-// replaced says why an object is left as it is.
-func (r *Runner) replaced(t *target, o *unstructured.Unstructured) string {
-	if r.cfg.Replaced == nil || t.cluster.Name != "" {
-		return ""
-	}
-	return r.cfg.Replaced(o)
-}
-
-// noteReplaced tells which objects are left as they are, when these are others than before.
-func (r *Runner) noteReplaced(u *unit, before []replaced) {
-	if u.rendering == nil || slices.Equal(before, u.rendering.replaced) || len(u.rendering.replaced) == 0 {
-		return
-	}
-	var names []string
-	for _, one := range u.rendering.replaced {
-		names = append(names, one.entry.ID.String()+" ("+one.why+")")
-	}
-	r.note(u, u.phase, "left as they are: "+strings.Join(names, ", "), false)
 }
 
 // rendered takes the result of a render that belongs to a pass.

@@ -1,0 +1,25 @@
+package flux
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+)
+
+func TestSyncThatNamesTheRoot(t *testing.T) {
+	s := newInstances(RootIDs(), newPolicies(Policy{}))
+	// There is no client: nothing may be written.
+	said, err := s.serve(t.Context(), instanceID(Namespace, "flux"), Namespace, fluxcdv1.FluxInstanceSpec{Sync: &fluxcdv1.Sync{
+		Kind: "GitRepository", URL: "https://git.example.com/fleet.git", Ref: "refs/heads/main", Path: "clusters/a",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Headgate serves the API of Flux in the place of its controllers; none is installed; " +
+		"sync: the root flux-system/flux-system is the one of this run and stays as it is"
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Error(diff)
+	}
+}

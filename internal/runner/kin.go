@@ -1,0 +1,41 @@
+package runner
+
+import "github.com/headgate-dev/headgate/internal/engine"
+
+// maxDepth bounds how far up the family of a unit is looked for.
+const maxDepth = 8
+
+// kin is the source of a unit, or of the unit that declares it when it has none itself: a change of
+// what it declares comes with the same commit as changes of the others.
+func (r *Runner) kin(u *unit) engine.SourceID {
+	for range maxDepth {
+		if u.Sourced() {
+			break
+		}
+		owner, _ := r.owners.Owner(r.objectOf(u.ID))
+		parent, known := r.units[owner]
+		if !known {
+			break
+		}
+		u = parent
+	}
+	return u.Source
+}
+
+// unsettledChildren tells of those that a unit declares that have no source of their own, and so come to
+// claim something with the unit itself.
+func (r *Runner) unsettledChildren(u *unit) string {
+	if u.rendering == nil {
+		return ""
+	}
+	for _, child := range u.rendering.children {
+		c, known := r.units[child]
+		if known && (c.Sourced() || c.Driven) {
+			continue
+		}
+		if why := r.unborn(u, child, maxDepth); why != "" {
+			return why
+		}
+	}
+	return ""
+}
