@@ -32,12 +32,15 @@ type Printer struct {
 	mu      sync.Mutex
 	changed chan struct{}
 	last    map[string]string
+	// opened are the units that have been ready, with whether something was told of them since.
+	opened map[string]bool
 }
 
 // New returns a Printer on w.
 func New(w io.Writer) *Printer {
 	return &Printer{
 		w: w, colour: colourful(w), width: terminalWidth(w), began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
+		opened: map[string]bool{},
 	}
 }
 
@@ -113,7 +116,7 @@ func (p *Printer) Waits(subject, text string) { p.line(yellow, "◌", subject, t
 func (p *Printer) Problem(subject, text string) { p.line(red, "✗", subject, text) }
 
 // Note prints what a unit did. A wait is printed when it begins; what changes while it lasts is left
-// to the journal.
+// to the journal, and so is what a unit does that was ready and has nothing to change.
 func (p *Printer) Note(n runner.Note) {
 	if n.Began {
 		return
@@ -126,17 +129,26 @@ func (p *Printer) Note(n runner.Note) {
 	if waiting {
 		key = string(n.Phase)
 	}
+	ready := n.Phase == engine.PhaseReady && strings.HasPrefix(n.Text, "ready")
 	p.mu.Lock()
+	told, opened := p.opened[subject]
+	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
+	routine := opened && (n.Phase == engine.PhaseWaitingForDependencies && !n.Failed || ready && !told && !strings.HasSuffix(n.Text, ")"))
 	repeated := p.last[subject] == key
-	p.last[subject] = key
+	if !routine {
+		p.last[subject] = key
+		if ready || opened {
+			p.opened[subject] = !ready
+		}
+	}
 	p.mu.Unlock()
 	switch {
-	case repeated:
+	case repeated, routine:
 	case n.Failed:
 		p.Problem(subject, n.Text)
 	case waiting:
 		p.Waits(subject, n.Text)
-	case n.Phase == engine.PhaseReady && strings.HasPrefix(n.Text, "ready"):
+	case ready:
 		p.Done(subject, Short(n.Text))
 	default:
 		p.Info(subject, Short(n.Text))

@@ -104,6 +104,37 @@ func TestBlock(t *testing.T) {
 	}
 }
 
+// TestRoutine prints nothing of a commit that changes nothing for a unit.
+func TestRoutine(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	unit := engine.UnitID{Kind: "Kustomization", Namespace: "ns", Name: "a"}
+	note := func(phase engine.Phase, failed bool, text string) {
+		p.Note(runner.Note{Unit: unit, Phase: phase, Failed: failed, Text: text})
+	}
+	note(engine.PhaseWaitingForDependencies, false, "b: it is not ready")
+	note(engine.PhaseReady, false, "ready: one (1 created)")
+	for _, revision := range []string{"two", "three"} {
+		note(engine.PhaseWaitingForDependencies, false, "b: it has not applied it yet")
+		note(engine.PhaseReady, false, "ready: "+revision)
+	}
+	note(engine.PhaseReady, false, "ready: four (1 configured)")
+	note(engine.PhaseFailed, true, "bad")
+	note(engine.PhaseReady, false, "ready: five")
+	note(engine.PhaseReady, false, "ready: six")
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		fields := strings.Fields(line)
+		got = append(got, strings.Join(fields[1:], " "))
+	}
+	want := []string{
+		"◌ ns/a b: it is not ready", "✓ ns/a ready: one (1 created)", "✓ ns/a ready: four (1 configured)", "✗ ns/a bad", "✓ ns/a ready: five",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestPipe has nothing rewritten where that cannot be.
 func TestPipe(t *testing.T) {
 	var out bytes.Buffer
