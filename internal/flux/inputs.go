@@ -22,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/render/substitute"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // Reader reads the ConfigMaps and Secrets that a Kustomization refers to.
@@ -143,7 +144,7 @@ func (t Policy) keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reade
 		if err != nil {
 			keys = nil
 		}
-		return keys.WithStandIn(mark), nil
+		return keys.WithStandIn(mark, simulate.Label), nil
 	}
 	return t.realKeys(ctx, ks, reader)
 }

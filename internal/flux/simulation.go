@@ -171,7 +171,7 @@ func (s *simulation) provide(ctx context.Context, d runner.Demands) bool {
 }
 
 // provideCharts lets sources that have nothing to give have a stub.
-func (s *simulation) provideCharts(_ context.Context, d runner.Demands) bool {
+func (s *simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Charts {
 		return false
 	}
@@ -187,12 +187,27 @@ func (s *simulation) provideCharts(_ context.Context, d runner.Demands) bool {
 		known := s.charts[id]
 		s.charts[id] = true
 		s.mu.Unlock()
-		if f, there := s.engine.sources.feed(source.Key(id)); there && !known {
-			f.nudge()
-			made = true
+		f, there := s.engine.sources.feed(source.Key(id))
+		if !there || known {
+			continue
 		}
+		if o := f.current(); o != nil {
+			s.label(ctx, o)
+		}
+		f.nudge()
+		made = true
 	}
 	return made
+}
+
+// label marks a source that may have a stub.
+func (s *simulation) label(ctx context.Context, o origin) {
+	patch := []byte(`{"metadata":{"labels":{"` + simulate.Label + `":"chart"}}}`)
+	_, err := s.client.Resource(o.kind().resource).Namespace(o.GetNamespace()).
+		Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.engine.cfg.Log.Info("a source cannot be labelled", "kind", o.kind().name, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+	}
 }
 
 // provideContent lets units that failed have marked values where they cannot decrypt, and do without what

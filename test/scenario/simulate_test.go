@@ -156,7 +156,7 @@ func TestSimulate(t *testing.T) {
 		t.Errorf("the ConfigMap has %v: %v", cm.Data, err)
 	}
 	secret, err := client.CoreV1().Secrets("default").Get(t.Context(), "encrypted", metav1.GetOptions{})
-	if err != nil || string(secret.Data["token"]) != "simulated-token" {
+	if err != nil || string(secret.Data["token"]) != "simulated-token" || secret.Labels["headgate.dev/simulated"] != "values" {
 		t.Errorf("the encrypted Secret is %v: %v", secret.Data, err)
 	}
 	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "own", metav1.GetOptions{}); err != nil {

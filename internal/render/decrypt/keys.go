@@ -48,6 +48,8 @@ type Keys struct {
 	digest string
 	// standIn makes what stands for a value that cannot be decrypted; nil leaves that an error.
 	standIn func(key string) string
+	// standInLabel is the label of objects with such values.
+	standInLabel string
 }
 
 // NewKeys reads the data of a Secret, entry by entry as kustomize-controller does:

@@ -8,13 +8,14 @@ import (
 )
 
 // WithStandIn returns keys that put a stand-in in the place of each value that they cannot decrypt; mark
-// makes it from the key that the value has. What can be decrypted is.
-func (k *Keys) WithStandIn(mark func(key string) string) *Keys {
+// makes it from the key that the value has. What can be decrypted is. An object with such values gets a
+// label, whose value is "values".
+func (k *Keys) WithStandIn(mark func(key string) string, label string) *Keys {
 	out := &Keys{}
 	if k != nil {
 		*out = *k
 	}
-	out.standIn = mark
+	out.standIn, out.standInLabel = mark, label
 	out.digest += " with stand-ins"
 	return out
 }
@@ -26,8 +27,35 @@ var encrypted = regexp.MustCompile(`^ENC\[AES256_GCM,.*type:(\w+)\]$`)
 func (k *Keys) markTree(tree *sops.Tree) {
 	for i := range tree.Branches {
 		branch := tree.Branches[i]
-		tree.Branches[i] = k.markBranch(branch, k.standIn, kindOf(branch) == "Secret")
+		branch = k.markBranch(branch, k.standIn, kindOf(branch) == "Secret")
+		if kindOf(branch) != "" {
+			branch = labelled(branch, k.standInLabel)
+		}
+		tree.Branches[i] = branch
 	}
+}
+
+// labelled adds a label to an object.
+func labelled(object sops.TreeBranch, label string) sops.TreeBranch {
+	return within(object, "metadata", func(metadata sops.TreeBranch) sops.TreeBranch {
+		return within(metadata, "labels", func(labels sops.TreeBranch) sops.TreeBranch {
+			return append(labels, sops.TreeItem{Key: label, Value: "values"})
+		})
+	})
+}
+
+// within changes what a key holds, which is there afterwards.
+func within(branch sops.TreeBranch, key string, change func(sops.TreeBranch) sops.TreeBranch) sops.TreeBranch {
+	for i, item := range branch {
+		if item.Key != key {
+			continue
+		}
+		if below, ok := item.Value.(sops.TreeBranch); ok {
+			branch[i].Value = change(below)
+		}
+		return branch
+	}
+	return append(branch, sops.TreeItem{Key: key, Value: change(nil)})
 }
 
 func kindOf(branch sops.TreeBranch) string {

@@ -3,6 +3,7 @@ package decrypt_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,13 +20,13 @@ func TestStandIn(t *testing.T) {
 		"no keys": nil, "keys of others": keys(t, other),
 	} {
 		t.Run(name, func(t *testing.T) {
-			plain, err := given.WithStandIn(mark).Data(data, decrypt.YAML, decrypt.YAML)
+			plain, err := given.WithStandIn(mark, "made-up").Data(data, decrypt.YAML, decrypt.YAML)
 			if err != nil {
 				t.Fatal(err)
 			}
 			text := string(plain)
 			for _, want := range []string{
-				"name: s\n", "a: " + base64.StdEncoding.EncodeToString([]byte("simulated-a")) + "\n", "b: simulated-b\n",
+				"name: s\n", "made-up: values\n", "a: " + base64.StdEncoding.EncodeToString([]byte("simulated-a")) + "\n", "b: simulated-b\n",
 				"- simulated-list\n", "count: 0\n", "\"on\": false\n",
 			} {
 				if !strings.Contains(strings.ReplaceAll(text, " on:", " \"on\":"), want) {
@@ -38,9 +39,12 @@ func TestStandIn(t *testing.T) {
 		})
 	}
 	// What can be decrypted is.
-	plain, err := keys(t, own).WithStandIn(mark).Data(data, decrypt.YAML, decrypt.YAML)
+	plain, err := keys(t, own).WithStandIn(mark, "made-up").Data(data, decrypt.YAML, decrypt.YAML)
 	if err != nil || !strings.Contains(string(plain), "b: hunter2\n") {
 		t.Errorf("got %s, %v", plain, err)
+	}
+	if strings.Contains(string(plain), "made-up") {
+		t.Errorf("what is real has the label:\n%s", plain)
 	}
 }
 
@@ -50,11 +54,14 @@ func TestStandInOfAnObject(t *testing.T) {
 	if err := json.Unmarshal(data, &object); err != nil {
 		t.Fatal(err)
 	}
-	got, err := (&decrypt.Keys{}).WithStandIn(mark).Object(object)
+	got, err := (&decrypt.Keys{}).WithStandIn(mark, "made-up").Object(object)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if value := got["data"].(map[string]any)["a"]; value != base64.StdEncoding.EncodeToString([]byte("simulated-a")) {
 		t.Errorf("got %v", value)
+	}
+	if labels := got["metadata"].(map[string]any)["labels"]; fmt.Sprint(labels) != "map[made-up:values]" {
+		t.Errorf("the labels are %v", labels)
 	}
 }
