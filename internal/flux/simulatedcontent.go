@@ -1,0 +1,96 @@
+package flux
+
+import (
+	"context"
+	"maps"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// provideCharts lets sources that have nothing to give have a stub.
+func (s *simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
+	if !s.want.Charts {
+		return false
+	}
+	wanted := maps.Clone(d.Sources)
+	for _, o := range d.Objects {
+		if o.ID.Group == sourcev1.GroupVersion.Group {
+			wanted[engine.SourceID{Kind: o.ID.Kind, Namespace: o.ID.Namespace, Name: o.ID.Name}] = o.Unit
+		}
+	}
+	made := false
+	for id := range wanted {
+		s.mu.Lock()
+		known := s.charts[id]
+		s.charts[id] = true
+		s.mu.Unlock()
+		f, there := s.engine.sources.feed(source.Key(id))
+		if !there || known {
+			continue
+		}
+		if o := f.current(); o != nil {
+			s.label(ctx, o)
+		}
+		f.nudge()
+		made = true
+	}
+	return made
+}
+
+// label marks a source that may have a stub.
+func (s *simulation) label(ctx context.Context, o origin) {
+	patch := []byte(`{"metadata":{"labels":{"` + simulate.Label + `":"chart"}}}`)
+	_, err := s.client.Resource(o.kind().resource).Namespace(o.GetNamespace()).
+		Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.engine.cfg.Log.Info("a source cannot be labelled", "kind", o.kind().name, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+	}
+}
+
+// provideContent lets units that failed have marked values where they cannot decrypt, and do without what
+// they read from elsewhere.
+func (s *simulation) provideContent(_ context.Context, d runner.Demands) bool {
+	made := false
+	for _, failed := range d.Failed {
+		if _, there := s.engine.registry.get(failed.Unit); !there || failed.Reason != engine.ReasonBuildFailed && failed.Reason != engine.ReasonArtifactFailed {
+			continue
+		}
+		s.mu.Lock()
+		if !s.marked[failed.Unit] {
+			s.marked[failed.Unit], made = true, true
+			s.engine.runner.Retry(failed.Unit)
+		}
+		s.mu.Unlock()
+	}
+	return made
+}
+
+// leaveOut returns what has a unit do without what is not in its source, nil when it does not have to.
+func (s *simulation) leaveOut(id engine.UnitID) func(entry string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.want.Charts || !s.marked[id] {
+		return nil
+	}
+	return func(entry string) { s.note("Remote", entry, id.String()) }
+}
+
+// marks returns what makes the stand-ins of a unit's values, nil when there are none.
+func (s *simulation) marks(id engine.UnitID) func(key string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.want.Secrets || !s.marked[id] {
+		return nil
+	}
+	return func(key string) string {
+		s.note("Secret", "values of "+id.String()+" that cannot be decrypted", "")
+		return simulate.Mark(key)
+	}
+}

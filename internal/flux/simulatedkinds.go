@@ -1,0 +1,98 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
+)
+
+// provideKinds installs stubs of the kinds that nobody brings.
+func (s *simulation) provideKinds(ctx context.Context, d runner.Demands) bool {
+	if !s.want.CRDs {
+		return false
+	}
+	wanted := map[schema.GroupKind][]string{}
+	units := map[schema.GroupKind]engine.UnitID{}
+	want := func(gvk schema.GroupVersionKind, unit engine.UnitID) {
+		gk := gvk.GroupKind()
+		if !slices.Contains(wanted[gk], gvk.Version) {
+			wanted[gk], units[gk] = append(wanted[gk], gvk.Version), unit
+		}
+	}
+	for gvk, unit := range d.Kinds {
+		want(gvk, unit)
+	}
+	for _, failed := range d.Failed {
+		for _, gvk := range kindsMissing(failed.Message) {
+			want(gvk, failed.Unit)
+		}
+	}
+	made := false
+	for gk, versions := range wanted {
+		slices.Sort(versions)
+		if s.stubKind(ctx, gk, versions, units[gk]) {
+			made = true
+		}
+	}
+	return made
+}
+
+// missingKind is how the libraries of Kubernetes tell that a kind is not served.
+var missingKind = regexp.MustCompile(`no matches for kind "(\w+)" in version "([\w./-]+)"`)
+
+func kindsMissing(message string) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, found := range missingKind.FindAllStringSubmatch(message, -1) {
+		kinds = append(kinds, schema.FromAPIVersionAndKind(found[2], found[1]))
+	}
+	return kinds
+}
+
+var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+
+// stubKind makes a stub of a kind. One that is there already gets the versions that it lacks.
+func (s *simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions []string, unit engine.UnitID) bool {
+	if gk.Group == "" || s.engine.ours(gk) {
+		return false
+	}
+	served := s.engine.cluster.Kinds.Versions(gk)
+	s.mu.Lock()
+	_, ours := s.stubs[gk]
+	s.mu.Unlock()
+	if len(served) > 0 && !ours {
+		return false
+	}
+	for _, version := range served {
+		if !slices.Contains(versions, version) {
+			versions = append(versions, version)
+		}
+	}
+	if len(versions) == len(served) && len(served) > 0 {
+		return false
+	}
+	stub := simulate.CRD(gk, versions)
+	data, err := json.Marshal(stub)
+	if err == nil {
+		options, force := patchAs(simulationManager), true
+		options.Force = &force
+		_, err = s.client.Resource(crdResource).Patch(ctx, stub.GetName(), types.ApplyPatchType, data, options)
+	}
+	if err != nil {
+		s.engine.cfg.Log.Info("a kind cannot be simulated", "kind", gk.String(), "error", err.Error())
+		return false
+	}
+	s.mu.Lock()
+	s.stubs[gk] = stub.GetName()
+	s.mu.Unlock()
+	s.note("CustomResourceDefinition", stub.GetName(), unit.String())
+	return true
+}

@@ -1,0 +1,183 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
+)
+
+// provideObjects makes objects healthy that nobody looks after, and makes those that nobody makes.
+func (s *simulation) provideObjects(ctx context.Context, d runner.Demands) bool {
+	if !s.want.Health {
+		return false
+	}
+	made := false
+	for _, demand := range d.Objects {
+		if s.provideObject(ctx, demand) {
+			made = true
+		}
+	}
+	return made
+}
+
+func (s *simulation) provideObject(ctx context.Context, demand runner.ObjectDemand) bool {
+	gk := demand.ID.GroupKind()
+	if gk.Kind == "CustomResourceDefinition" {
+		kind, known := simulate.KindOf(demand.ID.Name)
+		return known && demand.Gone && s.want.CRDs && s.stubKind(ctx, kind, nil, demand.Unit)
+	}
+	r, served := s.engine.cluster.Kinds.Lookup(gk.WithVersion(""))
+	if !served || s.engine.ours(gk) || !demand.Gone && s.builtIn(gk) {
+		return false
+	}
+	client := s.client.Resource(r.GroupVersionResource).Namespace(demand.ID.Namespace)
+	o, err := client.Get(ctx, demand.ID.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		o = simulate.Object(gk.WithVersion(r.Version), demand.ID.Namespace, demand.ID.Name)
+		if o == nil {
+			return false
+		}
+		o, err = client.Create(ctx, o, metav1.CreateOptions{FieldManager: simulationManager})
+		if err == nil {
+			s.note("Object", demand.ID.String(), demand.Unit.String())
+		}
+		if err == nil && s.builtIn(gk) {
+			return true
+		}
+	}
+	if err == nil {
+		var checks []simulate.Check
+		for _, e := range demand.Exprs {
+			if e.Group == gk.Group && e.Kind == gk.Kind {
+				checks = append(checks, simulate.Check{Current: e.Current, InProgress: e.InProgress, Failed: e.Failed})
+			}
+		}
+		return s.heal(ctx, client, o, checks, demand.Unit)
+	}
+	s.engine.cfg.Log.Info("an object cannot be simulated", "object", demand.ID.String(), "error", err.Error())
+	return false
+}
+
+// heal writes the status by which an object is healthy, once for each generation.
+func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured, checks []simulate.Check, unit engine.UnitID) bool {
+	key := fmt.Sprintf("%s at generation %d", o.GetUID(), o.GetGeneration())
+	s.mu.Lock()
+	done := s.healed[key]
+	s.mu.Unlock()
+	if done {
+		return false
+	}
+	status, ok, err := s.healer.Status(o, s.definition(ctx, o.GroupVersionKind().GroupKind()), checks)
+	if err != nil {
+		s.engine.cfg.Log.Info("an object may not become healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+	}
+	if !ok || status == nil {
+		return false
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{simulate.Label: "status"}}, "status": status,
+	})
+	if err == nil {
+		_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
+	}
+	if err == nil {
+		// Where a kind keeps its status apart, the first write has left it out.
+		_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(simulationManager), "status")
+		if apierrors.IsNotFound(err) {
+			err = nil
+		}
+	}
+	if err != nil {
+		s.engine.cfg.Log.Info("an object cannot be made healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+		return false
+	}
+	s.mu.Lock()
+	s.healed[key] = true
+	s.mu.Unlock()
+	waiter := ""
+	if unit != (engine.UnitID{}) {
+		waiter = unit.String()
+	}
+	s.note("Status", engine.IDOf(o).String(), waiter)
+	return true
+}
+
+// definition is the CRD of a kind, nil when there is none.
+func (s *simulation) definition(ctx context.Context, gk schema.GroupKind) *unstructured.Unstructured {
+	r, served := s.engine.cluster.Kinds.Lookup(gk.WithVersion(""))
+	if !served {
+		return nil
+	}
+	crd, err := s.client.Resource(crdResource).Get(ctx, r.Resource+"."+gk.Group, metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	return crd
+}
+
+// externalSecretKind is that of objects whose controller writes Secrets.
+var externalSecretKind = schema.GroupKind{Group: "external-secrets.io", Kind: "ExternalSecret"}
+
+// provideExternalSecrets writes the Secrets of the ExternalSecrets that there are.
+func (s *simulation) provideExternalSecrets(ctx context.Context, _ runner.Demands) bool {
+	r, served := s.engine.cluster.Kinds.Lookup(externalSecretKind.WithVersion(""))
+	if !served || !s.want.Secrets {
+		return false
+	}
+	list, err := s.client.Resource(r.GroupVersionResource).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false
+	}
+	made := false
+	for i := range list.Items {
+		o := &list.Items[i]
+		client := s.client.Resource(r.GroupVersionResource).Namespace(o.GetNamespace())
+		if s.heal(ctx, client, o, nil, engine.UnitID{}) {
+			s.writeTarget(ctx, o)
+			made = true
+		}
+	}
+	return made
+}
+
+var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+
+func (s *simulation) writeTarget(ctx context.Context, o *unstructured.Unstructured) {
+	secret, ok := simulate.Target(o)
+	if !ok {
+		return
+	}
+	id := engine.IDOf(secret)
+	_, err := s.client.Resource(secrets).Namespace(secret.GetNamespace()).
+		Create(ctx, secret, metav1.CreateOptions{FieldManager: simulationManager})
+	if apierrors.IsAlreadyExists(err) && secret.GetLabels()[simulate.Label] == "" {
+		err = s.mergeInto(ctx, secret)
+	}
+	if err == nil {
+		s.note("Secret", id.String(), "")
+	} else if !apierrors.IsAlreadyExists(err) {
+		s.engine.cfg.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+	}
+}
+
+// mergeInto adds the data of a Secret to one that is there.
+func (s *simulation) mergeInto(ctx context.Context, secret *unstructured.Unstructured) error {
+	patch, err := json.Marshal(map[string]any{"data": secret.Object["data"]})
+	if err != nil {
+		return err
+	}
+	_, err = s.client.Resource(secrets).Namespace(secret.GetNamespace()).
+		Patch(ctx, secret.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
+	return err
+}
