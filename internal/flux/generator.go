@@ -36,6 +36,8 @@ type generator struct {
 	last     *lookedAt
 	failure  string
 	failures int
+	// again is set when another try was asked for since the last pass began.
+	again bool
 }
 
 // lookedAt is what a pass had looked at, and when the next one is due although nothing changed.
@@ -69,14 +71,13 @@ func (g *generator) poke() {
 // retry forgets a failure, so that the next pass tries again.
 func (g *generator) retry() {
 	g.mu.Lock()
-	failed := g.last != nil && g.last.failed
-	if failed {
+	// A pass that is under way may have looked too early.
+	g.again = true
+	if g.last != nil && g.last.failed {
 		g.last = nil
 	}
 	g.mu.Unlock()
-	if failed {
-		g.poke()
-	}
+	g.poke()
 }
 
 func (g *generator) current() *swapi.ArtifactGenerator {
@@ -145,6 +146,9 @@ func (g *generator) pass(ctx context.Context) time.Duration {
 	case <-ctx.Done():
 		return forever
 	}
+	g.mu.Lock()
+	g.again = false
+	g.mu.Unlock()
 	began := time.Now()
 	var made []swapi.ExternalArtifactReference
 	if err == nil {
@@ -224,6 +228,9 @@ func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *source
 	g.last = &lookedAt{
 		generation: o.Generation, requested: o.Annotations[requestedAt], sources: in.digest, outputs: outputs,
 		failed: failure != nil, next: time.Now().Add(wait),
+	}
+	if failure != nil && g.again {
+		g.last, wait = nil, 0
 	}
 	return wait
 }

@@ -269,7 +269,7 @@ func (a *act) done() runner.Acted {
 		return failedAct("StateError", err.Error(), true)
 	}
 	entries := entriesOf(rendered, target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
-	out := runner.Acted{Entries: entries, Waits: a.waits() && (a.changed != "" || !a.released())}
+	out := runner.Acted{Entries: entries, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || !a.released())}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}

@@ -12,6 +12,7 @@ import (
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
 	"helm.sh/helm/v4/pkg/storage/driver"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/helm/plan"
@@ -30,8 +31,9 @@ type Client struct {
 	connection *connection
 	turns      *turns
 	namespace  string
-	// known are the records of releases, when they are remembered.
-	known map[string][]*releasev1.Release
+	// known are the records of releases, when they are remembered, and written what their actions wrote.
+	known   map[string][]*releasev1.Release
+	written *[]*unstructured.Unstructured
 }
 
 // New returns a Client that keeps its records in a namespace. It asks the cluster nothing.
@@ -55,8 +57,17 @@ func (c *Client) In(storageNamespace string) *Client {
 // after each action of its own. It is not for concurrent use.
 func (c *Client) Remembering() *Client {
 	out := *c
-	out.known = map[string][]*releasev1.Release{}
+	out.known, out.written = map[string][]*releasev1.Release{}, &[]*unstructured.Unstructured{}
 	return &out
+}
+
+// Written returns the objects that the actions of a remembering Client wrote, as the server had them then, in
+// order: whoever watches them may not have seen that yet.
+func (c *Client) Written() []*unstructured.Unstructured {
+	if c.written == nil {
+		return nil
+	}
+	return *c.written
 }
 
 // Invalidate makes the next action ask what the cluster serves. It is for when a kind becomes served,
@@ -137,6 +148,9 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 	}
 	c.forget(name)
 	err = do(r)
+	if c.written != nil {
+		*c.written = append(*c.written, r.cluster.written...)
+	}
 	all, allErr := c.releases(context.WithoutCancel(ctx), name)
 	if allErr != nil || len(all) == 0 {
 		return s, false, errors.Join(err, allErr)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"helm.sh/helm/v4/pkg/kube"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
@@ -21,6 +24,8 @@ type cluster struct {
 	uninstall, awaitDeletion bool
 	// refused is why objects could not be deleted; Helm drops it.
 	refused []error
+	// written are the objects as the server had them after they were written.
+	written []*unstructured.Unstructured
 }
 
 func newCluster(g *getter) *cluster {
@@ -46,6 +51,37 @@ func (c *cluster) GetWaiterWithOptions(_ kube.WaitStrategy, opts ...kube.WaitOpt
 	ofRelease := c.uninstall
 	c.uninstall = false
 	return &waiter{Waiter: watcher, leaveDeletion: ofRelease && !c.awaitDeletion}, nil
+}
+
+// Create keeps what was written.
+func (c *cluster) Create(resources kube.ResourceList, options ...kube.ClientCreateOption) (*kube.Result, error) {
+	result, err := c.Client.Create(resources, options...)
+	c.keep(result)
+	return result, err
+}
+
+// Update keeps what was written.
+func (c *cluster) Update(originals, targets kube.ResourceList, options ...kube.ClientUpdateOption) (*kube.Result, error) {
+	result, err := c.Client.Update(originals, targets, options...)
+	c.keep(result)
+	return result, err
+}
+
+func (c *cluster) keep(result *kube.Result) {
+	if result == nil {
+		return
+	}
+	for _, info := range slices.Concat(result.Created, result.Updated) {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(info.Object)
+		if err != nil {
+			continue
+		}
+		o := &unstructured.Unstructured{Object: content}
+		o.SetGroupVersionKind(info.Mapping.GroupVersionKind)
+		if o.GetResourceVersion() != "" {
+			c.written = append(c.written, o)
+		}
+	}
 }
 
 // Delete keeps the errors.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -53,6 +54,8 @@ type Acted struct {
 	// Entries are what the unit holds from now on; they count when Failure is nil, or when Held is set.
 	Entries []engine.Entry
 	Held    bool
+	// Written are objects as they were after they were written: the watches may not have brought that yet.
+	Written []*unstructured.Unstructured
 	// Waits has the health of the entries waited for, when the unit has any.
 	Waits   bool
 	Changes []apply.Result
@@ -92,12 +95,27 @@ func (r *Runner) startAct(u *unit) {
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)
+		t.enter(acted)
 		return acted
 	}, func(u *unit, acted Acted) {
 		if u.pass == p {
 			p.Progress, p.Waits = engine.Applied, acted.Waits
 		}
 	})
+}
+
+// enter enters what a driver wrote of the objects that the unit holds, so that nobody judges them by what
+// they were before.
+func (t *target) enter(acted Acted) {
+	held := make(map[engine.ObjectID]bool, len(acted.Entries))
+	for _, e := range acted.Entries {
+		held[e.ID] = true
+	}
+	for _, o := range acted.Written {
+		if held[engine.IDOf(o).In(t.cluster.Name)] {
+			t.cluster.Objects.Put(o)
+		}
+	}
 }
 
 // startVerify has the driver look at what is healthy.

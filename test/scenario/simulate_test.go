@@ -193,8 +193,30 @@ func TestSimulate(t *testing.T) {
 	checkReport(t, report)
 }
 
-// checkReport reads the order and the stand-ins out of a report.
-func checkReport(t *testing.T, file string) {
+// TestSimulateOrder takes a dependency away: the definition comes first then, the objects wait for it, and
+// nothing stands in for it.
+func TestSimulateOrder(t *testing.T) {
+	repo, report := writeSimulated(t), filepath.Join(t.TempDir(), "report.json")
+	freed := strings.Replace(simulatedUnits, "  dependsOn: [{name: things}]\n", "", 1)
+	writeFile(t, filepath.Join(repo, "cluster", "units.yaml"), freed)
+	p := run(t, "up", repo, "--path", "cluster", "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate", "--report", report)
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, p.output)
+	}
+	order, stands := readReport(t, report)
+	if slices.Index(order, "definition") > slices.Index(order, "things") {
+		t.Errorf("the order is %v", order)
+	}
+	for _, one := range stands {
+		if strings.HasPrefix(one, "CustomResourceDefinition") && strings.Contains(one, "example.com") {
+			t.Errorf("%s stands in for what came by itself", one)
+		}
+	}
+}
+
+// readReport reads the order and the stand-ins out of a report.
+func readReport(t *testing.T, file string) (order, stands []string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -207,13 +229,19 @@ func checkReport(t *testing.T, file string) {
 	if err := json.Unmarshal(data, &report); err != nil {
 		t.Fatal(err)
 	}
-	var order, stands []string
 	for _, u := range report.Units {
 		order = append(order, strings.TrimPrefix(u.Unit, "Kustomization/flux-system/"))
 	}
 	for _, s := range report.Simulated {
 		stands = append(stands, s.What+" "+s.Name)
 	}
+	return order, stands
+}
+
+// checkReport demands what TestSimulate has to tell.
+func checkReport(t *testing.T, file string) {
+	t.Helper()
+	order, stands := readReport(t, file)
 	for _, pair := range [][2]string{{"external", "reader"}, {"things", "definition"}, {"flux-system", "external"}} {
 		if slices.Index(order, pair[0]) > slices.Index(order, pair[1]) {
 			t.Errorf("%s opened after %s: %v", pair[0], pair[1], order)
