@@ -59,7 +59,8 @@ func TestFlagsOfAnInstance(t *testing.T) {
 		},
 		"started with": {patch("--watch-label-selector=a=b"), Policy{}, "; in force only where headgate is started with it: --watch-label-selector=a=b"},
 		"lax": {
-			patch("--feature-gates=StrictPostBuildSubstitutions=false"), Policy{LaxSubstitution: true},
+			patch("--feature-gates=StrictPostBuildSubstitutions=false"),
+			Policy{LaxSubstitution: true},
 			"; in force: gate StrictPostBuildSubstitutions",
 		},
 		"unknown": {patch("--nope", "--feature-gates=Nope=true"), Policy{}, "; not supported: --nope, gate Nope"},
