@@ -6,6 +6,8 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // The condition types of Flux.
@@ -58,6 +60,17 @@ func (c *conditions) set(kind string, status metav1.ConditionStatus, reason, mes
 
 func (c *conditions) drop(kinds ...string) {
 	c.list = slices.DeleteFunc(c.list, func(x metav1.Condition) bool { return slices.Contains(kinds, x.Type) })
+}
+
+// goesOn tells whether a unit that is not ready is still under way, or stalled until somebody changes it.
+func (c *conditions) goesOn(r runner.Report, stalled, underWay string) {
+	if r.Terminal {
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, stalled, r.Message)
+		return
+	}
+	c.drop(conditionStalled)
+	c.set(conditionReconciling, metav1.ConditionTrue, underWay, r.Message)
 }
 
 // sorted returns the list in the order of Flux.

@@ -66,7 +66,6 @@ func Install(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	crdResource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	for _, d := range definitions {
 		if err := put(ctx, client.Resource(crdResource), d); err != nil {
 			return err

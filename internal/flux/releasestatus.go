@@ -86,14 +86,9 @@ func releaseStatus(before helmv2.HelmReleaseStatus, w *releaseWork, r runner.Rep
 		c.drop(conditionReconciling, conditionStalled)
 		readyReason, message := releasedWords(c)
 		c.set(conditionReady, metav1.ConditionTrue, readyReason, message)
-	case r.Terminal:
-		c.drop(conditionReconciling)
-		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
-		c.set(conditionStalled, metav1.ConditionTrue, reason, r.Message)
 	default:
-		c.drop(conditionStalled)
 		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
-		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, r.Message)
+		c.goesOn(r, reason, meta.ProgressingWithRetryReason)
 	}
 	after.Conditions = c.sorted()
 	if !r.Final {

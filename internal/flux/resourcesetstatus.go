@@ -102,13 +102,7 @@ func resourceSetProgress(c *conditions, r runner.Report) {
 	default:
 		c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
 	}
-	if r.Terminal {
-		c.drop(conditionReconciling)
-		c.set(conditionStalled, metav1.ConditionTrue, r.Reason, r.Message)
-		return
-	}
-	c.drop(conditionStalled)
-	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
+	c.goesOn(r, r.Reason, meta.ProgressingReason)
 }
 
 func resourceSetInventory(entries []engine.Entry) *fluxcdv1.ResourceInventory {

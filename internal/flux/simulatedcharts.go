@@ -37,34 +37,31 @@ func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 		s.engine.cfg.Log.Info("a chart cannot be simulated", "source", id.String(), "error", err.Error())
 		return nil, false
 	}
-	s.note("Chart", fmt.Sprintf("%s %s of %s", name, version, id), "")
+	s.note("Chart", fmt.Sprintf("%s %s of %s", name, version, id), engine.UnitID{})
 	revision := version
 	if o.kind() == ociRepositoryKinds {
 		revision += "@" + simulate.Digest(data)
 	}
 	text := fmt.Sprintf("a stub of chart '%s' with version '%s', since it cannot be fetched: %s", name, version, failure)
-	return &fetched{
-		ready: func(*source.Artifact) (string, string) { return reasonSimulated, text },
-		event: func(*source.Artifact) string { return text }, told: reasonSimulated,
-		observe: func(origin, *conditions) {},
-		store: func(store *source.Store, key source.Key) error {
-			_, err := store.PutFile(key, revision, fmt.Sprintf("%s-%s.tgz", name, version), data, nil, time.Now())
-			return err
-		},
-	}, true
+	return stubOf(text, revision, fmt.Sprintf("%s-%s.tgz", name, version), data), true
 }
 
 // emptyIndex lets a repository of charts be there without any: its charts have stubs of their own.
 func (s *simulation) emptyIndex(id engine.SourceID, failure error) *fetched {
-	const index = `{"apiVersion":"v1","entries":{}}`
-	s.note("Chart", "the index of "+id.String(), "")
+	data := []byte(`{"apiVersion":"v1","entries":{}}`)
+	s.note("Chart", "the index of "+id.String(), engine.UnitID{})
 	text := fmt.Sprintf("an index without charts, since it cannot be fetched: %s", failure)
+	return stubOf(text, simulate.Digest(data), "index.yaml", data)
+}
+
+// stubOf has a source hold a file that nobody fetched, and say so.
+func stubOf(text, revision, file string, data []byte) *fetched {
 	return &fetched{
 		ready: func(*source.Artifact) (string, string) { return reasonSimulated, text },
 		event: func(*source.Artifact) string { return text }, told: reasonSimulated,
 		observe: func(origin, *conditions) {},
 		store: func(store *source.Store, key source.Key) error {
-			_, err := store.PutFile(key, simulate.Digest([]byte(index)), "index.yaml", []byte(index), nil, time.Now())
+			_, err := store.PutFile(key, revision, file, data, nil, time.Now())
 			return err
 		},
 	}

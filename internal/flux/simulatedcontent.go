@@ -79,7 +79,7 @@ func (s *simulation) leaveOut(id engine.UnitID) func(entry string) {
 	if !s.want.Charts || !s.marked[id] {
 		return nil
 	}
-	return func(entry string) { s.note("Remote", entry, id.String()) }
+	return func(entry string) { s.note("Remote", entry, id) }
 }
 
 // marks returns what makes the stand-ins of a unit's values, nil when there are none.
@@ -90,7 +90,7 @@ func (s *simulation) marks(id engine.UnitID) func(key string) string {
 		return nil
 	}
 	return func(key string) string {
-		s.note("Secret", "values of "+id.String()+" that cannot be decrypted", "")
+		s.note("Secret", "values of "+id.String()+" that cannot be decrypted", engine.UnitID{})
 		return simulate.Mark(key)
 	}
 }

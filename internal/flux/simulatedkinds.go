@@ -93,6 +93,6 @@ func (s *simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions
 	s.mu.Lock()
 	s.stubs[gk] = stub.GetName()
 	s.mu.Unlock()
-	s.note("CustomResourceDefinition", stub.GetName(), unit.String())
+	s.note("CustomResourceDefinition", stub.GetName(), unit)
 	return true
 }

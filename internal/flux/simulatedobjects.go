@@ -50,7 +50,7 @@ func (s *simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 		}
 		o, err = client.Create(ctx, o, metav1.CreateOptions{FieldManager: simulationManager})
 		if err == nil {
-			s.note("Object", demand.ID.String(), demand.Unit.String())
+			s.note("Object", demand.ID.String(), demand.Unit)
 		}
 		if err == nil && s.builtIn(gk) {
 			return true
@@ -105,11 +105,7 @@ func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 	s.mu.Lock()
 	s.healed[key] = true
 	s.mu.Unlock()
-	waiter := ""
-	if unit != (engine.UnitID{}) {
-		waiter = unit.String()
-	}
-	s.note("Status", engine.IDOf(o).String(), waiter)
+	s.note("Status", engine.IDOf(o).String(), unit)
 	return true
 }
 
@@ -165,7 +161,7 @@ func (s *simulation) writeTarget(ctx context.Context, o *unstructured.Unstructur
 		err = s.mergeInto(ctx, secret)
 	}
 	if err == nil {
-		s.note("Secret", id.String(), "")
+		s.note("Secret", id.String(), engine.UnitID{})
 	} else if !apierrors.IsAlreadyExists(err) {
 		s.engine.cfg.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
 	}

@@ -104,10 +104,7 @@ func (s *simulation) run(ctx context.Context) {
 			continue
 		}
 		rest := time.Since(moved)
-		if d.Ready == d.Units || rest < calm || rest < patience && s.working(d) {
-			continue
-		}
-		if s.exhausted.Load() {
+		if s.exhausted.Load() || d.Ready == d.Units || rest < calm || rest < patience && s.working(d) {
 			continue
 		}
 		if s.provide(ctx, d) {
@@ -163,9 +160,12 @@ func (s *simulation) provide(ctx context.Context, d runner.Demands) bool {
 // simulationManager is the field manager of stand-ins.
 const simulationManager = "headgate-simulate"
 
-// note remembers a stand-in and tells of it.
-func (s *simulation) note(what, name, unit string) {
-	one := StandIn{What: what, Name: name, For: unit, Time: time.Now()}
+// note remembers a stand-in for which a unit waited, if one did, and tells of it.
+func (s *simulation) note(what, name string, unit engine.UnitID) {
+	one := StandIn{What: what, Name: name, Time: time.Now()}
+	if unit != (engine.UnitID{}) {
+		one.For = unit.String()
+	}
 	s.mu.Lock()
 	_, known := s.made[what+" "+name]
 	s.made[what+" "+name] = one

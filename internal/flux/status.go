@@ -65,13 +65,7 @@ func progress(c *conditions, before kustomizev1.KustomizationStatus, r runner.Re
 	default:
 		c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
 	}
-	if r.Terminal {
-		c.drop(conditionReconciling)
-		c.set(conditionStalled, metav1.ConditionTrue, r.Reason, r.Message)
-		return
-	}
-	c.drop(conditionStalled)
-	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
+	c.goesOn(r, r.Reason, meta.ProgressingReason)
 }
 
 func succeeded(c *conditions, before kustomizev1.KustomizationStatus, r runner.Report) {
@@ -94,13 +88,7 @@ func failed(c *conditions, r runner.Report) {
 	if r.Reason == engine.ReasonHealthCheckFailed {
 		c.set(conditionHealthy, metav1.ConditionFalse, r.Reason, r.Message)
 	}
-	if r.Terminal {
-		c.drop(conditionReconciling)
-		c.set(conditionStalled, metav1.ConditionTrue, r.Reason, r.Message)
-		return
-	}
-	c.drop(conditionStalled)
-	c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, r.Message)
+	c.goesOn(r, r.Reason, meta.ProgressingWithRetryReason)
 }
 
 func inventoryOf(entries []engine.Entry) *kustomizev1.ResourceInventory {

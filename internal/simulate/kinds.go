@@ -2,6 +2,7 @@ package simulate
 
 import (
 	_ "embed" // The table of kinds is a file of text.
+	"iter"
 	"strings"
 	"unicode"
 
@@ -28,20 +29,28 @@ func Known(gk schema.GroupKind) (plural string, clusterScoped, isKnown bool) {
 }
 
 func lookup(gk schema.GroupKind) (known, bool) {
-	within := false
-	for line := range strings.Lines(table) {
-		if !strings.HasPrefix(line, " ") {
-			within = strings.TrimSpace(line) == gk.Group
-			continue
-		}
-		if !within {
-			continue
-		}
-		if fields := strings.Fields(line); fields[0] == gk.Kind {
+	for fields := range kindsIn(gk.Group) {
+		if fields[0] == gk.Kind {
 			return known{plural: fields[1], cluster: fields[2] == "Cluster", versions: strings.Split(fields[3], ",")}, true
 		}
 	}
 	return known{}, false
+}
+
+// kindsIn goes over the lines of the table for a group: kind, plural, scope, versions.
+func kindsIn(group string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		within := false
+		for line := range strings.Lines(table) {
+			if !strings.HasPrefix(line, " ") {
+				within = strings.TrimSpace(line) == group
+				continue
+			}
+			if within && !yield(strings.Fields(line)) {
+				return
+			}
+		}
+	}
 }
 
 // pluralOf guesses a plural by the rules of English, as the generators of definitions do.

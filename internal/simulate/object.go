@@ -57,13 +57,8 @@ func KindOf(crd string) (schema.GroupKind, bool) {
 	if !ok {
 		return schema.GroupKind{}, false
 	}
-	within := false
-	for line := range strings.Lines(table) {
-		if !strings.HasPrefix(line, " ") {
-			within = strings.TrimSpace(line) == group
-			continue
-		}
-		if fields := strings.Fields(line); within && fields[1] == plural {
+	for fields := range kindsIn(group) {
+		if fields[1] == plural {
 			return schema.GroupKind{Group: group, Kind: fields[0]}, true
 		}
 	}
