@@ -15,6 +15,8 @@ type Declared struct {
 	Objects []ObjectID
 	Defines []schema.GroupKind
 	Uses    []schema.GroupKind
+	// Illegible is set when it is not known what it applies.
+	Illegible bool
 }
 
 // Knot is a wait that can never end.
@@ -28,9 +30,9 @@ func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
 
 // Knots finds the waits that can never end, whatever the cluster does: units that wait for each other,
 // be it by their dependencies, by the health of objects, by the kinds that these need, or by all of them
-// together; dependencies that nobody declares; and health checks of units that nobody declares. Of what
-// nobody is known to apply it says nothing else: a chart or a controller may bring it. Object returns the
-// object that declares a unit.
+// together; dependencies that nobody declares; and health checks of units that nobody declares, unless what
+// a unit applies is not known, which may declare them. Of what nobody is known to apply it says nothing else:
+// a chart or a controller may bring it. Object returns the object that declares a unit.
 func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
 	k := knotter{
 		object: object,
@@ -39,6 +41,7 @@ func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
 	}
 	for _, d := range all {
 		k.units[d.Unit.ID] = d.Unit
+		k.illegible = k.illegible || d.Illegible
 		for _, o := range d.Objects {
 			k.owner[o] = d.Unit.ID
 		}
@@ -71,6 +74,8 @@ type knotter struct {
 	graph   Graph
 	why     map[[2]UnitID]string
 	found   []Knot
+	// illegible is set when some unit may declare more than is known.
+	illegible bool
 }
 
 // ready is the moment when a unit is; the unit itself stands for the one when it begins.
@@ -86,6 +91,13 @@ func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
 	}
 }
 
+// undeclared enters a wait for what nobody declares.
+func (k *knotter) undeclared(format string, args ...any) {
+	if !k.illegible {
+		k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf(format, args...)}})
+	}
+}
+
 func (k *knotter) look(d Declared) {
 	id := d.Unit.ID
 	k.after(ready(id), id, "")
@@ -98,7 +110,7 @@ func (k *knotter) look(d Declared) {
 			k.after(id, owner, "%s depends on %s of %s", id, on.Object, owner)
 		case on.Unit == (UnitID{}):
 		case k.units[on.Unit] == nil:
-			k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf("%s depends on %s, which nobody declares", id, on.Unit)}})
+			k.undeclared("%s depends on %s, which nobody declares", id, on.Unit)
 		default:
 			k.after(id, ready(on.Unit), "%s depends on %s", id, on.Unit)
 		}
@@ -129,7 +141,7 @@ func (k *knotter) lookAtHealth(d Declared) {
 		case owned && owner != id:
 			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
 		case !owned && check.ID == k.object(child):
-			k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf("%s waits for the health of %s, which nobody declares", id, check.ID)}})
+			k.undeclared("%s waits for the health of %s, which nobody declares", id, check.ID)
 		}
 	}
 }

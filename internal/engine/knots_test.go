@@ -34,6 +34,8 @@ func TestKnots(t *testing.T) {
 	using.Uses = []schema.GroupKind{thing}
 	waiting := declared("parent", nil, nil, []ObjectID{objectNamed("Unit", "child"), objectNamed("Unit", "other")})
 	waiting.Unit.Health.Wait = true
+	illegible := declared("illegible", nil, nil, nil)
+	illegible.Illegible = true
 	for name, tt := range map[string]struct {
 		units []Declared
 		want  []string
@@ -44,6 +46,9 @@ func TestKnots(t *testing.T) {
 			[]string{"Unit/ns/a depends on Unit/ns/b; Unit/ns/b depends on Unit/ns/a"},
 		},
 		"nobody": {[]Declared{declared("a", []string{"gone"}, nil, nil)}, []string{"Unit/ns/a depends on Unit/ns/gone, which nobody declares"}},
+		"somebody who cannot be read": {
+			[]Declared{illegible, declared("a", []string{"gone"}, nil, nil), declared("b", nil, []ObjectID{objectNamed("Unit", "gone")}, nil)}, nil,
+		},
 		"a health check of what comes after": {
 			[]Declared{
 				declared("a", nil, []ObjectID{objectNamed("Deployment", "web")}, nil),
