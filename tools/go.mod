@@ -10,7 +10,10 @@ tool (
 
 require (
 	github.com/fluxcd/helm-controller/api v1.6.4
+	github.com/fluxcd/image-automation-controller/api v1.2.5
+	github.com/fluxcd/image-reflector-controller/api v1.2.5
 	github.com/fluxcd/kustomize-controller/api v1.9.5
+	github.com/fluxcd/notification-controller/api v1.9.4
 	github.com/fluxcd/source-controller/api v1.9.5
 	github.com/fluxcd/source-watcher/api/v2 v2.2.4
 )

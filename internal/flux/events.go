@@ -10,7 +10,11 @@ import (
 	"k8s.io/client-go/tools/reference"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
+	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
+	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 
@@ -33,7 +37,10 @@ const maxEvent = 1024
 
 func newEvents(client kubernetes.Interface) (events, error) {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme, fluxcdv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme,
+		notifyv1.AddToScheme, notifyv1beta3.AddToScheme, imagev1.AddToScheme, autov1.AddToScheme, fluxcdv1.AddToScheme,
+	} {
 		if err := add(s); err != nil {
 			return events{}, err
 		}

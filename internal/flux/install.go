@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux/crds"
+	"github.com/headgate-dev/headgate/deploy"
 )
 
 // installManager is the field manager of what we install ourselves.
@@ -62,7 +62,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	definitions, err := crds.All()
+	definitions, err := deploy.CRDs()
 	if err != nil {
 		return err
 	}

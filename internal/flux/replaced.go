@@ -6,7 +6,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/headgate-dev/headgate/internal/flux/crds"
+	"github.com/headgate-dev/headgate/deploy"
 )
 
 // partOf is the label of what an installation of Flux is made of.
@@ -20,7 +20,7 @@ var controllers = append([]string{
 // replacedObject tells which objects of a repository are left as they are: the Deployments of the
 // controllers, and the definitions of the kinds that are served here.
 func replacedObject(log logr.Logger) func(*unstructured.Unstructured) string {
-	definitions, err := crds.All()
+	definitions, err := deploy.CRDs()
 	if err != nil {
 		log.Error(err, "the definitions of the served kinds cannot be read")
 	}
