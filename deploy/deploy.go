@@ -3,15 +3,19 @@
 package deploy
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"fmt"
+	"io/fs"
 	"path"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed chart
+//go:embed all:chart
 var files embed.FS
 
 // definitions is the directory of the definitions.
@@ -36,4 +40,36 @@ func CRDs() ([]*unstructured.Unstructured, error) {
 		all = append(all, u)
 	}
 	return all, nil
+}
+
+// Chart returns the chart as Helm packs one, in a directory that has its name.
+func Chart() ([]byte, error) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zip)
+	err := fs.WalkDir(files, "chart", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		header := &tar.Header{Name: "headgate" + name[len("chart"):], Mode: 0o644, Size: int64(len(data)), Format: tar.FormatPAX}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		_, err = archive.Write(data)
+		return err
+	})
+	if err == nil {
+		err = archive.Close()
+	}
+	if err == nil {
+		err = zip.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("packing the chart: %w", err)
+	}
+	return packed.Bytes(), nil
 }

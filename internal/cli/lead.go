@@ -61,7 +61,7 @@ func (s *system) lead(ctx context.Context) error {
 		}()
 		return err
 	}
-	lease := flux.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration}
+	lease := flux.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration, Shard: s.options.serving.selector}
 	lease.Observe = func(holder string) {
 		if holder != lease.Identity {
 			s.say.Waits("cluster", "it is served by "+holder+"; this process takes over when that one ends")

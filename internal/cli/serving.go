@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -24,9 +25,12 @@ type serving struct {
 	rewrite     []string
 	rewrites    source.Rewrites
 	gates       map[string]string
+	serve       []string
+	groups      flux.Groups
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, or some, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.policy.DefaultServiceAccount, "default-service-account", "", "service account of the Kustomizations that name none")
 	f.BoolVar(&s.policy.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse references to sources of other namespaces")
 	f.BoolVar(&s.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside of their source")
@@ -39,7 +43,14 @@ func (s *serving) bind(f *pflag.FlagSet) {
 }
 
 // check tells what is wrong with the flags.
-func (s *serving) check() error {
+func (s *serving) check(embedded bool) error {
+	var err error
+	if s.groups, err = flux.ParseGroups(s.serve); err != nil {
+		return fmt.Errorf("--serve: %w", err)
+	}
+	if !embedded && len(s.serve) == 0 {
+		return errors.New("--serve is missing: name the API groups to serve on this cluster, or flux for all of Flux's")
+	}
 	if _, err := labels.Parse(s.selector); err != nil {
 		return fmt.Errorf("--watch-label-selector: %w", err)
 	}
@@ -50,7 +61,6 @@ func (s *serving) check() error {
 		}
 		return fmt.Errorf("--feature-gates: %s=%s is not known; use %s=true or false", gate, value, strictGate)
 	}
-	var err error
 	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
 		return fmt.Errorf("--rewrite: %w", err)
 	}
@@ -60,5 +70,5 @@ func (s *serving) check() error {
 // apply enters the flags into the configuration of an engine.
 func (s *serving) apply(c *flux.Config) {
 	c.Policy, c.Selector, c.InsecureKubeconfigTLS = s.policy, s.selector, s.insecureTLS
-	c.Rewrites = s.rewrites
+	c.Rewrites, c.Serve = s.rewrites, s.groups
 }

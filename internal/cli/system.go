@@ -200,14 +200,16 @@ func (s *system) startEndpoints(ctx context.Context) error {
 		}
 		return nil
 	})
-	var err error
-	s.endpoints, err = server.Start(server.Config{Addr: addr, Metrics: s.metrics.Handler(), Ready: func() error {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", server.Metrics(s.metrics.Handler()))
+	mux.Handle("/", server.Health(func(context.Context) error { return nil }, func() error {
 		if s.leader.current() == nil {
 			return errors.New("this process does not serve the cluster")
 		}
 		return nil
-	}})
-	if err != nil {
+	}))
+	var err error
+	if s.endpoints, err = server.Start(addr, mux); err != nil {
 		return fmt.Errorf("--metrics-addr: %w", err)
 	}
 	s.say.Done("metrics", "http://"+s.endpoints.Addr()+"/metrics")
@@ -216,11 +218,11 @@ func (s *system) startEndpoints(ctx context.Context) error {
 
 func (s *system) install(ctx context.Context) error {
 	if s.options.real() {
-		if err := flux.RefuseUpstream(ctx, s.config); err != nil {
+		if err := flux.RefuseUpstream(ctx, s.config, s.options.serving.groups); err != nil {
 			return err
 		}
 	}
-	return flux.Install(ctx, s.config)
+	return flux.Install(ctx, s.config, s.options.serving.groups)
 }
 
 // standIn returns the rewrite of a system with a mirror.

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
@@ -42,6 +41,8 @@ type Config struct {
 	Rewrite func(url string) (Local, bool)
 	// Policy is what holds for every Kustomization.
 	Policy Policy
+	// Serve are the API groups that are served; objects of others are left to whoever serves them.
+	Serve Groups
 	// Selector, when not empty, is the label selector of the objects that are served: a shard.
 	Selector string
 	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
@@ -61,6 +62,8 @@ type Config struct {
 	// Passed, when set, is told of each pass over an object that ended, and how long it took. It must
 	// not block.
 	Passed func(kind, namespace, name string, took time.Duration, ok bool)
+	// Traced, when set, is told of each pass of a unit that ended, and how the time went by. It must not block.
+	Traced func(runner.Trace)
 	// Gone, when set, is told of each object that is no longer there.
 	Gone func(kind, namespace, name string)
 	Log  logr.Logger
@@ -116,7 +119,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
-		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}),
+		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !cfg.Serve.serves(sourceGroup),
 	}
 	e.sources.reach = reach{
 		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
@@ -140,9 +143,9 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.charts = newReleaseCharts(e.sources, e.releases, e.policies)
 	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
 	e.runner = runner.New(runner.Config{
-		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Log: cfg.Log,
-		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",
-		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true, resourceSetKind: true},
+		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log,
+		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Serve, cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",
+		UnitKinds: cfg.Serve.unitKinds(),
 		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
 	})
 	e.sources.notify = e.runner.SourceChanged
@@ -190,11 +193,17 @@ func (e *Engine) start(ctx context.Context) error {
 
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
-	if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
-		return err
+	serve := e.cfg.Serve
+	if serve.serves(operatorGroup) {
+		if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
+			return err
+		}
 	}
 	var sources, all errgroup.Group
 	for _, kind := range servedSources {
+		if e.sources.elsewhere && !e.defined(kind.sourceKind) {
+			continue
+		}
 		sources.Go(func() error {
 			return e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.dropSource(kind.sourceKind)})
 		})
@@ -208,19 +217,29 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return err
 	})
 	all.Go(func() error {
+		if !serve.serves(generatorGroup) {
+			close(e.sources.generators.listed)
+			return nil
+		}
 		err := e.cluster.Watch(ctx, artifactGenerators, e.cfg.Selector, cluster.Sink{Put: e.putGenerator(ctx), Dropped: e.sources.generators.dropped})
 		if err == nil {
 			close(e.sources.generators.listed)
 		}
 		return err
 	})
-	all.Go(func() error {
-		return e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
-	})
-	all.Go(func() error {
-		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
-	})
-	all.Go(func() error { return e.watchOperator(ctx) })
+	if serve.serves(kustomizeGroup) {
+		all.Go(func() error {
+			return e.cluster.Watch(ctx, kustomizations, e.cfg.Selector, cluster.Sink{Put: e.putUnit(ctx), Dropped: e.dropUnit})
+		})
+	}
+	if serve.serves(helmGroup) {
+		all.Go(func() error {
+			return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
+		})
+	}
+	if serve.serves(operatorGroup) {
+		all.Go(func() error { return e.watchOperator(ctx) })
+	}
 	return within(wait, all.Wait)
 }
 
@@ -244,8 +263,7 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 
 // ours tells whether objects of a kind are served here.
 func (e *Engine) ours(gk schema.GroupKind) bool {
-	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group ||
-		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group
+	return e.cfg.Serve.servesName(gk.Group)
 }
 
 // Nudge has every source fetched at once whose URL matches.
@@ -258,7 +276,7 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		if !o.kind().foreign {
+		if !e.sources.foreign(o) {
 			e.finalizer(ctx, o, kind.resource, finalizer)
 		}
 		e.sources.put(o)

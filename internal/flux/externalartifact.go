@@ -4,12 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // externalArtifact is an ExternalArtifact as the origin of a source: someone else writes its status and
@@ -47,11 +44,7 @@ func (r externalArtifact) status() sourceStatus {
 }
 
 func (r externalArtifact) fetch(ctx context.Context, f *feed) (*fetched, error) {
-	out := &fetched{
-		ready:   func(*source.Artifact) (string, string) { return meta.SucceededReason, "" },
-		event:   func(*source.Artifact) string { return "" },
-		observe: func(origin, *conditions) {},
-	}
+	out := readOnly()
 	g, err := f.sources.generators.of(ctx, r.ExternalArtifact)
 	switch {
 	case err != nil:
@@ -61,21 +54,5 @@ func (r externalArtifact) fetch(ctx context.Context, f *feed) (*fetched, error) 
 	case g != nil:
 		return nil, errPending
 	}
-	a := r.Status.Artifact
-	if a == nil {
-		f.settle()
-		return nil, errPending
-	}
-	if before, stored := f.sources.store.Get(f.key); stored && before.Revision == a.Revision && before.Digest == a.Digest {
-		return out, nil
-	}
-	data, err := source.FetchArtifact(ctx, source.Access{}, f.sources.rewritten(a.URL), a.Digest)
-	if err != nil {
-		return nil, err
-	}
-	out.store = func(store *source.Store, key source.Key) error {
-		_, err := store.PutFile(key, a.Revision, "artifact.tar.gz", data, a.Metadata, time.Now())
-		return err
-	}
-	return out, nil
+	return f.published(ctx, r.Status.Artifact, out)
 }

@@ -112,8 +112,8 @@ type requestedPass struct {
 	at         time.Time
 }
 
-func requestOf(o origin, at time.Time) *requestedPass {
-	return &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[requestedAt], version: o.version(), at: at}
+func (s *sources) requestOf(o origin, at time.Time) *requestedPass {
+	return &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[requestedAt], version: s.version(o), at: at}
 }
 
 func (f *feed) put(o origin) {
@@ -181,7 +181,7 @@ func (f *feed) pass(ctx context.Context) time.Duration {
 	case o.GetDeletionTimestamp() != nil:
 		f.finalize(ctx, o)
 		return fetchRetryMax
-	case o.suspended():
+	case o.suspended() && !f.sources.elsewhere:
 		f.restore(o)
 		f.settle()
 		return forever
@@ -214,7 +214,7 @@ func (f *feed) pass(ctx context.Context) time.Duration {
 }
 
 func (f *feed) rest(o origin) time.Duration {
-	d := max(o.interval(), minInterval)
+	d := max(f.sources.interval(o), minInterval)
 	return time.Duration(float64(d) * (0.95 + 0.1*rand.Float64()))
 }
 
@@ -225,17 +225,17 @@ func (f *feed) due(o origin) time.Duration {
 	nudged := f.nudged
 	f.nudged = false
 	d := f.done
-	if nudged || d == nil || *d != *requestOf(o, d.at) {
+	if nudged || d == nil || *d != *f.sources.requestOf(o, d.at) {
 		return 0
 	}
-	return max(0, time.Until(d.at.Add(o.interval())))
+	return max(0, time.Until(d.at.Add(f.sources.interval(o))))
 }
 
 // fetch gets what is there and publishes it when it is new.
 func (f *feed) fetch(ctx context.Context, o origin) error {
 	f.restore(o)
 	defer time.AfterFunc(fetchPatience, f.settle).Stop()
-	got, err := o.fetch(ctx, f)
+	got, err := f.sources.fetch(ctx, f, o)
 	if err != nil && !errors.Is(err, errPending) {
 		if stub, made := f.sources.simulation.chart(o, engine.SourceID(f.key), err); made {
 			got, err = stub, nil
@@ -251,10 +251,10 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 	}
 	f.mu.Lock()
 	f.failure, f.failures, f.settled, f.made = "", 0, true, f.seen
-	f.done = requestOf(o, time.Now())
+	f.done = f.sources.requestOf(o, time.Now())
 	f.mu.Unlock()
 	f.sources.changed(f.key)
-	if o.kind().foreign {
+	if f.sources.foreign(o) {
 		return nil
 	}
 	return f.succeeded(ctx, o, got)
@@ -328,7 +328,7 @@ func (f *feed) client(o origin) dynamic.ResourceInterface {
 // finalize deletes what is stored of a source that is deleted, and lets its object go.
 func (f *feed) finalize(ctx context.Context, o origin) {
 	err := f.sources.store.Delete(f.key)
-	if err == nil && f.key.Kind != sourcev1.ExternalArtifactKind {
+	if err == nil && f.key.Kind != sourcev1.ExternalArtifactKind && !f.sources.elsewhere {
 		err = setFinalizer(ctx, f.client(o), o, false)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -393,7 +393,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 	if news {
 		f.sources.tell(f.key, err.Error())
 	}
-	if o.kind().foreign {
+	if f.sources.foreign(o) {
 		f.sources.changed(f.key)
 		return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
 	}

@@ -35,11 +35,17 @@ type handover struct {
 
 	instances *instances
 	sources   *sources
+	serve     Groups
 }
 
 // replaced names the chart of a release when it is one of the two, and is empty otherwise. A chart of which
 // nothing is known yet is not read before that is.
-func (h *handover) replaced(hr *helmv2.HelmRelease) string { return replacedChart(hr, h.origin) }
+func (h *handover) replaced(hr *helmv2.HelmRelease) string {
+	if !h.serve.serves(operatorGroup) {
+		return ""
+	}
+	return replacedChart(hr, h.origin)
+}
 
 // replacedChart is replaced for a release whose source is looked up.
 func replacedChart(hr *helmv2.HelmRelease, lookup func(engine.SourceID) origin) string {

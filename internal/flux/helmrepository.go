@@ -116,7 +116,7 @@ func (f *feed) setStatic(ctx context.Context, r helmRepository) error {
 	}
 	f.mu.Lock()
 	f.failure, f.failures, f.index = "", 0, nil
-	f.done = requestOf(r, time.Now())
+	f.done = f.sources.requestOf(r, time.Now())
 	f.mu.Unlock()
 	f.sources.changed(f.key)
 	return errPending

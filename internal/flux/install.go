@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // installManager is the field manager of what we install ourselves.
@@ -55,14 +55,14 @@ const ageSecret = "sops-age"
 // ErrForeignRoot is returned when the cluster has a root that was not made by up.
 var ErrForeignRoot = errors.New("the cluster has a root already")
 
-// Install makes the cluster ready for an Engine: the definitions of the served kinds and the
+// Install makes the cluster ready for an Engine: the definitions of the kinds that it serves and the
 // namespace of the root.
-func Install(ctx context.Context, config *rest.Config) error {
+func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	definitions, err := deploy.CRDs()
+	definitions, err := Definitions(serve)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,10 @@ func Install(ctx context.Context, config *rest.Config) error {
 	if err := put(ctx, client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}), ns); err != nil {
 		return err
 	}
-	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories} {
+	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases} {
+		if !serve.servesName(r.Group) {
+			continue
+		}
 		if err := served(ctx, client, r); err != nil {
 			return err
 		}
@@ -85,32 +88,13 @@ func Install(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// ErrUpstream is returned when the upstream's controllers serve the API groups already.
-var ErrUpstream = errors.New("Flux runs on this cluster")
-
-// upstreamControllers are those whose API groups are served here.
-var upstreamControllers = []string{"source-controller", "kustomize-controller", "helm-controller", "source-watcher"}
-
-// RefuseUpstream fails with ErrUpstream, naming the Deployment, when a controller of the upstream
-// runs on the cluster: two masters never serve one API group.
-func RefuseUpstream(ctx context.Context, config *rest.Config) error {
-	client, err := dynamic.NewForConfig(config)
+// Definitions are those of the kinds of the groups.
+func Definitions(serve Groups) ([]*unstructured.Unstructured, error) {
+	definitions, err := deploy.CRDs()
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return nil, err
 	}
-	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	list, err := client.Resource(deployments).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=flux"})
-	if err != nil {
-		return fmt.Errorf("looking for the upstream's controllers: %w", err)
-	}
-	for i := range list.Items {
-		d := &list.Items[i]
-		replicas, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
-		if replicas > 0 && slices.Contains(upstreamControllers, d.GetName()) {
-			return fmt.Errorf("%w: Deployment %s/%s serves the same API groups; scale it to 0 first", ErrUpstream, d.GetNamespace(), d.GetName())
-		}
-	}
-	return nil
+	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool { return !serve.defines(d) }), nil
 }
 
 // served waits until a resource can be listed.

@@ -2,6 +2,8 @@ package flux
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"sync"
 	"time"
@@ -16,10 +18,22 @@ import (
 // leaseName is the Lease, in the namespace of the root, that the one engine of a cluster holds.
 const leaseName = "headgate"
 
+// LeaseName is the name of the lease of a shard, which is given by its label selector.
+func LeaseName(shard string) string {
+	if shard == "" {
+		return leaseName
+	}
+	sum := sha256.Sum256([]byte(shard))
+	return leaseName + "-" + hex.EncodeToString(sum[:4])
+}
+
 // LeaseConfig says how the one engine of a cluster is chosen.
 type LeaseConfig struct {
 	// Identity tells this process from others.
 	Identity string
+	// Shard is the label selector of what this process serves, empty when it is everything: each shard has a
+	// lease of its own.
+	Shard string
 	// Duration is how long a lease that is not renewed holds, and so how long it takes until another
 	// process follows one that was killed. A process that ends lets go at once.
 	Duration time.Duration
@@ -62,11 +76,11 @@ func leadOnce(ctx context.Context, client kubernetes.Interface, o LeaseConfig, l
 	defer stop()
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
-			LeaseMeta: metav1.ObjectMeta{Namespace: Namespace, Name: leaseName}, Client: client.CoordinationV1(),
+			LeaseMeta: metav1.ObjectMeta{Namespace: Namespace, Name: LeaseName(o.Shard)}, Client: client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
 		},
 		LeaseDuration: o.Duration, RenewDeadline: o.Duration * 2 / 3, RetryPeriod: o.Duration * 2 / 15,
-		ReleaseOnCancel: true, Name: leaseName,
+		ReleaseOnCancel: true, Name: LeaseName(o.Shard),
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(held context.Context) {
 				mu.Lock()

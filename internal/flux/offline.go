@@ -63,7 +63,7 @@ type OfflineUnit struct {
 func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, replaced: replacedObject(logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
+		done: map[engine.UnitID]bool{}, replaced: replacedObject(Groups{}, logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
 	}
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
 	objects, err := rootObjects(root)

@@ -94,7 +94,7 @@ func (e *Engine) startOperator() {
 
 // takeOver puts together what drives releases.
 func (e *Engine) takeOver() runner.Driver {
-	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources}
+	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources, serve: e.cfg.Serve}
 	e.releases.words = e.handover.words
 	return e.handover
 }

@@ -39,6 +39,9 @@ type sources struct {
 	ctx      context.Context
 	wg       sync.WaitGroup
 
+	// elsewhere is set when somebody else fetches the sources of this cluster: what they publish is read.
+	elsewhere bool
+
 	objects    *cluster.Objects
 	generators *generators
 	// simulation is nil where everything is real.
@@ -171,13 +174,13 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 // twice, and once to what nobody ever declared. The files of other sources go on until there are new ones.
 func (s *sources) late(f *feed, a *source.Artifact) string {
 	o := f.current()
-	if a.File == nil || o.kind().foreign || o.suspended() {
+	if a.File == nil || o.kind().foreign || o.suspended() && !s.elsewhere {
 		return ""
 	}
 	if c, ok := o.(helmChart); ok && s.outdated(c) {
 		return fmt.Sprintf("%s is about to change", engine.SourceID(f.key))
 	}
-	if f.fetchedFor(o) {
+	if !s.elsewhere && f.fetchedFor(o) || *o.status().generation == o.GetGeneration() {
 		return ""
 	}
 	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.key))

@@ -28,12 +28,13 @@ const (
 
 // Kit is a whole system.
 type Kit struct {
-	Plane  *controlplane.Running
-	Config *rest.Config
-	Git    *gitserver.Server
-	Engine *flux.Engine
-	Store  *source.Store
-	Dir    string
+	Plane *controlplane.Running
+	// Config is that of an administrator, Own that of the account of an installation, with its rights.
+	Config, Own *rest.Config
+	Git         *gitserver.Server
+	Engine      *flux.Engine
+	Store       *source.Store
+	Dir         string
 
 	options    Options
 	gitAddress string
@@ -67,7 +68,11 @@ func (k *Kit) start(ctx context.Context) error {
 	if err := k.StartGit(ctx); err != nil {
 		return err
 	}
-	if err := flux.Install(ctx, k.Config); err != nil {
+	if err := flux.Install(ctx, k.Config, flux.Groups{}); err != nil {
+		return err
+	}
+	var err error
+	if k.Own, err = account(ctx, k.Config); err != nil {
 		return err
 	}
 	return k.StartEngine(ctx)
@@ -118,7 +123,7 @@ func (k *Kit) StartGit(ctx context.Context) error {
 func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var err error
-	k.Engine, err = flux.Start(engine, flux.Config{Cluster: k.Config, Store: k.Store})
+	k.Engine, err = flux.Start(engine, flux.Config{Cluster: k.Own, Store: k.Store})
 	if err != nil {
 		stop()
 		return fmt.Errorf("starting the engine: %w", err)

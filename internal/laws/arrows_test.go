@@ -13,14 +13,17 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
+	"internal/cli":                        {"internal/controller", "internal/installation", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
+	"internal/controller":                 {"internal/flux", "internal/engine", "internal/runner", "internal/meter", "internal/server", "internal/source", "internal/tracing"},
+	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine"},
+	"internal/tracing":                    {"internal/runner", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},
 	"api/fluxcd/v1":                       {},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
 	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "api/fluxcd/v1"},
-	"deploy":                  {},
+	"deploy":                              {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},
 	"internal/cluster":                    {"internal/health", "internal/engine"},
@@ -41,7 +44,7 @@ var arrows = map[string][]string{
 	"internal/controlplane":               {},
 	"internal/buildinfo":                  {},
 	"internal/simulate":                   {"internal/health", "internal/engine"},
-	"internal/kit":                        {"internal/controlplane", "internal/flux", "internal/gitserver", "internal/source"},
+	"internal/kit":                        {"internal/controlplane", "internal/installation", "internal/flux", "internal/gitserver", "internal/source"},
 	"internal/laws":                       {},
 }
 
@@ -67,6 +70,7 @@ var guarded = map[string][]string{
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
+	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate"},
 }
 

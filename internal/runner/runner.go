@@ -87,7 +87,9 @@ type Config struct {
 	Replaced func(*unstructured.Unstructured) string
 	// Observe, when set, is told what the units do, as it happens. It must not block.
 	Observe func(Note)
-	Log     logr.Logger
+	// Traced, when set, is told of each pass that ended, and how the time went by. It must not block.
+	Traced func(Trace)
+	Log    logr.Logger
 }
 
 // Note is one thing that a unit did, or that happened to it.

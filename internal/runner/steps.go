@@ -51,6 +51,7 @@ func (r *Runner) enter(u *unit, d engine.Decision) {
 	moved := u.phase != d.Phase
 	if moved {
 		u.since = time.Now()
+		r.trace(u, d)
 	}
 	if d.Step == engine.StepWait && !u.busy && (moved || u.message != d.Message) && d.Message != "" {
 		r.note(u, d.Phase, d.Message, d.Phase == engine.PhaseFailed)
@@ -180,6 +181,7 @@ func (r *Runner) succeed(u *unit) {
 	u.last = engine.Outcome{Key: p.Key, Ended: time.Now()}
 	u.nextAt = u.last.Ended.Add(jitter(u.Interval))
 	u.finished = u.last.Ended.Sub(p.Started)
+	r.traced(u, p, nil)
 	if revisionChanged || len(u.changes) > 0 || u.phase != engine.PhaseReady || !p.Recheck {
 		r.note(u, engine.PhaseReady, "ready: "+revision+summary(u.changes), false)
 	}
@@ -224,6 +226,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	p.Failure = &failure
 	u.last = engine.Outcome{Key: p.Key, Ended: now, Failure: &failure}
 	u.finished = now.Sub(p.Started)
+	r.traced(u, p, &failure)
 	u.phase, u.reason, u.message, u.waits = engine.PhaseFailed, failure.Reason, failure.Message, nil
 	r.note(u, engine.PhaseFailed, failure.Message, true)
 	r.report(u, Report{

@@ -75,6 +75,9 @@ type unit struct {
 	terminating []engine.Entry
 	deletion    deletion
 
+	// stretches are the phases since the last pass ended.
+	stretches []Stretch
+
 	announced string
 	reporting bool
 	pending   *Report

@@ -1,4 +1,5 @@
-// Package server answers over HTTP for a running engine: its metrics, and whether it lives and leads.
+// Package server answers over HTTP for a running engine: its metrics, whether it lives and leads, and
+// whatever else it is given.
 //
 // It serves what it is given and knows no engine.
 package server
@@ -12,18 +13,34 @@ import (
 	"time"
 )
 
-// Config says what is served.
-type Config struct {
-	// Addr is the address to listen on; port 0 takes a free one.
-	Addr string
-	// Metrics serves /metrics.
-	Metrics http.Handler
-	// Ready tells whether the engine is at work; /readyz answers 503 with the error while it is not.
-	Ready func() error
+// Bounds of what a client may take.
+const (
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = 5 * time.Minute
+	idleTimeout   = 2 * time.Minute
+)
+
+// Metrics serves /metrics.
+func Metrics(h http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", h)
+	return mux
 }
 
-// headerTimeout bounds how long a client may take for its request.
-const headerTimeout = 10 * time.Second
+// Health serves /healthz and /readyz, which answer 503 with the error that alive and ready return.
+func Health(alive func(ctx context.Context) error, ready func() error) http.Handler {
+	mux := http.NewServeMux()
+	answer := func(w http.ResponseWriter, err error) {
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { answer(w, alive(r.Context())) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, ready()) })
+	return mux
+}
 
 // Server serves until it is stopped.
 type Server struct {
@@ -31,23 +48,17 @@ type Server struct {
 	addr string
 }
 
-// Start listens and serves. It fails when the address cannot be had.
-func Start(cfg Config) (*Server, error) {
-	listener, err := net.Listen("tcp", cfg.Addr)
+// Start listens at an address, of which port 0 takes a free one, and serves. It fails when the address
+// cannot be had.
+func Start(addr string, h http.Handler) (*Server, error) {
+	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listening on %q: %w", cfg.Addr, err)
+		return nil, fmt.Errorf("listening on %q: %w", addr, err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", cfg.Metrics)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := cfg.Ready(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	})
-	s := &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}, addr: listener.Addr().String()}
+	s := &Server{
+		http: &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout},
+		addr: listener.Addr().String(),
+	}
 	go func() { _ = s.http.Serve(listener) }()
 	return s, nil
 }
@@ -58,7 +69,7 @@ func (s *Server) Addr() string { return s.addr }
 // Stop ends the server when its requests are answered, or when ctx ends.
 func (s *Server) Stop(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("stopping the server of metrics: %w", err)
+		return fmt.Errorf("stopping the server at %s: %w", s.addr, err)
 	}
 	return nil
 }

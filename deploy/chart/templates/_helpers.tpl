@@ -1,0 +1,13 @@
+{{/* Labels of everything. */}}
+{{- define "headgate.labels" -}}
+app.kubernetes.io/name: headgate
+app.kubernetes.io/part-of: headgate
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{/* Name of the Deployment of a shard, given as a list of the root and the shard. */}}
+{{- define "headgate.name" -}}
+{{- $shard := index . 1 -}}
+headgate{{ if $shard }}-{{ $shard }}{{ end }}
+{{- end }}

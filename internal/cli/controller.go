@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/headgate-dev/headgate/internal/controller"
+	"github.com/headgate-dev/headgate/internal/tracing"
+)
+
+type controllerOptions struct {
+	*globals
+	serving       serving
+	listen        controller.Addresses
+	dir, url      string
+	leaseDuration time.Duration
+	patience      time.Duration
+	install       bool
+	collector     string
+	logLevel      string
+	logEncoding   string
+}
+
+func newController(g *globals) *cobra.Command {
+	o := controllerOptions{globals: g}
+	cmd := &cobra.Command{
+		Use:   "controller",
+		Short: "Serve a cluster from within: what the pods of an installation run",
+		Long: `Serve a cluster for as long as the process runs, in these steps:
+
+  1. take the cluster that this pod runs on, or that of --kubeconfig
+  2. wait, saying so, while a controller of Flux serves a group of --serve
+  3. apply the definitions of the groups of --serve
+  4. take the lease, or stand by until its holder lets go
+  5. serve; SIGTERM ends what is under way, and hands over
+
+Each shard (--watch-label-selector) has a lease of its own. "headgate install" makes such an installation.`,
+		Example: `  headgate controller --serve flux
+  headgate controller --serve kustomize.toolkit.fluxcd.io,helm.toolkit.fluxcd.io   beside Flux's source-controller
+  headgate controller --serve flux --watch-label-selector 'sharding.fluxcd.io/key=shard1'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.serving.check(false); err != nil {
+				return err
+			}
+			return runController(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.listen.Health, "health-addr", ":9440", "address of /healthz and /readyz")
+	f.StringVar(&o.listen.Storage, "storage-addr", ":9790", "address at which artifacts are served")
+	f.StringVar(&o.dir, "storage-path", "/data", "directory of the artifacts")
+	f.StringVar(&o.url, "storage-adv-url", "http://headgate.flux-system.svc.cluster.local.", "URL by which the artifacts are reached")
+	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long the lease of a replica that was killed keeps others from following")
+	f.DurationVar(&o.patience, "graceful-shutdown-timeout", 20*time.Second, "how long what is under way may take at the end")
+	f.BoolVar(&o.install, "install-crds", true, "apply the definitions of the served kinds at the start")
+	f.StringVar(&o.collector, "otlp-endpoint", os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), "send a trace of each pass to this OpenTelemetry collector (OTLP over gRPC), such as http://collector:4317")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info or error")
+	f.StringVar(&o.logEncoding, "log-encoding", "json", "json or console")
+	o.serving.bind(f)
+	return cmd
+}
+
+func runController(ctx context.Context, o controllerOptions) error {
+	log, err := newLogger(o.io.Err, o.logLevel, o.logEncoding)
+	if err != nil {
+		return err
+	}
+	// The client's libraries log through this.
+	klog.SetLogger(log.WithName("client"))
+	ctx = logr.NewContext(ctx, log)
+	if limit := controller.LimitMemory(); limit > 0 {
+		log.Info("memory is bounded", "bytes", limit)
+	}
+	cfg := controller.Config{
+		Dir: o.dir, StorageURL: strings.TrimSuffix(o.url, "/"), Listen: o.listen, Address: os.Getenv("POD_IP"),
+		LeaseDuration: o.leaseDuration, Patience: o.patience, Install: o.install, Log: log,
+	}
+	cfg.Listen.Metrics = o.serving.metricsAddr
+	if cfg.Cluster, err = o.ownCluster(); err != nil {
+		return err
+	}
+	if cfg.Identity, err = os.Hostname(); err != nil {
+		return fmt.Errorf("asking for the name of this machine: %w", err)
+	}
+	if o.collector != "" {
+		if cfg.Tracer, err = tracing.New(ctx, o.collector); err != nil {
+			return fmt.Errorf("--otlp-endpoint: %w", err)
+		}
+	}
+	o.serving.apply(&cfg.Engine)
+	return controller.Run(ctx, cfg)
+}
+
+// ownCluster is the cluster that this process runs on, unless another one is named.
+func (o controllerOptions) ownCluster() (*rest.Config, error) {
+	if o.real() {
+		return o.restConfig()
+	}
+	config, err := rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) {
+		return nil, hint(errors.New("this process does not run in a cluster"), "headgate controller --kubeconfig FILE, or headgate up PATH")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for the cluster of this pod: %w", err)
+	}
+	return dressed(config), nil
+}
+
+// newLogger logs as Flux's controllers do: a line each, as JSON with ts, level and msg.
+func newLogger(w io.Writer, level, encoding string) (logr.Logger, error) {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
+	at, known := levels[level]
+	if !known {
+		return logr.Discard(), fmt.Errorf("--log-level: %q is not known; use debug, info or error", level)
+	}
+	options := &slog.HandlerOptions{Level: at, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) > 0 {
+			return a
+		}
+		switch a.Key {
+		case slog.TimeKey:
+			a.Key = "ts"
+		case slog.LevelKey:
+			a.Value = slog.StringValue(strings.ToLower(a.Value.String()))
+		}
+		return a
+	}}
+	switch encoding {
+	case "json":
+		return logr.FromSlogHandler(slog.NewJSONHandler(w, options)), nil
+	case "console":
+		return logr.FromSlogHandler(slog.NewTextHandler(w, options)), nil
+	default:
+		return logr.Discard(), fmt.Errorf("--log-encoding: %q is not known; use json or console", encoding)
+	}
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/installation"
+	"github.com/headgate-dev/headgate/internal/progress"
+)
+
+// installing are the flags of what is installed.
+type installing struct {
+	serve   []string
+	image   string
+	values  []string
+	set     []string
+	timeout time.Duration
+}
+
+func (i *installing) bind(f *pflag.FlagSet) {
+	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, or some")
+	f.StringVar(&i.image, "image", "", "image of the controller, such as registry.example.com/headgate:1.0.0 (default: that of the chart)")
+	f.StringArrayVarP(&i.values, "values", "f", nil, "file with values of the chart (repeatable)")
+	f.StringArrayVar(&i.set, "set", nil, "value of the chart, such as replicas=2 (repeatable)")
+	f.DurationVar(&i.timeout, "timeout", 5*time.Minute, "how long the controller may take to become ready")
+}
+
+// options reads the flags.
+func (i *installing) options() (installation.Options, error) {
+	var o installation.Options
+	var err error
+	if o.Serve, err = flux.ParseGroups(i.serve); err != nil {
+		return o, fmt.Errorf("--serve: %w", err)
+	}
+	for _, name := range i.values {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return o, fmt.Errorf("--values: %w", err)
+		}
+		o.Values = append(o.Values, helm.Layer{From: name, Data: data})
+	}
+	for _, given := range i.set {
+		path, value, ok := strings.Cut(given, "=")
+		if !ok {
+			return o, fmt.Errorf("--set: %q has no =; write PATH=VALUE", given)
+		}
+		o.Values = append(o.Values, helm.Layer{From: "--set " + path, TargetPath: path, Data: []byte(value)})
+	}
+	if i.image != "" {
+		repository, tag := i.image, ""
+		if at := strings.LastIndex(i.image, ":"); at > strings.LastIndex(i.image, "/") {
+			repository, tag = i.image[:at], i.image[at+1:]
+		}
+		for path, value := range map[string]string{"image.repository": repository, "image.tag": tag} {
+			o.Values = append(o.Values, helm.Layer{From: "--image", TargetPath: path, Literal: true, Data: []byte(value)})
+		}
+	}
+	return o, nil
+}
+
+func newInstall(g *globals) *cobra.Command {
+	i := &installing{}
+	var export, withoutCRDs bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install the controller into a cluster",
+		Long: `Install Headgate into the cluster of --kubeconfig, in these steps:
+
+  1. render the chart that this binary carries
+  2. refuse, naming it, a controller of Flux that serves a group of --serve
+  3. apply namespace, definitions, ServiceAccount, roles, Deployment, Services and NetworkPolicy
+  4. wait until the controller is ready
+
+Done again, it upgrades. --export prints the objects instead; "headgate uninstall" removes them.`,
+		Example: `  headgate install --kubeconfig ~/.kube/config
+  headgate install --context prod --set replicas=2 --set 'shards={a,b}'
+  headgate install --export > clusters/prod/headgate/headgate.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := i.options()
+			if err != nil {
+				return err
+			}
+			o.WithoutDefinitions = withoutCRDs
+			objects, err := installation.Objects(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if export {
+				return g.export(objects)
+			}
+			return g.install(cmd.Context(), o, objects, i.timeout)
+		},
+	}
+	i.bind(cmd.Flags())
+	cmd.Flags().BoolVar(&export, "export", false, "print the objects instead of applying them")
+	cmd.Flags().BoolVar(&withoutCRDs, "without-crds", false, "leave out the definitions of the served kinds: the controller applies them at its start")
+	return cmd
+}
+
+// export prints objects as documents.
+func (g *globals) export(objects []*unstructured.Unstructured) error {
+	for _, o := range objects {
+		data, err := yaml.Marshal(o.Object)
+		if err != nil {
+			return fmt.Errorf("encoding %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+		if _, err := fmt.Fprintf(g.io.Out, "---\n%s", data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install applies the objects and waits for what they start.
+func (g *globals) install(ctx context.Context, o installation.Options, objects []*unstructured.Unstructured, timeout time.Duration) error {
+	if !g.real() {
+		return errNoCluster()
+	}
+	config, err := g.restConfig()
+	if err != nil {
+		return err
+	}
+	if err := flux.RefuseUpstream(ctx, config, o.Serve); err != nil {
+		return unreachable(err)
+	}
+	say := progress.New(g.io.Err)
+	changed := 0
+	err = installation.Apply(ctx, config, objects, func(c installation.Change) {
+		if c.Action != "unchanged" {
+			changed++
+			say.Done(c.Action, c.Object.String())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	say.Done("installed", fmt.Sprintf("%d objects, %d of them changed", len(objects), changed))
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := installation.Wait(ctx, config, objects, func(text string) { say.Waits("controller", text) }); err != nil {
+		return hint(err, "kubectl -n flux-system logs deployment/headgate")
+	}
+	say.Done("controller", "ready")
+	return nil
+}
+
+// errNoCluster refuses to work on the embedded cluster, which the process of up serves itself.
+func errNoCluster() error {
+	return hint(fmt.Errorf("no cluster is named: give --kubeconfig or --context; the embedded one is served by headgate up itself"),
+		"headgate install --kubeconfig ~/.kube/config")
+}
+
+func newUninstall(g *globals) *cobra.Command {
+	i := &installing{}
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Remove the controller from a cluster, and nothing that it applied",
+		Long: `Remove what "headgate install" made, in these steps:
+
+  1. render the chart that this binary carries, with the same flags as for the installation
+  2. delete its objects, but for the namespace and the definitions of the served kinds
+
+What repositories declare stays as it is, their Kustomizations and HelmReleases with it: nobody serves them
+until a controller is installed again.`,
+		Example: "  headgate uninstall --context prod",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !g.real() {
+				return errNoCluster()
+			}
+			o, err := i.options()
+			if err != nil {
+				return err
+			}
+			objects, err := installation.Objects(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			config, err := g.restConfig()
+			if err != nil {
+				return err
+			}
+			say := progress.New(g.io.Err)
+			return installation.Remove(cmd.Context(), config, objects, func(c installation.Change) { say.Done(c.Action, c.Object.String()) })
+		},
+	}
+	i.bind(cmd.Flags())
+	return cmd
+}

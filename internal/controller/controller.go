@@ -1,0 +1,171 @@
+// Package controller runs the engine on a cluster that is somebody else's, as one of several replicas.
+//
+// One replica holds the lease and serves; the others stand by, pass on what is asked of them, and follow at
+// once when the first lets go. Nothing is served while a controller of the upstream serves the same API
+// group: it is named, and waited for. It refuses to know what a unit is.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/meter"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/server"
+	"github.com/headgate-dev/headgate/internal/source"
+	"github.com/headgate-dev/headgate/internal/tracing"
+)
+
+// Addresses are where a replica listens. Port 0 takes a free one; what is empty is not served.
+type Addresses struct {
+	// Metrics serves /metrics, Health /healthz and /readyz, Storage the artifacts of sources.
+	Metrics, Health, Storage string
+}
+
+// Config is what a replica needs.
+type Config struct {
+	Cluster *rest.Config
+	// Engine is how objects are served; Run sets what comes from this package.
+	Engine flux.Config
+	// Dir keeps the artifacts, and what else may be lost only at a cost.
+	Dir string
+	// StorageURL is the URL by which others reach the Storage of whichever replica serves, such as that of a
+	// Service.
+	StorageURL string
+	Listen     Addresses
+	// Identity tells this replica from others; Address is the IP address at which they reach it, or nothing.
+	Identity, Address string
+	// LeaseDuration is how long the lease of a replica that was killed holds.
+	LeaseDuration time.Duration
+	// Patience is how long a replica that ends waits for what it is doing.
+	Patience time.Duration
+	// Install has the definitions of the served kinds applied before anything is served.
+	Install bool
+	// Tracer, when set, is told of passes.
+	Tracer *tracing.Tracer
+	Log    logr.Logger
+}
+
+// Controller is a replica that runs.
+type Controller struct {
+	cfg     Config
+	store   *source.Store
+	metrics *meter.Metrics
+	masters *flux.Masters
+	state   state
+
+	storage, health, scrape *server.Server
+}
+
+// Run runs a replica until ctx ends, and then lets go of the lease.
+func Run(ctx context.Context, cfg Config) error {
+	c, err := Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = c.lead(ctx)
+	return errors.Join(err, c.stop(ctx))
+}
+
+// Start opens the ports of a replica, so that it can be asked how it is doing. Nothing is served yet.
+func Start(ctx context.Context, cfg Config) (*Controller, error) {
+	c := &Controller{cfg: cfg}
+	c.state.set(errors.New("it is starting"))
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of artifacts: %w", err)
+	}
+	var err error
+	if c.store, err = source.NewStore(cfg.Dir, cfg.StorageURL); err != nil {
+		return nil, err
+	}
+	c.metrics = meter.New(ctx, func() meter.Engine {
+		if engine := c.state.serving(); engine != nil {
+			return engine
+		}
+		return nil
+	})
+	return c, c.listen(ctx)
+}
+
+// listen opens the ports.
+func (c *Controller) listen(ctx context.Context) error {
+	artifacts := standby{peer: c.peer, port: cfgPort(c.cfg.Listen.Storage), local: func() http.Handler {
+		if c.state.serving() == nil {
+			return nil
+		}
+		return c.store
+	}}
+	for _, one := range []struct {
+		name, addr string
+		handler    http.Handler
+		to         **server.Server
+	}{
+		{"metrics", c.cfg.Listen.Metrics, server.Metrics(c.metrics.Handler()), &c.scrape},
+		{"health", c.cfg.Listen.Health, server.Health(c.alive, c.state.ready), &c.health},
+		{"storage", c.cfg.Listen.Storage, artifacts, &c.storage},
+	} {
+		if one.addr == "" {
+			continue
+		}
+		started, err := server.Start(one.addr, one.handler)
+		if err != nil {
+			return errors.Join(fmt.Errorf("serving %s: %w", one.name, err), c.stop(ctx))
+		}
+		*one.to = started
+		c.cfg.Log.Info("listening", "what", one.name, "address", started.Addr())
+	}
+	return nil
+}
+
+// stopTimeout bounds how long open requests are waited for.
+const stopTimeout = 3 * time.Second
+
+func (c *Controller) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	var errs []error
+	for _, s := range []*server.Server{c.storage, c.scrape, c.health} {
+		if s != nil {
+			errs = append(errs, s.Stop(ctx))
+		}
+	}
+	if c.cfg.Tracer != nil {
+		if err := c.cfg.Tracer.Stop(ctx); err != nil {
+			c.cfg.Log.Info("traces are lost", "error", err.Error())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// engine is how this replica serves.
+func (c *Controller) engine() flux.Config {
+	cfg := c.cfg.Engine
+	cfg.Cluster, cfg.Store, cfg.Log = c.cfg.Cluster, c.store, c.cfg.Log
+	cfg.Passed, cfg.Gone = c.metrics.Pass, c.metrics.Forget
+	cfg.Observe, cfg.ObserveSource = c.note, c.noteSource
+	if c.cfg.Tracer != nil {
+		cfg.Traced = c.cfg.Tracer.Pass
+	}
+	return cfg
+}
+
+// note logs what a unit did.
+func (c *Controller) note(n runner.Note) {
+	log := c.cfg.Log.WithValues("kind", n.Unit.Kind, "namespace", n.Unit.Namespace, "name", n.Unit.Name, "phase", string(n.Phase))
+	switch {
+	case n.Failed:
+		log.Error(nil, n.Text)
+	case n.Began:
+		log.V(1).Info(n.Text)
+	default:
+		log.Info(n.Text)
+	}
+}

@@ -1,0 +1,217 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// retry is how long a replica waits that could not serve.
+const retry = 5 * time.Second
+
+// state is where a replica stands. It is safe for concurrent use.
+type state struct {
+	mu     sync.Mutex
+	engine *flux.Engine
+	// idle says why the replica is of no use; nil when it serves or stands by.
+	idle error
+	// holder is who holds the lease.
+	holder string
+}
+
+func (s *state) set(idle error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = idle
+}
+
+func (s *state) lead(e *flux.Engine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.engine = e
+}
+
+func (s *state) follow(holder string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holder = holder
+}
+
+func (s *state) serving() *flux.Engine {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.engine
+}
+
+// ready tells whether the replica is of use: it serves, or another one is known to.
+func (s *state) ready() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle
+}
+
+// aliveTimeout bounds how long an engine may take to say where its units stand.
+const aliveTimeout = 20 * time.Second
+
+// alive tells whether the engine still turns.
+func (c *Controller) alive(ctx context.Context) error {
+	e := c.state.serving()
+	if e == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, aliveTimeout)
+	defer cancel()
+	e.Runner().States(ctx)
+	if ctx.Err() != nil {
+		return errors.New("the engine does not answer")
+	}
+	return nil
+}
+
+// separator stands in a lease's identity between the name of a replica and its address.
+const separator = "_"
+
+// peer is the address of the replica that serves, empty when it is not known.
+func (c *Controller) peer() string {
+	c.state.mu.Lock()
+	holder := c.state.holder
+	c.state.mu.Unlock()
+	_, address, _ := strings.Cut(holder, separator)
+	if net.ParseIP(address) == nil || address == c.cfg.Address {
+		return ""
+	}
+	return address
+}
+
+// lead serves whenever this replica may, until ctx ends.
+func (c *Controller) lead(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := c.prepare(ctx)
+		if err == nil {
+			err = c.contend(ctx)
+		}
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		c.refuse(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry):
+		}
+	}
+	return nil
+}
+
+// refuse notes why nothing is served.
+func (c *Controller) refuse(err error) {
+	if before := c.state.ready(); before == nil || before.Error() != err.Error() {
+		c.cfg.Log.Error(err, "the cluster is not served")
+	}
+	c.state.set(err)
+}
+
+// prepare waits until nobody else serves the groups, and installs their definitions.
+func (c *Controller) prepare(ctx context.Context) error {
+	var err error
+	if c.masters == nil {
+		if c.masters, err = flux.WatchMasters(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
+			return err
+		}
+	}
+	for {
+		refusal, changed := c.masters.Now()
+		if refusal == nil {
+			break
+		}
+		c.refuse(refusal)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		}
+	}
+	if err := flux.RefuseUpstream(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
+		return err
+	}
+	if c.cfg.Install {
+		return flux.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve)
+	}
+	return nil
+}
+
+// contend stands by, and serves while this replica holds the lease, until ctx ends or another master comes.
+func (c *Controller) contend(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		for {
+			refusal, changed := c.masters.Now()
+			if refusal != nil {
+				stop(refusal)
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+			}
+		}
+	}()
+	identity := c.cfg.Identity
+	if c.cfg.Address != "" {
+		identity += separator + c.cfg.Address
+	}
+	err := flux.Lead(ctx, c.cfg.Cluster, flux.LeaseConfig{
+		Identity: identity, Duration: c.cfg.LeaseDuration, Shard: c.cfg.Engine.Selector,
+		Observe: func(holder string) {
+			c.state.follow(holder)
+			if holder != identity {
+				c.cfg.Log.Info("standing by", "serving", holder)
+				c.state.set(nil)
+			}
+		},
+	}, func(held context.Context) {
+		if err := c.serve(held); err != nil {
+			stop(err)
+		}
+	})
+	if cause := context.Cause(ctx); err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	return err
+}
+
+// serve runs one engine until ctx ends.
+func (c *Controller) serve(ctx context.Context) error {
+	c.cfg.Log.Info("serving", "groups", strings.Join(c.cfg.Engine.Serve.Names(), ","), "shard", c.cfg.Engine.Selector)
+	e, err := flux.Start(ctx, c.engine())
+	if err != nil {
+		return fmt.Errorf("starting to serve: %w", err)
+	}
+	c.state.lead(e)
+	c.state.set(nil)
+	<-ctx.Done()
+	c.state.lead(nil)
+	ended := make(chan struct{})
+	go func() {
+		e.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(c.cfg.Patience):
+		c.cfg.Log.Info("what was under way is left to the next replica")
+	}
+	return nil
+}
+
+func (c *Controller) noteSource(id engine.SourceID, text string) {
+	c.cfg.Log.Error(nil, text, "kind", id.Kind, "namespace", id.Namespace, "name", id.Name)
+}

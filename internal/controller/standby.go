@@ -1,0 +1,48 @@
+package controller
+
+import (
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+)
+
+// passedOn marks a request that another replica passed on: it is not passed on again.
+const passedOn = "X-Headgate-Passed-On"
+
+// standby serves what local gives, and passes requests on to the replica that serves while that is nothing.
+type standby struct {
+	local func() http.Handler
+	peer  func() string
+	port  string
+}
+
+// ServeHTTP serves, or passes on.
+func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := s.local(); h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	peer := s.peer()
+	if peer == "" || s.port == "" || r.Header.Get(passedOn) != "" {
+		w.Header().Set("Retry-After", "2")
+		http.Error(w, "no replica serves", http.StatusServiceUnavailable)
+		return
+	}
+	to := &url.URL{Scheme: "http", Host: net.JoinHostPort(peer, s.port)}
+	proxy := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.SetURL(to)
+		p.SetXForwarded()
+		p.Out.Header.Set(passedOn, "1")
+	}}
+	proxy.ServeHTTP(w, r)
+}
+
+// cfgPort is the port of an address.
+func cfgPort(address string) string {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	return port
+}

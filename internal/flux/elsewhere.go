@@ -1,0 +1,74 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// foreign tells whether nothing is written to the object of a source.
+func (s *sources) foreign(o origin) bool { return s.elsewhere || o.kind().foreign }
+
+// interval is how long a source rests: where somebody else fetches it, until that one publishes something.
+func (s *sources) interval(o origin) time.Duration {
+	if s.elsewhere {
+		return forever
+	}
+	return o.interval()
+}
+
+// version changes when what somebody else publishes does.
+func (s *sources) version(o origin) string {
+	a := *o.status().artifact
+	if !s.elsewhere || a == nil {
+		return o.version()
+	}
+	return fmt.Sprintf("%s %s %d", a.Revision, a.Digest, *o.status().generation)
+}
+
+// fetch gets what there is of a source, from where it is or from who fetches it here.
+func (s *sources) fetch(ctx context.Context, f *feed, o origin) (*fetched, error) {
+	if !s.elsewhere {
+		return o.fetch(ctx, f)
+	}
+	return f.published(ctx, *o.status().artifact, readOnly())
+}
+
+// readOnly is what was fetched of a source whose object nothing is written to.
+func readOnly() *fetched {
+	return &fetched{
+		ready:   func(*source.Artifact) (string, string) { return meta.SucceededReason, "" },
+		event:   func(*source.Artifact) string { return "" },
+		observe: func(origin, *conditions) {},
+	}
+}
+
+// published downloads an artifact from who published it.
+func (f *feed) published(ctx context.Context, a *meta.Artifact, out *fetched) (*fetched, error) {
+	if a == nil {
+		f.settle()
+		return nil, errPending
+	}
+	if before, stored := f.sources.store.Get(f.key); stored && before.Revision == a.Revision && before.Digest == a.Digest {
+		return out, nil
+	}
+	data, err := source.FetchArtifact(ctx, source.Access{}, f.sources.rewritten(a.URL), a.Digest)
+	if err != nil {
+		return nil, err
+	}
+	out.store = func(store *source.Store, key source.Key) error {
+		_, err := store.PutFile(key, a.Revision, "artifact.tar.gz", data, a.Metadata, time.Now())
+		return err
+	}
+	return out, nil
+}
+
+// defined tells whether the cluster serves a kind whose definition is somebody else's.
+func (e *Engine) defined(kind *sourceKind) bool {
+	_, served := e.cluster.Kinds.Lookup(kind.resource.GroupVersion().WithKind(kind.name))
+	return served
+}

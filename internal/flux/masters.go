@@ -1,0 +1,156 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// ErrUpstream is returned when the upstream's controllers serve the API groups already.
+var ErrUpstream = errors.New("Flux runs on this cluster")
+
+// electionSuffix ends the names of the leases of the upstream's controllers.
+const electionSuffix = "-leader-election"
+
+// RefuseUpstream fails with ErrUpstream, naming the Deployment or the lease, when a controller of the
+// upstream serves one of the groups on the cluster: two masters never serve one API group.
+func RefuseUpstream(ctx context.Context, config *rest.Config, serve Groups) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	deployments, err := client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: partOf + "=flux"})
+	if err != nil {
+		return fmt.Errorf("looking for the upstream's controllers: %w", err)
+	}
+	var found []string
+	for i := range deployments.Items {
+		found = append(found, masterDeployment(&deployments.Items[i], serve))
+	}
+	leases, err := client.CoordinationV1().Leases(Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("looking for the leases of the upstream's controllers: %w", err)
+	}
+	for i := range leases.Items {
+		found = append(found, masterLease(&leases.Items[i], serve, time.Now()))
+	}
+	return refusal(found)
+}
+
+// refusal is the error for what was found; what is empty was no master.
+func refusal(found []string) error {
+	found = slices.DeleteFunc(found, func(text string) bool { return text == "" })
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	return fmt.Errorf("%w: %s; `headgate migrate flux` pauses it and takes over, or leave its group out of --serve", ErrUpstream, strings.Join(found, "; "))
+}
+
+// masterDeployment says which served group a Deployment serves as well.
+func masterDeployment(d *appsv1.Deployment, serve Groups) string {
+	group, theirs := serve.servedBy(d.Name)
+	if !theirs || d.Labels[partOf] != "flux" || d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Deployment %s/%s serves %s", d.Namespace, d.Name, group)
+}
+
+// masterLease says which served group the holder of a lease serves as well.
+func masterLease(l *coordinationv1.Lease, serve Groups, now time.Time) string {
+	controller, is := strings.CutSuffix(l.Name, electionSuffix)
+	group, theirs := serve.servedBy(controller)
+	spec := l.Spec
+	if !is || !theirs || spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+		return ""
+	}
+	if now.Sub(spec.RenewTime.Time) > time.Duration(*spec.LeaseDurationSeconds)*time.Second {
+		return ""
+	}
+	return fmt.Sprintf("%s holds the lease %s/%s and serves %s", *spec.HolderIdentity, l.Namespace, l.Name, group)
+}
+
+// Masters watches for controllers of the upstream that serve the groups as well. It is safe for concurrent use.
+type Masters struct {
+	serve Groups
+
+	mu    sync.Mutex
+	found map[string]string
+	// changed is closed and made anew when what was found changes.
+	changed chan struct{}
+}
+
+// WatchMasters begins to watch, until ctx ends.
+func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Masters, error) {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	m := &Masters{serve: serve, found: map[string]string{}, changed: make(chan struct{})}
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = partOf + "=flux" }))
+	informer := factory.Apps().V1().Deployments().Informer()
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: m.see, UpdateFunc: func(_, o any) { m.see(o) }, DeleteFunc: m.lose,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
+	}
+	factory.Start(ctx.Done())
+	wait, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	if !cache.WaitForCacheSync(wait.Done(), informer.HasSynced) {
+		return nil, errors.New("watching the upstream's controllers: the Deployments labelled " + partOf + "=flux cannot be listed")
+	}
+	return m, nil
+}
+
+func (m *Masters) see(o any) {
+	if d, ok := o.(*appsv1.Deployment); ok {
+		m.set(d.Namespace+"/"+d.Name, masterDeployment(d, m.serve))
+	}
+}
+
+func (m *Masters) lose(o any) {
+	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(o); err == nil {
+		m.set(key, "")
+	}
+}
+
+func (m *Masters) set(key, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.found[key] == text {
+		return
+	}
+	m.found[key] = text
+	if text == "" {
+		delete(m.found, key)
+	}
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// Now returns ErrUpstream when there is another master now, and a channel that is closed when that may
+// have changed.
+func (m *Masters) Now() (error, <-chan struct{}) { //nolint:revive // the error is the state that is asked for
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []string
+	for _, text := range m.found {
+		found = append(found, text)
+	}
+	return refusal(found), m.changed
+}

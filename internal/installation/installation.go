@@ -1,0 +1,106 @@
+// Package installation puts Headgate into a cluster and looks whether it is well there: the chart that the
+// binary carries is rendered, applied object by object, and waited for.
+//
+// It writes what is Headgate's own, and nothing that a repository declares.
+package installation
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/helm"
+)
+
+// Name is that of the release, of the Deployment and of the ServiceAccount.
+const Name = "headgate"
+
+// manager is the field manager of what is installed.
+const manager = "headgate"
+
+// Options say what is installed.
+type Options struct {
+	// Serve are the API groups that the controller serves.
+	Serve flux.Groups
+	// Values are those of the chart, beside what the other options say; a later one goes over an earlier one.
+	Values []helm.Layer
+	// WithoutDefinitions leaves out the definitions of the served kinds: the controller applies them too.
+	WithoutDefinitions bool
+}
+
+// Objects are what an installation consists of, in the order in which they are applied. They are made without
+// a cluster. Values that the chart does not know are errors that name them.
+func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, error) {
+	packed, err := deploy.Chart()
+	if err != nil {
+		return nil, err
+	}
+	chart, err := helm.LoadChart(packed)
+	if err != nil {
+		return nil, err
+	}
+	values, err := helm.Compose(map[string]any{"serve": anys(o.Serve.Names())}, o.Values...)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := helm.Template(ctx, helm.TemplateOptions{
+		Common:      helm.Common{Name: Name, Namespace: flux.Namespace, Chart: chart, Values: values, CRDs: helm.SkipCRDs},
+		KubeVersion: "v1.36.0", ClusterWide: clusterWide,
+	})
+	if err != nil {
+		return nil, err
+	}
+	objects := []*unstructured.Unstructured{namespace()}
+	if !o.WithoutDefinitions {
+		definitions, err := flux.Definitions(o.Serve)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, definitions...)
+	}
+	for _, object := range rendered.Objects {
+		ownMark(object)
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// ownMark takes off what says that Helm holds an object: no release is recorded.
+func ownMark(o *unstructured.Unstructured) {
+	annotations, labels := o.GetAnnotations(), o.GetLabels()
+	delete(annotations, "meta.helm.sh/release-name")
+	delete(annotations, "meta.helm.sh/release-namespace")
+	labels["app.kubernetes.io/managed-by"] = Name
+	o.SetAnnotations(annotations)
+	o.SetLabels(labels)
+	if len(annotations) == 0 {
+		o.SetAnnotations(nil)
+	}
+}
+
+func namespace() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": flux.Namespace},
+	}}
+}
+
+// clusterWide knows the kinds of the chart that have no namespace.
+func clusterWide(gvk schema.GroupVersionKind) bool {
+	return slices.Contains([]string{"ClusterRole", "ClusterRoleBinding", "Namespace", "CustomResourceDefinition"}, gvk.Kind)
+}
+
+func anys(texts []string) []any {
+	out := make([]any, 0, len(texts))
+	for _, t := range texts {
+		out = append(out, t)
+	}
+	return out
+}
+
+// ErrUnhealthy is returned when what was installed does not become ready.
+var ErrUnhealthy = errors.New("the controller does not become ready")

@@ -1,0 +1,49 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/installation"
+)
+
+// rights are the kinds of an installation that say what its controller may do.
+var rights = []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+
+// account makes the account of an installation, with the rights that the chart gives it and no others, and
+// returns how it reaches the cluster.
+func account(ctx context.Context, admin *rest.Config) (*rest.Config, error) {
+	objects, err := installation.Objects(ctx, installation.Options{WithoutDefinitions: true})
+	if err != nil {
+		return nil, err
+	}
+	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(rights, o.GetKind()) })
+	if err := installation.Apply(ctx, admin, objects, func(installation.Change) {}); err != nil {
+		return nil, err
+	}
+	return Account(ctx, admin, flux.Namespace, installation.Name)
+}
+
+// Account returns how a ServiceAccount reaches a cluster, for some hours.
+func Account(ctx context.Context, admin *rest.Config, namespace, name string) (*rest.Config, error) {
+	client, err := kubernetes.NewForConfig(admin)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("asking for a token of %s/%s: %w", namespace, name, err)
+	}
+	own := rest.AnonymousClientConfig(admin)
+	own.BearerToken, own.UserAgent = token.Status.Token, admin.UserAgent
+	own.QPS, own.Burst = admin.QPS, admin.Burst
+	return own, nil
+}
