@@ -39,6 +39,7 @@ func Transient(err error) bool {
 		return true
 	case apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsTooManyRequests(err),
 		apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsConflict(err),
+		apierrors.IsUnauthorized(err), rulesUnread(err),
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return true
 	case errors.As(err, &network):
@@ -46,6 +47,11 @@ func Transient(err error) bool {
 	}
 	var status apierrors.APIStatus
 	return !errors.As(err, &status) && isConnection(err)
+}
+
+// rulesUnread tells that a server has not yet read the roles that it refuses by: it has just begun.
+func rulesUnread(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "RBAC: ") && strings.Contains(err.Error(), "not found")
 }
 
 func isConnection(err error) bool {

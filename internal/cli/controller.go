@@ -51,7 +51,7 @@ Each shard (--watch-label-selector) has a lease of its own. "headgate install" m
   headgate controller --serve flux --watch-label-selector 'sharding.fluxcd.io/key=shard1'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.serving.check(false); err != nil {
+			if err := errors.Join(o.serving.named(), o.serving.check()); err != nil {
 				return err
 			}
 			return runController(cmd.Context(), o)

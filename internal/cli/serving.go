@@ -43,13 +43,10 @@ func (s *serving) bind(f *pflag.FlagSet) {
 }
 
 // check tells what is wrong with the flags.
-func (s *serving) check(embedded bool) error {
+func (s *serving) check() error {
 	var err error
 	if s.groups, err = flux.ParseGroups(s.serve); err != nil {
 		return fmt.Errorf("--serve: %w", err)
-	}
-	if !embedded && len(s.serve) == 0 {
-		return errors.New("--serve is missing: name the API groups to serve on this cluster, or flux for all of Flux's")
 	}
 	if _, err := labels.Parse(s.selector); err != nil {
 		return fmt.Errorf("--watch-label-selector: %w", err)
@@ -63,6 +60,14 @@ func (s *serving) check(embedded bool) error {
 	}
 	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
 		return fmt.Errorf("--rewrite: %w", err)
+	}
+	return nil
+}
+
+// named tells what is wrong when nobody said what is served on a cluster that is not embedded.
+func (s *serving) named() error {
+	if len(s.serve) == 0 {
+		return errors.New("--serve is missing: name the API groups to serve on this cluster, or flux for all of Flux's")
 	}
 	return nil
 }

@@ -104,7 +104,10 @@ func (s *system) startCluster(ctx context.Context) error {
 
 // useCluster works on a cluster that runs already. What is kept of it has a directory of its own.
 func (s *system) useCluster(state string) error {
-	var err error
+	err := s.options.serving.named()
+	if err != nil {
+		return err
+	}
 	if s.config, err = s.options.restConfig(); err != nil {
 		return err
 	}

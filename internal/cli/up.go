@@ -51,7 +51,7 @@ func newUp(g *globals) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
-			if err := o.serving.check(!o.real()); err != nil {
+			if err := o.serving.check(); err != nil {
 				return err
 			}
 			if err := o.simulation.check(o.globals); err != nil {

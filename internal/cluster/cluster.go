@@ -102,7 +102,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 		return err
 	}
 	c.Objects.start(ctx)
-	c.crds = c.Objects.newWatch(ctx, crdResource, selection{}, Sink{Put: c.Kinds.put, Dropped: c.Kinds.dropped})
+	c.crds = c.Objects.newWatch(ctx, crdResource, selection{needed: true}, Sink{Put: c.Kinds.put, Dropped: c.Kinds.dropped})
 	wait, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	if err := c.crds.waitSynced(wait); err != nil {

@@ -29,18 +29,20 @@ type Sink struct {
 // Watch hands all objects of a resource that a label selector matches to a sink, now and as they
 // change, until ctx ends. It returns when the first list has been handed over.
 func (c *Cluster) Watch(ctx context.Context, r schema.GroupVersionResource, labels string, to Sink) error {
-	return c.Objects.newWatch(ctx, r, selection{label: labels}, to).waitSynced(ctx)
+	return c.Objects.newWatch(ctx, r, selection{label: labels, needed: true}, to).waitSynced(ctx)
 }
 
 // WatchOne is Watch for one object, which may not be there.
 func (c *Cluster) WatchOne(ctx context.Context, r schema.GroupVersionResource, namespace, name string, to Sink) error {
-	return c.Objects.newWatch(ctx, r, selection{namespace: namespace, name: name}, to).waitSynced(ctx)
+	return c.Objects.newWatch(ctx, r, selection{namespace: namespace, name: name, needed: true}, to).waitSynced(ctx)
 }
 
 // selection narrows a watch: to objects with a label, to those of a namespace, or to one object.
 type selection struct {
 	label           string
 	namespace, name string
+	// needed is set when nothing goes without the watch: once it has had its first list, it never ends.
+	needed bool
 }
 
 func (s selection) apply(options *metav1.ListOptions) {
@@ -66,7 +68,14 @@ type watch struct {
 	lost bool
 	// denied is set when the watch ended because it is not permitted.
 	denied bool
+	needed bool
+	// refused is since when it is not permitted.
+	refused time.Time
 }
+
+// refusalLasts is how long a watch that was permitted goes on asking when it is not any more: a server that
+// has just begun refuses what it has not yet read the rules of.
+const refusalLasts = time.Minute
 
 // Backoff of a watch whose server does not answer, in bounds that notice its return soon.
 const (
@@ -76,7 +85,7 @@ const (
 
 func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, sel selection, to Sink) *watch {
 	w := &watch{
-		resource: r, sink: to, synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{},
+		resource: r, sink: to, synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{}, needed: sel.needed,
 	}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	client := o.client.Resource(r)
@@ -107,18 +116,36 @@ func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, s
 // answered notes whether the cluster answers, and tells when it does again. A watch that is not
 // permitted ends: asking again would not help.
 func (w *watch) answered(err error, o *Objects) {
-	forbidden := apierrors.IsForbidden(err)
 	w.mu.Lock()
 	back := w.lost && err == nil
-	w.lost, w.denied = err != nil, w.denied || forbidden
+	w.lost = err != nil
+	ends := w.refusedFor(err)
+	w.denied = w.denied || ends
 	w.mu.Unlock()
-	if forbidden {
+	if ends {
 		o.denied.Store(true)
 		w.stop()
 	}
 	if back {
 		o.listener.Reconnected()
 	}
+}
+
+// refusedFor tells whether a refusal ends the watch. The caller holds the lock.
+func (w *watch) refusedFor(err error) bool {
+	if !apierrors.IsForbidden(err) {
+		w.refused = time.Time{}
+		return false
+	}
+	select {
+	case <-w.synced:
+	default:
+		return true
+	}
+	if w.refused.IsZero() {
+		w.refused = time.Now()
+	}
+	return !w.needed && time.Since(w.refused) > refusalLasts
 }
 
 // state tells whether the watch goes on, whether it has its first list, and whether it ended because

@@ -106,6 +106,12 @@ func (g Groups) defines(crd *unstructured.Unstructured) bool {
 	return g.servesName(name)
 }
 
+// Replaces tells whether a controller of the upstream serves one of the groups.
+func (g Groups) Replaces(controller string) bool {
+	_, ours := g.servedBy(controller)
+	return ours
+}
+
 // servedBy names the served group that a controller of the upstream serves as well, if there is one.
 func (g Groups) servedBy(controller string) (string, bool) {
 	for _, known := range allGroups() {

@@ -31,7 +31,7 @@ func RefuseUpstream(ctx context.Context, config *rest.Config, serve Groups) erro
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	deployments, err := client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: partOf + "=flux"})
+	deployments, err := client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: PartOf + "=flux"})
 	if err != nil {
 		return fmt.Errorf("looking for the upstream's controllers: %w", err)
 	}
@@ -62,7 +62,7 @@ func refusal(found []string) error {
 // masterDeployment says which served group a Deployment serves as well.
 func masterDeployment(d *appsv1.Deployment, serve Groups) string {
 	group, theirs := serve.servedBy(d.Name)
-	if !theirs || d.Labels[partOf] != "flux" || d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+	if !theirs || d.Labels[PartOf] != "flux" || d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Deployment %s/%s serves %s", d.Namespace, d.Name, group)
@@ -72,14 +72,23 @@ func masterDeployment(d *appsv1.Deployment, serve Groups) string {
 func masterLease(l *coordinationv1.Lease, serve Groups, now time.Time) string {
 	controller, is := strings.CutSuffix(l.Name, electionSuffix)
 	group, theirs := serve.servedBy(controller)
+	holder := holderOf(l, now)
+	if !is || !theirs || holder == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s holds the lease %s/%s and serves %s", holder, l.Namespace, l.Name, group)
+}
+
+// holderOf is who holds a lease, and has renewed it in time.
+func holderOf(l *coordinationv1.Lease, now time.Time) string {
 	spec := l.Spec
-	if !is || !theirs || spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+	if spec.HolderIdentity == nil || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
 		return ""
 	}
 	if now.Sub(spec.RenewTime.Time) > time.Duration(*spec.LeaseDurationSeconds)*time.Second {
 		return ""
 	}
-	return fmt.Sprintf("%s holds the lease %s/%s and serves %s", *spec.HolderIdentity, l.Namespace, l.Name, group)
+	return *spec.HolderIdentity
 }
 
 // Masters watches for controllers of the upstream that serve the groups as well. It is safe for concurrent use.
@@ -100,7 +109,7 @@ func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Mast
 	}
 	m := &Masters{serve: serve, found: map[string]string{}, changed: make(chan struct{})}
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = partOf + "=flux" }))
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = PartOf + "=flux" }))
 	informer := factory.Apps().V1().Deployments().Informer()
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: m.see, UpdateFunc: func(_, o any) { m.see(o) }, DeleteFunc: m.lose,
@@ -112,7 +121,7 @@ func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Mast
 	wait, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	if !cache.WaitForCacheSync(wait.Done(), informer.HasSynced) {
-		return nil, errors.New("watching the upstream's controllers: the Deployments labelled " + partOf + "=flux cannot be listed")
+		return nil, errors.New("watching the upstream's controllers: the Deployments labelled " + PartOf + "=flux cannot be listed")
 	}
 	return m, nil
 }

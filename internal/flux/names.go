@@ -24,7 +24,7 @@ const (
 	nameLabel      = prefix + "name"
 	namespaceLabel = prefix + "namespace"
 	finalizer      = kustomizev1.KustomizationFinalizer
-	requestedAt    = "reconcile.fluxcd.io/requestedAt"
+	RequestedAt    = "reconcile.fluxcd.io/RequestedAt"
 	// dependsOn is our own: dependencies on objects of any kind.
 	dependsOn = "headgate.dev/depends-on"
 )

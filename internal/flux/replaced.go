@@ -7,8 +7,8 @@ import (
 	"github.com/headgate-dev/headgate/deploy"
 )
 
-// partOf is the label of what an installation of Flux is made of.
-const partOf = "app.kubernetes.io/part-of"
+// PartOf is the label that says what an object is a part of: an installation of Flux, or of Headgate.
+const PartOf = "app.kubernetes.io/part-of"
 
 // replacedObject tells which objects of a repository are left as they are: the Deployments of the
 // controllers, and the definitions of the kinds that are served here.
@@ -24,7 +24,7 @@ func replacedObject(serve Groups, log logr.Logger) func(*unstructured.Unstructur
 	return func(o *unstructured.Unstructured) string {
 		_, ours := serve.servedBy(o.GetName())
 		switch kind := o.GroupVersionKind().GroupKind(); {
-		case kind.Group == "apps" && kind.Kind == "Deployment" && o.GetLabels()[partOf] == "flux" && ours:
+		case kind.Group == "apps" && kind.Kind == "Deployment" && o.GetLabels()[PartOf] == "flux" && ours:
 			return "Headgate serves in its place"
 		case kind.Group == "apiextensions.k8s.io" && kind.Kind == "CustomResourceDefinition" && served[o.GetName()]:
 			return "it is Headgate's own"

@@ -48,7 +48,7 @@ func newLedger(c *connection) (*ledger, error) {
 		return nil, err
 	}
 	err = l.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		if apierrors.IsForbidden(err) {
+		if apierrors.IsForbidden(err) && !l.informer.HasSynced() {
 			l.close()
 			return
 		}

@@ -13,9 +13,10 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/controller", "internal/installation", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
+	"internal/cli":                        {"internal/controller", "internal/installation", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
 	"internal/controller":                 {"internal/flux", "internal/engine", "internal/runner", "internal/meter", "internal/server", "internal/source", "internal/tracing"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine"},
+	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation"},
 	"internal/tracing":                    {"internal/runner", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},

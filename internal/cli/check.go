@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/installation"
+)
+
+func newCheck(g *globals) *cobra.Command {
+	i := &installing{}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look whether a cluster is well served; exit 1 when something has to be done",
+		Long: `Look at a cluster, in these steps:
+
+  1. its version
+  2. the definitions of the groups of --serve
+  3. whether controllers of Flux serve them too
+  4. the controller, and who holds its lease
+  5. each permission that the controller needs
+  6. whatever is not ready
+
+Each thing that is wrong comes with the next command.`,
+		Example: "  headgate check --context prod",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := i.options()
+			if err != nil {
+				return err
+			}
+			config, err := g.restConfig()
+			if err != nil {
+				return err
+			}
+			findings, err := installation.Check(cmd.Context(), config, o)
+			bad := false
+			for _, f := range findings {
+				mark := "✓"
+				if f.Bad {
+					mark, bad = "✗", true
+				}
+				fmt.Fprintf(g.io.Out, "%s %-12s %s\n", mark, f.Subject, f.Text)
+				if f.Next != "" {
+					fmt.Fprintf(g.io.Out, "  %-12s try: %s\n", "", f.Next)
+				}
+			}
+			if err != nil {
+				return unreachable(err)
+			}
+			if bad {
+				return errNo
+			}
+			return nil
+		},
+	}
+	i.bind(cmd.Flags())
+	return cmd
+}

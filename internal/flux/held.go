@@ -1,0 +1,51 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// UnitResources are those of the kinds whose objects hold others.
+func UnitResources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{kustomizations, helmReleases, resourceSetResource}
+}
+
+// HeldBy are the objects in the inventory of one that holds others. Entries that cannot be read are left out.
+func HeldBy(u *unstructured.Unstructured) []engine.Entry {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
+	var entries []engine.Entry
+	for _, item := range list {
+		entry, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		text, _, _ := unstructured.NestedString(entry, "id")
+		version, _, _ := unstructured.NestedString(entry, "v")
+		if id, err := engine.DecodeID(text); err == nil {
+			entries = append(entries, engine.Entry{ID: id, Version: version})
+		}
+	}
+	return entries
+}
+
+// Holder is who holds the lease of a shard now; it is empty when nobody does, or when the one who does has not
+// renewed it in time.
+func Holder(ctx context.Context, client kubernetes.Interface, shard string, now time.Time) (string, error) {
+	lease, err := client.CoordinationV1().Leases(Namespace).Get(ctx, LeaseName(shard), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the lease: %w", err)
+	}
+	return holderOf(lease, now), nil
+}

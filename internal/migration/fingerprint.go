@@ -1,0 +1,101 @@
+package migration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// Fingerprint is what the objects are that the units of a cluster hold: by identity, uid and generation, or
+// resource version where there is no generation.
+type Fingerprint map[string]string
+
+// Fingerprint looks at the objects in the inventories of Kustomizations and HelmReleases.
+func (m *Migration) Fingerprint(ctx context.Context, config *rest.Config) (Fingerprint, error) {
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a discovery client: %w", err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(disc)
+	if err != nil {
+		return nil, fmt.Errorf("asking the cluster what it serves: %w", err)
+	}
+	mapper := restmapper.NewDiscoveryRESTMapper(groups)
+	prints := Fingerprint{}
+	for _, resource := range flux.UnitResources() {
+		units, err := m.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", resource.Resource, err)
+		}
+		for i := range units.Items {
+			for _, held := range flux.HeldBy(&units.Items[i]) {
+				mapping, err := mapper.RESTMapping(held.ID.GroupKind(), held.Version)
+				if err != nil {
+					prints[held.ID.String()] = missing
+					continue
+				}
+				if prints[held.ID.String()], err = printNow(ctx, client.Resource(mapping.Resource).Namespace(held.ID.Namespace), held.ID.Name); err != nil {
+					return nil, fmt.Errorf("reading %s: %w", held.ID, err)
+				}
+			}
+		}
+	}
+	return prints, nil
+}
+
+// missing is the print of an object that is not there.
+const missing = "missing"
+
+func printNow(ctx context.Context, client metadata.ResourceInterface, name string) (string, error) {
+	o, err := client.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return missing, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return printOf(o), nil
+}
+
+func printOf(o *metav1.PartialObjectMetadata) string {
+	if o.Generation > 0 {
+		return fmt.Sprintf("%s generation %d", o.UID, o.Generation)
+	}
+	return fmt.Sprintf("%s version %s", o.UID, o.ResourceVersion)
+}
+
+// Changed names the objects that are not what they were.
+func (f Fingerprint) Changed(now Fingerprint) []string {
+	var changed []string
+	for id, was := range f {
+		switch is, there := now[id]; {
+		case !there:
+			changed = append(changed, id+" is held by nobody any more")
+		case is == missing && was != is:
+			changed = append(changed, id+" is gone")
+		case is != was && strings.Fields(is)[0] != strings.Fields(was)[0]:
+			changed = append(changed, id+" was made anew")
+		case is != was:
+			changed = append(changed, id+" was changed")
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
