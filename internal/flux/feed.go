@@ -113,7 +113,7 @@ type requestedPass struct {
 }
 
 func (s *sources) requestOf(o origin, at time.Time) *requestedPass {
-	return &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[RequestedAt], version: s.version(o), at: at}
+	return &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[requestedAt], version: s.version(o), at: at}
 }
 
 func (f *feed) put(o origin) {
@@ -359,7 +359,7 @@ func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
 	if fresh || was.URL != a.URL {
 		*status.artifact = artifactOf(a)
 	}
-	if requested := o.GetAnnotations()[RequestedAt]; requested != "" {
+	if requested := o.GetAnnotations()[requestedAt]; requested != "" {
 		*status.handled = requested
 	}
 	if fresh {
@@ -387,7 +387,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 	failure := failureOf(err, o.kind().failed)
 	after := o.copy()
 	writeFailure(after, failure)
-	if requested := o.GetAnnotations()[RequestedAt]; requested != "" {
+	if requested := o.GetAnnotations()[requestedAt]; requested != "" {
 		*after.status().handled = requested
 	}
 	if news {

@@ -171,7 +171,7 @@ func (g *generator) due(o *swapi.ArtifactGenerator, in inputs) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.last
-	if l == nil || l.generation != o.Generation || l.requested != o.Annotations[RequestedAt] || l.sources != in.digest || l.outputs != outputs {
+	if l == nil || l.generation != o.Generation || l.requested != o.Annotations[requestedAt] || l.sources != in.digest || l.outputs != outputs {
 		return 0
 	}
 	return max(0, time.Until(l.next))
@@ -226,7 +226,7 @@ func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *source
 		}
 	}
 	g.last = &lookedAt{
-		generation: o.Generation, requested: o.Annotations[RequestedAt], sources: in.digest, outputs: outputs,
+		generation: o.Generation, requested: o.Annotations[requestedAt], sources: in.digest, outputs: outputs,
 		failed: failure != nil, next: time.Now().Add(wait),
 	}
 	if failure != nil && g.again {

@@ -34,7 +34,7 @@ func generatorConditions(o *swapi.ArtifactGenerator) *conditions {
 // report writes down what a pass came to, and returns how long to wait for the next one.
 func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in inputs, made []swapi.ExternalArtifactReference, err error) time.Duration {
 	after := o.DeepCopy()
-	if requested := o.Annotations[RequestedAt]; requested != "" {
+	if requested := o.Annotations[requestedAt]; requested != "" {
 		after.Status.LastHandledReconcileAt = requested
 	}
 	if err != nil {
@@ -145,7 +145,7 @@ func (g *generator) rest(ctx context.Context, o *swapi.ArtifactGenerator) {
 		c.set(conditionReady, metav1.ConditionTrue, swapi.ReconciliationDisabledReason, textInitial)
 	}
 	after.Status.Conditions = c.sorted()
-	if requested := o.Annotations[RequestedAt]; requested != "" {
+	if requested := o.Annotations[requestedAt]; requested != "" {
 		after.Status.LastHandledReconcileAt = requested
 	}
 	g.write(ctx, o, after)

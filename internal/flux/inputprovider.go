@@ -136,7 +136,7 @@ func (s *resourceSets) reportProvider(ctx context.Context, id engine.UnitID) err
 
 // provided sets the status of a provider.
 func provided(p *fluxcdv1.ResourceSetInputProvider) error {
-	if requested := p.Annotations[RequestedAt]; requested != "" {
+	if requested := p.Annotations[requestedAt]; requested != "" {
 		p.Status.LastHandledReconcileAt = requested
 	}
 	c := &conditions{list: p.Status.Conditions, generation: p.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}

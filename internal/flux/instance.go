@@ -65,7 +65,7 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 		return nil
 	}
 	after := o.DeepCopy()
-	if requested := o.Annotations[RequestedAt]; requested != "" {
+	if requested := o.Annotations[requestedAt]; requested != "" {
 		after.Status.LastHandledReconcileAt = requested
 	}
 	c := &conditions{list: after.Status.Conditions, generation: o.Generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}

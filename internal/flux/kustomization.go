@@ -44,7 +44,7 @@ type standInContent struct {
 func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	u := engine.Unit{
 		ID: unitID(ks.Namespace, ks.Name), UID: string(ks.UID), Generation: ks.Generation,
-		Requested: ks.Annotations[RequestedAt], Suspended: ks.Spec.Suspend, Deleting: !ks.DeletionTimestamp.IsZero(),
+		Requested: ks.Annotations[requestedAt], Suspended: ks.Spec.Suspend, Deleting: !ks.DeletionTimestamp.IsZero(),
 		Source: sourceOf(ks), Target: t.targetOf(ks),
 		Interval: ks.Spec.Interval.Duration, RetryInterval: ks.GetRetryInterval(), Timeout: ks.GetTimeout(),
 		Prune: ks.Spec.Prune, Force: ks.Spec.Force, Deletion: engine.DeletionPolicy(ks.GetDeletionPolicy()),

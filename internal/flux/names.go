@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"github.com/fluxcd/pkg/apis/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -24,7 +25,7 @@ const (
 	nameLabel      = prefix + "name"
 	namespaceLabel = prefix + "namespace"
 	finalizer      = kustomizev1.KustomizationFinalizer
-	RequestedAt    = "reconcile.fluxcd.io/RequestedAt"
+	requestedAt    = meta.ReconcileRequestAnnotation
 	// dependsOn is our own: dependencies on objects of any kind.
 	dependsOn = "headgate.dev/depends-on"
 )

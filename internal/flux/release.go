@@ -18,7 +18,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	u := engine.Unit{
 		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
 		FollowsDrift: hr.GetDriftDetection().MustDetectChanges(),
-		Requested:    hr.Annotations[RequestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
+		Requested:    hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
 		Source: releaseSource(hr), Target: target(hr.Namespace, hr.Spec.KubeConfig, account),
 		Interval: hr.Spec.Interval.Duration, RetryInterval: hr.Spec.Interval.Duration, Timeout: hr.GetTimeout().Duration,
 		Prune: true, Deletion: engine.DeletionDelete,
@@ -131,7 +131,7 @@ func declaredRelease(hr *helmv2.HelmRelease, p *preparedRelease) plan.Declared {
 		Test: test.Enable, Drift: plan.DriftMode(hr.GetDriftDetection().GetMode()),
 		ChartNameInPlace: hr.GetUpgrade().GetChartNameChangeStrategy() == helmv2.ChartNameChangeStrategyInPlaceUpdate,
 		AllowReinstall:   hr.Annotations[allowReinstall] == fmt.Sprint(hr.Generation),
-		HowToReset:       "to try again, change it, or annotate it with " + RequestedAt + " and " + helmv2.ResetRequestAnnotation + " of one value",
+		HowToReset:       "to try again, change it, or annotate it with " + requestedAt + " and " + helmv2.ResetRequestAnnotation + " of one value",
 		HowToAllow:       fmt.Sprintf("to allow that, annotate it with %s: %q", allowReinstall, fmt.Sprint(hr.Generation)),
 	}
 }

@@ -56,7 +56,7 @@ func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
 
 // take takes what a user asked for. It counts for one pass, however that ends.
 func (a *act) take() {
-	requested, status := a.hr.Annotations[RequestedAt], a.work.status
+	requested, status := a.hr.Annotations[requestedAt], a.work.status
 	if requested == "" {
 		return
 	}

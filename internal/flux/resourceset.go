@@ -31,7 +31,7 @@ func (t Policy) declareResourceSet(rs *fluxcdv1.ResourceSet) engine.Unit {
 	timeout, alsoUnclear := durationOf(rs, fluxcdv1.ReconcileTimeoutAnnotation, resourceSetTimeout)
 	u := engine.Unit{
 		ID: resourceSetID(rs.Namespace, rs.Name), UID: string(rs.UID), Generation: rs.Generation,
-		Requested: rs.Annotations[RequestedAt], Suspended: disabledByAnnotation(rs), Deleting: !rs.DeletionTimestamp.IsZero(),
+		Requested: rs.Annotations[requestedAt], Suspended: disabledByAnnotation(rs), Deleting: !rs.DeletionTimestamp.IsZero(),
 		Target:   target(rs.Namespace, nil, orDefault(rs.Spec.ServiceAccountName, t.DefaultServiceAccount)),
 		Interval: every, RetryInterval: min(every, resourceSetRetry), Timeout: timeout,
 		Prune: true, Force: rs.Annotations[fluxcdv1.ForceAnnotation] == fluxcdv1.EnabledValue, Deletion: engine.DeletionDelete,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,7 +20,7 @@ import (
 // Request asks every unit that is not suspended for a pass, as "flux reconcile" does, and waits until each has
 // had it. It returns those that are not ready then, with why.
 func (m *Migration) Request(ctx context.Context, token string) (unready []string, err error) {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{flux.RequestedAt: token}}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{meta.ReconcileRequestAnnotation: token}}})
 	if err != nil {
 		return nil, fmt.Errorf("encoding a request: %w", err)
 	}
