@@ -39,7 +39,7 @@ func Transient(err error) bool {
 		return true
 	case apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsTooManyRequests(err),
 		apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsConflict(err),
-		apierrors.IsUnauthorized(err), rulesUnread(err),
+		apierrors.IsUnauthorized(err),
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return true
 	case errors.As(err, &network):
@@ -49,10 +49,8 @@ func Transient(err error) bool {
 	return !errors.As(err, &status) && isConnection(err)
 }
 
-// rulesUnread tells that a server has not yet read the roles that it refuses by: it has just begun.
-func rulesUnread(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "RBAC: ") && strings.Contains(err.Error(), "not found")
-}
+// Refused tells whether an error says that the account may not do it.
+func Refused(err error) bool { return apierrors.IsForbidden(err) }
 
 func isConnection(err error) bool {
 	text := err.Error()

@@ -113,6 +113,9 @@ type Failure struct {
 	Message string
 	// Transient failures are tried again soon, others at the retry interval.
 	Transient bool
+	// Refused failures are tried again soon a few times: a server that has just begun refuses what it has not
+	// yet read the rules of.
+	Refused bool
 	// After, when not zero, is how long to wait for that instead.
 	After time.Duration
 	// RetryAt is when the unit is tried again without any change.

@@ -107,13 +107,14 @@ func (r *Runner) count(u *unit, result apply.Result) {
 func failureOf(results []apply.Result) *engine.Failure {
 	const named = 5
 	var texts []string
-	failed, transient := 0, true
+	failed, transient, refused := 0, true, false
 	for _, result := range results {
 		if result.Err == nil {
 			continue
 		}
 		failed++
 		transient = transient && apply.Transient(result.Err)
+		refused = refused || apply.Refused(result.Err)
 		if failed <= named {
 			texts = append(texts, result.Err.Error())
 		}
@@ -125,7 +126,7 @@ func failureOf(results []apply.Result) *engine.Failure {
 	if failed > named {
 		message += fmt.Sprintf("; and %d more", failed-named)
 	}
-	return &engine.Failure{Reason: engine.ReasonFailed, Message: message, Transient: transient}
+	return &engine.Failure{Reason: engine.ReasonFailed, Message: message, Transient: transient, Refused: refused}
 }
 
 // awaitNeeds enters what the objects of the unit need into the indexes, and tells whether some of

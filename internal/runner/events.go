@@ -317,7 +317,7 @@ func (r *Runner) reconnected(cluster string) {
 	r.mail.post(func() {
 		now := time.Now()
 		for id, u := range r.units {
-			if f := u.last.Failure; u.Target.Cluster == cluster && f != nil && f.Transient && f.RetryAt.After(now) {
+			if f := u.last.Failure; u.Target.Cluster == cluster && f != nil && (f.Transient || f.Refused) && f.RetryAt.After(now) {
 				f.RetryAt, u.attempts = now, 0
 				r.mark(id)
 			}

@@ -227,12 +227,12 @@ func terminal(err error) bool {
 
 func buildFailure(err error) engine.Failure {
 	if named := (interface{ Reason() string })(nil); errors.As(err, &named) {
-		return engine.Failure{Reason: named.Reason(), Message: err.Error(), Transient: apply.Transient(err)}
+		return engine.Failure{Reason: named.Reason(), Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
 	}
 	if away := (*unreachable)(nil); errors.As(err, &away) {
 		return engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: true}
 	}
-	return engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Transient: apply.Transient(err)}
+	return engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
 }
 
 // accept enters a rendering: what it was made from, what the unit claims by it, and what it lets
