@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
@@ -86,6 +87,7 @@ type Engine struct {
 	instances                  *instances
 	handover                   *handover
 	providerDesk, instanceDesk *desk
+	receivers                  *receivers
 	desks                      sync.WaitGroup
 }
 
@@ -153,6 +155,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.startReceivers(ctx)
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
 	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
 	return e, e.start(ctx)
@@ -175,6 +178,7 @@ func (e *Engine) start(ctx context.Context) error {
 		go e.simulation.run(ctx)
 	}
 	e.runOperator(ctx)
+	e.desks.Go(func() { e.receivers.desk.run(ctx) })
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
@@ -221,6 +225,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
 	})
 	all.Go(func() error { return e.watchOperator(ctx) })
+	all.Go(func() error { return e.watchReceivers(ctx) })
 	return within(wait, all.Wait)
 }
 
@@ -245,7 +250,7 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 // ours tells whether objects of a kind are served here.
 func (e *Engine) ours(gk schema.GroupKind) bool {
 	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group ||
-		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group
+		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group || gk.Group == notifyv1.GroupVersion.Group
 }
 
 // Nudge has every source fetched at once whose URL matches.

@@ -5,6 +5,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 
@@ -19,6 +20,8 @@ import (
 const (
 	applyManager   = "kustomize-controller"
 	kustomizeField = "gotk-kustomize-controller"
+	notifyManager  = "notification-controller"
+	notifyField    = "gotk-notification-controller"
 	sourceField    = "gotk-source-controller"
 	prefix         = "kustomize.toolkit.fluxcd.io/"
 	nameLabel      = prefix + "name"
@@ -44,6 +47,8 @@ var (
 	helmCharts        = sourcev1.GroupVersion.WithResource("helmcharts")
 	buckets           = sourcev1.GroupVersion.WithResource("buckets")
 
+	receiverResource = notifyv1.GroupVersion.WithResource("receivers")
+
 	artifactGenerators = swapi.GroupVersion.WithResource("artifactgenerators")
 
 	helmReleases    = helmv2.GroupVersion.WithResource("helmreleases")
@@ -67,7 +72,7 @@ func Ownership() cluster.Ownership {
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group, notifyv1.GroupVersion.Group},
 	}
 }
 

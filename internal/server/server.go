@@ -1,4 +1,4 @@
-// Package server answers over HTTP for a running engine: its metrics, and whether it lives and leads.
+// Package server answers over HTTP for a running engine: its metrics, whether it lives and leads, and its hooks.
 //
 // It serves what it is given and knows no engine.
 package server
@@ -58,7 +58,7 @@ func (s *Server) Addr() string { return s.addr }
 // Stop ends the server when its requests are answered, or when ctx ends.
 func (s *Server) Stop(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("stopping the server of metrics: %w", err)
+		return fmt.Errorf("stopping the server at %s: %w", s.addr, err)
 	}
 	return nil
 }
