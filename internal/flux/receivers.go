@@ -107,6 +107,8 @@ func (r *receivers) find(path string) (webhook.Hook, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	h, open := r.hooks[path]
+	// An engine that ends asks nobody for anything any more; the next one does.
+	h.Closed = h.Closed || r.ctx.Err() != nil
 	return h.Hook, open
 }
 

@@ -89,10 +89,11 @@ func (w *world) callHook(ts *testscript.TestScript, path, file string, pairs []s
 		return 0, err
 	}
 	defer answer.Body.Close()
-	if said, err := io.ReadAll(answer.Body); err != nil || len(said) > 0 {
-		return answer.StatusCode, fmt.Errorf("the answer says %q, error %v", said, err)
+	said, err := io.ReadAll(answer.Body)
+	if err == nil && len(said) > 0 {
+		err = fmt.Errorf("the answer says %q", said)
 	}
-	return answer.StatusCode, nil
+	return answer.StatusCode, err
 }
 
 // eventOf waits for an event of an object: "event-of KIND/NAME REGEXP". With "!" it looks once that there is none.
