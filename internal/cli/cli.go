@@ -106,7 +106,7 @@ on a cluster that it brings itself or on any other.
 	g.bind(root)
 	for _, add := range []func(*globals) *cobra.Command{
 		newUp, newGet, newSync, newSuspend, newResume, newTree, newWhy, newEvents, newLogs, newDiff, newRender,
-		newGraph, newSecret, newCluster, newInstall, newUninstall, newMigrate, newCheck, newController, newVersion, newDocs,
+		newGraph, newSecret, newCluster, newInstall, newUninstall, newBootstrap, newMigrate, newCheck, newController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))
 	}

@@ -87,7 +87,7 @@ func runController(ctx context.Context, o controllerOptions) error {
 		Dir: o.dir, StorageURL: strings.TrimSuffix(o.url, "/"), Listen: o.listen, Address: os.Getenv("POD_IP"),
 		LeaseDuration: o.leaseDuration, Patience: o.patience, Install: o.install, Log: log,
 	}
-	cfg.Listen.Metrics = o.serving.metricsAddr
+	cfg.Listen.Metrics, cfg.Listen.Receivers = o.serving.metricsAddr, o.serving.receiverAddr
 	if cfg.Cluster, err = o.ownCluster(); err != nil {
 		return err
 	}

@@ -51,7 +51,8 @@ func (s *system) findRoot() (flux.Root, error) {
 		return remoteRoot(s.options.path, s.options.branch, s.options.root)
 	}
 	root := flux.Root{
-		URL: s.server.URL(repository), Branch: s.mirror.Branch(), Username: gitUser, Password: s.token, For: s.mirror.Root(),
+		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(),
+		Credentials: map[string][]byte{"username": []byte(gitUser), "password": []byte(s.token)},
 	}
 	name := filepath.Join(s.mirror.Root(), filepath.FromSlash(s.layout.Root))
 	info, err := os.Stat(name)
@@ -75,8 +76,9 @@ func remoteRoot(address, branch, dir string) (flux.Root, error) {
 	}
 	root := flux.Root{Branch: branch, Path: path.Join(".", path.Clean("/"+dir))}
 	if u.User != nil {
-		root.Username = u.User.Username()
-		root.Password, _ = u.User.Password()
+		if password, given := u.User.Password(); given {
+			root.Credentials = map[string][]byte{"username": []byte(u.User.Username()), "password": []byte(password)}
+		}
 		u.User = nil
 	}
 	root.URL = u.String()

@@ -22,11 +22,13 @@ type serving struct {
 	selector    string
 	insecureTLS bool
 	metricsAddr string
-	rewrite     []string
-	rewrites    source.Rewrites
-	gates       map[string]string
-	serve       []string
-	groups      flux.Groups
+	// receiverAddr is where the hooks of Receivers are served; empty serves none.
+	receiverAddr string
+	rewrite      []string
+	rewrites     source.Rewrites
+	gates        map[string]string
+	serve        []string
+	groups       flux.Groups
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
@@ -40,6 +42,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "fetch from elsewhere: FROM=TO, both beginnings of URLs, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
 	f.StringToStringVar(&s.gates, "feature-gates", nil, "gates of the upstream: "+strictGate+"=false makes variables empty that are not defined")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
+	f.StringVar(&s.receiverAddr, "receiver-addr", "", "take the requests for Receivers at this address, such as :9292")
 }
 
 // check tells what is wrong with the flags.

@@ -42,6 +42,8 @@ type system struct {
 	// metrics and endpoints are nil unless they are asked for.
 	metrics   *meter.Metrics
 	endpoints *server.Server
+	// receivers is nil unless requests are taken.
+	receivers *server.Server
 	layout    flux.Layout
 	ageKey    []byte
 	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
@@ -61,7 +63,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.foresee, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.install, s.watch,
+		s.locate, s.foresee, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.watch,
 		s.warn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
@@ -253,6 +255,9 @@ func (s *system) stop(ctx context.Context) error {
 	s.leader.end(stopTimeout)
 	if s.endpoints != nil {
 		errs = append(errs, s.endpoints.Stop(ctx))
+	}
+	if s.receivers != nil {
+		errs = append(errs, s.receivers.Stop(ctx))
 	}
 	if s.log != nil {
 		errs = append(errs, s.log.close())

@@ -26,8 +26,9 @@ import (
 
 // Addresses are where a replica listens. Port 0 takes a free one; what is empty is not served.
 type Addresses struct {
-	// Metrics serves /metrics, Health /healthz and /readyz, Storage the artifacts of sources.
-	Metrics, Health, Storage string
+	// Metrics serves /metrics, Health /healthz and /readyz, Storage the artifacts of sources, Receivers the hooks
+	// of Receivers.
+	Metrics, Health, Storage, Receivers string
 }
 
 // Config is what a replica needs.
@@ -62,7 +63,7 @@ type Controller struct {
 	masters *flux.Masters
 	state   state
 
-	storage, health, scrape *server.Server
+	servers []*server.Server
 }
 
 // Run runs a replica until ctx ends, and then lets go of the lease.
@@ -97,32 +98,38 @@ func Start(ctx context.Context, cfg Config) (*Controller, error) {
 
 // listen opens the ports.
 func (c *Controller) listen(ctx context.Context) error {
-	artifacts := standby{peer: c.peer, port: cfgPort(c.cfg.Listen.Storage), local: func() http.Handler {
-		if c.state.serving() == nil {
-			return nil
-		}
-		return c.store
-	}}
+	to := c.cfg.Listen
 	for _, one := range []struct {
 		name, addr string
 		handler    http.Handler
-		to         **server.Server
+		start      func(string, http.Handler) (*server.Server, error)
 	}{
-		{"metrics", c.cfg.Listen.Metrics, server.Metrics(c.metrics.Handler()), &c.scrape},
-		{"health", c.cfg.Listen.Health, server.Health(c.alive, c.state.ready), &c.health},
-		{"storage", c.cfg.Listen.Storage, artifacts, &c.storage},
+		{"metrics", to.Metrics, server.Metrics(c.metrics.Handler()), server.Start},
+		{"health", to.Health, server.Health(c.alive, c.state.ready), server.Start},
+		{"storage", to.Storage, c.shared(to.Storage, func(*flux.Engine) http.Handler { return c.store }), server.Start},
+		{"receivers", to.Receivers, c.shared(to.Receivers, (*flux.Engine).Hooks), server.StartHooks},
 	} {
 		if one.addr == "" {
 			continue
 		}
-		started, err := server.Start(one.addr, one.handler)
+		started, err := one.start(one.addr, one.handler)
 		if err != nil {
 			return errors.Join(fmt.Errorf("serving %s: %w", one.name, err), c.stop(ctx))
 		}
-		*one.to = started
+		c.servers = append(c.servers, started)
 		c.cfg.Log.Info("listening", "what", one.name, "address", started.Addr())
 	}
 	return nil
+}
+
+// shared serves from the engine of this replica, or from whichever other one serves.
+func (c *Controller) shared(addr string, of func(*flux.Engine) http.Handler) http.Handler {
+	return standby{peer: c.peer, port: portOf(addr), local: func() http.Handler {
+		if e := c.state.serving(); e != nil {
+			return of(e)
+		}
+		return nil
+	}}
 }
 
 // stopTimeout bounds how long open requests are waited for.
@@ -132,10 +139,8 @@ func (c *Controller) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	var errs []error
-	for _, s := range []*server.Server{c.storage, c.scrape, c.health} {
-		if s != nil {
-			errs = append(errs, s.Stop(ctx))
-		}
+	for _, s := range c.servers {
+		errs = append(errs, s.Stop(ctx))
 	}
 	if c.cfg.Tracer != nil {
 		if err := c.cfg.Tracer.Stop(ctx); err != nil {

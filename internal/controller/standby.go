@@ -38,8 +38,8 @@ func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-// cfgPort is the port of an address.
-func cfgPort(address string) string {
+// portOf is the port of an address.
+func portOf(address string) string {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return ""

@@ -89,6 +89,7 @@ type Engine struct {
 	instances                  *instances
 	handover                   *handover
 	providerDesk, instanceDesk *desk
+	receivers                  *receivers
 	desks                      sync.WaitGroup
 }
 
@@ -156,6 +157,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.startReceivers(ctx)
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
 	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
 	return e, e.start(ctx)
@@ -178,6 +180,7 @@ func (e *Engine) start(ctx context.Context) error {
 		go e.simulation.run(ctx)
 	}
 	e.runOperator(ctx)
+	e.desks.Go(func() { e.receivers.desk.run(ctx) })
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	go func() {
@@ -239,6 +242,9 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	}
 	if serve.serves(operatorGroup) {
 		all.Go(func() error { return e.watchOperator(ctx) })
+	}
+	if serve.serves(notificationGroup) {
+		all.Go(func() error { return e.watchReceivers(ctx) })
 	}
 	return within(wait, all.Wait)
 }

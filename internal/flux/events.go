@@ -30,6 +30,7 @@ type events struct {
 	helm        record.EventRecorder
 	watcher     record.EventRecorder
 	operator    record.EventRecorder
+	notify      record.EventRecorder
 }
 
 // maxEvent is the longest message that the API takes.
@@ -54,6 +55,7 @@ func newEvents(client kubernetes.Interface) (events, error) {
 		helm:      b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
 		watcher:   b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
 		operator:  b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
+		notify:    b.NewRecorder(s, corev1.EventSource{Component: notifyManager}),
 	}, nil
 }
 
@@ -68,6 +70,8 @@ func (e events) emit(o runtime.Object, kind, reason, message string, annotations
 		recorder = e.watcher
 	case *fluxcdv1.ResourceSet, *fluxcdv1.ResourceSetInputProvider, *fluxcdv1.FluxInstance:
 		recorder = e.operator
+	case *notifyv1.Receiver:
+		recorder = e.notify
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {

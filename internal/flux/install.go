@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -41,18 +42,23 @@ type Root struct {
 	Path string
 	// Objects are applied as they are, instead of a root unit.
 	Objects []*unstructured.Unstructured
-	// Username and Password are written into the Secret of the source, if there are any.
-	Username, Password string
-	// AgeKey is written into the Secret sops-age, and the root decrypts with it.
-	AgeKey []byte
-	// For says what the root was made for; a root made for something else is refused.
+	// Credentials are written into the Secret of the source, if there are any.
+	Credentials map[string][]byte
+	// AgeKey is written into the Secret AgeSecret, and the root decrypts with it; with Decrypts it does so with
+	// what is there already.
+	AgeKey   []byte
+	Decrypts bool
+	// Interval is how often the source is looked at, one minute when it is zero.
+	Interval time.Duration
+	// For says what the root was made for by up; a root made for something else is refused. It is empty for
+	// a root that is to stay, which is refused when there is one of another repository or directory.
 	For string
 }
 
-// ageSecret is the Secret that repositories expect their age key in.
-const ageSecret = "sops-age"
+// AgeSecret is the Secret that repositories expect their age key in.
+const AgeSecret = "sops-age"
 
-// ErrForeignRoot is returned when the cluster has a root that was not made by up.
+// ErrForeignRoot is returned when the cluster has another root.
 var ErrForeignRoot = errors.New("the cluster has a root already")
 
 // Install makes the cluster ready for an Engine: the definitions of the kinds that it serves and the
@@ -141,7 +147,7 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 	if err := refuseForeign(ctx, client, root); err != nil {
 		return err
 	}
-	objects, err := rootObjects(root)
+	objects, err := RootObjects(root)
 	if err != nil {
 		return err
 	}
@@ -188,6 +194,12 @@ func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) err
 			return fmt.Errorf("looking for a root: %w", err)
 		}
 		made, ours := u.GetAnnotations()[madeBy]
+		if root.For == "" {
+			if err := root.sameAs(u, ours); err != nil {
+				return err
+			}
+			continue
+		}
 		if !ours {
 			return fmt.Errorf("%w: %s was not made by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
 		}
@@ -199,26 +211,45 @@ func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) err
 	return nil
 }
 
-// rootObjects are the objects of a root, in the order in which they are made.
-func rootObjects(root Root) ([]*unstructured.Unstructured, error) {
+// sameAs refuses an object of a root that is not of this repository, or directory.
+func (root Root) sameAs(u *unstructured.Unstructured, fromUp bool) error {
+	url, _, _ := unstructured.NestedString(u.Object, "spec", "url")
+	dir, _, _ := unstructured.NestedString(u.Object, "spec", "path")
+	switch {
+	case fromUp:
+		return fmt.Errorf("%w: %s was made by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
+	case url != "" && url != root.URL:
+		return fmt.Errorf("%w: %s has spec.url %q; delete it first to connect the cluster to another repository", ErrForeignRoot, engine.IDOf(u), url)
+	case dir != "" && path.Clean("/"+dir) != path.Clean("/"+root.Path):
+		return fmt.Errorf("%w: %s has spec.path %q; delete it first to begin with another directory", ErrForeignRoot, engine.IDOf(u), dir)
+	}
+	return nil
+}
+
+// RootObjects are the objects of a root, in the order in which they are made.
+func RootObjects(root Root) ([]*unstructured.Unstructured, error) {
 	var typed []runtime.Object
-	meta0 := metav1.ObjectMeta{Name: System, Namespace: Namespace, Annotations: map[string]string{madeBy: root.For}}
+	meta0 := metav1.ObjectMeta{Name: System, Namespace: Namespace}
+	if root.For != "" {
+		meta0.Annotations = map[string]string{madeBy: root.For}
+	}
+	if root.Interval == 0 {
+		root.Interval = time.Minute
+	}
 	repo := &sourcev1.GitRepository{
 		TypeMeta:   metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.GitRepositoryKind},
 		ObjectMeta: meta0,
 		Spec: sourcev1.GitRepositorySpec{
-			URL: root.URL, Interval: metav1.Duration{Duration: time.Minute},
+			URL: root.URL, Interval: metav1.Duration{Duration: root.Interval},
 			Reference: &sourcev1.GitRepositoryRef{Branch: root.Branch},
 		},
 	}
-	if root.Password != "" {
+	if len(root.Credentials) > 0 {
 		repo.Spec.SecretRef = &meta.LocalObjectReference{Name: System}
-		typed = append(typed, secret(System, map[string][]byte{
-			"username": []byte(root.Username), "password": []byte(root.Password),
-		}))
+		typed = append(typed, secret(System, root.Credentials))
 	}
 	if len(root.AgeKey) > 0 {
-		typed = append(typed, secret(ageSecret, map[string][]byte{"age.agekey": root.AgeKey}))
+		typed = append(typed, secret(AgeSecret, map[string][]byte{"age.agekey": root.AgeKey}))
 	}
 	typed = append(typed, repo)
 	if root.Path != "" {
@@ -246,8 +277,8 @@ func rootUnit(root Root, m metav1.ObjectMeta) *kustomizev1.Kustomization {
 			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.GitRepositoryKind, Name: System},
 		},
 	}
-	if len(root.AgeKey) > 0 {
-		ks.Spec.Decryption = &kustomizev1.Decryption{Provider: "sops", SecretRef: &meta.LocalObjectReference{Name: ageSecret}}
+	if len(root.AgeKey) > 0 || root.Decrypts {
+		ks.Spec.Decryption = &kustomizev1.Decryption{Provider: "sops", SecretRef: &meta.LocalObjectReference{Name: AgeSecret}}
 	}
 	return ks
 }

@@ -6,6 +6,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 
@@ -20,6 +21,8 @@ import (
 const (
 	applyManager   = "kustomize-controller"
 	kustomizeField = "gotk-kustomize-controller"
+	notifyManager  = "notification-controller"
+	notifyField    = "gotk-notification-controller"
 	sourceField    = "gotk-source-controller"
 	prefix         = "kustomize.toolkit.fluxcd.io/"
 	nameLabel      = prefix + "name"
@@ -44,6 +47,8 @@ var (
 	helmRepositories  = sourcev1.GroupVersion.WithResource("helmrepositories")
 	helmCharts        = sourcev1.GroupVersion.WithResource("helmcharts")
 	buckets           = sourcev1.GroupVersion.WithResource("buckets")
+
+	receiverResource = notifyv1.GroupVersion.WithResource("receivers")
 
 	artifactGenerators = swapi.GroupVersion.WithResource("artifactgenerators")
 

@@ -66,7 +66,7 @@ func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions
 		done: map[engine.UnitID]bool{}, replaced: replacedObject(Groups{}, logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
 	}
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
-	objects, err := rootObjects(root)
+	objects, err := RootObjects(root)
 	if err != nil {
 		return nil, err
 	}

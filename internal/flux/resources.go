@@ -6,6 +6,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -44,6 +45,12 @@ func (e *Engine) Resources() []meter.Resource {
 	}
 	for _, o := range e.instances.all() {
 		list = append(list, operatorMeter(fluxcdv1.FluxInstanceKind, o, o.Status.Conditions, o.Status.LastAppliedRevision))
+	}
+	for _, o := range e.receivers.all() {
+		list = append(list, meter.Resource{
+			Group: receiverResource.Group, Version: receiverResource.Version, Kind: notifyv1.ReceiverKind,
+			Namespace: o.Namespace, Name: o.Name, Ready: readyOf(o.Status.Conditions), Suspended: o.Spec.Suspend,
+		})
 	}
 	for _, o := range e.sources.all() {
 		kind, status := o.kind(), o.status()

@@ -45,8 +45,15 @@ func CompileHealth(text string) (*Expr, error) {
 }
 
 // CompileReady compiles an expression over dep and self, two objects of the cluster.
-func CompileReady(text string) (*Expr, error) {
-	env, err := environment(cel.Variable("dep", cel.DynType), cel.Variable("self", cel.DynType))
+func CompileReady(text string) (*Expr, error) { return Compile(text, "dep", "self") }
+
+// Compile compiles an expression over variables, of which nothing but the names is known.
+func Compile(text string, names ...string) (*Expr, error) {
+	vars := make([]cel.EnvOption, 0, len(names))
+	for _, name := range names {
+		vars = append(vars, cel.Variable(name, cel.DynType))
+	}
+	env, err := environment(vars...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,5 +95,6 @@ func (e *Expr) Ready(dep, self map[string]any) (bool, error) {
 	return e.bool(map[string]any{"dep": dep, "self": self})
 }
 
-// Holds evaluates an expression made by CompileHealth over the fields of an object.
+// Holds evaluates an expression made by CompileHealth over the fields of an object, or one made by Compile over
+// the values of its variables.
 func (e *Expr) Holds(fields map[string]any) (bool, error) { return e.bool(fields) }

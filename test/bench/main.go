@@ -111,7 +111,7 @@ func (r *run) measure(ctx context.Context) error {
 	}
 	cpu, began := cpuTime(), time.Now()
 	err = flux.PutRoot(ctx, r.kit.Config, flux.Root{
-		URL: r.kit.Git.URL("bench"), Branch: "main", Path: "flux", Username: kit.User, Password: kit.Token, For: "bench",
+		URL: r.kit.Git.URL("bench"), Branch: "main", Path: "flux", Credentials: map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)}, For: "bench",
 	})
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (b releases) measure(ctx context.Context) error {
 	}
 	cpu, began := cpuTime(), time.Now()
 	err = flux.PutRoot(ctx, k.Config, flux.Root{
-		URL: k.Git.URL("bench"), Branch: "main", Path: "flux", Username: kit.User, Password: kit.Token, For: "bench",
+		URL: k.Git.URL("bench"), Branch: "main", Path: "flux", Credentials: map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)}, For: "bench",
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -51,6 +53,9 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.charts.Stop(context.WithoutCancel(t.Context())) })
+	hooks := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { k.Engine.Hooks().ServeHTTP(rw, r) }))
+	t.Cleanup(hooks.Close)
+	w.hooks = hooks.URL
 	for _, dir := range scriptDirs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
@@ -87,6 +92,8 @@ type world struct {
 	buckets  *kit.Buckets
 	charts   *kit.Charts
 	count    atomic.Int64
+	// hooks is the URL of the hooks of receivers.
+	hooks string
 }
 
 // setup gives a script a namespace and a repository of its own.
@@ -120,6 +127,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "helm": w.helmCommand,
+		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
 	}
 }
 

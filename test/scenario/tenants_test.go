@@ -64,6 +64,7 @@ func TestClosedDown(t *testing.T) {
 		fmt.Sprintf(tenantUnit, "remote", "name: repo", "")+
 		fmt.Sprintf(tenantUnit, "sharded", "name: repo", "other")+
 		strings.Replace(fmt.Sprintf(tenantUnit, "after", "name: repo", ""), "spec: {", "spec: {dependsOn: [{name: sharded}], ", 1))
+	writeFile(t, filepath.Join(repo, "cluster", "receivers.yaml"), tenantReceivers)
 	writeFile(t, filepath.Join(repo, "after", "x.yaml"), config("after", "team"))
 	keyFile := sealed(t, filepath.Join(repo, "own", "sealed.yaml"), config("sealed", "team"))
 	writeFile(t, filepath.Join(repo, "own", "x.yaml"), config("own", "team"))
@@ -94,7 +95,8 @@ func TestClosedDown(t *testing.T) {
 
 	p := run(t, "up", repo, "--path", "cluster", "--ephemeral", "--state-dir", dir,
 		"--default-service-account", "tenant", "--no-cross-namespace-refs", "--no-remote-bases",
-		"--rewrite", "oci://registry.example/team/=oci://"+mirror.Host+"/", "--age-key-file", keyFile, "--sops-age-secret", "sops-age", "--watch-label-selector", "shard!=other", "--metrics-addr", "127.0.0.1:0")
+		"--rewrite", "oci://registry.example/team/=oci://"+mirror.Host+"/", "--age-key-file", keyFile, "--sops-age-secret", "sops-age", "--watch-label-selector", "shard!=other", "--metrics-addr", "127.0.0.1:0",
+		"--receiver-addr", "127.0.0.1:0")
 	kubeconfig := filepath.Join(dir, "ephemeral", "kubeconfig")
 	client := clientOf(t, kubeconfig)
 	rest, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -134,6 +136,7 @@ func TestClosedDown(t *testing.T) {
 		t.Errorf("a unit of another shard is served: %v, error %v", u.Object["status"], err)
 	}
 	metricsOf(t, p)
+	receiversOf(t, p, dyn)
 	// The engine of the other shard says that its unit is ready.
 	_, err = units.Patch(t.Context(), "sharded", types.MergePatchType,
 		[]byte(`{"status":{"observedGeneration":1,"conditions":[{"type":"Ready","status":"True","reason":"Ok","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`),

@@ -1,0 +1,144 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/webhook"
+)
+
+// receiverFinding is how a Receiver was found: invalid, without a token, suspended, or with a path.
+type receiverFinding struct {
+	invalid       engine.Invalid
+	missing, path string
+	suspended     bool
+}
+
+// report opens or closes the hook of a Receiver, and writes down how it stands.
+func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
+	o, there := r.get(id)
+	if !there || o.DeletionTimestamp != nil {
+		r.open(id, "", webhook.Hook{})
+		r.tokens.forget(id)
+		delete(r.plans, id)
+		if !there {
+			return nil
+		}
+		return setNamedFinalizer(ctx, r.client.Resource(receiverResource).Namespace(o.Namespace), o, notifyv1.NotificationFinalizer, false)
+	}
+	began := time.Now()
+	plan := r.plan(id, o)
+	found := receiverFinding{invalid: firstOf(plan.invalid, r.policies.now().deniedReceiver(plan)), suspended: o.Spec.Suspend}
+	hook := webhook.Hook{Name: id.String(), Closed: true}
+	switch {
+	case found.suspended || found.invalid.Message != "":
+		// Whoever knows the path is told to come again later.
+		r.open(id, o.Status.WebhookPath, hook)
+	default:
+		token, missing := r.tokens.token(id, types.NamespacedName{Namespace: o.Namespace, Name: o.Spec.SecretRef.Name})
+		if token == "" && missing == "" {
+			r.open(id, o.Status.WebhookPath, hook)
+			return nil
+		}
+		if found.missing = missing; missing == "" {
+			found.path = o.GetWebhookPath(token)
+			hook.Closed, hook.Type, hook.Token, hook.Events = false, o.Spec.Type, token, o.Spec.Events
+			hook.Deliver = func(_ context.Context, d webhook.Delivery) error { return r.deliver(id, plan, d) }
+		}
+		r.open(id, found.path, hook)
+	}
+	after := receiverStatus(o, found, time.Now())
+	if err := r.patch(ctx, id, o, after); err != nil {
+		return err
+	}
+	if r.passed != nil {
+		r.passed(id.Kind, id.Namespace, id.Name, time.Since(began), found.path != "")
+	}
+	return nil
+}
+
+// plan is what a Receiver declares; its expressions are compiled once for each generation.
+func (r *receivers) plan(id engine.UnitID, o *notifyv1.Receiver) receiverPlan {
+	p, known := r.plans[id]
+	if !known || p.uid != o.UID || p.generation != o.Generation {
+		p = planReceiver(o)
+		r.plans[id] = p
+	}
+	return p
+}
+
+// receiverStatus is the status of a Receiver that was found like that.
+func receiverStatus(o *notifyv1.Receiver, found receiverFinding, now time.Time) notifyv1.ReceiverStatus {
+	after := *o.Status.DeepCopy()
+	if requested := o.Annotations[requestedAt]; requested != "" {
+		after.LastHandledReconcileAt = requested
+	}
+	if found.suspended {
+		return after
+	}
+	c := &conditions{list: after.Conditions, generation: o.Generation, now: metav1.NewTime(now.Truncate(time.Second))}
+	switch {
+	case found.invalid.Message != "":
+		c.drop(conditionReconciling)
+		c.set(conditionReady, metav1.ConditionFalse, found.invalid.Reason, found.invalid.Message)
+		c.set(conditionStalled, metav1.ConditionTrue, found.invalid.Reason, found.invalid.Message)
+		after.ObservedGeneration = o.Generation
+	case found.missing != "":
+		c.drop(conditionStalled)
+		c.set(conditionReady, metav1.ConditionFalse, notifyv1.TokenNotFoundReason, found.missing)
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, found.missing)
+		after.WebhookPath = ""
+	default:
+		c.drop(conditionReconciling, conditionStalled)
+		c.set(conditionReady, metav1.ConditionTrue, meta.SucceededReason, "Receiver initialized for path: "+found.path)
+		after.WebhookPath, after.ObservedGeneration = found.path, o.Generation
+	}
+	after.Conditions = c.sorted()
+	return after
+}
+
+// patch writes the status of a Receiver, if it changed, and tells of it by an event.
+func (r *receivers) patch(ctx context.Context, id engine.UnitID, o *notifyv1.Receiver, after notifyv1.ReceiverStatus) error {
+	patch, err := statusPatch(o.Status, after)
+	if err != nil || patch == nil {
+		return err
+	}
+	u, err := r.client.Resource(receiverResource).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, patch, patchAs(notifyField), "status")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of %s: %w", id, err)
+	}
+	if _, err := r.put(u); err != nil {
+		return err
+	}
+	r.tell(o, after)
+	return nil
+}
+
+// tell emits an event when a Receiver says something else of itself. The path is not for everybody's eyes.
+func (r *receivers) tell(o *notifyv1.Receiver, after notifyv1.ReceiverStatus) {
+	was, is := (&conditions{list: o.Status.Conditions}).get(conditionReady), (&conditions{list: after.Conditions}).get(conditionReady)
+	if is == nil || was != nil && was.Status == is.Status && was.Message == is.Message && was.ObservedGeneration == is.ObservedGeneration {
+		return
+	}
+	if is.Status != metav1.ConditionTrue {
+		r.events.emit(o, corev1.EventTypeWarning, is.Reason, is.Message, nil)
+		return
+	}
+	message := "Reconciliation finished, requests are taken"
+	if len(o.Spec.Events) > 0 && !webhook.NamesEvents(o.Spec.Type) {
+		message += fmt.Sprintf("; requests of type %s name no event, so spec.events filters none of them", o.Spec.Type)
+	}
+	r.events.emit(o, corev1.EventTypeNormal, is.Reason, message, nil)
+}
