@@ -16,10 +16,11 @@ var arrows = map[string][]string{
 	"internal/cli":                        {"internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},
+	"internal/images":                     {"internal/resourceset"},
 	"api/fluxcd/v1":                       {},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
-	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "api/fluxcd/v1"},
+	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/images", "api/fluxcd/v1"},
 	"deploy":                  {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},
@@ -68,10 +69,13 @@ var guarded = map[string][]string{
 	"github.com/Masterminds/sprig/":           {"internal/resourceset"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
 	"github.com/argoproj/":                    {"internal/simulate"},
+
+	"github.com/fluxcd/image-reflector-controller/":  {"internal/flux"},
+	"github.com/fluxcd/image-automation-controller/": {"internal/flux"},
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/simulate"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}
