@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
@@ -85,6 +86,7 @@ type Engine struct {
 	sets                       *resourceSets
 	instances                  *instances
 	handover                   *handover
+	images                     *imageKeeper
 	providerDesk, instanceDesk *desk
 	desks                      sync.WaitGroup
 }
@@ -112,7 +114,6 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
 	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
-	e.policies.changed = e.redeclare
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -131,6 +132,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
 	e.startOperator()
+	e.images = newImageKeeper(e)
 	renderer := render.New()
 	e.releases = newReleases()
 	e.releases.renderer = renderer
@@ -145,13 +147,21 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		UnitKinds: map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true, resourceSetKind: true},
 		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
 	})
-	e.sources.notify = e.runner.SourceChanged
+	e.sources.notify = func(id engine.SourceID) {
+		e.runner.SourceChanged(id)
+		e.images.sourceChanged(ctx, id)
+	}
+	e.policies.changed = func() {
+		e.redeclare()
+		e.images.wakeAll(ctx)
+	}
 	e.cluster, err = cluster.Connect(cfg.Cluster, "", Ownership(), e.runner)
 	if err != nil {
 		return nil, err
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.images.client = e.cluster.Dynamic
 	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
 	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
@@ -183,6 +193,7 @@ func (e *Engine) start(ctx context.Context) error {
 		e.recovery.running.Wait()
 		e.charts.wg.Wait()
 		e.desks.Wait()
+		e.images.wait()
 		close(e.swept)
 	}()
 	return nil
@@ -221,6 +232,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
 	})
 	all.Go(func() error { return e.watchOperator(ctx) })
+	all.Go(func() error { return e.watchImages(ctx) })
 	return within(wait, all.Wait)
 }
 
@@ -245,7 +257,8 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 // ours tells whether objects of a kind are served here.
 func (e *Engine) ours(gk schema.GroupKind) bool {
 	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group ||
-		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group
+		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group ||
+		gk.Group == imagev1.GroupVersion.Group
 }
 
 // Nudge has every source fetched at once whose URL matches.

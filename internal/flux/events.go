@@ -30,6 +30,8 @@ type events struct {
 	helm        record.EventRecorder
 	watcher     record.EventRecorder
 	operator    record.EventRecorder
+	reflector   record.EventRecorder
+	automation  record.EventRecorder
 }
 
 // maxEvent is the longest message that the API takes.
@@ -54,6 +56,9 @@ func newEvents(client kubernetes.Interface) (events, error) {
 		helm:      b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
 		watcher:   b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
 		operator:  b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
+
+		reflector:  b.NewRecorder(s, corev1.EventSource{Component: reflectorManager}),
+		automation: b.NewRecorder(s, corev1.EventSource{Component: automationManager}),
 	}, nil
 }
 
@@ -68,6 +73,10 @@ func (e events) emit(o runtime.Object, kind, reason, message string, annotations
 		recorder = e.watcher
 	case *fluxcdv1.ResourceSet, *fluxcdv1.ResourceSetInputProvider, *fluxcdv1.FluxInstance:
 		recorder = e.operator
+	case *imagev1.ImageRepository, *imagev1.ImagePolicy:
+		recorder = e.reflector
+	case *autov1.ImageUpdateAutomation:
+		recorder = e.automation
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {
