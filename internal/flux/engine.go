@@ -232,7 +232,9 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return e.cluster.Watch(ctx, helmReleases, e.cfg.Selector, cluster.Sink{Put: e.putRelease(ctx), Dropped: e.dropRelease})
 	})
 	all.Go(func() error { return e.watchOperator(ctx) })
-	all.Go(func() error { return e.watchImages(ctx) })
+	if e.simulation == nil {
+		all.Go(func() error { return e.watchImages(ctx) })
+	}
 	return within(wait, all.Wait)
 }
 
@@ -258,7 +260,7 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 func (e *Engine) ours(gk schema.GroupKind) bool {
 	return gk == kustomizationKind || gk == helmReleaseKind || gk.Group == sourcev1.GroupVersion.Group ||
 		gk.Group == resourceSetKind.Group || gk.Group == swapi.GroupVersion.Group ||
-		gk.Group == imagev1.GroupVersion.Group
+		gk.Group == imagev1.GroupVersion.Group && e.simulation == nil
 }
 
 // Nudge has every source fetched at once whose URL matches.

@@ -36,6 +36,9 @@ func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPa
 	case a.Spec.Suspend:
 		return forever
 	}
+	if k.sources.waitListed(ctx) != nil {
+		return forever
+	}
 	repo, revision := k.repositoryFor(a)
 	policies, badSelector := k.selected(a)
 	inputs := fmt.Sprintf("%t %s", k.rules.now().NoCrossNamespaceRefs, describe(policies))

@@ -37,20 +37,14 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 	case p.Spec.Suspend:
 		return forever
 	}
-	from := scannedBy(p)
-	repo, exists := k.repositories.get(from)
-	tags := k.scanned(from)
-	inputs := fmt.Sprintf("%t %t %t %s %s", k.rules.now().NoCrossNamespaceRefs, exists, tags.known, tags.tags.Revision(), tags.failure)
-	if exists {
-		inputs += fmt.Sprintf(" %s %d", repo.UID, repo.Generation)
-	}
+	tags := k.scanned(scannedBy(p))
+	inputs, known := k.choice(p, tags)
 	now := lookAt(p, inputs)
+	if !known {
+		return forever
+	}
 	if wait := last.rest(now); wait > 0 {
 		return wait
-	}
-	if exists && !tags.known && tags.failure == "" && !repo.Spec.Suspend {
-		// The first scan wakes it.
-		return forever
 	}
 	began := time.Now()
 	after := p.DeepCopy()
@@ -79,6 +73,17 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 		return last.passed(now, interval)
 	}
 	return last.passed(now, forever)
+}
+
+// choice is what a policy chooses by, beside its own declaration; known is false until the first scan, which
+// wakes it.
+func (k *imageKeeper) choice(p *imagev1.ImagePolicy, tags scan) (inputs string, known bool) {
+	repo, exists := k.repositories.get(scannedBy(p))
+	inputs = fmt.Sprintf("%t %t %t %s %s", k.rules.now().NoCrossNamespaceRefs, exists, tags.known, tags.tags.Revision(), tags.failure)
+	if !exists {
+		return inputs, true
+	}
+	return inputs + fmt.Sprintf(" %s %d", repo.UID, repo.Generation), tags.known || tags.failure != "" || repo.Spec.Suspend
 }
 
 // elect selects the image, and enters it into the status.

@@ -126,7 +126,9 @@ func (r *imageRun) edit(ctx context.Context) (source.GitEdit, *verdict) {
 	options, err := k.sources.options(ctx, r.repo)
 	if err != nil {
 		v := runFailure(fmt.Errorf("failed configuring source manager: %w", err))
-		v.reason = autov1.SourceManagerFailedReason
+		if !v.stalled {
+			v.reason = autov1.SourceManagerFailedReason
+		}
 		return source.GitEdit{}, &v
 	}
 	ref := r.repo.Spec.Reference
@@ -233,7 +235,7 @@ func runFailure(err error) verdict {
 	case errors.Is(err, images.ErrRemovedField):
 		v.reason, v.stalled = autov1.RemovedTemplateFieldReason, true
 	case errors.As(err, &message):
-		v.reason = autov1.UpdateFailedReason
+		v.reason, v.stalled = autov1.UpdateFailedReason, true
 	case errors.As(err, &unsupported):
 		v.reason, v.stalled = engine.ReasonUnsupported, true
 	}

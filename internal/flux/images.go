@@ -72,8 +72,8 @@ func newImageKeeper(e *Engine) *imageKeeper {
 		policies:     newRegistry[imagev1.ImagePolicy](imagev1.ImagePolicyKind),
 		automations:  newRegistry[autov1.ImageUpdateAutomation](autov1.ImageUpdateAutomationKind),
 	}
-	if e.cfg.Rewrite != nil || e.cfg.Simulate != nil {
-		k.unpushed = "what is shown here is a working copy, or a simulation, so nothing is committed or pushed"
+	if e.cfg.Rewrite != nil {
+		k.unpushed = "a working copy is shown here, so nothing is committed or pushed"
 	}
 	k.scanning, k.choosing, k.updating = newRounds(k.scan), newRounds(k.choose), newRounds(k.update)
 	return k

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/meter"
 )
 
 // watchImages begins with the repositories, so that policies find them.
@@ -104,6 +105,26 @@ func (k *imageKeeper) enterAutomation(ctx context.Context, u *unstructured.Unstr
 func (k *imageKeeper) dropAutomation(_ context.Context, id engine.UnitID) {
 	k.automations.drop(id)
 	k.updating.end(id)
+}
+
+// meters are where the objects stand that are about images.
+func (k *imageKeeper) meters() []meter.Resource {
+	var list []meter.Resource
+	add := func(kind string, o metav1.Object, conditions []metav1.Condition, suspended bool, r meter.Resource) {
+		r.Group, r.Version, r.Kind = imagev1.GroupVersion.Group, imagev1.GroupVersion.Version, kind
+		r.Namespace, r.Name, r.Ready, r.Suspended = o.GetNamespace(), o.GetName(), readyOf(conditions), suspended
+		list = append(list, r)
+	}
+	for _, o := range k.repositories.all() {
+		add(imagev1.ImageRepositoryKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{URL: o.Spec.Image})
+	}
+	for _, o := range k.policies.all() {
+		add(imagev1.ImagePolicyKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{Source: o.Spec.ImageRepositoryRef.Name})
+	}
+	for _, o := range k.automations.all() {
+		add(autov1.ImageUpdateAutomationKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{Source: o.Spec.SourceRef.Name})
+	}
+	return list
 }
 
 // difference is a merge patch that makes one map the other, at every depth.

@@ -73,7 +73,7 @@ func Ownership() cluster.Ownership {
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group, imagev1.GroupVersion.Group},
 	}
 }
 

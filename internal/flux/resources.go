@@ -45,6 +45,7 @@ func (e *Engine) Resources() []meter.Resource {
 	for _, o := range e.instances.all() {
 		list = append(list, operatorMeter(fluxcdv1.FluxInstanceKind, o, o.Status.Conditions, o.Status.LastAppliedRevision))
 	}
+	list = append(list, e.images.meters()...)
 	for _, o := range e.sources.all() {
 		kind, status := o.kind(), o.status()
 		r := meter.Resource{
