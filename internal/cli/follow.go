@@ -113,7 +113,7 @@ func stateOf(u *unstructured.Unstructured) runner.State {
 	s.Revision, _, _ = unstructured.NestedString(u.Object, "status", "lastAppliedRevision")
 	for _, e := range flux.HeldBy(u) {
 		s.Objects++
-		if isUnit(e.ID.Kind, e.ID.Group) {
+		if isUnit(e.ID) {
 			s.Children = append(s.Children, engine.UnitID{Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name})
 		}
 	}
@@ -146,16 +146,6 @@ func phaseOf(status, reason string, current bool) (phase engine.Phase, ready boo
 	default:
 		return engine.PhaseWaitingForHealth, false
 	}
-}
-
-// isUnit tells whether objects of a kind declare units.
-func isUnit(kind, group string) bool {
-	for _, r := range flux.UnitResources() {
-		if r.Group == group && flux.UnitKind(r) == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // tellChanges prints a line for each unit that stands elsewhere than before.

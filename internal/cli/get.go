@@ -16,7 +16,7 @@ import (
 type getOptions struct {
 	*globals
 	kind, name, namespace, output string
-	everywhere, notReady          bool
+	everywhere, notReady, images  bool
 }
 
 func newGet(g *globals) *cobra.Command {
@@ -26,14 +26,17 @@ func newGet(g *globals) *cobra.Command {
 		Short: "List sources and units, and whether they are ready",
 		Long: `List sources and units, in these steps:
 
-  1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, or all) from the cluster
+  1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, imgrepo, imgpol,
+     imgupd; images for the last three; or all) from the cluster
   2. print them as a table with the columns of the flux command, or as -o says
 
 The namespace is a column unless -n names one.`,
 		Example: "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get --not-ready",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && args[0] != "all" {
+			if len(args) > 0 && args[0] == allImages {
+				o.images = true
+			} else if len(args) > 0 && args[0] != "all" {
 				o.kind = args[0]
 			}
 			if len(args) > 1 {
@@ -77,6 +80,9 @@ func runGet(ctx context.Context, o getOptions) error {
 
 func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured, error) {
 	kinds := servedKinds()
+	if o.images {
+		kinds = imageKinds()
+	}
 	if o.kind != "" {
 		k, err := findKind(o.kind)
 		if err != nil {
@@ -125,18 +131,51 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		}
 		fmt.Fprintln(w, strings.Join(columns, "\t"))
 	}
-	row("NAMESPACE", "NAME", "REVISION", "SUSPENDED", "READY", "MESSAGE")
+	special := columnsOf(o.kind)
+	row("NAMESPACE", append(append([]string{"NAME"}, special.titles...), "READY", "MESSAGE")...)
 	for _, u := range list {
 		name := u.GetName()
 		if o.kind == "" {
 			name = strings.ToLower(u.GetKind()) + "/" + name
 		}
-		held := "False"
-		if suspended(u) {
-			held = "True"
-		}
 		ready, _, message := readiness(u)
-		row(u.GetNamespace(), name, progress.Short(revision(u)), held, ready, oneLine(progress.Short(message)))
+		row(u.GetNamespace(), append(append([]string{name}, special.values(u)...), ready, oneLine(progress.Short(message)))...)
 	}
 	return w.Flush()
+}
+
+// columns are those between the name of an object and whether it is ready.
+type columns struct {
+	titles []string
+	values func(u *unstructured.Unstructured) []string
+}
+
+// columnsOf are the columns of a kind: those about images differ.
+func columnsOf(name string) columns {
+	kind, _ := findKind(name)
+	switch kind.kind {
+	case imageRepositoryServed.kind:
+		return columns{[]string{"LAST SCAN", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
+			return []string{text(u, "status", "lastScanResult", "scanTime"), held(u)}
+		}}
+	case imagePolicyServed.kind:
+		return columns{[]string{"IMAGE", "TAG"}, func(u *unstructured.Unstructured) []string {
+			return []string{text(u, "status", "latestRef", "name"), text(u, "status", "latestRef", "tag")}
+		}}
+	case imageAutomationServed.kind:
+		return columns{[]string{"LAST RUN", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
+			return []string{text(u, "status", "lastAutomationRunTime"), held(u)}
+		}}
+	default:
+		return columns{[]string{"REVISION", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
+			return []string{progress.Short(revision(u)), held(u)}
+		}}
+	}
+}
+
+func held(u *unstructured.Unstructured) string {
+	if suspended(u) {
+		return "True"
+	}
+	return "False"
 }

@@ -39,6 +39,11 @@ func operatorResource(name string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: operatorGroup, Version: "v1", Resource: name}
 }
 
+// imageResource is a resource of the API of images.
+func imageResource(name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "image.toolkit.fluxcd.io", Version: "v1", Resource: name}
+}
+
 // The kinds, by the names that the flux command has for them.
 var (
 	gitServed = served{
@@ -77,13 +82,32 @@ var (
 	instanceServed = served{
 		kind: "FluxInstance", aliases: []string{"instance", "fluxinstance", "fluxinstances"}, resource: operatorResource("fluxinstances"),
 	}
+	imageRepositoryServed = served{
+		kind: "ImageRepository", aliases: []string{"imgrepo", "imagerepo", "imagerepository", "imagerepositories"},
+		resource: imageResource("imagerepositories"),
+	}
+	imagePolicyServed = served{
+		kind: "ImagePolicy", aliases: []string{"imgpol", "imagepol", "imagepolicy", "imagepolicies"}, resource: imageResource("imagepolicies"),
+	}
+	imageAutomationServed = served{
+		kind: "ImageUpdateAutomation", aliases: []string{"imgupd", "iua", "imgauto", "imageupdateautomation", "imageupdateautomations"},
+		resource: imageResource("imageupdateautomations"),
+	}
 )
 
 func servedKinds() []served {
 	return []served{
 		gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed,
-		setServed, providerServed, instanceServed,
+		setServed, providerServed, instanceServed, imageRepositoryServed, imagePolicyServed, imageAutomationServed,
 	}
+}
+
+// allImages is the name of the kinds about images, taken together.
+const allImages = "images"
+
+// imageKinds are the kinds about images.
+func imageKinds() []served {
+	return []served{imageRepositoryServed, imagePolicyServed, imageAutomationServed}
 }
 
 // unitKinds are the kinds that declare units.
@@ -95,7 +119,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip or instance", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol or imgupd", name), "headgate get all")
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is
@@ -230,7 +254,15 @@ func revision(u *unstructured.Unstructured) string {
 	if r := text(u, "status", "artifact", "revision"); r != "" {
 		return r
 	}
-	if u.GetKind() != releaseServed.kind {
+	switch u.GetKind() {
+	case imageRepositoryServed.kind:
+		return text(u, "status", "lastScanResult", "revision")
+	case imagePolicyServed.kind:
+		return text(u, "status", "latestRef", "tag")
+	case imageAutomationServed.kind:
+		return text(u, "status", "observedSourceRevision")
+	case releaseServed.kind:
+	default:
 		return text(u, "status", "lastAppliedRevision")
 	}
 	if history, _, _ := unstructured.NestedSlice(u.Object, "status", "history"); len(history) > 0 {

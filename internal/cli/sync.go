@@ -34,7 +34,8 @@ func newSync(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sync KIND/NAME | sync KIND NAME | sync KIND --all",
 		Short: "Force a pass now, and wait for it",
-		Long: `Force a pass of a unit (ks, hr) or a source (git, oci, bucket, helm, chart), in these steps:
+		Long: `Force a pass of a unit (ks, hr) a source (git, oci, bucket, helm, chart), or what
+is about images (imgrepo, imgpol, imgupd), in these steps:
 
   1. fetch the source of a unit or of a HelmChart anew, and the source of that before it (unless
      --source=false), and wait for it

@@ -88,6 +88,7 @@ type Engine struct {
 	sets                       *resourceSets
 	instances                  *instances
 	handover                   *handover
+	images                     *imageKeeper
 	providerDesk, instanceDesk *desk
 	receivers                  *receivers
 	desks                      sync.WaitGroup
@@ -116,7 +117,6 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
 	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
-	e.policies.changed = e.redeclare
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -135,6 +135,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		connections: &connections{client: client, insecure: cfg.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}},
 	}
 	e.startOperator()
+	e.images = newImageKeeper(e)
 	renderer := render.New()
 	e.releases = newReleases()
 	e.releases.renderer = renderer
@@ -149,13 +150,21 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		UnitKinds: cfg.Serve.unitKinds(),
 		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
 	})
-	e.sources.notify = e.runner.SourceChanged
+	e.sources.notify = func(id engine.SourceID) {
+		e.runner.SourceChanged(id)
+		e.images.sourceChanged(ctx, id)
+	}
+	e.policies.changed = func() {
+		e.redeclare()
+		e.images.wakeAll(ctx)
+	}
 	e.cluster, err = cluster.Connect(cfg.Cluster, "", Ownership(), e.runner)
 	if err != nil {
 		return nil, err
 	}
 	e.sources.client, e.dialect.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.releases.client, e.charts.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.images.client = e.cluster.Dynamic
 	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.startReceivers(ctx)
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
@@ -189,6 +198,7 @@ func (e *Engine) start(ctx context.Context) error {
 		e.recovery.running.Wait()
 		e.charts.wg.Wait()
 		e.desks.Wait()
+		e.images.wait()
 		close(e.swept)
 	}()
 	return nil
@@ -246,6 +256,9 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	if serve.serves(notificationGroup) {
 		all.Go(func() error { return e.watchReceivers(ctx) })
 	}
+	if serve.serves(imageGroup) && e.simulation == nil {
+		all.Go(func() error { return e.watchImages(ctx) })
+	}
 	return within(wait, all.Wait)
 }
 
@@ -269,7 +282,7 @@ func (e *Engine) Runner() *runner.Runner { return e.runner }
 
 // ours tells whether objects of a kind are served here.
 func (e *Engine) ours(gk schema.GroupKind) bool {
-	return e.cfg.Serve.servesName(gk.Group)
+	return e.cfg.Serve.servesName(gk.Group) && (gk.Group != imageGroup.name || e.simulation == nil)
 }
 
 // Nudge has every source fetched at once whose URL matches.

@@ -31,6 +31,8 @@ type events struct {
 	watcher     record.EventRecorder
 	operator    record.EventRecorder
 	notify      record.EventRecorder
+	reflector   record.EventRecorder
+	automation  record.EventRecorder
 }
 
 // maxEvent is the longest message that the API takes.
@@ -50,12 +52,14 @@ func newEvents(client kubernetes.Interface) (events, error) {
 	b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	return events{
 		scheme: s, broadcaster: b,
-		kustomize: b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
-		source:    b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
-		helm:      b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
-		watcher:   b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
-		operator:  b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
-		notify:    b.NewRecorder(s, corev1.EventSource{Component: notifyManager}),
+		kustomize:  b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
+		source:     b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
+		helm:       b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
+		watcher:    b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
+		operator:   b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
+		notify:     b.NewRecorder(s, corev1.EventSource{Component: notifyManager}),
+		reflector:  b.NewRecorder(s, corev1.EventSource{Component: reflectorManager}),
+		automation: b.NewRecorder(s, corev1.EventSource{Component: automationManager}),
 	}, nil
 }
 
@@ -72,6 +76,10 @@ func (e events) emit(o runtime.Object, kind, reason, message string, annotations
 		recorder = e.operator
 	case *notifyv1.Receiver:
 		recorder = e.notify
+	case *imagev1.ImageRepository, *imagev1.ImagePolicy:
+		recorder = e.reflector
+	case *autov1.ImageUpdateAutomation:
+		recorder = e.automation
 	}
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {

@@ -19,13 +19,6 @@ func UnitResources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{kustomizations, helmReleases, resourceSetResource}
 }
 
-// UnitKind is the kind of the objects of one of these resources.
-func UnitKind(r schema.GroupVersionResource) string {
-	return map[schema.GroupVersionResource]string{
-		kustomizations: kustomizationKind.Kind, helmReleases: helmReleaseKind.Kind, resourceSetResource: resourceSetKind.Kind,
-	}[r]
-}
-
 // HeldBy are the objects in the inventory of one that holds others. Entries that cannot be read are left out.
 func HeldBy(u *unstructured.Unstructured) []engine.Entry {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")

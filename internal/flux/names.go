@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
+	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -48,7 +50,10 @@ var (
 	helmCharts        = sourcev1.GroupVersion.WithResource("helmcharts")
 	buckets           = sourcev1.GroupVersion.WithResource("buckets")
 
-	receiverResource = notifyv1.GroupVersion.WithResource("receivers")
+	receiverResource  = notifyv1.GroupVersion.WithResource("receivers")
+	imageRepositories = imagev1.GroupVersion.WithResource("imagerepositories")
+	imagePolicies     = imagev1.GroupVersion.WithResource("imagepolicies")
+	imageAutomations  = autov1.GroupVersion.WithResource("imageupdateautomations")
 
 	artifactGenerators = swapi.GroupVersion.WithResource("artifactgenerators")
 
@@ -101,6 +106,14 @@ func resourceSetNames() apply.Names {
 		Protected: ApplyNames().Protected,
 	}
 }
+
+// The names that the image controllers write.
+const (
+	reflectorManager  = "image-reflector-controller"
+	reflectorField    = "gotk-image-reflector-controller"
+	automationManager = "image-automation-controller"
+	automationField   = "gotk-image-automation-controller"
+)
 
 // The names that source-watcher writes.
 const (

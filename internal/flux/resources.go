@@ -52,6 +52,7 @@ func (e *Engine) Resources() []meter.Resource {
 			Namespace: o.Namespace, Name: o.Name, Ready: readyOf(o.Status.Conditions), Suspended: o.Spec.Suspend,
 		})
 	}
+	list = append(list, e.images.meters()...)
 	for _, o := range e.sources.all() {
 		kind, status := o.kind(), o.status()
 		r := meter.Resource{

@@ -21,11 +21,12 @@ var arrows = map[string][]string{
 	"internal/tracing":                    {"internal/runner", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},
+	"internal/images":                     {"internal/resourceset"},
 	"api/fluxcd/v1":                       {},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
 	"internal/webhook":                    {},
-	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/webhook", "internal/health", "api/fluxcd/v1"},
+	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/webhook", "internal/images", "internal/health", "api/fluxcd/v1"},
 	"deploy":                              {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},
@@ -75,10 +76,13 @@ var guarded = map[string][]string{
 	"github.com/spf13/cobra":                  {"internal/cli"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate"},
+
+	"github.com/fluxcd/image-reflector-controller/":  {"internal/flux"},
+	"github.com/fluxcd/image-automation-controller/": {"internal/flux"},
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/simulate"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

@@ -18,12 +18,19 @@ var chancy = []string{
 	"genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey",
 }
 
-// functions are those that templates may use.
-func functions() template.FuncMap {
+// Hermetic are the functions of sprig that give the same for the same arguments, and ask for little work.
+func Hermetic() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
 	for _, name := range chancy {
 		delete(all, name)
 	}
+	bound(all)
+	return all
+}
+
+// functions are those that templates may use.
+func functions() template.FuncMap {
+	all := Hermetic()
 	all["slugify"] = slugify
 	all["toYaml"] = func(value any) string {
 		text, err := toYAML(value)
@@ -35,7 +42,6 @@ func functions() template.FuncMap {
 	all["mustToYaml"] = toYAML
 	all["fromYaml"] = fromYAML
 	all["mustFromYaml"] = fromYAML
-	bound(all)
 	return all
 }
 

@@ -117,17 +117,9 @@ func (r *remote) resolve(ctx context.Context) (target, error) {
 	if r.options.Ref.Commit != "" {
 		return commitTarget(r.options.Ref)
 	}
-	asked := git.NewRemote(nil, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
-	refs, err := asked.ListContext(ctx, &git.ListOptions{
-		Auth: r.auth, CABundle: r.options.CAFile, ClientCert: r.options.ClientCert, ClientKey: r.options.ClientKey,
-		ProxyOptions: r.proxy, PeelingOption: git.AppendPeeled,
-	})
+	known, err := r.list(ctx)
 	if err != nil {
-		return target{}, r.explain(ctx, err)
-	}
-	known := make(references, len(refs))
-	for _, ref := range refs {
-		known[ref.Name()] = ref
+		return target{}, err
 	}
 	t, err := selectRef(r.options.Ref, known)
 	if err != nil {
@@ -137,6 +129,23 @@ func (r *remote) resolve(ctx context.Context) (target, error) {
 		return t, err
 	}
 	return t, nil
+}
+
+// list asks the server for its references.
+func (r *remote) list(ctx context.Context) (references, error) {
+	asked := git.NewRemote(nil, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
+	refs, err := asked.ListContext(ctx, &git.ListOptions{
+		Auth: r.auth, CABundle: r.options.CAFile, ClientCert: r.options.ClientCert, ClientKey: r.options.ClientKey,
+		ProxyOptions: r.proxy, PeelingOption: git.AppendPeeled,
+	})
+	if err != nil {
+		return nil, r.explain(ctx, err)
+	}
+	known := make(references, len(refs))
+	for _, ref := range refs {
+		known[ref.Name()] = ref
+	}
+	return known, nil
 }
 
 // references are what a server lists.

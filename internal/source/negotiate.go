@@ -55,17 +55,25 @@ func (r *remote) fetchNew(ctx context.Context, repo *git.Repository, t target, h
 }
 
 func (r *remote) session() (transport.UploadPackSession, error) {
+	endpoint, err := r.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewClient(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewUploadPackSession(endpoint, r.auth)
+}
+
+func (r *remote) endpoint() (*transport.Endpoint, error) {
 	endpoint, err := transport.NewEndpoint(r.url)
 	if err != nil {
 		return nil, err
 	}
 	endpoint.ClientCert, endpoint.ClientKey, endpoint.CaBundle = r.options.ClientCert, r.options.ClientKey, r.options.CAFile
 	endpoint.Proxy = r.proxy
-	c, err := client.NewClient(endpoint)
-	if err != nil {
-		return nil, err
-	}
-	return c.NewUploadPackSession(endpoint, r.auth)
+	return endpoint, nil
 }
 
 // takeNew asks for an object by what is there, and stores what comes.

@@ -118,6 +118,19 @@ func (w *world) commit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// pull takes a branch that was pushed into the directory repo, in the place of what it has: "pull BRANCH".
+func (w *world) pull(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "pull BRANCH")
+	url := strings.Replace(ts.Getenv("URL"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+	cmd := exec.Command("sh", "-c", `git fetch -q "$0" "$1" && git reset -q --hard FETCH_HEAD`, url, args[0])
+	cmd.Dir = ts.MkAbs("repo")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+ts.MkAbs("."))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("git: %v: %s", err, out)
+	}
+}
+
 const rootTemplate = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: repo, namespace: %[1]s}

@@ -1,0 +1,251 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
+	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/images"
+)
+
+// imageWork bounds the registries and repositories that are asked at a time.
+const imageWork = 4
+
+// imageKeeper serves ImageRepositories, ImagePolicies and ImageUpdateAutomations.
+type imageKeeper struct {
+	client  dynamic.Interface
+	secrets kubernetes.Interface
+	sources *sources
+	events  events
+	// rules are the policies of the cluster.
+	rules  *policies
+	passed func(kind, namespace, name string, took time.Duration, ok bool)
+	// nudge has the sources fetched that have a URL.
+	nudge func(url string)
+	// unpushed says why nothing is pushed to Git from here; empty when it is.
+	unpushed string
+	log      logr.Logger
+	slots    chan struct{}
+
+	repositories *registry[imagev1.ImageRepository, *imagev1.ImageRepository]
+	policies     *registry[imagev1.ImagePolicy, *imagev1.ImagePolicy]
+	automations  *registry[autov1.ImageUpdateAutomation, *autov1.ImageUpdateAutomation]
+
+	scanning, choosing, updating *rounds
+
+	mu    sync.RWMutex
+	scans map[engine.UnitID]scan
+}
+
+// scan is what the last scan of a repository gave.
+type scan struct {
+	tags    images.Tags
+	known   bool
+	failure string
+}
+
+func newImageKeeper(e *Engine) *imageKeeper {
+	k := &imageKeeper{
+		secrets: e.dialect.secrets, sources: e.sources, events: e.dialect.events, rules: e.policies, passed: e.cfg.Passed,
+		log: e.cfg.Log, slots: make(chan struct{}, imageWork), scans: map[engine.UnitID]scan{},
+		nudge:        func(url string) { e.Nudge(func(u string) bool { return u == url }) },
+		repositories: newRegistry[imagev1.ImageRepository](imagev1.ImageRepositoryKind),
+		policies:     newRegistry[imagev1.ImagePolicy](imagev1.ImagePolicyKind),
+		automations:  newRegistry[autov1.ImageUpdateAutomation](autov1.ImageUpdateAutomationKind),
+	}
+	if e.cfg.Rewrite != nil {
+		k.unpushed = "a working copy is shown here, so nothing is committed or pushed"
+	}
+	k.scanning, k.choosing, k.updating = newRounds(k.scan), newRounds(k.choose), newRounds(k.update)
+	return k
+}
+
+func imageID(kind string, o metav1.Object) engine.UnitID {
+	return engine.UnitID{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// wait waits until no pass is under way any more.
+func (k *imageKeeper) wait() {
+	for _, r := range []*rounds{k.scanning, k.choosing, k.updating} {
+		r.wg.Wait()
+	}
+}
+
+// take waits for a turn to ask a server; what it returns gives the turn back.
+func (k *imageKeeper) take(ctx context.Context) (func(), bool) {
+	select {
+	case k.slots <- struct{}{}:
+		return func() { <-k.slots }, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+// scanned is what is known of the tags of a repository.
+func (k *imageKeeper) scanned(id engine.UnitID) scan {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.scans[id]
+}
+
+// wakePolicies has the policies looked at that choose from a repository.
+func (k *imageKeeper) wakePolicies(ctx context.Context, repository engine.UnitID) {
+	for _, p := range k.policies.all() {
+		if scannedBy(p) == repository {
+			k.choosing.wake(ctx, imageID(imagev1.ImagePolicyKind, p))
+		}
+	}
+}
+
+// wakeAutomations has the automations of a namespace looked at.
+func (k *imageKeeper) wakeAutomations(ctx context.Context, namespace string) {
+	for _, a := range k.automations.all() {
+		if a.Namespace == namespace {
+			k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, a))
+		}
+	}
+}
+
+// sourceChanged has the automations looked at that change a source.
+func (k *imageKeeper) sourceChanged(ctx context.Context, id engine.SourceID) {
+	if id.Kind != gitRepositoryKind.Kind {
+		return
+	}
+	for _, a := range k.automations.all() {
+		if automatedSource(a) == id {
+			k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, a))
+		}
+	}
+}
+
+// wakeAll has everything looked at.
+func (k *imageKeeper) wakeAll(ctx context.Context) {
+	for _, p := range k.policies.all() {
+		k.choosing.wake(ctx, imageID(imagev1.ImagePolicyKind, p))
+	}
+	for _, a := range k.automations.all() {
+		k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, a))
+	}
+}
+
+// verdict is how a pass ended.
+type verdict struct {
+	ok              bool
+	reason, message string
+	// stalled is set when only a change of the object can help, woken when what is missing wakes it.
+	stalled, woken bool
+}
+
+func succeededWith(message string) verdict {
+	return verdict{ok: true, reason: meta.SucceededReason, message: message}
+}
+
+// conclude enters the end of a pass into conditions.
+func (v verdict) conclude(list []metav1.Condition, generation int64) []metav1.Condition {
+	c := &conditions{list: slices.Clone(list), generation: generation, now: metav1.NewTime(time.Now().Truncate(time.Second))}
+	status := metav1.ConditionFalse
+	switch {
+	case v.ok:
+		status = metav1.ConditionTrue
+		c.drop(conditionReconciling, conditionStalled)
+	case v.stalled:
+		c.drop(conditionReconciling)
+		c.set(conditionStalled, metav1.ConditionTrue, v.reason, v.message)
+	default:
+		c.drop(conditionStalled)
+		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, v.message)
+	}
+	c.set(conditionReady, status, v.reason, v.message)
+	return c.sorted()
+}
+
+// news tells whether what an object says about itself is another than before.
+func news(before, after []metav1.Condition) bool {
+	was, is := apimeta.FindStatusCondition(before, conditionReady), apimeta.FindStatusCondition(after, conditionReady)
+	return was == nil || is != nil && (was.Status != is.Status || was.Reason != is.Reason || was.Message != is.Message)
+}
+
+// tell emits an event of what an object says about itself.
+func (k *imageKeeper) tell(o runtime.Object, v verdict, message string) {
+	kind := corev1.EventTypeNormal
+	if !v.ok {
+		kind = corev1.EventTypeWarning
+	}
+	k.events.emit(o, kind, v.reason, message, nil)
+}
+
+// write writes the status of an object, if it changed, and returns the object as it is then.
+func (k *imageKeeper) write(
+	ctx context.Context, r schema.GroupVersionResource, manager string, before, after runtime.Object,
+) (*unstructured.Unstructured, error) {
+	b, err := toMap(before)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the status: %w", err)
+	}
+	a, err := toMap(after)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the status: %w", err)
+	}
+	was, _ := b["status"].(map[string]any)
+	is, _ := a["status"].(map[string]any)
+	patch := difference(was, is)
+	if len(patch) == 0 {
+		return nil, nil
+	}
+	data, err := encode(map[string]any{"status": patch})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the status: %w", err)
+	}
+	o, err := apimeta.Accessor(after)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the status: %w", err)
+	}
+	u, err := k.client.Resource(r).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, data, patchAs(manager), "status")
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing the status: %w", err)
+	}
+	return u, nil
+}
+
+// let takes the finalizer off an object that is deleted.
+func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o metav1.Object) time.Duration {
+	err := setNamedFinalizer(ctx, k.client.Resource(r).Namespace(o.GetNamespace()), o, imagev1.ImageFinalizer, false)
+	if err != nil && ctx.Err() == nil {
+		k.log.V(1).Info("a deleted object could not be let go", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+		return retryDesk
+	}
+	return forever
+}
+
+// ended notes that a pass ended; one whose result could not be written down is made again.
+func (k *imageKeeper) ended(ctx context.Context, id engine.UnitID, began time.Time, v verdict, err error) bool {
+	if err != nil && ctx.Err() == nil {
+		k.log.V(1).Info("the state of an object could not be written down", "object", id.String(), "error", err.Error())
+	}
+	if k.passed != nil {
+		k.passed(id.Kind, id.Namespace, id.Name, time.Since(began), v.ok)
+	}
+	return err == nil
+}

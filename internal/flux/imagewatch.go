@@ -1,0 +1,152 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"reflect"
+
+	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
+	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/meter"
+)
+
+// watchImages begins with the repositories, so that policies find them.
+func (e *Engine) watchImages(ctx context.Context) error {
+	k := e.images
+	for _, kind := range []struct {
+		resource schema.GroupVersionResource
+		name     string
+		enter    func(context.Context, *unstructured.Unstructured) (metav1.Object, error)
+		drop     func(context.Context, engine.UnitID)
+	}{
+		{imageRepositories, imagev1.ImageRepositoryKind, k.enterRepository, k.dropRepository},
+		{imagePolicies, imagev1.ImagePolicyKind, k.enterPolicy, k.dropPolicy},
+		{imageAutomations, autov1.ImageUpdateAutomationKind, k.enterAutomation, k.dropAutomation},
+	} {
+		put := func(u *unstructured.Unstructured) {
+			o, err := kind.enter(ctx, u)
+			if err != nil {
+				e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+				return
+			}
+			e.finalizer(ctx, o, kind.resource, imagev1.ImageFinalizer)
+		}
+		dropped := func(u *unstructured.Unstructured) {
+			e.gone(kind.name, u)
+			kind.drop(ctx, imageID(kind.name, u))
+		}
+		if err := e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *imageKeeper) enterRepository(ctx context.Context, u *unstructured.Unstructured) (metav1.Object, error) {
+	id := imageID(imagev1.ImageRepositoryKind, u)
+	before, known := k.repositories.get(id)
+	o, err := k.repositories.put(u)
+	if err != nil {
+		return nil, err
+	}
+	k.scanning.wake(ctx, id)
+	if !known || before.UID != o.UID || before.Generation != o.Generation {
+		k.wakePolicies(ctx, id)
+	}
+	return o, nil
+}
+
+func (k *imageKeeper) dropRepository(ctx context.Context, id engine.UnitID) {
+	k.repositories.drop(id)
+	k.scanning.end(id)
+	k.mu.Lock()
+	delete(k.scans, id)
+	k.mu.Unlock()
+	k.wakePolicies(ctx, id)
+}
+
+// enterPolicy wakes the automations to which the policy gives another image.
+func (k *imageKeeper) enterPolicy(ctx context.Context, u *unstructured.Unstructured) (metav1.Object, error) {
+	id := imageID(imagev1.ImagePolicyKind, u)
+	before, known := k.policies.get(id)
+	o, err := k.policies.put(u)
+	if err != nil {
+		return nil, err
+	}
+	k.choosing.wake(ctx, id)
+	if !known || !reflect.DeepEqual(before.Status.LatestRef, o.Status.LatestRef) || !maps.Equal(before.Labels, o.Labels) {
+		k.wakeAutomations(ctx, id.Namespace)
+	}
+	return o, nil
+}
+
+func (k *imageKeeper) dropPolicy(ctx context.Context, id engine.UnitID) {
+	k.policies.drop(id)
+	k.choosing.end(id)
+	k.wakeAutomations(ctx, id.Namespace)
+}
+
+func (k *imageKeeper) enterAutomation(ctx context.Context, u *unstructured.Unstructured) (metav1.Object, error) {
+	o, err := k.automations.put(u)
+	if err != nil {
+		return nil, err
+	}
+	k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, u))
+	return o, nil
+}
+
+func (k *imageKeeper) dropAutomation(_ context.Context, id engine.UnitID) {
+	k.automations.drop(id)
+	k.updating.end(id)
+}
+
+// meters are where the objects stand that are about images.
+func (k *imageKeeper) meters() []meter.Resource {
+	var list []meter.Resource
+	add := func(kind string, o metav1.Object, conditions []metav1.Condition, suspended bool, r meter.Resource) {
+		r.Group, r.Version, r.Kind = imagev1.GroupVersion.Group, imagev1.GroupVersion.Version, kind
+		r.Namespace, r.Name, r.Ready, r.Suspended = o.GetNamespace(), o.GetName(), readyOf(conditions), suspended
+		list = append(list, r)
+	}
+	for _, o := range k.repositories.all() {
+		add(imagev1.ImageRepositoryKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{URL: o.Spec.Image})
+	}
+	for _, o := range k.policies.all() {
+		add(imagev1.ImagePolicyKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{Source: o.Spec.ImageRepositoryRef.Name})
+	}
+	for _, o := range k.automations.all() {
+		add(autov1.ImageUpdateAutomationKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{Source: o.Spec.SourceRef.Name})
+	}
+	return list
+}
+
+// difference is a merge patch that makes one map the other, at every depth.
+func difference(before, after map[string]any) map[string]any {
+	patch := map[string]any{}
+	for key, value := range after {
+		inner, is := value.(map[string]any)
+		was, had := before[key].(map[string]any)
+		switch {
+		case reflect.DeepEqual(before[key], value):
+		case is && had:
+			patch[key] = difference(was, inner)
+		default:
+			patch[key] = value
+		}
+	}
+	for key := range before {
+		if _, kept := after[key]; !kept {
+			patch[key] = nil
+		}
+	}
+	return patch
+}
+
+func encode(value any) ([]byte, error) { return json.Marshal(value) }
