@@ -61,6 +61,11 @@ type Config struct {
 	// Passed, when set, is told of each pass over an object that ended, and how long it took. It must
 	// not block.
 	Passed func(kind, namespace, name string, took time.Duration, ok bool)
+	// Notifications is a directory for the queue of notifications; when it is empty those that wait are
+	// lost with the process.
+	Notifications string
+	// Notified, when set, is told how attempts to notify ended, by type of Provider. It must not block.
+	Notified func(provider, outcome string)
 	// Gone, when set, is told of each object that is no longer there.
 	Gone func(kind, namespace, name string)
 	Log  logr.Logger
@@ -85,6 +90,7 @@ type Engine struct {
 	sets                       *resourceSets
 	instances                  *instances
 	handover                   *handover
+	notifications              *notifications
 	providerDesk, instanceDesk *desk
 	desks                      sync.WaitGroup
 }
@@ -107,11 +113,12 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	ev, err := newEvents(client)
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
+	e.notifications = newNotifications(client, e.policies, cfg.Log)
+	ev, err := newEvents(client, e.notifications)
 	if err != nil {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
-	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
 	e.policies.changed = e.redeclare
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
@@ -191,6 +198,9 @@ func (e *Engine) start(ctx context.Context) error {
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
 	if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
+		return err
+	}
+	if err := within(wait, func() error { return e.watchNotifications(ctx) }); err != nil {
 		return err
 	}
 	var sources, all errgroup.Group

@@ -17,14 +17,16 @@ import (
 // The names that the upstream controllers write into a cluster; ours are the same, so that a
 // cluster can move from one to the other and back.
 const (
-	applyManager   = "kustomize-controller"
-	kustomizeField = "gotk-kustomize-controller"
-	sourceField    = "gotk-source-controller"
-	prefix         = "kustomize.toolkit.fluxcd.io/"
-	nameLabel      = prefix + "name"
-	namespaceLabel = prefix + "namespace"
-	finalizer      = kustomizev1.KustomizationFinalizer
-	requestedAt    = "reconcile.fluxcd.io/requestedAt"
+	applyManager    = "kustomize-controller"
+	kustomizeField  = "gotk-kustomize-controller"
+	sourceField     = "gotk-source-controller"
+	sourceManager   = "source-controller"
+	notifierManager = "notification-controller"
+	prefix          = "kustomize.toolkit.fluxcd.io/"
+	nameLabel       = prefix + "name"
+	namespaceLabel  = prefix + "namespace"
+	finalizer       = kustomizev1.KustomizationFinalizer
+	requestedAt     = "reconcile.fluxcd.io/requestedAt"
 	// dependsOn is our own: dependencies on objects of any kind.
 	dependsOn = "headgate.dev/depends-on"
 )

@@ -75,4 +75,5 @@ func (e *Engine) redeclare() {
 		releases = append(releases, releaseID(hr.Namespace, hr.Name))
 	}
 	e.upsertReleases(releases)
+	e.notifications.reindex()
 }
