@@ -266,19 +266,18 @@ func TestFlood(t *testing.T) {
 		o.Publish(event("app", notify.SeverityInfo, fmt.Sprint(i)))
 	}
 	wait(t, "the rest is dropped", func() bool { return o.outcome("dropped") == many+1-20 })
-	if files, _ := filepath.Glob(filepath.Join(dir, "0*.json")); len(files) != 20 {
-		t.Errorf("%d files are there", len(files))
+	files := func() int {
+		found, _ := filepath.Glob(filepath.Join(dir, "0*.json"))
+		return len(found)
 	}
+	wait(t, "what is left is written down", func() bool { return files() == 20 })
 	s := newSink(t, nil)
 	o.provide("p", s)
 	got := s.after(t, 20)
 	if got[0] != "error app an error" || got[19] != fmt.Sprintf("info app %d", many-1) {
 		t.Errorf("the messages are %v", got)
 	}
-	wait(t, "the queue is empty", func() bool {
-		files, _ := filepath.Glob(filepath.Join(dir, "0*.json"))
-		return len(files) == 0
-	})
+	wait(t, "the queue is empty", func() bool { return files() == 0 })
 }
 
 // TestRestart begins again on a directory with a full queue.
@@ -352,4 +351,3 @@ func TestNoSecretOnDisk(t *testing.T) {
 		}
 	}
 }
-

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,6 +88,8 @@ type world struct {
 	buckets  *kit.Buckets
 	charts   *kit.Charts
 	count    atomic.Int64
+	// sinks are the receivers of notifications, by the namespace of the script.
+	sinks sync.Map
 }
 
 // setup gives a script a namespace and a repository of its own.
@@ -120,6 +123,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "helm": w.helmCommand,
+		"sink": w.sink, "kevent": w.kevent,
 	}
 }
 
