@@ -32,6 +32,9 @@ const (
 	reasonDispatchFailed = "NotificationDispatchFailed"
 )
 
+// reasonDriftCorrected is our reason for a foreign change that was put back.
+const reasonDriftCorrected = "DriftCorrected"
+
 var (
 	alertResource    = notifyv1beta3.GroupVersion.WithResource("alerts")
 	providerResource = notifyv1beta3.GroupVersion.WithResource("providers")
@@ -168,7 +171,7 @@ func (n *notifications) labels(ctx context.Context, o notify.Object) (map[string
 }
 
 // quietReasons are those of warnings about objects that are ready all the same.
-var quietReasons = []string{"TugOfWar", "DriftCorrected", "DriftDetected", "ReconciliationDisabled", "RewritesIllegible"}
+var quietReasons = []string{"TugOfWar", "DriftDetected", "ReconciliationDisabled", "RewritesIllegible"}
 
 // publish hands an event over. It never blocks.
 func (n *notifications) publish(o runtime.Object, ref *corev1.ObjectReference, controller string, told told) {
@@ -181,13 +184,17 @@ func (n *notifications) publish(o runtime.Object, ref *corev1.ObjectReference, c
 			Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: string(ref.UID), APIVersion: ref.APIVersion,
 			ResourceVersion: ref.ResourceVersion,
 		},
-		Severity: notify.SeverityInfo, Timestamp: time.Now().UTC().Truncate(time.Second), Message: told.message, Reason: told.reason,
+		Severity: notify.SeverityInfo, Timestamp: time.Now().UTC().Truncate(time.Second), Message: notify.Bounded(told.message), Reason: told.reason,
 		Metadata: maps.Clone(told.annotations), ReportingController: controller, ReportingInstance: n.instance,
 	}
 	fact := notify.Fact{
 		Ready: strings.HasSuffix(told.reason, "Succeeded") || told.reason == "NewArtifact" || told.reason == conditionReady,
 	}
-	if told.kind == corev1.EventTypeWarning {
+	switch {
+	case told.reason == reasonDriftCorrected:
+		// It was put right by the time that somebody hears of it.
+		fact.Ready = false
+	case told.kind == corev1.EventTypeWarning:
 		e.Severity, fact.Ready = notify.SeverityError, false
 		fact.Failing = !slices.Contains(quietReasons, told.reason)
 	}

@@ -108,12 +108,13 @@ func anyMatches(list []*regexp.Regexp, text string) bool {
 	return false
 }
 
-// forForge tells whether an event says something about a commit.
-func forForge(e *Event) bool {
+// forForge tells whether an event says something about a commit: that it is done, or that it failed.
+func forForge(f *Fact) bool {
+	e := &f.Event
 	if e.Metadata[EventGroup+"/"+metaCommit] != "" || e.own(metaCommitStatus) == commitStatusUpdate {
 		return true
 	}
-	if e.Severity != SeverityError {
+	if !f.Failing {
 		return false
 	}
 	for _, key := range []string{metaOriginRevision, metaRevision} {

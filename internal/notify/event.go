@@ -95,6 +95,14 @@ func (e *Event) Check() error {
 	return nil
 }
 
+// Bounded is a message as the wire form allows it.
+func Bounded(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+}
+
 // own returns a value of the metadata that the controller of the object gave.
 func (e *Event) own(key string) string { return e.Metadata[e.InvolvedObject.Group()+"/"+key] }
 

@@ -155,7 +155,7 @@ func (l *ledger) word(a *Alert, f *Fact, now time.Time, fresh bool) (Event, bool
 	e := a.prepared(f.Event)
 	said := digest(e.Reason, e.Message, e.Revision())
 	if a.Forge {
-		return e, forForge(&f.Event) && l.said(a.Ref, e.InvolvedObject, word{Said: digest(e.Severity, e.Reason, e.Revision()), At: now}, 0)
+		return e, forForge(f) && l.said(a.Ref, e.InvolvedObject, word{Said: digest(e.Severity, e.Reason, e.Revision()), At: now}, 0)
 	}
 	if f.Ready && l.recovered(a.Ref, e.InvolvedObject) {
 		e.Severity, e.Message = SeverityInfo, "recovered: "+e.Message

@@ -126,8 +126,10 @@ func TestForgeIsTold(t *testing.T) {
 	o.mu.Unlock()
 	chart := event("a", notify.SeverityError, "no commit")
 	chart.Event.Metadata = map[string]string{"kustomize.toolkit.fluxcd.io/revision": "1.2.3"}
+	drifted := event("a", notify.SeverityError, "a foreign change")
+	drifted.Failing = false
 	for _, f := range []notify.Fact{
-		event("a", "info", "changed"), chart, event("a", "error", "broken"), event("a", "error", "broken a bit differently"),
+		event("a", "info", "changed"), chart, drifted, event("a", "error", "broken"), event("a", "error", "broken a bit differently"),
 		ready("a", "done in 1s"), ready("a", "done in 2s"), event("a", "error", "broken"),
 	} {
 		f.Event.Reason = map[bool]string{true: "ReconciliationSucceeded", false: "BuildFailed"}[f.Ready]

@@ -20,8 +20,10 @@ import (
 type sink struct {
 	*httptest.Server
 
-	mu     sync.Mutex
-	lines  []string
+	mu    sync.Mutex
+	lines []string
+	// good are the lines that were answered well.
+	good   []string
 	status int
 }
 
@@ -31,7 +33,11 @@ func startSink() *sink {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.lines = append(s.lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("Authorization"), body)))
+		line := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("Authorization"), body))
+		s.lines = append(s.lines, line)
+		if s.status < 300 {
+			s.good = append(s.good, line)
+		}
 		w.WriteHeader(s.status)
 	}))
 	return s
@@ -41,6 +47,12 @@ func (s *sink) received() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.lines...)
+}
+
+func (s *sink) accepted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.good...)
 }
 
 func (s *sink) answer(status int) {
