@@ -159,6 +159,7 @@ func (l *ledger) word(a *Alert, f *Fact, now time.Time, fresh bool) (Event, bool
 	}
 	if f.Ready && l.recovered(a.Ref, e.InvolvedObject) {
 		e.Severity, e.Message = SeverityInfo, "recovered: "+e.Message
+		delete(e.Metadata, metaCommitStatus)
 		return e, !a.excluded(e.Message)
 	}
 	// What says that a commit is done is for forges; everybody else was told of what changed.
