@@ -152,8 +152,11 @@ func TestProviders(t *testing.T) {
 		"matrix": {
 			reason:   "the name of the transaction comes from the event",
 			settings: notify.Settings{Type: "matrix", Channel: "!room:example.org", Token: "syt"},
-			want: []want{{"PUT", "/_matrix/client/r0/rooms/%21room:example.org/send/m.room.message/*", "", map[string]string{"Authorization": "Bearer syt"},
-				`{"msgtype":"m.text","body":"🚨 kustomization/app.team\nit is <broken>\n- summary: prod\n- revision: main@sha1:` + commit + `\n"}`}},
+			want: []want{{
+				"PUT", "/_matrix/client/r0/rooms/%21room:example.org/send/m.room.message/*", "",
+				map[string]string{"Authorization": "Bearer syt"},
+				`{"msgtype":"m.text","body":"🚨 kustomization/app.team\nit is <broken>\n- summary: prod\n- revision: main@sha1:` + commit + `\n"}`,
+			}},
 		},
 		"alertmanager": {
 			reason:   "metadata are labels, but the summary",
@@ -306,35 +309,43 @@ func TestErrors(t *testing.T) {
 	}{
 		"echo": {
 			"a receiver that repeats the secret does not spread it",
-			notify.Settings{Type: "generic", Headers: map[string]string{"X-Key": "verysecret"}}, status(500, "no verysecret\nat /hook/s3cretpath"), "/hook/s3cretpath",
+			notify.Settings{Type: "generic", Headers: map[string]string{"X-Key": "verysecret"}},
+			status(500, "no verysecret\nat /hook/s3cretpath"), "/hook/s3cretpath",
 			"the receiver answered 500: no ***** at *****",
 		},
 		"slack": {
 			"the API of Slack answers 200 for everything",
-			notify.Settings{Type: "slack", Token: "xoxb-1"}, status(200, `{"ok":false,"error":"channel_not_found"}`), "/api/chat.postMessage",
+			notify.Settings{Type: "slack", Token: "xoxb-1"},
+			status(200, `{"ok":false,"error":"channel_not_found"}`), "/api/chat.postMessage",
 			"Slack answered: channel_not_found",
 		},
 		"redirect": {
 			"a redirect to another host is not followed",
-			notify.Settings{Type: "generic"}, func(w http.ResponseWriter, r *http.Request) {
+			notify.Settings{Type: "generic"},
+			func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 			}, "", "the receiver answered 307",
 		},
 		"redirect to a question": {
 			"a redirect that would drop the message is not followed",
-			notify.Settings{Type: "generic"}, func(w http.ResponseWriter, r *http.Request) {
+			notify.Settings{Type: "generic"},
+			func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "/elsewhere", http.StatusFound)
 			}, "", "the receiver answered 302",
 		},
 		"no commit": {
-			"a forge needs to know of which commit", notify.Settings{Type: "gitea", Token: "t"}, nil, "/a",
+			"a forge needs to know of which commit",
+			notify.Settings{Type: "gitea", Token: "t"},
+			nil, "/a",
 			"spec.address: it names no repository: OWNER/NAME is needed",
 		},
 		"token": {
 			"what is missing is named", notify.Settings{Type: "github"}, nil, "/a/b", "spec.secretRef: entry token: type github needs it",
 		},
 		"type": {
-			"a type that is not served is named, with those that are", notify.Settings{Type: "nats"}, nil, "",
+			"a type that is not served is named, with those that are",
+			notify.Settings{Type: "nats"},
+			nil, "",
 			`spec.type: providers of type "nats" are not served; served are ` + strings.Join(notify.Types(), ", "),
 		},
 	}

@@ -25,7 +25,8 @@ func TestWhatIsTold(t *testing.T) {
 	}{
 		"same": {
 			"the same event is told once", nil,
-			[]notify.Fact{event("a", "info", "x"), event("a", "info", "x"), event("b", "info", "x")}, []string{"info a x", "info b x"},
+			[]notify.Fact{event("a", "info", "x"), event("a", "info", "x"), event("b", "info", "x")},
+			[]string{"info a x", "info b x"},
 		},
 		"recovered": {
 			"who was told of an error is told of its end, once, though it wants errors alone", errorsOnly,
@@ -34,11 +35,13 @@ func TestWhatIsTold(t *testing.T) {
 		},
 		"not told": {
 			"who was not told of the error is not told of its end", func(a *notify.Alert) { a.Exclude = []*regexp.Regexp{regexp.MustCompile("^x")} },
-			[]notify.Fact{event("a", "error", "xyz"), ready("a", "done"), event("a", "info", "z")}, []string{"info a z"},
+			[]notify.Fact{event("a", "error", "xyz"), ready("a", "done"), event("a", "info", "z")},
+			[]string{"info a z"},
 		},
 		"commit status": {
 			"what is for forges alone is not told in a chat", nil,
-			[]notify.Fact{ready("a", "done"), event("a", "info", "z")}, []string{"info a z"},
+			[]notify.Fact{ready("a", "done"), event("a", "info", "z")},
+			[]string{"info a z"},
 		},
 		"inclusion": {
 			"an inclusion leaves the rest out, but not the end of what was told", func(a *notify.Alert) { a.Include = []*regexp.Regexp{regexp.MustCompile("timeout")} },
@@ -47,18 +50,21 @@ func TestWhatIsTold(t *testing.T) {
 		},
 		"source": {
 			"an Alert names its objects", func(a *notify.Alert) { a.Sources[0].Name = "b" },
-			[]notify.Fact{event("a", "info", "z"), event("b", "info", "z")}, []string{"info b z"},
+			[]notify.Fact{event("a", "info", "z"), event("b", "info", "z")},
+			[]string{"info b z"},
 		},
 		"labels": {
 			"an Alert selects by labels", func(a *notify.Alert) { a.Sources[0].MatchLabels = map[string]string{"app": "b"} },
-			[]notify.Fact{labelled("a", nil), labelled("b", map[string]string{"app": "b", "x": "y"}), event("c", "info", "hello")}, []string{"info b hello"},
+			[]notify.Fact{labelled("a", nil), labelled("b", map[string]string{"app": "b", "x": "y"}), event("c", "info", "hello")},
+			[]string{"info b hello"},
 		},
 		"metadata": {
 			"annotations < Alert < summary < controller", func(a *notify.Alert) {
 				a.Metadata, a.Summary = map[string]string{"k": "alert", "summary": "alert", "revision": "alert"}, "summary"
 				a.Sources[0].Name = "m"
 			},
-			[]notify.Fact{annotated()}, []string{"info m hello"},
+			[]notify.Fact{annotated()},
+			[]string{"info m hello"},
 		},
 	}
 	for name, tc := range cases {
