@@ -93,13 +93,20 @@ func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger)
 	return n
 }
 
-// startNotifications begins to deliver what an earlier process left.
+// startNotifications begins to deliver what an earlier process left. A directory that cannot be used keeps
+// nobody from being told, and nothing else from being served.
 func (e *Engine) startNotifications(ctx context.Context) error {
 	n := e.notifications
 	n.client, n.events = e.cluster.Dynamic, e.dialect.events
-	notifier, err := notify.Start(ctx, notify.Config{
+	config := notify.Config{
 		Dir: e.cfg.Notifications, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: e.cfg.Notified, Log: e.cfg.Log,
-	})
+	}
+	notifier, err := notify.Start(ctx, config)
+	if err != nil && config.Dir != "" {
+		e.cfg.Log.Info("notifications that wait are lost with this process", "error", err.Error())
+		config.Dir = ""
+		notifier, err = notify.Start(ctx, config)
+	}
 	if err != nil {
 		return fmt.Errorf("starting the notifications: %w", err)
 	}

@@ -123,7 +123,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "helm": w.helmCommand,
-		"sink": w.sink, "kevent": w.kevent,
+		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -135,6 +136,18 @@ func (w *world) kevent(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return false, strings.Join(seen, "\n")
 	})
+}
+
+// kpost posts a file as the event of another controller, and looks at the answer: "kpost CODE FILE".
+func (w *world) kpost(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 2, "kpost CODE FILE")
+	body := strings.NewReader(os.Expand(ts.ReadFile(args[1]), ts.Getenv))
+	answer := httptest.NewRecorder()
+	w.kit.Engine.EventHandler().ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", body))
+	if got := fmt.Sprint(answer.Code); got != args[0] {
+		ts.Fatalf("the answer is %s: %s", got, answer.Body)
+	}
 }
 
 func eventText(u *unstructured.Unstructured) string {
