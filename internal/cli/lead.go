@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -109,10 +110,10 @@ func (s *system) begin(ctx context.Context) error {
 	config := flux.Config{
 		Cluster: s.config, Store: s.store, Rewrite: s.rewrite, Reserved: flux.RootIDs(),
 		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
-		ObserveSource: s.say.Source,
+		ObserveSource: s.say.Source, Notifications: filepath.Join(s.state, "notifications"),
 	}
 	if s.metrics != nil {
-		config.Passed, config.Gone = s.metrics.Pass, s.metrics.Forget
+		config.Passed, config.Gone, config.Notified = s.metrics.Pass, s.metrics.Forget, s.metrics.Notified
 	}
 	s.options.simulation.apply(&config, s.say)
 	s.options.serving.apply(&config)

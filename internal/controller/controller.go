@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -27,8 +28,8 @@ import (
 // Addresses are where a replica listens. Port 0 takes a free one; what is empty is not served.
 type Addresses struct {
 	// Metrics serves /metrics, Health /healthz and /readyz, Storage the artifacts of sources, Receivers the hooks
-	// of Receivers.
-	Metrics, Health, Storage, Receivers string
+	// of Receivers, and Events takes what other controllers have to tell.
+	Metrics, Health, Storage, Receivers, Events string
 }
 
 // Config is what a replica needs.
@@ -84,7 +85,7 @@ func Start(ctx context.Context, cfg Config) (*Controller, error) {
 		return nil, fmt.Errorf("making the directory of artifacts: %w", err)
 	}
 	var err error
-	if c.store, err = source.NewStore(cfg.Dir, cfg.StorageURL); err != nil {
+	if c.store, err = source.NewStore(filepath.Join(cfg.Dir, "artifacts"), cfg.StorageURL); err != nil {
 		return nil, err
 	}
 	c.metrics = meter.New(ctx, func() meter.Engine {
@@ -107,6 +108,7 @@ func (c *Controller) listen(ctx context.Context) error {
 		{"metrics", to.Metrics, server.Metrics(c.metrics.Handler()), server.Start},
 		{"health", to.Health, server.Health(c.alive, c.state.ready), server.Start},
 		{"storage", to.Storage, c.shared(to.Storage, func(*flux.Engine) http.Handler { return c.store }), server.Start},
+		{"events", to.Events, c.shared(to.Events, (*flux.Engine).EventHandler), server.Start},
 		{"receivers", to.Receivers, c.shared(to.Receivers, (*flux.Engine).Hooks), server.StartHooks},
 	} {
 		if one.addr == "" {
@@ -154,7 +156,8 @@ func (c *Controller) stop(ctx context.Context) error {
 func (c *Controller) engine() flux.Config {
 	cfg := c.cfg.Engine
 	cfg.Cluster, cfg.Store, cfg.Log = c.cfg.Cluster, c.store, c.cfg.Log
-	cfg.Passed, cfg.Gone = c.metrics.Pass, c.metrics.Forget
+	cfg.Passed, cfg.Gone, cfg.Notified = c.metrics.Pass, c.metrics.Forget, c.metrics.Notified
+	cfg.Notifications = filepath.Join(c.cfg.Dir, "notifications")
 	cfg.Observe, cfg.ObserveSource = c.note, c.noteSource
 	if c.cfg.Tracer != nil {
 		cfg.Traced = c.cfg.Tracer.Pass

@@ -206,10 +206,25 @@ func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift
 	case !ok:
 	case back > 0:
 		d.events.emit(o, corev1.EventTypeWarning, "TugOfWar", fmt.Sprintf(
-			"%s, %d times; the next correction waits %s", drift, times, back.Round(time.Second)), nil)
+			"%s, %d times; the next correction waits %s", drift, times, back.Round(time.Second)), appliedRevision(o))
 	default:
-		d.events.emit(o, corev1.EventTypeWarning, "DriftCorrected", drift.String(), nil)
+		d.events.emit(o, corev1.EventTypeWarning, reasonDriftCorrected, drift.String(), appliedRevision(o))
 	}
+}
+
+// appliedRevision is what an event says about the revision of a unit that is not at work.
+func appliedRevision(o runtime.Object) map[string]string {
+	switch object := o.(type) {
+	case *kustomizev1.Kustomization:
+		annotations := map[string]string{prefix + "revision": object.Status.LastAppliedRevision}
+		if origin := object.Status.LastAppliedOriginRevision; origin != "" {
+			annotations[prefix+"originRevision"] = origin
+		}
+		return annotations
+	case *fluxcdv1.ResourceSet:
+		return map[string]string{fluxcdv1.GroupVersion.Group + "/revision": object.Status.LastAppliedRevision}
+	}
+	return nil
 }
 
 // declaring is the object of a unit whose objects are applied, and where they are.

@@ -64,6 +64,11 @@ type Config struct {
 	Passed func(kind, namespace, name string, took time.Duration, ok bool)
 	// Traced, when set, is told of each pass of a unit that ended, and how the time went by. It must not block.
 	Traced func(runner.Trace)
+	// Notifications is a directory for the queue of notifications; when it is empty those that wait are
+	// lost with the process.
+	Notifications string
+	// Notified, when set, is told how attempts to notify ended, by type of Provider. It must not block.
+	Notified func(provider, outcome string)
 	// Gone, when set, is told of each object that is no longer there.
 	Gone func(kind, namespace, name string)
 	Log  logr.Logger
@@ -89,6 +94,7 @@ type Engine struct {
 	instances                  *instances
 	handover                   *handover
 	images                     *imageKeeper
+	notifications              *notifications
 	providerDesk, instanceDesk *desk
 	receivers                  *receivers
 	desks                      sync.WaitGroup
@@ -112,11 +118,12 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	ev, err := newEvents(client)
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
+	e.notifications = newNotifications(client, e.policies, cfg.Log)
+	ev, err := newEvents(client, e.notifications)
 	if err != nil {
 		return nil, fmt.Errorf("making the event recorder: %w", err)
 	}
-	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
 	e.sources = &sources{
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
@@ -209,6 +216,11 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	serve := e.cfg.Serve
 	if serve.serves(operatorGroup) {
 		if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
+			return err
+		}
+	}
+	if serve.serves(notificationGroup) {
+		if err := within(wait, func() error { return e.watchNotifications(ctx) }); err != nil {
 			return err
 		}
 	}

@@ -30,15 +30,23 @@ type events struct {
 	helm        record.EventRecorder
 	watcher     record.EventRecorder
 	operator    record.EventRecorder
-	notify      record.EventRecorder
+	notifier    record.EventRecorder
 	reflector   record.EventRecorder
 	automation  record.EventRecorder
+	// notifications are handed every event, whole.
+	notifications *notifications
+}
+
+// told is what an event says.
+type told struct {
+	kind, reason, message string
+	annotations           map[string]string
 }
 
 // maxEvent is the longest message that the API takes.
 const maxEvent = 1024
 
-func newEvents(client kubernetes.Interface) (events, error) {
+func newEvents(client kubernetes.Interface, n *notifications) (events, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme,
@@ -51,44 +59,50 @@ func newEvents(client kubernetes.Interface) (events, error) {
 	b := record.NewBroadcaster()
 	b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	return events{
-		scheme: s, broadcaster: b,
+		scheme: s, broadcaster: b, notifications: n,
 		kustomize:  b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
-		source:     b.NewRecorder(s, corev1.EventSource{Component: "source-controller"}),
+		source:     b.NewRecorder(s, corev1.EventSource{Component: sourceManager}),
 		helm:       b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
 		watcher:    b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
 		operator:   b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
-		notify:     b.NewRecorder(s, corev1.EventSource{Component: notifyManager}),
+		notifier:   b.NewRecorder(s, corev1.EventSource{Component: notifierManager}),
 		reflector:  b.NewRecorder(s, corev1.EventSource{Component: reflectorManager}),
 		automation: b.NewRecorder(s, corev1.EventSource{Component: automationManager}),
 	}, nil
 }
 
 func (e events) emit(o runtime.Object, kind, reason, message string, annotations map[string]string) {
-	recorder := e.source
-	switch o.(type) {
-	case *kustomizev1.Kustomization:
-		recorder = e.kustomize
-	case *helmv2.HelmRelease:
-		recorder = e.helm
-	case *swapi.ArtifactGenerator:
-		recorder = e.watcher
-	case *fluxcdv1.ResourceSet, *fluxcdv1.ResourceSetInputProvider, *fluxcdv1.FluxInstance:
-		recorder = e.operator
-	case *notifyv1.Receiver:
-		recorder = e.notify
-	case *imagev1.ImageRepository, *imagev1.ImagePolicy:
-		recorder = e.reflector
-	case *autov1.ImageUpdateAutomation:
-		recorder = e.automation
-	}
+	recorder, controller := e.recorder(o)
 	ref, err := reference.GetReference(e.scheme, o)
 	if err != nil {
 		return
 	}
+	e.notifications.publish(o, ref, controller, told{kind, reason, message, annotations})
 	if len(message) > maxEvent {
 		message = message[:maxEvent-3] + "..."
 	}
 	recorder.AnnotatedEventf(ref, annotations, kind, reason, "%s", message)
+}
+
+// recorder is that of the controller of the upstream whose object it is.
+func (e events) recorder(o runtime.Object) (record.EventRecorder, string) {
+	switch o.(type) {
+	case *kustomizev1.Kustomization:
+		return e.kustomize, applyManager
+	case *helmv2.HelmRelease:
+		return e.helm, releaseManager
+	case *swapi.ArtifactGenerator:
+		return e.watcher, generatorManager
+	case *fluxcdv1.ResourceSet, *fluxcdv1.ResourceSetInputProvider, *fluxcdv1.FluxInstance:
+		return e.operator, operatorManager
+	case *notifyv1beta3.Alert, *notifyv1beta3.Provider, *notifyv1.Receiver:
+		return e.notifier, notifierManager
+	case *imagev1.ImageRepository, *imagev1.ImagePolicy:
+		return e.reflector, reflectorManager
+	case *autov1.ImageUpdateAutomation:
+		return e.automation, automationManager
+	}
+	return e.source, sourceManager
 }
 
 func (e events) stop() { e.broadcaster.Shutdown() }

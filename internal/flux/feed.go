@@ -346,6 +346,7 @@ func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
 	after := o.copy()
 	status := after.status()
 	c := conditionsFor(after)
+	recovered := c.is(conditionReady, metav1.ConditionFalse)
 	c.drop(conditionReconciling, conditionStalled, sourcev1.ArtifactOutdatedCondition)
 	c.drop(failureConditions...)
 	reason, message := got.ready(a)
@@ -362,10 +363,14 @@ func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
 	if requested := o.GetAnnotations()[requestedAt]; requested != "" {
 		*status.handled = requested
 	}
-	if fresh {
-		f.sources.events.emit(o.object(), corev1.EventTypeNormal, orDefault(got.told, "NewArtifact"), got.event(a), map[string]string{
-			"source.toolkit.fluxcd.io/revision": a.Revision, "source.toolkit.fluxcd.io/digest": a.Digest,
-		})
+	annotations := map[string]string{
+		"source.toolkit.fluxcd.io/revision": a.Revision, "source.toolkit.fluxcd.io/digest": a.Digest,
+	}
+	switch {
+	case fresh:
+		f.sources.events.emit(o.object(), corev1.EventTypeNormal, orDefault(got.told, "NewArtifact"), got.event(a), annotations)
+	case recovered:
+		f.sources.events.emit(o.object(), corev1.EventTypeNormal, meta.SucceededReason, message, annotations)
 	}
 	return f.patch(ctx, o, after)
 }

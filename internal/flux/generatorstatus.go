@@ -100,6 +100,9 @@ func (g *generator) told(o *swapi.ArtifactGenerator, failure *sourceFailure) {
 	news := g.failure != text
 	g.failure = text
 	g.mu.Unlock()
+	if failure == nil && (news || generatorConditions(o).is(conditionReady, metav1.ConditionFalse)) {
+		g.sources.events.emit(o, corev1.EventTypeNormal, meta.SucceededReason, "the artifacts are made again", nil)
+	}
 	if failure == nil || !news {
 		return
 	}

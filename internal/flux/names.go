@@ -21,16 +21,17 @@ import (
 // The names that the upstream controllers write into a cluster; ours are the same, so that a
 // cluster can move from one to the other and back.
 const (
-	applyManager   = "kustomize-controller"
-	kustomizeField = "gotk-kustomize-controller"
-	notifyManager  = "notification-controller"
-	notifyField    = "gotk-notification-controller"
-	sourceField    = "gotk-source-controller"
-	prefix         = "kustomize.toolkit.fluxcd.io/"
-	nameLabel      = prefix + "name"
-	namespaceLabel = prefix + "namespace"
-	finalizer      = kustomizev1.KustomizationFinalizer
-	requestedAt    = meta.ReconcileRequestAnnotation
+	applyManager    = "kustomize-controller"
+	kustomizeField  = "gotk-kustomize-controller"
+	sourceField     = "gotk-source-controller"
+	sourceManager   = "source-controller"
+	notifierManager = "notification-controller"
+	notifierField   = "gotk-notification-controller"
+	prefix          = "kustomize.toolkit.fluxcd.io/"
+	nameLabel       = prefix + "name"
+	namespaceLabel  = prefix + "namespace"
+	finalizer       = kustomizev1.KustomizationFinalizer
+	requestedAt     = meta.ReconcileRequestAnnotation
 	// dependsOn is our own: dependencies on objects of any kind.
 	dependsOn = "headgate.dev/depends-on"
 )

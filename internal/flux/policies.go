@@ -76,4 +76,5 @@ func (e *Engine) redeclare() {
 	}
 	e.upsertReleases(releases)
 	e.receivers.again()
+	e.notifications.reindex()
 }

@@ -182,7 +182,7 @@ func (r *receivers) annotate(a asked) error {
 	if err != nil {
 		return fmt.Errorf("encoding a request: %w", err)
 	}
-	_, err = a.client.Patch(ctx, a.name, types.MergePatchType, patch, patchAs(notifyManager))
+	_, err = a.client.Patch(ctx, a.name, types.MergePatchType, patch, patchAs(notifierManager))
 	if apierrors.IsNotFound(err) && !a.single {
 		return nil
 	}

@@ -112,7 +112,7 @@ func (r *receivers) patch(ctx context.Context, id engine.UnitID, o *notifyv1.Rec
 	if err != nil || patch == nil {
 		return err
 	}
-	u, err := r.client.Resource(receiverResource).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, patch, patchAs(notifyField), "status")
+	u, err := r.client.Resource(receiverResource).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, patch, patchAs(notifierField), "status")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

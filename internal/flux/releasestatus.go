@@ -118,7 +118,7 @@ func releasedWords(c *conditions) (reason, message string) {
 	return meta.SucceededReason, "the release is as declared"
 }
 
-// tell emits an event when a pass did something, or failed.
+// tell emits an event when a pass did something, failed, or found that all is well again.
 func (s *releases) tell(hr *helmv2.HelmRelease, after helmv2.HelmReleaseStatus, r runner.Report) {
 	annotations := map[string]string{}
 	if w := after.History.Latest(); w != nil {
@@ -132,7 +132,7 @@ func (s *releases) tell(hr *helmv2.HelmRelease, after helmv2.HelmReleaseStatus, 
 		s.events.emit(hr, corev1.EventTypeNormal, ready.Reason, ready.Message, annotations)
 	case !r.OK:
 		s.events.emit(hr, corev1.EventTypeWarning, ready.Reason, ready.Message, annotations)
-	case len(r.Changes) > 0:
+	case len(r.Changes) > 0 || !(&conditions{list: hr.Status.Conditions}).is(conditionReady, metav1.ConditionTrue):
 		s.events.emit(hr, corev1.EventTypeNormal, ready.Reason, ready.Message, annotations)
 	}
 }

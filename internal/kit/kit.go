@@ -123,7 +123,9 @@ func (k *Kit) StartGit(ctx context.Context) error {
 func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var err error
-	k.Engine, err = flux.Start(engine, flux.Config{Cluster: k.Own, Store: k.Store})
+	k.Engine, err = flux.Start(engine, flux.Config{
+		Cluster: k.Own, Store: k.Store, Notifications: filepath.Join(k.Dir, "notifications"),
+	})
 	if err != nil {
 		stop()
 		return fmt.Errorf("starting the engine: %w", err)

@@ -25,8 +25,9 @@ var arrows = map[string][]string{
 	"api/fluxcd/v1":                       {},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
+	"internal/notify":                     {},
 	"internal/webhook":                    {},
-	"internal/flux":                       {"internal/meter", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/webhook", "internal/images", "internal/health", "api/fluxcd/v1"},
+	"internal/flux":                       {"internal/meter", "internal/notify", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/webhook", "internal/images", "internal/health", "api/fluxcd/v1"},
 	"deploy":                              {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},
@@ -79,6 +80,7 @@ var guarded = map[string][]string{
 
 	"github.com/fluxcd/image-reflector-controller/":  {"internal/flux"},
 	"github.com/fluxcd/image-automation-controller/": {"internal/flux"},
+	"github.com/fluxcd/notification-controller/":     {"internal/flux"},
 }
 
 // pureRooms take values and return values.

@@ -39,6 +39,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	took     *prometheus.HistogramVec
 	passes   *prometheus.CounterVec
+	notified *prometheus.CounterVec
 }
 
 // scrapeTimeout bounds the wait for an engine that is busy.
@@ -56,9 +57,12 @@ func New(ctx context.Context, current func() Engine) *Metrics {
 		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "controller_runtime_reconcile_total", Help: "Passes that ended, by kind and result.",
 		}, []string{"controller", "result"}),
+		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "headgate_notifications_total", Help: "Attempts to notify, by type of Provider and outcome.",
+		}, []string{"provider", "outcome"}),
 	}
 	m.registry.MustRegister(
-		m.took, m.passes, &scrape{ctx, current},
+		m.took, m.passes, m.notified, &scrape{ctx, current},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -72,6 +76,11 @@ func (m *Metrics) Pass(kind, namespace, name string, took time.Duration, ok bool
 	}
 	m.took.WithLabelValues(kind, name, namespace).Observe(took.Seconds())
 	m.passes.WithLabelValues(lower(kind), result).Inc()
+}
+
+// Notified counts an attempt to notify.
+func (m *Metrics) Notified(provider, outcome string) {
+	m.notified.WithLabelValues(provider, outcome).Inc()
 }
 
 // Forget drops what is counted of an object that is gone.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,6 +95,8 @@ type world struct {
 	count    atomic.Int64
 	// hooks is the URL of the hooks of receivers.
 	hooks string
+	// sinks are the receivers of notifications, by the namespace of the script.
+	sinks sync.Map
 }
 
 // setup gives a script a namespace and a repository of its own.
@@ -128,6 +131,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "helm": w.helmCommand, "pull": w.pull,
 		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
+		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/headgate-dev/headgate/internal/kit"
@@ -50,6 +51,41 @@ metadata: {name: %[1]s, namespace: team, labels: {shard: %[3]q}}
 spec: {interval: 1h, path: ./%[1]s, prune: true, sourceRef: {kind: GitRepository, %[2]s}}
 `
 
+const tenantAlert = `apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata: {name: told, namespace: team}
+spec: {type: generic, address: %q}
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: {name: told, namespace: team}
+spec:
+  providerRef: {name: told}
+  eventSources: [{kind: Kustomization, name: "*"}, {kind: Kustomization, name: "*", namespace: flux-system}]
+`
+
+// tenantIsTold looks whether a tenant hears of its own units and of no others.
+func tenantIsTold(t *testing.T, told *sink, client kubernetes.Interface) {
+	t.Helper()
+	for _, unit := range []string{"intruder", "own"} {
+		pattern := regexp.MustCompile(`"kind":"Kustomization","namespace":"team","name":"` + unit + `"`)
+		eventually(t, "the tenant is told of "+unit, func() (bool, string) {
+			return told.matching(pattern) > 0, strings.Join(told.received(), "\n")
+		})
+	}
+	if told.matching(regexp.MustCompile(`"namespace":"flux-system"`)) > 0 {
+		t.Errorf("the tenant is told of what is in another namespace:\n%s", strings.Join(told.received(), "\n"))
+	}
+	eventually(t, "the tenant's Alert is warned", func() (bool, string) {
+		list, err := client.CoreV1().Events("team").List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Alert"})
+		if err != nil || len(list.Items) == 0 {
+			return false, fmt.Sprint(err)
+		}
+		text := list.Items[0].Reason + ": " + list.Items[0].Message
+		return strings.HasPrefix(text, "AccessDenied: spec.eventSources[1].namespace: "), text
+	})
+}
+
 // TestClosedDown boots a repository with the flags that close a cluster down for tenants, and looks at
 // its metrics.
 func TestClosedDown(t *testing.T) {
@@ -57,6 +93,9 @@ func TestClosedDown(t *testing.T) {
 	config := func(name, namespace string) string {
 		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: %s}\ndata: {k: v}\n", name, namespace)
 	}
+	told := startSink()
+	t.Cleanup(told.Close)
+	writeFile(t, filepath.Join(repo, "cluster", "alert.yaml"), fmt.Sprintf(tenantAlert, told.URL))
 	writeFile(t, filepath.Join(repo, "cluster", "team.yaml"), tenants+
 		strings.Replace(fmt.Sprintf(tenantUnit, "own", "name: repo", ""), "spec: {", "spec: {decryption: {provider: sops}, ", 1)+
 		fmt.Sprintf(tenantUnit, "intruder", "name: repo", "")+
@@ -135,6 +174,7 @@ func TestClosedDown(t *testing.T) {
 	if u, err := units.Get(t.Context(), "sharded", metav1.GetOptions{}); err != nil || u.Object["status"] != nil && len(u.GetFinalizers()) > 0 {
 		t.Errorf("a unit of another shard is served: %v, error %v", u.Object["status"], err)
 	}
+	tenantIsTold(t, told, client)
 	metricsOf(t, p)
 	receiversOf(t, p, dyn)
 	// The engine of the other shard says that its unit is ready.
@@ -195,6 +235,7 @@ func metricsOf(t *testing.T, p *process) {
 		`gotk_reconcile_duration_seconds_count\{kind="Kustomization",name="own",namespace="team"\} [1-9]`,
 		`controller_runtime_reconcile_total\{controller="kustomization",result="error"\} [1-9]`,
 		`headgate_units\{phase="Ready"\} [1-9]`,
+		`headgate_notifications_total\{outcome="delivered",provider="generic"\} [1-9]`,
 		`headgate_unit_waiting_seconds\{kind="Kustomization",name="intruder",namespace="team",phase="Failed"\}`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want).MatchString(text) {

@@ -1,0 +1,195 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/notify"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// notifierID is the identity of a Provider of notifications.
+func notifierID(namespace, name string) engine.UnitID {
+	return engine.UnitID{Kind: notifyv1beta3.ProviderKind, Namespace: namespace, Name: name}
+}
+
+func (n *notifications) putProvider(u *unstructured.Unstructured) {
+	p, err := n.providers.put(u)
+	if err != nil {
+		n.unreadable(err)
+		return
+	}
+	n.desk.add(notifierID(p.Namespace, p.Name))
+	n.providerChanged(p.Namespace, p.Name)
+}
+
+func (n *notifications) dropProvider(u *unstructured.Unstructured) {
+	id := notifierID(u.GetNamespace(), u.GetName())
+	n.providers.drop(id)
+	n.forget(id)
+	n.providerChanged(id.Namespace, id.Name)
+}
+
+func (n *notifications) providerChanged(namespace, name string) {
+	n.reindex()
+	if notifier := n.notifier.Load(); notifier != nil {
+		notifier.Changed(notify.Ref{Namespace: namespace, Name: name})
+	}
+}
+
+// examineProvider says what is wrong with a Provider.
+func (n *notifications) examineProvider(ctx context.Context, id engine.UnitID) error {
+	p, there := n.providers.get(id)
+	if !there {
+		return nil
+	}
+	s, err := n.settings(ctx, p)
+	if err == nil {
+		err = s.Check()
+	}
+	if err == nil {
+		_, err = expressionOf(p)
+	}
+	if err == nil || p.Spec.Suspend {
+		n.say(p, id, "", "")
+		return nil
+	}
+	// A server that does not answer says nothing about the Provider; it is asked again.
+	var unanswered *url.Error
+	if errors.As(err, &unanswered) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) {
+		return err
+	}
+	n.say(p, id, reasonInvalidConfig, err.Error())
+	return nil
+}
+
+// resolve reads what it takes to deliver.
+func (n *notifications) resolve(ctx context.Context, d notify.Delivery) (notify.Settings, error) {
+	id := notifierID(d.Provider.Namespace, d.Provider.Name)
+	p, there := n.providers.get(id)
+	switch {
+	case !there:
+		return notify.Settings{}, notify.ErrGone
+	case p.Spec.Suspend:
+		return notify.Settings{}, notify.ErrSuspended
+	}
+	s, err := n.settings(ctx, p)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", id, err)
+	}
+	if notify.Forge(p.Spec.Type) {
+		s.Context, err = n.statusContext(p, d)
+	}
+	return s, err
+}
+
+// statusContext is what the status of a commit is filed under.
+func (n *notifications) statusContext(p *notifyv1beta3.Provider, d notify.Delivery) (string, error) {
+	x, err := expressionOf(p)
+	if err != nil {
+		return "", err
+	}
+	if x == nil {
+		return notify.DefaultContext(d.Event, string(p.UID)), nil
+	}
+	alert, there := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name))
+	if !there {
+		return "", notify.ErrGone
+	}
+	context, err := x.Evaluate(d.Event, n.alerts.object(alertID(alert.Namespace, alert.Name)), n.providers.object(notifierID(p.Namespace, p.Name)))
+	if err != nil {
+		return "", fmt.Errorf("spec.commitStatusExpr: %w", err)
+	}
+	return context, nil
+}
+
+// expressionOf is nil for a Provider that has none.
+func expressionOf(p *notifyv1beta3.Provider) (*notify.Expression, error) {
+	if p.Spec.CommitStatusExpr == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if !notify.Forge(p.Spec.Type) {
+		return nil, fmt.Errorf("spec.commitStatusExpr: providers of type %q set no status of a commit", p.Spec.Type)
+	}
+	x, err := notify.Compile(p.Spec.CommitStatusExpr)
+	if err != nil {
+		return nil, fmt.Errorf("spec.commitStatusExpr: %w", err)
+	}
+	return x, nil
+}
+
+// settings reads a Provider and its Secrets.
+func (n *notifications) settings(ctx context.Context, p *notifyv1beta3.Provider) (notify.Settings, error) {
+	spec := p.Spec
+	s := notify.Settings{
+		Type: spec.Type, Address: spec.Address, Channel: spec.Channel, Username: spec.Username, Proxy: spec.Proxy, Timeout: p.GetTimeout(),
+	}
+	if spec.ServiceAccountName != "" {
+		return s, errors.New("spec.serviceAccountName: nobody here has the identity of a cloud; log in by spec.secretRef")
+	}
+	var access source.Access
+	if spec.SecretRef != nil {
+		data, err := n.reach.secret(ctx, p.Namespace, "spec.secretRef", spec.SecretRef.Name)
+		if err != nil {
+			return s, err
+		}
+		if err := login(&s, data); err != nil {
+			return s, fmt.Errorf("spec.secretRef: Secret %q: %w", p.Namespace+"/"+spec.SecretRef.Name, err)
+		}
+		if notify.Forge(spec.Type) && spec.CertSecretRef == nil {
+			certificates(&access, data)
+		}
+	}
+	if spec.CertSecretRef != nil {
+		data, err := n.reach.secret(ctx, p.Namespace, "spec.certSecretRef", spec.CertSecretRef.Name)
+		if err != nil {
+			return s, err
+		}
+		certificates(&access, data)
+		if len(access.CAFile)+len(access.ClientCert) == 0 || len(access.ClientCert) > 0 != (len(access.ClientKey) > 0) {
+			return s, fmt.Errorf("spec.certSecretRef: Secret %q: ca.crt is needed, or tls.crt and tls.key, or all three",
+				p.Namespace+"/"+spec.CertSecretRef.Name)
+		}
+	}
+	s.CA, s.Cert, s.Key = access.CAFile, access.ClientCert, access.ClientKey
+	if spec.ProxySecretRef != nil {
+		var err error
+		if s.Proxy, err = n.reach.proxy(ctx, p.Namespace, spec.ProxySecretRef.Name); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// login reads the Secret of a Provider. No error quotes a value.
+func login(s *notify.Settings, data map[string][]byte) error {
+	text := func(key string) string { return strings.TrimSpace(string(data[key])) }
+	s.Token = text("token")
+	if address := text("address"); address != "" {
+		s.Address = address
+	}
+	if proxy := text("proxy"); proxy != "" {
+		s.Proxy = proxy
+	}
+	if user, password := text("username"), text("password"); user != "" && password != "" {
+		s.Username, s.Password = user, password
+	}
+	if len(data["headers"]) > 0 {
+		if yaml.Unmarshal(data["headers"], &s.Headers) != nil {
+			return errors.New("entry headers: it is no YAML with a text for each header")
+		}
+	}
+	if s.Token == "" && len(data[keyAppID]) > 0 {
+		return fmt.Errorf("entry %s: a GitHub App is not served here; use entry token", keyAppID)
+	}
+	return nil
+}

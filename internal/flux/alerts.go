@@ -1,0 +1,147 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/fluxcd/pkg/apis/acl"
+
+	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/notify"
+)
+
+func alertID(namespace, name string) engine.UnitID {
+	return engine.UnitID{Kind: notifyv1beta3.AlertKind, Namespace: namespace, Name: name}
+}
+
+func (n *notifications) putAlert(u *unstructured.Unstructured) {
+	if _, err := n.alerts.put(u); err != nil {
+		n.unreadable(err)
+		return
+	}
+	n.reindex()
+}
+
+func (n *notifications) dropAlert(u *unstructured.Unstructured) {
+	id := alertID(u.GetNamespace(), u.GetName())
+	n.alerts.drop(id)
+	n.forget(id)
+	n.reindex()
+}
+
+// reindex works out anew which Alerts concern what, and has everything looked at that may be wrong now.
+func (n *notifications) reindex() {
+	n.mu.RLock()
+	listed := n.listed
+	n.mu.RUnlock()
+	if !listed {
+		return
+	}
+	index := map[objectsOf][]*notify.Alert{}
+	for _, a := range n.alerts.all() {
+		n.desk.add(alertID(a.Namespace, a.Name))
+		compiled, err := compileAlert(a)
+		if err != nil || a.Spec.Suspend {
+			continue
+		}
+		p, there := n.providers.get(notifierID(compiled.Provider.Namespace, compiled.Provider.Name))
+		if !there || p.Spec.Suspend || !notify.Serves(p.Spec.Type) {
+			continue
+		}
+		compiled.Kind, compiled.Forge = p.Spec.Type, notify.Forge(p.Spec.Type)
+		entered := map[objectsOf]bool{}
+		for _, s := range compiled.Sources {
+			key := objectsOf{s.Kind, s.Namespace}
+			if !entered[key] {
+				index[key] = append(index[key], compiled)
+			}
+			entered[key] = true
+		}
+	}
+	n.mu.Lock()
+	n.index = index
+	n.mu.Unlock()
+}
+
+// compileAlert reads an Alert; an error names the field.
+func compileAlert(a *notifyv1beta3.Alert) (*notify.Alert, error) {
+	spec := a.Spec
+	out := &notify.Alert{
+		Ref:      notify.Ref{Namespace: a.Namespace, Name: a.Name},
+		Provider: notify.Ref{Namespace: a.Namespace, Name: spec.ProviderRef.Name},
+		Severity: orDefault(spec.EventSeverity, notify.SeverityInfo), Metadata: spec.EventMetadata, Summary: spec.Summary,
+	}
+	if spec.ProviderRef.Name == "" {
+		return nil, errors.New("spec.providerRef.name: it is empty")
+	}
+	if len(spec.EventSources) == 0 {
+		return nil, errors.New("spec.eventSources: it is empty, so nothing would be told")
+	}
+	for _, s := range spec.EventSources {
+		out.Sources = append(out.Sources, notify.Source{
+			Kind: s.Kind, Namespace: orDefault(s.Namespace, a.Namespace), Name: s.Name, MatchLabels: s.MatchLabels,
+		})
+	}
+	var err error
+	if out.Include, err = patterns("spec.inclusionList", spec.InclusionList); err != nil {
+		return nil, err
+	}
+	out.Exclude, err = patterns("spec.exclusionList", spec.ExclusionList)
+	return out, err
+}
+
+func patterns(field string, texts []string) ([]*regexp.Regexp, error) {
+	var list []*regexp.Regexp
+	for i, text := range texts {
+		r, err := regexp.Compile(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", field, i, err)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// examine looks at an Alert or a Provider, and says what is wrong with it.
+func (n *notifications) examine(ctx context.Context, id engine.UnitID) error {
+	if id.Kind == notifyv1beta3.AlertKind {
+		n.examineAlert(id)
+		return nil
+	}
+	return n.examineProvider(ctx, id)
+}
+
+func (n *notifications) examineAlert(id engine.UnitID) {
+	a, there := n.alerts.get(id)
+	if !there {
+		return
+	}
+	if a.Spec.Suspend {
+		n.say(a, id, "", "")
+		return
+	}
+	if _, err := compileAlert(a); err != nil {
+		n.say(a, id, reasonInvalidConfig, err.Error())
+		return
+	}
+	if _, there := n.providers.get(notifierID(a.Namespace, a.Spec.ProviderRef.Name)); !there {
+		n.say(a, id, reasonInvalidConfig, fmt.Sprintf(
+			"spec.providerRef: Provider %q does not exist", a.Namespace+"/"+a.Spec.ProviderRef.Name))
+		return
+	}
+	if n.policies.now().NoCrossNamespaceRefs {
+		for i, s := range a.Spec.EventSources {
+			if s.Namespace != "" && s.Namespace != a.Namespace {
+				n.say(a, id, acl.AccessDeniedReason, fmt.Sprintf(
+					"spec.eventSources[%d].namespace: can't process events of namespace %q, cross-namespace references have been blocked", i, s.Namespace))
+				return
+			}
+		}
+	}
+	n.say(a, id, "", "")
+}

@@ -1,0 +1,292 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/notify"
+)
+
+// The reasons of the upstream for what is wrong with an Alert or a Provider.
+const (
+	reasonInvalidConfig  = "InvalidConfig"
+	reasonDispatchFailed = "NotificationDispatchFailed"
+)
+
+// reasonDriftCorrected is our reason for a foreign change that was put back.
+const reasonDriftCorrected = "DriftCorrected"
+
+var (
+	alertResource    = notifyv1beta3.GroupVersion.WithResource("alerts")
+	providerResource = notifyv1beta3.GroupVersion.WithResource("providers")
+)
+
+// notifications serves Alerts and Providers. Neither kind has a status: what is wrong with one is told by an
+// event about it. It is safe for concurrent use.
+type notifications struct {
+	client   dynamic.Interface
+	reach    reach
+	events   events
+	policies *policies
+	log      logr.Logger
+	instance string
+
+	alerts    *registry[notifyv1beta3.Alert, *notifyv1beta3.Alert]
+	providers *registry[notifyv1beta3.Provider, *notifyv1beta3.Provider]
+	desk      *desk
+	// notifier is nil until everything is listed.
+	notifier atomic.Pointer[notify.Notifier]
+
+	mu sync.RWMutex
+	// index holds the Alerts by the kind and the namespace of the objects that they select.
+	index map[objectsOf][]*notify.Alert
+	// listed is set when all Alerts and Providers are known.
+	listed bool
+	// told is what was said last about each object.
+	told map[engine.UnitID]string
+	// failing is the last failure of each Alert.
+	failing map[notify.Ref]string
+}
+
+// objectsOf are those of a kind in a namespace.
+type objectsOf struct{ kind, namespace string }
+
+func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger) *notifications {
+	n := &notifications{
+		policies: p, log: log,
+		alerts:    newRegistry[notifyv1beta3.Alert](notifyv1beta3.AlertKind),
+		providers: newRegistry[notifyv1beta3.Provider](notifyv1beta3.ProviderKind),
+		index:     map[objectsOf][]*notify.Alert{}, told: map[engine.UnitID]string{}, failing: map[notify.Ref]string{},
+	}
+	// A Provider reads its Secrets when something is delivered: one that was changed holds at once, and
+	// nothing is asked while nothing happens.
+	n.reach.held = func(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+		s, err := client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return s.Data, nil
+	}
+	if host, err := os.Hostname(); err == nil {
+		n.instance = host
+	}
+	n.desk = newDesk(log, n.examine)
+	return n
+}
+
+// startNotifications begins to deliver what an earlier process left. A directory that cannot be used keeps
+// nobody from being told, and nothing else from being served.
+func (e *Engine) startNotifications(ctx context.Context) error {
+	n := e.notifications
+	n.client, n.events = e.cluster.Dynamic, e.dialect.events
+	config := notify.Config{
+		Dir: e.cfg.Notifications, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: e.cfg.Notified, Log: e.cfg.Log,
+	}
+	notifier, err := notify.Start(ctx, config)
+	if err != nil && config.Dir != "" {
+		e.cfg.Log.Info("notifications that wait are lost with this process", "error", err.Error())
+		config.Dir = ""
+		notifier, err = notify.Start(ctx, config)
+	}
+	if err != nil {
+		return fmt.Errorf("starting the notifications: %w", err)
+	}
+	n.notifier.Store(notifier)
+	e.desks.Go(notifier.Wait)
+	return nil
+}
+
+// watchNotifications reads the Alerts and Providers before anything happens that one could be told of.
+func (e *Engine) watchNotifications(ctx context.Context) error {
+	if e.simulation != nil {
+		// Nobody shall be told of what is played.
+		return nil
+	}
+	n := e.notifications
+	err := e.cluster.Watch(ctx, providerResource, e.cfg.Selector, cluster.Sink{Put: n.putProvider, Dropped: n.dropProvider})
+	if err == nil {
+		err = e.cluster.Watch(ctx, alertResource, e.cfg.Selector, cluster.Sink{Put: n.putAlert, Dropped: n.dropAlert})
+	}
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.listed = true
+	n.mu.Unlock()
+	if err := e.startNotifications(ctx); err != nil {
+		return err
+	}
+	n.reindex()
+	e.desks.Go(func() { n.desk.run(ctx) })
+	return nil
+}
+
+// EventHandler takes the events that other controllers post, as notification-controller does at its port.
+func (e *Engine) EventHandler() http.Handler {
+	n := e.notifications
+	notifier := n.notifier.Load()
+	if notifier == nil {
+		return http.NotFoundHandler()
+	}
+	return notifier.Handler(func(event notify.Event) notify.Fact {
+		fact := notify.Outside(event)
+		fact.Labels = func(ctx context.Context) (map[string]string, error) { return n.labels(ctx, event.InvolvedObject) }
+		return fact
+	})
+}
+
+// labelsTimeout bounds the reading of an object for its labels.
+const labelsTimeout = 5 * time.Second
+
+// labels reads those of an object that is served elsewhere.
+func (n *notifications) labels(ctx context.Context, o notify.Object) (map[string]string, error) {
+	gv, err := schema.ParseGroupVersion(o.APIVersion)
+	if err != nil {
+		return nil, fmt.Errorf("reading the labels of %s: %w", o, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, labelsTimeout)
+	defer cancel()
+	// The kinds that an Alert can name have plurals of this form.
+	plural := strings.ToLower(o.Kind) + "s"
+	if stem, y := strings.CutSuffix(plural, "ys"); y {
+		plural = stem + "ies"
+	}
+	u, err := n.client.Resource(gv.WithResource(plural)).Namespace(o.Namespace).Get(ctx, o.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the labels of %s: %w", o, err)
+	}
+	return u.GetLabels(), nil
+}
+
+// quietReasons are those of warnings about objects that are ready all the same.
+var quietReasons = []string{"TugOfWar", "DriftDetected", "ReconciliationDisabled", "RewritesIllegible"}
+
+// publish hands an event over. It never blocks.
+func (n *notifications) publish(o runtime.Object, ref *corev1.ObjectReference, controller string, told told) {
+	notifier := n.notifier.Load()
+	if notifier == nil || ref.GroupVersionKind().Group == notifyv1beta3.GroupVersion.Group {
+		return
+	}
+	e := notify.Event{
+		InvolvedObject: notify.Object{
+			Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: string(ref.UID), APIVersion: ref.APIVersion,
+			ResourceVersion: ref.ResourceVersion,
+		},
+		Severity: notify.SeverityInfo, Timestamp: time.Now().UTC().Truncate(time.Second), Message: notify.Bounded(told.message), Reason: told.reason,
+		Metadata: maps.Clone(told.annotations), ReportingController: controller, ReportingInstance: n.instance,
+	}
+	fact := notify.Fact{
+		Ready: strings.HasSuffix(told.reason, "Succeeded") || told.reason == "NewArtifact" || told.reason == conditionReady,
+	}
+	switch {
+	case told.reason == reasonDriftCorrected:
+		// It was put right by the time that somebody hears of it.
+		fact.Ready = false
+	case told.kind == corev1.EventTypeWarning:
+		e.Severity, fact.Ready = notify.SeverityError, false
+		fact.Failing = !slices.Contains(quietReasons, told.reason)
+	}
+	if object, ok := o.(metav1.Object); ok {
+		labels := maps.Clone(object.GetLabels())
+		fact.Labels = func(context.Context) (map[string]string, error) { return labels, nil }
+		for k, v := range object.GetAnnotations() {
+			if strings.HasPrefix(k, notify.EventGroup+"/") {
+				if e.Metadata == nil {
+					e.Metadata = map[string]string{}
+				}
+				e.Metadata[k] = v
+			}
+		}
+	}
+	fact.Event = e
+	notifier.Publish(fact)
+}
+
+// concerned returns the Alerts that select objects of a kind in a namespace.
+func (n *notifications) concerned(kind, namespace string) []*notify.Alert {
+	closed := n.policies.now().NoCrossNamespaceRefs
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	list := n.index[objectsOf{kind, namespace}]
+	if !closed {
+		return list
+	}
+	var own []*notify.Alert
+	for _, a := range list {
+		if a.Ref.Namespace == namespace {
+			own = append(own, a)
+		}
+	}
+	return own
+}
+
+// say tells of what is wrong with an object, once; an empty text says that nothing is.
+func (n *notifications) say(o runtime.Object, id engine.UnitID, reason, text string) {
+	n.mu.Lock()
+	news := n.told[id] != text
+	n.told[id] = text
+	if text == "" {
+		delete(n.told, id)
+	}
+	n.mu.Unlock()
+	if text == "" || !news {
+		return
+	}
+	n.log.Info("an object is not served as it is declared", "object", id.String(), "reason", reason, "error", text)
+	n.events.emit(o, corev1.EventTypeWarning, reason, text, nil)
+}
+
+// failed tells of a delivery that failed, once for each change of the error.
+func (n *notifications) failed(d notify.Delivery, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	n.mu.Lock()
+	news := n.failing[d.Alert] != text
+	n.failing[d.Alert] = text
+	if text == "" {
+		delete(n.failing, d.Alert)
+	}
+	n.mu.Unlock()
+	if text == "" || !news {
+		return
+	}
+	n.log.Info("a notification was not delivered", "alert", d.Alert.String(), "provider", d.Provider.String(),
+		"object", d.Event.InvolvedObject.String(), "error", text)
+	if a, there := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name)); there {
+		n.events.emit(a, corev1.EventTypeWarning, reasonDispatchFailed, fmt.Sprintf(
+			"failed to send notification for %s by Provider %s: %s", d.Event.InvolvedObject, d.Provider, text), nil)
+	}
+}
+
+func (n *notifications) unreadable(err error) {
+	n.log.Info("an object cannot be read", "error", err.Error())
+}
+
+// forget drops what was said about an object that is gone.
+func (n *notifications) forget(id engine.UnitID) {
+	n.mu.Lock()
+	delete(n.told, id)
+	delete(n.failing, notify.Ref{Namespace: id.Namespace, Name: id.Name})
+	n.mu.Unlock()
+}
