@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/controlplane"
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // IO is where a command reads and writes.
@@ -78,8 +77,6 @@ func nextCommand(err error) string {
 		return h.hint
 	case errors.Is(err, controlplane.ErrLocked):
 		return "headgate cluster status"
-	case errors.Is(err, flux.ErrForeignRoot):
-		return "headgate up --fresh PATH"
 	default:
 		return "headgate help"
 	}

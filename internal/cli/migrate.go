@@ -44,7 +44,7 @@ func newMigrateFlux(g *globals) *cobra.Command {
   6. compare: no object may have changed
 
 It goes on with the inventories, releases, fields and finalizers that Flux wrote; suspended objects stay so.
---back pauses Headgate and starts the controllers of Flux as they were. Both may be run again when they were
+--back starts the controllers of Flux as they were; Headgate stops by itself when it sees the first. Both may be run again when they were
 interrupted.`,
 		Example: `  headgate migrate flux --context prod --dry-run
   headgate migrate flux --context prod
@@ -73,7 +73,7 @@ interrupted.`,
 	}
 	f := cmd.Flags()
 	o.installing.bind(f)
-	f.BoolVar(&o.back, "back", false, "give the cluster back: pause Headgate, and start what was paused")
+	f.BoolVar(&o.back, "back", false, "give the cluster back: start what was paused")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be paused, and change nothing")
 	f.BoolVar(&o.withoutInstall, "without-install", false, "pause only; something else starts Headgate")
 	f.BoolVar(&o.withoutCheck, "without-check", false, "do not ask for passes, and compare nothing")
@@ -149,12 +149,16 @@ func (o migrateOptions) compare(ctx context.Context, m *migration.Migration, con
 }
 
 func (o migrateOptions) runBack(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
-	if err := m.Quiet(ctx); err != nil {
-		return err
-	}
 	if err := m.Resume(ctx); err != nil {
 		return err
 	}
+	declared, err := m.Rest(ctx)
+	if err != nil {
+		return err
+	}
 	say.Done("flux", "its controllers run as before")
+	for _, unit := range declared {
+		say.Info("advice", "take the manifests of Headgate out of the repository of Kustomization "+unit+"; until then its pods run, and serve nothing")
+	}
 	return nil
 }

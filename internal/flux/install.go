@@ -59,7 +59,7 @@ type Root struct {
 const AgeSecret = "sops-age"
 
 // ErrForeignRoot is returned when the cluster has another root.
-var ErrForeignRoot = errors.New("the cluster has a root already")
+var ErrForeignRoot = errors.New("the cluster has another root")
 
 // Install makes the cluster ready for an Engine: the definitions of the kinds that it serves and the
 // namespace of the root.

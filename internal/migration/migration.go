@@ -185,22 +185,28 @@ func (m *Migration) Pause(ctx context.Context, p Paused) error {
 	return nil
 }
 
-// Resume starts what was paused, as it was, and forgets the migration when all of it runs.
+// Resume starts what was paused, as it was, and forgets the migration when all of it runs. Headgate stops by
+// itself when it sees the first of the controllers; the others follow when it has let go of its lease.
 func (m *Migration) Resume(ctx context.Context) error {
 	p, err := m.recorded(ctx)
 	if err != nil {
 		return err
 	}
-	for _, s := range p.Services {
-		if err := m.restore(ctx, s); err != nil {
-			return err
-		}
-	}
-	for _, d := range slices.Backward(p.Deployments) {
+	for n, d := range slices.Backward(p.Deployments) {
 		if err := m.scale(ctx, d, d.Replicas); err != nil {
 			return err
 		}
 		m.say("started", d.String())
+		if n == len(p.Deployments)-1 {
+			if err := m.quiet(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range p.Services {
+		if err := m.restore(ctx, s); err != nil {
+			return err
+		}
 	}
 	for _, i := range p.Instances {
 		if err := m.annotate(ctx, i, i.Reconcile); err != nil {
@@ -219,26 +225,34 @@ func (m *Migration) Resume(ctx context.Context) error {
 	return nil
 }
 
-// Quiet pauses Headgate itself: its Deployments have no pods any more, and nobody holds its lease.
-func (m *Migration) Quiet(ctx context.Context) error {
-	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=headgate"})
-	if err != nil {
-		return fmt.Errorf("looking for Headgate's own Deployments: %w", err)
-	}
-	for i := range list.Items {
-		d := Deployment{list.Items[i].Namespace, list.Items[i].Name, 0}
-		if err := m.scale(ctx, d, 0); err != nil {
-			return err
-		}
-		if err := m.gone(ctx, d); err != nil {
-			return err
-		}
-		m.say("paused", d.String())
-	}
-	return m.until(ctx, "the lease of Headgate to be let go", func() (bool, error) {
+// quiet waits until nobody holds the lease of Headgate.
+func (m *Migration) quiet(ctx context.Context) error {
+	return m.until(ctx, "Headgate to let go of its lease", func() (bool, error) {
 		holder, err := flux.Holder(ctx, m.client, "", time.Now())
 		return holder == "", err
 	})
+}
+
+// Rest scales Headgate's own Deployments to nothing, and returns the Kustomizations that would start them again:
+// those whose repositories declare them.
+func (m *Migration) Rest(ctx context.Context) ([]string, error) {
+	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=headgate"})
+	if err != nil {
+		return nil, fmt.Errorf("looking for Headgate's own Deployments: %w", err)
+	}
+	var declared []string
+	for i := range list.Items {
+		live := &list.Items[i]
+		if by := live.Labels["kustomize.toolkit.fluxcd.io/name"]; by != "" {
+			declared = append(declared, live.Labels["kustomize.toolkit.fluxcd.io/namespace"]+"/"+by)
+		}
+		d := Deployment{live.Namespace, live.Name, 0}
+		if err := m.scale(ctx, d, 0); err != nil {
+			return nil, err
+		}
+		m.say("paused", d.String())
+	}
+	return declared, nil
 }
 
 func (m *Migration) scale(ctx context.Context, d Deployment, replicas int32) error {

@@ -35,8 +35,8 @@ type GitEdit struct {
 	Dir string
 	// Wants tells whether a file is handed over, by its path and its content.
 	Wants func(path string, content []byte) bool
-	// Edit is handed files by their paths from the root, and returns those that change and the message of the
-	// commit. It may be asked again, for another commit.
+	// Edit is handed files by their paths from the root, and returns those that change or are new and the message
+	// of the commit. It may be asked again, for another commit.
 	Edit func(files map[string][]byte) (changed map[string][]byte, message string, err error)
 	// Previous is the result's Seen of an edit that would be the same now; nothing is fetched when the
 	// repository has not moved since.
@@ -251,7 +251,11 @@ func (p *pusher) commit(
 		if err != nil {
 			return hash, fmt.Errorf("writing %q: %w", name, err)
 		}
-		entries[name] = object.TreeEntry{Name: path.Base(name), Mode: modes[name], Hash: hash}
+		mode, known := modes[name]
+		if !known {
+			mode = filemode.Regular
+		}
+		entries[name] = object.TreeEntry{Name: path.Base(name), Mode: mode, Hash: hash}
 	}
 	tree, err := p.tree(root, entries)
 	if err != nil {
@@ -271,7 +275,7 @@ func (p *pusher) commit(
 	return p.keep(c)
 }
 
-// tree makes a directory of one with other entries, given by their paths from it.
+// tree makes a directory of one with other entries, and with new ones, given by their paths from it.
 func (p *pusher) tree(from *object.Tree, entries map[string]object.TreeEntry) (plumbing.Hash, error) {
 	below := map[string]map[string]object.TreeEntry{}
 	next := &object.Tree{Entries: slices.Clone(from.Entries)}
@@ -279,8 +283,10 @@ func (p *pusher) tree(from *object.Tree, entries map[string]object.TreeEntry) (p
 		for i := range next.Entries {
 			if next.Entries[i].Name == entry.Name {
 				next.Entries[i] = entry
+				return
 			}
 		}
+		next.Entries = append(next.Entries, entry)
 	}
 	for name, entry := range entries {
 		first, rest, deeper := strings.Cut(name, "/")
@@ -295,6 +301,9 @@ func (p *pusher) tree(from *object.Tree, entries map[string]object.TreeEntry) (p
 	}
 	for name, inner := range below {
 		sub, err := from.Tree(name)
+		if _, taken := from.FindEntry(name); errors.Is(err, object.ErrDirectoryNotFound) && taken != nil {
+			sub, err = &object.Tree{}, nil
+		}
 		if err != nil {
 			return plumbing.ZeroHash, fmt.Errorf("%q: %w", name, err)
 		}
@@ -304,7 +313,16 @@ func (p *pusher) tree(from *object.Tree, entries map[string]object.TreeEntry) (p
 		}
 		put(object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: hash})
 	}
+	slices.SortFunc(next.Entries, func(a, b object.TreeEntry) int { return strings.Compare(sortedAs(a), sortedAs(b)) })
 	return p.keep(next)
+}
+
+// sortedAs is what Git sorts an entry by: directories as if their names ended in a slash.
+func sortedAs(e object.TreeEntry) string {
+	if e.Mode == filemode.Dir {
+		return e.Name + "/"
+	}
+	return e.Name
 }
 
 // store writes an object, and notes that the server does not have it.

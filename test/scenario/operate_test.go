@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -222,14 +223,11 @@ func migrates(t *testing.T, o *operated, served *process) {
 	if code, said := o.command(t, "migrate", "flux", "--without-install"); code != 0 {
 		t.Errorf("the second time ends with %d:\n%s", code, said)
 	}
-	back := run(t, "migrate", "flux", "--back", "--kubeconfig", o.kit.Plane.Kubeconfig())
-	back.says("flux-system/headgate")
+	if code, said := o.command(t, "migrate", "flux", "--back"); code != 0 || !strings.Contains(said, "take the manifests of Headgate out of the repository") {
+		t.Errorf("the way back ends with %d:\n%s", code, said)
+	}
 	if code := served.interrupt(); code != 0 {
 		t.Errorf("the controller ended with %d", code)
-	}
-	<-back.ended
-	if code := back.cmd.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("the way back ends with %d", code)
 	}
 	live, err := deployments.Get(t.Context(), "kustomize-controller", metav1.GetOptions{})
 	if err != nil || *live.Spec.Replicas != 2 {
@@ -305,18 +303,21 @@ func contents(t *testing.T, config *rest.Config) map[string]string {
 			content[field] = o.Object[field]
 		}
 		if spec, ok := o.Object["spec"].(map[string]any); ok {
-			for _, given := range []string{"clusterIP", "clusterIPs", "volumeName", "finalizers"} {
-				delete(spec, given)
+			for _, field := range []string{"clusterIP", "clusterIPs", "volumeName", "finalizers"} {
+				delete(spec, field)
 			}
 		}
 		text, err := json.Marshal(content)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[id] = string(text)
+		out[id] = given.ReplaceAllString(string(text), "")
 	})
 	return out
 }
+
+// given is what a cluster gives objects by itself: uids and ports.
+var given = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|"(nodePort|healthCheckNodePort)":\d+,?`)
 
 // held visits the objects that units hold.
 func held(t *testing.T, config *rest.Config, visit func(id string, o *unstructured.Unstructured)) {
