@@ -56,6 +56,7 @@ func TestOperate(t *testing.T) {
 	o.push("first")
 	served := o.controller()
 	t.Run("bootstrap", func(t *testing.T) { bootstraps(t, o) })
+	t.Run("terraform", func(t *testing.T) { terraforms(t, o) })
 	t.Run("migrate", func(t *testing.T) { migrates(t, o, served) })
 	t.Run("disaster", func(t *testing.T) { recovers(t, o) })
 }
