@@ -125,17 +125,8 @@ func (c *Controller) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for {
-		refusal, changed := c.masters.Now()
-		if refusal == nil {
-			break
-		}
-		c.refuse(refusal)
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-changed:
-		}
+	if err := c.masters.None(ctx, c.refuse); err != nil {
+		return err
 	}
 	if err := flux.RefuseUpstream(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
 		return err
@@ -151,17 +142,8 @@ func (c *Controller) contend(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {
-		for {
-			refusal, changed := c.masters.Now()
-			if refusal != nil {
-				stop(refusal)
-				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-changed:
-			}
+		if refusal := c.masters.Other(ctx); refusal != nil {
+			stop(refusal)
 		}
 	}()
 	identity := c.cfg.Identity

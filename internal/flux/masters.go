@@ -152,9 +152,39 @@ func (m *Masters) set(key, text string) {
 	m.changed = make(chan struct{})
 }
 
-// Now returns ErrUpstream when there is another master now, and a channel that is closed when that may
-// have changed.
-func (m *Masters) Now() (error, <-chan struct{}) { //nolint:revive // the error is the state that is asked for
+// Other waits until there is another master, and returns ErrUpstream; it returns nil when ctx ends.
+func (m *Masters) Other(ctx context.Context) error {
+	for {
+		refusal, changed := m.now()
+		if refusal != nil {
+			return refusal
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
+// None waits until there is no other master, and tells what each is that it waits for.
+func (m *Masters) None(ctx context.Context, told func(error)) error {
+	for {
+		refusal, changed := m.now()
+		if refusal == nil {
+			return nil
+		}
+		told(refusal)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// now is ErrUpstream when there is another master now, and a channel that is closed when that may have changed.
+func (m *Masters) now() (refused error, changed <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var found []string
