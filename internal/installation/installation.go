@@ -31,6 +31,9 @@ type Options struct {
 	Values []helm.Layer
 	// WithoutDefinitions leaves out the definitions of the served kinds: the controller applies them too.
 	WithoutDefinitions bool
+	// Embedded is set for a cluster within a process, which is served by that process: there is no controller to
+	// look for.
+	Embedded bool
 }
 
 // Objects are what an installation consists of, in the order in which they are applied. They are made without
@@ -75,12 +78,15 @@ func ownMark(o *unstructured.Unstructured) {
 	annotations, labels := o.GetAnnotations(), o.GetLabels()
 	delete(annotations, "meta.helm.sh/release-name")
 	delete(annotations, "meta.helm.sh/release-namespace")
+	if len(annotations) == 0 {
+		annotations = nil
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
 	labels["app.kubernetes.io/managed-by"] = Name
 	o.SetAnnotations(annotations)
 	o.SetLabels(labels)
-	if len(annotations) == 0 {
-		o.SetAnnotations(nil)
-	}
 }
 
 func namespace() *unstructured.Unstructured {
