@@ -47,7 +47,7 @@ func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, erro
 	if err != nil {
 		return nil, err
 	}
-	values, err := helm.Compose(map[string]any{"serve": anys(o.Serve.Names())}, o.Values...)
+	values, err := o.values()
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,18 @@ func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, erro
 		objects = append(objects, object)
 	}
 	return objects, nil
+}
+
+// values are those of the chart. What is served decides on more than the chart, and is no value of it here.
+func (o Options) values() (helm.Values, error) {
+	given, err := helm.Compose(nil, o.Values...)
+	if err != nil {
+		return given, err
+	}
+	if _, is := given.Map()["serve"]; is {
+		return given, errors.New("the value serve of the chart is given by --serve")
+	}
+	return helm.Compose(map[string]any{"serve": anys(o.Serve.Names())}, o.Values...)
 }
 
 // ownMark takes off what says that Helm holds an object: no release is recorded.
