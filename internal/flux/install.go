@@ -151,6 +151,15 @@ func put(ctx context.Context, client dynamic.ResourceInterface, u *unstructured.
 	return nil
 }
 
+// RefuseRoot fails with ErrForeignRoot when PutRoot would.
+func RefuseRoot(ctx context.Context, config *rest.Config, root Root) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	return refuseForeign(ctx, client, root)
+}
+
 // PutRoot makes the root objects. It refuses a cluster whose root it did not make for the same.
 func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 	client, err := dynamic.NewForConfig(config)
