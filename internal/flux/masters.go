@@ -189,7 +189,7 @@ func (m *Masters) set(key, text string) {
 // Other waits until there is another master, and returns ErrUpstream; it returns nil when ctx ends.
 func (m *Masters) Other(ctx context.Context) error {
 	for {
-		refusal, changed := m.now()
+		changed, refusal := m.now()
 		if refusal != nil {
 			return refusal
 		}
@@ -204,7 +204,7 @@ func (m *Masters) Other(ctx context.Context) error {
 // None waits until there is no other master, and tells what each is that it waits for.
 func (m *Masters) None(ctx context.Context, told func(error)) error {
 	for {
-		refusal, changed := m.now()
+		changed, refusal := m.now()
 		if refusal == nil {
 			return nil
 		}
@@ -217,13 +217,14 @@ func (m *Masters) None(ctx context.Context, told func(error)) error {
 	}
 }
 
-// now is ErrUpstream when there is another master now, and a channel that is closed when that may have changed.
-func (m *Masters) now() (refused error, changed <-chan struct{}) {
+// now is a channel that is closed when what was found may have changed, and ErrUpstream when there is another
+// master.
+func (m *Masters) now() (changed <-chan struct{}, refused error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var found []string
 	for _, text := range m.found {
 		found = append(found, text)
 	}
-	return refusal(found), m.changed
+	return m.changed, refusal(found)
 }

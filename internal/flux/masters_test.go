@@ -191,7 +191,7 @@ func TestMasters(t *testing.T) {
 		{"it is deleted", func() { m.lose(controller(nil)) }, true, false},
 		{"something else is deleted", func() { m.lose("what") }, false, false},
 	} {
-		_, changed := m.now()
+		changed, _ := m.now()
 		step.do()
 		told := false
 		select {
@@ -199,7 +199,7 @@ func TestMasters(t *testing.T) {
 			told = true
 		default:
 		}
-		if refusal, _ := m.now(); told != step.changed || (refusal != nil) != step.refused {
+		if _, refusal := m.now(); told != step.changed || (refusal != nil) != step.refused {
 			t.Errorf("%s: told %v, refusal %v", step.reason, told, refusal)
 		}
 	}
