@@ -279,6 +279,9 @@ spec: {interval: 1h, path: ./intruder, prune: true, sourceRef: {kind: GitReposit
 ---
 `
 
+// unsearched is what a controller says that may not list all kinds, when an earlier one has left units in the middle.
+const unsearched = "not every kind could be searched for what an earlier run applied"
+
 // tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
 // they may.
 func tenantsAlone(t *testing.T, i *installed) {
@@ -327,7 +330,7 @@ func tenantsAlone(t *testing.T, i *installed) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "flux-system:headgate") {
+		if strings.Contains(string(text), "flux-system:headgate") && entry["msg"] != unsearched {
 			t.Errorf("the controller lacks a right: %s", text)
 		}
 	}
