@@ -31,7 +31,7 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 		return
 	}
 	if out.Superseded {
-		u.pass = nil
+		u.part()
 		return
 	}
 	u.needs = nil

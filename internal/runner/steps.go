@@ -167,8 +167,17 @@ func (r *Runner) abandon(u *unit, d engine.Decision) {
 	if d.Message == "superseded" && u.pass != nil && !u.pass.Recheck {
 		r.note(u, d.Phase, "superseded by a newer desired state", false)
 	}
-	u.pass = nil
+	u.part()
 	r.mark(u.ID)
+}
+
+// part ends a pass that did not come to its end. What it has changed is not what the last one that did left
+// behind: a state that was there before it is applied again when it is wanted again.
+func (u *unit) part() {
+	if p := u.pass; p != nil && !p.Recheck && p.Progress != engine.Begun {
+		u.last.Key.Revision, u.last.Key.Digest = "", ""
+	}
+	u.pass = nil
 }
 
 func (r *Runner) succeed(u *unit) {

@@ -118,6 +118,19 @@ func (w *world) commit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// undo takes the last commit back, here and on the server: "undo".
+func (w *world) undo(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 0, "undo")
+	url := strings.Replace(ts.Getenv("URL"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+	cmd := exec.Command("sh", "-c", `git reset -q --hard HEAD~1 && git push -q -f "$0" HEAD:main`, url)
+	cmd.Dir = ts.MkAbs("repo")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+ts.MkAbs("."))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("git: %v: %s", err, out)
+	}
+}
+
 // pull takes a branch that was pushed into the directory repo, in the place of what it has: "pull BRANCH".
 func (w *world) pull(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
