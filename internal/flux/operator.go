@@ -33,11 +33,9 @@ func (e *Engine) putInstance(u *unstructured.Unstructured) {
 		return
 	}
 	id := instanceID(u.GetNamespace(), u.GetName())
-	if !disabledByAnnotation(o) {
-		// What it asks for holds before anything else is looked at.
-		wishes := wishesOf(o.Spec)
-		e.policies.ask(id, wishes.policy)
-	}
+	// What it asks for holds before anything else is looked at. So it does for one that is set aside, as by a
+	// migration: the controllers that it made more strict were so until now.
+	e.policies.ask(id, wishesOf(o.Spec).policy)
 	e.instanceDesk.add(id)
 }
 
