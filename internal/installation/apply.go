@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // Change is what became of one object.
@@ -104,7 +105,7 @@ func applyOne(ctx context.Context, client dynamic.ResourceInterface, o *unstruct
 }
 
 // Remove deletes the objects in the reverse order, but for definitions, with which everything would go that
-// they define, and namespaces.
+// they define, namespaces, and what is somebody else's by now.
 func Remove(ctx context.Context, config *rest.Config, objects []*unstructured.Unstructured, told func(Change)) error {
 	client, mapper, err := connect(config)
 	if err != nil {
@@ -116,18 +117,37 @@ func Remove(ctx context.Context, config *rest.Config, objects []*unstructured.Un
 			continue
 		}
 		resource, err := resourceOf(client, mapper, o)
+		deleted := false
 		if err == nil {
-			err = resource.Delete(ctx, o.GetName(), metav1.DeleteOptions{})
+			deleted, err = removeOne(ctx, resource, o.GetName())
 		}
-		switch {
-		case apierrors.IsNotFound(err):
-		case err != nil:
+		if err != nil {
 			errs = append(errs, fmt.Errorf("deleting %s: %w", engine.IDOf(o), err))
-		default:
+		} else if deleted {
 			told(Change{engine.IDOf(o), "deleted"})
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// removeOne deletes an object that is ours. Flux has Services of the same names, which are its own again after
+// the way back.
+func removeOne(ctx context.Context, client dynamic.ResourceInterface, name string) (deleted bool, err error) {
+	live, err := client.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if live.GetLabels()[flux.PartOf] != Name {
+		return false, nil
+	}
+	err = client.Delete(ctx, name, metav1.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // look is how often a Deployment is looked at.

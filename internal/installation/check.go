@@ -156,18 +156,60 @@ func (c *checker) controllers(ctx context.Context) error {
 		}
 		c.good("controller", fmt.Sprintf("%s/%s, %s, %s", d.Namespace, d.Name, imageOf(d), strings.Join(serveOf(d), " ")))
 	}
-	holder, err := flux.Holder(ctx, c.client, "", time.Now())
+	if len(list.Items) == 0 {
+		return c.servedBy(ctx, "", "nobody: there is no controller in this cluster", "headgate install")
+	}
+	for i := range list.Items {
+		d := &list.Items[i]
+		logs := fmt.Sprintf("kubectl -n %s logs deployment/%s", d.Namespace, d.Name)
+		if err := c.servedBy(ctx, selectorOf(d), "nobody holds the lease of "+d.Name, logs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// servedBy looks who holds the lease of a shard.
+func (c *checker) servedBy(ctx context.Context, shard, nobody, next string) error {
+	holder, err := flux.Holder(ctx, c.client, shard, time.Now())
 	switch {
 	case err != nil:
 		return err
-	case holder != "":
+	case holder == "":
+		c.bad("served by", nobody, next)
+	case shard == "":
 		c.good("served by", holder)
-	case len(list.Items) == 0:
-		c.bad("served by", "nobody: there is no controller in this cluster", "headgate install")
 	default:
-		c.bad("served by", "nobody holds the lease", fmt.Sprintf("kubectl -n %s logs deployment/%s", flux.Namespace, Name))
+		c.good("served by", holder+", "+shard)
 	}
 	return nil
+}
+
+// selectorFlag is the flag that says which shard a controller serves.
+const selectorFlag = "--watch-label-selector="
+
+// selectorOf is the label selector of the shard that a Deployment serves; empty when it serves everything.
+func selectorOf(d *appsv1.Deployment) string {
+	for _, flag := range serveOf(d) {
+		if selector, is := strings.CutPrefix(flag, selectorFlag); is {
+			return selector
+		}
+	}
+	return ""
+}
+
+// Shards are the label selectors of what the Deployments of an installation serve, empty for one that serves
+// everything; each has a lease of its own.
+func Shards(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+	list, err := client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=" + Name})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the controller: %w", err)
+	}
+	var shards []string
+	for i := range list.Items {
+		shards = append(shards, selectorOf(&list.Items[i]))
+	}
+	return shards, nil
 }
 
 func imageOf(d *appsv1.Deployment) string {
@@ -182,7 +224,7 @@ func serveOf(d *appsv1.Deployment) []string {
 	var flags []string
 	for _, container := range d.Spec.Template.Spec.Containers {
 		for _, arg := range container.Args {
-			if strings.HasPrefix(arg, "--serve=") || strings.HasPrefix(arg, "--watch-label-selector=") {
+			if strings.HasPrefix(arg, "--serve=") || strings.HasPrefix(arg, selectorFlag) {
 				flags = append(flags, arg)
 			}
 		}

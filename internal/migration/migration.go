@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/installation"
 )
 
 // record is the ConfigMap that says what was paused, and its key.
@@ -225,12 +226,22 @@ func (m *Migration) Resume(ctx context.Context) error {
 	return nil
 }
 
-// quiet waits until nobody holds the lease of Headgate.
+// quiet waits until nobody holds a lease of Headgate, those of its shards included.
 func (m *Migration) quiet(ctx context.Context) error {
-	return m.until(ctx, "Headgate to let go of its lease", func() (bool, error) {
-		holder, err := flux.Holder(ctx, m.client, "", time.Now())
-		return holder == "", err
-	})
+	shards, err := installation.Shards(ctx, m.client)
+	if err != nil {
+		return err
+	}
+	for _, shard := range append(shards, "") {
+		err := m.until(ctx, "Headgate to let go of its lease", func() (bool, error) {
+			holder, err := flux.Holder(ctx, m.client, shard, time.Now())
+			return holder == "", err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Rest scales Headgate's own Deployments to nothing, and returns the Kustomizations that would start them again:
