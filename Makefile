@@ -49,8 +49,9 @@ fix: generate bin/golangci-lint ## Format, tidy and regenerate
 	$(MAKE) build
 	bin/headgate docs > bin/cli.md && mv bin/cli.md docs/guide/cli.md
 
-generate: ## Generate the CRDs from the upstream's types
+generate: ## Generate the CRDs from the upstream's types, and the manifests from the chart
 	hack/crds
+	hack/manifests
 
 generate-check:
 	hack/crds --check

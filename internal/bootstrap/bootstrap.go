@@ -139,6 +139,11 @@ func holds(data map[string][]byte, file []byte) bool {
 	return true
 }
 
+// Refuse tells why the cluster cannot be connected to the repository: it is connected to another one.
+func Refuse(ctx context.Context, config *rest.Config, r Repository) error {
+	return flux.RefuseRoot(ctx, config, r.root(false))
+}
+
 // Connect makes the credentials, the source and the root unit. It refuses a cluster whose root is that of
 // another repository or directory.
 func Connect(ctx context.Context, config *rest.Config, r Repository) error {

@@ -41,7 +41,7 @@ func Push(ctx context.Context, r Repository, controller []*unstructured.Unstruct
 			URL: r.URL, Username: r.Username, Password: r.Password, Identity: r.Identity, KnownHosts: r.KnownHosts, CAFile: r.CA,
 			Ref: source.GitRef{Branch: r.Branch},
 		},
-		Branch: r.Branch, AuthorName: "headgate", AuthorEmail: "headgate@users.noreply.headgate.dev",
+		Init: true, Branch: r.Branch, AuthorName: "headgate", AuthorEmail: "noreply@headgate.dev",
 		Wants: func(name string, _ []byte) bool { return wanted[name] != nil },
 		Edit: func(have map[string][]byte) (map[string][]byte, string, error) {
 			changed := map[string][]byte{}

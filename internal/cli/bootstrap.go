@@ -119,6 +119,9 @@ func runBootstrap(ctx context.Context, o *bootstrapOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := bootstrap.Refuse(ctx, config, o.repository); err != nil {
+		return unreachable(err)
+	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()

@@ -22,6 +22,7 @@ func newCheck(g *globals) *cobra.Command {
   5. each permission that the controller needs
   6. whatever is not ready
 
+An embedded cluster is served by the process that it runs in, and needs no controller.
 Each thing that is wrong comes with the next command.`,
 		Example: "  headgate check --context prod",
 		Args:    cobra.NoArgs,
@@ -30,6 +31,7 @@ Each thing that is wrong comes with the next command.`,
 			if err != nil {
 				return err
 			}
+			o.Embedded = !g.real()
 			config, err := g.restConfig()
 			if err != nil {
 				return err

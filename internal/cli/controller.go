@@ -74,11 +74,13 @@ Each shard (--watch-label-selector) has a lease of its own. "headgate install" m
 }
 
 func runController(ctx context.Context, o controllerOptions) error {
-	log, err := newLogger(o.io.Err, o.logLevel, o.logEncoding)
+	handler, err := newLogHandler(o.io.Err, o.logLevel, o.logEncoding)
 	if err != nil {
 		return err
 	}
-	// The client's libraries log through this.
+	log := logr.FromSlogHandler(handler)
+	// Libraries log through these.
+	slog.SetDefault(slog.New(handler))
 	klog.SetLogger(log.WithName("client"))
 	ctx = logr.NewContext(ctx, log)
 	if limit := controller.LimitMemory(); limit > 0 {
@@ -92,7 +94,7 @@ func runController(ctx context.Context, o controllerOptions) error {
 	if cfg.Cluster, err = o.ownCluster(); err != nil {
 		return err
 	}
-	if cfg.Identity, err = os.Hostname(); err != nil {
+	if cfg.Name, err = os.Hostname(); err != nil {
 		return fmt.Errorf("asking for the name of this machine: %w", err)
 	}
 	if o.collector != "" {
@@ -119,12 +121,13 @@ func (o controllerOptions) ownCluster() (*rest.Config, error) {
 	return dressed(config), nil
 }
 
-// newLogger logs as Flux's controllers do: a line each, as JSON with ts, level and msg.
-func newLogger(w io.Writer, level, encoding string) (logr.Logger, error) {
+// newLogHandler logs as Flux's controllers do: a line each, as JSON with ts, level, msg and, where there is one,
+// error.
+func newLogHandler(w io.Writer, level, encoding string) (slog.Handler, error) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
 	at, known := levels[level]
 	if !known {
-		return logr.Discard(), fmt.Errorf("--log-level: %q is not known; use debug, info or error", level)
+		return nil, fmt.Errorf("--log-level: %q is not known; use debug, info or error", level)
 	}
 	options := &slog.HandlerOptions{Level: at, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) > 0 {
@@ -134,16 +137,27 @@ func newLogger(w io.Writer, level, encoding string) (logr.Logger, error) {
 		case slog.TimeKey:
 			a.Key = "ts"
 		case slog.LevelKey:
-			a.Value = slog.StringValue(strings.ToLower(a.Value.String()))
+			a.Value = slog.StringValue(levelName(a.Value))
+		case "err":
+			a.Key = "error"
 		}
 		return a
 	}}
 	switch encoding {
 	case "json":
-		return logr.FromSlogHandler(slog.NewJSONHandler(w, options)), nil
+		return slog.NewJSONHandler(w, options), nil
 	case "console":
-		return logr.FromSlogHandler(slog.NewTextHandler(w, options)), nil
+		return slog.NewTextHandler(w, options), nil
 	default:
-		return logr.Discard(), fmt.Errorf("--log-encoding: %q is not known; use json or console", encoding)
+		return nil, fmt.Errorf("--log-encoding: %q is not known; use json or console", encoding)
 	}
+}
+
+// levelName words a level. What is less than info, by however much, is debug.
+func levelName(v slog.Value) string {
+	level, ok := v.Any().(slog.Level)
+	if !ok || level >= slog.LevelInfo {
+		return strings.ToLower(v.String())
+	}
+	return strings.ToLower(slog.LevelDebug.String())
 }

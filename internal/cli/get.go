@@ -115,7 +115,7 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 func notReady(list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) {
+		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) && !isStatic(u) {
 			out = append(out, u)
 		}
 	}
@@ -139,6 +139,9 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 			name = strings.ToLower(u.GetKind()) + "/" + name
 		}
 		ready, _, message := readiness(u)
+		if isStatic(u) {
+			ready, message = "-", "it has no status; headgate events tells what is wrong with it"
+		}
 		row(u.GetNamespace(), append(append([]string{name}, special.values(u)...), ready, oneLine(progress.Short(message)))...)
 	}
 	return w.Flush()
@@ -154,6 +157,8 @@ type columns struct {
 func columnsOf(name string) columns {
 	kind, _ := findKind(name)
 	switch kind.kind {
+	case receiverServed.kind, alertServed.kind, alertProviderServed.kind:
+		return columns{[]string{"SUSPENDED"}, func(u *unstructured.Unstructured) []string { return []string{held(u)} }}
 	case imageRepositoryServed.kind:
 		return columns{[]string{"LAST SCAN", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "lastScanResult", "scanTime"), held(u)}
@@ -171,6 +176,12 @@ func columnsOf(name string) columns {
 			return []string{progress.Short(revision(u)), held(u)}
 		}}
 	}
+}
+
+// isStatic tells whether an object is of a kind without a status.
+func isStatic(u *unstructured.Unstructured) bool {
+	kind, err := findKind(u.GetKind())
+	return err == nil && kind.static
 }
 
 func held(u *unstructured.Unstructured) string {

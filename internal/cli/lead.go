@@ -62,6 +62,9 @@ func (s *system) lead(ctx context.Context) error {
 		}()
 		return err
 	}
+	if err := s.alone(ctx); err != nil {
+		return err
+	}
 	lease := flux.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration, Shard: s.options.serving.selector}
 	lease.Observe = func(holder string) {
 		if holder != lease.Identity {
@@ -72,6 +75,20 @@ func (s *system) lead(ctx context.Context) error {
 		defer close(s.leader.ended)
 		if err := flux.Lead(ctx, s.config, lease, s.serve); err != nil {
 			s.fail(err)
+		}
+	}()
+	return nil
+}
+
+// alone ends the process when a controller of Flux comes to serve what it serves.
+func (s *system) alone(ctx context.Context) error {
+	masters, err := flux.WatchMasters(ctx, s.config, s.options.serving.groups)
+	if err != nil {
+		return err
+	}
+	go func() {
+		if refusal := masters.Other(ctx); refusal != nil {
+			s.fail(refusal)
 		}
 	}()
 	return nil

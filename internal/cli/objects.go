@@ -24,6 +24,8 @@ type served struct {
 	aliases  []string
 	resource schema.GroupVersionResource
 	unit     bool
+	// static objects say nothing about themselves: they have no status.
+	static bool
 }
 
 // sourceResource is a resource of the API of sources.
@@ -42,6 +44,11 @@ func operatorResource(name string) schema.GroupVersionResource {
 // imageResource is a resource of the API of images.
 func imageResource(name string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "image.toolkit.fluxcd.io", Version: "v1", Resource: name}
+}
+
+// notificationResource is a resource of the API of notifications.
+func notificationResource(version, name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "notification.toolkit.fluxcd.io", Version: version, Resource: name}
 }
 
 // The kinds, by the names that the flux command has for them.
@@ -93,12 +100,23 @@ var (
 		kind: "ImageUpdateAutomation", aliases: []string{"imgupd", "iua", "imgauto", "imageupdateautomation", "imageupdateautomations"},
 		resource: imageResource("imageupdateautomations"),
 	}
+	receiverServed = served{
+		kind: "Receiver", aliases: []string{"receiver", "receivers"}, resource: notificationResource("v1", "receivers"),
+	}
+	alertServed = served{
+		kind: "Alert", aliases: []string{"alert", "alerts"}, resource: notificationResource("v1beta3", "alerts"), static: true,
+	}
+	alertProviderServed = served{
+		kind: "Provider", aliases: []string{"alert-provider", "alert-providers", "provider", "providers"},
+		resource: notificationResource("v1beta3", "providers"), static: true,
+	}
 )
 
 func servedKinds() []served {
 	return []served{
 		gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed,
 		setServed, providerServed, instanceServed, imageRepositoryServed, imagePolicyServed, imageAutomationServed,
+		receiverServed, alertServed, alertProviderServed,
 	}
 }
 
@@ -119,7 +137,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol or imgupd", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert or provider", name), "headgate get all")
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is

@@ -220,6 +220,9 @@ func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]r
 		target += "/" + o.args[1]
 	}
 	ref, err := parseReference(target, o.namespace)
+	if err == nil && ref.static {
+		return nil, fmt.Errorf("%s: objects of kind %s have no passes to ask for", ref, ref.kind)
+	}
 	return []reference{ref}, err
 }
 
@@ -232,6 +235,9 @@ func allOf(ctx context.Context, client dynamic.Interface, name string) ([]refere
 	list, err := kind.list(ctx, client, metav1.NamespaceAll, false)
 	if err != nil {
 		return nil, err
+	}
+	if kind.static {
+		return nil, fmt.Errorf("objects of kind %s have no passes to ask for", kind.kind)
 	}
 	var refs []reference
 	for _, u := range list {

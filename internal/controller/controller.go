@@ -43,8 +43,8 @@ type Config struct {
 	// Service.
 	StorageURL string
 	Listen     Addresses
-	// Identity tells this replica from others; Address is the IP address at which they reach it, or nothing.
-	Identity, Address string
+	// Name is that of the pod; Address is the IP address at which other replicas reach it, or nothing.
+	Name, Address string
 	// LeaseDuration is how long the lease of a replica that was killed holds.
 	LeaseDuration time.Duration
 	// Patience is how long a replica that ends waits for what it is doing.
@@ -63,6 +63,8 @@ type Controller struct {
 	metrics *meter.Metrics
 	masters *flux.Masters
 	state   state
+	// identity is what the lease says while this replica holds it.
+	identity string
 
 	servers []*server.Server
 }
@@ -79,7 +81,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 // Start opens the ports of a replica, so that it can be asked how it is doing. Nothing is served yet.
 func Start(ctx context.Context, cfg Config) (*Controller, error) {
-	c := &Controller{cfg: cfg}
+	c := &Controller{cfg: cfg, identity: identity(cfg.Name, cfg.Address)}
 	c.state.set(errors.New("it is starting"))
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of artifacts: %w", err)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/uuid"
+
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -44,6 +46,12 @@ func (s *state) follow(holder string) {
 	s.holder = holder
 }
 
+func (s *state) leader() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holder
+}
+
 func (s *state) serving() *flux.Engine {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,16 +83,28 @@ func (c *Controller) alive(ctx context.Context) error {
 	return nil
 }
 
-// separator stands in a lease's identity between the name of a replica and its address.
+// separator stands in a lease's identity between the name of a replica, its address, and what no other
+// process has: replicas that share the network of a node share name and address.
 const separator = "_"
+
+// identity tells a replica from all others, and from those that were in its place before.
+func identity(name, address string) string {
+	return strings.Join([]string{name, address, string(uuid.NewUUID())}, separator)
+}
+
+// addressIn is the address of the replica that has an identity, empty when it has none.
+func addressIn(identity string) string {
+	parts := strings.Split(identity, separator)
+	if len(parts) != 3 || net.ParseIP(parts[1]) == nil {
+		return ""
+	}
+	return parts[1]
+}
 
 // peer is the address of the replica that serves, empty when it is not known.
 func (c *Controller) peer() string {
-	c.state.mu.Lock()
-	holder := c.state.holder
-	c.state.mu.Unlock()
-	_, address, _ := strings.Cut(holder, separator)
-	if net.ParseIP(address) == nil || address == c.cfg.Address {
+	address := addressIn(c.state.leader())
+	if address == c.cfg.Address {
 		return ""
 	}
 	return address
@@ -125,17 +145,8 @@ func (c *Controller) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	for {
-		refusal, changed := c.masters.Now()
-		if refusal == nil {
-			break
-		}
-		c.refuse(refusal)
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-changed:
-		}
+	if err := c.masters.None(ctx, c.refuse); err != nil {
+		return err
 	}
 	if err := flux.RefuseUpstream(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
 		return err
@@ -151,30 +162,15 @@ func (c *Controller) contend(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {
-		for {
-			refusal, changed := c.masters.Now()
-			if refusal != nil {
-				stop(refusal)
-				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-changed:
-			}
+		if refusal := c.masters.Other(ctx); refusal != nil {
+			stop(refusal)
 		}
 	}()
-	identity := c.cfg.Identity
-	if c.cfg.Address != "" {
-		identity += separator + c.cfg.Address
-	}
 	err := flux.Lead(ctx, c.cfg.Cluster, flux.LeaseConfig{
-		Identity: identity, Duration: c.cfg.LeaseDuration, Shard: c.cfg.Engine.Selector,
+		Identity: c.identity, Duration: c.cfg.LeaseDuration, Shard: c.cfg.Engine.Selector,
 		Observe: func(holder string) {
-			c.state.follow(holder)
-			if holder != identity {
-				c.cfg.Log.Info("standing by", "serving", holder)
-				c.state.set(nil)
+			if ctx.Err() == nil {
+				c.follow(holder)
 			}
 		},
 	}, func(held context.Context) {
@@ -188,6 +184,19 @@ func (c *Controller) contend(ctx context.Context) error {
 	return err
 }
 
+// follow notes who holds the lease; that is nobody just after it was let go.
+func (c *Controller) follow(holder string) {
+	c.state.follow(holder)
+	if holder == "" || holder == c.identity {
+		return
+	}
+	c.cfg.Log.Info("standing by", "serving", holder)
+	c.state.set(nil)
+}
+
+// errEnded is why a replica is of no use that has served, and is about to let go.
+var errEnded = errors.New("it has ended to serve")
+
 // serve runs one engine until ctx ends.
 func (c *Controller) serve(ctx context.Context) error {
 	c.cfg.Log.Info("serving", "groups", strings.Join(c.cfg.Engine.Serve.Names(), ","), "shard", c.cfg.Engine.Selector)
@@ -199,6 +208,7 @@ func (c *Controller) serve(ctx context.Context) error {
 	c.state.set(nil)
 	<-ctx.Done()
 	c.state.lead(nil)
+	c.state.set(errEnded)
 	ended := make(chan struct{})
 	go func() {
 		e.Wait()

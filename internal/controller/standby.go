@@ -7,6 +7,9 @@ import (
 	"net/url"
 )
 
+// retryAfter, in seconds, is when to ask again while no replica serves.
+const retryAfter = "2"
+
 // passedOn marks a request that another replica passed on: it is not passed on again.
 const passedOn = "X-Headgate-Passed-On"
 
@@ -25,12 +28,11 @@ func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	peer := s.peer()
 	if peer == "" || s.port == "" || r.Header.Get(passedOn) != "" {
-		w.Header().Set("Retry-After", "2")
-		http.Error(w, "no replica serves", http.StatusServiceUnavailable)
+		nobody(w, r, nil)
 		return
 	}
 	to := &url.URL{Scheme: "http", Host: net.JoinHostPort(peer, s.port)}
-	proxy := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+	proxy := httputil.ReverseProxy{ErrorHandler: nobody, Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(to)
 		p.SetXForwarded()
 		p.Out.Header.Set(passedOn, "1")
@@ -38,7 +40,13 @@ func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-// portOf is the port of an address.
+// nobody answers while no replica serves, or the one that does cannot be reached.
+func nobody(w http.ResponseWriter, _ *http.Request, _ error) {
+	w.Header().Set("Retry-After", retryAfter)
+	http.Error(w, "no replica serves", http.StatusServiceUnavailable)
+}
+
+// portOf is the port of an address; it is empty when there is none.
 func portOf(address string) string {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {

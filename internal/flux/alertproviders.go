@@ -78,6 +78,11 @@ func (n *notifications) resolve(ctx context.Context, d notify.Delivery) (notify.
 	p, there := n.providers.get(id)
 	switch {
 	case !there:
+		alert, told := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name))
+		if told && young(alert) {
+			// The Provider is about to come, with the same commit.
+			return notify.Settings{}, fmt.Errorf("Provider %q is not there yet", d.Provider)
+		}
 		return notify.Settings{}, notify.ErrGone
 	case p.Spec.Suspend:
 		return notify.Settings{}, notify.ErrSuspended

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/acl"
 
@@ -116,6 +117,11 @@ func (n *notifications) examine(ctx context.Context, id engine.UnitID) error {
 	return n.examineProvider(ctx, id)
 }
 
+// youth is how long an Alert is let be whose Provider is not there.
+const youth = 10 * time.Second
+
+func young(a *notifyv1beta3.Alert) bool { return time.Since(a.CreationTimestamp.Time) < youth }
+
 func (n *notifications) examineAlert(id engine.UnitID) {
 	a, there := n.alerts.get(id)
 	if !there {
@@ -129,7 +135,14 @@ func (n *notifications) examineAlert(id engine.UnitID) {
 		n.say(a, id, reasonInvalidConfig, err.Error())
 		return
 	}
-	if _, there := n.providers.get(notifierID(a.Namespace, a.Spec.ProviderRef.Name)); !there {
+	_, there = n.providers.get(notifierID(a.Namespace, a.Spec.ProviderRef.Name))
+	switch {
+	case there:
+	case young(a):
+		// Objects of one commit come in no order.
+		time.AfterFunc(youth, func() { n.desk.add(id) })
+		return
+	default:
 		n.say(a, id, reasonInvalidConfig, fmt.Sprintf(
 			"spec.providerRef: Provider %q does not exist", a.Namespace+"/"+a.Spec.ProviderRef.Name))
 		return

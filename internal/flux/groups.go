@@ -112,10 +112,14 @@ func (g Groups) Replaces(controller string) bool {
 	return ours
 }
 
-// servedBy names the served group that a controller of the upstream serves as well, if there is one.
+// servedBy names the served group that a controller of the upstream serves as well, if there is one. That of a
+// shard has the name of the shard behind its own.
 func (g Groups) servedBy(controller string) (string, bool) {
 	for _, known := range allGroups() {
-		if g.serves(known) && slices.Contains(known.controllers, controller) {
+		theirs := slices.ContainsFunc(known.controllers, func(name string) bool {
+			return controller == name || strings.HasPrefix(controller, name+"-")
+		})
+		if theirs && g.serves(known) {
 			return known.name, true
 		}
 	}

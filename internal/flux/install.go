@@ -77,10 +77,7 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 			return err
 		}
 	}
-	ns := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
-	}}
-	if err := put(ctx, client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}), ns); err != nil {
+	if err := putNamespace(ctx, client); err != nil {
 		return err
 	}
 	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases} {
@@ -92,6 +89,22 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 		}
 	}
 	return nil
+}
+
+// putNamespace makes the namespace of the root. One that is there is left alone: a controller may run in it
+// that may not write namespaces.
+func putNamespace(ctx context.Context, client dynamic.Interface) error {
+	namespaces := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	_, err := namespaces.Get(ctx, Namespace, metav1.GetOptions{})
+	if err == nil {
+		return nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return fmt.Errorf("looking for namespace %s: %w", Namespace, err)
+	}
+	return put(ctx, namespaces, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
+	}})
 }
 
 // Definitions are those of the kinds of the groups.
@@ -136,6 +149,15 @@ func put(ctx context.Context, client dynamic.ResourceInterface, u *unstructured.
 		return fmt.Errorf("applying %s: %w", engine.IDOf(u), err)
 	}
 	return nil
+}
+
+// RefuseRoot fails with ErrForeignRoot when PutRoot would.
+func RefuseRoot(ctx context.Context, config *rest.Config, root Root) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	return refuseForeign(ctx, client, root)
 }
 
 // PutRoot makes the root objects. It refuses a cluster whose root it did not make for the same.

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
@@ -18,8 +20,11 @@ import (
 // leaseName is the Lease, in the namespace of the root, that the one engine of a cluster holds.
 const leaseName = "headgate"
 
-// LeaseName is the name of the lease of a shard, which is given by its label selector.
+// LeaseName is the name of the lease of a shard, which is given by its label selector, however that is written.
 func LeaseName(shard string) string {
+	if selector, err := labels.Parse(shard); err == nil {
+		shard = strings.ReplaceAll(selector.String(), "==", "=")
+	}
 	if shard == "" {
 		return leaseName
 	}

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -21,7 +22,7 @@ import (
 // ErrUpstream is returned when the upstream's controllers serve the API groups already.
 var ErrUpstream = errors.New("Flux runs on this cluster")
 
-// electionSuffix ends the names of the leases of the upstream's controllers.
+// electionSuffix follows the controller in the names of the upstream's leases; those of shards go on behind it.
 const electionSuffix = "-leader-election"
 
 // RefuseUpstream fails with ErrUpstream, naming the Deployment or the lease, when a controller of the
@@ -70,10 +71,10 @@ func masterDeployment(d *appsv1.Deployment, serve Groups) string {
 
 // masterLease says which served group the holder of a lease serves as well.
 func masterLease(l *coordinationv1.Lease, serve Groups, now time.Time) string {
-	controller, is := strings.CutSuffix(l.Name, electionSuffix)
+	controller, shard, is := strings.Cut(l.Name, electionSuffix)
 	group, theirs := serve.servedBy(controller)
 	holder := holderOf(l, now)
-	if !is || !theirs || holder == "" {
+	if !is || !theirs || holder == "" || shard != "" && shard[0] != '-' {
 		return ""
 	}
 	return fmt.Sprintf("%s holds the lease %s/%s and serves %s", holder, l.Namespace, l.Name, group)
@@ -101,7 +102,7 @@ type Masters struct {
 	changed chan struct{}
 }
 
-// WatchMasters begins to watch, until ctx ends.
+// WatchMasters begins to watch, until ctx ends. It fails when the Deployments cannot be listed in time.
 func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Masters, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -117,13 +118,46 @@ func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Mast
 	if err != nil {
 		return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
 	}
-	factory.Start(ctx.Done())
-	wait, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	if !cache.WaitForCacheSync(wait.Done(), informer.HasSynced) {
-		return nil, errors.New("watching the upstream's controllers: the Deployments labelled " + PartOf + "=flux cannot be listed")
+	watching, stop := context.WithCancel(ctx)
+	refused := make(chan error, 1)
+	err = informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+		if apierrors.IsForbidden(err) && !informer.HasSynced() {
+			select {
+			case refused <- err:
+			default:
+			}
+		}
+	})
+	if err == nil {
+		factory.Start(watching.Done())
+		err = synced(ctx, informer, refused)
 	}
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
+	}
+	context.AfterFunc(ctx, stop)
 	return m, nil
+}
+
+// synced waits until an informer knows what there is.
+func synced(ctx context.Context, informer cache.SharedIndexInformer, refused <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	known := make(chan struct{})
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			close(known)
+		}
+	}()
+	select {
+	case <-known:
+		return nil
+	case err := <-refused:
+		return err
+	case <-ctx.Done():
+		return errors.New("the Deployments labelled " + PartOf + "=flux cannot be listed")
+	}
 }
 
 func (m *Masters) see(o any) {
@@ -152,14 +186,45 @@ func (m *Masters) set(key, text string) {
 	m.changed = make(chan struct{})
 }
 
-// Now returns ErrUpstream when there is another master now, and a channel that is closed when that may
-// have changed.
-func (m *Masters) Now() (error, <-chan struct{}) { //nolint:revive // the error is the state that is asked for
+// Other waits until there is another master, and returns ErrUpstream; it returns nil when ctx ends.
+func (m *Masters) Other(ctx context.Context) error {
+	for {
+		changed, refusal := m.now()
+		if refusal != nil {
+			return refusal
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
+// None waits until there is no other master, and tells what each is that it waits for.
+func (m *Masters) None(ctx context.Context, told func(error)) error {
+	for {
+		changed, refusal := m.now()
+		if refusal == nil {
+			return nil
+		}
+		told(refusal)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// now is a channel that is closed when what was found may have changed, and ErrUpstream when there is another
+// master.
+func (m *Masters) now() (changed <-chan struct{}, refused error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var found []string
 	for _, text := range m.found {
 		found = append(found, text)
 	}
-	return refusal(found), m.changed
+	return m.changed, refusal(found)
 }

@@ -280,3 +280,41 @@ func must(text string, err error) string {
 	}
 	return text
 }
+
+// A repository without a commit is begun when that is asked for, with directories; files are added to one that
+// has commits.
+func TestEditBegins(t *testing.T) {
+	s := serve(t)
+	if err := s.server.CreateRepo(t.Context(), "empty"); err != nil {
+		t.Fatal(err)
+	}
+	e := s.edit("main", "", "")
+	e.URL = s.server.URL("empty")
+	e.Edit = func(files map[string][]byte) (map[string][]byte, string, error) {
+		if len(files) > 0 {
+			return map[string][]byte{"a/b/d.yaml": []byte("d: 1\n"), "a-b.yaml": []byte("e: 1\n")}, "more", nil
+		}
+		return map[string][]byte{"a/b/c.yaml": []byte("c: 1\n"), "a.yaml": []byte("a: 1\n")}, "begin", nil
+	}
+	if _, err := source.EditGit(t.Context(), e); err == nil || !strings.Contains(err.Error(), "the repository is empty") {
+		t.Errorf("got %v", err)
+	}
+	e.Init = true
+	first := edited(t, e)
+	second := edited(t, e)
+	if first.Commit == "" || second.Commit == "" {
+		t.Errorf("got %+v, then %+v", first, second)
+	}
+	want := map[string]string{"a.yaml": "a: 1\n", "a/b/c.yaml": "c: 1\n", "a/b/d.yaml": "d: 1\n", "a-b.yaml": "e: 1\n"}
+	if diff := cmp.Diff(want, show(t, s.server, "empty", "main")); diff != "" {
+		t.Errorf("the files (-want +got):\n%s", diff)
+	}
+	clone := t.TempDir()
+	git(t, clone, "clone", "-q", as(s.server.URL("empty"), reader, readerToken), ".")
+	if out := git(t, clone, "fsck", "--strict"); strings.Contains(out, "error") {
+		t.Errorf("the repository is broken: %s", out)
+	}
+	if got := git(t, clone, "log", "--format=%s"); got != "more\nbegin" {
+		t.Errorf("the commits are %q", got)
+	}
+}

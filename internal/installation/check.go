@@ -57,7 +57,11 @@ func Check(ctx context.Context, config *rest.Config, o Options) ([]Finding, erro
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	for _, look := range []func(context.Context) error{c.version, c.definitions, c.masters, c.controllers, c.permissions, c.health} {
+	looks := []func(context.Context) error{c.version, c.definitions, c.masters, c.controllers, c.permissions, c.health}
+	if o.Embedded {
+		looks = []func(context.Context) error{c.version, c.definitions, c.health}
+	}
+	for _, look := range looks {
 		if err := look(ctx); err != nil {
 			return c.found, err
 		}
@@ -157,59 +161,32 @@ func (c *checker) controllers(ctx context.Context) error {
 		c.good("controller", fmt.Sprintf("%s/%s, %s, %s", d.Namespace, d.Name, imageOf(d), strings.Join(serveOf(d), " ")))
 	}
 	if len(list.Items) == 0 {
-		return c.servedBy(ctx, "", "nobody: there is no controller in this cluster", "headgate install")
+		return c.holder(ctx, "", "nobody: there is no controller in this cluster", "headgate install")
 	}
 	for i := range list.Items {
 		d := &list.Items[i]
-		logs := fmt.Sprintf("kubectl -n %s logs deployment/%s", d.Namespace, d.Name)
-		if err := c.servedBy(ctx, selectorOf(d), "nobody holds the lease of "+d.Name, logs); err != nil {
+		next := fmt.Sprintf("kubectl -n %s logs deployment/%s", d.Namespace, d.Name)
+		if err := c.holder(ctx, shardOf(d), d.Name+": nobody holds the lease", next); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// servedBy looks who holds the lease of a shard.
-func (c *checker) servedBy(ctx context.Context, shard, nobody, next string) error {
+// holder names who holds the lease of a shard; nobody and next are what is bad when there is none.
+func (c *checker) holder(ctx context.Context, shard, nobody, next string) error {
 	holder, err := flux.Holder(ctx, c.client, shard, time.Now())
 	switch {
 	case err != nil:
 		return err
 	case holder == "":
 		c.bad("served by", nobody, next)
-	case shard == "":
-		c.good("served by", holder)
+	case shard != "":
+		c.good("served by", holder+" for "+shard)
 	default:
-		c.good("served by", holder+", "+shard)
+		c.good("served by", holder)
 	}
 	return nil
-}
-
-// selectorFlag is the flag that says which shard a controller serves.
-const selectorFlag = "--watch-label-selector="
-
-// selectorOf is the label selector of the shard that a Deployment serves; empty when it serves everything.
-func selectorOf(d *appsv1.Deployment) string {
-	for _, flag := range serveOf(d) {
-		if selector, is := strings.CutPrefix(flag, selectorFlag); is {
-			return selector
-		}
-	}
-	return ""
-}
-
-// Shards are the label selectors of what the Deployments of an installation serve, empty for one that serves
-// everything; each has a lease of its own.
-func Shards(ctx context.Context, client kubernetes.Interface) ([]string, error) {
-	list, err := client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=" + Name})
-	if err != nil {
-		return nil, fmt.Errorf("looking for the controller: %w", err)
-	}
-	var shards []string
-	for i := range list.Items {
-		shards = append(shards, selectorOf(&list.Items[i]))
-	}
-	return shards, nil
 }
 
 func imageOf(d *appsv1.Deployment) string {
@@ -219,17 +196,33 @@ func imageOf(d *appsv1.Deployment) string {
 	return d.Spec.Template.Spec.Containers[0].Image
 }
 
+// Flags that say what a Deployment serves.
+const (
+	serveFlag = "--serve="
+	shardFlag = "--watch-label-selector="
+)
+
 // serveOf are the flags that say what a Deployment serves.
 func serveOf(d *appsv1.Deployment) []string {
 	var flags []string
 	for _, container := range d.Spec.Template.Spec.Containers {
 		for _, arg := range container.Args {
-			if strings.HasPrefix(arg, "--serve=") || strings.HasPrefix(arg, selectorFlag) {
+			if strings.HasPrefix(arg, serveFlag) || strings.HasPrefix(arg, shardFlag) {
 				flags = append(flags, arg)
 			}
 		}
 	}
 	return flags
+}
+
+// shardOf is the label selector of what a Deployment serves, empty when that is everything.
+func shardOf(d *appsv1.Deployment) string {
+	for _, flag := range serveOf(d) {
+		if shard, is := strings.CutPrefix(flag, shardFlag); is {
+			return shard
+		}
+	}
+	return ""
 }
 
 func (c *checker) permissions(ctx context.Context) error {

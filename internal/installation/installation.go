@@ -31,6 +31,9 @@ type Options struct {
 	Values []helm.Layer
 	// WithoutDefinitions leaves out the definitions of the served kinds: the controller applies them too.
 	WithoutDefinitions bool
+	// Embedded is set for a cluster within a process, which is served by that process: there is no controller to
+	// look for.
+	Embedded bool
 }
 
 // Objects are what an installation consists of, in the order in which they are applied. They are made without
@@ -44,7 +47,7 @@ func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, erro
 	if err != nil {
 		return nil, err
 	}
-	values, err := helm.Compose(map[string]any{"serve": anys(o.Serve.Names())}, o.Values...)
+	values, err := o.values()
 	if err != nil {
 		return nil, err
 	}
@@ -70,17 +73,32 @@ func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, erro
 	return objects, nil
 }
 
+// values are those of the chart. What is served decides on more than the chart, and is no value of it here.
+func (o Options) values() (helm.Values, error) {
+	given, err := helm.Compose(nil, o.Values...)
+	if err != nil {
+		return given, err
+	}
+	if _, is := given.Map()["serve"]; is {
+		return given, errors.New("the value serve of the chart is given by --serve")
+	}
+	return helm.Compose(map[string]any{"serve": anys(o.Serve.Names())}, o.Values...)
+}
+
 // ownMark takes off what says that Helm holds an object: no release is recorded.
 func ownMark(o *unstructured.Unstructured) {
 	annotations, labels := o.GetAnnotations(), o.GetLabels()
 	delete(annotations, "meta.helm.sh/release-name")
 	delete(annotations, "meta.helm.sh/release-namespace")
+	if len(annotations) == 0 {
+		annotations = nil
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
 	labels["app.kubernetes.io/managed-by"] = Name
 	o.SetAnnotations(annotations)
 	o.SetLabels(labels)
-	if len(annotations) == 0 {
-		o.SetAnnotations(nil)
-	}
 }
 
 func namespace() *unstructured.Unstructured {

@@ -45,6 +45,8 @@ type Kit struct {
 type Options struct {
 	// AuditLog names a file for the audit log; empty writes none.
 	AuditLog string
+	// Serve are the API groups that the engine serves, all of them when it is not set.
+	Serve flux.Groups
 	// Persistent keeps the state of the cluster when its control plane stops.
 	Persistent bool
 }
@@ -124,7 +126,7 @@ func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	k.Engine, err = flux.Start(engine, flux.Config{
-		Cluster: k.Own, Store: k.Store, Notifications: filepath.Join(k.Dir, "notifications"),
+		Cluster: k.Own, Store: k.Store, Notifications: filepath.Join(k.Dir, "notifications"), Serve: k.options.Serve,
 	})
 	if err != nil {
 		stop()

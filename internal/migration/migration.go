@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -97,7 +98,7 @@ func (m *Migration) Found(ctx context.Context, serve flux.Groups) (Paused, error
 			found.Deployments = append(found.Deployments, Deployment{d.Namespace, d.Name, n})
 		}
 	}
-	slices.SortFunc(found.Deployments, byTurn)
+	slices.SortStableFunc(found.Deployments, byTurn)
 	return found, m.addInstances(ctx, &found, serve)
 }
 
@@ -115,10 +116,11 @@ func turns() []string {
 
 func byTurn(a, b Deployment) int {
 	at := func(d Deployment) int {
-		if i := slices.Index(turns(), d.Name); i >= 0 {
-			return i
+		i := slices.IndexFunc(turns(), func(name string) bool { return d.Name == name || strings.HasPrefix(d.Name, name+"-") })
+		if i < 0 {
+			return len(turns())
 		}
-		return len(turns())
+		return i
 	}
 	return at(a) - at(b)
 }

@@ -43,6 +43,8 @@ type GitEdit struct {
 	Previous string
 	// Dry has nothing committed and nothing pushed.
 	Dry bool
+	// Init has a repository begun that has no commit yet.
+	Init bool
 }
 
 // GitEdited is what an edit came to.
@@ -118,13 +120,21 @@ type pusher struct {
 	seen  string
 	// checkout is the commit that is selected, base the one that is gone on with.
 	checkout, base target
+	// empty is set when the repository has no commit.
+	empty bool
 	// made are the objects that the server does not have.
 	made []plumbing.Hash
 }
 
 func (p *pusher) try(ctx context.Context) (*GitEdited, error) {
-	if err := p.look(ctx); err != nil {
+	err := p.look(ctx)
+	p.empty = p.edit.Init && errors.Is(err, errEmpty)
+	if err != nil && !p.empty {
 		return nil, err
+	}
+	if p.empty {
+		branch := plumbing.NewBranchReferenceName(p.edit.Branch)
+		p.checkout, p.seen = target{reference: branch, label: p.edit.Branch}, errEmpty.Error()
 	}
 	done := &GitEdited{Revision: p.checkout.revision(), Seen: p.seen}
 	if p.seen == p.edit.Previous {
@@ -138,6 +148,9 @@ func (p *pusher) try(ctx context.Context) (*GitEdited, error) {
 	defer os.RemoveAll(dir)
 	if p.repo, err = git.PlainInit(dir, true); err != nil {
 		return nil, fmt.Errorf("making a repository to fetch into: %w", err)
+	}
+	if p.empty {
+		return done, p.change(ctx, nil, done)
 	}
 	if err := p.fetch(ctx, p.repo, p.base); err != nil {
 		return nil, err
@@ -175,15 +188,17 @@ func (p *pusher) look(ctx context.Context) error {
 	return nil
 }
 
-// change edits, commits and pushes.
+// change edits, commits and pushes. There is no parent when the repository has no commit.
 func (p *pusher) change(ctx context.Context, parent *object.Commit, done *GitEdited) error {
-	root, err := parent.Tree()
-	if err != nil {
-		return fmt.Errorf("reading commit %s: %w", parent.Hash, err)
-	}
-	files, modes, err := p.files(ctx, root, done)
-	if err != nil {
-		return fmt.Errorf("reading commit %s: %w", parent.Hash, err)
+	root, files, modes := &object.Tree{}, map[string][]byte{}, map[string]filemode.FileMode{}
+	if parent != nil {
+		var err error
+		if root, err = parent.Tree(); err == nil {
+			files, modes, err = p.files(ctx, root, done)
+		}
+		if err != nil {
+			return fmt.Errorf("reading commit %s: %w", parent.Hash, err)
+		}
 	}
 	changed, message, err := p.edit.Edit(files)
 	if err != nil || len(changed) == 0 || p.edit.Dry {
@@ -262,7 +277,10 @@ func (p *pusher) commit(
 		return tree, fmt.Errorf("writing the directories of the commit: %w", err)
 	}
 	who := object.Signature{Name: p.edit.AuthorName, Email: p.edit.AuthorEmail, When: time.Now()}
-	c := &object.Commit{Author: who, Committer: who, Message: message, TreeHash: tree, ParentHashes: []plumbing.Hash{parent.Hash}}
+	c := &object.Commit{Author: who, Committer: who, Message: message, TreeHash: tree}
+	if parent != nil {
+		c.ParentHashes = []plumbing.Hash{parent.Hash}
+	}
 	if p.edit.Sign != nil {
 		text, err := unsigned(c)
 		if err != nil {

@@ -19,6 +19,8 @@ var (
 	ErrAuth = errors.New("authentication failed")
 	// ErrReference is a reference that the repository does not have.
 	ErrReference = errors.New("no such reference")
+	// errEmpty is a repository without a commit.
+	errEmpty = errors.New("the repository is empty")
 )
 
 // GitRef selects a commit: by Commit, else Name, else SemVer, else Tag, else Branch, else the

@@ -124,7 +124,7 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return fmt.Errorf("fetching %q: there is no such repository, or its credentials do not show it", r.url)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
-		return fmt.Errorf("fetching %q: the repository is empty", r.url)
+		return fmt.Errorf("fetching %q: %w", r.url, errEmpty)
 	case errors.Is(err, git.NoMatchingRefSpecError{}):
 		return fmt.Errorf("fetching %q: %w", r.url, ErrReference)
 	default:

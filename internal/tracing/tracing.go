@@ -8,6 +8,7 @@ package tracing
 import (
 	"context"
 	"fmt"
+	"net/url"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -34,6 +35,10 @@ type Tracer struct {
 // environment says by the names of OpenTelemetry (OTEL_EXPORTER_OTLP_HEADERS and so on) holds beside it.
 // A collector that does not answer is tried again in the background; what cannot be kept is dropped.
 func New(ctx context.Context, endpoint string) (*Tracer, error) {
+	to, err := url.Parse(endpoint)
+	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not the URL of a collector, such as http://collector:4317", endpoint)
+	}
 	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(endpoint))
 	if err != nil {
 		return nil, fmt.Errorf("making an exporter of traces to %q: %w", endpoint, err)
@@ -46,8 +51,7 @@ func New(ctx context.Context, endpoint string) (*Tracer, error) {
 
 // Pass sends the trace of a pass.
 func (t *Tracer) Pass(p runner.Trace) {
-	first := p.Phases[0]
-	ctx, pass := t.tracer.Start(t.ctx, p.Unit.Kind+" "+p.Unit.Namespace+"/"+p.Unit.Name, trace.WithNewRoot(), trace.WithTimestamp(first.Began),
+	ctx, pass := t.tracer.Start(t.ctx, p.Unit.Kind+" "+p.Unit.Namespace+"/"+p.Unit.Name, trace.WithNewRoot(), trace.WithTimestamp(p.Phases[0].Began),
 		trace.WithAttributes(
 			attribute.String("headgate.unit.kind", p.Unit.Kind), attribute.String("headgate.unit.namespace", p.Unit.Namespace),
 			attribute.String("headgate.unit.name", p.Unit.Name), attribute.String("headgate.source", p.Source.String()),

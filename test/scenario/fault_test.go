@@ -218,12 +218,17 @@ func (f *fleet) settled(value string) {
 // condition waits for the Ready condition of an object of the fleet.
 func (f *fleet) condition(kind, name, status, text string) {
 	f.t.Helper()
+	f.conditionIn("fleet", kind, name, status, text)
+}
+
+func (f *fleet) conditionIn(namespace, kind, name, status, text string) {
+	f.t.Helper()
 	eventually(f.t, fmt.Sprintf("%s/%s is ready: %s", kind, name, status), func() (bool, string) {
 		m, _, err := f.world.resource(kind)
 		if err != nil {
 			return false, err.Error()
 		}
-		u, err := f.world.client.Resource(m.Resource).Namespace("fleet").Get(f.t.Context(), name, metav1.GetOptions{})
+		u, err := f.world.client.Resource(m.Resource).Namespace(namespace).Get(f.t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return false, err.Error()
 		}

@@ -28,7 +28,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
-// operated is a cluster that is somebody else's, and a repository: examples/layered.
+// operated is a cluster that is somebody else's, and a repository: examples/layered, and a release.
 type operated struct {
 	t      *testing.T
 	kit    *kit.Kit
@@ -56,6 +56,7 @@ func TestOperate(t *testing.T) {
 	o.push("first")
 	served := o.controller()
 	t.Run("bootstrap", func(t *testing.T) { bootstraps(t, o) })
+	t.Run("terraform", func(t *testing.T) { terraforms(t, o) })
 	t.Run("migrate", func(t *testing.T) { migrates(t, o, served) })
 	t.Run("disaster", func(t *testing.T) { recovers(t, o) })
 }
@@ -75,12 +76,27 @@ func newOperated(t *testing.T, k *kit.Kit) *operated {
 	if out, err := exec.Command("cp", "-r", "../../examples/layered/.", o.copy).CombinedOutput(); err != nil {
 		t.Fatalf("copying the example: %v: %s", err, out)
 	}
+	if out, err := exec.Command("cp", "-r", "../../examples/homelab/charts", o.copy).CombinedOutput(); err != nil {
+		t.Fatalf("copying the chart: %v: %s", err, out)
+	}
+	writeFile(t, filepath.Join(o.copy, "clusters", "demo", "release.yaml"), operatedRelease)
 	// The key is no part of a repository.
 	if err := os.Rename(filepath.Join(o.copy, "age.agekey"), filepath.Join(o.secrets, "age.agekey")); err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
+
+const operatedRelease = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: echo, namespace: flux-system}
+spec:
+  interval: 1h
+  targetNamespace: echo
+  chart: {spec: {chart: ./charts/app, sourceRef: {kind: GitRepository, name: flux-system}}}
+  install: {createNamespace: true}
+  values: {image: {repository: example/echo, tag: "1.4"}}
+`
 
 // withLogin is the URL with its credentials.
 func (o *operated) withLogin() string {

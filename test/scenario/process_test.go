@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	stop()
 	os.Exit(code)
@@ -115,8 +115,11 @@ func (p *process) kill() {
 }
 
 // interrupt ends the process as Ctrl-C would, and returns its exit code.
-func (p *process) interrupt() int {
-	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+func (p *process) interrupt() int { return p.signal(syscall.SIGINT) }
+
+// signal sends the process a signal by which it ends, and returns its exit code.
+func (p *process) signal(s os.Signal) int {
+	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
 	<-p.ended

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,8 +82,13 @@ func tenantIsTold(t *testing.T, told *sink, client kubernetes.Interface) {
 		if err != nil || len(list.Items) == 0 {
 			return false, fmt.Sprint(err)
 		}
-		text := list.Items[0].Reason + ": " + list.Items[0].Message
-		return strings.HasPrefix(text, "AccessDenied: spec.eventSources[1].namespace: "), text
+		var texts []string
+		for i := range list.Items {
+			texts = append(texts, list.Items[i].Reason+": "+list.Items[i].Message)
+		}
+		return slices.ContainsFunc(texts, func(text string) bool {
+			return strings.HasPrefix(text, "AccessDenied: spec.eventSources[1].namespace: ")
+		}), strings.Join(texts, "\n")
 	})
 }
 

@@ -1,0 +1,416 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/kit"
+)
+
+// TestController runs the controller as pods do: as processes that have the rights of the chart, and share a
+// cluster with one another, and with controllers of Flux.
+func TestController(t *testing.T) {
+	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	k.StopEngine()
+	i := newInstalled(t, k)
+	i.push("1")
+	t.Run("replicas", func(t *testing.T) { replicas(t, i) })
+	t.Run("killed", func(t *testing.T) { killedReplica(t, i) })
+	t.Run("shards", func(t *testing.T) { shards(t, i) })
+	t.Run("check", func(t *testing.T) { checkCluster(t, i) })
+	t.Run("permissions", func(t *testing.T) { permissions(t, i) })
+	t.Run("tenants", func(t *testing.T) { tenantsAlone(t, i) })
+}
+
+const fluxController = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: source-controller, namespace: flux-system, labels: {app.kubernetes.io/part-of: flux}}
+spec:
+  replicas: %d
+  selector: {matchLabels: {app: source-controller}}
+  template:
+    metadata: {labels: {app: source-controller}}
+    spec: {containers: [{name: manager, image: "fluxcd/source-controller"}]}
+`
+
+const receiver = `apiVersion: v1
+kind: Secret
+metadata: {name: hook, namespace: fleet}
+stringData: {token: a-token-for-hooks}
+---
+apiVersion: notification.toolkit.fluxcd.io/v1
+kind: Receiver
+metadata: {name: hook, namespace: fleet}
+spec: {type: generic, secretRef: {name: hook}, resources: [{kind: GitRepository, name: repo}]}
+`
+
+// scale has so many pods of Flux's controller of sources.
+func (i *installed) scale(n int) {
+	i.t.Helper()
+	if err := i.world.put(fmt.Sprintf(fluxController, n)); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// replicas has two replicas, beside controllers of Flux that come and go.
+func replicas(t *testing.T, i *installed) {
+	const master = "Deployment flux-system/source-controller serves source.toolkit.fluxcd.io"
+	traces, endpoint := startCollector(t)
+	i.scale(1)
+	held := i.hold("kustomize-controller-leader-election", "a-pod-of-flux")
+
+	first := i.start(t, here, "--otlp-endpoint", endpoint)
+	first.ready(http.StatusServiceUnavailable, master)
+	first.says(master)
+	i.scale(0)
+	first.ready(http.StatusServiceUnavailable, "a-pod-of-flux holds the lease flux-system/kustomize-controller-leader-election")
+	if status, body := first.ask(http.MethodGet, i.health, "/healthz"); status != http.StatusOK {
+		t.Errorf("a replica that waits is not alive: %d %s", status, body)
+	}
+	if status, _ := first.ask(http.MethodGet, i.storage, "/x"); status != http.StatusServiceUnavailable {
+		t.Errorf("nobody serves artifacts, and the answer is %d", status)
+	}
+	i.release(held)
+	i.settled("1")
+	first.ready(http.StatusOK, "")
+
+	second := i.start(t, there)
+	second.says(`"msg":"standing by"`)
+	second.ready(http.StatusOK, "")
+	passedOnByStandby(t, i, second)
+
+	eventually(t, "a trace of a pass arrives", func() (bool, string) { return traces.Load() > 0, "" })
+	if status, body := first.ask(http.MethodGet, i.metrics, "/metrics"); !strings.Contains(body, `gotk_reconcile_duration_seconds_count{kind="Kustomization",name="c",namespace="fleet"}`) {
+		t.Errorf("metrics: %d %s", status, body)
+	}
+
+	i.scale(1)
+	for _, r := range []*replica{first, second} {
+		r.ready(http.StatusServiceUnavailable, master)
+	}
+	eventually(t, "the lease is let go", func() (bool, string) {
+		holder, err := flux.Holder(t.Context(), i.client, "", time.Now())
+		return err == nil && holder == "", fmt.Sprint(holder, err)
+	})
+	i.push("2")
+	i.scale(0)
+	i.settled("2")
+	for _, r := range []*replica{first, second} {
+		r.ready(http.StatusOK, "")
+	}
+
+	leader, standby := first, second
+	if holder, err := flux.Holder(t.Context(), i.client, "", time.Now()); err != nil || strings.Contains(holder, there) {
+		leader, standby = second, first
+	}
+	if code := leader.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("the replica that served ended with %d", code)
+	}
+	i.push("3")
+	i.settled("3")
+	standby.ready(http.StatusOK, "")
+	for _, r := range []*replica{first, second} {
+		if len(r.log()) == 0 {
+			t.Error("nothing is logged")
+		}
+		for _, secret := range []string{kit.Token, "a-token-for-hooks", i.kit.Own.BearerToken} {
+			if strings.Contains(r.output.String(), secret) {
+				t.Errorf("the log shows a secret")
+			}
+		}
+	}
+	if code := standby.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("the other replica ended with %d", code)
+	}
+}
+
+// passedOnByStandby asks a replica that stands by for an artifact, and to take a hook.
+func passedOnByStandby(t *testing.T, i *installed, standby *replica) {
+	t.Helper()
+	if err := i.world.put(receiver); err != nil {
+		t.Fatal(err)
+	}
+	url := i.fieldOf("GitRepository", "repo", "status.artifact.url")
+	path, is := strings.CutPrefix(url, "http://"+net.JoinHostPort(here, i.storage))
+	if !is {
+		t.Fatalf("the artifact is at %q", url)
+	}
+	if status, body := standby.ask(http.MethodGet, i.storage, path); status != http.StatusOK || len(body) < 100 {
+		t.Errorf("the artifact: %d, %d bytes", status, len(body))
+	}
+	hook := hookPath("fleet", "hook", "a-token-for-hooks")
+	eventually(t, "the standby has the hook taken", func() (bool, string) {
+		status, body := standby.ask(http.MethodPost, i.receivers, hook)
+		return status == http.StatusOK, fmt.Sprint(status, body)
+	})
+	if i.fieldOf("GitRepository", "repo", "metadata.annotations") == "" {
+		t.Error("the hook has asked for nothing")
+	}
+}
+
+// fieldOf is a field of an object of the fleet.
+func (i *installed) fieldOf(kind, name, path string) string {
+	i.t.Helper()
+	u, err := i.world.client.Resource(i.resourceOf(kind)).Namespace("fleet").Get(i.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return field(u, path)
+}
+
+// hold makes a lease that somebody holds for a long time.
+func (i *installed) hold(name, holder string) *coordinationv1.Lease {
+	i.t.Helper()
+	seconds, now := int32(3600), metav1.NowMicro()
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name}}
+	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now}
+	l, err := i.client.CoordinationV1().Leases(flux.Namespace).Create(i.t.Context(), l, metav1.CreateOptions{})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return l
+}
+
+// release lets a lease go as its holder does.
+func (i *installed) release(l *coordinationv1.Lease) {
+	i.t.Helper()
+	nobody := ""
+	l.Spec.HolderIdentity = &nobody
+	if _, err := i.client.CoordinationV1().Leases(l.Namespace).Update(i.t.Context(), l, metav1.UpdateOptions{}); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// counted is a collector that counts the spans that it is sent.
+type counted struct {
+	collector.UnimplementedTraceServiceServer
+	spans *atomic.Int64
+}
+
+// Export takes spans.
+func (c counted) Export(_ context.Context, q *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	c.spans.Add(int64(len(q.GetResourceSpans())))
+	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+func startCollector(t *testing.T) (spans *atomic.Int64, endpoint string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spans = &atomic.Int64{}
+	server := grpc.NewServer()
+	collector.RegisterTraceServiceServer(server, counted{spans: spans})
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return spans, "http://" + listener.Addr().String()
+}
+
+// killedReplica kills the replica that serves in the middle of an apply: the other one goes on.
+func killedReplica(t *testing.T, i *installed) {
+	const many = 600
+	first := i.start(t, here)
+	first.says(`"msg":"serving"`)
+	i.settled("3")
+	second := i.start(t, there)
+	second.says(`"msg":"standing by"`)
+
+	manifest := filepath.Join(i.repo, "crowd", "crowd.yaml")
+	text, want := crowd(many, "1", func(int) bool { return true })
+	writeFile(t, manifest, text)
+	writeFile(t, filepath.Join(i.repo, "flux", "crowd.yaml"), fmt.Sprintf(fleetUnit, "crowd", ""))
+	i.push("4")
+	eventually(t, "the apply has begun", func() (bool, string) {
+		n := len(configMaps(t, i.client, "crowd"))
+		return n > many/20, fmt.Sprint(n)
+	})
+	first.kill()
+	if n := len(configMaps(t, i.client, "crowd")); n >= many {
+		t.Errorf("all %d objects were there before the kill", n)
+	}
+	bystander := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bystander"}, Data: map[string]string{"k": "by hand"}}
+	if _, err := i.client.CoreV1().ConfigMaps("crowd").Create(t.Context(), bystander, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	whole := func(entries int) {
+		t.Helper()
+		eventually(t, "the cluster is what Git says", func() (bool, string) {
+			diff := cmp.Diff(want, configMaps(t, i.client, "crowd"))
+			return diff == "", diff
+		})
+		eventually(t, "the inventory is whole", func() (bool, string) {
+			n := strings.Count(i.fieldOf("Kustomization", "crowd", "status.inventory.entries"), `"id"`)
+			return n == entries, fmt.Sprint(n)
+		})
+		i.condition("ks", "crowd", "True", "")
+	}
+	whole(many + 1)
+	text, want = crowd(many, "1", func(n int) bool { return n%2 == 0 })
+	writeFile(t, manifest, text)
+	i.push("5")
+	whole(many/2 + 1)
+	i.settled("5")
+	if code := second.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("the replica ended with %d", code)
+	}
+}
+
+const shard = `apiVersion: v1
+kind: Namespace
+metadata: {name: %[1]s}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: git, namespace: fleet}
+stringData: {username: dev, password: a-token-for-tests}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: %[1]s, namespace: fleet, labels: {%[3]s}}
+spec: {url: %[2]q, interval: 1h, ref: {branch: main}, secretRef: {name: git}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %[1]s, namespace: fleet, labels: {%[3]s}}
+spec: {interval: 1h, path: ./a, prune: true, targetNamespace: %[1]s, sourceRef: {kind: GitRepository, name: %[1]s}}
+`
+
+// shards has two controllers that serve at the same time, each its own objects.
+func shards(t *testing.T, i *installed) {
+	const a, rest = "sharding.fluxcd.io/key=a", "!sharding.fluxcd.io/key"
+	for name, labels := range map[string]string{"of-a": "sharding.fluxcd.io/key: a", "of-rest": "app: x"} {
+		if err := i.world.put(fmt.Sprintf(shard, name, i.kit.Git.URL("fleet"), labels)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, two := i.start(t, here, "--watch-label-selector", a), i.start(t, there, "--watch-label-selector", rest)
+	for _, name := range []string{"of-a", "of-rest"} {
+		eventually(t, name+" is applied", func() (bool, string) {
+			got := configMaps(t, i.client, name)
+			return got["a"] == "5", fmt.Sprint(got)
+		})
+		i.condition("ks", name, "True", "")
+	}
+	for _, r := range []*replica{one, two} {
+		r.says(`"msg":"serving"`)
+		r.ready(http.StatusOK, "")
+	}
+	holders := map[string]bool{}
+	for _, selector := range []string{a, rest} {
+		holder, err := flux.Holder(t.Context(), i.client, selector, time.Now())
+		if err != nil || holder == "" {
+			t.Errorf("nobody holds the lease of %s: %v", selector, err)
+		}
+		holders[holder] = true
+	}
+	if len(holders) != 2 {
+		t.Errorf("the leases are held by %v", holders)
+	}
+	if !one.tellsOf("of-a") || !two.tellsOf("of-rest") || one.tellsOf("of-rest") || two.tellsOf("of-a") {
+		t.Error("a shard has touched what is not its own")
+	}
+	for _, r := range []*replica{one, two} {
+		if code := r.signal(syscall.SIGTERM); code != 0 {
+			t.Errorf("the shard at %s ended with %d", r.ip, code)
+		}
+	}
+}
+
+// headgate runs a command that ends on the cluster, as its administrator.
+func (i *installed) headgate(args ...string) (code int, text string) {
+	i.t.Helper()
+	p := run(i.t, append(args, "--kubeconfig", i.kit.Plane.Kubeconfig())...)
+	<-p.ended
+	return p.cmd.ProcessState.ExitCode(), p.output.String()
+}
+
+// checkCluster has a user look at the cluster while this and that is wrong.
+func checkCluster(t *testing.T, i *installed) {
+	check := func(code int, lines ...string) {
+		t.Helper()
+		got, text := i.headgate("check")
+		if got != code {
+			t.Errorf("check ended with %d", got)
+		}
+		for _, line := range lines {
+			if !strings.Contains(text, line) {
+				t.Errorf("check lacks %q:\n%s", line, text)
+			}
+		}
+	}
+	if err := i.delete("CustomResourceDefinition", "", "imagepolicies.image.toolkit.fluxcd.io"); err != nil {
+		t.Fatal(err)
+	}
+	i.scale(1)
+	check(1, "✗ definitions  imagepolicies.image.toolkit.fluxcd.io is missing", try("headgate install"),
+		"✗ served by    nobody: there is no controller in this cluster", try("headgate install"),
+		"✗ one master   Flux runs on this cluster: Deployment flux-system/source-controller serves source.toolkit.fluxcd.io;", try("headgate migrate flux"))
+	i.scale(0)
+
+	r := i.start(t, here)
+	r.says(`"msg":"serving"`)
+	i.condition("ks", "c", "True", "")
+	i.condition("ks", "crowd", "True", "")
+	check(0, "✓ kubernetes   v1.", "✓ definitions  18 of source.toolkit.fluxcd.io, ", "✓ served by    ", "✓ permissions  ", "✓ healthy      ")
+
+	if err := i.world.put(fmt.Sprintf(fleetUnit, "bad", "")); err != nil {
+		t.Fatal(err)
+	}
+	i.condition("ks", "bad", "False", "path not found")
+	rules := i.rules()
+	i.setRules(without(rules, 0, "delete"))
+	check(1, "✗ unhealthy    Kustomization fleet/bad: ArtifactFailed: ", try("headgate why kustomization/bad -n fleet"),
+		"✗ permissions  the controller may not delete objects of every kind", try("headgate install"))
+	i.setRules(rules)
+	if err := i.delete("Kustomization", "fleet", "bad"); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("the replica ended with %d", code)
+	}
+}
+
+// try is the line that says what to do next.
+func try(command string) string { return "               try: " + command + "\n" }
+
+// resourceOf is the resource of a kind.
+func (i *installed) resourceOf(kind string) schema.GroupVersionResource {
+	i.t.Helper()
+	m, _, err := i.world.resource(kind)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return m.Resource
+}
+
+// delete deletes an object.
+func (i *installed) delete(kind, namespace, name string) error {
+	i.t.Helper()
+	return i.world.client.Resource(i.resourceOf(kind)).Namespace(namespace).Delete(i.t.Context(), name, metav1.DeleteOptions{})
+}

@@ -1,0 +1,335 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/installation"
+)
+
+// What needs the rules of the chart. Where a scenario of "permissions" takes one away, it is named; the others
+// are those without which no scenario at all would pass, since every one runs with these rules.
+//
+//	scope all
+//	*/* get, list, watch        every scenario: Flux's objects, and what they declare
+//	*/* create                  every scenario: server-side apply makes what is not there
+//	*/* patch, delete           permissions/patch, permissions/delete
+//	*/* update                  permissions/update: Helm's records; leases: permissions/lease
+//	roles, clusterroles bind    permissions/bind
+//	roles, clusterroles escalate  permissions/escalate
+//	serviceaccounts impersonate permissions/impersonate
+//
+//	scope tenants
+//	Flux's groups get, list, watch, patch      tenants: objects, status, finalizers
+//	Flux's groups create, delete               tenants: the HelmChart of a HelmRelease
+//	customresourcedefinitions, all             tenants: Install applies them; kinds that come are watched
+//	secrets, configmaps get, list, watch       tenants: the Secret of the source; the ConfigMap of rewrites
+//	serviceaccounts get                        the account of a source or a decryption
+//	namespaces get, list, watch                tenants: Install; inputs and receivers select by namespace
+//	events create, patch                       tenants: an event for each pass, and one more of the same
+//	serviceaccounts/token create               a kubeconfig of a cloud, by spec.kubeConfig.configMapRef
+//	deployments list, watch                    tenants: controllers of Flux are waited for
+//	leases get, list, create, update           tenants: one replica serves; those of Flux are looked at
+
+// rules are what the controller may do in the whole cluster.
+func (i *installed) rules() []rbacv1.PolicyRule {
+	i.t.Helper()
+	role, err := i.client.RbacV1().ClusterRoles().Get(i.t.Context(), installation.Name, metav1.GetOptions{})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return role.Rules
+}
+
+// setRules has the controller be allowed something else, and waits until the server knows.
+func (i *installed) setRules(rules []rbacv1.PolicyRule) {
+	i.t.Helper()
+	role, err := i.client.RbacV1().ClusterRoles().Get(i.t.Context(), installation.Name, metav1.GetOptions{})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	all := append(listed(role.Rules, ""), listed(rules, "")...)
+	role.Rules = rules
+	if _, err := i.client.RbacV1().ClusterRoles().Update(i.t.Context(), role, metav1.UpdateOptions{}); err != nil {
+		i.t.Fatal(err)
+	}
+	i.missing(all, rules, nil)
+}
+
+// missing waits until exactly that is missing which the rules do not cover.
+func (i *installed) missing(all []installation.Permission, rules, inNamespace []rbacv1.PolicyRule) {
+	i.t.Helper()
+	want := slices.DeleteFunc(slices.Clone(all), func(p installation.Permission) bool {
+		return covered(rules, p) || p.Namespace != "" && covered(inNamespace, p)
+	})
+	eventually(i.t, "what is missing is named", func() (bool, string) {
+		got, err := installation.Missing(i.t.Context(), i.client, installation.Account(), all)
+		if err != nil {
+			return false, err.Error()
+		}
+		diff := cmp.Diff(fmt.Sprint(want), fmt.Sprint(got))
+		return diff == "", diff
+	})
+}
+
+// covered tells whether rules allow something.
+func covered(rules []rbacv1.PolicyRule, p installation.Permission) bool {
+	has := func(list []string, one string) bool { return slices.Contains(list, one) || slices.Contains(list, "*") }
+	return slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool {
+		return has(r.Verbs, p.Verb) && has(r.APIGroups, p.Group) && has(r.Resources, p.Resource)
+	})
+}
+
+// listed are the permissions that rules consist of.
+func listed(rules []rbacv1.PolicyRule, namespace string) []installation.Permission {
+	var all []installation.Permission
+	for _, r := range rules {
+		for _, verb := range r.Verbs {
+			for _, group := range r.APIGroups {
+				for _, resource := range r.Resources {
+					all = append(all, installation.Permission{Verb: verb, Group: group, Resource: resource, Namespace: namespace})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// without takes a verb from a rule, and adds others.
+func without(rules []rbacv1.PolicyRule, at int, verb string, more ...rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	rules = slices.Clone(rules)
+	rules[at].Verbs = slices.DeleteFunc(slices.Clone(rules[at].Verbs), func(v string) bool { return v == verb })
+	if len(rules[at].Verbs) == 0 {
+		rules = slices.Delete(rules, at, at+1)
+	}
+	return append(rules, more...)
+}
+
+// eachMissing takes each verb of each rule away, one at a time.
+func eachMissing(t *testing.T, i *installed, inNamespace []rbacv1.PolicyRule) {
+	t.Helper()
+	rules := i.rules()
+	all := append(listed(rules, ""), listed(inNamespace, "flux-system")...)
+	i.missing(all, rules, inNamespace)
+	for at, rule := range rules {
+		for _, verb := range rule.Verbs {
+			less := without(rules, at, verb)
+			i.setRules(less)
+			i.missing(all, less, inNamespace)
+		}
+	}
+	i.setRules(rules)
+}
+
+// fluxGroups are the groups of the kinds that are served.
+var fluxGroups = []string{
+	"source.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "notification.toolkit.fluxcd.io",
+	"image.toolkit.fluxcd.io", "source.extensions.fluxcd.io", "fluxcd.controlplane.io",
+}
+
+const permittedUnit = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %[1]s, namespace: fleet}
+spec: {interval: 1h, retryInterval: 1s, path: ./%[1]s, prune: true, sourceRef: {kind: GitRepository, name: repo}%[2]s}
+`
+
+const permittedRelease = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: %[1]s, namespace: %[2]s}
+spec:
+  interval: 1h
+  chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: repo}}}
+  install: {strategy: {name: RetryOnFailure, retryInterval: 1s}}
+  upgrade: {strategy: {name: RetryOnFailure, retryInterval: 1s}}
+`
+
+// permissions takes away what the controller may do, and gives it back while it runs.
+func permissions(t *testing.T, i *installed) {
+	eachMissing(t, i, nil)
+	rules := i.rules()
+	only := func(verb string, groups []string, resources ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: groups, Resources: resources}
+	}
+	for name, text := range map[string]string{
+		"chart/Chart.yaml":        "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
+		"chart/templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}\"}\n",
+		"p/one.yaml":              "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: fleet}\n",
+		"p/two.yaml":              "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two, namespace: fleet}\n",
+		"account/sa.yaml":         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: by-account, namespace: fleet}\n",
+		"granter/role.yaml":       "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: granted}\nrules: [{apiGroups: [x.example], resources: [y], verbs: [shout]}]\n",
+		"binder/binding.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: bound, namespace: fleet}\n" +
+			"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: ServiceAccount, name: tenant, namespace: fleet}]\n",
+	} {
+		writeFile(t, filepath.Join(i.repo, filepath.FromSlash(name)), text)
+	}
+	i.push("6")
+	if err := i.world.put("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: tenant, namespace: fleet}\n"); err != nil {
+		t.Fatal(err)
+	}
+	r := i.start(t, here)
+	i.settled("6")
+	put := func(text string) func() {
+		return func() {
+			if err := i.world.put(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name       string
+		rules      []rbacv1.PolicyRule
+		do         func()
+		kind, unit string
+		sees       string
+	}{
+		{"patch", without(rules, 0, "patch", only("patch", fluxGroups, "*"), only("patch", []string{""}, "events")), put(fmt.Sprintf(permittedUnit, "p", "")), "ks", "p", `cannot patch resource "configmaps"`},
+		{"delete", without(rules, 0, "delete", only("delete", fluxGroups, "*")), func() {
+			writeFile(t, filepath.Join(i.repo, "p", "two.yaml"), "")
+			i.push("7")
+		}, "ks", "p", `cannot delete resource "configmaps"`},
+		{"impersonate", without(rules, 2, "impersonate"), put(fmt.Sprintf(permittedUnit, "account", ", serviceAccountName: tenant")), "ks", "account", `cannot impersonate resource "serviceaccounts"`},
+		{"bind", without(rules, 1, "bind"), put(fmt.Sprintf(permittedUnit, "binder", "")), "ks", "binder", "is attempting to grant RBAC permissions not currently held"},
+		{"escalate", without(rules, 1, "escalate"), put(fmt.Sprintf(permittedUnit, "granter", "")), "ks", "granter", "is attempting to grant RBAC permissions not currently held"},
+		{"update", without(rules, 0, "update", only("update", []string{"coordination.k8s.io"}, "leases")), put(fmt.Sprintf(permittedRelease, "rel", "fleet")), "hr", "rel", `cannot update resource "secrets"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			i.setRules(tc.rules)
+			tc.do()
+			i.condition(tc.kind, tc.unit, "False", tc.sees)
+			i.setRules(rules)
+			if tc.unit != "account" {
+				i.condition(tc.kind, tc.unit, "True", "")
+				return
+			}
+			i.condition(tc.kind, tc.unit, "False", `User "system:serviceaccount:fleet:tenant" cannot patch resource "configmaps"`)
+		})
+	}
+	t.Run("lease", func(t *testing.T) {
+		i.setRules(without(rules, 0, "update"))
+		r.says(`cannot update resource \"leases\"`)
+		r.ready(503, "")
+		i.setRules(rules)
+		r.ready(200, "")
+	})
+	t.Run("masters", func(t *testing.T) {
+		if code := r.signal(syscall.SIGTERM); code != 0 {
+			t.Errorf("the replica ended with %d", code)
+		}
+		i.setRules(without(rules, 0, "list"))
+		r := i.start(t, here)
+		r.ready(503, `cannot list resource "deployments"`)
+		i.setRules(without(rules, 0, "watch"))
+		r.ready(503, `cannot watch resource "deployments"`)
+		i.setRules(without(rules, 0, "patch"))
+		r.ready(503, `cannot patch resource "customresourcedefinitions"`)
+		i.setRules(rules)
+		r.ready(200, "")
+		if code := r.signal(syscall.SIGTERM); code != 0 {
+			t.Errorf("the replica ended with %d", code)
+		}
+	})
+}
+
+const tenantsOwn = `apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: tenant, namespace: team}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: tenant, namespace: team}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
+subjects: [{kind: ServiceAccount, name: tenant, namespace: team}]
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: git, namespace: team}
+stringData: {username: dev, password: a-token-for-tests}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: repo, namespace: team}
+spec: {url: %q, interval: 1h, ref: {branch: main}, secretRef: {name: git}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: app, namespace: team}
+spec: {interval: 1h, path: ./a, prune: true, targetNamespace: team, sourceRef: {kind: GitRepository, name: repo}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: intruder, namespace: team}
+spec: {interval: 1h, path: ./b, prune: true, sourceRef: {kind: GitRepository, name: repo}}
+---
+`
+
+// tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
+// they may.
+func tenantsAlone(t *testing.T, i *installed) {
+	objects, err := installation.Objects(t.Context(), installation.Options{WithoutDefinitions: true, Values: []helm.Layer{
+		{From: "test", Data: []byte("rbac: {scope: tenants}\nmultitenancy: {defaultServiceAccount: tenant}")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects = slices.DeleteFunc(objects, func(u *unstructured.Unstructured) bool { return !strings.Contains(u.GetKind(), "Role") })
+	if err := installation.Apply(t.Context(), i.kit.Config, objects, func(installation.Change) {}); err != nil {
+		t.Fatal(err)
+	}
+	role, err := i.client.RbacV1().Roles("flux-system").Get(t.Context(), installation.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachMissing(t, i, role.Rules)
+
+	if err := i.world.put(fmt.Sprintf(tenantsOwn, i.kit.Git.URL("fleet")) + fmt.Sprintf(permittedRelease, "rel", "team")); err != nil {
+		t.Fatal(err)
+	}
+	r := i.start(t, here, "--default-service-account", "tenant")
+	r.ready(200, "")
+	for kind, name := range map[string]string{"ks": "app", "hr": "rel"} {
+		i.conditionIn("team", kind, name, "True", "")
+	}
+	i.conditionIn("team", "ks", "intruder", "False", `User "system:serviceaccount:team:tenant" cannot patch resource "configmaps"`)
+	eventually(t, "what they declare is there", func() (bool, string) {
+		_, err := i.client.CoreV1().ConfigMaps("team").Get(t.Context(), "rel", metav1.GetOptions{})
+		return err == nil && configMaps(t, i.client, "team")["a"] == "7", fmt.Sprint(err)
+	})
+	if err := i.delete("HelmRelease", "team", "rel"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the chart goes with its release", func() (bool, string) {
+		list, err := i.world.client.Resource(i.resourceOf("HelmChart")).Namespace("team").List(t.Context(), metav1.ListOptions{})
+		return err == nil && len(list.Items) == 0, fmt.Sprint(err)
+	})
+	events, err := i.client.CoreV1().Events("team").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(events.Items) == 0 {
+		t.Errorf("nothing is told of the tenant's objects: %v", err)
+	}
+	for _, entry := range r.log() {
+		text, err := json.Marshal(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "flux-system:headgate") {
+			t.Errorf("the controller lacks a right: %s", text)
+		}
+	}
+	if code := r.signal(syscall.SIGTERM); code != 0 {
+		t.Errorf("the replica ended with %d", code)
+	}
+}
