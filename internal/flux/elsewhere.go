@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -28,6 +29,18 @@ func (s *sources) version(o origin) string {
 		return o.version()
 	}
 	return fmt.Sprintf("%s %s %d", a.Revision, a.Digest, *o.status().generation)
+}
+
+// hasFile tells whether what a source has is one file that is taken as it is, such as a chart. What somebody else
+// publishes is a file each time, and mostly an archive of others.
+func (s *sources) hasFile(o origin, a *source.Artifact) bool {
+	if !s.elsewhere {
+		return a.File != nil
+	}
+	if oci, is := o.(ociRepository); is {
+		return oci.Spec.LayerSelector != nil && oci.Spec.LayerSelector.Operation == sourcev1.OCILayerCopy
+	}
+	return o.kind() == helmChartKinds
 }
 
 // fetch gets what there is of a source, from where it is or from who fetches it here.

@@ -120,7 +120,8 @@ func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Mast
 	}
 	watching, stop := context.WithCancel(ctx)
 	refused := make(chan error, 1)
-	err = informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+	err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+		cache.DefaultWatchErrorHandler(ctx, r, err)
 		if apierrors.IsForbidden(err) && !informer.HasSynced() {
 			select {
 			case refused <- err:

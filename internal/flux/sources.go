@@ -174,7 +174,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 // twice, and once to what nobody ever declared. The files of other sources go on until there are new ones.
 func (s *sources) late(f *feed, a *source.Artifact) string {
 	o := f.current()
-	if a.File == nil || o.kind().foreign || o.suspended() && !s.elsewhere {
+	if !s.hasFile(o, a) || o.kind().foreign || o.suspended() {
 		return ""
 	}
 	if c, ok := o.(helmChart); ok && s.outdated(c) {

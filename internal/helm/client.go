@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
@@ -105,6 +107,8 @@ type running struct {
 type written struct {
 	driver.Driver
 	created, changed map[int]bool
+	// lost says for each revision why it could not be stored as it is now, of which Helm says nothing.
+	lost map[int]error
 }
 
 // Create stores a new revision.
@@ -118,10 +122,29 @@ func (w *written) Create(key string, r release.Releaser) error {
 
 // Update stores a revision again.
 func (w *written) Update(key string, r release.Releaser) error {
+	err := w.Driver.Update(key, r)
 	if made, ok := r.(*releasev1.Release); ok {
 		w.changed[made.Version] = true
+		w.lost[made.Version] = err
 	}
-	return w.Driver.Update(key, r)
+	return err
+}
+
+// Delete deletes a revision.
+func (w *written) Delete(key string) (release.Releaser, error) {
+	r, err := w.Driver.Delete(key)
+	if gone, ok := r.(*releasev1.Release); ok && err == nil {
+		delete(w.lost, gone.Version)
+	}
+	return r, err
+}
+
+// failure is why the records are not what they have to be.
+func (w *written) failure() error {
+	if err := errors.Join(slices.Collect(maps.Values(w.lost))...); err != nil {
+		return fmt.Errorf("recording what became of it: %w", err)
+	}
+	return nil
 }
 
 // act runs one action when it is the release's turn. It returns what the storage holds of the release
@@ -141,13 +164,15 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 		ctx:           ctx, cluster: newCluster(g),
 	}
 	r.RESTClientGetter, r.KubeClient, r.Releases = g, r.cluster, c.store()
-	r.written = &written{Driver: r.Releases.Driver, created: map[int]bool{}, changed: map[int]bool{}}
+	r.written = &written{Driver: r.Releases.Driver, created: map[int]bool{}, changed: map[int]bool{}, lost: map[int]error{}}
 	r.Releases.Driver = r.written
 	if r.Capabilities, err = c.connection.capabilities(); err != nil {
 		return s, false, err
 	}
 	c.forget(name)
-	err = do(r)
+	if err = do(r); err == nil {
+		err = r.written.failure()
+	}
 	if c.written != nil {
 		*c.written = append(*c.written, r.cluster.written...)
 	}

@@ -189,6 +189,20 @@ func (c *checker) holder(ctx context.Context, shard, nobody, next string) error 
 	return nil
 }
 
+// Shards are the label selectors of what the Deployments of an installation serve, empty for one that serves
+// everything; each has a lease of its own.
+func Shards(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+	list, err := client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=" + Name})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the controller: %w", err)
+	}
+	var shards []string
+	for i := range list.Items {
+		shards = append(shards, shardOf(&list.Items[i]))
+	}
+	return shards, nil
+}
+
 func imageOf(d *appsv1.Deployment) string {
 	if len(d.Spec.Template.Spec.Containers) == 0 {
 		return "no container"

@@ -3,6 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -166,6 +167,7 @@ func permissions(t *testing.T, i *installed) {
 		"chart/templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}\"}\n",
 		"p/one.yaml":              "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: fleet}\n",
 		"p/two.yaml":              "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two, namespace: fleet}\n",
+		"intruder/x.yaml":         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: intruder, namespace: default}\n",
 		"account/sa.yaml":         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: by-account, namespace: fleet}\n",
 		"granter/role.yaml":       "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: granted}\nrules: [{apiGroups: [x.example], resources: [y], verbs: [shout]}]\n",
 		"binder/binding.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: bound, namespace: fleet}\n" +
@@ -198,7 +200,7 @@ func permissions(t *testing.T, i *installed) {
 			writeFile(t, filepath.Join(i.repo, "p", "two.yaml"), "")
 			i.push("7")
 		}, "ks", "p", `cannot delete resource "configmaps"`},
-		{"impersonate", without(rules, 2, "impersonate"), put(fmt.Sprintf(permittedUnit, "account", ", serviceAccountName: tenant")), "ks", "account", `cannot impersonate resource "serviceaccounts"`},
+		{"impersonate", without(rules, 2, "impersonate"), put(fmt.Sprintf(permittedUnit, "account", ", serviceAccountName: tenant")), "ks", "account", "cannot impersonate"},
 		{"bind", without(rules, 1, "bind"), put(fmt.Sprintf(permittedUnit, "binder", "")), "ks", "binder", "is attempting to grant RBAC permissions not currently held"},
 		{"escalate", without(rules, 1, "escalate"), put(fmt.Sprintf(permittedUnit, "granter", "")), "ks", "granter", "is attempting to grant RBAC permissions not currently held"},
 		{"update", without(rules, 0, "update", only("update", []string{"coordination.k8s.io"}, "leases")), put(fmt.Sprintf(permittedRelease, "rel", "fleet")), "hr", "rel", `cannot update resource "secrets"`},
@@ -218,9 +220,9 @@ func permissions(t *testing.T, i *installed) {
 	t.Run("lease", func(t *testing.T) {
 		i.setRules(without(rules, 0, "update"))
 		r.says(`cannot update resource \"leases\"`)
-		r.ready(503, "")
+		r.ready(http.StatusServiceUnavailable, "")
 		i.setRules(rules)
-		r.ready(200, "")
+		r.ready(http.StatusOK, "")
 	})
 	t.Run("masters", func(t *testing.T) {
 		if code := r.signal(syscall.SIGTERM); code != 0 {
@@ -228,13 +230,13 @@ func permissions(t *testing.T, i *installed) {
 		}
 		i.setRules(without(rules, 0, "list"))
 		r := i.start(t, here)
-		r.ready(503, `cannot list resource "deployments"`)
+		r.ready(http.StatusServiceUnavailable, `cannot list resource "deployments"`)
 		i.setRules(without(rules, 0, "watch"))
-		r.ready(503, `cannot watch resource "deployments"`)
+		r.ready(http.StatusServiceUnavailable, "watching fluxinstances: it is not permitted")
 		i.setRules(without(rules, 0, "patch"))
-		r.ready(503, `cannot patch resource "customresourcedefinitions"`)
+		r.ready(http.StatusServiceUnavailable, `cannot patch resource "customresourcedefinitions"`)
 		i.setRules(rules)
-		r.ready(200, "")
+		r.ready(http.StatusOK, "")
 		if code := r.signal(syscall.SIGTERM); code != 0 {
 			t.Errorf("the replica ended with %d", code)
 		}
@@ -273,9 +275,12 @@ spec: {interval: 1h, path: ./a, prune: true, targetNamespace: team, sourceRef: {
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: intruder, namespace: team}
-spec: {interval: 1h, path: ./b, prune: true, sourceRef: {kind: GitRepository, name: repo}}
+spec: {interval: 1h, path: ./intruder, prune: true, sourceRef: {kind: GitRepository, name: repo}}
 ---
 `
+
+// unsearched is what a controller says that may not list all kinds, when an earlier one has left units in the middle.
+const unsearched = "not every kind could be searched for what an earlier run applied"
 
 // tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
 // they may.
@@ -300,7 +305,7 @@ func tenantsAlone(t *testing.T, i *installed) {
 		t.Fatal(err)
 	}
 	r := i.start(t, here, "--default-service-account", "tenant")
-	r.ready(200, "")
+	r.ready(http.StatusOK, "")
 	for kind, name := range map[string]string{"ks": "app", "hr": "rel"} {
 		i.conditionIn("team", kind, name, "True", "")
 	}
@@ -325,7 +330,7 @@ func tenantsAlone(t *testing.T, i *installed) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "flux-system:headgate") {
+		if strings.Contains(string(text), "flux-system:headgate") && entry["msg"] != unsearched {
 			t.Errorf("the controller lacks a right: %s", text)
 		}
 	}

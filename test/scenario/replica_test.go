@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,12 +86,16 @@ type replica struct {
 	ip string
 }
 
-// start starts a replica at an address. The lease of one that is killed is short.
+// start starts a replica at an address, which serves all of Flux's groups when the arguments do not say which. The
+// lease of one that is killed is short.
 func (i *installed) start(t *testing.T, ip string, args ...string) *replica {
 	t.Helper()
 	t.Setenv("POD_IP", ip)
+	if !slices.Contains(args, "--serve") {
+		args = append(args, "--serve", "flux")
+	}
 	return &replica{of: i, ip: ip, process: run(t, append([]string{
-		"controller", "--kubeconfig", i.kubeconfig, "--serve", "flux", "--lease-duration", "3s",
+		"controller", "--kubeconfig", i.kubeconfig, "--lease-duration", "3s",
 		"--storage-path", t.TempDir(), "--storage-adv-url", "http://" + net.JoinHostPort(here, i.storage),
 		"--health-addr", net.JoinHostPort(ip, i.health), "--storage-addr", net.JoinHostPort(ip, i.storage),
 		"--metrics-addr", net.JoinHostPort(ip, i.metrics), "--receiver-addr", net.JoinHostPort(ip, i.receivers),
@@ -152,7 +157,7 @@ func (r *replica) log() []map[string]any {
 	return entries
 }
 
-// tells what the replica logged of the units that have a name.
+// tellsOf tells whether the replica logged something of units that have a name.
 func (r *replica) tellsOf(name string) bool {
 	for _, entry := range r.log() {
 		if entry["name"] == name {
