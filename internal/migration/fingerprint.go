@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/installation"
 )
 
 // Fingerprint is what the objects are that the units of a cluster hold: by identity, uid and generation, or
@@ -51,8 +52,12 @@ func (m *Migration) Fingerprint(ctx context.Context, config *rest.Config) (Finge
 					prints[held.ID.String()] = missing
 					continue
 				}
-				if prints[held.ID.String()], err = printNow(ctx, client.Resource(mapping.Resource).Namespace(held.ID.Namespace), held.ID.Name); err != nil {
+				text, err := printNow(ctx, client.Resource(mapping.Resource).Namespace(held.ID.Namespace), held.ID.Name)
+				if err != nil {
 					return nil, fmt.Errorf("reading %s: %w", held.ID, err)
+				}
+				if text != "" {
+					prints[held.ID.String()] = text
 				}
 			}
 		}
@@ -63,6 +68,7 @@ func (m *Migration) Fingerprint(ctx context.Context, config *rest.Config) (Finge
 // missing is the print of an object that is not there.
 const missing = "missing"
 
+// printNow is empty for what Headgate itself consists of, which a migration starts and stops.
 func printNow(ctx context.Context, client metadata.ResourceInterface, name string) (string, error) {
 	o, err := client.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -70,6 +76,9 @@ func printNow(ctx context.Context, client metadata.ResourceInterface, name strin
 	}
 	if err != nil {
 		return "", err
+	}
+	if o.Labels[flux.PartOf] == installation.Name {
+		return "", nil
 	}
 	return printOf(o), nil
 }
