@@ -26,15 +26,7 @@ import (
 // TestController runs the controller as pods do: as processes that have the rights of the chart, and share a
 // cluster with one another, and with controllers of Flux.
 func TestController(t *testing.T) {
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	i := newInstalled(t, k)
 	i.push("1")

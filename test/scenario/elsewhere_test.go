@@ -47,15 +47,7 @@ func TestElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	audit := filepath.Join(t.TempDir(), "audit.log")
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{Serve: serve, AuditLog: audit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{Serve: serve, AuditLog: audit})
 	charts, err := kit.StartCharts()
 	if err != nil {
 		t.Fatal(err)

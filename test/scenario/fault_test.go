@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -103,15 +102,7 @@ func shortDir(t *testing.T) string {
 // TestServersVanish takes away the Git server and the API server for a while, and then lets two
 // processes contend for the cluster.
 func TestServersVanish(t *testing.T) {
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{Persistent: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{Persistent: true})
 	f := newFleet(t, k)
 	f.push("1")
 	f.settled("1")

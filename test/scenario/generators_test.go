@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -29,15 +28,7 @@ spec: {interval: 1h, retryInterval: 1h, path: ./, prune: true, sourceRef: {kind:
 // TestGeneratorsStartAgain starts the engine again, with what it stored and without: an artifact whose files
 // are the same stays the same.
 func TestGeneratorsStartAgain(t *testing.T) {
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)
 	part := func(value string) {
 		t.Helper()

@@ -149,15 +149,7 @@ spec:
 // TestImagesAfterRestart has an engine go on where another one left off: what was chosen holds while the
 // registry is away, nothing is pushed again, and what came meanwhile is found.
 func TestImagesAfterRestart(t *testing.T) {
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{})
 	registry, err := kit.StartRegistry()
 	if err != nil {
 		t.Fatal(err)

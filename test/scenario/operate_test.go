@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -42,15 +41,7 @@ type operated struct {
 // TestOperate takes a cluster from nothing to what Git says, hands it to Flux and back, and makes it anew after
 // it was deleted.
 func TestOperate(t *testing.T) {
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	o := newOperated(t, k)
 	o.push("first")

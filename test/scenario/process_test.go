@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/headgate-dev/headgate/internal/cli"
+	"github.com/headgate-dev/headgate/internal/kit"
 )
 
 // asCommand, in the environment, makes the binary of these tests the command itself, so that a test
@@ -189,6 +190,21 @@ func writeFile(t *testing.T, name, text string) {
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// startKit starts a whole system, which ends with the test.
+func startKit(t *testing.T, o kit.Options) *kit.Kit {
+	t.Helper()
+	k, err := kit.Start(t.Context(), shortDir(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
 }
 
 // configOf is how the cluster of a kubeconfig is reached.

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -73,15 +72,7 @@ func tokens(t *testing.T, key *rsa.PrivateKey, git *gitserver.Server) (url strin
 // TestSourcesStartAgain has a source that includes another one and logs in by a GitHub App, and starts the
 // engine again: nothing of that is to be seen in the status.
 func TestSourcesStartAgain(t *testing.T) {
-	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	k := startKit(t, kit.Options{})
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
