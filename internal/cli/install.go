@@ -79,7 +79,8 @@ func newInstall(g *globals) *cobra.Command {
   1. render the chart that this binary carries
   2. refuse, naming it, a controller of Flux that serves a group of --serve
   3. apply namespace, definitions, ServiceAccount, roles, Deployment, Services and NetworkPolicy
-  4. wait until the controller is ready
+  4. delete the Deployments and Services of an earlier installation that are no part of this one
+  5. wait until the controller is ready
 
 Done again, it upgrades. --export prints the objects instead; "headgate uninstall" removes them.`,
 		Example: `  headgate install --kubeconfig ~/.kube/config
@@ -136,13 +137,16 @@ func (g *globals) install(ctx context.Context, o installation.Options, objects [
 	}
 	say := progress.New(g.io.Err)
 	changed := 0
-	err = installation.Apply(ctx, config, objects, func(c installation.Change) {
+	tell := func(c installation.Change) {
 		if c.Action != "unchanged" {
 			changed++
 			say.Done(c.Action, c.Object.String())
 		}
-	})
-	if err != nil {
+	}
+	if err := installation.Apply(ctx, config, objects, tell); err != nil {
+		return err
+	}
+	if err := installation.Prune(ctx, config, objects, tell); err != nil {
 		return err
 	}
 	say.Done("installed", fmt.Sprintf("%d objects, %d of them changed", len(objects), changed))

@@ -134,7 +134,17 @@ func (o *operated) bootstrap(t *testing.T, url string, more ...string) (int, str
 }
 
 func bootstraps(t *testing.T, o *operated) {
+	deployments := o.client.AppsV1().Deployments(flux.Namespace)
+	if code, said := o.command(t, "install", "--set", "shards={a}"); code != 0 {
+		t.Fatalf("install ends with %d:\n%s", code, said)
+	}
+	if _, err := deployments.Get(t.Context(), "headgate-a", metav1.GetOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	code, said := o.bootstrap(t, o.url, "--push")
+	if _, err := deployments.Get(t.Context(), "headgate-a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the shard that there is no more is still there: %v", err)
+	}
 	if code != 0 || !strings.Contains(said, "is what Git says") {
 		t.Fatalf("exit code %d:\n%s", code, said)
 	}
