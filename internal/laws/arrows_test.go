@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"internal/resourceset":                {},
 	"internal/images":                     {"internal/resourceset"},
 	"api/fluxcd/v1":                       {},
+	"api/argoproj/v1alpha1":               {},
 	"internal/meter":                      {"internal/runner"},
 	"internal/server":                     {},
 	"internal/notify":                     {},
