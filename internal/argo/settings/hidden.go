@@ -5,27 +5,38 @@ import "fmt"
 // hidden is what is shown in the place of a secret.
 const hidden = "(hidden)"
 
-// Secret is a text that no log, error or file shows, whatever it is formatted with.
-type Secret struct{ value string }
+// Secret is a text that no log, error or file shows, whatever it is formatted with. It is behind a pointer, since
+// fmt passes over methods where a verb does not fit what the secret is in.
+type Secret struct{ value *string }
 
 // NewSecret hides a text.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret {
+	if value == "" {
+		return Secret{}
+	}
+	return Secret{&value}
+}
 
 // Reveal returns the text, for whoever signs in with it.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // IsSet is false where there is no text.
-func (s Secret) IsSet() bool { return s.value != "" }
+func (s Secret) IsSet() bool { return s.value != nil }
 
 // Equal compares the texts.
-func (s Secret) Equal(other Secret) bool { return s.value == other.value }
+func (s Secret) Equal(other Secret) bool { return s.Reveal() == other.Reveal() }
 
 // String says that there is a secret.
 func (s Secret) String() string {
-	if s.value == "" {
-		return ""
+	if s.IsSet() {
+		return hidden
 	}
-	return hidden
+	return ""
 }
 
 // Format says no more, whichever verb is used.

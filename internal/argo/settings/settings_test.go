@@ -2,8 +2,6 @@ package settings
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -179,8 +177,10 @@ func TestRead(t *testing.T) {
 			objects: config("dex.config", "x", "accounts.alice", "login", "sourceHydrator.readmeMessageTemplate", "x", "extension.config.foo", "x", "resource.server-side-diff", "true"),
 			want: func(s *Settings) {
 				s.Unserved = []Unserved{
-					{"ConfigMap argocd-cm", "accounts.alice", ConcernServer}, {"ConfigMap argocd-cm", "dex.config", ConcernServer},
-					{"ConfigMap argocd-cm", "extension.config.foo", ConcernServer}, {"ConfigMap argocd-cm", "sourceHydrator.readmeMessageTemplate", ConcernEngine},
+					{"ConfigMap argocd-cm", "accounts.alice", ConcernServer},
+					{"ConfigMap argocd-cm", "dex.config", ConcernServer},
+					{"ConfigMap argocd-cm", "extension.config.foo", ConcernServer},
+					{"ConfigMap argocd-cm", "sourceHydrator.readmeMessageTemplate", ConcernEngine},
 				}
 				s.Unknown = []Unserved{{Object: "ConfigMap argocd-cm", Key: "resource.server-side-diff"}}
 			},
@@ -229,8 +229,11 @@ func TestRead(t *testing.T) {
 			want: func(s *Settings) {
 				const o = "ConfigMap argocd-cmd-params-cm"
 				s.Unserved = []Unserved{
-					{o, "controller.status.processors", ConcernProcess}, {o, "controller.sync.wave.delay.seconds", ConcernEngine}, {o, "otlp.address", ConcernProcess},
-					{o, "reposerver.oci.layer.media.types", ConcernEngine}, {o, "server.insecure", ConcernServer},
+					{o, "controller.status.processors", ConcernProcess},
+					{o, "controller.sync.wave.delay.seconds", ConcernEngine},
+					{o, "otlp.address", ConcernProcess},
+					{o, "reposerver.oci.layer.media.types", ConcernEngine},
+					{o, "server.insecure", ConcernServer},
 				}
 				s.Unknown = []Unserved{{Object: o, Key: "controler.status"}}
 			},
@@ -280,114 +283,3 @@ func TestRead(t *testing.T) {
 const certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"
 
 const key = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----"
-
-func TestCustomizations(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		pairs    []string
-		want     map[string]Customization
-		problems []string
-	}{
-		"Kinds": {
-			reason: "a key for each kind and each type",
-			pairs: []string{
-				"resource.customizations.health.argoproj.io_Application", "return {}", "resource.customizations.useOpenLibs.argoproj.io_Application", "true",
-				"resource.customizations.health.Service", "hs = {}", "resource.customizations.actions.apps_Deployment", "discovery.lua: x",
-				"resource.customizations.ignoreDifferences.all", "managedFieldsManagers: [kube-controller-manager]\njsonPointers: [/spec/replicas]\n",
-				"resource.customizations.ignoreDifferences._PersistentVolumeClaim", "jqPathExpressions: [.spec.volumeName]",
-				"resource.customizations.ignoreResourceUpdates.*.example.com_*", "jsonPointers: [/status]",
-				"resource.customizations.knownTypeFields.example.com_Widget", "- {field: spec.template, type: core/v1/PodSpec}",
-			},
-			want: map[string]Customization{
-				"argoproj.io/Application": {Health: "return {}", OpenLibs: true},
-				"Service":                 {Health: "hs = {}"},
-				"apps/Deployment":         {Actions: "discovery.lua: x"},
-				"*/*":                     {IgnoreDifferences: Ignore{JSONPointers: []string{"/spec/replicas"}, ManagedFieldsManagers: []string{"kube-controller-manager"}}},
-				"/PersistentVolumeClaim":  {IgnoreDifferences: Ignore{JQPathExpressions: []string{".spec.volumeName"}}},
-				"*.example.com/*":         {IgnoreUpdates: Ignore{JSONPointers: []string{"/status"}}},
-				"example.com/Widget":      {KnownTypeFields: []KnownTypeField{{"spec.template", "core/v1/PodSpec"}}},
-			},
-		},
-		"Old": {
-			reason: "one document with all kinds; a key wins over what it says",
-			pairs: []string{
-				"resource.customizations", "apps/Deployment:\n  health.lua: old\n  ignoreDifferences: |\n    jsonPointers: [/spec/replicas]\n  knownTypeFields: [{field: spec, type: core/v1/PodSpec}]\n",
-				"resource.customizations.health.apps_Deployment", "new",
-			},
-			want: map[string]Customization{
-				"apps/Deployment": {Health: "new", IgnoreDifferences: Ignore{JSONPointers: []string{"/spec/replicas"}}, KnownTypeFields: []KnownTypeField{{"spec", "core/v1/PodSpec"}}},
-			},
-		},
-		"Bad": {
-			reason: "keys of no form, types that do not exist, documents that are none",
-			pairs: []string{
-				"resource.customizations.health", "x", "resource.customizations.heath.apps_Deployment", "y",
-				"resource.customizations.ignoreDifferences.apps_Deployment", "jsonPointer: [/a]", "resource.customizations.health.a_b_c", "z",
-			},
-			want: map[string]Customization{"apps/Deployment": {}},
-			problems: []string{
-				`ConfigMap argocd-cm: resource.customizations.health: "x" has a key that is not resource.customizations.TYPE.GROUP_KIND`,
-				`ConfigMap argocd-cm: resource.customizations.health.a_b_c: "z" has a key that is not resource.customizations.TYPE.GROUP_KIND`,
-				`ConfigMap argocd-cm: resource.customizations.heath.apps_Deployment: "y" customizes heath, which is not known`,
-				`ConfigMap argocd-cm: resource.customizations.ignoreDifferences.apps_Deployment: "jsonPointer: [/a]" is not what is read there: error unmarshaling JSON: while decoding JSON: json: unknown field "jsonPointer"`,
-			},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := Read(Objects{ConfigMaps: []corev1.ConfigMap{configMap(ConfigName, tc.pairs...)}})
-			if diff := cmp.Diff(tc.want, got.Customizations); diff != "" {
-				t.Errorf("%s: (-want +got)\n%s", tc.reason, diff)
-			}
-			// The order is not told to matter, but it does not change either.
-			texts := problemsOf(err)
-			if diff := cmp.Diff(len(tc.problems), len(texts)); diff != "" {
-				t.Fatalf("%s: %v", tc.reason, texts)
-			}
-			for _, problem := range tc.problems {
-				if !strings.Contains(strings.Join(texts, "\n"), problem) {
-					t.Errorf("%s: %q is not among\n%s", tc.reason, problem, strings.Join(texts, "\n"))
-				}
-			}
-		})
-	}
-}
-
-func TestExcludes(t *testing.T) {
-	excluding := Filter{Exclusions: []Kinds{{APIGroups: []string{"*.example.com"}, Kinds: []string{"Snapshot"}, Clusters: []string{"https://*.local"}}}}
-	including := Filter{Inclusions: []Kinds{{APIGroups: []string{"apps"}, Clusters: []string{"https://one"}}}, Exclusions: []Kinds{{Kinds: []string{"ReplicaSet"}}}}
-	cases := map[string]struct {
-		reason               string
-		filter               Filter
-		group, kind, cluster string
-		want                 bool
-	}{
-		"Event":     {"events are looked at nowhere", Filter{}, "", "Event", "", true},
-		"Metrics":   {"nor are metrics", Filter{}, "metrics.k8s.io", "NodeMetrics", "", true},
-		"Lease":     {"nor are leases", Filter{}, "coordination.k8s.io", "Lease", "", true},
-		"Pod":       {"all else is", Filter{}, "", "Pod", "", false},
-		"Pattern":   {"groups and clusters are patterns", excluding, "backup.example.com", "Snapshot", "https://a.b.local", true},
-		"Elsewhere": {"of another cluster", excluding, "backup.example.com", "Snapshot", "https://a.b", false},
-		"Kind":      {"a kind is none", excluding, "backup.example.com", "SnapshotClass", "https://a.b.local", false},
-		"Included":  {"what is included is looked at", including, "apps", "Deployment", "https://one", false},
-		"Alone":     {"all else in such a cluster is not", including, "batch", "Job", "https://one", true},
-		"Other":     {"in another one it is", including, "batch", "Job", "https://two", false},
-		"Both":      {"what is excluded is not included", including, "apps", "ReplicaSet", "https://one", true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.filter.Excludes(tc.group, tc.kind, tc.cluster); got != tc.want {
-				t.Errorf("%s: Excludes(%q, %q, %q) = %v", tc.reason, tc.group, tc.kind, tc.cluster, got)
-			}
-		})
-	}
-}
-
-func TestSecretsAreHidden(t *testing.T) {
-	s := NewSecret("hunter2")
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		if text := fmt.Sprintf(verb, struct{ Login Login }{Login{Password: s}}); strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
-			t.Errorf("%s shows it: %s", verb, text)
-		}
-	}
-}
