@@ -54,7 +54,9 @@ func (c *chart) section(key string, value any) {
 		// They are for those who look at the Secrets.
 	case "cmp":
 		c.unserved(path, ConcernEngine)
-	case "secret", "styles":
+	case "secret":
+		c.webhooks(path, c.fields(path, value))
+	case "styles":
 		c.unserved(path, ConcernServer)
 	default:
 		c.problems.add("values", path, "", "is not known")
@@ -121,6 +123,29 @@ func scalar(value any) (string, bool) {
 		return fmt.Sprint(v), true
 	}
 	return "", false
+}
+
+// webhooks are part of the one Secret that the chart makes of the installation's own.
+func (c *chart) webhooks(path string, fields map[string]any) {
+	keys := map[string]string{
+		"githubSecret": "webhook.github.secret", "gitlabSecret": "webhook.gitlab.secret", "gogsSecret": "webhook.gogs.secret",
+		"bitbucketServerSecret": "webhook.bitbucketserver.secret", "bitbucketUUID": "webhook.bitbucket.uuid",
+	}
+	data := c.texts(path+".extra", c.fields(path+".extra", fields["extra"]))
+	azure := c.texts(path+".azureDevops", c.fields(path+".azureDevops", fields["azureDevops"]))
+	for field, text := range azure {
+		data["webhook.azuredevops."+field] = text
+	}
+	own := c.texts(path, fields, "extra", "azureDevops", "createSecret", "labels", "annotations")
+	for _, field := range slices.Sorted(maps.Keys(own)) {
+		if key, ok := keys[field]; ok {
+			data[key] = own[field]
+		} else if own[field] != "" {
+			c.unserved(path+"."+field, ConcernServer)
+		}
+	}
+	maps.DeleteFunc(data, func(_, text string) bool { return text == "" })
+	c.secret(SecretName, "", nil, nil, data)
 }
 
 func (c *chart) repositories(path, kind, prefix string, value any) {

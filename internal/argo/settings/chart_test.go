@@ -45,7 +45,12 @@ configs:
       namespaces: a,b
       clusterResources: true
       config: {bearerToken: hunter2, tlsClientConfig: {insecure: false, caData: Y2E=}}
-  secret: {createSecret: true}
+  secret:
+    createSecret: true
+    githubSecret: hunter2
+    azureDevops: {username: bot, password: hunter3}
+    argocdServerAdminPassword: hunter4
+    extra: {dex.secret: hunter5, webhook.gogs.secret: hunter6}
   cmp: {create: false}
   styles: ""
 `
@@ -64,6 +69,9 @@ func TestFromChart(t *testing.T) {
 				s.Tracking.Method = TrackAnnotationAndLabel
 				s.Reconciliation.Every = 3 * time.Minute
 				s.Webhook.MaxPayloadMB = 1000000
+				s.Webhook.Secrets = map[string]Secret{
+					"github.secret": NewSecret("hunter2"), "gogs.secret": NewSecret("hunter6"), "azuredevops.username": NewSecret("bot"), "azuredevops.password": NewSecret("hunter3"),
+				}
 				s.Kustomize.BuildOptions = "--enable-helm"
 				s.Customizations["argoproj.io/Application"] = Customization{Health: "return {}"}
 				s.Compare.ServerSide, s.Controller.SyncTimeout = true, 10*time.Minute
@@ -77,15 +85,13 @@ func TestFromChart(t *testing.T) {
 				}
 				s.Clusters = []Cluster{{
 					Secret: "argocd-cluster-one", Name: "one", Server: "https://one.example.com", Namespaces: []string{"a", "b"}, ClusterResources: true,
-					Labels: map[string]string{"stage": "production"}, Annotations: map[string]string{"x": "z"},
+					Labels: map[string]string{SecretTypeLabel: "cluster", "stage": "production"}, Annotations: map[string]string{"x": "z"},
 					Connection: Connection{BearerToken: NewSecret("hunter2"), Authorities: []byte("ca")},
 				}}
 				s.Unserved = []Unserved{
-					{"values", "configs.cmp", ConcernEngine},
-					{"values", "configs.secret", ConcernServer},
-					{"values", "configs.styles", ConcernServer},
-					{"ConfigMap argocd-cm", "admin.enabled", ConcernServer},
-					{"ConfigMap argocd-rbac-cm", "policy.default", ConcernServer},
+					{"values", "configs.cmp", ConcernEngine}, {"values", "configs.secret.argocdServerAdminPassword", ConcernServer}, {"values", "configs.styles", ConcernServer},
+					{"ConfigMap argocd-cm", "admin.enabled", ConcernServer}, {"ConfigMap argocd-rbac-cm", "policy.default", ConcernServer},
+					{"Secret argocd-secret", "dex.secret", ConcernServer},
 				}
 			},
 		},
@@ -93,7 +99,7 @@ func TestFromChart(t *testing.T) {
 			reason: "clusters were a list once",
 			values: "configs: {clusterCredentials: [{name: one, server: 'https://one', config: {}}, {server: 'https://two'}]}",
 			want: func(s *Settings) {
-				s.Clusters = []Cluster{{Secret: "argocd-cluster-one", Name: "one", Server: "https://one", Labels: map[string]string{}, Annotations: map[string]string{}}}
+				s.Clusters = []Cluster{{Secret: "argocd-cluster-one", Name: "one", Server: "https://one", Labels: map[string]string{SecretTypeLabel: "cluster"}, Annotations: map[string]string{}}}
 			},
 			problems: []string{"values: configs.clusterCredentials.1: has no name"},
 		},

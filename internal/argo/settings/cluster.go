@@ -31,7 +31,7 @@ type Cluster struct {
 	ClusterResources bool
 	Shard            *int64
 	Connection       Connection
-	// Labels and Annotations are those of the Secret, without the upstream's own.
+	// Labels and Annotations are those of the Secret, for generators, but for what kubectl keeps of its content.
 	Labels, Annotations map[string]string
 	// Unserved are fields of the configuration that are not acted on: nobody can sign in there.
 	Unserved []string
@@ -70,9 +70,7 @@ type configuration struct {
 
 func (r *reader) cluster(secret *corev1.Secret) {
 	c := Cluster{Secret: secret.Name, Labels: maps.Clone(secret.Labels), Annotations: maps.Clone(secret.Annotations)}
-	delete(c.Labels, SecretTypeLabel)
 	delete(c.Annotations, corev1.LastAppliedConfigAnnotation)
-	delete(c.Annotations, "managed-by")
 	r.text("server", &c.Server)
 	if c.Server == "" {
 		r.bad("server", "is missing")

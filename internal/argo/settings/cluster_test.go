@@ -19,11 +19,11 @@ func TestClusters(t *testing.T) {
 		problems []string
 	}{
 		"Full": {
-			reason: "everything that is said of a cluster, without the labels of the upstream",
+			reason: "everything that is said of a cluster, but for what kubectl keeps of the Secret",
 			secret: corev1.Secret{
 				ObjectMeta: metav1.ObjectMeta{
 					Name: "one", Labels: map[string]string{SecretTypeLabel: "cluster", "stage": "production"},
-					Annotations: map[string]string{"managed-by": "argocd.argoproj.io", "argocd.argoproj.io/skip-reconcile": "true"},
+					Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "hunter2", "argocd.argoproj.io/skip-reconcile": "true"},
 				},
 				StringData: data([]string{
 					"name", "one", "server", "https://one.example.com/", "project", "web", "namespaces", "a, b", "clusterResources", "true", "shard", "2", "oops", "x", "config",
@@ -33,7 +33,7 @@ func TestClusters(t *testing.T) {
 			},
 			want: []Cluster{{
 				Secret: "one", Name: "one", Server: "https://one.example.com", Project: "web", Namespaces: []string{"a", "b"}, ClusterResources: true, Shard: &shard,
-				Labels: map[string]string{"stage": "production"}, Annotations: map[string]string{"argocd.argoproj.io/skip-reconcile": "true"},
+				Labels: map[string]string{SecretTypeLabel: "cluster", "stage": "production"}, Annotations: map[string]string{"argocd.argoproj.io/skip-reconcile": "true"},
 				Connection: Connection{
 					Username: NewSecret("u"), Password: NewSecret("p"), BearerToken: NewSecret("t"), Insecure: true, ServerName: "n",
 					Authorities: []byte("ca"), Certificate: []byte("cert"), Key: NewSecret("key"), Proxy: NewSecret("http://u:p@proxy"), Uncompressed: true,
@@ -44,12 +44,12 @@ func TestClusters(t *testing.T) {
 		"Nameless": {
 			reason: "a cluster without a name has that of its server; no configuration is an empty one",
 			secret: secret("two", "cluster", "server", "https://two.example.com"),
-			want:   []Cluster{{Secret: "two", Name: "https://two.example.com", Server: "https://two.example.com", Labels: map[string]string{}}},
+			want:   []Cluster{{Secret: "two", Name: "https://two.example.com", Server: "https://two.example.com", Labels: map[string]string{SecretTypeLabel: "cluster"}}},
 		},
 		"Programs": {
 			reason: "logins by programs and by AWS are named, and their texts not kept",
 			secret: secret("three", "cluster", "server", "https://three", "name", "three", "config", `{"awsAuthConfig":{"clusterName":"x"},"execProviderConfig":{"command":"y","env":{"T":"hunter2"}}}`),
-			want:   []Cluster{{Secret: "three", Name: "three", Server: "https://three", Labels: map[string]string{}, Unserved: []string{"awsAuthConfig", "execProviderConfig"}}},
+			want:   []Cluster{{Secret: "three", Name: "three", Server: "https://three", Labels: map[string]string{SecretTypeLabel: "cluster"}, Unserved: []string{"awsAuthConfig", "execProviderConfig"}}},
 			unserved: []Unserved{
 				{"Secret three", "config.awsAuthConfig", ConcernEngine}, {"Secret three", "config.execProviderConfig", ConcernEngine},
 			},
@@ -71,7 +71,7 @@ func TestClusters(t *testing.T) {
 		},
 		"Shard": {
 			reason: "a shard that is none is bad, and the cluster is there", secret: secret("a", "cluster", "server", "https://a", "name", "a", "shard", "x"),
-			want:     []Cluster{{Secret: "a", Name: "a", Server: "https://a", Labels: map[string]string{}}},
+			want:     []Cluster{{Secret: "a", Name: "a", Server: "https://a", Labels: map[string]string{SecretTypeLabel: "cluster"}}},
 			problems: []string{"Secret a: shard: is no number from 0 on"},
 		},
 	}

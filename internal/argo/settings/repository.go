@@ -155,7 +155,7 @@ func (r *Repository) inherit(t Repository) {
 	r.OCI, r.PlainHTTP = t.OCI, t.PlainHTTP
 }
 
-// secret reads a Secret by the type that its label says.
+// secret reads a Secret by the type that its label says, or by its name.
 func (s *Settings) secret(secret *corev1.Secret, p *problems) {
 	data := map[string]string{}
 	for key, value := range secret.Data {
@@ -166,6 +166,11 @@ func (s *Settings) secret(secret *corev1.Secret, p *problems) {
 	}
 	r := newReader(s, "Secret "+secret.Name, data, p)
 	r.secret = true
+	if secret.Name == SecretName {
+		r.webhooks()
+		r.unserved(ConcernServer)
+		return
+	}
 	c := &s.Credentials
 	switch secret.Labels[SecretTypeLabel] {
 	case secretRepository:

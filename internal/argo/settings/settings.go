@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The names of the ConfigMaps that are read.
+// The names of the ConfigMaps that are read, and of the one Secret that is known by its name.
 const (
 	ConfigName       = "argocd-cm"
 	ParamsName       = "argocd-cmd-params-cm"
@@ -23,6 +23,7 @@ const (
 	KnownHostsName   = "argocd-ssh-known-hosts-cm"
 	CertificatesName = "argocd-tls-certs-cm"
 	KeysName         = "argocd-gpg-keys-cm"
+	SecretName       = "argocd-secret"
 )
 
 // Objects are what is read, all of one namespace. Others among them are passed over.
@@ -159,6 +160,8 @@ type Webhook struct {
 	// JitterThreshold is for how many Applications there is none.
 	JitterThreshold int64
 	MaxPayloadMB    int64
+	// Secrets are those by which forges are verified, by their keys without "webhook." before them.
+	Secrets map[string]Secret
 }
 
 // Controller are parameters of the application controller.
@@ -250,7 +253,7 @@ func Defaults() Settings {
 		Jsonnet:        true,
 		InCluster:      true,
 		Impersonation:  Impersonation{Enforced: true},
-		Webhook:        Webhook{JitterThreshold: 10, MaxPayloadMB: 50},
+		Webhook:        Webhook{JitterThreshold: 10, MaxPayloadMB: 50, Secrets: map[string]Secret{}},
 		Controller: Controller{
 			SelfHeal:         SelfHeal{Initial: 2 * time.Second, Cap: 5 * time.Minute, Factor: 3},
 			SourceErrorGrace: 3 * time.Minute, RenderTimeout: time.Minute,

@@ -185,6 +185,14 @@ func TestRead(t *testing.T) {
 				s.Unknown = []Unserved{{Object: "ConfigMap argocd-cm", Key: "resource.server-side-diff"}}
 			},
 		},
+		"Webhooks": {
+			reason:  "by what forges are verified; the rest of that Secret is for logins",
+			objects: Objects{Secrets: []corev1.Secret{secret(SecretName, "", "webhook.github.secret", "hunter2\n", "admin.password", "x", "server.secretkey", "y")}},
+			want: func(s *Settings) {
+				s.Webhook.Secrets["github.secret"] = NewSecret("hunter2")
+				s.Unserved = []Unserved{{"Secret argocd-secret", "admin.password", ConcernServer}, {"Secret argocd-secret", "server.secretkey", ConcernServer}}
+			},
+		},
 		"Permissions": {
 			reason:  "permissions of people are named alone",
 			objects: Objects{ConfigMaps: []corev1.ConfigMap{configMap(RBACName, "policy.csv", "p, x", "policy.default", "role:readonly")}},

@@ -11,6 +11,16 @@ func (r *reader) knownHosts() {
 	r.unknown()
 }
 
+// webhooks reads what argocd-secret says of forges.
+func (r *reader) webhooks() {
+	for _, key := range r.sorted() {
+		if name, ok := strings.CutPrefix(key, "webhook."); ok {
+			delete(r.left, key)
+			r.settings.Webhook.Secrets[name] = NewSecret(strings.TrimSpace(r.data[key]))
+		}
+	}
+}
+
 // certificates reads argocd-tls-certs-cm, whose keys are hosts.
 func (r *reader) certificates() {
 	for _, host := range r.sorted() {
