@@ -89,8 +89,11 @@ func TestFromChart(t *testing.T) {
 					Connection: Connection{BearerToken: NewSecret("hunter2"), Authorities: []byte("ca")},
 				}}
 				s.Unserved = []Unserved{
-					{"values", "configs.cmp", ConcernEngine}, {"values", "configs.secret.argocdServerAdminPassword", ConcernServer}, {"values", "configs.styles", ConcernServer},
-					{"ConfigMap argocd-cm", "admin.enabled", ConcernServer}, {"ConfigMap argocd-rbac-cm", "policy.default", ConcernServer},
+					{"values", "configs.cmp", ConcernEngine},
+					{"values", "configs.secret.argocdServerAdminPassword", ConcernServer},
+					{"values", "configs.styles", ConcernServer},
+					{"ConfigMap argocd-cm", "admin.enabled", ConcernServer},
+					{"ConfigMap argocd-rbac-cm", "policy.default", ConcernServer},
 					{"Secret argocd-secret", "dex.secret", ConcernServer},
 				}
 			},
