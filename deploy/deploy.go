@@ -1,5 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
-// the kinds that are served, generated from the types of the upstream modules and of those in api.
+// the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
+// those of Argo CD, for clusters in which that dialect is served.
 package deploy
 
 import (
@@ -15,21 +16,29 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart
+//go:embed all:chart argo
 var files embed.FS
 
-// definitions is the directory of the definitions.
-const definitions = "chart/crds"
+// The directories of the definitions.
+const (
+	fluxDefinitions = "chart/crds"
+	argoDefinitions = "argo/crds"
+)
 
-// CRDs returns the definitions, by the names of their files.
-func CRDs() ([]*unstructured.Unstructured, error) {
-	entries, err := files.ReadDir(definitions)
+// CRDs returns the definitions of the kinds of Flux, by the names of their files.
+func CRDs() ([]*unstructured.Unstructured, error) { return definitions(fluxDefinitions) }
+
+// ArgoCRDs returns the definitions of the kinds of Argo CD, by the names of their files.
+func ArgoCRDs() ([]*unstructured.Unstructured, error) { return definitions(argoDefinitions) }
+
+func definitions(directory string) ([]*unstructured.Unstructured, error) {
+	entries, err := files.ReadDir(directory)
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions: %w", err)
 	}
 	var all []*unstructured.Unstructured
 	for _, e := range entries {
-		data, err := files.ReadFile(path.Join(definitions, e.Name()))
+		data, err := files.ReadFile(path.Join(directory, e.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("reading %q: %w", e.Name(), err)
 		}

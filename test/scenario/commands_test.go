@@ -162,18 +162,23 @@ func (w *world) root(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.put(fmt.Sprintf(rootTemplate, ts.Getenv("NS"), ts.Getenv("URL"), args[0])))
 }
 
-// kapply applies a file as another manager would: "kapply FILE".
+// kapply applies a file as another manager would: "kapply FILE". What "! kapply FILE" is refused with is its stderr.
 func (w *world) kapply(ts *testscript.TestScript, neg bool, args []string) {
-	noNeg(ts, neg)
 	usage(ts, len(args) == 1, "kapply FILE")
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	until(ts, args[0]+" is applied", func() (bool, string) {
 		err := w.put(text)
-		if err != nil && !meta.IsNoMatchError(err) {
+		if meta.IsNoMatchError(err) {
+			// A kind that has just come is announced a moment later.
+			return false, err.Error()
+		}
+		if neg != (err != nil) {
 			ts.Fatalf("applying %s: %v", args[0], err)
 		}
-		// A kind that has just come is announced a moment later.
-		return err == nil, fmt.Sprint(err)
+		if neg {
+			fmt.Fprintln(ts.Stderr(), err)
+		}
+		return true, ""
 	})
 }
 

@@ -110,12 +110,13 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("REGISTRY", w.registry.Host)
 	env.Setenv("S3", w.buckets.Host)
 	env.Setenv("CHARTS", w.charts.Host)
-	// The commands of others that a script may run are beside our own.
-	bin, err := filepath.Abs("../../bin")
+	tree, err := filepath.Abs("../..")
 	if err != nil {
 		return err
 	}
-	env.Setenv("PATH", bin+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	env.Setenv("TREE", tree)
+	// The commands of others that a script may run are beside our own.
+	env.Setenv("PATH", filepath.Join(tree, "bin")+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	ctx := context.Background()
 	if err := w.kit.Git.CreateRepo(ctx, name); err != nil {
 		return err
