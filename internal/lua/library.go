@@ -11,30 +11,40 @@ func absent() []string {
 	return []string{"dofile", "loadfile", "loadstring", "load", "module", "newproxy", "_printregs"}
 }
 
-// open gives a run its libraries: the basic functions, table, and the date and time of os. With more, string and math.
+// open gives a run the basic functions. The libraries table and os, and with more of them string and math, are opened
+// when a script first asks for one: most ask for none.
 func (m *meter) open(state *glua.LState, more bool) {
 	library(state, glua.OpenBase)
 	global := state.Get(glua.GlobalsIndex).(*glua.LTable)
-	hidden := absent()
-	for _, name := range hidden {
+	for _, name := range absent() {
 		global.RawSetString(name, glua.LNil)
 	}
-	tables := library(state, glua.OpenTable)
-	m.replace(state, tables, map[string]wrap{"insert": m.insert, "concat": m.concatTable})
 	m.replace(state, global, map[string]wrap{"rawset": m.rawset})
 	for name, f := range map[string]glua.LGFunction{"print": silent, "collectgarbage": silent, "require": require} {
 		global.RawSetString(name, state.NewFunction(f))
 	}
-	global.RawSetString("os", clock(state))
-	hidden = append(hidden, "io", "debug", "coroutine", "channel", "package")
+	there := map[string]func(*glua.LState) *glua.LTable{"table": m.tables, "os": clock}
 	if more {
-		m.openStrings(state)
-		// A seed would be that of the process.
-		library(state, glua.OpenMath).RawSetString("randomseed", state.NewFunction(silent))
-	} else {
-		hidden = append(hidden, "string", "math")
+		there["string"], there["math"] = m.strings, numbers
+		methods := state.CreateTable(0, 1)
+		methods.RawSetString("__index", state.NewFunction(func(state *glua.LState) int {
+			state.Push(state.GetTable(state.GetGlobal("string"), state.Get(2)))
+			return 1
+		}))
+		state.SetMetatable(glua.LString(""), methods)
 	}
-	tell(state, global, hidden)
+	meta := state.CreateTable(0, 1)
+	meta.RawSetString("__index", state.NewFunction(func(state *glua.LState) int {
+		name, _ := state.Get(2).(glua.LString)
+		if open := there[string(name)]; open != nil {
+			global.RawSetString(string(name), open(state))
+			state.Push(global.RawGetString(string(name)))
+			return 1
+		}
+		state.Push(refusal(state, string(name)))
+		return 1
+	}))
+	global.Metatable = meta
 }
 
 func library(state *glua.LState, open glua.LGFunction) *glua.LTable {
@@ -42,6 +52,12 @@ func library(state *glua.LState, open glua.LGFunction) *glua.LTable {
 	state.Call(0, 1)
 	table, _ := state.Get(-1).(*glua.LTable)
 	state.Pop(1)
+	return table
+}
+
+func (m *meter) tables(state *glua.LState) *glua.LTable {
+	table := library(state, glua.OpenTable)
+	m.replace(state, table, map[string]wrap{"insert": m.insert, "concat": m.concatTable})
 	return table
 }
 
@@ -55,30 +71,32 @@ func clock(state *glua.LState) *glua.LTable {
 	return table
 }
 
-// tell has what a script asks of a library that it does not get answered by an error with a reason.
-func tell(state *glua.LState, global *glua.LTable, hidden []string) {
-	meta := state.NewTable()
-	meta.RawSetString("__index", state.NewFunction(func(state *glua.LState) int {
-		name, _ := state.Get(2).(glua.LString)
-		if !slices.Contains(hidden, string(name)) {
-			state.Push(glua.LNil)
-			return 1
-		}
-		refuse := state.NewFunction(func(state *glua.LState) int {
-			if name == "string" || name == "math" {
-				state.RaiseError("the library %s is not open to this script; useOpenLibs opens it", string(name))
-			}
-			state.RaiseError("%s is not there for scripts", string(name))
-			return 0
-		})
-		answer, how := state.NewTable(), state.NewTable()
-		how.RawSetString("__index", refuse)
-		how.RawSetString("__call", refuse)
-		answer.Metatable = how
-		state.Push(answer)
-		return 1
-	}))
-	global.Metatable = meta
+// numbers is the library math. A seed would be that of the process, and so it is ignored.
+func numbers(state *glua.LState) *glua.LTable {
+	table := library(state, glua.OpenMath)
+	table.RawSetString("randomseed", state.NewFunction(silent))
+	return table
+}
+
+// refusal stands for a library that a script does not get: using it raises an error with the reason. For any other name
+// there is nothing, as with all variables that are not set.
+func refusal(state *glua.LState, name string) glua.LValue {
+	reason := name + " is not there for scripts"
+	switch {
+	case name == "string" || name == "math":
+		reason = "the library " + name + " is not open to this script; useOpenLibs opens it"
+	case !slices.Contains(append(absent(), "io", "debug", "coroutine", "channel", "package"), name):
+		return glua.LNil
+	}
+	refuse := state.NewFunction(func(state *glua.LState) int {
+		state.RaiseError("%s", reason)
+		return 0
+	})
+	answer, how := state.NewTable(), state.NewTable()
+	how.RawSetString("__index", refuse)
+	how.RawSetString("__call", refuse)
+	answer.Metatable = how
+	return answer
 }
 
 // silent takes whatever it is given.
@@ -90,11 +108,10 @@ func silent(state *glua.LState) int {
 // require gives the libraries that are there anyway, by their names.
 func require(state *glua.LState) int {
 	name := state.CheckString(1)
-	table, ok := state.GetGlobal(name).(*glua.LTable)
-	if !ok || !slices.Contains([]string{"os", "table", "string", "math"}, name) {
+	if !slices.Contains([]string{"os", "table", "string", "math"}, name) {
 		state.RaiseError("module %s is not there for scripts", name)
 	}
-	state.Push(table)
+	state.Push(state.GetGlobal(name))
 	return 1
 }
 

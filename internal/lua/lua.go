@@ -25,8 +25,8 @@ import (
 const (
 	// DefaultTime is how long a script may run, as with Argo CD.
 	DefaultTime = time.Second
-	// DefaultMemory is the budget of one run, in bytes. At 64 bytes for a step it is a million steps; the longest of Argo CD's
-	// own checks takes some thousands.
+	// DefaultMemory is the budget of one run, in bytes. At 64 bytes for a step it is a million steps; Argo CD's own checks take
+	// five hundred at most.
 	DefaultMemory = 64 << 20
 	// maxSource is how long the text of a script may be; a ConfigMap holds no more than four such.
 	maxSource = 256 << 10
@@ -110,7 +110,7 @@ func (s *Script) run(ctx context.Context, object map[string]any) (Value, int, er
 	defer cancel()
 	state := glua.NewState(glua.Options{
 		SkipOpenLibs: true, MinimizeStackMemory: true,
-		RegistrySize: 512, RegistryGrowStep: 512, RegistryMaxSize: glua.RegistrySize,
+		RegistrySize: 128, RegistryGrowStep: 384, RegistryMaxSize: glua.RegistrySize,
 	})
 	defer state.Close()
 	m := newMeter(ctx, s.Memory)

@@ -6,8 +6,8 @@ import (
 	glua "github.com/yuin/gopher-lua"
 )
 
-// openStrings opens the library string, with functions that charge for what they make.
-func (m *meter) openStrings(state *glua.LState) {
+// strings is the library string, with functions that charge for what they make.
+func (m *meter) strings(state *glua.LState) *glua.LTable {
 	texts := library(state, glua.OpenString)
 	m.replace(state, texts, map[string]wrap{
 		"rep": m.rep, "format": m.format, "find": m.matching, "match": m.matching,
@@ -16,6 +16,7 @@ func (m *meter) openStrings(state *glua.LState) {
 	for name, f := range map[string]glua.LGFunction{"gsub": m.gsub, "gmatch": m.gmatch, "gfind": m.gmatch} {
 		texts.RawSetString(name, state.NewFunction(f))
 	}
+	return texts
 }
 
 // result charges for a text as long as the first argument.
