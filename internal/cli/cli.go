@@ -102,7 +102,7 @@ on a cluster that it brings itself or on any other.
 	g := &globals{io: streams}
 	g.bind(root)
 	for _, add := range []func(*globals) *cobra.Command{
-		newUp, newGet, newSync, newSuspend, newResume, newTree, newWhy, newEvents, newLogs, newDiff, newRender,
+		newUp, newGet, newSync, newSuspend, newResume, newTree, newWhy, newEvents, newLogs, newDiff, newRender, newHealth,
 		newGraph, newSecret, newCluster, newInstall, newUninstall, newBootstrap, newMigrate, newCheck, newController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))

@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -88,27 +85,19 @@ func remoteRoot(address, branch, dir string) (flux.Root, error) {
 
 // readObjects reads the objects of a file.
 func readObjects(name string) ([]*unstructured.Unstructured, error) {
-	data, err := os.ReadFile(name)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading %q: %w", name, err)
 	}
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	defer file.Close()
 	var objects []*unstructured.Unstructured
-	for n := 1; ; n++ {
-		u := &unstructured.Unstructured{}
-		err := decoder.Decode(&u.Object)
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading %q: document %d: %w", name, n, err)
-		}
-		if len(u.Object) == 0 {
-			continue
-		}
+	err = eachDocument(name, file, func(_ int, document map[string]any) error {
+		u := &unstructured.Unstructured{Object: document}
 		if u.GetKind() == "" || u.GetName() == "" {
-			return nil, fmt.Errorf("reading %q: document %d has no kind or no metadata.name", name, n)
+			return errors.New("it has no kind or no metadata.name")
 		}
 		objects = append(objects, u)
-	}
+		return nil
+	})
+	return objects, err
 }

@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/buildinfo"},
+	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
 	"internal/controller":                 {"internal/flux", "internal/engine", "internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine"},
 	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation"},
@@ -35,6 +35,8 @@ var arrows = map[string][]string{
 	"internal/apply":                      {"internal/cluster", "internal/engine"},
 	"internal/cluster":                    {"internal/health", "internal/engine"},
 	"internal/health":                     {"internal/engine"},
+	"internal/health/argocd":              {"internal/lua", "internal/engine"},
+	"internal/lua":                        {},
 	"internal/engine":                     {},
 	"internal/render":                     {"internal/source", "internal/render/decrypt", "internal/render/substitute"},
 	"internal/render/decrypt":             {},
@@ -79,7 +81,9 @@ var guarded = map[string][]string{
 	"github.com/gobwas/glob":                  {"internal/argo/settings"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
-	"github.com/argoproj/":                    {"internal/simulate"},
+	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
+	"github.com/yuin/gopher-lua":              {"internal/lua"},
+	"github.com/gobwas/glob":                  {"internal/health/argocd"},
 
 	"github.com/fluxcd/image-reflector-controller/":  {"internal/flux"},
 	"github.com/fluxcd/image-automation-controller/": {"internal/flux"},
