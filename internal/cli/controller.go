@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
 	"github.com/headgate-dev/headgate/internal/controller"
 	"github.com/headgate-dev/headgate/internal/tracing"
@@ -74,14 +71,10 @@ Each shard (--watch-label-selector) has a lease of its own. "headgate install" m
 }
 
 func runController(ctx context.Context, o controllerOptions) error {
-	handler, err := newLogHandler(o.io.Err, o.logLevel, o.logEncoding)
+	log, err := startLog(o.io.Err, o.logLevel, o.logEncoding)
 	if err != nil {
 		return err
 	}
-	log := logr.FromSlogHandler(handler)
-	// Libraries log through these.
-	slog.SetDefault(slog.New(handler))
-	klog.SetLogger(log.WithName("client"))
 	ctx = logr.NewContext(ctx, log)
 	if limit := controller.LimitMemory(); limit > 0 {
 		log.Info("memory is bounded", "bytes", limit)
@@ -119,45 +112,4 @@ func (o controllerOptions) ownCluster() (*rest.Config, error) {
 		return nil, fmt.Errorf("looking for the cluster of this pod: %w", err)
 	}
 	return dressed(config), nil
-}
-
-// newLogHandler logs as Flux's controllers do: a line each, as JSON with ts, level, msg and, where there is one,
-// error.
-func newLogHandler(w io.Writer, level, encoding string) (slog.Handler, error) {
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
-	at, known := levels[level]
-	if !known {
-		return nil, fmt.Errorf("--log-level: %q is not known; use debug, info or error", level)
-	}
-	options := &slog.HandlerOptions{Level: at, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) > 0 {
-			return a
-		}
-		switch a.Key {
-		case slog.TimeKey:
-			a.Key = "ts"
-		case slog.LevelKey:
-			a.Value = slog.StringValue(levelName(a.Value))
-		case "err":
-			a.Key = "error"
-		}
-		return a
-	}}
-	switch encoding {
-	case "json":
-		return slog.NewJSONHandler(w, options), nil
-	case "console":
-		return slog.NewTextHandler(w, options), nil
-	default:
-		return nil, fmt.Errorf("--log-encoding: %q is not known; use json or console", encoding)
-	}
-}
-
-// levelName words a level. What is less than info, by however much, is debug.
-func levelName(v slog.Value) string {
-	level, ok := v.Any().(slog.Level)
-	if !ok || level >= slog.LevelInfo {
-		return strings.ToLower(v.String())
-	}
-	return strings.ToLower(slog.LevelDebug.String())
 }

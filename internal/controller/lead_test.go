@@ -51,7 +51,7 @@ func TestPeer(t *testing.T) {
 
 // TestIdentity has two processes of one name and address, as there are on a node whose network they share.
 func TestIdentity(t *testing.T) {
-	if identity("node", "10.0.0.1") == identity("node", "10.0.0.1") {
+	if first, second := identity("node", "10.0.0.1"), identity("node", "10.0.0.1"); first == second {
 		t.Error("two replicas on one node take each other for themselves")
 	}
 }

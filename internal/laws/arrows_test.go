@@ -78,12 +78,11 @@ var guarded = map[string][]string{
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset"},
-	"github.com/gobwas/glob":                  {"internal/argo/settings"},
+	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/health/argocd"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
 	"github.com/yuin/gopher-lua":              {"internal/lua"},
-	"github.com/gobwas/glob":                  {"internal/health/argocd"},
 
 	"github.com/fluxcd/image-reflector-controller/":  {"internal/flux"},
 	"github.com/fluxcd/image-automation-controller/": {"internal/flux"},
