@@ -10,8 +10,12 @@ import (
 // Those are paused first that would start the others again; the shards of a controller with it.
 func TestTurns(t *testing.T) {
 	list := []Deployment{
-		{Name: "source-controller"}, {Name: "helm-controller-shard1"}, {Name: "kustomize-controller"}, {Name: "helm-controller"},
-		{Name: "notification-controller"}, {Name: "flux-operator"},
+		{Name: "source-controller"},
+		{Name: "helm-controller-shard1"},
+		{Name: "kustomize-controller"},
+		{Name: "helm-controller"},
+		{Name: "notification-controller"},
+		{Name: "flux-operator"},
 	}
 	slices.SortStableFunc(list, byTurn)
 	var got []string
