@@ -50,7 +50,7 @@ directory is refused. On a cluster that was deleted, the same command brings eve
 		},
 	}
 	f := cmd.Flags()
-	o.bindTo(cmd)
+	o.installing.bind(f)
 	f.StringVar(&o.repository.Branch, "branch", "main", "branch")
 	f.StringVar(&o.repository.Path, "path", "", "directory of the repository that the cluster begins with")
 	f.DurationVar(&o.repository.Interval, "interval", time.Minute, "how often the repository is looked at when nothing tells of a push")
@@ -66,9 +66,6 @@ directory is refused. On a cluster that was deleted, the same command brings eve
 	f.BoolVar(&o.withoutWait, "without-wait", false, "end when the root is made")
 	return cmd
 }
-
-// bindTo binds the flags of the installation, whose method would else be ambiguous.
-func (o *bootstrapOptions) bindTo(cmd *cobra.Command) { o.installing.bind(cmd.Flags()) }
 
 // read reads the files that the flags name.
 func (o *bootstrapOptions) read() (ageKey []byte, err error) {
@@ -111,10 +108,6 @@ func runBootstrap(ctx context.Context, o *bootstrapOptions) error {
 	if err != nil {
 		return err
 	}
-	objects, err := installation.Objects(ctx, options)
-	if err != nil {
-		return err
-	}
 	config, err := o.restConfig()
 	if err != nil {
 		return err
@@ -125,12 +118,12 @@ func runBootstrap(ctx context.Context, o *bootstrapOptions) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
+	say := progress.New(o.io.Err)
 	if !o.withoutInstall {
-		if err := o.globals.install(ctx, options, objects, o.timeout); err != nil {
+		if err := o.globals.install(ctx, say, options, o.timeout); err != nil {
 			return err
 		}
 	}
-	say := progress.New(o.io.Err)
 	if err := o.key(ctx, config, ageKey, say); err != nil {
 		return err
 	}

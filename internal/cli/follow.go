@@ -7,7 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -34,13 +33,13 @@ func follow(ctx context.Context, config *rest.Config, say *progress.Printer) err
 		now, err := unitStates(ctx, client)
 		switch {
 		case err != nil && ctx.Err() == nil && !apierrors.IsServiceUnavailable(err):
-			return unreachable(err)
+			return err
 		case err == nil:
 			states = now
 		}
 		tellChanges(states, seen, say)
 		say.Live(states)
-		if rooted(states) && judge(states).ready && allThere(states) {
+		if v := judge(states); rooted(states) && v.ready && v.rest {
 			say.Clear()
 			return nil
 		}
@@ -69,68 +68,37 @@ func rooted(states []runner.State) bool {
 	return false
 }
 
-// allThere tells whether every unit that another one holds is there.
-func allThere(states []runner.State) bool {
-	known := map[engine.UnitID]bool{}
-	for _, s := range states {
-		known[s.Unit] = true
-	}
-	for _, s := range states {
-		for _, child := range s.Children {
-			if !known[child] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // unitStates are where the units stand by what they say of themselves.
 func unitStates(ctx context.Context, client dynamic.Interface) ([]runner.State, error) {
-	var states []runner.State
-	for _, resource := range flux.UnitResources() {
-		list, err := client.Resource(resource).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", resource.Resource, err)
-		}
-		for i := range list.Items {
-			states = append(states, stateOf(&list.Items[i]))
-		}
+	list, err := listUnits(ctx, client)
+	states := make([]runner.State, 0, len(list))
+	for _, u := range list {
+		states = append(states, stateOf(u))
 	}
-	return states, nil
+	return states, err
 }
 
 // stateOf reads the state of a unit from its object.
 func stateOf(u *unstructured.Unstructured) runner.State {
 	s := runner.State{
-		Unit:  engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()},
-		Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "it has not been looked at yet",
+		Unit: idOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "it has not been looked at yet",
+		Suspended: flux.Suspended(u), Revision: text(u, "status", "lastAppliedRevision"),
 	}
-	s.Suspended, _, _ = unstructured.NestedBool(u.Object, "spec", "suspend")
-	s.Revision, _, _ = unstructured.NestedString(u.Object, "status", "lastAppliedRevision")
-	for _, e := range flux.HeldBy(u) {
+	for _, id := range inventory(u) {
 		s.Objects++
-		if isUnit(e.ID) {
-			s.Children = append(s.Children, engine.UnitID{Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name})
+		if isUnit(id) {
+			s.Children = append(s.Children, engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name})
 		}
 	}
-	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	for _, item := range list {
-		c, ok := item.(map[string]any)
-		if !ok || c["type"] != "Ready" {
-			continue
-		}
-		s.Reason, _ = c["reason"].(string)
-		s.Message, _ = c["message"].(string)
-		if at, err := time.Parse(time.RFC3339, fmt.Sprint(c["lastTransitionTime"])); err == nil {
+	if status, reason, message := condition(u, "Ready"); status != "" {
+		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+		s.Reason, s.Message = reason, message
+		s.Phase, s.Ready = phaseOf(status, reason, observed == u.GetGeneration())
+		if at, err := time.Parse(time.RFC3339, transition(u)); err == nil {
 			s.Since = at
 		}
-		s.Phase, s.Ready = phaseOf(fmt.Sprint(c["status"]), s.Reason, observed == u.GetGeneration())
 	}
+	s.Settled = s.Ready || s.Suspended
 	return s
 }
 

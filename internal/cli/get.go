@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -115,7 +116,7 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 func notReady(list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) && !isStatic(u) {
+		if ready, _, _ := readiness(u); ready != "True" && !flux.Suspended(u) && !isStatic(u) {
 			out = append(out, u)
 		}
 	}
@@ -185,7 +186,7 @@ func isStatic(u *unstructured.Unstructured) bool {
 }
 
 func held(u *unstructured.Unstructured) string {
-	if suspended(u) {
+	if flux.Suspended(u) {
 		return "True"
 	}
 	return "False"

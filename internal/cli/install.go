@@ -93,14 +93,14 @@ Done again, it upgrades. --export prints the objects instead; "headgate uninstal
 				return err
 			}
 			o.WithoutDefinitions = withoutCRDs
-			objects, err := installation.Objects(cmd.Context(), o)
-			if err != nil {
-				return err
-			}
 			if export {
+				objects, err := installation.Objects(cmd.Context(), o)
+				if err != nil {
+					return err
+				}
 				return g.export(objects)
 			}
-			return g.install(cmd.Context(), o, objects, i.timeout)
+			return g.install(cmd.Context(), progress.New(g.io.Err), o, i.timeout)
 		},
 	}
 	i.bind(cmd.Flags())
@@ -123,10 +123,14 @@ func (g *globals) export(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// install applies the objects and waits for what they start.
-func (g *globals) install(ctx context.Context, o installation.Options, objects []*unstructured.Unstructured, timeout time.Duration) error {
+// install makes an installation and waits for what it starts.
+func (g *globals) install(ctx context.Context, say *progress.Printer, o installation.Options, timeout time.Duration) error {
 	if !g.real() {
 		return errNoCluster()
+	}
+	objects, err := installation.Objects(ctx, o)
+	if err != nil {
+		return err
 	}
 	config, err := g.restConfig()
 	if err != nil {
@@ -135,7 +139,6 @@ func (g *globals) install(ctx context.Context, o installation.Options, objects [
 	if err := flux.RefuseUpstream(ctx, config, o.Serve); err != nil {
 		return unreachable(err)
 	}
-	say := progress.New(g.io.Err)
 	changed := 0
 	tell := func(c installation.Change) {
 		if c.Action != "unchanged" {

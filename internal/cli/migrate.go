@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/installation"
 	"github.com/headgate-dev/headgate/internal/migration"
@@ -68,7 +67,7 @@ interrupted.`,
 			if o.back {
 				return o.runBack(ctx, m, say)
 			}
-			return o.run(ctx, m, config, say)
+			return o.run(ctx, m, say)
 		},
 	}
 	f := cmd.Flags()
@@ -80,20 +79,20 @@ interrupted.`,
 	return cmd
 }
 
-func (o migrateOptions) run(ctx context.Context, m *migration.Migration, config *rest.Config, say *progress.Printer) error {
+func (o migrateOptions) run(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
 	options, err := o.options()
 	if err != nil {
 		return err
 	}
-	objects, err := installation.Objects(ctx, options)
-	if err != nil {
+	if _, err := installation.Objects(ctx, options); err != nil {
+		// Nothing is paused for the sake of an installation that cannot be made.
 		return err
 	}
 	found, err := m.Found(ctx, options.Serve)
 	if err != nil {
 		return unreachable(err)
 	}
-	before, err := m.Fingerprint(ctx, config)
+	before, err := m.Fingerprint(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,18 +112,17 @@ func (o migrateOptions) run(ctx context.Context, m *migration.Migration, config 
 	if o.withoutInstall {
 		return nil
 	}
-	if err := o.globals.install(ctx, options, objects, o.timeout); err != nil {
+	if err := o.globals.install(ctx, say, options, o.timeout); err != nil {
 		return hint(err, "headgate migrate flux, to go on; --back, to start Flux again")
 	}
 	if o.withoutCheck {
 		return nil
 	}
-	return o.compare(ctx, m, config, before)
+	return o.compare(ctx, m, say, before)
 }
 
 // compare asks every unit for a pass, and looks whether any object changed by that.
-func (o migrateOptions) compare(ctx context.Context, m *migration.Migration, config *rest.Config, before migration.Fingerprint) error {
-	say := progress.New(o.io.Err)
+func (o migrateOptions) compare(ctx context.Context, m *migration.Migration, say *progress.Printer, before migration.Fingerprint) error {
 	unready, err := m.Request(ctx, time.Now().UTC().Format(time.RFC3339Nano))
 	if err != nil {
 		return hint(err, "headgate check")
@@ -132,7 +130,7 @@ func (o migrateOptions) compare(ctx context.Context, m *migration.Migration, con
 	for _, text := range unready {
 		say.Problem("not ready", text)
 	}
-	after, err := m.Fingerprint(ctx, config)
+	after, err := m.Fingerprint(ctx)
 	if err != nil {
 		return err
 	}

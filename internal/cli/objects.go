@@ -259,14 +259,6 @@ func text(u *unstructured.Unstructured, path ...string) string {
 	return s
 }
 
-func suspended(u *unstructured.Unstructured) bool {
-	if u.GroupVersionKind().Group == operatorGroup {
-		return u.GetAnnotations()[switchAnnotation] == "disabled"
-	}
-	b, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
-	return b
-}
-
 // revision is what a source holds, what a unit applied, or the version of the chart of a release.
 func revision(u *unstructured.Unstructured) string {
 	if r := text(u, "status", "artifact", "revision"); r != "" {

@@ -241,7 +241,7 @@ func allOf(ctx context.Context, client dynamic.Interface, name string) ([]refere
 	}
 	var refs []reference
 	for _, u := range list {
-		if !suspended(u) {
+		if !flux.Suspended(u) {
 			refs = append(refs, reference{served: kind, namespace: u.GetNamespace(), name: u.GetName()})
 		}
 	}

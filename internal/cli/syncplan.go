@@ -47,7 +47,7 @@ func (s *syncer) name(ctx context.Context, ref reference) error {
 	if err != nil {
 		return err
 	}
-	if suspended(u) {
+	if flux.Suspended(u) {
 		return hint(fmt.Errorf("%s is suspended", ref), "headgate resume %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
 	}
 	s.add(ref, u).named = true
@@ -106,7 +106,7 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 		return nil, s.print("· %s does not exist", ref)
 	case err != nil:
 		return nil, err
-	case suspended(source):
+	case flux.Suspended(source):
 		return nil, s.print("· %s is suspended: what it holds stays", ref)
 	}
 	s.add(ref, source)
@@ -127,7 +127,7 @@ func (s *syncer) addDependents(ctx context.Context) error {
 	for grown := true; grown; {
 		grown = false
 		for _, u := range rest {
-			if s.turns[idOf(u)] != nil || suspended(u) {
+			if s.turns[idOf(u)] != nil || flux.Suspended(u) {
 				continue
 			}
 			needs, err := needsOf(u)

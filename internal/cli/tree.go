@@ -147,7 +147,7 @@ type treePrinter struct {
 
 func mark(u *unstructured.Unstructured) string {
 	switch status, reason, _ := readiness(u); {
-	case suspended(u):
+	case flux.Suspended(u):
 		return "suspended"
 	case status == "True":
 		return "✓ " + progress.Short(revision(u))
@@ -205,14 +205,9 @@ func isUnit(id engine.ObjectID) bool {
 
 // inventory is what a unit holds.
 func inventory(u *unstructured.Unstructured) []engine.ObjectID {
-	entries, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
 	var ids []engine.ObjectID
-	for _, item := range entries {
-		entry, _ := item.(map[string]any)
-		encoded, _ := entry["id"].(string)
-		if id, err := engine.DecodeID(encoded); err == nil {
-			ids = append(ids, id)
-		}
+	for _, e := range flux.HeldBy(u) {
+		ids = append(ids, e.ID)
 	}
 	return ids
 }

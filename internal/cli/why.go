@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 func newWhy(g *globals) *cobra.Command {
@@ -95,7 +97,7 @@ func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int
 		since = ", since " + since
 	}
 	switch {
-	case suspended(u):
+	case flux.Suspended(u):
 		w.print(depth, "· %s is suspended: nothing moves it", ref)
 	case status == "True":
 		w.print(depth, "✓ %s is ready: %s", ref, oneLine(message))

@@ -37,6 +37,15 @@ func HeldBy(u *unstructured.Unstructured) []engine.Entry {
 	return entries
 }
 
+// Suspended tells whether an object is set aside: by its field, or by the annotation of the kinds that have none.
+func Suspended(u *unstructured.Unstructured) bool {
+	if u.GroupVersionKind().Group == operatorGroup.name {
+		return disabledByAnnotation(u)
+	}
+	off, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
+	return off
+}
+
 // Holder is who holds the lease of a shard now; it is empty when nobody does, or when the one who does has not
 // renewed it in time.
 func Holder(ctx context.Context, client kubernetes.Interface, shard string, now time.Time) (string, error) {

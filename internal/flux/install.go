@@ -14,6 +14,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -173,15 +174,10 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 	if err != nil {
 		return err
 	}
-	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	mapper, err := Mapper(config)
 	if err != nil {
-		return fmt.Errorf("making a discovery client: %w", err)
+		return err
 	}
-	groups, err := restmapper.GetAPIGroupResources(disc)
-	if err != nil {
-		return fmt.Errorf("asking the cluster what it serves: %w", err)
-	}
-	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	for _, o := range objects {
 		resource, ok := ownResources[o.GroupVersionKind()]
 		if !ok {
@@ -197,6 +193,19 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 		}
 	}
 	return nil
+}
+
+// Mapper tells how kinds are reached in a cluster, by what it serves now.
+func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
+	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a discovery client: %w", err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(disc)
+	if err != nil {
+		return nil, fmt.Errorf("asking the cluster what it serves: %w", err)
+	}
+	return restmapper.NewDiscoveryRESTMapper(groups), nil
 }
 
 // ownResources are those of the kinds that Install has waited for: a server takes objects of a kind

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 )
 
 // ErrUpstream is returned when the upstream's controllers serve the API groups already.
@@ -63,7 +64,7 @@ func refusal(found []string) error {
 // masterDeployment says which served group a Deployment serves as well.
 func masterDeployment(d *appsv1.Deployment, serve Groups) string {
 	group, theirs := serve.servedBy(d.Name)
-	if !theirs || d.Labels[PartOf] != "flux" || d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
+	if !theirs || d.Labels[PartOf] != "flux" || ptr.Deref(d.Spec.Replicas, 1) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Deployment %s/%s serves %s", d.Namespace, d.Name, group)
@@ -189,27 +190,31 @@ func (m *Masters) set(key, text string) {
 
 // Other waits until there is another master, and returns ErrUpstream; it returns nil when ctx ends.
 func (m *Masters) Other(ctx context.Context) error {
-	for {
-		changed, refusal := m.now()
-		if refusal != nil {
-			return refusal
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		}
-	}
+	var refusal error
+	_ = m.until(ctx, func(now error) bool {
+		refusal = now
+		return now != nil
+	})
+	return refusal
 }
 
 // None waits until there is no other master, and tells what each is that it waits for.
 func (m *Masters) None(ctx context.Context, told func(error)) error {
+	return m.until(ctx, func(now error) bool {
+		if now != nil {
+			told(now)
+		}
+		return now == nil
+	})
+}
+
+// until looks at what was found, whenever that changes, until it is enough or ctx ends.
+func (m *Masters) until(ctx context.Context, enough func(refusal error) bool) error {
 	for {
 		changed, refusal := m.now()
-		if refusal == nil {
+		if enough(refusal) {
 			return nil
 		}
-		told(refusal)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

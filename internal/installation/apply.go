@@ -16,11 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
+	"k8s.io/utils/ptr"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
@@ -60,15 +59,8 @@ func connect(config *rest.Config) (dynamic.Interface, meta.RESTMapper, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a client: %w", err)
 	}
-	disc, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a discovery client: %w", err)
-	}
-	groups, err := restmapper.GetAPIGroupResources(disc)
-	if err != nil {
-		return nil, nil, fmt.Errorf("asking the cluster what it serves: %w", err)
-	}
-	return client, restmapper.NewDiscoveryRESTMapper(groups), nil
+	mapper, err := flux.Mapper(config)
+	return client, mapper, err
 }
 
 func resourceOf(client dynamic.Interface, mapper meta.RESTMapper, o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
@@ -206,10 +198,7 @@ func missingOf(ctx context.Context, client kubernetes.Interface, objects []*unst
 
 // Unready says what is missing for a Deployment to be rolled out; it is empty when nothing is.
 func Unready(d *appsv1.Deployment) string {
-	want := int32(1)
-	if d.Spec.Replicas != nil {
-		want = *d.Spec.Replicas
-	}
+	want := ptr.Deref(d.Spec.Replicas, 1)
 	if d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedReplicas >= want && d.Status.AvailableReplicas >= want {
 		return ""
 	}

@@ -268,7 +268,7 @@ func (c *checker) health(ctx context.Context) error {
 		}
 		for i := range list.Items {
 			u := &list.Items[i]
-			if off, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); off {
+			if flux.Suspended(u) {
 				suspended++
 				continue
 			}

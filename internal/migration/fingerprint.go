@@ -8,10 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
@@ -22,47 +19,34 @@ import (
 type Fingerprint map[string]string
 
 // Fingerprint looks at the objects in the inventories of Kustomizations and HelmReleases.
-func (m *Migration) Fingerprint(ctx context.Context, config *rest.Config) (Fingerprint, error) {
-	client, err := metadata.NewForConfig(config)
+func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
+	client, err := metadata.NewForConfig(m.config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	mapper, err := flux.Mapper(m.config)
 	if err != nil {
-		return nil, fmt.Errorf("making a discovery client: %w", err)
+		return nil, err
 	}
-	groups, err := restmapper.GetAPIGroupResources(disc)
-	if err != nil {
-		return nil, fmt.Errorf("asking the cluster what it serves: %w", err)
-	}
-	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	prints := Fingerprint{}
-	for _, resource := range flux.UnitResources() {
-		units, err := m.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", resource.Resource, err)
-		}
-		for i := range units.Items {
-			for _, held := range flux.HeldBy(&units.Items[i]) {
-				mapping, err := mapper.RESTMapping(held.ID.GroupKind(), held.Version)
-				if err != nil {
-					prints[held.ID.String()] = missing
-					continue
-				}
-				text, err := printNow(ctx, client.Resource(mapping.Resource).Namespace(held.ID.Namespace), held.ID.Name)
-				if err != nil {
-					return nil, fmt.Errorf("reading %s: %w", held.ID, err)
-				}
-				if text != "" {
-					prints[held.ID.String()] = text
-				}
+	err = m.units(ctx, func(u unit) error {
+		for _, held := range flux.HeldBy(u.Unstructured) {
+			mapping, err := mapper.RESTMapping(held.ID.GroupKind(), held.Version)
+			if err != nil {
+				prints[held.ID.String()] = missing
+				continue
+			}
+			text, err := printNow(ctx, client.Resource(mapping.Resource).Namespace(held.ID.Namespace), held.ID.Name)
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", held.ID, err)
+			}
+			if text != "" {
+				prints[held.ID.String()] = text
 			}
 		}
-	}
-	return prints, nil
+		return nil
+	})
+	return prints, err
 }
 
 // missing is the print of an object that is not there.

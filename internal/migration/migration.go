@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
@@ -62,6 +62,7 @@ type Instance struct {
 
 // Migration works on one cluster.
 type Migration struct {
+	config  *rest.Config
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
 	say     func(what, text string)
@@ -77,7 +78,7 @@ func New(config *rest.Config, say func(what, text string)) (*Migration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	return &Migration{client: client, dynamic: dyn, say: say}, nil
+	return &Migration{config: config, client: client, dynamic: dyn, say: say}, nil
 }
 
 // Found says which controllers of the upstream serve the groups, and how many pods each has. A controller of
@@ -94,19 +95,12 @@ func (m *Migration) Found(ctx context.Context, serve flux.Groups) (Paused, error
 	for i := range list.Items {
 		d := &list.Items[i]
 		known := slices.ContainsFunc(found.Deployments, func(have Deployment) bool { return have.Namespace == d.Namespace && have.Name == d.Name })
-		if n := replicasOf(d); serve.Replaces(d.Name) && n > 0 && !known {
+		if n := ptr.Deref(d.Spec.Replicas, 1); serve.Replaces(d.Name) && n > 0 && !known {
 			found.Deployments = append(found.Deployments, Deployment{d.Namespace, d.Name, n})
 		}
 	}
 	slices.SortStableFunc(found.Deployments, byTurn)
 	return found, m.addInstances(ctx, &found, serve)
-}
-
-func replicasOf(d *appsv1.Deployment) int32 {
-	if d.Spec.Replicas == nil {
-		return 1
-	}
-	return *d.Spec.Replicas
 }
 
 // turns is the order in which controllers are paused: those first that would start the others again.

@@ -24,7 +24,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 	if err != nil {
 		return nil, fmt.Errorf("encoding a request: %w", err)
 	}
-	err = m.units(ctx, func(r unit) error {
+	err = m.moving(ctx, func(r unit) error {
 		_, err := m.dynamic.Resource(r.resource).Namespace(r.GetNamespace()).Patch(ctx, r.GetName(), types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: "headgate-migrate"})
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -38,7 +38,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 	var waiting string
 	err = m.until(ctx, "every unit to be looked at", func() (bool, error) {
 		waiting, unready = "", nil
-		err := m.units(ctx, func(r unit) error {
+		err := m.moving(ctx, func(r unit) error {
 			if text, _, _ := unstructured.NestedString(r.Object, "status", "lastHandledReconcileAt"); text != token {
 				waiting = r.name()
 			} else if why := installation.Trouble(r.Unstructured); why != "" {
@@ -64,7 +64,17 @@ type unit struct {
 
 func (u unit) name() string { return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName() }
 
-// units visits those that are not suspended.
+// moving visits the units that are not suspended.
+func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
+	return m.units(ctx, func(u unit) error {
+		if flux.Suspended(u.Unstructured) {
+			return nil
+		}
+		return visit(u)
+	})
+}
+
+// units visits all units.
 func (m *Migration) units(ctx context.Context, visit func(unit) error) error {
 	for _, resource := range flux.UnitResources() {
 		list, err := m.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
@@ -75,9 +85,6 @@ func (m *Migration) units(ctx context.Context, visit func(unit) error) error {
 			return fmt.Errorf("listing %s: %w", resource.Resource, err)
 		}
 		for i := range list.Items {
-			if suspended, _, _ := unstructured.NestedBool(list.Items[i].Object, "spec", "suspend"); suspended {
-				continue
-			}
 			if err := visit(unit{&list.Items[i], resource}); err != nil {
 				return err
 			}

@@ -17,11 +17,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/kit"
@@ -347,15 +345,10 @@ func held(t *testing.T, config *rest.Config, visit func(id string, o *unstructur
 	if err != nil {
 		t.Fatal(err)
 	}
-	disc, err := discovery.NewDiscoveryClientForConfig(config)
+	mapper, err := flux.Mapper(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := restmapper.GetAPIGroupResources(disc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	for _, resource := range flux.UnitResources() {
 		list, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
