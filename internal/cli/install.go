@@ -165,7 +165,7 @@ func (g *globals) install(ctx context.Context, say *progress.Printer, o installa
 // errNoCluster refuses to work on the embedded cluster, which the process of up serves itself.
 func errNoCluster() error {
 	return hint(fmt.Errorf("no cluster is named: give --kubeconfig or --context; the embedded one is served by headgate up itself"),
-		"headgate install --kubeconfig ~/.kube/config")
+		"the same command with --kubeconfig ~/.kube/config")
 }
 
 func newUninstall(g *globals) *cobra.Command {
