@@ -6,9 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -56,19 +59,23 @@ const (
 	there = "127.0.0.2"
 )
 
-// sharedPort is a port that is free at both addresses.
+// lastPort is the last port that was handed out. The range lies below those that the kernel gives to listeners
+// and connections which name none, so that nobody else takes a port between its choice and its use.
+var lastPort atomic.Int32
+
+const firstPort, ports = 20000, 10000
+
+// sharedPort is a port that is free at both addresses and was handed out to nobody else.
 func sharedPort(t *testing.T) string {
 	t.Helper()
-	for range 20 {
-		one, err := net.Listen("tcp", here+":0")
+	lastPort.CompareAndSwap(0, int32(os.Getpid()%ports))
+	for range 200 {
+		port := strconv.Itoa(firstPort + int(lastPort.Add(1))%ports)
+		one, err := net.Listen("tcp", net.JoinHostPort(here, port))
 		if err != nil {
-			t.Fatal(err)
+			continue
 		}
-		_, port, err := net.SplitHostPort(one.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		two, err := net.Listen("tcp", there+":"+port)
+		two, err := net.Listen("tcp", net.JoinHostPort(there, port))
 		_ = one.Close()
 		if err == nil {
 			_ = two.Close()
