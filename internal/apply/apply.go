@@ -30,13 +30,15 @@ type Names struct {
 	Prefix string
 	// Name and Namespace are the labels that name the owner.
 	Name, Namespace string
+	// Judge says how well objects are, by kstatus when it is nil.
+	Judge cluster.Judge
 	// Protected are API groups whose CRDs are never deleted.
 	Protected []string
 }
 
 // Ownership is how what is applied by these names is marked.
 func (n Names) Ownership() cluster.Ownership {
-	return cluster.Ownership{Label: n.Name, NamespaceLabel: n.Namespace, Manager: n.Manager}
+	return cluster.Ownership{Label: n.Name, NamespaceLabel: n.Namespace, Manager: n.Manager, Judge: n.Judge}
 }
 
 // Applier writes to one cluster. It is safe for concurrent use, by one unit at a time.

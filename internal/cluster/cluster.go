@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -22,12 +23,20 @@ import (
 
 // Ownership tells by which label and field manager an engine marks what it manages.
 type Ownership struct {
-	// Label is set on each managed object; its value is the unit's name.
+	// Label is set on each managed object; its value is the unit's name. Without one, every object of a watched
+	// kind has a record.
 	Label string
 	// NamespaceLabel is set on each managed object; its value is the unit's namespace.
 	NamespaceLabel string
 	// Manager is the field manager of server-side apply.
 	Manager string
+	// Judge says how well objects are, by kstatus when it is nil.
+	Judge Judge
+}
+
+// Judge says how well an object is. It is called by the goroutines of the watches.
+type Judge interface {
+	Assess(u *unstructured.Unstructured) engine.ObjectHealth
 }
 
 // Listener is told of changes. The calls come from the goroutines of the watches and must not

@@ -39,6 +39,8 @@ type Record struct {
 	Unit     types.NamespacedName
 	Deleting bool
 	Health   engine.ObjectHealth
+	// renewal counts the changes of the rules by which the object was judged.
+	renewal int
 	// Full is the object itself; it is kept for kinds that were asked for by KeepFull only.
 	Full *unstructured.Unstructured
 }
@@ -56,6 +58,7 @@ type Objects struct {
 	records map[engine.ObjectID]Record
 	watches map[watchKey]*watch
 	full    map[schema.GroupKind]bool
+	renewal int
 	denials denials
 	// denied is set once anything was refused, which is rare.
 	denied atomic.Bool
@@ -206,11 +209,31 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
 	r := Record{
 		ID: engine.IDOf(u).In(o.cluster), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
-		Deleting: u.GetDeletionTimestamp() != nil, Health: health.Assess(u),
+		Deleting: u.GetDeletionTimestamp() != nil, Health: o.assess(u),
 		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
 	}
 	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership.Manager)
 	return r
+}
+
+func (o *Objects) assess(u *unstructured.Unstructured) engine.ObjectHealth {
+	if o.ownership.Judge == nil {
+		return health.Assess(u)
+	}
+	h := o.ownership.Judge.Assess(u)
+	h.ID = engine.IDOf(u).In(o.cluster)
+	return h
+}
+
+// Renew has every object judged anew, since the rules have changed.
+func (o *Objects) Renew() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.renewal++
+	for key, w := range o.watches {
+		w.stop()
+		o.watches[key] = o.newWatch(o.ctx, w.resource, key.selection, o.sink())
+	}
 }
 
 func ownedFields(entries []metav1.ManagedFieldsEntry, manager string) (digest string, stray bool) {
@@ -238,8 +261,9 @@ func (o *Objects) enter(u *unstructured.Unstructured) (Record, bool) {
 	r := o.Reduce(u)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	r.renewal = o.renewal
 	old, known := o.records[r.ID]
-	if known && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion && !o.lacksFull(old) {
+	if known && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion && old.renewal == r.renewal && !o.lacksFull(old) {
 		return old, false
 	}
 	if o.full[r.ID.GroupKind()] {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,6 +46,10 @@ func (f Facts) decideDeletion() Decision {
 		for _, o := range f.Terminating {
 			d.Waits = append(d.Waits, Wait{On: o.ID.String(), Reason: "it is being deleted"})
 		}
+	}
+	if len(f.Awaited) > 0 && !f.Stirred {
+		d.Step, d.At = StepWait, f.DeletionDeadline
+		d.Message, d.Waits = describeWaits(f.Awaited), f.Awaited
 	}
 	if f.DeletionRetry.After(f.Now) {
 		d.Step, d.At = StepWait, f.DeletionRetry
@@ -134,7 +139,7 @@ func (f Facts) rest(at time.Time) Decision {
 			Step: StepWait, Phase: PhaseFailed, Reason: failure.Reason, Message: failure.Message, At: at,
 		}
 	}
-	if f.Unit.Health.Checked() && f.Health.Verdict != Current && !f.Unit.Driven {
+	if f.Unit.Health.Checked() && f.Health.Verdict != Current && (!f.Unit.Driven || f.Unit.Health.Patient) {
 		return Decision{Step: StepRecheck, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
 	return Decision{Step: StepWait, Phase: PhaseReady, Reason: ReasonSucceeded, At: at}
@@ -160,7 +165,7 @@ func (f Facts) decidePass() Decision {
 	case Begun:
 		return Decision{Step: StepRender, Phase: PhaseRendering, Reason: ReasonProgressing}
 	case Rendered:
-		return Decision{Step: StepApply, Phase: PhaseApplying, Reason: ReasonProgressing}
+		return f.decideApply()
 	case Applied:
 		return f.decidePrune()
 	default:
@@ -179,6 +184,19 @@ func (p *Pass) phase() Phase {
 	default:
 		return PhaseWaitingForHealth
 	}
+}
+
+// decideApply waits for what a driver waits for in the middle of what it does.
+func (f Facts) decideApply() Decision {
+	p := f.Pass
+	due := !p.Again.IsZero() && !p.Again.After(f.Now)
+	if len(p.Waiting) > 0 && !f.Stirred && !due {
+		return Decision{
+			Step: StepWait, Phase: PhaseApplying, Reason: ReasonProgressing, Message: describeWaits(p.Waiting),
+			Waits: p.Waiting, At: p.Again,
+		}
+	}
+	return Decision{Step: StepApply, Phase: PhaseApplying, Reason: ReasonProgressing}
 }
 
 // decidePrune waits for what cannot be applied yet, then for whoever might claim what would be
@@ -215,6 +233,9 @@ func (f Facts) decideHealth() Decision {
 		}
 		return Decision{Step: StepSucceed, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
+	if f.Unit.Health.Patient {
+		return f.patience()
+	}
 	if f.Health.Verdict == Failed {
 		return f.unhealthy("health check failed for: " + Describe(f.Health.Broken))
 	}
@@ -222,13 +243,22 @@ func (f Facts) decideHealth() Decision {
 		return f.unhealthy(fmt.Sprintf("health check failed after %s: timeout waiting for: [%s]",
 			p.Deadline.Sub(p.Started).Round(time.Second), Describe(f.Health.Pending)))
 	}
-	waits := make([]Wait, len(f.Health.Pending))
-	for i, o := range f.Health.Pending {
+	return f.awaitHealth(f.Health.Pending, f.next(p.Deadline))
+}
+
+// patience waits for health as long as it takes.
+func (f Facts) patience() Decision {
+	return f.awaitHealth(append(slices.Clone(f.Health.Broken), f.Health.Pending...), f.next(time.Time{}))
+}
+
+func (f Facts) awaitHealth(objects []ObjectHealth, at time.Time) Decision {
+	waits := make([]Wait, len(objects))
+	for i, o := range objects {
 		waits[i] = Wait{On: o.ID.String(), Reason: strings.TrimSpace(string(o.Verdict) + " " + o.Message)}
 	}
 	return Decision{
 		Step: StepWait, Phase: PhaseWaitingForHealth, Reason: ReasonProgressing,
-		Message: "waiting for the health of: " + Describe(f.Health.Pending), Waits: waits, At: f.next(p.Deadline),
+		Message: "waiting for the health of: " + Describe(objects), Waits: waits, At: at,
 	}
 }
 

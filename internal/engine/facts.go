@@ -103,6 +103,10 @@ type Pass struct {
 	Pending []Wait
 	// Waits is set when a driver did something whose health is waited for.
 	Waits bool
+	// Waiting is what a driver waits for in the middle of what it does, and Again when it looks again at the
+	// latest; zero is never.
+	Waiting []Wait
+	Again   time.Time
 	// Recheck marks a pass that only waits for health.
 	Recheck bool
 }
@@ -189,6 +193,10 @@ type Facts struct {
 	Hold string
 	// Terminating are the objects whose end the deletion of the unit still waits for.
 	Terminating []ObjectHealth
+	// Awaited is what a driver waits for in the middle of a deletion.
+	Awaited []Wait
+	// Stirred is set when something changed since a driver looked last.
+	Stirred bool
 	// DeletionDeadline ends that wait; DeletionRetry is when a deletion that failed is tried again.
 	DeletionDeadline, DeletionRetry time.Time
 	Health                          UnitHealth

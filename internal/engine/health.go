@@ -24,6 +24,8 @@ type ObjectHealth struct {
 	ID      ObjectID
 	Verdict Verdict
 	Message string
+	// Status is the dialect's own word for it, where it has one.
+	Status string
 }
 
 // String is "Kind/ns/name status: 'InProgress'", with the message where there is one.

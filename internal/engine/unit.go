@@ -59,6 +59,8 @@ type HealthPolicy struct {
 	Checks []Entry
 	// Exprs replace the built-in rules for a kind.
 	Exprs []HealthExpr
+	// Patient waits as long as it takes: what failed may recover, and nothing is done about it.
+	Patient bool
 }
 
 // Checked tells whether the unit has any health to wait for.
@@ -102,6 +104,8 @@ type Unit struct {
 	ID         UnitID
 	UID        string
 	Generation int64
+	// Version is the resource version in which the declaration was read, zero where nobody asks.
+	Version uint64
 	// Requested is the token of the last forced pass that a user asked for.
 	Requested string
 	Suspended bool
@@ -109,6 +113,8 @@ type Unit struct {
 	// Driven is set when a driver brings the unit to what it declares, such as a Helm release, and not
 	// the apply of what was rendered.
 	Driven bool
+	// Observed has the state of the unit written down whenever one of its objects changes.
+	Observed bool
 	// FollowsDrift has a driver look at once at objects that somebody else changed.
 	FollowsDrift bool
 	// Invalid is set when the declaration cannot be followed.

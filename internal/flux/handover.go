@@ -170,12 +170,12 @@ func (h *handover) Verify(ctx context.Context, w runner.Work) runner.Acted {
 }
 
 // Destroy leaves everything where nothing was installed.
-func (h *handover) Destroy(ctx context.Context, w runner.Work) error {
+func (h *handover) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, error) {
 	hr, chart := h.served(w.Unit)
 	if chart == "" {
 		return h.releases.Destroy(ctx, w)
 	}
-	return h.charts.remove(ctx, hr)
+	return nil, h.charts.remove(ctx, hr)
 }
 
 // words sets what the Ready condition of such a release says.

@@ -218,61 +218,11 @@ func exprsOf(declared []kustomize.CustomHealthCheck) []engine.HealthExpr {
 	return exprs
 }
 
-// parseDependsOn reads "[group/]Kind/[namespace/]name, ...": a group is told from a kind by the dot
-// that every group has.
+// parseDependsOn reads the annotation of that name.
 func parseDependsOn(text, namespace string) ([]engine.Dependency, error) {
-	var deps []engine.Dependency
-	for _, item := range strings.Split(text, ",") {
-		item = strings.TrimSpace(item)
-		if item == "" {
-			continue
-		}
-		parts := strings.Split(item, "/")
-		var id engine.ObjectID
-		if strings.Contains(parts[0], ".") {
-			id.Group, parts = parts[0], parts[1:]
-		}
-		switch len(parts) {
-		case 2:
-			id.Kind, id.Namespace, id.Name = parts[0], namespace, parts[1]
-		case 3:
-			id.Kind, id.Namespace, id.Name = parts[0], parts[1], parts[2]
-		default:
-			return nil, fmt.Errorf("annotation %s: %q: want [group/]Kind/[namespace/]name", dependsOn, item)
-		}
-		if id.Kind == "" || id.Name == "" {
-			return nil, fmt.Errorf("annotation %s: %q: want [group/]Kind/[namespace/]name", dependsOn, item)
-		}
-		deps = append(deps, dependencyOn(id))
+	deps, err := engine.ParseDependsOn(text, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("annotation %s: %w", dependsOn, err)
 	}
 	return deps, nil
-}
-
-// wellKnownGroups lets users leave out the group of the kinds that come with every cluster.
-var wellKnownGroups = map[string]string{
-	"Deployment": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "ReplicaSet": "apps",
-	"Job": "batch", "CronJob": "batch", "Ingress": "networking.k8s.io",
-	"CustomResourceDefinition": "apiextensions.k8s.io", "GitRepository": "source.toolkit.fluxcd.io",
-	"HelmRelease": "helm.toolkit.fluxcd.io", "ResourceSet": "fluxcd.controlplane.io",
-}
-
-var clusterScoped = map[string]bool{"CustomResourceDefinition": true, "Namespace": true, "ClusterRole": true}
-
-func dependencyOn(id engine.ObjectID) engine.Dependency {
-	if id.Kind == kustomizev1.KustomizationKind && (id.Group == "" || id.Group == kustomizationKind.Group) {
-		return engine.Dependency{Unit: unitID(id.Namespace, id.Name)}
-	}
-	if id.Group == "" {
-		id.Group = wellKnownGroups[id.Kind]
-	}
-	if id.GroupKind() == helmReleaseKind {
-		return engine.Dependency{Unit: releaseID(id.Namespace, id.Name)}
-	}
-	if id.GroupKind() == resourceSetKind {
-		return engine.Dependency{Unit: resourceSetID(id.Namespace, id.Name)}
-	}
-	if clusterScoped[id.Kind] {
-		id.Namespace = ""
-	}
-	return engine.Dependency{Object: id}
 }

@@ -338,7 +338,11 @@ func readValues(ctx context.Context, namespace string, from helmv2.ValuesReferen
 }
 
 // Destroy uninstalls what was made for a HelmRelease.
-func (s *releases) Destroy(ctx context.Context, w runner.Work) error {
+func (s *releases) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, error) {
+	return nil, s.destroy(ctx, w)
+}
+
+func (s *releases) destroy(ctx context.Context, w runner.Work) error {
 	hr, work, err := s.job(w.Unit)
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func resourceSetDependency(d fluxcdv1.Dependency) (engine.Dependency, error) {
 	case d.ReadyExpr != "":
 		on.Expr = d.ReadyExpr
 	default:
-		return dependencyOn(on.Object), nil
+		return engine.DependencyOn(on.Object), nil
 	}
 	return on, nil
 }

@@ -243,7 +243,7 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 
 // differs tells whether an object is no longer what was applied, or what a driver left.
 func (r *Runner) differs(u *unit, t *target, id engine.ObjectID) bool {
-	if !u.Driven {
+	if !u.Driven || u.declares() {
 		return t.applier.Drifted(id)
 	}
 	was, known := u.left[id]

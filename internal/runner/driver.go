@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
 )
@@ -18,16 +20,24 @@ import (
 // Its methods are called by workers, one at a time for each unit. None of them waits for health: that is
 // the runner's.
 type Driver interface {
-	// Prepare reads what the unit declares beside its source. Options are not looked at.
+	// Prepare reads what the unit declares beside its source. Options are not looked at. Objects that it gives are
+	// claimed for the unit, and handed to Act.
 	Prepare(ctx context.Context, id engine.UnitID) (Inputs, error)
-	// Act brings the unit on as far as it can be without waiting for the health of its objects.
+	// Act brings the unit on as far as it can be without waiting. It is called again when something that Acted.Waiting
+	// may be about has changed.
 	Act(ctx context.Context, w Work) Acted
 	// Verify is called when the objects that Act returned are healthy. It may take its time.
 	Verify(ctx context.Context, w Work) Acted
 	// Remedy is called when they are not, with the reason; the failure that it returns ends the pass.
 	Remedy(ctx context.Context, w Work, message string) Acted
-	// Destroy takes away what a deleted unit holds.
-	Destroy(ctx context.Context, w Work) error
+	// Destroy takes away what a deleted unit holds. It is called again when something changed that it waits for.
+	Destroy(ctx context.Context, w Work) (waits []engine.Wait, err error)
+}
+
+// Judge is a driver that says how well a unit is that has reached what it declares, as the object of another one.
+// The record is that of the object; the answer costs no request.
+type Judge interface {
+	Judge(id engine.UnitID, rec cluster.Record) engine.ObjectHealth
 }
 
 // Work is what a driver works on.
@@ -47,6 +57,18 @@ type Work struct {
 	Versions func([]engine.Entry) (versions string, ok bool)
 	// Kind tells how a kind is reached in that cluster.
 	Kind func(schema.GroupVersionKind) (resource schema.GroupVersionResource, namespaced, ok bool)
+
+	// Objects are those that Prepare gave, in their order and scoped as the cluster has them; Held is what the
+	// unit holds.
+	Objects []*unstructured.Unstructured
+	Held    []engine.Entry
+	// Conflicts are objects that belong to another unit.
+	Conflicts map[engine.ObjectID]engine.UnitID
+	// Cluster is that of the unit, as whom the unit works there, and Applier writes to it.
+	Cluster *cluster.Cluster
+	Applier *apply.Applier
+	// Superseded tells that something else is wanted by now.
+	Superseded func() bool
 }
 
 // Acted is what a driver did.
@@ -57,7 +79,13 @@ type Acted struct {
 	// Written are objects as they were after they were written: the watches may not have brought that yet.
 	Written []*unstructured.Unstructured
 	// Waits has the health of the entries waited for, when the unit has any.
-	Waits   bool
+	Waits bool
+	// Waiting has Act called again when something changed, or at Again when that is not zero.
+	Waiting []engine.Wait
+	Again   time.Time
+	// Needs are what objects need before they can be written; what failed for want of them is tried again when
+	// they come.
+	Needs   []apply.Need
 	Changes []apply.Result
 	// Failure ends the pass. A terminal one is not tried again without a change.
 	Failure  *engine.Failure
@@ -82,8 +110,15 @@ func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inp
 	}
 	out.inputs, out.versions = inputs.Digest, inputs.Versions
 	out.result = &render.Result{Digest: inputs.Digest}
-	if _, err := r.reach(ctx, j.id, j.target); err != nil {
+	t, err := r.reach(ctx, j.id, j.target)
+	if err != nil {
 		out.err = err
+		return out, inputs
+	}
+	if inputs.Objects != nil {
+		out.declared, out.entries = true, nil
+		out.result.Objects = inputs.Objects
+		out.err = r.finish(out, t, inputs)
 	}
 	return out, inputs
 }
@@ -91,15 +126,24 @@ func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inp
 // startAct has the driver act, and begins to follow what the unit holds then.
 func (r *Runner) startAct(u *unit) {
 	p, d := u.pass, r.driven(u.ID)
-	r.countLooks(u)
+	if u.declares() {
+		u.drift, u.driftAt = nil, time.Time{}
+	} else {
+		r.countLooks(u)
+	}
+	u.stirred = false
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)
 		t.enter(acted)
 		return acted
 	}, func(u *unit, acted Acted) {
-		if u.pass == p {
-			p.Progress, p.Waits = engine.Applied, acted.Waits
+		if u.pass != p {
+			return
+		}
+		p.Waits, p.Waiting, p.Again = acted.Waits, acted.Waiting, acted.Again
+		if len(acted.Waiting) == 0 {
+			p.Progress = engine.Applied
 		}
 	})
 }
@@ -143,7 +187,16 @@ func (r *Runner) startRemedy(u *unit, message string) {
 // drive runs a step of a driver; then is run in the loop when it ended without a failure.
 func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted, then func(*unit, Acted)) {
 	p, id := u.pass, u.ID
-	w := Work{Unit: id, Key: p.Key, Fresh: u.fresh()}
+	w := Work{Unit: id, Key: p.Key, Fresh: u.fresh(), Held: u.inventory}
+	if u.declares() {
+		w.Objects = u.rendering.objects
+		w.Conflicts, _ = r.conflicts(u, u.rendering)
+	}
+	source, sources := u.Source, r.cfg.Sources
+	w.Superseded = func() bool {
+		fact, _ := sources.Source(source)
+		return !fact.In(w.Key)
+	}
 	target := u.Target
 	u.busy = true
 	r.work(func(ctx context.Context) func() {
@@ -159,7 +212,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 
 func (w *Work) reach(t *target) {
 	w.Config, w.Ended, w.Kinds = t.config, t.ended, t.cluster.Kinds.Revision()
-	w.Versions = t.versions
+	w.Versions, w.Cluster, w.Applier = t.versions, t.cluster, t.applier
 	w.Kind = func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool, bool) {
 		res, ok := t.cluster.Kinds.Find(gvk)
 		return res.GroupVersionResource, res.Namespaced, ok
@@ -194,13 +247,19 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 		}
 		r.drop(u, engine.Leftover(u.inventory, acted.Entries))
 		r.setInventory(u, acted.Entries)
-		if u.rendering != nil {
+		if u.rendering != nil && !u.declares() {
 			u.rendering.entries = acted.Entries
 		}
 	}
 	for _, change := range acted.Changes {
 		r.count(u, change)
 	}
+	if u.declares() {
+		r.countDrift(u, apply.Outcome{Results: acted.Changes})
+		r.reconsider(u)
+	}
+	u.needs = acted.Needs
+	u.stirred = r.awaitNeeds(u) || u.stirred
 	if acted.Failure != nil {
 		if u.pass == p {
 			r.fail(u, *acted.Failure, acted.Terminal)
@@ -227,27 +286,34 @@ func (r *Runner) followAll(ctx context.Context, t *target, entries []engine.Entr
 // startDestroy takes away what a deleted unit holds, and lets its object go.
 func (r *Runner) startDestroy(u *unit) {
 	d, id, target := r.driven(u.ID), u.ID, u.Target
-	w := Work{Unit: id, Key: engine.Key{Generation: u.Generation}}
-	u.busy = true
+	w := Work{Unit: id, Key: engine.Key{Generation: u.Generation}, Held: u.inventory, Superseded: func() bool { return false }}
+	u.busy, u.stirred, u.deletion.waits = true, false, nil
 	r.work(func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)
+		var waits []engine.Wait
 		if err == nil {
 			w.reach(t)
-			err = d.Destroy(ctx, w)
+			waits, err = d.Destroy(ctx, w)
 		}
 		if err != nil {
 			return func() { r.deletionFailed(id, err.Error()) }
 		}
-		return func() { r.destroyed(id) }
+		return func() { r.destroyed(id, waits) }
 	})
 }
 
-func (r *Runner) destroyed(id engine.UnitID) {
+func (r *Runner) destroyed(id engine.UnitID, waits []engine.Wait) {
 	u, ok := r.units[id]
 	if !ok {
 		return
 	}
 	u.busy = false
+	if len(waits) > 0 {
+		u.deletion.waits = waits
+		r.report(u, Report{Observed: true})
+		r.mark(id)
+		return
+	}
 	r.drop(u, u.inventory)
 	u.deletion.pruned = true
 	r.mark(id)

@@ -27,6 +27,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.units[declared.ID] = u
 		r.adopt(u, declared)
 	}
+	u.Version = declared.Version
 	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
 		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
 		u.refusal != declared.Invalid || !slices.Equal(u.Dependencies, declared.Dependencies)
@@ -253,6 +254,8 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 			r.resume(u)
 		}
 	}
+	u.stirred = u.stirred || u.Driven
+	r.observed(u)
 	if u.owned[id] {
 		if u.busy {
 			if u.suspect == nil {
@@ -264,6 +267,27 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 		r.consider(u, id)
 	}
 	r.mark(u.ID)
+}
+
+// observed has the state of a unit written down anew, and whoever it is an object of looks at it. A pass that
+// has just begun says how it is itself.
+func (r *Runner) observed(u *unit) {
+	if !u.Observed || u.busy || u.pass != nil && !u.pass.Recheck && time.Since(u.pass.Started) < slow {
+		return
+	}
+	r.report(u, Report{Observed: true})
+	r.markAll(r.byObject[r.objectOf(u.ID)])
+}
+
+// Stir tells that something changed that a driver may wait for, or that its status may be different.
+func (r *Runner) Stir(id engine.UnitID) {
+	r.mail.post(func() {
+		if u, ok := r.units[id]; ok {
+			u.stirred = true
+			r.observed(u)
+			r.mark(id)
+		}
+	})
 }
 
 // readChanged begins a new desired state when an object that the render read is different now. A
@@ -351,6 +375,7 @@ func (r *Runner) kindChanged(kind kindIn) {
 			continue
 		}
 		r.refollow(u)
+		u.stirred = true
 		switch {
 		case u.pass != nil && !u.busy:
 			r.resume(u)

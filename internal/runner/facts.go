@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health"
 )
@@ -28,8 +29,10 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		f.Hold = r.holdDeletion(u)
 		f.Terminating = r.terminating(u)
 		f.DeletionDeadline, f.DeletionRetry = u.deletion.deadline, u.deletion.retry
+		f.Awaited, f.Stirred = u.deletion.waits, u.stirred
 		return f
 	}
+	f.Stirred = u.stirred
 	if u.pass != nil && u.pass.Progress == engine.Applied {
 		f.Hold = r.hold(u)
 	}
@@ -60,7 +63,7 @@ func (r *Runner) counted(u *unit) []engine.Entry {
 func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
 	rec, ok := r.record(u, e.ID)
 	if child := r.childOf(u, e.ID); child != nil && (ok || u.Target.User == "") {
-		return r.judgeUnit(e.ID, child)
+		return r.judgeUnit(e.ID, child, rec)
 	}
 	switch {
 	case !ok && r.unreadable(u, e.ID):
@@ -91,10 +94,15 @@ func (r *Runner) unreadable(u *unit, id engine.ObjectID) bool {
 }
 
 // judgeUnit is the health of a unit as an object of its parent: known here before it is written.
-func (r *Runner) judgeUnit(id engine.ObjectID, u *unit) engine.ObjectHealth {
+func (r *Runner) judgeUnit(id engine.ObjectID, u *unit, rec cluster.Record) engine.ObjectHealth {
 	// A failed unit is retried, so its parent goes on waiting, up to its own timeout.
 	h := engine.ObjectHealth{ID: id, Verdict: engine.InProgress, Message: u.message}
+	judge, judges := r.driven(u.ID).(Judge)
 	switch {
+	case judges && !r.unitReady(u):
+	case judges:
+		h = judge.Judge(u.ID, rec)
+		h.ID = id
 	case u.Suspended:
 		h.Verdict, h.Message = engine.Current, ""
 	case r.unitReady(u):

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -132,7 +133,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 		out.err = err
 		return out, inputs
 	}
-	out.err = r.finish(out, t, inputs.Labels)
+	out.err = r.finish(out, t, inputs)
 	return out, inputs
 }
 
@@ -162,20 +163,13 @@ func (j job) reusable(out *rendering) bool {
 }
 
 // finish labels the objects with their owner and puts them in order.
-func (r *Runner) finish(out *rendering, t *target, labels map[string]string) error {
+func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 	seen := map[engine.ObjectID]bool{}
 	objects := make([]*unstructured.Unstructured, 0, len(out.result.Objects))
 	for _, o := range out.result.Objects {
 		o = o.DeepCopy()
-		all := maps.Clone(o.GetLabels())
-		if all == nil {
-			all = map[string]string{}
-		}
-		maps.Copy(all, labels)
-		o.SetLabels(all)
-		if res, ok := t.cluster.Kinds.Lookup(o.GroupVersionKind()); ok && !res.Namespaced {
-			o.SetNamespace("")
-		}
+		label(o, inputs.Labels)
+		scope(o, t, out.result.Objects, inputs.Namespace)
 		id := t.applier.Entry(o).ID
 		if r.cfg.Reserved[id] {
 			continue
@@ -198,6 +192,51 @@ func (r *Runner) finish(out *rendering, t *target, labels map[string]string) err
 		out.children = childrenOf(out.objects, r.cfg.UnitKinds)
 	}
 	return nil
+}
+
+func label(o *unstructured.Unstructured, labels map[string]string) {
+	if len(labels) == 0 {
+		return
+	}
+	all := maps.Clone(o.GetLabels())
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, labels)
+	o.SetLabels(all)
+}
+
+// scope takes the namespace off an object whose kind has none, and gives the default one to an object that
+// needs it. A kind that is not served may be defined by another object.
+func scope(o *unstructured.Unstructured, t *target, all []*unstructured.Unstructured, namespace string) {
+	namespaced := true
+	if res, ok := t.cluster.Kinds.Lookup(o.GroupVersionKind().GroupKind().WithVersion("")); ok {
+		namespaced = res.Namespaced
+	} else if defined, ok := definedScope(o.GroupVersionKind().GroupKind(), all); ok {
+		namespaced = defined
+	}
+	switch {
+	case !namespaced:
+		o.SetNamespace("")
+	case o.GetNamespace() == "" && namespace != "":
+		o.SetNamespace(namespace)
+	}
+}
+
+// definedScope tells whether the objects of a kind have a namespace, by the definition among others.
+func definedScope(gk schema.GroupKind, all []*unstructured.Unstructured) (namespaced, found bool) {
+	for _, o := range all {
+		if o.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+		if group == gk.Group && kind == gk.Kind {
+			in, _, _ := unstructured.NestedString(o.Object, "spec", "scope")
+			return in != "Cluster", true
+		}
+	}
+	return false, false
 }
 
 // rendered takes the result of a render that belongs to a pass.
@@ -264,7 +303,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	}
 	u.rendering = out
 	r.noteReplaced(u, before)
-	if out.err != nil || u.Driven {
+	if out.err != nil || u.Driven && !out.declared {
 		return
 	}
 	wanted := make(map[engine.ObjectID]bool, len(out.entries))

@@ -13,6 +13,8 @@ import (
 type Report struct {
 	Unit       engine.UnitID
 	Generation int64
+	// Observed reports tell that an object of the unit changed; no pass has anything to say.
+	Observed bool
 	// Final reports end a pass; others tell of one that takes long.
 	Final bool
 	// OK is set when the unit is ready.
@@ -69,6 +71,10 @@ func (r *Runner) report(u *unit, report Report) {
 	}
 	if u.pending != nil && u.pending.Final {
 		report.Changes = append(u.pending.Changes, report.Changes...)
+	}
+	if report.Observed && u.pending != nil {
+		// Whatever is written down is as it is then.
+		report = *u.pending
 	}
 	u.pending = &report
 	r.flush(u)

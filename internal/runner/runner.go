@@ -38,6 +38,8 @@ type Inputs struct {
 	Options render.Options
 	// Objects are those of a unit without a source: nothing is rendered.
 	Objects []*unstructured.Unstructured
+	// Namespace is for objects of a driver that name none and whose kind has one.
+	Namespace string
 	// Digest changes whenever Options or Objects do.
 	Digest string
 	// Labels are set on every object: the names of the owner.
@@ -74,6 +76,8 @@ type Config struct {
 	Renderer *render.Renderer
 	// Drivers are those of the kinds of units that are driven.
 	Drivers map[string]Driver
+	// Parts are dialects that share the runner.
+	Parts []Part
 	// UnitKinds are the kinds of objects that declare units.
 	UnitKinds map[schema.GroupKind]bool
 	// Connected, when set, is told of each connection to another cluster. It must not block.
@@ -144,6 +148,7 @@ type Stats struct {
 
 // New returns a Runner; Bind gives it its cluster.
 func New(cfg Config) *Runner {
+	cfg = cfg.join()
 	return &Runner{
 		cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), mail: newMailbox(),
 		units: map[engine.UnitID]*unit{}, owners: engine.NewOwners(),

@@ -38,7 +38,7 @@ func (r *Runner) carry(u *unit, d engine.Decision) {
 	case engine.StepRecheck:
 		now := time.Now()
 		u.pass = &engine.Pass{
-			Key: u.last.Key, Started: now, Progress: engine.Pruned, Deadline: now.Add(u.Timeout), Recheck: true,
+			Key: u.last.Key, Started: now, Progress: engine.Pruned, Deadline: now.Add(u.Timeout), Recheck: true, Waits: true,
 		}
 		r.mark(u.ID)
 	case engine.StepFinalize:
@@ -62,7 +62,9 @@ func (r *Runner) enter(u *unit, d engine.Decision) {
 	}
 	u.reason, u.message, u.waits = d.Reason, d.Message, d.Waits
 	for i := range u.waits {
-		u.waits[i].Since = u.since
+		if u.waits[i].Since.IsZero() {
+			u.waits[i].Since = u.since
+		}
 	}
 }
 

@@ -366,3 +366,25 @@ func (r *Runner) elsewhereServed(u *unit) []engine.ObjectID {
 func (r *Runner) looksInto(u *unit, d engine.Dependency) bool {
 	return u.Target.User != "" && d.Expr != "" && d.Unit.Namespace != u.ID.Namespace
 }
+
+// Renew has all objects judged anew that are marked in a dialect's way, since its rules have changed.
+func (r *Runner) Renew(owner string) {
+	r.mail.post(func() {
+		for _, t := range r.targets.owned(owner) {
+			t.cluster.Objects.Renew()
+		}
+	})
+}
+
+// owned returns the connections through which objects are marked in one way.
+func (t *targets) owned(owner string) []*target {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var found []*target
+	for key, one := range t.held {
+		if key.Owner == owner {
+			found = append(found, one)
+		}
+	}
+	return found
+}

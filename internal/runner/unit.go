@@ -67,6 +67,8 @@ type unit struct {
 
 	// left is what a driver left of the objects; nil while it is not known, or of no interest.
 	left    map[engine.ObjectID]string
+	// stirred is set when something changed since a driver looked last.
+	stirred bool
 	drift   map[engine.ObjectID]bool
 	suspect map[engine.ObjectID]bool
 	driftAt time.Time
@@ -90,7 +92,12 @@ type deletion struct {
 	// pruned is set when the policy has been carried out.
 	pruned          bool
 	deadline, retry time.Time
+	// waits is what a driver waits for.
+	waits []engine.Wait
 }
+
+// declares tells whether the unit has a driver that brings about objects which are known before.
+func (u *unit) declares() bool { return u.rendering != nil && u.rendering.declared }
 
 // rendering is the result of a render, and what it was made from.
 type rendering struct {
@@ -107,6 +114,8 @@ type rendering struct {
 	replaced []replaced
 	// children are the units that these objects declare.
 	children []engine.UnitID
+	// declared is set for the objects of a driver.
+	declared bool
 }
 
 // replaced is an object that is left as it is, and why.

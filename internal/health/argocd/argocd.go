@@ -98,6 +98,7 @@ func (c *Checks) Assess(ctx context.Context, u *unstructured.Unstructured) engin
 	if !known {
 		return verdict
 	}
+	verdict.Status = string(h.Status)
 	if verdict.Verdict = verdictOf(h.Status); verdict.Verdict != engine.Current {
 		verdict.Message = h.Message
 	}

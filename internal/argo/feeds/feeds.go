@@ -1,0 +1,329 @@
+// Package feeds keeps the repositories fetched that Applications and ApplicationSets read: each revision of each
+// repository once, for as long as somebody wants it, and again when it is time, or when somebody tells that it changed.
+//
+// It holds what it fetched in memory, and tells by key when that changed. It refuses to know what an Application is,
+// to render, and to wait for anybody.
+package feeds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Kind is how a repository is fetched.
+type Kind string
+
+// The kinds.
+const (
+	Git  Kind = "git"
+	Helm Kind = "helm"
+	OCI  Kind = "oci"
+)
+
+// Key names a revision of a repository, as somebody may read it.
+type Key struct {
+	Kind Kind
+	URL  string
+	// Revision is what was asked for, such as a branch or a range of versions.
+	Revision string
+	// Chart is the name of a chart in a Helm repository, TagPrefix what tags in a range begin with.
+	Chart, TagPrefix string
+	// Project says by whose credentials.
+	Project string
+}
+
+// KeyOf is the key of a source for an AppProject.
+func KeyOf(s v1alpha1.ApplicationSource, project string) Key {
+	k := Key{Kind: Git, URL: settings.NormalURL(s.RepoURL), Revision: s.TargetRevision, TagPrefix: s.TagPrefix, Project: project}
+	switch {
+	case s.Chart != "":
+		k.Kind, k.Chart, k.URL = Helm, s.Chart, s.RepoURL
+	case isOCI(s.RepoURL):
+		k.Kind, k.URL = OCI, s.RepoURL
+	}
+	if k.Kind == Git && k.Revision == "" {
+		k.Revision = "HEAD"
+	}
+	return k
+}
+
+// State is what is known of a revision.
+type State struct {
+	// Settled is set once it is known what there is, or that it cannot be had.
+	Settled bool
+	// Revision is what it resolved to: a commit, the version of a chart, the digest of an artifact.
+	Revision string
+	// Tree are the files, Chart a packed chart; Digest is that of the content.
+	Tree   *source.Tree
+	Chart  []byte
+	Digest string
+	// Err is why the last fetch failed, Since when that began. What was fetched before is kept.
+	Err   error
+	Since time.Time
+}
+
+// Has tells whether there is content.
+func (s State) Has() bool { return s.Digest != "" }
+
+// Local is a repository that is served from here.
+type Local struct{ URL, Username, Password string }
+
+// Config is what Feeds need. Functions must not block.
+type Config struct {
+	// Settings are those of now.
+	Settings func() settings.Settings
+	// Local answers with what stands in for a URL, if anything does.
+	Local func(url string) (Local, bool)
+	// Rewrites send fetches elsewhere.
+	Rewrites source.Rewrites
+	// SpillDir keeps files that are too large for memory.
+	SpillDir string
+	// Changed is told of each key whose state is another one.
+	Changed func(Key)
+	// Fetched, when set, is told of each request to a repository.
+	Fetched func(kind Kind, url string, took time.Duration, err error)
+	// StandIn, when set, gives a chart that cannot be fetched.
+	StandIn func(repo, name, version string, cause error) (data []byte, resolved string, ok bool)
+}
+
+// Feeds are the repositories that are followed. It is safe for concurrent use.
+type Feeds struct {
+	cfg   Config
+	ctx   context.Context
+	slots chan struct{}
+	wg    sync.WaitGroup
+
+	mu     sync.RWMutex
+	feeds  map[Key]*feed
+	wanted map[string][]Key
+	charts map[chartKey]*chart
+	apps   map[string]*source.App
+}
+
+// fetches bounds what is fetched at a time.
+const fetches = 8
+
+// New returns Feeds that run until ctx ends.
+func New(ctx context.Context, cfg Config) *Feeds {
+	return &Feeds{
+		cfg: cfg, ctx: ctx, slots: make(chan struct{}, fetches), feeds: map[Key]*feed{}, wanted: map[string][]Key{},
+		charts: map[chartKey]*chart{}, apps: map[string]*source.App{},
+	}
+}
+
+// Wait waits until every fetch has ended.
+func (f *Feeds) Wait() { f.wg.Wait() }
+
+// Want has keys followed for somebody, in the place of those that it wanted before. What nobody wants is let go.
+func (f *Feeds) Want(owner string, keys []Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(keys) == 0 {
+		delete(f.wanted, owner)
+	} else {
+		f.wanted[owner] = keys
+	}
+	used := map[Key]bool{}
+	for _, all := range f.wanted {
+		for _, k := range all {
+			used[k] = true
+			f.follow(k)
+		}
+	}
+	for k, one := range f.feeds {
+		if !used[k] {
+			one.stop()
+			delete(f.feeds, k)
+		}
+	}
+}
+
+// follow begins to fetch; the caller holds the lock.
+func (f *Feeds) follow(k Key) {
+	if f.feeds[k] != nil || f.ctx.Err() != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(f.ctx)
+	one := &feed{feeds: f, key: k, stop: stop, wake: make(chan struct{}, 1)}
+	f.feeds[k] = one
+	f.wg.Go(func() { one.run(ctx) })
+}
+
+// Get returns what is known of a key; one that is not followed is not settled.
+func (f *Feeds) Get(k Key) State {
+	f.mu.RLock()
+	one := f.feeds[k]
+	f.mu.RUnlock()
+	if one == nil {
+		return State{}
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	return one.state
+}
+
+// Nudge has every repository looked at at once whose URL matches.
+func (f *Feeds) Nudge(matches func(url string) bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for k, one := range f.feeds {
+		if matches(k.URL) {
+			one.poke()
+		}
+	}
+}
+
+// Refresh has keys looked at at once.
+func (f *Feeds) Refresh(keys []Key) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, k := range keys {
+		if one := f.feeds[k]; one != nil {
+			one.poke()
+		}
+	}
+}
+
+// feed is one revision of one repository, fetched by a goroutine of its own.
+type feed struct {
+	feeds *Feeds
+	key   Key
+	stop  context.CancelFunc
+	wake  chan struct{}
+	// clone and full belong to the goroutine.
+	clone    source.Clone
+	previous string
+	failures int
+
+	mu    sync.Mutex
+	state State
+}
+
+func (o *feed) poke() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Retries of a fetch that failed begin after retryMin and are at most retryMax apart.
+const (
+	retryMin = 750 * time.Millisecond
+	retryMax = 5 * time.Minute
+)
+
+func (o *feed) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	// What cannot be deleted now is when the directory is.
+	defer func() { _ = o.clone.Close() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		case <-timer.C:
+		}
+		timer.Reset(o.pass(ctx))
+	}
+}
+
+// pass fetches, and returns how long to wait for the next.
+func (o *feed) pass(ctx context.Context) time.Duration {
+	select {
+	case o.feeds.slots <- struct{}{}:
+		defer func() { <-o.feeds.slots }()
+	case <-ctx.Done():
+		return retryMax
+	}
+	began := time.Now()
+	got, err := o.fetch(ctx)
+	if ctx.Err() != nil {
+		return retryMax
+	}
+	if o.feeds.cfg.Fetched != nil {
+		o.feeds.cfg.Fetched(o.key.Kind, o.key.URL, time.Since(began), err)
+	}
+	if err != nil {
+		o.failed(err)
+		return min(retryMin<<min(o.failures-1, 12), retryMax)
+	}
+	o.succeeded(got)
+	return o.rest()
+}
+
+// fetched is what a fetch gave; unchanged has nothing new.
+type fetched struct {
+	State
+	unchanged bool
+}
+
+func (o *feed) succeeded(got fetched) {
+	o.failures = 0
+	o.mu.Lock()
+	changed := !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
+	if got.unchanged {
+		o.state.Settled, o.state.Err, o.state.Since = true, nil, time.Time{}
+	} else {
+		got.Settled = true
+		o.state = got.State
+	}
+	o.mu.Unlock()
+	if changed {
+		o.feeds.cfg.Changed(o.key)
+	}
+}
+
+func (o *feed) failed(err error) {
+	o.failures++
+	o.mu.Lock()
+	changed := !o.state.Settled || o.state.Err == nil || o.state.Err.Error() != err.Error()
+	if o.state.Err == nil {
+		o.state.Since = time.Now()
+	}
+	o.state.Settled, o.state.Err = true, err
+	o.mu.Unlock()
+	if changed {
+		o.feeds.cfg.Changed(o.key)
+	}
+}
+
+// forever is the wait of what never changes by itself.
+const forever = 365 * 24 * time.Hour
+
+// rest is how long to wait after a fetch that went well.
+func (o *feed) rest() time.Duration {
+	every := o.feeds.cfg.Settings().Reconciliation
+	if every.Every == 0 || o.key.Kind == Git && isCommit(o.key.Revision) {
+		return forever
+	}
+	d := every.Every
+	if every.Jitter > 0 {
+		d += rand.N(every.Jitter)
+	}
+	return d
+}
+
+// ErrPending tells that something is being fetched, and that whoever asked is told when it has been.
+var ErrPending = errors.New("it is being fetched")
+
+func (o *feed) fetch(ctx context.Context) (fetched, error) {
+	switch o.key.Kind {
+	case Git:
+		return o.fetchGit(ctx)
+	case Helm:
+		return o.fetchHelm(ctx)
+	case OCI:
+		return o.fetchOCI(ctx)
+	default:
+		return fetched{}, fmt.Errorf("%s: nothing is known of repositories of this kind", o.key.Kind)
+	}
+}

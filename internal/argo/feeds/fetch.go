@@ -1,0 +1,267 @@
+package feeds
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+const ociScheme = "oci://"
+
+func isOCI(address string) bool { return strings.HasPrefix(address, ociScheme) }
+
+var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func isCommit(revision string) bool { return commit.MatchString(revision) }
+
+// isRange tells whether a revision is a range of versions rather than a name.
+func isRange(revision string) bool {
+	if !strings.ContainsAny(revision, "*^~<>=|, ") && !strings.HasSuffix(revision, ".x") {
+		return false
+	}
+	_, err := semver.NewConstraint(revision)
+	return err == nil
+}
+
+// refs are the references that a revision may mean, in the order in which they are tried.
+func refs(revision, tagPrefix string) []source.GitRef {
+	switch {
+	case isCommit(revision):
+		return []source.GitRef{{Commit: revision}}
+	case revision == "HEAD", strings.HasPrefix(revision, "refs/"):
+		return []source.GitRef{{Name: revision}}
+	case isRange(revision):
+		return []source.GitRef{{SemVer: strings.TrimPrefix(revision, tagPrefix)}}
+	default:
+		return []source.GitRef{{Name: "refs/heads/" + revision}, {Name: "refs/tags/" + revision}}
+	}
+}
+
+func (o *feed) fetchGit(ctx context.Context) (fetched, error) {
+	options, err := o.gitOptions()
+	if err != nil {
+		return fetched{}, err
+	}
+	o.mu.Lock()
+	tree := o.state.Tree
+	o.mu.Unlock()
+	var got *source.GitResult
+	for _, ref := range refs(o.key.Revision, o.key.TagPrefix) {
+		options.Ref = ref
+		got, err = source.FetchGit(ctx, options, o.previous, tree)
+		if !errors.Is(err, source.ErrReference) {
+			break
+		}
+	}
+	if errors.Is(err, source.ErrReference) {
+		err = fmt.Errorf("unable to resolve '%s' to a commit SHA: %w", o.key.Revision, err)
+	}
+	if err != nil {
+		return fetched{}, err
+	}
+	if got.Unchanged {
+		return fetched{unchanged: true}, nil
+	}
+	o.previous = got.Revision
+	return fetched{State: State{Revision: shaOf(got.Revision), Tree: got.Tree, Digest: got.Tree.Digest()}}, nil
+}
+
+// shaOf is the commit of a revision that names the reference too.
+func shaOf(revision string) string { return revision[strings.LastIndexByte(revision, ':')+1:] }
+
+// none leaves nothing out of a repository: Argo CD has no file that says what to ignore.
+const none = "# nothing is left out\n"
+
+func (o *feed) gitOptions() (source.GitOptions, error) {
+	f, nothing := o.feeds, none
+	s := f.cfg.Settings()
+	options := source.GitOptions{
+		URL: f.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, Clone: &o.clone, SpillDir: f.cfg.SpillDir,
+		RecurseSubmodules: s.Fetching.GitSubmodules,
+	}
+	if f.cfg.Local != nil {
+		if local, ok := f.cfg.Local(o.key.URL); ok {
+			options.URL, options.Username, options.Password = local.URL, local.Username, local.Password
+			return options, nil
+		}
+	}
+	repo := s.Credentials.For(o.key.URL, o.key.Project)
+	login := repo.Login
+	if login.GCPServiceAccountKey.IsSet() || login.Azure.WorkloadIdentity || login.Azure.ClientSecret.IsSet() {
+		return options, fmt.Errorf("the login of Secret %q is that of a cloud, which is not supported; use a token, a key or a GitHub App", loginSecret(repo))
+	}
+	options.Username, options.Password, options.BearerToken = login.Username.Reveal(), login.Password.Reveal(), login.BearerToken.Reveal()
+	options.ClientCert, options.ClientKey = []byte(login.ClientCertificate.Reveal()), []byte(login.ClientKey.Reveal())
+	options.Identity, options.KnownHosts = []byte(login.SSHPrivateKey.Reveal()), []byte(s.KnownHosts)
+	options.Proxy = repo.Proxy.Reveal()
+	options.CAFile = []byte(certificate(s, o.key.URL))
+	if login.GitHubApp.PrivateKey.IsSet() {
+		options.App = f.app(login.GitHubApp)
+	}
+	return options, nil
+}
+
+// app returns the login of a GitHub App, with the token that it has.
+func (f *Feeds) app(a settings.GitHubApp) *source.App {
+	config := source.AppConfig{
+		ID: fmt.Sprint(a.ID), InstallationID: fmt.Sprint(a.InstallationID), PrivateKey: a.PrivateKey.Reveal(), BaseURL: a.EnterpriseBaseURL,
+	}
+	key := config.ID + "/" + config.InstallationID + "@" + config.BaseURL
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if held := f.apps[key]; held != nil && held.AppConfig == config {
+		return held
+	}
+	f.apps[key] = &source.App{AppConfig: config}
+	return f.apps[key]
+}
+
+func loginSecret(r settings.Repository) string {
+	if r.Template != "" {
+		return r.Template
+	}
+	return r.Secret
+}
+
+// certificate is what is believed of a host beside the system's authorities.
+func certificate(s settings.Settings, address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if pem, ok := s.Certificates[u.Host]; ok {
+		return pem
+	}
+	return s.Certificates[u.Hostname()]
+}
+
+func (o *feed) fetchOCI(ctx context.Context) (fetched, error) {
+	access, err := o.feeds.registryAccess(o.key.URL, o.key.Project)
+	if err != nil {
+		return fetched{}, err
+	}
+	nothing := none
+	options := source.OCIOptions{
+		RegistryAccess: access, URL: o.feeds.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, SpillDir: o.feeds.cfg.SpillDir, Ref: ociRef(o.key.Revision),
+	}
+	o.mu.Lock()
+	tree := o.state.Tree
+	o.mu.Unlock()
+	got, err := source.FetchOCI(ctx, options, o.previous, tree)
+	if err != nil {
+		return fetched{}, err
+	}
+	if got.Unchanged {
+		return fetched{unchanged: true}, nil
+	}
+	o.previous = got.Revision
+	tree = chartRoot(got.Tree)
+	return fetched{State: State{Revision: got.Revision[strings.LastIndexByte(got.Revision, '@')+1:], Tree: tree, Digest: tree.Digest()}}, nil
+}
+
+func ociRef(revision string) source.OCIRef {
+	switch {
+	case strings.HasPrefix(revision, "sha256:"):
+		return source.OCIRef{Digest: revision}
+	case isRange(revision):
+		return source.OCIRef{SemVer: revision}
+	default:
+		return source.OCIRef{Tag: revision}
+	}
+}
+
+// chartRoot takes the one directory off a packed chart, in which its files are.
+func chartRoot(t *source.Tree) *source.Tree {
+	paths := t.Paths()
+	if len(paths) == 0 {
+		return t
+	}
+	dir, _, nested := strings.Cut(paths[0], "/")
+	if _, chart := t.File(dir + "/Chart.yaml"); !nested || !chart {
+		return t
+	}
+	files := make([]*source.File, 0, len(paths))
+	for _, p := range paths {
+		name, inside := strings.CutPrefix(p, dir+"/")
+		file, known := t.File(p)
+		if !inside || !known {
+			return t
+		}
+		data, err := file.Read()
+		if err != nil {
+			return t
+		}
+		files = append(files, source.NewFile(name, file.Mode, data))
+	}
+	out, err := source.NewTree(files)
+	if err != nil {
+		return t
+	}
+	return out
+}
+
+func (o *feed) fetchHelm(ctx context.Context) (fetched, error) {
+	data, version, err := o.feeds.fetchChart(ctx, o.key.URL, o.key.Chart, o.key.Revision, o.key.Project, o.previous)
+	if err != nil {
+		return fetched{}, err
+	}
+	if data == nil {
+		return fetched{unchanged: true}, nil
+	}
+	o.previous = version
+	sum := sha256.Sum256(data)
+	return fetched{State: State{Revision: version, Chart: data, Digest: hex.EncodeToString(sum[:])}}, nil
+}
+
+// fetchChart fetches a chart, nil when it is the previous one.
+func (f *Feeds) fetchChart(ctx context.Context, repo, name, version, project, previous string) (data []byte, resolved string, err error) {
+	access, err := f.registryAccess(repo, project)
+	if err != nil {
+		return nil, "", err
+	}
+	address := repo
+	if !strings.Contains(address, "://") {
+		address = ociScheme + address
+	}
+	got, err := source.FetchChart(ctx, source.ChartOptions{
+		RegistryAccess: access, URL: f.cfg.Rewrites.Apply(address), Chart: name, Version: version, Rewrites: f.cfg.Rewrites,
+	}, previous)
+	if err != nil {
+		if f.cfg.StandIn != nil && ctx.Err() == nil {
+			if data, resolved, ok := f.cfg.StandIn(repo, name, version, err); ok {
+				return data, resolved, nil
+			}
+		}
+		return nil, "", err
+	}
+	if got.Unchanged {
+		return nil, previous, nil
+	}
+	return got.Data, got.Version, nil
+}
+
+func (f *Feeds) registryAccess(address, project string) (source.RegistryAccess, error) {
+	s := f.cfg.Settings()
+	repo := s.Credentials.For(address, project)
+	login := repo.Login
+	if login.GCPServiceAccountKey.IsSet() || login.Azure.WorkloadIdentity {
+		return source.RegistryAccess{}, fmt.Errorf("the login of Secret %q is that of a cloud, which is not supported; use a username and a password", loginSecret(repo))
+	}
+	return source.RegistryAccess{
+		Access: source.Access{
+			Username: login.Username.Reveal(), Password: login.Password.Reveal(), CAFile: []byte(certificate(s, address)),
+			ClientCert: []byte(login.ClientCertificate.Reveal()), ClientKey: []byte(login.ClientKey.Reveal()), Proxy: repo.Proxy.Reveal(),
+		},
+		Insecure: repo.Insecure || repo.PlainHTTP,
+	}, nil
+}

@@ -1,0 +1,207 @@
+package operation
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// The statuses of Argo CD that decide something here.
+const (
+	healthy  = "Healthy"
+	degraded = "Degraded"
+	unknown  = "Unknown"
+)
+
+// look brings a task on by what is live.
+func (o *Operation) look(t *Task, now time.Time, live Live) {
+	switch {
+	case t.State == Deleting && !live.Exists:
+		t.State, t.Message = Pending, ""
+	case t.State == Deleting:
+	case t.Prune:
+		if !live.Exists {
+			t.State, t.Code, t.Message = Done, Pruned, "pruned"
+		}
+	case !live.Exists:
+		t.fail("Resource " + t.ID.String() + " is missing, it might have been deleted")
+	case t.Hook:
+		t.lookHook(live)
+	default:
+		t.lookHealth(now, live)
+	}
+}
+
+func (t *Task) lookHook(live Live) {
+	switch live.Health {
+	case "", healthy:
+		t.State, t.Message = Done, live.Message
+	case degraded, unknown:
+		t.State, t.Message = Failed, orElse(live.Message, "the hook failed")
+	default:
+		t.Message = live.Message
+	}
+}
+
+func (t *Task) lookHealth(now time.Time, live Live) {
+	t.Message = live.Message
+	switch live.Health {
+	case "", healthy:
+		t.State = Done
+	case degraded:
+		if t.was == degraded && now.Before(t.Since.Add(staleness)) {
+			// It was bad before it was written, and may not have been looked at since.
+			return
+		}
+		t.State, t.was = Failed, ""
+		t.Message = orElse(live.Message, "it is degraded")
+	default:
+		t.was = ""
+	}
+}
+
+// Result is what came of writing or deleting the object of a task.
+type Result struct {
+	Err error
+	// Needs is what has to be there first.
+	Needs []engine.Wait
+	// Skipped says why nothing was done, for a prune.
+	Skipped string
+	// Message says what was done.
+	Message string
+	// Health is that which the object had before it was written.
+	Health string
+}
+
+// Applied tells what came of a task of Step.Apply.
+func (o *Operation) Applied(t *Task, now time.Time, r Result) {
+	switch {
+	case r.Err != nil:
+		t.fail(r.Err.Error())
+	case len(r.Needs) > 0:
+		t.Needs = r.Needs
+	default:
+		t.State, t.Code, t.Message, t.Since, t.was, t.Needs = Running, Synced, r.Message, now, r.Health, nil
+	}
+}
+
+// Deleted tells what came of a task of Step.Delete.
+func (o *Operation) Deleted(t *Task, now time.Time, r Result) {
+	switch {
+	case r.Err != nil:
+		t.fail(r.Err.Error())
+	case r.Skipped != "" && t.Confirm:
+		t.State, t.Message, t.Since = Running, r.Skipped, now
+	case r.Skipped != "":
+		t.State, t.Code, t.Message = Done, PruneSkipped, r.Skipped
+	default:
+		t.State, t.Since = Running, now
+	}
+}
+
+// MakeRoom tells that the object of an earlier run of a hook is being deleted.
+func (o *Operation) MakeRoom(t *Task, now time.Time) {
+	t.State, t.Since, t.Message = Deleting, now, "the hook of an earlier sync is being deleted"
+}
+
+// Join tells that the hook of a task runs already, from the same content.
+func (o *Operation) Join(t *Task, now time.Time) {
+	t.State, t.Code, t.Since, t.Message = Running, Synced, now, "joined"
+}
+
+// Retry has what waits for something to be there tried again.
+func (o *Operation) Retry() {
+	for _, t := range o.Tasks {
+		if t.State == Pending {
+			t.Needs = nil
+		}
+		if t.Prune && t.Confirm && t.State == Running {
+			t.State = Pending
+		}
+	}
+}
+
+// linger waits for hooks of a superseded sync, and ends those whose time is over.
+func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step, bool) {
+	var step Step
+	var rest []*Task
+	for _, t := range o.lingering {
+		o.look(t, now, live(t.ID))
+		until := t.deadline()
+		switch {
+		case t.ended():
+			o.notes = append(o.notes, "the superseded hook "+t.ID.String()+" ended")
+			continue
+		case !now.Before(until):
+			t.State, t.Message = Failed, "superseded, and its time was over"
+			o.notes = append(o.notes, t.ID.String()+" was ended: "+t.Message)
+			step.Drop = append(step.Drop, t)
+			continue
+		}
+		rest = append(rest, t)
+		w := t.waits("a hook of the superseded sync still runs")
+		w.Until = until
+		step.Waits = append(step.Waits, w)
+		step.Again = sooner(step.Again, until)
+	}
+	o.lingering = rest
+	if len(step.Drop) > 0 {
+		return step, true
+	}
+	if len(rest) > 0 {
+		step.Message = "waiting for completion of hook " + describe(rest, "hooks") + " of a superseded sync"
+		return step, true
+	}
+	return Step{}, false
+}
+
+// deadline is when a hook of a superseded sync is ended.
+func (t *Task) deadline() time.Time {
+	patience := HookPatience
+	if t.Object != nil {
+		if seconds, found := deadlineOf(t.Object); found {
+			patience = time.Duration(seconds) * time.Second
+		}
+	}
+	return t.Since.Add(patience)
+}
+
+// Supersede has this operation take the place of another one: it joins hooks that run and are the same here, and
+// waits for others.
+func (o *Operation) Supersede(old *Operation) {
+	if old == nil {
+		return
+	}
+	for _, t := range append(old.lingering, old.Tasks...) {
+		if !t.Hook || t.State != Running {
+			continue
+		}
+		if same := o.find(t); same != nil {
+			same.State, same.Code, same.Since, same.Message = Running, Synced, t.Since, "joined"
+			continue
+		}
+		o.lingering = append(o.lingering, t)
+	}
+}
+
+func (o *Operation) find(t *Task) *Task {
+	for _, mine := range o.Tasks {
+		if mine.Hook && mine.ID == t.ID && mine.Phase == t.Phase && mine.Digest == t.Digest {
+			return mine
+		}
+	}
+	return nil
+}
+
+// Notes are things that happened and that nobody asked for.
+func (o *Operation) Notes() []string { return o.notes }
+
+// Failing is why the operation is about to fail, empty while it is not.
+func (o *Operation) Failing() string { return o.failure }
+
+// Fail has the operation fail when what runs has ended.
+func (o *Operation) Fail(why string) {
+	if o.failure == "" {
+		o.failure = why
+	}
+}

@@ -1,0 +1,348 @@
+// Package operation decides what a sync of an Argo CD Application does next: which hooks run, which objects are
+// written or deleted, in which phase and wave, and what is waited for.
+//
+// An Operation is a value that is asked for its next step with what is known of the live objects, and told what came
+// of it. It may be asked at any time and as often as one likes: it holds no timer, and nothing is decided by how often
+// it was asked. The room refuses clients, clocks and goroutines.
+//
+// Where it goes further than Argo CD: a wave advances when its objects are well, without a pause; an object that is
+// refused keeps nobody of its own wave waiting; and a newer sync takes over the hooks of the one that it supersedes.
+package operation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Phase is a part of a sync, or of a deletion.
+type Phase string
+
+// The phases, by Argo CD's names.
+const (
+	PreSync    Phase = "PreSync"
+	Sync       Phase = "Sync"
+	PostSync   Phase = "PostSync"
+	SyncFail   Phase = "SyncFail"
+	PreDelete  Phase = "PreDelete"
+	PostDelete Phase = "PostDelete"
+)
+
+func (p Phase) rank() int {
+	return slices.Index([]Phase{PreDelete, PreSync, Sync, PostSync, PostDelete, SyncFail}, p)
+}
+
+// State is how far a task is.
+type State int
+
+// The states of a task.
+const (
+	// Pending tasks have not begun.
+	Pending State = iota
+	// Deleting hooks of an earlier sync make room.
+	Deleting
+	// Running tasks are written, or being deleted, and have not ended.
+	Running
+	Done
+	Failed
+)
+
+// Task is what a sync does with one object in one phase.
+type Task struct {
+	ID      engine.ObjectID
+	Version string
+	Phase   Phase
+	Wave    int
+	// Hook is set for hooks, with when they are deleted.
+	Hook     bool
+	Policies []DeletePolicy
+	// Prune deletes the object; Confirm waits for a person's word first.
+	Prune, Confirm bool
+	// Object is what is written; nil for Prune.
+	Object *unstructured.Unstructured
+	// Digest tells hooks apart by their content.
+	Digest string
+
+	State State
+	// Code and Message are what came of it, as the status of an Application has them.
+	Code    Code
+	Message string
+	// Since is when the task began to run.
+	Since time.Time
+	// Needs is what has to be there before the object can be written.
+	Needs []engine.Wait
+	// was is the health that the object had when it was written.
+	was string
+}
+
+// Code is what came of an object.
+type Code string
+
+// The codes, by Argo CD's names.
+const (
+	Synced       Code = "Synced"
+	SyncFailed   Code = "SyncFailed"
+	Pruned       Code = "Pruned"
+	PruneSkipped Code = "PruneSkipped"
+)
+
+// Name is how messages call the object of a task: group/kind/name.
+func (t *Task) Name() string {
+	if t.ID.Group == "" {
+		return "/" + t.ID.Kind + "/" + t.ID.Name
+	}
+	return t.ID.Group + "/" + t.ID.Kind + "/" + t.ID.Name
+}
+
+func (t *Task) ended() bool { return t.State == Done || t.State == Failed }
+
+func (t *Task) fail(message string) { t.State, t.Code, t.Message = Failed, SyncFailed, message }
+
+// Live is what is known of an object in the cluster.
+type Live struct {
+	Exists, Deleting bool
+	// Health is a status of Argo CD, empty for an object that has none.
+	Health, Message string
+	// Hook is the digest of the hook that the object was made from, and by which run.
+	Hook, Run string
+}
+
+// Operation is a sync, or a deletion, under way.
+type Operation struct {
+	Tasks []*Task
+	// Run tells this operation from others.
+	Run     string
+	Started time.Time
+	// lingering are hooks of a superseded sync that still run.
+	lingering []*Task
+	// failure is why the operation is about to fail.
+	failure string
+	// refused are things that are said of single objects and fail the operation when it ends.
+	notes []string
+}
+
+// Step is what is to be done next. When nothing is, Waits says why, or the operation has ended.
+type Step struct {
+	// Delete are tasks whose objects are deleted: hooks that make room, and prunes.
+	Delete []*Task
+	// Apply are tasks whose objects are written, in their order.
+	Apply []*Task
+	// Cleanup are hooks that are let go, and deleted when Drop is set for them.
+	Waits   []engine.Wait
+	Again   time.Time
+	Message string
+	// Ended is set at the end; Failed says how.
+	Ended, Failed bool
+	// Drop are hooks that are deleted now that the operation has ended.
+	Drop []*Task
+}
+
+// HookPatience is how long a hook of a superseded sync may go on that names no deadline of its own.
+const HookPatience = 5 * time.Minute
+
+// staleness is how long a status that was bad before an object was written may stay so.
+const staleness = 30 * time.Second
+
+// Next returns the next step, with what is live now.
+func (o *Operation) Next(now time.Time, live func(engine.ObjectID) Live) Step {
+	if step, waits := o.linger(now, live); waits {
+		return step
+	}
+	for _, t := range o.Tasks {
+		if t.State == Running || t.State == Deleting {
+			o.look(t, now, live(t.ID))
+		}
+	}
+	for {
+		group, last := o.group()
+		if group == nil {
+			return o.end(now, live)
+		}
+		if step, acts := o.advance(group, last, now); acts {
+			return step
+		}
+	}
+}
+
+// group returns the tasks of the lowest phase and wave that has not ended, and whether it is the last one.
+// After a failure, only the hooks for that remain.
+func (o *Operation) group() (group []*Task, last bool) {
+	var at *Task
+	for _, t := range o.Tasks {
+		if t.ended() || !o.counts(t) {
+			continue
+		}
+		if at == nil || compareGroup(t, at) < 0 {
+			at = t
+		}
+	}
+	if at == nil {
+		return nil, false
+	}
+	last = true
+	for _, t := range o.Tasks {
+		switch {
+		case !o.counts(t):
+		case compareGroup(t, at) == 0:
+			group = append(group, t)
+		case compareGroup(t, at) > 0:
+			last = false
+		}
+	}
+	return group, last
+}
+
+// counts tells whether a task is one of those that remain: SyncFail hooks when something failed, the others else.
+// What runs already counts to its end.
+func (o *Operation) counts(t *Task) bool {
+	if t.Phase == SyncFail {
+		return o.failure != ""
+	}
+	return o.failure == "" || t.State == Running && t.Hook || t.State == Failed
+}
+
+func compareGroup(a, b *Task) int {
+	if c := a.Phase.rank() - b.Phase.rank(); c != 0 {
+		return c
+	}
+	return a.Wave - b.Wave
+}
+
+// advance acts on a group: it is false when the group has ended by what is known already.
+func (o *Operation) advance(group []*Task, last bool, now time.Time) (Step, bool) {
+	var step Step
+	for _, t := range group {
+		switch {
+		case t.State == Pending && t.Prune:
+			step.Delete = append(step.Delete, t)
+		case t.State == Pending && len(t.Needs) == 0:
+			step.Apply = append(step.Apply, t)
+		}
+	}
+	if len(step.Delete)+len(step.Apply) > 0 {
+		return step, true
+	}
+	step = o.wait(group, last, now)
+	if len(step.Waits) > 0 {
+		return step, true
+	}
+	o.close(group)
+	return Step{}, false
+}
+
+// wait words what a group waits for. Nobody waits for the health of the last one.
+func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
+	var step Step
+	var hooks, healths, deletions, needs []*Task
+	for _, t := range group {
+		switch {
+		case t.ended():
+		case t.State == Pending:
+			needs = append(needs, t)
+			step.Waits = append(step.Waits, t.Needs...)
+		case t.State == Deleting || t.Prune:
+			deletions = append(deletions, t)
+			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "it is being deleted")))
+		case t.Hook:
+			hooks = append(hooks, t)
+			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "the hook has not completed")))
+		case !last:
+			healths = append(healths, t)
+			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "it is not healthy")))
+			if t.was == degraded {
+				step.Again = sooner(step.Again, t.Since.Add(staleness))
+			}
+		}
+	}
+	switch {
+	case len(deletions) > 0:
+		step.Message = "waiting for deletion of " + describe(deletions, "resources")
+	case len(hooks) > 0:
+		step.Message = "waiting for completion of hook " + describe(hooks, "hooks")
+	case len(healths) > 0:
+		step.Message = "waiting for healthy state of " + describe(healths, "resources")
+	case len(needs) > 0:
+		step.Message = "waiting for " + step.Waits[0].String()
+	}
+	return step
+}
+
+func (t *Task) waits(reason string) engine.Wait {
+	return engine.Wait{On: t.ID.String(), Reason: reason, Since: t.Since}
+}
+
+// close ends a group of which nothing is waited for any more, and notes what failed in it.
+func (o *Operation) close(group []*Task) {
+	var failed []string
+	for _, t := range group {
+		if !t.ended() {
+			t.State = Done
+		}
+		if t.State == Failed {
+			failed = append(failed, t.ID.String()+": "+t.Message)
+		}
+	}
+	if len(failed) > 0 && o.failure == "" {
+		o.failure = "one or more objects failed to apply, reason: " + strings.Join(failed, "; ")
+		if slices.ContainsFunc(group, func(t *Task) bool { return t.State == Failed && t.Code == Synced || t.Hook && t.State == Failed }) {
+			o.failure = "one or more synchronization tasks completed unsuccessfully, reason: " + strings.Join(failed, "; ")
+		}
+	}
+}
+
+// end tells how the operation ended.
+func (o *Operation) end(now time.Time, live func(engine.ObjectID) Live) Step {
+	step := Step{Ended: true, Failed: o.failure != "", Message: "successfully synced (all tasks run)"}
+	if step.Failed {
+		step.Message = o.failure
+	}
+	policy := HookSucceeded
+	if step.Failed {
+		policy = HookFailed
+	}
+	for _, t := range o.Tasks {
+		if t.Hook && t.ended() && slices.Contains(t.Policies, policy) && live(t.ID).Exists {
+			step.Drop = append(step.Drop, t)
+		}
+	}
+	return step
+}
+
+// Terminate ends the operation before its time: hooks that run are deleted.
+func (o *Operation) Terminate(message string) Step {
+	step := Step{Ended: true, Failed: true, Message: message}
+	for _, t := range append(slices.Clone(o.Tasks), o.lingering...) {
+		if t.Hook && t.State == Running {
+			t.State, t.Message = Failed, "ended: "+message
+			step.Drop = append(step.Drop, t)
+		}
+	}
+	o.lingering, o.failure = nil, message
+	return step
+}
+
+func describe(tasks []*Task, others string) string {
+	if len(tasks) == 1 {
+		return tasks[0].Name()
+	}
+	return fmt.Sprintf("%s and %d more %s", tasks[0].Name(), len(tasks)-1, others)
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}

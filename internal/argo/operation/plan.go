@@ -1,0 +1,230 @@
+package operation
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Extra is an object that the Application holds and no longer declares.
+type Extra struct {
+	engine.Entry
+	// Wave is that of the live object.
+	Wave int
+	// Last has it deleted after everything else; Confirm after a person's word.
+	Last, Confirm bool
+}
+
+// Request is what a sync is planned from.
+type Request struct {
+	// Objects are declared, complete, and scoped as the cluster has them.
+	Objects []*unstructured.Unstructured
+	// ID is the identity of an object in the cluster of the Application.
+	ID func(*unstructured.Unstructured) engine.Entry
+	// Extra are pruned, the last ones when PruneLast is set.
+	Extra     []Extra
+	PruneLast bool
+	// Selected, when set, says which objects are synced; hooks are not then.
+	Selected func(engine.ObjectID) bool
+	// NoHooks runs none.
+	NoHooks bool
+	// Digest tells hooks apart by their content.
+	Digest func(*unstructured.Unstructured) string
+	// Namespace, when set, is made before everything else.
+	Namespace *unstructured.Unstructured
+	Revision  string
+	Run       string
+	Started   time.Time
+}
+
+// New plans a sync.
+func New(r Request) *Operation {
+	o := &Operation{Run: r.Run, Started: r.Started}
+	if r.Namespace != nil {
+		o.Tasks = append(o.Tasks, r.task(r.Namespace, PreSync, minWave))
+	}
+	for _, u := range r.Objects {
+		o.Tasks = append(o.Tasks, r.tasks(u)...)
+	}
+	o.adjust()
+	o.Tasks = append(o.Tasks, r.prunes(o.Tasks)...)
+	slices.SortStableFunc(o.Tasks, compareTasks)
+	return o
+}
+
+// minWave is before every wave.
+const minWave = -1 << 31
+
+func (r Request) task(u *unstructured.Unstructured, phase Phase, wave int) *Task {
+	e := r.ID(u)
+	return &Task{ID: e.ID, Version: e.Version, Phase: phase, Wave: wave, Object: u}
+}
+
+func (r Request) tasks(u *unstructured.Unstructured) []*Task {
+	hook := HookOf(u)
+	wave := WaveOf(u.GetAnnotations())
+	switch {
+	case hook.Skip:
+		return nil
+	case !hook.Is:
+		t := r.task(u, Sync, wave)
+		if r.Selected != nil && !r.Selected(t.ID) {
+			return nil
+		}
+		return []*Task{t}
+	case r.NoHooks || r.Selected != nil:
+		return nil
+	}
+	var tasks []*Task
+	for _, phase := range hook.Phases {
+		if phase == PreDelete || phase == PostDelete {
+			continue
+		}
+		tasks = append(tasks, r.hook(u, phase, wave, hook))
+	}
+	return tasks
+}
+
+// hook is the task of a hook in one phase. One without a name of its own gets one that no other run has.
+func (r Request) hook(u *unstructured.Unstructured, phase Phase, wave int, hook Hook) *Task {
+	digest := r.Digest(u)
+	if u.GetName() == "" && u.GetGenerateName() != "" {
+		u = u.DeepCopy()
+		revision := r.Revision[max(0, strings.LastIndexByte(r.Revision, ':')+1):]
+		u.SetName(strings.ToLower(fmt.Sprintf("%s%s-%s-%d", u.GetGenerateName(), revision[:min(7, len(revision))], phase, r.Started.Unix())))
+		u.SetGenerateName("")
+	}
+	t := r.task(u, phase, wave)
+	t.Hook, t.Policies, t.Digest = true, hook.Policies, digest
+	return t
+}
+
+// prunes are the tasks that delete what is no longer declared, in the reverse of the waves that they were made in.
+func (r Request) prunes(tasks []*Task) []*Task {
+	waves := map[int]bool{}
+	var extra []Extra
+	for _, e := range r.Extra {
+		if r.Selected != nil && !r.Selected(e.ID) {
+			continue
+		}
+		extra = append(extra, e)
+		waves[e.Wave] = true
+	}
+	sorted := slices.Sorted(maps.Keys(waves))
+	swapped := make(map[int]int, len(sorted))
+	for i, w := range sorted {
+		swapped[w] = sorted[len(sorted)-1-i]
+	}
+	last := 0
+	for _, t := range tasks {
+		if t.Phase == Sync {
+			last = max(last, t.Wave)
+		}
+	}
+	for _, w := range sorted {
+		last = max(last, w)
+	}
+	var prunes []*Task
+	for _, e := range extra {
+		t := &Task{ID: e.ID, Version: e.Version, Phase: Sync, Wave: swapped[e.Wave], Prune: true, Confirm: e.Confirm}
+		if e.Last || r.PruneLast {
+			t.Wave = last + 1
+		}
+		prunes = append(prunes, t)
+	}
+	return prunes
+}
+
+// Removal is what a deletion is planned from.
+type Removal struct {
+	// Hooks may hold hooks for deletions; other objects are passed over.
+	Hooks []*unstructured.Unstructured
+	ID    func(*unstructured.Unstructured) engine.Entry
+	// Held are deleted, in the reverse of their waves.
+	Held    []Extra
+	Digest  func(*unstructured.Unstructured) string
+	Run     string
+	Started time.Time
+}
+
+// Delete plans the deletion of what an Application holds.
+func Delete(r Removal) *Operation {
+	o := &Operation{Run: r.Run, Started: r.Started}
+	request := Request{ID: r.ID, Digest: r.Digest, Run: r.Run, Started: r.Started}
+	for _, u := range r.Hooks {
+		hook := HookOf(u)
+		for _, phase := range hook.Phases {
+			if phase == PreDelete || phase == PostDelete {
+				o.Tasks = append(o.Tasks, request.hook(u, phase, WaveOf(u.GetAnnotations()), hook))
+			}
+		}
+	}
+	for _, e := range r.Held {
+		o.Tasks = append(o.Tasks, &Task{ID: e.ID, Version: e.Version, Phase: Sync, Wave: -e.Wave, Prune: true, Confirm: e.Confirm})
+	}
+	slices.SortStableFunc(o.Tasks, compareTasks)
+	return o
+}
+
+// adjust moves a namespace before the first object in it, and a definition before the first object of its kind: into
+// the phase and the wave of that.
+func (o *Operation) adjust() {
+	slices.SortStableFunc(o.Tasks, compareTasks)
+	for _, t := range o.Tasks {
+		var needs func(*Task) bool
+		switch {
+		case t.ID.Kind == "Namespace" && t.ID.Group == "":
+			needs = func(other *Task) bool { return other.ID.Namespace == t.ID.Name }
+		case t.ID.Kind == "CustomResourceDefinition" && t.Object != nil:
+			group, _, _ := unstructured.NestedString(t.Object.Object, "spec", "group")
+			kind, _, _ := unstructured.NestedString(t.Object.Object, "spec", "names", "kind")
+			needs = func(other *Task) bool { return other.ID.Group == group && other.ID.Kind == kind }
+		default:
+			continue
+		}
+		for _, other := range o.Tasks {
+			if other != t && needs(other) && compareGroup(other, t) < 0 && other.Phase != SyncFail {
+				t.Phase, t.Wave = other.Phase, other.Wave
+			}
+		}
+	}
+}
+
+// kindOrder is the order in which the objects of a wave are written.
+var kindOrder = []string{
+	"Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodSecurityPolicy", "PodDisruptionBudget", "ServiceAccount", "Secret", "SecretList",
+	"ConfigMap", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "CustomResourceDefinition", "ClusterRole", "ClusterRoleList",
+	"ClusterRoleBinding", "ClusterRoleBindingList", "Role", "RoleList", "RoleBinding", "RoleBindingList", "Service", "DaemonSet", "Pod",
+	"ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob", "IngressClass", "Ingress", "APIService",
+}
+
+// KindRank is the place of a kind in the order of a wave; kinds that are not named come last.
+func KindRank(kind string) int {
+	if at := slices.Index(kindOrder, kind); at >= 0 {
+		return at
+	}
+	return len(kindOrder)
+}
+
+func compareTasks(a, b *Task) int {
+	return cmp.Or(compareGroup(a, b), cmp.Compare(KindRank(a.ID.Kind), KindRank(b.ID.Kind)), a.ID.Compare(b.ID))
+}
+
+// Batches cuts tasks into those that are written at a time: of the same kind.
+func Batches(tasks []*Task) [][]*Task {
+	var batches [][]*Task
+	for i, t := range tasks {
+		if i == 0 || t.ID.Kind != tasks[i-1].ID.Kind {
+			batches = append(batches, nil)
+		}
+		batches[len(batches)-1] = append(batches[len(batches)-1], t)
+	}
+	return batches
+}
