@@ -31,8 +31,9 @@ type Comparison struct {
 	// Manager is the field manager of the dry run. With it, only fields count that it has, or had: the rest of what a dry
 	// run changes comes from webhooks that change something at every write. Without it, all fields count.
 	Manager string
-	// QuantityFields are further fields with quantities, with a dot between their parts, such as "spec.memory".
-	QuantityFields []string
+	// KnownTypes are fields of a custom kind that hold quantities or durations, as KnownTypes gives them. A dry run needs
+	// none of them.
+	KnownTypes []settings.KnownTypeField
 }
 
 // Compare is where an object differs from its source, in the order of the fields. Predicted is what a dry run of the
@@ -61,7 +62,7 @@ func (c Comparison) Compare(ctx context.Context, desired, predicted, live *unstr
 	all := managed(live).Union(managed(predicted))
 	left, right := c.clean(without(wanted, ofWanted)), c.clean(without(live, ofLive))
 	if predicted == nil {
-		s := structure{quantities: c.QuantityFields, secret: isSecret(desired)}
+		s := structure{known: c.KnownTypes, secret: isSecret(desired)}
 		s.walk(left, right, place{all: all})
 		return s.found, err
 	}

@@ -60,18 +60,35 @@ spec: {replicas: 1}
 		"StatusOfCRDs": {"", "status: {a: 1}", "status: {a: 2}", Comparison{Settings: settings.Compare{IgnoreStatus: settings.IgnoreStatusOfDefinitions}}, nil, []string{"/status/a"}},
 		"StatusToo":    {"", "status: {a: 1}", "status: {a: 2}", Comparison{Settings: settings.Compare{IgnoreStatus: settings.IgnoreStatusOfNone}}, nil, []string{"/status/a"}},
 		"Ignored":      {"", "spec: {replicas: 1, paused: true}", "spec: {replicas: 2}", Comparison{}, items{{Group: "apps", Kind: "Deployment", JSONPointers: []string{"/spec/replicas"}}}, []string{"/spec/paused"}},
-		"IgnoredElement": {"whole elements may differ", "spec: {l: [{a: x}, {a: y, v: 1}]}", "spec: {l: [{a: y, v: 1}]}", Comparison{},
-			items{{Group: "apps", Kind: "Deployment", JQPathExpressions: []string{`.spec.l[] | select(.a == "x")`}}}, nil},
-		"IgnoredManager": {"", "spec: {replicas: 1, injected: 1}", managedByUs + "spec: {replicas: 2, injected: 2}", Comparison{},
-			items{{Group: "*", Kind: "*", ManagedFieldsManagers: []string{"injector"}}}, []string{"/spec/replicas"}},
-		"KeyedList": {"elements are known by their keys", "spec: {containers: [{name: new, image: a}, {name: web, image: b}]}",
-			managedByUs + "spec: {containers: [{name: web, image: c}, {name: sidecar, image: d}]}", Comparison{}, nil,
-			[]string{"/spec/containers/0", "/spec/containers/1/image", "-/spec/containers/1"}},
+		"IgnoredElement": {
+			"whole elements may differ", "spec: {l: [{a: x}, {a: y, v: 1}]}", "spec: {l: [{a: y, v: 1}]}",
+			Comparison{},
+			items{{Group: "apps", Kind: "Deployment", JQPathExpressions: []string{`.spec.l[] | select(.a == "x")`}}},
+			nil,
+		},
+		"IgnoredManager": {
+			"", "spec: {replicas: 1, injected: 1}", managedByUs + "spec: {replicas: 2, injected: 2}",
+			Comparison{},
+			items{{Group: "*", Kind: "*", ManagedFieldsManagers: []string{"injector"}}},
+			[]string{"/spec/replicas"},
+		},
+		"KeyedList": {
+			"elements are known by their keys", "spec: {containers: [{name: new, image: a}, {name: web, image: b}]}",
+			managedByUs + "spec: {containers: [{name: web, image: c}, {name: sidecar, image: d}]}",
+			Comparison{},
+			nil,
+			[]string{"/spec/containers/0", "/spec/containers/1/image", "-/spec/containers/1"},
+		},
 		"Order":         {"", "spec: {containers: [{name: a}, {name: web}]}", managedByUs + "spec: {containers: [{name: web}, {name: a}]}", Comparison{}, nil, []string{"/spec/containers"}},
 		"AtomicList":    {"", "spec: {routes: [1, 2]}", managedByUs + "spec: {routes: [1]}", Comparison{}, nil, []string{"/spec/routes"}},
 		"AtomicElement": {"", "spec: {routes: [{a: 1}]}", managedByUs + "spec: {routes: [{a: 2}]}", Comparison{Manager: "argocd-controller"}, nil, []string{"/spec/routes/0/a"}},
-		"Webhook": {"what a webhook changes at every write is none of ours", "spec: {replicas: 1, injected: 7, containers: [{name: web, image: a}, {name: sidecar, image: x}]}\n",
-			managedByUs + "  labels: {a: b}\nspec: {replicas: 1, injected: 8, containers: [{name: web, image: a}, {name: sidecar, image: y}]}", Comparison{Manager: "argocd-controller"}, nil, []string{"-/metadata/labels"}},
+		"Webhook": {
+			"what a webhook changes at every write is none of ours", "spec: {replicas: 1, injected: 7, containers: [{name: web, image: a}, {name: sidecar, image: x}]}\n",
+			managedByUs + "  labels: {a: b}\nspec: {replicas: 1, injected: 8, containers: [{name: web, image: a}, {name: sidecar, image: y}]}",
+			Comparison{Manager: "argocd-controller"},
+			nil,
+			[]string{"-/metadata/labels"},
+		},
 		"WebhookCounts": {"", "spec: {injected: 7}", managedByUs + "spec: {injected: 8}", Comparison{}, nil, []string{"/spec/injected"}},
 		"WebhookLabel":  {"a label beside ours is none of ours", "  labels: {a: b, t: '1'}", managedByUs + "  labels: {a: b, t: '2'}", Comparison{Manager: "argocd-controller"}, nil, nil},
 		"OursGoes":      {"what we had goes with the source", "spec: {replicas: 1}", managedByUs + "spec: {replicas: 1, old: 1}", Comparison{Manager: "argocd-controller"}, nil, []string{"-/spec/old"}},
@@ -109,7 +126,8 @@ func TestCompareStructure(t *testing.T) {
 		"Empty":         {"the API server drops what is empty", deployment + ", annotations: null, creationTimestamp: null}, spec: {a: {}, b: [], c: null, d: {e: {}}}}", deployment + "}}", nil},
 		"Quantity":      {"", deployment + "}, spec: {resources: {limits: {cpu: 0.5, memory: 1024Mi}, requests: {cpu: 1}}}}", deployment + "}, spec: {resources: {limits: {cpu: 500m, memory: 1Gi}, requests: {cpu: '1'}}}}", nil},
 		"OtherQuantity": {"", deployment + "}, spec: {resources: {limits: {cpu: 600m}}}}", deployment + "}, spec: {resources: {limits: {cpu: 500m}}}}", []string{"/spec/resources/limits/cpu"}},
-		"OwnQuantity":   {"", deployment + "}, spec: {memory: 1024Mi}}", deployment + "}, spec: {memory: 1Gi}}", nil},
+		"OwnQuantity":   {"", deployment + "}, spec: {memory: 1024Mi, after: 1h}}", deployment + "}, spec: {memory: 1Gi, after: 60m0s}}", nil},
+		"NotKnown":      {"", deployment + "}, spec: {size: 1024Mi, after: 1h}}", deployment + "}, spec: {size: 1Gi, after: 61m}}", []string{"/spec/after", "/spec/size"}},
 		"NoQuantity":    {"texts of users are texts", "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {limits: 1024Mi}}", "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {limits: 1Gi}}", []string{"/data/limits"}},
 		"ShortList":     {"", deployment + "}, spec: {args: [a]}}", deployment + "}, spec: {args: [a, b]}}", []string{"/spec/args"}},
 		"Element":       {"", deployment + "}, spec: {args: [a, c]}}", deployment + "}, spec: {args: [a, b]}}", []string{"/spec/args/1"}},
@@ -118,8 +136,10 @@ func TestCompareStructure(t *testing.T) {
 		"StringWins":    {"", "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: eA==}, stringData: {a: hello}}", "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: eA==}}", []string{"/data/a"}},
 		"BrokenLines":   {"", "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: \"aGVs\\nbG8=\\n\"}}", "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: aGVsbG8=}}", nil},
 		"NoBase64":      {"", "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: '%'}}", "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: aGVsbG8=}}", []string{"/data/a"}},
-		"Aggregated": {"", "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: [{verbs: [get]}]}",
-			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: [{verbs: [list]}, {verbs: [get]}]}", nil},
+		"Aggregated": {
+			"", "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: [{verbs: [get]}]}",
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: [{verbs: [list]}, {verbs: [get]}]}", nil,
+		},
 		"Ignored": {"", deployment + "}, spec: {ignored: 1}}", deployment + "}, spec: {ignored: 2}}", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +148,10 @@ func TestCompareStructure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := Comparison{Settings: settings.Compare{IgnoreAggregatedRoles: true}, Rules: rules.For(desired), QuantityFields: []string{"spec.memory"}}
+			known := map[string]settings.Customization{"apps/Deployment": {KnownTypeFields: []settings.KnownTypeField{
+				{Field: "spec.memory", Type: "core/Quantity"}, {Field: "spec.after", Type: "meta/v1/Duration"},
+			}}}
+			c := Comparison{Settings: settings.Compare{IgnoreAggregatedRoles: true}, Rules: rules.For(desired), KnownTypes: KnownTypes(known, desired)}
 			found, err := c.Compare(t.Context(), desired, nil, live)
 			if diff := cmp.Diff(tc.want, listed(found)); diff != "" || err != nil {
 				t.Errorf("%s: %s %v", tc.reason, diff, err)

@@ -63,7 +63,7 @@ func (r ObjectRules) Ignored(ctx context.Context, desired, live *unstructured.Un
 
 // firstOf is one of the errors that an expression gave for two objects.
 func firstOf(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it is what was joined just before
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()[0]
 	}
 	return err

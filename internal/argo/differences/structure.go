@@ -6,17 +6,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
 // structure looks for the fields of a desired object in a live one. What the live one has beside them is no difference:
 // without a dry run nobody knows whether it is a default.
 type structure struct {
-	quantities []string
-	secret     bool
-	found      []Difference
+	known  []settings.KnownTypeField
+	secret bool
+	found  []Difference
 }
 
 func (s *structure) note(p place) { s.found = append(s.found, Difference{Path: p.path}) }
@@ -71,10 +74,30 @@ func (s *structure) same(desired, live any, p place) bool {
 		return true
 	case s.secret && len(p.path) == 2 && p.path[0] == "data":
 		return sameBytes(desired, live)
-	case s.quantity(p.path):
+	}
+	switch s.typeOf(p.path) {
+	case quantityType:
 		return sameQuantity(desired, live)
+	case durationType:
+		return sameDuration(desired, live)
 	}
 	return false
+}
+
+// The types of fields whose texts may differ and mean the same, as upstream's settings name them.
+const (
+	quantityType = "core/Quantity"
+	durationType = "meta/v1/Duration"
+)
+
+// KnownTypes are the fields that resource.customizations.knownTypeFields names for the kind of an object.
+func KnownTypes(customizations map[string]settings.Customization, u *unstructured.Unstructured) []settings.KnownTypeField {
+	kind := u.GroupVersionKind()
+	key := kind.Kind
+	if kind.Group != "" {
+		key = kind.Group + "/" + kind.Kind
+	}
+	return customizations[key].KnownTypeFields
 }
 
 // empty is true for what the API server drops.
@@ -95,23 +118,34 @@ func empty(value any) bool {
 	return false
 }
 
-// quantity is true for fields that hold quantities by their names. Data of users, such as that of a ConfigMap, never do.
-func (s *structure) quantity(path []string) bool {
-	if len(path) == 0 || path[0] != "spec" {
-		return false
-	}
-	if slices.Contains(s.quantities, strings.Join(path, ".")) {
-		return true
-	}
-	if last := path[len(path)-1]; last == "sizeLimit" || last == "divisor" {
-		return true
-	}
-	for _, name := range []string{"limits", "requests", "capacity", "hard", "overhead", "min", "max", "default", "defaultRequest", "minAllowed", "maxAllowed"} {
-		if len(path) > 1 && path[len(path)-2] == name {
-			return true
+// typeOf is the type of a field: what the settings say, or a quantity where fields of its name hold one in all kinds.
+// Data of users, such as that of a ConfigMap, has none.
+func (s *structure) typeOf(path []string) string {
+	for _, k := range s.known {
+		if k.Field == strings.Join(path, ".") {
+			return k.Type
 		}
 	}
-	return false
+	if len(path) < 2 || path[0] != "spec" {
+		return ""
+	}
+	if last := path[len(path)-1]; last == "sizeLimit" || last == "divisor" {
+		return quantityType
+	}
+	switch path[len(path)-2] {
+	case "limits", "requests", "capacity", "hard", "overhead", "min", "max", "default", "defaultRequest", "minAllowed", "maxAllowed":
+		return quantityType
+	}
+	return ""
+}
+
+func sameDuration(a, b any) bool {
+	first, err := time.ParseDuration(fmt.Sprint(a))
+	if err != nil {
+		return false
+	}
+	second, err := time.ParseDuration(fmt.Sprint(b))
+	return err == nil && first == second
 }
 
 func sameQuantity(a, b any) bool {

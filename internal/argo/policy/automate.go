@@ -138,10 +138,14 @@ func attempt(f AutoFacts) AutoDecision {
 }
 
 // attempted is true where the last operation had the same revisions and sources, and the same inputs. An operation
-// that ended before it had a result counts as one that did.
+// that ended before it had a result counts as one that did. Unlike upstream, a dry run is no attempt, and neither is a
+// sync of some objects that a person asked for: the rest would wait for the next commit.
 func attempted(f AutoFacts) bool {
 	state := f.App.Status.OperationState
 	if state == nil || f.Inputs != "" && f.Attempted != "" && f.Inputs != f.Attempted {
+		return false
+	}
+	if last := state.Operation; last.Sync != nil && (last.Sync.DryRun || len(last.Sync.Resources) > 0 && !last.InitiatedBy.Automated) {
 		return false
 	}
 	result := state.SyncResult

@@ -63,34 +63,46 @@ func TestAutomate(t *testing.T) {
 		condition string
 		again     time.Duration
 	}{
-		"NoPolicy":         {"", func(f *AutoFacts) { f.App.Spec.SyncPolicy = nil }, false, "not automated", "", 0},
-		"Manual":           {"", func(f *AutoFacts) { f.App.Spec.SyncPolicy.Automated = nil }, false, "not automated", "", 0},
-		"Disabled":         {"", func(f *AutoFacts) { f.automated().Enabled = ptr.To(false) }, false, "not automated", "", 0},
-		"Enabled":          {"", func(f *AutoFacts) { f.automated().Enabled = ptr.To(true) }, true, "", "", 0},
-		"Operation":        {"", func(f *AutoFacts) { f.App.Operation = &v1alpha1.Operation{} }, false, "another operation is in progress", "", 0},
-		"Running":          {"an operation may have begun that is no longer asked for", func(f *AutoFacts) { f.after(v1alpha1.OperationRunning, "r1", 0) }, false, "another operation is in progress", "", 0},
-		"Deleting":         {"", func(f *AutoFacts) { f.App.DeletionTimestamp = &metav1.Time{Time: noon} }, false, "deletion in progress", "", 0},
-		"Synced":           {"", func(f *AutoFacts) { f.Sync.Status = v1alpha1.SyncStatusCodeSynced }, false, "application status is Synced", "", 0},
-		"Unknown":          {"", func(f *AutoFacts) { f.Sync.Status = v1alpha1.SyncStatusCodeUnknown }, false, "application status is Unknown", "", 0},
-		"OnlyPrune":        {"", func(f *AutoFacts) { f.Resources[0].RequiresPruning = true }, false, "need to prune extra resources only but automated prune is disabled", "", 0},
-		"Prune":            {"", func(f *AutoFacts) { f.Resources[0].RequiresPruning, f.automated().Prune = true, ptr.To(true) }, true, "", "", 0},
-		"OnlyHook":         {"a hook that was edited is no pruning", func(f *AutoFacts) { f.Resources[0].Hook = true }, true, "", "", 0},
-		"Wipe":             {"", wipe, false, "everything would be pruned", "Skipping sync attempt to [r2]: auto-sync will wipe out all resources", 0},
-		"WipeBesideHook":   {"hooks do not count", func(f *AutoFacts) { wipe(f); f.Resources[1] = v1alpha1.ResourceStatus{Hook: true} }, false, "everything would be pruned", "Skipping sync attempt to [r2]: auto-sync will wipe out all resources", 0},
-		"AllowEmpty":       {"", func(f *AutoFacts) { wipe(f); f.automated().AllowEmpty = ptr.To(true) }, true, "", "", 0},
-		"Pinned":           {"", func(f *AutoFacts) { f.Pin = Pin{"r0", noon.Add(time.Hour)} }, false, "pinned to r0", "", time.Hour},
-		"PinOver":          {"", func(f *AutoFacts) { f.Pin = Pin{"r0", noon} }, true, "", "", 0},
-		"Window":           {"", func(f *AutoFacts) { f.Windows = Verdict{broken: true, Why: "blocked", Next: noon.Add(time.Minute)} }, false, "blocked", "", time.Minute},
-		"NewRevision":      {"what failed at another revision says nothing", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r1", 0) }, true, "", "", 0},
-		"SameContent":      {"a commit beside the Application is none", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r1", 0); f.SameContent = true }, false, "most recent sync already to [r2]", "", 0},
-		"NewSource":        {"", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r2", 0).SyncResult.Source.Path = "old" }, true, "", "", 0},
-		"Attempted":        {"", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r2", 0) }, false, "most recent sync already to [r2]", "", 0},
+		"NoPolicy":       {"", func(f *AutoFacts) { f.App.Spec.SyncPolicy = nil }, false, "not automated", "", 0},
+		"Manual":         {"", func(f *AutoFacts) { f.App.Spec.SyncPolicy.Automated = nil }, false, "not automated", "", 0},
+		"Disabled":       {"", func(f *AutoFacts) { f.automated().Enabled = ptr.To(false) }, false, "not automated", "", 0},
+		"Enabled":        {"", func(f *AutoFacts) { f.automated().Enabled = ptr.To(true) }, true, "", "", 0},
+		"Operation":      {"", func(f *AutoFacts) { f.App.Operation = &v1alpha1.Operation{} }, false, "another operation is in progress", "", 0},
+		"Running":        {"an operation may have begun that is no longer asked for", func(f *AutoFacts) { f.after(v1alpha1.OperationRunning, "r1", 0) }, false, "another operation is in progress", "", 0},
+		"Deleting":       {"", func(f *AutoFacts) { f.App.DeletionTimestamp = &metav1.Time{Time: noon} }, false, "deletion in progress", "", 0},
+		"Synced":         {"", func(f *AutoFacts) { f.Sync.Status = v1alpha1.SyncStatusCodeSynced }, false, "application status is Synced", "", 0},
+		"Unknown":        {"", func(f *AutoFacts) { f.Sync.Status = v1alpha1.SyncStatusCodeUnknown }, false, "application status is Unknown", "", 0},
+		"OnlyPrune":      {"", func(f *AutoFacts) { f.Resources[0].RequiresPruning = true }, false, "need to prune extra resources only but automated prune is disabled", "", 0},
+		"Prune":          {"", func(f *AutoFacts) { f.Resources[0].RequiresPruning, f.automated().Prune = true, ptr.To(true) }, true, "", "", 0},
+		"OnlyHook":       {"a hook that was edited is no pruning", func(f *AutoFacts) { f.Resources[0].Hook = true }, true, "", "", 0},
+		"Wipe":           {"", wipe, false, "everything would be pruned", "Skipping sync attempt to [r2]: auto-sync will wipe out all resources", 0},
+		"WipeBesideHook": {"hooks do not count", func(f *AutoFacts) { wipe(f); f.Resources[1] = v1alpha1.ResourceStatus{Hook: true} }, false, "everything would be pruned", "Skipping sync attempt to [r2]: auto-sync will wipe out all resources", 0},
+		"AllowEmpty":     {"", func(f *AutoFacts) { wipe(f); f.automated().AllowEmpty = ptr.To(true) }, true, "", "", 0},
+		"Pinned":         {"", func(f *AutoFacts) { f.Pin = Pin{"r0", noon.Add(time.Hour)} }, false, "pinned to r0", "", time.Hour},
+		"PinOver":        {"", func(f *AutoFacts) { f.Pin = Pin{"r0", noon} }, true, "", "", 0},
+		"Window":         {"", func(f *AutoFacts) { f.Windows = Verdict{broken: true, Why: "blocked", Next: noon.Add(time.Minute)} }, false, "blocked", "", time.Minute},
+		"NewRevision":    {"what failed at another revision says nothing", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r1", 0) }, true, "", "", 0},
+		"SameContent":    {"a commit beside the Application is none", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r1", 0); f.SameContent = true }, false, "most recent sync already to [r2]", "", 0},
+		"NewSource":      {"", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r2", 0).SyncResult.Source.Path = "old" }, true, "", "", 0},
+		"Attempted":      {"", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r2", 0) }, false, "most recent sync already to [r2]", "", 0},
+		"DryRun": {"", func(f *AutoFacts) {
+			f.after(v1alpha1.OperationSucceeded, "r2", 0).Operation.Sync = &v1alpha1.SyncOperation{DryRun: true}
+		}, true, "", "", 0},
+		"Partial": {"a person synced one object", func(f *AutoFacts) {
+			f.after(v1alpha1.OperationSucceeded, "r2", 0).Operation.Sync = &v1alpha1.SyncOperation{Resources: []v1alpha1.SyncOperationResource{{Kind: "Service"}}}
+		}, true, "", "", 0},
+		"Healed": {"what the engine corrected was an attempt", func(f *AutoFacts) {
+			state := f.after(v1alpha1.OperationSucceeded, "r2", 0)
+			state.Operation = v1alpha1.Operation{InitiatedBy: v1alpha1.OperationInitiator{Automated: true}, Sync: &v1alpha1.SyncOperation{Resources: []v1alpha1.SyncOperationResource{{Kind: "Service"}}}}
+		}, false, "most recent sync already to [r2]", "", 0},
 		"Failed":           {"", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r2", time.Minute) }, false, "the last attempt failed", "Failed last sync attempt to [r2]: it broke", 2 * time.Minute},
 		"FailedLongAgo":    {"", func(f *AutoFacts) { f.after(v1alpha1.OperationError, "r2", 3*time.Minute) }, true, "", "Failed last sync attempt to [r2]: it broke", 0},
 		"FailedNewInputs":  {"", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r2", 0); f.Inputs, f.Attempted = "b", "a" }, true, "", "", 0},
 		"FailedSameInputs": {"", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r2", 0); f.Inputs, f.Attempted = "a", "a" }, false, "the last attempt failed", "Failed last sync attempt to [r2]: it broke", 3 * time.Minute},
 		"FailedNoResult":   {"an operation without result is as one that had the revision", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r1", 0).SyncResult = nil }, false, "the last attempt failed", "Failed last sync attempt to []: it broke", 3 * time.Minute},
-		"Terminated":       {"what a person ended stays so", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r2", time.Hour).Message = "Operation terminated" }, false, "the last attempt was terminated", "Failed last sync attempt to [r2]: Operation terminated", 0},
+		"Terminated": {"what a person ended stays so", func(f *AutoFacts) {
+			f.after(v1alpha1.OperationFailed, "r2", time.Hour).Message = "Operation terminated"
+		}, false, "the last attempt was terminated", "Failed last sync attempt to [r2]: Operation terminated", 0},
 		"BadRetry": {"", func(f *AutoFacts) {
 			f.after(v1alpha1.OperationFailed, "r2", time.Hour)
 			f.App.Spec.SyncPolicy.Retry = &v1alpha1.RetryStrategy{Backoff: &v1alpha1.Backoff{MaxDuration: "soon"}}

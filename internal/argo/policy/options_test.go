@@ -33,9 +33,11 @@ func TestOptionsOf(t *testing.T) {
 			},
 			OutOfSyncOnly: true, CreateNamespace: true, FailOnShared: true, RespectIgnored: true, Propagation: metav1.DeletePropagationOrphan,
 		}},
-		"Off":      {"", []string{"ServerSideApply=false", "Replace=false"}, nil, defaults(func(o *Options) { o.Objects.ServerSideSaid = true })},
-		"Last":     {"", []string{"Replace=true", " Replace=false "}, nil, defaults(func(*Options) {})},
-		"Unknown":  {"", []string{"Replace=yes", "ServerSideDiff=true", "PrunePropagationPolicy=slow", "Prune", "", "createNamespace=true"}, nil, defaults(func(o *Options) { o.Unknown = []string{"Replace=yes", "ServerSideDiff=true", "PrunePropagationPolicy=slow", "Prune", "createNamespace=true"} })},
+		"Off":  {"", []string{"ServerSideApply=false", "Replace=false"}, nil, defaults(func(o *Options) { o.Objects.ServerSideSaid = true })},
+		"Last": {"", []string{"Replace=true", " Replace=false "}, nil, defaults(func(*Options) {})},
+		"Unknown": {"", []string{"Replace=yes", "ServerSideDiff=true", "PrunePropagationPolicy=slow", "Prune", "", "createNamespace=true"}, nil, defaults(func(o *Options) {
+			o.Unknown = []string{"Replace=yes", "ServerSideDiff=true", "PrunePropagationPolicy=slow", "Prune", "createNamespace=true"}
+		})},
 		"Operat.":  {"what a person lists takes the place of the rest", []string{"Replace=true"}, &v1alpha1.SyncOperation{SyncOptions: []string{"CreateNamespace=true"}}, defaults(func(o *Options) { o.CreateNamespace = true })},
 		"NoneOfOp": {"", []string{"CreateNamespace=true"}, &v1alpha1.SyncOperation{}, defaults(func(o *Options) { o.CreateNamespace = true })},
 		"Forced":   {"", nil, &v1alpha1.SyncOperation{SyncStrategy: &v1alpha1.SyncStrategy{Hook: &v1alpha1.SyncStrategyHook{Force: true}}}, defaults(func(o *Options) { o.Objects.Force = true })},

@@ -215,7 +215,9 @@ func TestEffective(t *testing.T) {
 		return nil
 	}
 	own := &v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{"tier": "one"}}, Spec: v1alpha1.AppProjectSpec{SourceRepos: []string{"*"}}}
-	labelled := func(value string) metav1.LabelSelector { return metav1.LabelSelector{MatchLabels: map[string]string{"tier": value}} }
+	labelled := func(value string) metav1.LabelSelector {
+		return metav1.LabelSelector{MatchLabels: map[string]string{"tier": value}}
+	}
 
 	p, err := Effective(own, []settings.GlobalProject{
 		{ProjectName: "global", LabelSelector: labelled("one")},
@@ -258,8 +260,11 @@ func TestIgnoresOrphan(t *testing.T) {
 	}}})
 	for want, objects := range map[bool][]Object{
 		true: {
-			{Kind: "ConfigMap", Namespace: "a", Name: "kube-root-ca.crt"}, {Kind: "ServiceAccount", Namespace: "a", Name: "default"},
-			{Kind: "Service", Namespace: "default", Name: "kubernetes"}, {Kind: "Secret", Name: "sh.helm.release.v1"}, {Group: "cilium.io", Kind: "CiliumEndpoint"},
+			{Kind: "ConfigMap", Namespace: "a", Name: "kube-root-ca.crt"},
+			{Kind: "ServiceAccount", Namespace: "a", Name: "default"},
+			{Kind: "Service", Namespace: "default", Name: "kubernetes"},
+			{Kind: "Secret", Name: "sh.helm.release.v1"},
+			{Group: "cilium.io", Kind: "CiliumEndpoint"},
 		},
 		false: {{Kind: "Service", Namespace: "a", Name: "kubernetes"}, {Kind: "Secret", Name: "other"}, {Group: "apps", Kind: "Secret", Name: "sh.helm.a"}},
 	} {

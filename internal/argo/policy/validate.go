@@ -38,7 +38,7 @@ func Validate(app *v1alpha1.Application, project *Project, s settings.Settings, 
 func conditions(errs ...error) []v1alpha1.ApplicationCondition {
 	var all []v1alpha1.ApplicationCondition
 	for _, err := range errs {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // what was joined here becomes one condition each
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
 			all = append(all, conditions(joined.Unwrap()...)...)
 			continue
 		}

@@ -21,20 +21,24 @@ func TestValidate(t *testing.T) {
 		change  func(*app)
 		want    []string
 	}{
-		"Good":       {"", all, func(*app) {}, nil},
-		"ByName":     {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "in-cluster"} }, nil},
-		"NoSource":   {"", all, func(a *app) { a.Spec.Source = nil }, []string{"spec.source.repoURL and either spec.source.path or spec.source.chart are required"}},
-		"NoRepo":     {"", all, func(a *app) { a.Spec.Source.RepoURL = "" }, []string{"spec.source.repoURL and either spec.source.path or spec.source.chart are required"}},
-		"NoPath":     {"", all, func(a *app) { a.Spec.Source.Path = "" }, []string{"spec.source.repoURL and either spec.source.path or spec.source.chart are required"}},
-		"NoVersion":  {"", all, func(a *app) { a.Spec.Source.Chart = "redis" }, []string{"spec.source.targetRevision is required if the manifest source is a helm chart"}},
-		"SecondBad":  {"", all, func(a *app) { a.Spec.Sources = []v1alpha1.ApplicationSource{{RepoURL: "https://a", Ref: "v"}, {RepoURL: "https://u:pw@b"}} }, []string{"spec.source.repoURL and either source.path, source.chart, or source.ref are required for source spec.sources[1] https://b"}},
-		"NoPlace":    {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{} }, []string{"Destination server missing from app spec: spec.destination names neither a server nor a cluster"}},
-		"TwoPlaces":  {"", all, func(a *app) { a.Spec.Destination.Name = "prod" }, []string{"application destination can't have both name and server defined: prod https://prod"}},
-		"NoName":     {"a name that is not known is never the host", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "prd"} }, []string{"there are no clusters with this name: prd"}},
-		"TwoOfName":  {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "twin"} }, []string{`error getting cluster by name "twin": there are 2 clusters named "twin"`}},
-		"NoServer":   {"", all, func(a *app) { a.Spec.Destination.Server = "https://gone" }, []string{`error getting cluster by server "https://gone": there is no cluster with server "https://gone"`}},
-		"Elsewhere":  {"", all, func(a *app) { a.Namespace = "team" }, []string{"application 'web' in namespace 'team' is not permitted to use project 'p'"}},
-		"BadRetries": {"", all, func(a *app) { a.Spec.SyncPolicy = &v1alpha1.SyncPolicy{Retry: &v1alpha1.RetryStrategy{Backoff: &v1alpha1.Backoff{Duration: "x"}}} }, []string{`spec.syncPolicy.retry.backoff.duration: unable to parse "x" as a duration; give seconds, or a duration such as 2m`}},
+		"Good":      {"", all, func(*app) {}, nil},
+		"ByName":    {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "in-cluster"} }, nil},
+		"NoSource":  {"", all, func(a *app) { a.Spec.Source = nil }, []string{"spec.source.repoURL and either spec.source.path or spec.source.chart are required"}},
+		"NoRepo":    {"", all, func(a *app) { a.Spec.Source.RepoURL = "" }, []string{"spec.source.repoURL and either spec.source.path or spec.source.chart are required"}},
+		"NoPath":    {"", all, func(a *app) { a.Spec.Source.Path = "" }, []string{"spec.source.repoURL and either spec.source.path or spec.source.chart are required"}},
+		"NoVersion": {"", all, func(a *app) { a.Spec.Source.Chart = "redis" }, []string{"spec.source.targetRevision is required if the manifest source is a helm chart"}},
+		"SecondBad": {"", all, func(a *app) {
+			a.Spec.Sources = []v1alpha1.ApplicationSource{{RepoURL: "https://a", Ref: "v"}, {RepoURL: "https://u:pw@b"}}
+		}, []string{"spec.source.repoURL and either source.path, source.chart, or source.ref are required for source spec.sources[1] https://b"}},
+		"NoPlace":   {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{} }, []string{"Destination server missing from app spec: spec.destination names neither a server nor a cluster"}},
+		"TwoPlaces": {"", all, func(a *app) { a.Spec.Destination.Name = "prod" }, []string{"application destination can't have both name and server defined: prod https://prod"}},
+		"NoName":    {"a name that is not known is never the host", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "prd"} }, []string{"there are no clusters with this name: prd"}},
+		"TwoOfName": {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "twin"} }, []string{`error getting cluster by name "twin": there are 2 clusters named "twin"`}},
+		"NoServer":  {"", all, func(a *app) { a.Spec.Destination.Server = "https://gone" }, []string{`error getting cluster by server "https://gone": there is no cluster with server "https://gone"`}},
+		"Elsewhere": {"", all, func(a *app) { a.Namespace = "team" }, []string{"application 'web' in namespace 'team' is not permitted to use project 'p'"}},
+		"BadRetries": {"", all, func(a *app) {
+			a.Spec.SyncPolicy = &v1alpha1.SyncPolicy{Retry: &v1alpha1.RetryStrategy{Backoff: &v1alpha1.Backoff{Duration: "x"}}}
+		}, []string{`spec.syncPolicy.retry.backoff.duration: unable to parse "x" as a duration; give seconds, or a duration such as 2m`}},
 		"Forbidden": {"both are said at once", v1alpha1.AppProjectSpec{}, func(*app) {}, []string{
 			"application repo https://github.com/a/b is not permitted in project 'p'",
 			"application destination server 'https://prod' and namespace 'shop' do not match any of the allowed destinations in project 'p'",
