@@ -22,6 +22,8 @@ var arrows = map[string][]string{
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},
 	"internal/argo/settings":              {},
+	"internal/argo/policy":                {"internal/argo/settings", "api/argoproj/v1alpha1"},
+	"internal/argo/differences":           {"internal/argo/settings", "internal/engine", "api/argoproj/v1alpha1"},
 	"internal/images":                     {"internal/resourceset"},
 	"api/fluxcd/v1":                       {},
 	"api/argoproj/v1alpha1":               {},
@@ -78,7 +80,9 @@ var guarded = map[string][]string{
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset"},
-	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/health/argocd"},
+	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/health/argocd"},
+	"github.com/robfig/cron/":                 {"internal/argo/policy"},
+	"github.com/itchyny/gojq":                 {"internal/argo/differences"},
 	"github.com/spf13/cobra":                  {"internal/cli"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
@@ -90,7 +94,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+)
+
+// Object is what a project judges an object by.
+type Object struct {
+	Group, Kind, Namespace, Name string
+	// Namespaced is true for a kind whose objects are in namespaces.
+	Namespaced bool
+}
+
+// sourcePattern reads a pattern of repositories: addresses are made alike, and a star stops at a slash.
+func sourcePattern(text string) (pattern, error) {
+	rest, denies := strings.CutPrefix(text, denial)
+	normal := settings.NormalURL(rest)
+	if normal == "" {
+		normal = rest
+	}
+	if denies {
+		normal = denial + normal
+	}
+	return newPattern(normal, '/')
+}
+
+// PermitsSource is an error unless a pattern of spec.sourceRepos lets a repository through and none denies it. A
+// pattern with "!" lets through what it does not deny.
+func (p *Project) PermitsSource(url string) error {
+	return p.permitsSource(url, "application repo")
+}
+
+func (p *Project) permitsSource(url, what string) error {
+	permitted, normal := false, settings.NormalURL(url)
+	for _, s := range p.sources {
+		matched := s.matches(normal)
+		if !matched && s.denies {
+			permitted = false
+			break
+		}
+		permitted = permitted || matched
+	}
+	if permitted {
+		return nil
+	}
+	return fmt.Errorf("%s %s is not permitted in project '%s'", what, withoutLogin(url), p.Name)
+}
+
+// withoutLogin is an address without what may be a secret in it.
+func withoutLogin(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	host, tail, _ := strings.Cut(rest, "/")
+	if !ok || !strings.Contains(host, "@") || scheme == "ssh" {
+		return url
+	}
+	return strings.TrimSuffix(scheme+"://"+host[strings.LastIndex(host, "@")+1:]+"/"+tail, "/")
+}
+
+// destination is an item of spec.destinations.
+type destination struct {
+	server, name, namespace pattern
+}
+
+func newDestination(d v1alpha1.ApplicationDestination) (destination, error) {
+	server, ofServer := newPattern(d.Server)
+	name, ofName := newPattern(d.Name)
+	namespace, ofNamespace := newPattern(d.Namespace)
+	return destination{server: server, name: name, namespace: namespace}, errors.Join(ofServer, ofName, ofNamespace)
+}
+
+// verdict says whether the item permits a place, and whether it forbids it.
+func (d destination) verdict(cluster settings.Cluster, namespace string) (permits, forbids bool) {
+	server := cluster.Server != "" && d.server.matches(cluster.Server)
+	name := cluster.Name != "" && d.name.matches(cluster.Name)
+	within := d.namespace.matches(namespace)
+	switch {
+	case (server || name) && within:
+		return true, false
+	case !name && d.name.denies, !server && d.server.denies && within:
+		return false, true
+	}
+	// A namespace that is denied is so in the clusters of the item, by whatever they are named.
+	return false, !within && d.namespace.denies && (server || name)
+}
+
+// PermitsDestination is an error unless an item of spec.destinations permits the namespace of the cluster and none
+// forbids it, and unless the cluster is the project's own where only those are permitted.
+func (p *Project) PermitsDestination(cluster settings.Cluster, namespace string) error {
+	return p.permitsDestination(cluster, namespace, cluster.Server)
+}
+
+// permitsDestination names the cluster as whoever is refused has named it.
+func (p *Project) permitsDestination(cluster settings.Cluster, namespace, shown string) error {
+	permitted := false
+	for _, d := range p.destinations {
+		permits, forbids := d.verdict(cluster, namespace)
+		if forbids {
+			permitted = false
+			break
+		}
+		permitted = permitted || permits
+	}
+	if permitted && p.Spec.PermitOnlyProjectScopedClusters {
+		permitted = cluster.Project == p.Name
+	}
+	if permitted {
+		return nil
+	}
+	return fmt.Errorf("application destination server '%s' and namespace '%s' do not match any of the allowed destinations in project '%s'",
+		shown, namespace, p.Name)
+}
+
+// PermitsKind is an error where the project does not permit objects of a kind. Of kinds outside of namespaces those are
+// permitted that spec.clusterResourceWhitelist lists; of kinds in namespaces all are, unless
+// spec.namespaceResourceWhitelist is there. What is in a blacklist never is.
+func (p *Project) PermitsKind(o Object) error {
+	s := p.Spec
+	var permitted bool
+	if o.Namespaced {
+		listed := func(list []kindPattern) bool { return anyKind(list, o) }
+		permitted = (s.NamespaceResourceWhitelist == nil || listed(kinds(s.NamespaceResourceWhitelist))) && !listed(kinds(s.NamespaceResourceBlacklist))
+	} else {
+		permitted = anyKind(named(s.ClusterResourceWhitelist), o) && !anyKind(named(s.ClusterResourceBlacklist), o)
+	}
+	if permitted {
+		return nil
+	}
+	return fmt.Errorf("resource %s:%s is not permitted in project %s", o.Group, o.Kind, p.Name)
+}
+
+// PermitsObject is an error where the project does not permit an object of a cluster: by its kind, or by its namespace.
+// What is not permitted is neither applied nor deleted, and counts as not there.
+func (p *Project) PermitsObject(cluster settings.Cluster, o Object) error {
+	if err := p.PermitsKind(o); err != nil {
+		return err
+	}
+	if o.Namespaced && p.PermitsDestination(cluster, o.Namespace) != nil {
+		return fmt.Errorf("namespace %s is not permitted in project '%s'", o.Namespace, p.Name)
+	}
+	return nil
+}
+
+// kindPattern is an item of a list of kinds.
+type kindPattern struct{ group, kind, name string }
+
+func anyKind(list []kindPattern, o Object) bool {
+	matches := func(pattern, text string) bool {
+		ok, err := path.Match(pattern, text)
+		return err == nil && ok
+	}
+	for _, k := range list {
+		if matches(k.kind, o.Kind) && matches(k.group, o.Group) && (k.name == "" || matches(k.name, o.Name)) {
+			return true
+		}
+	}
+	return false
+}
