@@ -34,6 +34,8 @@ type treeFS struct {
 	// opened hands over the content of each file that is read, to be decrypted where it has to be.
 	opened func(path string, data []byte) ([]byte, error)
 	disk   filesys.FileSystem
+	// inflater makes manifests of charts; nil means that they are refused.
+	inflater *inflater
 	// failure is the first refusal: kustomize hides the errors of its file system behind its own.
 	failure error
 }
