@@ -161,6 +161,9 @@ func normalise(object map[string]any, generated bool) (*unstructured.Unstructure
 		return nil, errors.New("it is no Kubernetes object")
 	}
 	if u.GetName() == "" && !u.IsList() && (!generated || u.GetGenerateName() == "") {
+		if value, there, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "name"); there && value != nil && value != "" {
+			return nil, errors.New("metadata.name is no text; put it in quotes")
+		}
 		return nil, errors.New("metadata.name is missing")
 	}
 	return u, nil

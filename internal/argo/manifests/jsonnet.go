@@ -76,7 +76,7 @@ func evaluate(ctx context.Context, vm *jsonnet.VM, name string) (string, error) 
 	select {
 	case out := <-done:
 		if out.err != nil {
-			return "", errors.New(strings.TrimSpace(out.err.Error()))
+			return "", errors.New(strings.Join(strings.Fields(out.err.Error()), " "))
 		}
 		return out.text, nil
 	case <-ctx.Done():
