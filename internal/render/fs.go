@@ -138,6 +138,10 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 		return nil, f.refuse(err)
 	}
 	if data, err = f.opened(rel, data); err != nil {
+		var located *Error
+		if errors.As(err, &located) && located.File != "" {
+			return nil, f.refuse(err)
+		}
 		return nil, f.refuse(&Error{File: rel, Err: err})
 	}
 	return data, nil

@@ -77,10 +77,7 @@ func (j *job) editLabels(k *types.Kustomization, o *v1alpha1.ApplicationSourceKu
 		if o.LabelIncludeTemplates {
 			return fieldError("kustomize.labelIncludeTemplates", "it needs labelWithoutSelector: true beside it")
 		}
-		if k.CommonLabels == nil { //nolint:staticcheck // the field that the command writes
-			k.CommonLabels = map[string]string{} //nolint:staticcheck // the field that the command writes
-		}
-		return put(k.CommonLabels, labels, o.ForceCommonLabels, field) //nolint:staticcheck // the field that the command writes
+		return addLabels(k, labels, o.ForceCommonLabels, field)
 	}
 	at := slices.IndexFunc(k.Labels, func(l types.Label) bool { return !l.IncludeSelectors && l.IncludeTemplates == o.LabelIncludeTemplates })
 	if at < 0 {
@@ -91,6 +88,23 @@ func (j *job) editLabels(k *types.Kustomization, o *v1alpha1.ApplicationSourceKu
 		k.Labels[at].Pairs = map[string]string{}
 	}
 	return put(k.Labels[at].Pairs, labels, o.ForceCommonLabels, field)
+}
+
+// addLabels adds labels that go into selectors too. The command writes commonLabels, of which kustomize warns that they
+// are deprecated; these are what it says to write.
+func addLabels(k *types.Kustomization, labels map[string]string, force bool, field string) error {
+	have := maps.Clone(k.CommonLabels) //nolint:staticcheck // kustomizations have the field
+	if have == nil {
+		have = map[string]string{}
+	}
+	if err := put(have, labels, force, field); err != nil {
+		return err
+	}
+	for name := range labels {
+		delete(k.CommonLabels, name) //nolint:staticcheck // kustomizations have the field
+	}
+	k.Labels = append(k.Labels, types.Label{Pairs: labels, IncludeSelectors: true})
+	return nil
 }
 
 func (j *job) editAnnotations(k *types.Kustomization, o *v1alpha1.ApplicationSourceKustomize) error {

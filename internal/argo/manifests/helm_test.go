@@ -55,7 +55,7 @@ func TestValues(t *testing.T) {
 		},
 		"commas":          {"a comma means itself, unless in braces, or escaped", `{parameters: [{name: greeting, value: 'a,b\,c'}, {name: list, value: '{a,b}'}]}`, `{"greeting":"a,b,c","list":["a","b"]}`, ""},
 		"variables":       {"variables of the build are replaced", "{parameters: [{name: greeting, value: '$ARGOCD_APP_REVISION_SHORT-${ARGOCD_APP_NAMESPACE}-$$X-$NOPE.'}]}", `{"greeting":"0123456-prod-$X-.","list":[1]}`, ""},
-		"bad parameter":   {"a parameter that cannot be set is named, its value is not", "{parameters: [{name: 'a[', value: secret}]}", "", `spec.source.helm.parameters: setting "a[" by --set: `},
+		"bad parameter":   {"a parameter that cannot be set is named, its value is not", "{parameters: [{name: 'a[x]', value: secret}]}", "", `spec.source.helm.parameters: setting "a[x]" by --set: `},
 		"files as values": {"the text of a file is a value as it is", "{fileParameters: [{name: greeting, path: text.txt}]}", `{"greeting":"a, b\n","list":[1]}`, ""},
 		"missing file":    {"a missing one is named", "{fileParameters: [{name: greeting, path: nope.txt}]}", "", `spec.source.helm.fileParameters[0].path: "nope.txt": there is no such file`},
 	}
