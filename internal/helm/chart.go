@@ -161,6 +161,15 @@ func (c *Chart) File(name string) ([]byte, bool) {
 	return nil, false
 }
 
+// FileNames are the paths of the files of the chart, in the order of the archive.
+func (c *Chart) FileNames() []string {
+	names := make([]string, 0, len(c.files))
+	for _, f := range c.files {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // deepCopy copies values: maps and lists are new, scalars are shared.
 func deepCopy(values map[string]any) map[string]any {
 	out := maps.Clone(values)

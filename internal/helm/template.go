@@ -7,6 +7,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/common"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -39,33 +40,9 @@ func Template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
 }
 
 func template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
-	if !o.DisableSchemaValidation {
-		if err := validate(ctx, o.Chart, o.Values, nil); err != nil {
-			return nil, err
-		}
-	}
-	chart, err := o.Chart.load()
+	release, chart, err := dryRun(ctx, o, false)
 	if err != nil {
 		return nil, err
-	}
-	in := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
-	in.DryRunStrategy = action.DryRunClient
-	in.ReleaseName, in.Namespace, in.IsUpgrade = o.Name, o.Namespace, o.Upgrade
-	in.SkipSchemaValidation, in.Devel, in.DisableHooks = true, true, o.DisableHooks
-	in.EnableDNS, in.APIVersions = o.EnableDNS, o.APIVersions
-	in.PostRenderer, in.PostRenderStrategy = o.PostRender.renderer(), o.PostRender.strategy()
-	if o.KubeVersion != "" {
-		if in.KubeVersion, err = common.ParseKubeVersion(o.KubeVersion); err != nil {
-			return nil, fmt.Errorf("reading the version of Kubernetes %q: %w", o.KubeVersion, err)
-		}
-	}
-	made, err := in.RunWithContext(ctx, chart, o.Values.Map())
-	if err != nil {
-		return nil, err
-	}
-	release, ok := made.(*releasev1.Release)
-	if !ok {
-		return nil, fmt.Errorf("it became a release of a newer kind, %T", made)
 	}
 	out, err := rendered(release)
 	if err != nil {
@@ -78,4 +55,37 @@ func template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
 		out.CRDs, err = chartCRDs(chart, o.PostRender)
 	}
 	return out, err
+}
+
+// dryRun is an install without a cluster. With crds the definitions of the chart are among what it gives.
+func dryRun(ctx context.Context, o TemplateOptions, crds bool) (*releasev1.Release, *chartv2.Chart, error) {
+	if !o.DisableSchemaValidation {
+		if err := validate(ctx, o.Chart, o.Values, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	chart, err := o.Chart.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	in := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
+	in.DryRunStrategy, in.IncludeCRDs = action.DryRunClient, crds
+	in.ReleaseName, in.Namespace, in.IsUpgrade = o.Name, o.Namespace, o.Upgrade
+	in.SkipSchemaValidation, in.Devel, in.DisableHooks = true, true, o.DisableHooks
+	in.EnableDNS, in.APIVersions = o.EnableDNS, o.APIVersions
+	in.PostRenderer, in.PostRenderStrategy = o.PostRender.renderer(), o.PostRender.strategy()
+	if o.KubeVersion != "" {
+		if in.KubeVersion, err = common.ParseKubeVersion(o.KubeVersion); err != nil {
+			return nil, nil, fmt.Errorf("reading the version of Kubernetes %q: %w", o.KubeVersion, err)
+		}
+	}
+	made, err := in.RunWithContext(ctx, chart, o.Values.Map())
+	if err != nil {
+		return nil, nil, err
+	}
+	release, ok := made.(*releasev1.Release)
+	if !ok {
+		return nil, nil, fmt.Errorf("it became a release of a newer kind, %T", made)
+	}
+	return release, chart, nil
 }

@@ -23,16 +23,26 @@ func finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, er
 	if err != nil {
 		return nil, &Error{Object: describe(res), Err: unreadable(err)}
 	}
+	finished, err := Finish(object, o)
+	if err != nil {
+		return nil, &Error{Object: describe(res), Err: err}
+	}
+	return finished, nil
+}
+
+// Finish takes one object, which need not come from a build, through what follows a build. A List becomes its
+// items. Errors do not name the object.
+func Finish(object map[string]any, o Options) ([]*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: object}
 	steps := []func(*unstructured.Unstructured, Options) error{open, replace, mark}
 	for _, step := range steps {
 		if err := step(u, o); err != nil {
-			return nil, &Error{Object: describe(res), Err: err}
+			return nil, err
 		}
 	}
-	clean, err := normalise(u.Object)
+	clean, err := normalise(u.Object, o.GenerateNames)
 	if err != nil {
-		return nil, &Error{Object: describe(res), Err: err}
+		return nil, err
 	}
 	if !clean.IsList() {
 		return []*unstructured.Unstructured{clean}, nil
@@ -42,10 +52,7 @@ func finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, er
 		items = append(items, item.(*unstructured.Unstructured))
 		return nil
 	})
-	if err != nil {
-		return nil, &Error{Object: describe(res), Err: err}
-	}
-	return items, nil
+	return items, err
 }
 
 func optsOut(u *unstructured.Unstructured, step string) bool {
@@ -60,7 +67,7 @@ func open(u *unstructured.Unstructured, o Options) error {
 	}
 	if encrypted(u) {
 		if o.Decryption == nil {
-			return errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
+			return o.sealed()
 		}
 		plain, err := o.Decryption.Object(u.Object)
 		if err != nil {
@@ -138,7 +145,7 @@ func mark(u *unstructured.Unstructured, o Options) error {
 
 // normalise gives numbers the types that the API machinery expects, and checks what every object
 // needs.
-func normalise(object map[string]any) (*unstructured.Unstructured, error) {
+func normalise(object map[string]any, generated bool) (*unstructured.Unstructured, error) {
 	for _, field := range []string{"apiVersion", "kind"} {
 		if text, _ := object[field].(string); text == "" {
 			return nil, fmt.Errorf("%s is missing or no text", field)
@@ -153,7 +160,10 @@ func normalise(object map[string]any) (*unstructured.Unstructured, error) {
 		// The decoder's error may quote a value.
 		return nil, errors.New("it is no Kubernetes object")
 	}
-	if u.GetName() == "" && !u.IsList() {
+	if u.GetName() == "" && !u.IsList() && (!generated || u.GetGenerateName() == "") {
+		if value, there, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "name"); there && value != nil && value != "" {
+			return nil, errors.New("metadata.name is no text; put it in quotes")
+		}
 		return nil, errors.New("metadata.name is missing")
 	}
 	return u, nil

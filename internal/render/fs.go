@@ -34,6 +34,8 @@ type treeFS struct {
 	// opened hands over the content of each file that is read, to be decrypted where it has to be.
 	opened func(path string, data []byte) ([]byte, error)
 	disk   filesys.FileSystem
+	// inflater makes manifests of charts; nil means that they are refused.
+	inflater *inflater
 	// failure is the first refusal: kustomize hides the errors of its file system behind its own.
 	failure error
 }
@@ -136,6 +138,10 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 		return nil, f.refuse(err)
 	}
 	if data, err = f.opened(rel, data); err != nil {
+		var located *Error
+		if errors.As(err, &located) && located.File != "" {
+			return nil, f.refuse(err)
+		}
 		return nil, f.refuse(&Error{File: rel, Err: err})
 	}
 	return data, nil

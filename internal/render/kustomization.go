@@ -61,6 +61,9 @@ func (f *treeFS) prepare(dir string, o Options) error {
 	if err := f.merge(k, dir, o); err != nil {
 		return &Error{File: rel, Err: err}
 	}
+	if err := f.inflater.enter(path.Dir(rel), rel, k); err != nil {
+		return err
+	}
 	data, err := yaml.Marshal(k)
 	if err != nil {
 		return &Error{File: rel, Err: fmt.Errorf("encoding: %w", err)}
@@ -76,6 +79,9 @@ func (f *treeFS) readKustomization(name string, into *types.Kustomization) error
 	rel := inTree(name)
 	if err := into.Unmarshal(data); err != nil {
 		return &Error{File: rel, Err: err}
+	}
+	if f.inflater != nil {
+		return nil
 	}
 	if len(into.HelmCharts) > 0 || into.HelmGlobals != nil || len(into.HelmChartInflationGenerator) > 0 {
 		return &Error{File: rel, Field: "helmCharts", Err: errors.New(
@@ -163,6 +169,11 @@ func (f *treeFS) merge(k *types.Kustomization, dir string, o Options) error {
 		k.Components = append(k.Components, component)
 	}
 	k.BuildMetadata = append(k.BuildMetadata, o.BuildMetadata...)
+	if o.Edit != nil {
+		if err := o.Edit(k, func(name string) bool { return f.IsDir(path.Join(dir, name)) }); err != nil {
+			return err
+		}
+	}
 	if o.NoRemoteBases {
 		return refuseRemote(k)
 	}

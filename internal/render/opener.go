@@ -1,7 +1,6 @@
 package render
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -26,7 +25,9 @@ type opener struct {
 	decrypted []string
 	secrets   map[string]bool
 	noRemote  bool
-	leaveOut  func(entry string)
+	// sealed is the error of an encrypted file without keys.
+	sealed   error
+	leaveOut func(entry string)
 	// schema is set once a kustomization brings a schema. The library keeps it for the process, so
 	// that a build that shares the library stops there.
 	schema, shared bool
@@ -39,14 +40,17 @@ func (o *opener) open(rel string, data []byte) ([]byte, error) {
 		if o.leaveOut != nil {
 			data = withoutRemote(data, o.leaveOut)
 		}
-		return data, o.learn(rel, data)
+		if err := o.learn(rel, data); err != nil {
+			return nil, err
+		}
+		return o.fs.inflater.rewrite(rel, data)
 	}
 	format, ours := o.encrypted[rel]
 	if !ours || !decrypt.IsEncrypted(data, format) {
 		return data, nil
 	}
 	if o.keys == nil {
-		return nil, errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
+		return nil, o.sealed
 	}
 	plain, err := o.keys.Data(data, format, format)
 	if err != nil {
@@ -135,3 +139,6 @@ func (o *opener) note(dir, file string, format decrypt.Format) {
 		o.encrypted[path.Join(dir, file)] = format
 	}
 }
+
+// noteValues notes a file of values of a chart.
+func (o *opener) noteValues(dir, file string) { o.note(dir, file, decrypt.YAML) }

@@ -1,6 +1,9 @@
 package render
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -63,3 +66,13 @@ func (r ReadSet) Paths() []string {
 }
 
 func (r ReadSet) clone() ReadSet { return ReadSet{seen: maps.Clone(r.seen)} }
+
+// Digest is the hex SHA-256 of what was read and what was found there. It is the same for two renders that read the
+// same.
+func (r ReadSet) Digest() string {
+	sum := sha256.New()
+	for _, question := range slices.Sorted(maps.Keys(r.seen)) {
+		fmt.Fprintf(sum, "%q %q\n", question, r.seen[question])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

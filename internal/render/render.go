@@ -3,7 +3,8 @@
 //
 // A render is a pure function of the tree and its options, unless it reads a remote base, which it
 // says. It records what it read, so that a later tree in which the same would be read need not be
-// rendered again. It refuses plugins, charts, and every path that leaves the tree.
+// rendered again. It refuses plugins and every path that leaves the tree. Charts that kustomizations name are
+// made into manifests by its caller, or refused.
 package render
 
 import (
@@ -49,6 +50,22 @@ type Options struct {
 	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and
 	// is told which these are.
 	LeaveOut func(entry string)
+	// Edit, when set, changes the kustomization of the unit before it is built; exists tells whether there is a
+	// directory at a path relative to that of the unit.
+	Edit func(k *types.Kustomization, exists func(dir string) bool) error
+	// Inflate, when set, makes manifests of the charts that kustomizations name. Without it they are refused.
+	Inflate Inflate
+	// Sealed is what is said of something encrypted when there are no keys; it names Flux's field when empty.
+	Sealed string
+	// GenerateNames permits objects that have a metadata.generateName and no name.
+	GenerateNames bool
+}
+
+func (o Options) sealed() error {
+	if o.Sealed != "" {
+		return errors.New(o.Sealed)
+	}
+	return errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
 }
 
 // Result is what was rendered. Its objects must not be changed.
@@ -103,6 +120,10 @@ func (r *Renderer) Build(ctx context.Context, tree *source.Tree, o Options) (*Re
 		return nil, err
 	}
 	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases, leaveOut: o.LeaveOut}
+	opener.sealed = o.sealed()
+	if o.Inflate != nil {
+		f.inflater = &inflater{fs: f, opener: opener, made: map[string][]byte{}, inflate: func(c *Chart) ([]byte, error) { return o.Inflate(ctx, c) }}
+	}
 	f.opened = opener.open
 	if err := f.prepare(dir, o); err != nil {
 		return nil, err
@@ -175,6 +196,7 @@ func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, e
 
 // run is one run of the library.
 func (f *treeFS) run(dir string, o *opener) (built resmap.ResMap, err error) {
+	f.inflater.begin()
 	defer func() {
 		// The library panics on some malformed input; that is the input's fault, not the process's.
 		if p := recover(); p != nil {
