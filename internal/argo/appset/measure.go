@@ -34,8 +34,8 @@ func counting() []string {
 func costs() map[string]int {
 	return map[string]int{
 		"genPrivateKey": 200_000, "genCA": 200_000, "genCAWithKey": 50_000, "genSelfSignedCert": 200_000, "genSelfSignedCertWithKey": 50_000,
-		"genSignedCert": 200_000, "genSignedCertWithKey": 50_000, "buildCustomCert": 50_000, "bcrypt": 100_000, "htpasswd": 100_000,
-		"derivePassword": 100_000,
+		"genSignedCert": 200_000, "genSignedCertWithKey": 50_000, "buildCustomCert": 50_000, "bcrypt": 250_000, "htpasswd": 250_000,
+		"derivePassword": 250_000,
 	}
 }
 

@@ -29,7 +29,8 @@ func (plainEngine) render(text string, params map[string]any) (string, error) {
 		if !closed {
 			return "", errors.New(`a "{{" has no "}}" behind it`)
 		}
-		if value, ok := params[strings.TrimSpace(tag)].(string); ok {
+		name := strings.TrimSpace(tag)
+		if value, ok := params[name].(string); ok && name != "" {
 			b.WriteString(value)
 		} else {
 			b.WriteString("{{" + tag + "}}")
