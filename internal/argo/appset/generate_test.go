@@ -96,7 +96,7 @@ templatePatch: |
 			want: `
 apiVersion: argoproj.io/v1alpha1
 kind: Application
-metadata: {name: one, namespace: argocd, labels: {l: one}, finalizers: [resources-finalizer.argocd.argoproj.io, a/b]}
+metadata: {name: one, namespace: argocd, labels: {l: one}, finalizers: [a/b, resources-finalizer.argocd.argoproj.io]}
 spec:
   project: p
   source: {repoURL: r, path: x, helm: {valuesObject: {a: {b: 3, c: 2}, d: '4'}, valueFiles: [w, x]}}

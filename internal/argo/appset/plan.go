@@ -78,6 +78,7 @@ func MakePlan(ctx context.Context, set *Set, generated Generated, existing []*un
 			return Plan{}, fmt.Errorf("Application %q: %w", app.GetName(), err)
 		}
 	}
+	p.broken(generated)
 	p.deletions(generated)
 	slices.SortFunc(p.plan.Keep, func(a, b Kept) int { return cmp.Compare(a.Name, b.Name) })
 	return p.plan, nil
@@ -124,6 +125,16 @@ func (p *planning) one(ctx context.Context, app *unstructured.Unstructured, rule
 	}
 	p.plan.Update = append(p.plan.Update, *change)
 	return nil
+}
+
+// broken names those that stay what they are, since what was generated for them cannot be.
+func (p *planning) broken(generated Generated) {
+	for _, problem := range generated.Problems {
+		_, there := p.live[problem.Name]
+		if there && !slices.ContainsFunc(generated.Applications, func(o *unstructured.Unstructured) bool { return o.GetName() == problem.Name }) {
+			p.keep(problem.Name, problem.Message)
+		}
+	}
 }
 
 // owns says whether an Application is one of the set's. The name decides, so that a set that was made anew under the
