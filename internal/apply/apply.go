@@ -49,13 +49,15 @@ type Applier struct {
 
 	mu     sync.Mutex
 	memory map[engine.ObjectID]engine.Memory
+	// verdicts are what is remembered of objects that are written by orders, instead of memory.
+	verdicts map[engine.ObjectID]verdict
 }
 
 // New returns an Applier for a cluster.
 func New(c *cluster.Cluster, names Names) *Applier {
 	return &Applier{
 		cluster: c, names: names, slots: make(chan struct{}, requestsInFlight),
-		memory: map[engine.ObjectID]engine.Memory{},
+		memory: map[engine.ObjectID]engine.Memory{}, verdicts: map[engine.ObjectID]verdict{},
 	}
 }
 
@@ -85,6 +87,9 @@ type Result struct {
 	Wait *Need
 	// Drift names who changed the object behind our back, when it was put right.
 	Drift *Drift
+	// Message is what else a person should know of it: that it was written in another way than ordered, or
+	// why it was left alone. It is empty mostly.
+	Message string
 }
 
 // Need is what an object needs before it can be applied.
@@ -282,8 +287,13 @@ func (a *Applier) remember(id engine.ObjectID, m engine.Memory) {
 }
 
 // Drifted tells whether an object is no longer what was last applied: it went, or its fields were
-// changed. An object that was never applied by this process has not drifted.
+// changed. An object that was never applied by this process has not drifted. One whose standing was
+// asked for has when the answer may be another one by now.
 func (a *Applier) Drifted(id engine.ObjectID) bool {
+	if v := a.verdict(id); v.digest != "" {
+		rec, ok := a.cluster.Objects.Get(id)
+		return !v.holds(rec, ok)
+	}
 	memory := a.recall(id, false)
 	if memory.Digest == "" {
 		return false
@@ -296,6 +306,7 @@ func (a *Applier) Drifted(id engine.ObjectID) bool {
 func (a *Applier) Forget(id engine.ObjectID) {
 	a.mu.Lock()
 	delete(a.memory, id)
+	delete(a.verdicts, id)
 	a.mu.Unlock()
 }
 

@@ -114,17 +114,7 @@ func (w *write) apply(ctx context.Context, desired *unstructured.Unstructured) (
 // refused is the result for an object that the server did not take.
 func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	a, id := w.applier, result.Entry.ID
-	if namespace, ok := missingNamespace(err); ok {
-		ns := engine.ObjectID{Kind: "Namespace", Name: namespace, Cluster: id.Cluster}
-		a.cluster.Objects.Follow(ns, "v1")
-		result.Wait = &Need{
-			Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("namespace %q does not exist", namespace)},
-			What: ObjectThere, Object: ns,
-		}
-		return result
-	}
-	if apierrors.IsNotFound(err) || kindEnds(err) {
-		result.Err = &ObjectError{ID: id, Err: &unserved{err}}
+	if result, settled := a.passing(result, err); settled {
 		return result
 	}
 	if !immutable(err) {

@@ -32,6 +32,9 @@ type Record struct {
 	// Owned is a digest of the set of fields that our field manager applied and still owns. Any
 	// foreign change to one of them takes it out of the set, and changes the digest.
 	Owned string
+	// Updated is a digest of the set of fields that our field manager wrote otherwise, by an update or
+	// a patch, and still owns.
+	Updated string
 	// Stray is set when a kubectl field manager owns fields of the object outside of its status,
 	// which the upstream takes away from it.
 	Stray bool
@@ -213,6 +216,7 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
 	}
 	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership.Manager)
+	r.Updated = updatedFields(u.GetManagedFields(), o.ownership.Manager)
 	return r
 }
 
@@ -242,13 +246,27 @@ func ownedFields(entries []metav1.ManagedFieldsEntry, manager string) (digest st
 		switch {
 		case e.Subresource != "":
 		case e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
-			sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
-			digest = hex.EncodeToString(sum[:16])
+			digest = fieldsDigest(e)
 		case IsStrayManager(e.Manager):
 			stray = true
 		}
 	}
 	return digest, stray
+}
+
+func updatedFields(entries []metav1.ManagedFieldsEntry, manager string) string {
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == "" && e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil {
+			return fieldsDigest(e)
+		}
+	}
+	return ""
+}
+
+func fieldsDigest(e *metav1.ManagedFieldsEntry) string {
+	sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
+	return hex.EncodeToString(sum[:16])
 }
 
 // IsStrayManager tells whether the fields of a manager are taken over when its object is applied:

@@ -1,0 +1,115 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// recreate is the option of Argo CD that has an object deleted and created anew.
+const recreate = "argocd.argoproj.io/sync-options: Replace=true,Force=true"
+
+// refused is the result for an object that the server did not take.
+func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
+	if result, settled := s.applier.passing(result, err); settled {
+		return result
+	}
+	if !unchangeable(err) || !s.Force || s.precious() {
+		result.Err = &ObjectError{ID: s.id, Err: s.worded(err)}
+		return result
+	}
+	if err = s.read(ctx); err == nil && s.before != nil {
+		err = s.remove(ctx, s.before.GetUID(), s.before.GetDeletionTimestamp() != nil)
+	}
+	if err != nil {
+		result.Err = &ObjectError{ID: s.id, Err: &refusal{err}}
+		return result
+	}
+	return s.gone(result)
+}
+
+// worded is a server's error as a person reads it, with the way out if there is one.
+func (s *scribe) worded(err error) error {
+	switch {
+	case !unchangeable(err):
+		return &refusal{err}
+	case s.precious():
+		return fmt.Errorf("%w; a %s is never deleted to be recreated, since all that it holds would go with it: "+
+			"declare it as it is, or delete it yourself", &refusal{err}, s.id.Kind)
+	default:
+		return fmt.Errorf("%w; to delete and recreate it, set the annotation %s", &refusal{err}, recreate)
+	}
+}
+
+// passing is the result for an error that is a matter of time: a namespace is missing, or a kind is not
+// taken yet. The second result is false for any other error.
+func (a *Applier) passing(result Result, err error) (Result, bool) {
+	id := result.Entry.ID
+	if need := a.namespaceNeed(id, err); need != nil {
+		result.Wait = need
+		return result, true
+	}
+	if apierrors.IsNotFound(err) || kindEnds(err) {
+		result.Err = &ObjectError{ID: id, Err: &unserved{err}}
+		return result, true
+	}
+	return result, false
+}
+
+// namespaceNeed is the wait for the namespace whose absence an error is about, nil when it is not.
+func (a *Applier) namespaceNeed(id engine.ObjectID, err error) *Need {
+	namespace, ok := missingNamespace(err)
+	if !ok {
+		return nil
+	}
+	ns := engine.ObjectID{Kind: "Namespace", Name: namespace, Cluster: id.Cluster}
+	a.cluster.Objects.Follow(ns, "v1")
+	return &Need{
+		Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("namespace %q does not exist", namespace)},
+		What: ObjectThere, Object: ns,
+	}
+}
+
+// unchangeable tells that a field cannot have another value on the object as it is. Servers say so in
+// many ways.
+func unchangeable(err error) bool {
+	if !apierrors.IsInvalid(err) {
+		return false
+	}
+	if immutable(err) {
+		return true
+	}
+	text := strings.ToLower(err.Error())
+	return slices.ContainsFunc([]string{
+		"updates to", "may not change", "may not be changed", "may not be updated", "cannot change", "cannot be changed",
+		"cannot be updated", "may not be unset",
+	}, func(sign string) bool { return strings.Contains(text, sign) })
+}
+
+// invalidFields are the fields that a refusal names.
+func invalidFields(err error) []string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, c := range status.Status().Details.Causes {
+		if c.Field != "" && c.Field != "<nil>" && !slices.Contains(fields, c.Field) {
+			fields = append(fields, c.Field)
+		}
+	}
+	return fields[:min(len(fields), maxFields)]
+}
+
+// noDryRun tells that a webhook has side effects and was not called, so that nothing can be tried.
+func noDryRun(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run") ||
+		apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.Contains(err.Error(), "does not support dry run")
+}

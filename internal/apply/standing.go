@@ -1,0 +1,214 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Standing is where an object stands beside its declaration.
+type Standing struct {
+	InSync bool
+	// Known is set when no request was needed to tell.
+	Known bool
+	// Missing is set when there is no such object.
+	Missing bool
+	// Fields are paths that differ, at most a few of them; never values, which may be secret.
+	Fields []string
+	// Refused is why the server would not take the object: it names the field. The object is not in sync.
+	Refused error
+	// Wait is set when the kind or the namespace is missing.
+	Wait *Need
+	// Err is set when it could not be told, since the server did not answer. It may pass.
+	Err error
+}
+
+// Compare lists the paths in which what the server would make of a declaration differs from what is
+// there, given the declaration as it was tried; never values.
+type Compare func(desired, predicted, live *unstructured.Unstructured) []string
+
+// Standing tells where an object stands without writing it: from what is remembered when that still
+// holds, else by trying the write without effect. What differs is told by compare; nil compares
+// everything but what the server keeps about an object. The answer is remembered: Drifted tells when it
+// may be another one.
+func (a *Applier) Standing(ctx context.Context, o Order, compare Compare) Standing {
+	s, result := a.begin(ctx, o)
+	switch {
+	case s == nil:
+		return Standing{Wait: result.Wait, Refused: result.Err}
+	case s.stands() && !s.known.missing:
+		return Standing{Known: true, InSync: s.known.inSync, Fields: s.known.fields, Refused: s.known.refused}
+	case s.trusted && !s.live.Exists:
+		s.judge(verdict{missing: true})
+		return Standing{Known: true, Missing: true}
+	}
+	a.slots <- struct{}{}
+	defer func() { <-a.slots }()
+	if err := s.read(ctx); err != nil {
+		return Standing{Err: &ObjectError{ID: s.id, Err: err}}
+	}
+	if s.before == nil {
+		a.cluster.Objects.Forget(s.id)
+		s.judge(verdict{missing: true})
+		return Standing{Missing: true}
+	}
+	standing, held := s.standing(ctx, compare)
+	if standing.Err == nil && standing.Wait == nil {
+		a.cluster.Objects.Put(s.before)
+		rec := a.cluster.Objects.Reduce(s.before)
+		s.judge(verdict{
+			uid: string(rec.UID), inSync: standing.InSync, held: held,
+			owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
+			fields: standing.Fields, refused: standing.Refused,
+		})
+	}
+	return standing
+}
+
+// judge remembers a standing, as of the version that it was found in, and of what was known before, what
+// a write of ours had made.
+func (s *scribe) judge(v verdict) {
+	v.digest = s.digest
+	if s.known.digest == s.digest {
+		v.made = s.known.made
+		// What is in sync again, say after a change of its status, needs no other write.
+		v.written = v.inSync && v.made != "" && v.made == v.uid
+	}
+	s.applier.note(s.id, v)
+}
+
+// standing tries the write. The second result tells whether our manager holds every declared field.
+func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, bool) {
+	left, err := s.left(s.before)
+	if err != nil {
+		return Standing{Refused: &ObjectError{ID: s.id, Err: err}}, false
+	}
+	desired := keeping(s.Object, left)
+	predicted, err := s.predict(ctx, desired)
+	switch {
+	case noDryRun(err):
+		fields := texts(differing(desired.Object, s.before.Object, nil))
+		return Standing{InSync: len(fields) == 0, Fields: fields}, false
+	case err != nil:
+		return s.unpredicted(err), false
+	}
+	if compare == nil {
+		compare = different
+	}
+	fields := compare(desired, predicted, s.before)
+	if s.Migrate && s.Mode == ServerSide {
+		fields = append(fields, texts(dropped(s.before, desired))...)
+	}
+	return Standing{InSync: len(fields) == 0, Fields: fields}, s.holds(predicted, left)
+}
+
+// predict returns what the server would make of the object.
+func (s *scribe) predict(ctx context.Context, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	dryRun := []string{metav1.DryRunAll}
+	if s.Mode == ClientSide {
+		return s.merge(ctx, dryRun)
+	}
+	return s.apply(ctx, desired, dryRun)
+}
+
+// unpredicted is the standing of an object whose dry run was refused.
+func (s *scribe) unpredicted(err error) Standing {
+	if need := s.applier.namespaceNeed(s.id, err); need != nil {
+		return Standing{Wait: need}
+	}
+	switch {
+	case apierrors.IsNotFound(err) || kindEnds(err):
+		return Standing{Err: &ObjectError{ID: s.id, Err: &unserved{err}}}
+	case Transient(err):
+		return Standing{Err: &ObjectError{ID: s.id, Err: &refusal{err}}}
+	case unchangeable(err) && s.Force && !s.precious():
+		// The write deletes it and creates it anew.
+		return Standing{Fields: invalidFields(err)}
+	default:
+		return Standing{Fields: invalidFields(err), Refused: &ObjectError{ID: s.id, Err: s.worded(err)}}
+	}
+}
+
+// holds tells whether our manager owns every field that it would own after the write.
+func (s *scribe) holds(predicted *unstructured.Unstructured, left []place) bool {
+	if s.Mode == ClientSide {
+		return onlyManagers(s.before, s.applier.names.Manager, Keeper)
+	}
+	h := homes{ours: s.applier.names.Manager, former: []string{s.applier.names.Manager}}
+	then, err := h.ownersOf(predicted)
+	if err != nil {
+		return false
+	}
+	now, err := h.ownersOf(s.before)
+	if err != nil {
+		return false
+	}
+	wanted := then.ours.Difference(under(then.ours, leftOut(left)))
+	return wanted.Difference(now.ours.Union(now.former)).Empty()
+}
+
+// different compares everything but what the server keeps about an object, its status and the annotation
+// of kubectl.
+func different(_, predicted, live *unstructured.Unstructured) []string {
+	want, have := declarable(predicted), declarable(live)
+	fields := texts(differing(want, have, nil))
+	for _, f := range texts(differing(have, want, nil)) {
+		if !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	slices.Sort(fields)
+	return fields[:min(len(fields), maxFields)]
+}
+
+func declarable(u *unstructured.Unstructured) map[string]any {
+	out := u.DeepCopy().Object
+	delete(out, "status")
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp"} {
+		unstructured.RemoveNestedField(out, "metadata", field)
+	}
+	unstructured.RemoveNestedField(out, "metadata", "annotations", lastApplied)
+	if annotations, ok, _ := unstructured.NestedMap(out, "metadata", "annotations"); ok && len(annotations) == 0 {
+		unstructured.RemoveNestedField(out, "metadata", "annotations")
+	}
+	return out
+}
+
+// dropped are the fields that a client-side apply made last, that are still there and that are declared
+// no more: taking the object over removes them. Lists are not looked into.
+func dropped(live, desired *unstructured.Unstructured) []path {
+	var original map[string]any
+	if json.Unmarshal([]byte(live.GetAnnotations()[lastApplied]), &original) != nil {
+		return nil
+	}
+	return droppedIn(original, desired.Object, live.Object, nil)
+}
+
+func droppedIn(original, desired, live map[string]any, at path) []path {
+	var fields []path
+	for key, was := range original {
+		now, there := live[key]
+		want, declared := desired[key]
+		switch {
+		case !there || was == nil || len(at) == 0 && key == "status":
+		case !declared && len(at) == 1 && at[0] == "metadata" && key == "creationTimestamp":
+		case !declared:
+			if m, isMap := was.(map[string]any); !isMap || len(m) > 0 {
+				fields = append(fields, at.to(key))
+			}
+		default:
+			o, ok1 := was.(map[string]any)
+			d, ok2 := want.(map[string]any)
+			l, ok3 := now.(map[string]any)
+			if ok1 && ok2 && ok3 {
+				fields = append(fields, droppedIn(o, d, l, at.to(key))...)
+			}
+		}
+	}
+	slices.SortFunc(fields, func(a, b path) int { return slices.Compare([]string{a.String()}, []string{b.String()}) })
+	return fields[:min(len(fields), maxFields)]
+}
