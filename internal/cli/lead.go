@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -134,12 +136,30 @@ func (s *system) begin(ctx context.Context) error {
 	}
 	s.options.simulation.apply(&config, s.say)
 	s.options.serving.apply(&config)
+	if config.Serve.Serves(argo.Group) {
+		config.Guests = append(config.Guests, s.argo(config))
+	}
 	engine, err := flux.Start(ctx, config)
 	if err != nil {
 		return err
 	}
 	s.leader.set(engine)
 	return nil
+}
+
+// argo serves the API of Argo CD.
+func (s *system) argo(config flux.Config) *argo.Engine {
+	c := argo.Config{
+		Rewrites: config.Rewrites, SpillDir: s.store.SpillDir(),
+		Observe: func(what, text string) { s.say.Problem(what, text) },
+	}
+	if s.rewrite != nil {
+		c.Local = func(url string) (feeds.Local, bool) {
+			local, ok := s.rewrite(url)
+			return feeds.Local(local), ok
+		}
+	}
+	return argo.New(c)
 }
 
 // finish waits until the engine has ended.

@@ -10,6 +10,7 @@ package flux
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ type Config struct {
 	Policy Policy
 	// Serve are the API groups that are served; objects of others are left to whoever serves them.
 	Serve Groups
+	// Guests are other dialects that share the runner, its graph and its registry of owners.
+	Guests []runner.Guest
 	// Selector, when not empty, is the label selector of the objects that are served: a shard.
 	Selector string
 	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
@@ -152,6 +155,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Serve, cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",
 		UnitKinds: cfg.Serve.unitKinds(),
 		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
+		Parts:     partsOf(cfg.Guests),
 	})
 	e.sources.notify = func(id engine.SourceID) {
 		e.runner.SourceChanged(id)
@@ -171,8 +175,20 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
 	e.startReceivers(ctx)
 	e.sources.objects, e.dialect.connections.objects = e.cluster.Objects, e.cluster.Objects
-	e.runner.Bind(e.cluster, cfg.Cluster, map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()})
+	names := map[string]apply.Names{"": ApplyNames(), releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()}
+	for _, p := range partsOf(cfg.Guests) {
+		maps.Copy(names, p.Names)
+	}
+	e.runner.Bind(e.cluster, cfg.Cluster, names)
 	return e, e.start(ctx)
+}
+
+func partsOf(guests []runner.Guest) []runner.Part {
+	var parts []runner.Part
+	for _, g := range guests {
+		parts = append(parts, g.Part())
+	}
+	return parts
 }
 
 func (e *Engine) start(ctx context.Context) error {
@@ -185,6 +201,12 @@ func (e *Engine) start(ctx context.Context) error {
 	if err := e.watch(ctx, wait); err != nil {
 		stopEvents()
 		return err
+	}
+	for _, g := range e.cfg.Guests {
+		if err := g.Start(ctx, e.runner, e.cluster, e.cfg.Cluster); err != nil {
+			stopEvents()
+			return err
+		}
 	}
 	e.charts.run(ctx)
 	if e.simulation != nil {
@@ -202,6 +224,9 @@ func (e *Engine) start(ctx context.Context) error {
 		e.charts.wg.Wait()
 		e.desks.Wait()
 		e.images.wait()
+		for _, g := range e.cfg.Guests {
+			g.Wait()
+		}
 		close(e.swept)
 	}()
 	return nil
@@ -294,7 +319,12 @@ func (e *Engine) ours(gk schema.GroupKind) bool {
 }
 
 // Nudge has every source fetched at once whose URL matches.
-func (e *Engine) Nudge(matches func(url string) bool) { e.sources.nudgeURL(matches) }
+func (e *Engine) Nudge(matches func(url string) bool) {
+	e.sources.nudgeURL(matches)
+	for _, g := range e.cfg.Guests {
+		g.Nudge(matches)
+	}
+}
 
 // compile-time proof that the engine's parts fit the runner's ports.
 var (

@@ -36,12 +36,23 @@ var (
 	imageGroup        = group{imagev1.GroupVersion.Group, []string{"image-reflector-controller", "image-automation-controller"}}
 )
 
-func allGroups() []group {
+func fluxGroups() []group {
 	return []group{sourceGroup, generatorGroup, kustomizeGroup, helmGroup, operatorGroup, notificationGroup, imageGroup}
 }
 
-// allFlux is the word for every API group of Flux.
-const allFlux = "flux"
+// argoGroup is the one of Argo CD, which a guest serves.
+var argoGroup = group{ArgoGroup, []string{"argocd-application-controller", "argocd-applicationset-controller"}}
+
+// ArgoGroup is the API group of Argo CD.
+const ArgoGroup = "argoproj.io"
+
+func allGroups() []group { return append(fluxGroups(), argoGroup) }
+
+// allFlux is the word for every API group of Flux, allArgo for that of Argo CD.
+const (
+	allFlux = "flux"
+	allArgo = "argocd"
+)
 
 // ErrGroup is returned for an API group that is not served here.
 var ErrGroup = errors.New("unknown API group")
@@ -49,7 +60,7 @@ var ErrGroup = errors.New("unknown API group")
 // Groups are the API groups that an Engine serves. The zero value is all of them.
 type Groups struct{ names []string }
 
-// ParseGroups reads API groups; "flux" is all of those of Flux.
+// ParseGroups reads API groups; "flux" is all of those of Flux, and "argocd" that of Argo CD.
 func ParseGroups(names []string) (Groups, error) {
 	var known []string
 	for _, g := range allGroups() {
@@ -59,11 +70,15 @@ func ParseGroups(names []string) (Groups, error) {
 	for _, name := range names {
 		switch {
 		case name == allFlux:
-			out.names = append(out.names, known...)
+			for _, g := range fluxGroups() {
+				out.names = append(out.names, g.name)
+			}
+		case name == allArgo:
+			out.names = append(out.names, ArgoGroup)
 		case slices.Contains(known, name):
 			out.names = append(out.names, name)
 		default:
-			return Groups{}, fmt.Errorf("%w %q: use %s, or any of %s", ErrGroup, name, allFlux, strings.Join(known, ", "))
+			return Groups{}, fmt.Errorf("%w %q: use %s, %s, or any of %s", ErrGroup, name, allFlux, allArgo, strings.Join(known, ", "))
 		}
 	}
 	return out, nil
@@ -79,6 +94,9 @@ func (g Groups) Names() []string {
 	}
 	return names
 }
+
+// Serves tells whether an API group is served.
+func (g Groups) Serves(name string) bool { return g.servesName(name) }
 
 func (g Groups) serves(what group) bool { return g.servesName(what.name) }
 

@@ -78,10 +78,15 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 			return err
 		}
 	}
-	if err := putNamespace(ctx, client); err != nil {
+	if err := putNamespace(ctx, client, Namespace); err != nil {
 		return err
 	}
-	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases} {
+	if serve.serves(argoGroup) {
+		if err := putNamespace(ctx, client, ArgoNamespace); err != nil {
+			return err
+		}
+	}
+	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases, applications} {
 		if !serve.servesName(r.Group) {
 			continue
 		}
@@ -92,19 +97,22 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 	return nil
 }
 
-// putNamespace makes the namespace of the root. One that is there is left alone: a controller may run in it
+// ArgoNamespace is where an installation of Argo CD is.
+const ArgoNamespace = "argocd"
+
+// putNamespace makes a namespace of an installation. One that is there is left alone: a controller may run in it
 // that may not write namespaces.
-func putNamespace(ctx context.Context, client dynamic.Interface) error {
+func putNamespace(ctx context.Context, client dynamic.Interface, name string) error {
 	namespaces := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
-	_, err := namespaces.Get(ctx, Namespace, metav1.GetOptions{})
+	_, err := namespaces.Get(ctx, name, metav1.GetOptions{})
 	if err == nil {
 		return nil
 	}
 	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("looking for namespace %s: %w", Namespace, err)
+		return fmt.Errorf("looking for namespace %s: %w", name, err)
 	}
 	return put(ctx, namespaces, &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
 	}})
 }
 
@@ -114,7 +122,11 @@ func Definitions(serve Groups) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool { return !serve.defines(d) }), nil
+	argo, err := deploy.ArgoCRDs()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(append(definitions, argo...), func(d *unstructured.Unstructured) bool { return !serve.defines(d) }), nil
 }
 
 // served waits until a resource can be listed.
@@ -211,8 +223,9 @@ func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 // ownResources are those of the kinds that Install has waited for: a server takes objects of a kind
 // before it announces the kind.
 var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
-	kustomizationKind.WithVersion(kustomizations.Version):  kustomizations,
-	gitRepositoryKind.WithVersion(gitRepositories.Version): gitRepositories,
+	kustomizationKind.WithVersion(kustomizations.Version):                  kustomizations,
+	gitRepositoryKind.WithVersion(gitRepositories.Version):                 gitRepositories,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}: applications,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {

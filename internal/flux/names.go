@@ -43,6 +43,7 @@ const (
 )
 
 var (
+	applications      = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "applications"}
 	kustomizations    = kustomizev1.GroupVersion.WithResource("kustomizations")
 	gitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")
 	ociRepositories   = sourcev1.GroupVersion.WithResource("ocirepositories")
@@ -79,7 +80,7 @@ func Ownership() cluster.Ownership {
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group, notificationGroup.name, imageGroup.name},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group, notificationGroup.name, imageGroup.name, ArgoGroup},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
@@ -125,9 +126,13 @@ func (k *Kit) StartGit(ctx context.Context) error {
 func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var err error
-	k.Engine, err = flux.Start(engine, flux.Config{
+	config := flux.Config{
 		Cluster: k.Own, Store: k.Store, Notifications: filepath.Join(k.Dir, "notifications"), Serve: k.options.Serve,
-	})
+	}
+	if k.options.Serve.Serves(argo.Group) {
+		config.Guests = append(config.Guests, argo.New(argo.Config{SpillDir: k.Store.SpillDir()}))
+	}
+	k.Engine, err = flux.Start(engine, config)
 	if err != nil {
 		stop()
 		return fmt.Errorf("starting the engine: %w", err)

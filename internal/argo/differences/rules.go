@@ -116,3 +116,12 @@ func (r *Rules) For(u *unstructured.Unstructured) ObjectRules {
 func (r ObjectRules) Empty() bool {
 	return len(r.pointers) == 0 && len(r.expressions) == 0 && len(r.managers) == 0
 }
+
+// String stands for the rules: two that say the same have the same one.
+func (r ObjectRules) String() string {
+	text := fmt.Sprint(r.pointers, r.managers)
+	for _, e := range r.expressions {
+		text += " " + e.text
+	}
+	return text
+}

@@ -199,9 +199,5 @@ func (o *Operation) Notes() []string { return o.notes }
 // Failing is why the operation is about to fail, empty while it is not.
 func (o *Operation) Failing() string { return o.failure }
 
-// Fail has the operation fail when what runs has ended.
-func (o *Operation) Fail(why string) {
-	if o.failure == "" {
-		o.failure = why
-	}
-}
+// Refuse has the operation fail before it does anything.
+func (o *Operation) Refuse(why string) { o.Tasks, o.failure = nil, why }

@@ -167,6 +167,9 @@ func (s Settings) Destination(server, name string) (Cluster, error) {
 	return found[0], nil
 }
 
+// Every are the clusters that are declared, and that of the installation unless it is switched off.
+func (s Settings) Every() []Cluster { return s.everyCluster() }
+
 // everyCluster are the clusters that are declared, and that of the installation unless it is switched off.
 func (s Settings) everyCluster() []Cluster {
 	own := func(c Cluster) bool { return c.Server == InClusterServer }

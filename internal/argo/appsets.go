@@ -1,0 +1,327 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/appset"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// applicationSets keeps ApplicationSets: it makes, changes and deletes the Applications that they generate. One
+// goroutine does so, for one set after the other. It is safe for concurrent use.
+type applicationSets struct {
+	e *Engine
+
+	mu    sync.Mutex
+	sets  map[types.NamespacedName]*setState
+	dirty []types.NamespacedName
+	wake  chan struct{}
+}
+
+// setState is one ApplicationSet, and what is known of it.
+type setState struct {
+	object *unstructured.Unstructured
+	queued bool
+	// keys are the repositories that its generators read.
+	keys  []feeds.Key
+	timer *time.Timer
+	// yields and failures are of the last pass.
+	yields   map[string]int
+	failures int
+	told     string
+}
+
+func newApplicationSets(e *Engine) *applicationSets {
+	return &applicationSets{e: e, sets: map[types.NamespacedName]*setState{}, wake: make(chan struct{}, 1)}
+}
+
+func (s *applicationSets) owner(name types.NamespacedName) string {
+	return applicationSetKind.Kind + "/" + name.String()
+}
+
+// serves tells whether the ApplicationSets of a namespace are served here.
+func (s *applicationSets) serves(namespace string) bool {
+	return namespace == s.e.cfg.Namespace || matchesAny(s.e.settings.now().AppSets.Namespaces, namespace)
+}
+
+func (s *applicationSets) put(u *unstructured.Unstructured) {
+	if !s.serves(u.GetNamespace()) {
+		return
+	}
+	name := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := s.sets[name]
+	if state == nil {
+		state = &setState{}
+		s.sets[name] = state
+	}
+	before := state.object
+	if before != nil && before.GetUID() == u.GetUID() && !newer(u.GetResourceVersion(), before.GetResourceVersion()) {
+		return
+	}
+	state.object = u
+	if before == nil || before.GetUID() != u.GetUID() || before.GetGeneration() != u.GetGeneration() || asks(before, u) {
+		s.mark(name)
+	}
+}
+
+// asks tells whether a person asks for something by the metadata of a set.
+func asks(before, after *unstructured.Unstructured) bool {
+	return after.GetDeletionTimestamp() != nil || encoded(before.GetAnnotations()) != encoded(after.GetAnnotations())
+}
+
+func (s *applicationSets) dropped(u *unstructured.Unstructured) {
+	name := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
+	s.mu.Lock()
+	state := s.sets[name]
+	delete(s.sets, name)
+	s.mu.Unlock()
+	if state != nil {
+		s.e.feeds.Want(s.owner(name), nil)
+	}
+}
+
+// mark has a set looked at. The caller holds the lock.
+func (s *applicationSets) mark(name types.NamespacedName) {
+	if state := s.sets[name]; state == nil || state.queued {
+		return
+	} else {
+		state.queued = true
+	}
+	s.dirty = append(s.dirty, name)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *applicationSets) wakeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.sets {
+		s.mark(name)
+	}
+}
+
+// fetched wakes the sets that read a repository.
+func (s *applicationSets) fetched(k feeds.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, state := range s.sets {
+		if slices.Contains(state.keys, k) {
+			s.mark(name)
+		}
+	}
+}
+
+// applicationChanged wakes the set that an Application belongs to.
+func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ref := range obj.OwnerReferences {
+		if ref.Kind == applicationSetKind.Kind {
+			s.mark(types.NamespacedName{Namespace: obj.Namespace, Name: ref.Name})
+		}
+	}
+}
+
+func (s *applicationSets) applicationGone(obj *v1alpha1.Application) {
+	if obj != nil {
+		s.applicationChanged(obj)
+	}
+}
+
+// run looks at sets until ctx ends.
+func (s *applicationSets) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		for ctx.Err() == nil {
+			s.mu.Lock()
+			if len(s.dirty) == 0 {
+				s.mu.Unlock()
+				break
+			}
+			name := s.dirty[0]
+			s.dirty = s.dirty[1:]
+			state := s.sets[name]
+			if state == nil {
+				s.mu.Unlock()
+				continue
+			}
+			state.queued = false
+			object := state.object
+			s.mu.Unlock()
+			s.pass(ctx, name, state, object)
+		}
+	}
+}
+
+// Retries of a pass that failed.
+const (
+	setRetryMin = time.Second
+	setRetryMax = 3 * time.Minute
+)
+
+// pass looks at one set, and sees to it that it is looked at again when that is due.
+func (s *applicationSets) pass(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) {
+	again, err := s.reconcile(ctx, name, state, object)
+	if errors.Is(err, feeds.ErrPending) || ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		if state.told != err.Error() {
+			s.e.observe(s.owner(name), err.Error())
+		}
+		state.told = err.Error()
+		again = min(setRetryMin<<min(state.failures, 10), setRetryMax)
+		state.failures++
+	} else {
+		state.failures, state.told = 0, ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state.timer != nil {
+		state.timer.Stop()
+	}
+	if again > 0 {
+		state.timer = time.AfterFunc(again, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.mark(name)
+		})
+	}
+}
+
+// reconcile brings the Applications of a set to what it generates, and writes its status.
+func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) (time.Duration, error) {
+	set, err := appset.Read(object)
+	if err != nil {
+		return 0, err
+	}
+	if set.DeletionTimestamp != nil {
+		return 0, s.finalize(ctx, set)
+	}
+	if set.Annotations[v1alpha1.ApplicationSetRefreshAnnotation] == "true" {
+		s.e.feeds.Refresh(state.keys)
+		if err := s.patch(ctx, set, "", map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.ApplicationSetRefreshAnnotation: nil}}}); err != nil {
+			return 0, err
+		}
+	}
+	options := s.e.settings.now().AppSets
+	facts := &setFacts{sets: s, state: state}
+	generated, err := appset.Generate(ctx, set, facts, appset.Options{HiddenDirectories: s.e.settings.now().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
+	s.follow(name, state, facts.keys, err)
+	if errors.Is(err, feeds.ErrPending) {
+		return 0, err
+	}
+	outcome := appset.Outcome{Generate: err, Problems: generated.Problems, MaxResources: options.MaxResources, Now: time.Now()}
+	var plan appset.Plan
+	if err == nil {
+		plan, outcome.Generate = appset.MakePlan(ctx, set, generated, s.existing(set), s.planOptions(set, state, options))
+	}
+	if outcome.Generate == nil {
+		outcome.Refused = plan.Refused
+		if !options.DryRun {
+			outcome.Write = s.write(ctx, plan)
+		}
+		state.yields = generated.Yields
+		if options.Progressive {
+			outcome.Rollout, err = s.rollout(ctx, set, generated, plan)
+			outcome.Write = errors.Join(outcome.Write, err)
+		}
+	}
+	outcome.Applications = appset.Owned(set, s.existing(set))
+	if err := s.report(ctx, set, outcome); err != nil {
+		return 0, err
+	}
+	return requeueOf(outcome), outcome.Err()
+}
+
+// requeueOf is when a rollout is looked at again although nothing changed.
+func requeueOf(o appset.Outcome) time.Duration {
+	if o.Rollout.Step > 0 {
+		return setRetryMax
+	}
+	return 0
+}
+
+func (s *applicationSets) planOptions(set *appset.Set, state *setState, o settings.ApplicationSets) appset.PlanOptions {
+	return appset.PlanOptions{
+		Policy:               appset.PolicyOf(set, v1alpha1.ApplicationsSyncPolicy(o.Policy), o.PolicyOverride || o.Policy == ""),
+		PreservedAnnotations: o.PreservedAnnotations, PreservedLabels: o.PreservedLabels, Managers: []string{setManager, "argocd-applicationset-controller"},
+		Progressive: o.Progressive, Previous: state.yields, Now: time.Now(),
+	}
+}
+
+// follow has the repositories followed that the generators read. After an error they may not have come to all of them.
+func (s *applicationSets) follow(name types.NamespacedName, state *setState, keys []feeds.Key, err error) {
+	s.mu.Lock()
+	if err != nil {
+		for _, k := range state.keys {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	changed := !slices.Equal(state.keys, keys)
+	state.keys = keys
+	s.mu.Unlock()
+	if changed {
+		s.e.feeds.Want(s.owner(name), keys)
+	}
+}
+
+// existing are the Applications of the namespace of a set.
+func (s *applicationSets) existing(set *appset.Set) []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	s.e.apps.each(func(a *app) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.id.Namespace == set.Namespace && a.raw != nil {
+			all = append(all, &unstructured.Unstructured{Object: a.raw})
+		}
+	})
+	return all
+}
+
+// setFacts are what generators read.
+type setFacts struct {
+	sets  *applicationSets
+	state *setState
+	keys  []feeds.Key
+}
+
+func (f *setFacts) Clusters(context.Context) ([]settings.Cluster, error) {
+	return f.sets.e.settings.now().Every(), nil
+}
+
+func (f *setFacts) Tree(_ context.Context, repoURL, revision, project string) (*source.Tree, string, error) {
+	k := feeds.KeyOf(v1alpha1.ApplicationSource{RepoURL: repoURL, TargetRevision: revision}, project)
+	if !slices.Contains(f.keys, k) {
+		f.keys = append(f.keys, k)
+	}
+	state := f.sets.e.feeds.Get(k)
+	switch {
+	case state.Has():
+		return state.Tree, state.Revision, nil
+	case state.Settled:
+		return nil, "", fmt.Errorf("%s: %w", repoURL, state.Err)
+	}
+	return nil, "", feeds.ErrPending
+}

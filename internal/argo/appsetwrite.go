@@ -1,0 +1,173 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/argo/appset"
+)
+
+// setManager is the field manager of the upstream's controller of ApplicationSets.
+const setManager = "argocd-applicationset-controller"
+
+// setFinalizer keeps a set whose Applications are deleted in steps.
+const setFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// write carries a plan out, several Applications at a time. What fails stops no other.
+func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
+	var mu sync.Mutex
+	var errs []error
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, requests)
+	do := func(name string, step func() error) {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := step(); err != nil {
+				mu.Lock()
+				errs = append(errs, fmt.Errorf("Application %q: %w", name, err))
+				mu.Unlock()
+			}
+		})
+	}
+	for _, made := range plan.Create {
+		do(made.GetName(), func() error { return s.create(ctx, made) })
+	}
+	for _, change := range plan.Update {
+		do(change.Live.GetName(), func() error { return s.update(ctx, change) })
+	}
+	for _, gone := range plan.Delete {
+		do(gone.GetName(), func() error { return s.delete(ctx, gone) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (s *applicationSets) create(ctx context.Context, made *unstructured.Unstructured) error {
+	u, err := s.e.client.Resource(applicationResource).Namespace(made.GetNamespace()).Create(ctx, made, metav1.CreateOptions{FieldManager: setManager})
+	if err != nil {
+		return fmt.Errorf("creating it: %w", err)
+	}
+	s.e.putApplication(u)
+	return nil
+}
+
+func (s *applicationSets) update(ctx context.Context, change appset.Change) error {
+	u, err := s.e.client.Resource(applicationResource).Namespace(change.Live.GetNamespace()).Patch(ctx, change.Live.GetName(),
+		types.MergePatchType, change.Patch, metav1.PatchOptions{FieldManager: setManager})
+	if err != nil {
+		return fmt.Errorf("changing it: %w", err)
+	}
+	s.e.putApplication(u)
+	return nil
+}
+
+func (s *applicationSets) delete(ctx context.Context, gone *unstructured.Unstructured) error {
+	uid := gone.GetUID()
+	err := s.e.client.Resource(applicationResource).Namespace(gone.GetNamespace()).Delete(ctx, gone.GetName(), metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid},
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting it: %w", err)
+	}
+	return nil
+}
+
+// rollout has the Applications of the step under way synced.
+func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generated appset.Generated, plan appset.Plan) (appset.Rollout, error) {
+	existing := s.existing(set)
+	states, err := appset.States(generated, plan, existing)
+	if err != nil {
+		return appset.Rollout{}, err
+	}
+	r := appset.MakeRollout(set, states, time.Now())
+	var errs []error
+	for _, name := range r.Sync {
+		at := slices.IndexFunc(generated.Applications, func(u *unstructured.Unstructured) bool { return u.GetName() == name })
+		if at < 0 {
+			continue
+		}
+		op, err := appset.SyncOperation(generated.Applications[at])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		u, err := s.e.client.Resource(applicationResource).Namespace(set.Namespace).Patch(ctx, name, types.MergePatchType,
+			[]byte(encoded(map[string]any{"operation": op})), metav1.PatchOptions{FieldManager: setManager})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("Application %q: having it synced: %w", name, err))
+			continue
+		}
+		s.e.putApplication(u)
+	}
+	return r, errors.Join(errs...)
+}
+
+// report writes the status of a set, when it is another one.
+func (s *applicationSets) report(ctx context.Context, set *appset.Set, o appset.Outcome) error {
+	before, err := toMap(set.Status)
+	if err != nil {
+		return err
+	}
+	after, err := toMap(appset.StatusOf(set, o))
+	if err != nil {
+		return err
+	}
+	diff := mergePatch(before, after)
+	if len(diff) == 0 {
+		return nil
+	}
+	return s.patch(ctx, set, "status", map[string]any{"status": diff})
+}
+
+func (s *applicationSets) patch(ctx context.Context, set *appset.Set, subresource string, patch map[string]any) error {
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("encoding a change of ApplicationSet %q: %w", set.Name, err)
+	}
+	var sub []string
+	if subresource != "" {
+		sub = []string{subresource}
+	}
+	u, err := s.e.client.Resource(applicationSetResource).Namespace(set.Namespace).Patch(ctx, set.Name, types.MergePatchType, text,
+		metav1.PatchOptions{FieldManager: setManager}, sub...)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing ApplicationSet %q: %w", set.Name, err)
+	}
+	s.put(u)
+	return nil
+}
+
+// finalize lets a deleted set go. Garbage collection deletes its Applications, unless that has to happen in steps.
+func (s *applicationSets) finalize(ctx context.Context, set *appset.Set) error {
+	if !slices.Contains(set.Finalizers, setFinalizer) {
+		return nil
+	}
+	next, waiting := appset.Deletions(set, s.existing(set))
+	if !appset.ReverseDeletion(set) {
+		next, waiting = nil, nil
+	}
+	for _, app := range next {
+		if err := s.delete(ctx, app); err != nil {
+			return err
+		}
+	}
+	if len(next)+len(waiting) > 0 {
+		return nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(set.Finalizers), func(f string) bool { return f == setFinalizer })
+	return s.patch(ctx, set, "", map[string]any{"metadata": map[string]any{"finalizers": rest, "resourceVersion": set.ResourceVersion}})
+}

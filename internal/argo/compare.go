@@ -1,0 +1,359 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/differences"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// comparison is what is declared beside what is there.
+type comparison struct {
+	revision string
+	objects  []*compared
+	// hooks are declared, with what they are told apart by.
+	hooks []*unstructured.Unstructured
+	// extras are held, live, and no longer declared.
+	extras     []*extra
+	conditions []v1alpha1.ApplicationCondition
+	needs      []apply.Need
+	options    policy.Options
+	// digest is that of everything that is declared.
+	digest string
+	// hooked is that of the hooks; hooksDiffer is set when others ran last.
+	hooked      string
+	hooksDiffer bool
+	cluster     string
+}
+
+// compared is one object that is declared.
+type compared struct {
+	entry   engine.Entry
+	order   apply.Order
+	options policy.ObjectOptions
+	hook    operation.Hook
+	wave    int
+	// standing is where the object stands; refused is why it may not be written.
+	standing apply.Standing
+	refused  error
+	// done is set for a Job that has completed for this content, whatever became of it.
+	done    bool
+	compare apply.Compare
+}
+
+func (c *compared) inSync() bool { return c.refused == nil && (c.done || c.standing.InSync) }
+
+// extra is one object that is held and no longer declared.
+type extra struct {
+	entry   engine.Entry
+	live    *unstructured.Unstructured
+	options policy.ObjectOptions
+	ignored bool
+}
+
+// entries are the objects that the Application holds.
+func (c *comparison) entries() []engine.Entry {
+	entries := []engine.Entry{}
+	for _, o := range c.objects {
+		if !o.standing.Missing && o.refused == nil && !o.done {
+			entries = append(entries, o.entry)
+		}
+	}
+	for _, e := range c.extras {
+		entries = append(entries, e.entry)
+	}
+	return entries
+}
+
+func (c *comparison) find(id engine.ObjectID) *compared {
+	for _, o := range c.objects {
+		if o.entry.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// compare tells where each object stands. What was written and has not changed since costs no request.
+func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*comparison, error) {
+	a.mu.Lock()
+	obj, project, destination := a.obj, a.project, a.cluster
+	a.mu.Unlock()
+	s := d.settings.now()
+	c := &comparison{revision: w.Key.Revision, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
+	tracking := d.tracking(a)
+	rules, err := differences.Compile(obj.Spec.IgnoreDifferences, s.Customizations)
+	if err != nil {
+		c.warn(v1alpha1.ApplicationConditionComparisonError, err.Error())
+	}
+	done := doneOf(obj)
+	for _, u := range w.Objects {
+		entry := w.Applier.Entry(u)
+		if s.Resources.Excludes(entry.ID.Group, entry.ID.Kind, destination.Server) {
+			c.warn(v1alpha1.ApplicationConditionExcludedResourceWarning, fmt.Sprintf(
+				"Resource %s/%s %s is excluded in the settings", entry.ID.Group, entry.ID.Kind, entry.ID.Name))
+			continue
+		}
+		o := &compared{entry: entry, options: c.options.For(u), hook: operation.HookOf(u), wave: operation.WaveOf(u.GetAnnotations())}
+		if o.hook.Skip {
+			continue
+		}
+		if o.hook.Is {
+			c.hooks = append(c.hooks, u)
+			continue
+		}
+		marked := u.DeepCopy()
+		marking := tracking.Mark(marked)
+		mine := rules.For(marked)
+		o.order = d.orderOf(marked, o.options, obj, mine, c.options)
+		o.compare = d.comparing(mine, policy.CompareOptionsOf(u, s.Compare.ServerSide))
+		o.refused = errors.Join(marking, permitted(project, destination, w, entry))
+		if owner, conflict := w.Conflicts[entry.ID]; conflict {
+			o.refused = fmt.Errorf("%s is part of applications %s and %s: it belongs to %s; remove it from one of the two", entry.ID, a.id.Name, owner.Name, owner)
+			c.warn(v1alpha1.ApplicationConditionSharedResourceWarning, o.refused.Error())
+		}
+		o.done = done[doneKey(entry.ID)] == o.order.Digest && runsOnce(u)
+		c.objects = append(c.objects, o)
+	}
+	d.duplicates(a, c)
+	if err := d.stand(ctx, w, c); err != nil {
+		return nil, err
+	}
+	if err := d.lookForExtras(ctx, a, w, c); err != nil {
+		return nil, err
+	}
+	c.digestAll(obj)
+	return c, nil
+}
+
+// defines tells whether a kind comes with what is declared.
+func (c *comparison) defines(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(c.objects, func(o *compared) bool {
+		if o.entry.ID.Kind != "CustomResourceDefinition" {
+			return false
+		}
+		group, _, _ := unstructured.NestedString(o.order.Object.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.order.Object.Object, "spec", "names", "kind")
+		return group == gk.Group && kind == gk.Kind
+	})
+}
+
+func (c *comparison) warn(kind, message string) {
+	c.conditions = append(c.conditions, v1alpha1.ApplicationCondition{Type: kind, Message: message})
+}
+
+// permitted tells why a project does not permit an object, nil when it does.
+func permitted(p *policy.Project, destination clusterOf, w runner.Work, e engine.Entry) error {
+	if p == nil {
+		return nil
+	}
+	_, namespaced, known := w.Kind(e.GroupVersionKind())
+	o := policy.Object{Group: e.ID.Group, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Namespaced: namespaced || !known && e.ID.Namespace != ""}
+	return p.PermitsObject(destination, o)
+}
+
+// requests bounds how many objects are asked for at a time.
+const requests = 16
+
+// stand tells where the objects stand, several at a time.
+func (d *driver) stand(ctx context.Context, w runner.Work, c *comparison) error {
+	follow(ctx, w, c)
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, requests)
+	for _, o := range c.objects {
+		if o.refused != nil {
+			continue
+		}
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			o.standing = w.Applier.Standing(ctx, o.order, o.compare)
+			if _, there := w.Cluster.Objects.Get(o.entry.ID); there && o.done {
+				o.done = false
+			}
+		})
+	}
+	wg.Wait()
+	for _, o := range c.objects {
+		if o.standing.Wait != nil {
+			c.needs = append(c.needs, *o.standing.Wait)
+		}
+		if err := o.standing.Err; err != nil {
+			return &transient{err}
+		}
+	}
+	return ctx.Err()
+}
+
+// transient is a failure that may pass by itself.
+type transient struct{ err error }
+
+func (t *transient) Error() string { return t.err.Error() }
+func (t *transient) Unwrap() error { return t.err }
+
+// follow begins to watch the kinds of what is declared and held, so that its records are there.
+func follow(ctx context.Context, w runner.Work, c *comparison) {
+	kinds := map[schema.GroupVersionKind][]string{}
+	add := func(e engine.Entry) {
+		gvk := e.GroupVersionKind()
+		if _, _, served := w.Kind(gvk); served && !slices.Contains(kinds[gvk], e.ID.Namespace) {
+			kinds[gvk] = append(kinds[gvk], e.ID.Namespace)
+		}
+	}
+	var all []engine.Entry
+	for _, o := range c.objects {
+		all = append(all, o.entry)
+	}
+	for _, h := range c.hooks {
+		all = append(all, w.Applier.Entry(h))
+	}
+	all = append(all, w.Held...)
+	for _, e := range all {
+		add(e)
+	}
+	var wg sync.WaitGroup
+	for gvk, namespaces := range kinds {
+		// Without the records everything is asked for, which is slower and as right.
+		wg.Go(func() { _ = w.Cluster.Objects.WatchManaged(ctx, gvk, namespaces) })
+	}
+	wg.Wait()
+	w.Cluster.Objects.Read(ctx, w.Cluster.Objects.Unwatched(all))
+}
+
+// lookForExtras finds what is held, is there, is ours, and is no longer declared.
+func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *comparison) error {
+	tracking := d.tracking(a)
+	for _, e := range w.Held {
+		if c.find(e.ID) != nil || slices.ContainsFunc(c.hooks, func(h *unstructured.Unstructured) bool { return w.Applier.Entry(h).ID == e.ID }) {
+			continue
+		}
+		if rec, there := w.Cluster.Objects.Get(e.ID); !there || rec.Deleting {
+			if there || len(w.Cluster.Objects.Unwatched([]engine.Entry{e})) == 0 {
+				continue
+			}
+		}
+		live, err := getLive(ctx, w, e)
+		if err != nil {
+			return err
+		}
+		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" {
+			continue
+		}
+		if permitted(a.project, a.cluster, w, e) != nil {
+			continue
+		}
+		options := c.options.For(live)
+		c.extras = append(c.extras, &extra{
+			entry: e, live: live, options: options, ignored: policy.CompareOptionsOf(live, true).IgnoreExtraneous,
+		})
+	}
+	return nil
+}
+
+// getLive reads an object, nil when it is not there.
+func getLive(ctx context.Context, w runner.Work, e engine.Entry) (*unstructured.Unstructured, error) {
+	r, _, ok := w.Kind(e.GroupVersionKind())
+	if !ok {
+		return nil, nil
+	}
+	live, err := w.Cluster.Dynamic.Resource(r).Namespace(e.ID.Namespace).Get(ctx, e.ID.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", e.ID, err)
+	}
+	return live, nil
+}
+
+// digestAll notes by what this state is told from others.
+func (c *comparison) digestAll(obj *v1alpha1.Application) {
+	text := ""
+	for _, o := range c.objects {
+		text += o.entry.ID.String() + o.order.Digest
+	}
+	hooks := ""
+	for _, h := range c.hooks {
+		hooks += hookDigest(h)
+	}
+	c.hooked = digest(hooks)
+	c.digest = digest(text + c.hooked)
+	ran := obj.Annotations[annotationHooks]
+	c.hooksDiffer = len(c.hooks) > 0 && ran != "" && ran != c.hooked
+	if ran == "" && len(c.hooks) > 0 && obj.Status.OperationState == nil {
+		c.hooksDiffer = true
+	}
+}
+
+// code says whether the cluster is what is declared.
+func (c *comparison) code() v1alpha1.SyncStatusCode {
+	for _, o := range c.objects {
+		if !o.inSync() {
+			return v1alpha1.SyncStatusCodeOutOfSync
+		}
+	}
+	for _, e := range c.extras {
+		if !e.ignored {
+			return v1alpha1.SyncStatusCodeOutOfSync
+		}
+	}
+	if c.hooksDiffer {
+		return v1alpha1.SyncStatusCodeOutOfSync
+	}
+	return v1alpha1.SyncStatusCodeSynced
+}
+
+// resources are the objects as the status of an Application has them, without their health.
+func (c *comparison) resources() []v1alpha1.ResourceStatus {
+	var all []v1alpha1.ResourceStatus
+	for _, o := range c.objects {
+		r := resourceOf(o.entry)
+		r.SyncWave, r.Status = int64(o.wave), v1alpha1.SyncStatusCodeOutOfSync
+		if o.inSync() {
+			r.Status = v1alpha1.SyncStatusCodeSynced
+		}
+		all = append(all, r)
+	}
+	for _, e := range c.extras {
+		r := resourceOf(e.entry)
+		r.Status, r.RequiresPruning, r.SyncWave = v1alpha1.SyncStatusCodeOutOfSync, true, int64(operation.WaveOf(e.live.GetAnnotations()))
+		r.RequiresDeletionConfirmation = e.options.Prune == policy.GuardConfirm
+		all = append(all, r)
+	}
+	if c.hooksDiffer {
+		for _, h := range c.hooks {
+			r := resourceOf(engine.EntryOf(h))
+			r.Status, r.Hook, r.SyncWave = v1alpha1.SyncStatusCodeOutOfSync, true, int64(operation.WaveOf(h.GetAnnotations()))
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func resourceOf(e engine.Entry) v1alpha1.ResourceStatus {
+	return v1alpha1.ResourceStatus{Group: e.ID.Group, Version: e.Version, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name}
+}
+
+// errGone is why nothing can be done any more.
+var errGone = errors.New("it is gone")
+
+// since is a time for a status.
+func since(t time.Time) *metav1.Time {
+	at := metav1.NewTime(t.Truncate(time.Second))
+	return &at
+}

@@ -1,0 +1,342 @@
+package argo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/differences"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+func typesUID(uid string) types.UID { return types.UID(uid) }
+
+// tracking marks the objects of an Application.
+func (e *Engine) tracking(a *app) differences.Tracking {
+	t := e.settings.now().Tracking
+	return differences.Tracking{
+		Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID,
+		AppName: differences.InstanceName(a.id.Namespace, a.id.Name, e.cfg.Namespace), Namespace: a.now().Spec.Destination.Namespace,
+	}
+}
+
+// mark marks a hook; one whose name is too long for a label goes without.
+func (e *Engine) mark(t differences.Tracking, u *unstructured.Unstructured) {
+	if err := t.Mark(u); err != nil {
+		e.observe(engine.IDOf(u).String(), err.Error())
+	}
+}
+
+// duplicates warns of objects that stand more than once in what was rendered.
+func (d *driver) duplicates(a *app, c *comparison) {
+	if a.job.rendered == nil {
+		return
+	}
+	for _, id := range a.job.rendered.Duplicates {
+		c.warn(v1alpha1.ApplicationConditionRepeatedResourceWarning, fmt.Sprintf("Resource %s/%s/%s/%s appeared more than once among application resources.", id.Group, id.Kind, id.Namespace, id.Name))
+	}
+}
+
+// runsOnce tells whether an object is a Job that its time to live deletes when it has completed.
+func runsOnce(u *unstructured.Unstructured) bool {
+	if u.GetKind() != "Job" || u.GroupVersionKind().Group != "batch" {
+		return false
+	}
+	_, found, err := unstructured.NestedFieldNoCopy(u.Object, "spec", "ttlSecondsAfterFinished")
+	return found && err == nil
+}
+
+// operationOf is the sync that somebody asks for.
+func operationOf(obj *v1alpha1.Application) *v1alpha1.SyncOperation {
+	if obj.Operation == nil {
+		return nil
+	}
+	return obj.Operation.Sync
+}
+
+// pinOf is the revision that an Application is held at: "ID until TIME".
+func pinOf(obj *v1alpha1.Application) policy.Pin {
+	id, until, found := strings.Cut(obj.Annotations[AnnotationPin], " until ")
+	if !found {
+		return policy.Pin{}
+	}
+	at, err := time.Parse(time.RFC3339, strings.TrimSpace(until))
+	if err != nil {
+		return policy.Pin{}
+	}
+	return policy.Pin{Revision: strings.TrimSpace(id), Until: at}
+}
+
+// buildEnvironment tells whether a source may have its revision in what it renders to.
+func buildEnvironment(s v1alpha1.ApplicationSource) bool {
+	return strings.Contains(encoded(s), "ARGOCD_APP_REVISION")
+}
+
+// target is the name of the cluster of an Application. The caller holds the lock.
+func (a *app) target() string {
+	if a.view.at == nil {
+		return ""
+	}
+	return a.view.at.Name
+}
+
+// recordOf is what is known of an object. The caller holds the lock.
+func (a *app) recordOf(id engine.ObjectID) (cluster.Record, bool) {
+	if a.view.at == nil {
+		return cluster.Record{}, false
+	}
+	return a.view.at.Objects.Get(id)
+}
+
+// announce has the status say that an operation runs, before objects are made that it does not name: what a killed
+// process made is found by it.
+func (d *driver) announce(ctx context.Context, a *app, w runner.Work, op *running) error {
+	if op.written {
+		return nil
+	}
+	if err := d.keepHooks(ctx, a, a.job.compared); err != nil {
+		return err
+	}
+	obj := a.now()
+	known := map[engine.ObjectID]bool{}
+	for _, r := range obj.Status.Resources {
+		known[engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: w.Cluster.Name}] = true
+	}
+	op.written = true
+	for _, t := range op.sync.Tasks {
+		if !known[t.ID] {
+			return d.Engine.write(ctx, a, nil)
+		}
+	}
+	return nil
+}
+
+// barred tells whether deletions have to wait: another Application of the same repository has not read the same
+// revision, and may be about to claim what would be deleted.
+func (d *driver) barred(a *app, w runner.Work, c *comparison) bool {
+	if len(c.extras) == 0 {
+		return false
+	}
+	return d.peerBehind(a) != ""
+}
+
+// hold waits for the others.
+func (d *driver) hold(a *app, _ runner.Work, c *comparison) runner.Acted {
+	behind := d.peerBehind(a)
+	return runner.Acted{
+		Entries: c.entries(), Held: true, Again: time.Now().Add(time.Second),
+		Waiting: []engine.Wait{{On: a.id.String(), Reason: "deletions wait: " + behind + " has not read the same revision yet"}},
+	}
+}
+
+// peerBehind names an Application that reads the same revisions of a repository and has not rendered what is there now.
+// One that cannot be rendered holds nobody up.
+func (d *driver) peerBehind(a *app) string {
+	a.mu.Lock()
+	keys := slices.Clone(a.keys)
+	a.mu.Unlock()
+	behind := ""
+	d.apps.each(func(peer *app) {
+		if behind != "" || peer == a {
+			return
+		}
+		peer.mu.Lock()
+		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.Contains(keys, k) })
+		skip := !shares || peer.obj.DeletionTimestamp != nil || peer.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true" || len(peer.invalid) > 0
+		seen := peer.rendered
+		peer.mu.Unlock()
+		if skip {
+			return
+		}
+		if fact, _ := (sources{d.Engine}).Source(peer.source()); fact.Revision != "" && seen != fact.Digest {
+			behind = peer.id.String()
+		}
+	})
+	return behind
+}
+
+// charted takes settings that an Application declares, before they are applied: an installation that installs itself
+// honours them from the first moment.
+func (d *driver) charted(a *app, result *manifests.Result) {
+	obj := a.now()
+	var found settings.Objects
+	for _, u := range result.Objects {
+		namespace := orDefault(u.GetNamespace(), obj.Spec.Destination.Namespace)
+		if namespace != d.cfg.Namespace || u.GroupVersionKind().Group != "" {
+			continue
+		}
+		switch u.GetKind() {
+		case "ConfigMap":
+			found.ConfigMaps = append(found.ConfigMaps, settingsMap(u))
+		case "Secret":
+			if s, ok := settingsSecret(u); ok {
+				found.Secrets = append(found.Secrets, s)
+			}
+		}
+	}
+	found.ConfigMaps = slices.DeleteFunc(found.ConfigMaps, func(m corev1.ConfigMap) bool { return !settingsName(m.Name) })
+	if len(found.ConfigMaps) > 0 && d.settings.chart(found) {
+		d.settingsChanged()
+	}
+}
+
+// settingsName tells whether a ConfigMap holds settings.
+func settingsName(name string) bool {
+	return slices.Contains([]string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}, name)
+}
+
+func settingsMap(u *unstructured.Unstructured) corev1.ConfigMap {
+	var m corev1.ConfigMap
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &m); err != nil {
+		return corev1.ConfigMap{}
+	}
+	return m
+}
+
+func settingsSecret(u *unstructured.Unstructured) (corev1.Secret, bool) {
+	var s corev1.Secret
+	if u.GetLabels()[secretType] == "" {
+		return s, false
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
+		return s, false
+	}
+	if s.Data == nil {
+		s.Data = map[string][]byte{}
+	}
+	for key, value := range s.StringData {
+		s.Data[key] = []byte(value)
+	}
+	return s, true
+}
+
+// decryption are the keys for what SOPS encrypted, where the Application asks for that.
+func (d *driver) decryption(ctx context.Context, obj *v1alpha1.Application) (*decrypt.Keys, error) {
+	provider, name, _ := strings.Cut(obj.Annotations[annotationDecryption], "/")
+	switch provider {
+	case "":
+		return nil, nil
+	case "sops":
+	default:
+		return nil, &failure{condition: v1alpha1.ApplicationConditionInvalidSpecError, lasting: true, err: fmt.Errorf(
+			"annotation %s: %q: want sops, or sops/NAME of a Secret in namespace %s", annotationDecryption, provider, d.cfg.Namespace)}
+	}
+	name = orDefault(name, "sops-age")
+	secret, err := d.kube.CoreV1().Secrets(d.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("annotation %s: reading Secret %s/%s: %w", annotationDecryption, d.cfg.Namespace, name, err)
+	}
+	keys, err := decrypt.NewKeys(secret.Data)
+	if err != nil {
+		return nil, fmt.Errorf("annotation %s: Secret %s/%s: %w", annotationDecryption, d.cfg.Namespace, name, err)
+	}
+	return keys, nil
+}
+
+// serverVersion asks the cluster for its version, for charts.
+func (e *Engine) serverVersion() string {
+	v, err := e.kube.Discovery().ServerVersion()
+	if err != nil {
+		return ""
+	}
+	return v.GitVersion
+}
+
+// apiVersions are what the cluster serves, for charts.
+func (e *Engine) apiVersions() []string {
+	seen := map[string]bool{}
+	for gk, r := range e.home.Kinds.All() {
+		version := r.Version
+		if gk.Group != "" {
+			version = gk.Group + "/" + r.Version
+		}
+		seen[version], seen[version+"/"+gk.Kind] = true, true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// left are the fields of a live object that an Application leaves to others.
+func (d *driver) left(rules differences.ObjectRules, desired *unstructured.Unstructured) func(*unstructured.Unstructured) []engine.Pointer {
+	return func(live *unstructured.Unstructured) []engine.Pointer {
+		fields, err := rules.Ignored(d.ctx, desired, live)
+		if err != nil {
+			d.observe(engine.IDOf(desired).String(), err.Error())
+		}
+		var pointers []engine.Pointer
+		for _, f := range fields {
+			if f.Live != nil {
+				pointers = append(pointers, f.Live)
+			}
+		}
+		return pointers
+	}
+}
+
+// comparing is how an object is compared with what a dry run gives.
+func (d *driver) comparing(rules differences.ObjectRules, options policy.CompareOptions) apply.Compare {
+	comparison := differences.Comparison{Settings: d.settings.now().Compare, Rules: rules, Manager: manager}
+	if options.IncludeWebhooks {
+		comparison.Manager = ""
+	}
+	return func(desired, predicted, live *unstructured.Unstructured) []string {
+		found, err := comparison.Compare(d.ctx, desired, predicted, live)
+		if err != nil {
+			d.observe(engine.IDOf(desired).String(), err.Error())
+		}
+		fields := make([]string, 0, len(found))
+		for _, f := range found {
+			fields = append(fields, f.Path.String())
+		}
+		return fields
+	}
+}
+
+func (e *Engine) measureState(obj *v1alpha1.Application) {
+	if e.cfg.Measure == nil {
+		return
+	}
+	state := AppState{
+		Name: obj.Name, Namespace: obj.Namespace, Project: orDefault(obj.Spec.Project, defaultProject),
+		Server: obj.Spec.Destination.Server, DestinationNamespace: obj.Spec.Destination.Namespace,
+		Sync: orDefault(string(obj.Status.Sync.Status), "Unknown"), Health: orDefault(string(obj.Status.Health.Status), "Unknown"),
+		Automated: automated(obj),
+	}
+	if one := policy.SourceOf(obj.Spec); one != nil {
+		state.Repo = one.RepoURL
+	} else if len(obj.Spec.Sources) > 0 {
+		state.Repo = obj.Spec.Sources[0].RepoURL
+	}
+	switch {
+	case obj.DeletionTimestamp != nil:
+		state.Operation = "delete"
+	case obj.Operation != nil && obj.Operation.Sync != nil:
+		state.Operation = "sync"
+	}
+	e.cfg.Measure.State(state)
+}
+
+func (e *Engine) measureSync(a *app, op *running) {
+	if e.cfg.Measure == nil {
+		return
+	}
+	obj := a.now()
+	e.cfg.Measure.Synced(obj.Name, obj.Namespace, obj.Spec.Project, a.cluster.Server, string(op.state.Phase))
+}

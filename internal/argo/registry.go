@@ -1,0 +1,305 @@
+package argo
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// registry holds the Applications. It is safe for concurrent use.
+type registry struct {
+	mu   sync.RWMutex
+	apps map[engine.UnitID]*app
+}
+
+func newRegistry() *registry { return &registry{apps: map[engine.UnitID]*app{}} }
+
+func (r *registry) get(id engine.UnitID) *app {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.apps[id]
+}
+
+// each calls do with every Application, in no order.
+func (r *registry) each(do func(*app)) {
+	r.mu.RLock()
+	all := make([]*app, 0, len(r.apps))
+	for _, a := range r.apps {
+		all = append(all, a)
+	}
+	r.mu.RUnlock()
+	for _, a := range all {
+		do(a)
+	}
+}
+
+// readers are the Applications that read a key.
+func (r *registry) readers(k feeds.Key) []*app {
+	var found []*app
+	r.each(func(a *app) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if slices.Contains(a.keys, k) {
+			found = append(found, a)
+		}
+	})
+	return found
+}
+
+// app is one Application, and what is known of it.
+type app struct {
+	id engine.UnitID
+
+	// mu guards what follows. It is held for moments only.
+	mu sync.Mutex
+	// obj is the Application as it was read last; it is never changed. raw is the same as expressions see it.
+	obj *v1alpha1.Application
+	raw map[string]any
+	// sources are those that are wanted now, keys where they come from.
+	sources []v1alpha1.ApplicationSource
+	keys    []feeds.Key
+	// requested is the token of the last request.
+	requested string
+	project   *policy.Project
+	cluster   settings.Cluster
+	// invalid is why it cannot be followed.
+	invalid []v1alpha1.ApplicationCondition
+
+	// rendered is the digest of the sources that were last rendered, or tried to be.
+	rendered string
+	// wanted are the keys that are followed.
+	wanted []feeds.Key
+
+	// view is what the last comparison and the last operation gave.
+	view view
+	// what follows belongs to the worker of the unit.
+	job job
+}
+
+func (a *app) source() engine.SourceID {
+	return engine.SourceID{Kind: applicationKind.Kind, Namespace: a.id.Namespace, Name: a.id.Name}
+}
+
+// name is what the objects of the Application are marked with, and what metrics and messages call it.
+func (a *app) name(installation string) string {
+	if a.id.Namespace == installation {
+		return a.id.Name
+	}
+	return a.id.Namespace + "_" + a.id.Name
+}
+
+// now returns the Application as it was read last.
+func (a *app) now() *v1alpha1.Application {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.obj
+}
+
+// putApplication takes an Application from the watch, or from whoever wrote it.
+func (e *Engine) putApplication(u *unstructured.Unstructured) {
+	if !e.serves(u.GetNamespace()) {
+		return
+	}
+	id := UnitID(u.GetNamespace(), u.GetName())
+	obj := &v1alpha1.Application{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+		e.observe(id.String(), fmt.Sprintf("it cannot be read: %s", err))
+		return
+	}
+	e.apps.mu.Lock()
+	a := e.apps.apps[id]
+	if a == nil {
+		a = &app{id: id}
+		e.apps.apps[id] = a
+	}
+	e.apps.mu.Unlock()
+	a.mu.Lock()
+	if a.obj != nil && a.obj.UID == obj.UID && !newer(obj.ResourceVersion, a.obj.ResourceVersion) {
+		a.mu.Unlock()
+		return
+	}
+	if a.obj != nil && a.obj.UID != obj.UID {
+		a.view, a.job = view{}, job{}
+	}
+	a.obj, a.raw = obj, u.Object
+	a.mu.Unlock()
+	e.declare(a)
+	e.sets.applicationChanged(obj)
+	e.measureState(obj)
+}
+
+// serves tells whether Applications of a namespace are served here.
+func (e *Engine) serves(namespace string) bool {
+	return namespace == e.cfg.Namespace || matchesAny(e.settings.now().Namespaces, namespace)
+}
+
+func (e *Engine) dropApplication(u *unstructured.Unstructured) {
+	id := UnitID(u.GetNamespace(), u.GetName())
+	e.apps.mu.Lock()
+	a := e.apps.apps[id]
+	if a != nil && a.obj != nil && u.GetUID() != "" && a.obj.UID != u.GetUID() {
+		e.apps.mu.Unlock()
+		return
+	}
+	delete(e.apps.apps, id)
+	e.apps.mu.Unlock()
+	if a == nil {
+		return
+	}
+	e.feeds.Want(id.String(), nil)
+	e.runner.Remove(id)
+	e.sets.applicationGone(a.now())
+	if e.cfg.Measure != nil {
+		e.cfg.Measure.Gone(id.Name, id.Namespace)
+	}
+}
+
+func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
+
+// declare tells the runner what an Application declares now.
+func (e *Engine) declare(a *app) {
+	now := e.settings.now()
+	a.mu.Lock()
+	obj := a.obj
+	if obj == nil {
+		a.mu.Unlock()
+		return
+	}
+	a.sources = wantedSources(obj)
+	a.keys = nil
+	for _, s := range a.sources {
+		a.keys = append(a.keys, feeds.KeyOf(s, obj.Spec.Project))
+	}
+	refresh := requestOf(obj)
+	asked := refresh != "" && refresh != a.requested
+	if asked {
+		a.requested = refresh
+	}
+	a.project = e.projects.get(obj.Spec.Project)
+	a.invalid = policy.Validate(obj, a.project, now, e.cfg.Namespace)
+	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
+	unit := e.unitOf(a, now)
+	keys := a.keys
+	follow := !slices.Equal(a.wanted, keys)
+	a.wanted = keys
+	stir := wakes(obj, &a.view)
+	a.mu.Unlock()
+	if follow {
+		e.feeds.Want(a.id.String(), keys)
+	}
+	if asked && obj.Annotations[v1alpha1.RefreshAnnotation] != "" {
+		e.feeds.Refresh(keys)
+	}
+	e.runner.Upsert(unit)
+	if stir {
+		e.runner.Stir(a.id)
+	}
+}
+
+// wantedSources are the sources of an Application, as a request for a sync changes them.
+func wantedSources(obj *v1alpha1.Application) []v1alpha1.ApplicationSource {
+	spec := obj.Spec
+	all := slices.Clone(spec.Sources)
+	if one := policy.SourceOf(spec); one != nil {
+		all = []v1alpha1.ApplicationSource{*one}
+	}
+	if obj.Operation == nil || obj.Operation.Sync == nil {
+		return all
+	}
+	sync := obj.Operation.Sync
+	switch {
+	case len(sync.Sources) > 0:
+		all = slices.Clone(sync.Sources)
+	case sync.Source != nil:
+		all = []v1alpha1.ApplicationSource{*sync.Source}
+	}
+	for i := range all {
+		switch {
+		case len(sync.Revisions) > i && sync.Revisions[i] != "":
+			all[i].TargetRevision = sync.Revisions[i]
+		case sync.Revision != "" && len(all) == 1:
+			all[i].TargetRevision = sync.Revision
+		}
+	}
+	return all
+}
+
+// requestOf is the token of what somebody asks for, empty when nobody does.
+func requestOf(obj *v1alpha1.Application) string {
+	refresh := obj.Annotations[v1alpha1.RefreshAnnotation]
+	if obj.Operation == nil && refresh == "" {
+		return ""
+	}
+	text, err := json.Marshal(obj.Operation)
+	if err != nil {
+		return refresh
+	}
+	// The same request again is another one: it came with another version of the object.
+	return refresh + ":" + digest(string(text)+refreshVersion(obj, refresh))
+}
+
+func refreshVersion(obj *v1alpha1.Application, refresh string) string {
+	if refresh == "" {
+		return ""
+	}
+	return obj.ResourceVersion
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// sources answers for the sources of Applications.
+type sources struct{ e *Engine }
+
+// Source tells what all repositories of an Application have at the revisions that it wants.
+func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
+	a := s.e.apps.get(UnitID(id.Namespace, id.Name))
+	if a == nil {
+		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
+	}
+	a.mu.Lock()
+	keys := a.keys
+	a.mu.Unlock()
+	if len(keys) == 0 {
+		return engine.SourceFact{Found: true, Revision: "none", Digest: "none"}, nil
+	}
+	fact := engine.SourceFact{Found: true}
+	var revisions, digests []string
+	for i, k := range keys {
+		state := s.e.feeds.Get(k)
+		switch {
+		case !state.Settled:
+			return engine.SourceFact{Found: true, Pending: true, Message: sourceName(keys, i) + " is being fetched"}, nil
+		case !state.Has():
+			return engine.SourceFact{Found: true, Message: fmt.Sprintf("%s: %s", sourceName(keys, i), state.Err)}, nil
+		}
+		revisions = append(revisions, state.Revision)
+		digests = append(digests, fmt.Sprintf("%v %s %s", k, state.Revision, state.Digest))
+	}
+	fact.Revision, fact.Digest = strings.Join(revisions, ","), digest(strings.Join(digests, "\n"))
+	return fact, nil
+}
+
+// sourceName is what a source of several is called in messages.
+func sourceName(keys []feeds.Key, i int) string {
+	if len(keys) == 1 {
+		return "spec.source (" + keys[i].URL + ")"
+	}
+	return fmt.Sprintf("spec.sources[%d] (%s)", i, keys[i].URL)
+}

@@ -1,0 +1,214 @@
+package argo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/health/argocd"
+)
+
+// secretType is the label of Secrets that hold settings.
+const secretType = "argocd.argoproj.io/secret-type"
+
+var (
+	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	secrets    = corev1.SchemeGroupVersion.WithResource("secrets")
+)
+
+// settingsKeeper keeps the settings of the installation, from its ConfigMaps and Secrets. What the values of a chart say
+// holds until the chart has put it there. It is safe for concurrent use.
+type settingsKeeper struct {
+	namespace string
+
+	mu      sync.RWMutex
+	maps    map[string]corev1.ConfigMap
+	secrets map[string]corev1.Secret
+	// charted is what the values of the chart say, by the Application that installs it.
+	charted settings.Objects
+	current settings.Settings
+	problem error
+	// listed is set once what there was at the start is known.
+	listed bool
+	timer  *time.Timer
+}
+
+func newSettingsKeeper(namespace string) *settingsKeeper {
+	return &settingsKeeper{
+		namespace: namespace, maps: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, current: settings.Defaults(),
+	}
+}
+
+func (k *settingsKeeper) now() settings.Settings {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.current
+}
+
+// watch reads the settings, and keeps them true. changed is told of what is said now.
+func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster, changed func()) error {
+	var all errgroup.Group
+	names := []string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}
+	for _, name := range names {
+		all.Go(func() error {
+			return await(wait, func() error {
+				return home.WatchOne(ctx, configMaps, k.namespace, name, k.sink(changed, k.putMap, func(u *unstructured.Unstructured) { delete(k.maps, u.GetName()) }))
+			})
+		})
+	}
+	all.Go(func() error {
+		return await(wait, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink(changed)) })
+	})
+	all.Go(func() error {
+		return await(wait, func() error {
+			return home.WatchOne(ctx, secrets, k.namespace, settings.SecretName, k.secretSink(changed))
+		})
+	})
+	if err := all.Wait(); err != nil {
+		return fmt.Errorf("reading the settings in namespace %s: %w", k.namespace, err)
+	}
+	k.mu.Lock()
+	k.listed = true
+	k.mu.Unlock()
+	changed()
+	return nil
+}
+
+func (k *settingsKeeper) secretSink(changed func()) cluster.Sink {
+	return k.sink(changed, k.putSecret, func(u *unstructured.Unstructured) { delete(k.secrets, u.GetName()) })
+}
+
+// sink takes objects of the namespace.
+func (k *settingsKeeper) sink(changed func(), put func(*unstructured.Unstructured) error, drop func(*unstructured.Unstructured)) cluster.Sink {
+	handle := func(do func(*unstructured.Unstructured)) func(*unstructured.Unstructured) {
+		return func(u *unstructured.Unstructured) {
+			if u.GetNamespace() != k.namespace {
+				return
+			}
+			k.mu.Lock()
+			do(u)
+			k.later(changed)
+			k.mu.Unlock()
+		}
+	}
+	return cluster.Sink{Put: handle(func(u *unstructured.Unstructured) {
+		if err := put(u); err != nil {
+			k.problem = err
+		}
+	}), Dropped: handle(drop)}
+}
+
+// settle is how long changes are gathered: several objects change at once.
+const settle = 20 * time.Millisecond
+
+func (k *settingsKeeper) later(changed func()) {
+	if !k.listed {
+		return
+	}
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+	k.timer = time.AfterFunc(settle, changed)
+}
+
+func (k *settingsKeeper) putMap(u *unstructured.Unstructured) error {
+	var m corev1.ConfigMap
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &m); err != nil {
+		return fmt.Errorf("reading ConfigMap %s: %w", u.GetName(), err)
+	}
+	k.maps[m.Name] = m
+	return nil
+}
+
+func (k *settingsKeeper) putSecret(u *unstructured.Unstructured) error {
+	var s corev1.Secret
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
+		// The error may quote what is in it.
+		return fmt.Errorf("reading Secret %s: it cannot be decoded", u.GetName())
+	}
+	k.secrets[s.Name] = s
+	return nil
+}
+
+// chart takes what the values of the chart say, and tells whether that is news.
+func (k *settingsKeeper) chart(objects settings.Objects) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before := k.charted
+	k.charted = objects
+	return !reflect.DeepEqual(before, objects)
+}
+
+// read reads the settings anew and returns them, with what is wrong and the data of argocd-cm.
+func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	objects := settings.Objects{Unserved: k.charted.Unserved}
+	maps_, secrets_ := maps.Clone(k.maps), maps.Clone(k.secrets)
+	for _, m := range k.charted.ConfigMaps {
+		if _, there := maps_[m.Name]; !there {
+			maps_[m.Name] = m
+		}
+	}
+	for _, s := range k.charted.Secrets {
+		if _, there := secrets_[s.Name]; !there {
+			secrets_[s.Name] = s
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(maps_)) {
+		objects.ConfigMaps = append(objects.ConfigMaps, maps_[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(secrets_)) {
+		objects.Secrets = append(objects.Secrets, secrets_[name])
+	}
+	var err error
+	k.current, err = settings.Read(objects)
+	return k.current, maps_[settings.ConfigName].Data, err
+}
+
+// settingsChanged has everything looked at again by the settings of now.
+func (e *Engine) settingsChanged() {
+	before := e.settings.now()
+	now, config, err := e.settings.read()
+	if err != nil {
+		e.observe("settings", err.Error())
+	}
+	checks, err := argocd.ParseSettings(config)
+	if err != nil {
+		e.observe("settings", err.Error())
+	} else if !sameHealth(before, now) {
+		e.judge.checks.Store(argocd.New(checks))
+		e.runner.Renew(owner)
+	}
+	e.projects.reread(now)
+	e.apps.each(func(a *app) { e.declare(a) })
+	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
+	e.sets.wakeAll()
+}
+
+// sameHealth tells whether the checks of two settings are the same.
+func sameHealth(a, b settings.Settings) bool {
+	health := func(s settings.Settings) map[string]settings.Customization {
+		out := map[string]settings.Customization{}
+		for kind, c := range s.Customizations {
+			if c.Health != "" {
+				out[kind] = settings.Customization{Health: c.Health, OpenLibs: c.OpenLibs}
+			}
+		}
+		return out
+	}
+	return maps.EqualFunc(health(a), health(b), func(x, y settings.Customization) bool {
+		return x.Health == y.Health && x.OpenLibs == y.OpenLibs
+	})
+}

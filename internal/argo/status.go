@@ -1,0 +1,363 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// dialect is the runner's view of Applications.
+type dialect struct{ *Engine }
+
+// Inputs is not asked of driven units.
+func (d dialect) Inputs(_ context.Context, id engine.UnitID) (runner.Inputs, error) {
+	return runner.Inputs{}, fmt.Errorf("%s is driven", id)
+}
+
+// Object returns the Application as expressions see it.
+func (d dialect) Object(id engine.UnitID) map[string]any {
+	a := d.apps.get(id)
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.raw
+}
+
+// Drifted has nothing to tell: a foreign change that was taken back is an operation, which tells of itself.
+func (d dialect) Drifted(context.Context, engine.UnitID, apply.Drift, int, time.Duration) {}
+
+// Report writes the status of an Application, when it is another one.
+func (d dialect) Report(ctx context.Context, r runner.Report) error {
+	a := d.apps.get(r.Unit)
+	if a == nil {
+		return nil
+	}
+	return d.write(ctx, a, &r)
+}
+
+// write writes the status of an Application, with what a report says of it if there is one.
+func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
+	a.mu.Lock()
+	obj := a.obj
+	patch, err := e.patchOf(a, r)
+	a.mu.Unlock()
+	if err != nil || patch == nil {
+		return err
+	}
+	u, err := e.client.Resource(applicationResource).Namespace(obj.Namespace).Patch(ctx, obj.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: component})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of %s: %w", a.id, err)
+	}
+	e.events.changed(obj, u)
+	e.putApplication(u)
+	return nil
+}
+
+// patchOf is a merge patch that has the Application say what is known; nil when it says that. The caller holds the lock.
+func (e *Engine) patchOf(a *app, r *runner.Report) ([]byte, error) {
+	now := e.statusOf(a, r)
+	patch := map[string]any{}
+	before, err := toMap(a.obj.Status)
+	if err != nil {
+		return nil, err
+	}
+	after, err := toMap(now)
+	if err != nil {
+		return nil, err
+	}
+	if diff := mergePatch(before, after); len(diff) > 0 && !onlyTimes(diff) {
+		patch["status"] = diff
+	}
+	if annotations := a.annotations(); len(annotations) > 0 {
+		patch["metadata"] = map[string]any{"annotations": annotations}
+	}
+	if a.obj.Operation != nil && a.view.handled == encoded(a.obj.Operation) {
+		patch["operation"] = nil
+	}
+	if len(patch) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the status of %s: %w", a.id, err)
+	}
+	return text, nil
+}
+
+// onlyTimes tells that a patch holds nothing but the time of the last look: that alone is worth no request.
+func onlyTimes(diff map[string]any) bool {
+	_, at := diff["reconciledAt"]
+	return at && len(diff) == 1
+}
+
+// annotations are those that have to be different: what ran, what completed, and a request for a comparison that was
+// answered. The caller holds the lock.
+func (a *app) annotations() map[string]any {
+	out := map[string]any{}
+	if a.view.hooks != "" && a.obj.Annotations[annotationHooks] != a.view.hooks {
+		out[annotationHooks] = a.view.hooks
+	}
+	if done := a.completed(); done != a.obj.Annotations[annotationDone] {
+		out[annotationDone] = done
+	}
+	if a.obj.Annotations[v1alpha1.RefreshAnnotation] != "" && !a.view.reconciled.IsZero() && a.view.generation == generationOf(a.obj) &&
+		a.view.answers == a.requested {
+		out[v1alpha1.RefreshAnnotation] = nil
+	}
+	return out
+}
+
+// completed is what the annotation says of Jobs that have completed and that their time to live deletes. The caller
+// holds the lock.
+func (a *app) completed() string {
+	done := doneOf(a.obj)
+	kept := map[string]string{}
+	for id, content := range a.view.jobs {
+		key := doneKey(id)
+		if rec, there := a.recordOf(id); there && rec.Health.Status == healthy && !rec.Deleting {
+			kept[key] = content
+		} else if done[key] == content {
+			kept[key] = content
+		}
+	}
+	if a.view.jobs == nil {
+		kept = done
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return encoded(kept)
+}
+
+// statusOf is the status of an Application. The caller holds the lock.
+func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
+	v := &a.view
+	status := *a.obj.Status.DeepCopy()
+	status.ControllerNamespace = e.cfg.Namespace
+	persist := e.settings.now().Controller.PersistHealth
+	if !v.reconciled.IsZero() {
+		status.Sync, status.Resources = v.sync, e.resourcesOf(a, persist)
+		status.ReconciledAt = since(v.reconciled)
+		status.SourceType, status.SourceTypes = "", nil
+		if len(a.obj.Spec.Sources) > 0 {
+			status.SourceTypes = v.types
+		} else if len(v.types) > 0 {
+			status.SourceType = v.types[0]
+		}
+		status.Summary.Images = v.images
+		status.Summary.IsAppOfApps = slices.ContainsFunc(v.resources, func(r v1alpha1.ResourceStatus) bool {
+			return r.Group == Group && r.Kind == applicationKind.Kind
+		})
+		e.healthInto(a, &status)
+	}
+	status.ResourceHealthSource = "appTree"
+	if persist {
+		status.ResourceHealthSource = ""
+	}
+	if v.operation != nil {
+		status.OperationState = v.operation.DeepCopy()
+		status.OperationState.Message = withWaits(status.OperationState, v.waits)
+	}
+	if v.history != nil {
+		status.History = v.history
+	}
+	status.Conditions = e.conditionsOf(a, r, status.Conditions)
+	if failing(status.Conditions) {
+		status.Sync.Status = v1alpha1.SyncStatusCodeUnknown
+		if status.Health.Status == "" {
+			status.Health.Status = v1alpha1.HealthStatusUnknown
+		}
+	}
+	if status.Sync.Status == "" {
+		status.Sync.Status = v1alpha1.SyncStatusCodeUnknown
+	}
+	if status.Sync.ComparedTo.Source == nil && len(status.Sync.ComparedTo.Sources) == 0 {
+		status.Sync.ComparedTo.Destination = a.obj.Spec.Destination
+	}
+	return status
+}
+
+// resourcesOf are the objects, with their health where that is kept. The caller holds the lock.
+func (e *Engine) resourcesOf(a *app, persist bool) []v1alpha1.ResourceStatus {
+	resources := slices.Clone(a.view.resources)
+	if !persist {
+		return resources
+	}
+	for i, r := range resources {
+		id := engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: a.target()}
+		rec, there := a.recordOf(id)
+		switch {
+		case !there && !r.Hook:
+			resources[i].Health = &v1alpha1.HealthStatus{Status: v1alpha1.HealthStatusMissing}
+		case there && rec.Health.Status != "":
+			resources[i].Health = &v1alpha1.HealthStatus{Status: v1alpha1.HealthStatusCode(rec.Health.Status), Message: rec.Health.Message}
+		}
+	}
+	return resources
+}
+
+// healthInto enters the health of an Application. The caller holds the lock.
+func (e *Engine) healthInto(a *app, status *v1alpha1.ApplicationStatus) {
+	h := e.rollUp(&a.view)
+	if string(status.Health.Status) != h.Status {
+		status.Health.LastTransitionTime = since(time.Now())
+	}
+	status.Health.Status, status.Health.Message = v1alpha1.HealthStatusCode(h.Status), h.Message
+}
+
+// withWaits is the message of an operation, with what its waits say beyond it.
+func withWaits(state *v1alpha1.OperationState, waits []engine.Wait) string {
+	text := state.Message
+	if state.Phase != v1alpha1.OperationRunning || state.FinishedAt != nil {
+		return text
+	}
+	for i, w := range waits {
+		if i == 3 {
+			return text + fmt.Sprintf("; and %d more", len(waits)-i)
+		}
+		text += fmt.Sprintf("; %s: %s", w.On, w.Reason)
+		if !w.Since.IsZero() {
+			text += " (since " + w.Since.UTC().Format(time.TimeOnly)
+			if !w.Until.IsZero() {
+				text += ", until " + w.Until.UTC().Format(time.TimeOnly)
+			}
+			text += ")"
+		}
+	}
+	return text
+}
+
+func failing(conditions []v1alpha1.ApplicationCondition) bool {
+	return slices.ContainsFunc(conditions, func(c v1alpha1.ApplicationCondition) bool {
+		return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError ||
+			c.Type == v1alpha1.ApplicationConditionUnknownError
+	})
+}
+
+// conditionsOf are what is wrong now: with the declaration, with the comparison, with what was compared, and with the
+// operation. Times of those that were there before stay. The caller holds the lock.
+func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.ApplicationCondition) []v1alpha1.ApplicationCondition {
+	v := &a.view
+	now := slices.Clone(a.invalid)
+	if r != nil && !r.Observed {
+		v.broken = brokenBy(r)
+	}
+	if v.broken != nil && len(a.invalid) == 0 {
+		now = append(now, *v.broken)
+	}
+	if late := e.lateSource(a); late != nil && v.broken == nil {
+		now = append(now, *late)
+	}
+	now = append(now, v.conditions...)
+	if v.decided != nil && v.sync.Status != v1alpha1.SyncStatusCodeSynced {
+		now = append(now, *v.decided)
+	}
+	for i, c := range now {
+		now[i].LastTransitionTime = since(time.Now())
+		for _, old := range before {
+			if old.Type == c.Type && old.Message == c.Message && old.LastTransitionTime != nil {
+				now[i].LastTransitionTime = old.LastTransitionTime
+			}
+		}
+	}
+	slices.SortStableFunc(now, func(x, y v1alpha1.ApplicationCondition) int { return strings.Compare(x.Type, y.Type) })
+	return now
+}
+
+// brokenBy is the condition by which a report says that an Application could not be compared.
+func brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
+	switch r.Reason {
+	case engine.ReasonArtifactFailed, engine.ReasonBuildFailed, v1alpha1.ApplicationConditionComparisonError:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
+	case v1alpha1.ApplicationConditionSyncError, engine.ReasonPruneFailed:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: r.Message}
+	case engine.ReasonDependencyNotReady, engine.ReasonCycle:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + r.Message}
+	case v1alpha1.ApplicationConditionInvalidSpecError:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionInvalidSpecError, Message: r.Message}
+	default:
+		return nil
+	}
+}
+
+// lateSource is the condition of an Application whose repository has not answered for a while. The caller holds the lock.
+func (e *Engine) lateSource(a *app) *v1alpha1.ApplicationCondition {
+	grace := e.settings.now().Controller.SourceErrorGrace
+	for i, k := range a.keys {
+		if state := e.feeds.Get(k); state.Err != nil && time.Since(state.Since) > grace {
+			return &v1alpha1.ApplicationCondition{
+				Type: v1alpha1.ApplicationConditionComparisonError, Message: fmt.Sprintf("%s: %s", sourceName(a.keys, i), state.Err),
+			}
+		}
+	}
+	return nil
+}
+
+func toMap(v any) (map[string]any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a status: %w", err)
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("reading a status: %w", err)
+	}
+	return out, nil
+}
+
+// mergePatch makes one document the other.
+func mergePatch(before, after map[string]any) map[string]any {
+	patch := map[string]any{}
+	for key, value := range after {
+		old, there := before[key]
+		if there && reflect.DeepEqual(old, value) {
+			continue
+		}
+		was, wasMap := old.(map[string]any)
+		is, isMap := value.(map[string]any)
+		if wasMap && isMap {
+			patch[key] = mergePatch(was, is)
+			continue
+		}
+		patch[key] = value
+	}
+	for key := range before {
+		if _, kept := after[key]; !kept {
+			patch[key] = nil
+		}
+	}
+	return patch
+}
+
+// doneOf are the objects that have completed, by the digest of their content.
+func doneOf(obj *v1alpha1.Application) map[string]string {
+	done := map[string]string{}
+	if text := obj.Annotations[annotationDone]; text != "" {
+		if err := json.Unmarshal([]byte(text), &done); err != nil {
+			return map[string]string{}
+		}
+	}
+	return maps.Clone(done)
+}
+
+func doneKey(id engine.ObjectID) string { return id.Group + "/" + id.String() }

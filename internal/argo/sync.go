@@ -1,0 +1,380 @@
+package argo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// running is an operation under way.
+type running struct {
+	sync    *operation.Operation
+	request v1alpha1.Operation
+	state   v1alpha1.OperationState
+	options policy.Options
+	// skipped are objects that are not pruned, with why.
+	skipped []v1alpha1.ResourceResult
+	// written is set once the status says that the operation runs.
+	written bool
+	// guard guards what follows: several objects are written at a time.
+	guard   sync.Mutex
+	changes []apply.Result
+	needs   []apply.Need
+}
+
+func (r *running) guarded(do func()) {
+	r.guard.Lock()
+	defer r.guard.Unlock()
+	do()
+}
+
+func (r *running) selective() bool { return r.request.Sync != nil && len(r.request.Sync.Resources) > 0 }
+
+// begin decides whether an operation begins: one that somebody asked for, one that a killed process left, a retry, or one that
+// begins by itself.
+func (d *driver) begin(_ context.Context, a *app, w runner.Work, c *comparison) (op *running, retries bool) {
+	now := time.Now()
+	d.show(a, c, w, now)
+	request, state := d.asked(a, c)
+	if request == nil {
+		request = d.automate(a, c, now)
+	}
+	if request == nil {
+		return nil, false
+	}
+	if state == nil {
+		state = &v1alpha1.OperationState{StartedAt: *since(now)}
+	}
+	op = d.plan(a, w, c, *request, *state)
+	a.job.attempted = c.digest
+	a.began(op)
+	d.events.operation(a.now(), op)
+	return op, true
+}
+
+// asked is what somebody asked for, or what goes on: with the state that it has, if any.
+func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
+	obj := a.now()
+	if op := a.job.op; op != nil && sameRevision(op.state, c.revision) {
+		return op.request.DeepCopy(), &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if obj.Operation != nil && a.view.handled != encoded(obj.Operation) {
+		state := a.view.retry
+		if state == nil {
+			state = resumable(obj, c.revision, obj.Operation)
+		}
+		return obj.Operation.DeepCopy(), state
+	}
+	if state := a.view.retry; state != nil && sameRevision(*state, c.revision) {
+		return state.Operation.DeepCopy(), state
+	}
+	a.view.retry = nil
+	if a.view.operation == nil && obj.Status.OperationState != nil {
+		if state := resumable(obj, c.revision, &obj.Status.OperationState.Operation); state != nil {
+			return state.Operation.DeepCopy(), state
+		}
+	}
+	return nil, nil
+}
+
+// resumable is the state of an operation that a process which ended has left, when it is the one that is wanted.
+func resumable(obj *v1alpha1.Application, revision string, op *v1alpha1.Operation) *v1alpha1.OperationState {
+	state := obj.Status.OperationState
+	if state == nil || state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision) || encoded(state.Operation) != encoded(*op) {
+		return nil
+	}
+	return &v1alpha1.OperationState{StartedAt: state.StartedAt, RetryCount: state.RetryCount, Operation: state.Operation}
+}
+
+func sameRevision(state v1alpha1.OperationState, revision string) bool {
+	if state.SyncResult == nil {
+		return false
+	}
+	return state.SyncResult.Revision == revision || strings.Join(state.SyncResult.Revisions, ",") == revision
+}
+
+// automate decides whether an operation begins by itself.
+func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operation {
+	obj := a.known()
+	windows, err := policy.Windows(a.project, obj, a.cluster, now)
+	if err != nil {
+		d.observe(a.id.String(), err.Error())
+	}
+	pin := pinOf(obj)
+	decision := policy.Automate(policy.AutoFacts{
+		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.attempted != "" && a.job.attempted == c.digest,
+		Pin: pin, Windows: windows, SelfHeal: d.settings.now().Controller.SelfHeal, Now: now,
+	})
+	a.decided(decision)
+	return decision.Operation
+}
+
+// plan makes the tasks of an operation.
+func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Operation, state v1alpha1.OperationState) *running {
+	obj := a.now()
+	if request.Sync == nil {
+		request.Sync = &v1alpha1.SyncOperation{}
+	}
+	sync := request.Sync
+	r := &running{request: request, state: state, options: policy.OptionsOf(obj, sync)}
+	r.state.Operation, r.state.Phase, r.state.FinishedAt, r.state.Message = request, v1alpha1.OperationRunning, nil, ""
+	r.state.SyncResult = a.result(c, sync)
+	tracking := d.tracking(a)
+	p := operation.Request{
+		ID: w.Applier.Entry, Digest: hookDigest, Revision: c.revision, Started: state.StartedAt.Time, PruneLast: r.options.Objects.PruneLast,
+		Run: digest(c.revision + state.StartedAt.UTC().String() + fmt.Sprint(state.RetryCount)), Selected: selected(sync, obj),
+		NoHooks: sync.SyncStrategy != nil && sync.SyncStrategy.Apply != nil,
+	}
+	for _, o := range c.objects {
+		if o.done || r.options.OutOfSyncOnly && o.inSync() {
+			continue
+		}
+		p.Objects = append(p.Objects, o.order.Object)
+	}
+	for _, h := range c.hooks {
+		marked := h.DeepCopy()
+		d.mark(tracking, marked)
+		p.Objects = append(p.Objects, marked)
+	}
+	for _, e := range c.extras {
+		if why := unpruned(e, sync.Prune); why != "" {
+			r.skipped = append(r.skipped, resultOf(e.entry, v1alpha1.ResultCodePruneSkipped, why))
+			continue
+		}
+		p.Extra = append(p.Extra, operation.Extra{
+			Entry: e.entry, Wave: operation.WaveOf(e.live.GetAnnotations()), Last: e.options.PruneLast, Confirm: e.options.Prune == policy.GuardConfirm,
+		})
+	}
+	p.Namespace = managedNamespace(obj, w, c, r.options)
+	r.sync = operation.New(p)
+	d.refuseEarly(a, c, r)
+	return r
+}
+
+// unpruned tells why something is not deleted.
+func unpruned(e *extra, prune bool) string {
+	switch {
+	case e.options.Prune == policy.GuardForbid:
+		return "ignored (no prune)"
+	case !prune:
+		return "ignored (requires pruning)"
+	}
+	return ""
+}
+
+// refuseEarly has an operation fail before it does anything.
+func (d *driver) refuseEarly(a *app, c *comparison, r *running) {
+	if r.options.FailOnShared {
+		for _, condition := range c.conditions {
+			if condition.Type == v1alpha1.ApplicationConditionSharedResourceWarning {
+				r.sync.Refuse("Shared resource found: " + condition.Message)
+			}
+		}
+	}
+	windows, err := policy.Windows(a.project, a.now(), a.cluster, time.Now())
+	if err != nil || !windows.CanGoOn(!r.request.InitiatedBy.Automated, r.state.StartedAt.Time) {
+		r.sync.Refuse(orDefault(windows.Why, "Sync operation blocked by sync window"))
+	}
+}
+
+// selected tells which objects a request names; nil is all.
+func selected(sync *v1alpha1.SyncOperation, obj *v1alpha1.Application) func(engine.ObjectID) bool {
+	if len(sync.Resources) == 0 {
+		return nil
+	}
+	return func(id engine.ObjectID) bool {
+		return slices.ContainsFunc(sync.Resources, func(r v1alpha1.SyncOperationResource) bool {
+			return r.Group == id.Group && r.Kind == id.Kind && r.Name == id.Name &&
+				(r.Namespace == "" || r.Namespace == id.Namespace || id.Namespace == "" && r.Namespace == obj.Spec.Destination.Namespace)
+		})
+	}
+}
+
+// managedNamespace is the namespace of the destination, where the operation makes it.
+func managedNamespace(obj *v1alpha1.Application, w runner.Work, c *comparison, o policy.Options) *unstructured.Unstructured {
+	name := obj.Spec.Destination.Namespace
+	id := engine.ObjectID{Kind: "Namespace", Name: name, Cluster: c.cluster}
+	if !o.CreateNamespace || name == "" || c.find(id) != nil {
+		return nil
+	}
+	var metadata *v1alpha1.ManagedNamespaceMetadata
+	if obj.Spec.SyncPolicy != nil {
+		metadata = obj.Spec.SyncPolicy.ManagedNamespaceMetadata
+	}
+	if _, there := w.Cluster.Objects.Get(id); there && metadata == nil {
+		return nil
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	u.SetName(name)
+	if metadata != nil {
+		u.SetLabels(metadata.Labels)
+		u.SetAnnotations(metadata.Annotations)
+	}
+	return u
+}
+
+// advance brings an operation on until it waits, or has ended.
+func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acted {
+	op, c := a.job.op, a.job.compared
+	op.needs = nil
+	op.sync.Retry()
+	for {
+		if why := d.ends(a, op); why != "" {
+			return d.finish(ctx, a, w, op.sync.Terminate(why))
+		}
+		if op.request.Sync.DryRun {
+			return d.finish(ctx, a, w, op.dryRun(c))
+		}
+		step := op.sync.Next(time.Now(), d.live(w, c))
+		d.drop(ctx, w, step.Drop)
+		switch {
+		case step.Ended:
+			return d.finish(ctx, a, w, step)
+		case w.Superseded(), ctx.Err() != nil:
+			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id.String(), Reason: "a newer revision is about to be looked at"}}})
+		case len(step.Delete)+len(step.Apply) > 0:
+			if err := d.announce(ctx, a, w, op); err != nil {
+				return failed(err)
+			}
+			d.execute(ctx, a, w, step)
+		case len(step.Drop) == 0:
+			return d.waiting(a, w, step)
+		}
+	}
+}
+
+// ends tells why an operation has to end before its time.
+func (d *driver) ends(a *app, op *running) string {
+	obj := a.now()
+	if state := obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {
+		return "Operation terminated"
+	}
+	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 && time.Since(op.state.StartedAt.Time) > timeout {
+		return "Operation terminated: it took longer than controller.sync.timeout.seconds, " + timeout.String()
+	}
+	windows, err := policy.Windows(a.project, obj, a.cluster, time.Now())
+	if err == nil && !windows.CanGoOn(!op.request.InitiatedBy.Automated, op.state.StartedAt.Time) {
+		return windows.Why
+	}
+	return ""
+}
+
+// waiting tells what an operation waits for.
+func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acted {
+	op, c := a.job.op, a.job.compared
+	op.state.Message = step.Message
+	if len(step.Waits) > 0 && step.Message == "" {
+		op.state.Message = "waiting for " + step.Waits[0].String()
+	}
+	again := step.Again
+	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 {
+		again = sooner(again, op.state.StartedAt.Add(timeout))
+	}
+	if windows, err := policy.Windows(a.project, a.now(), a.cluster, time.Now()); err == nil && !windows.Next.IsZero() {
+		again = sooner(again, windows.Next)
+	}
+	a.progress(op, c, step.Waits)
+	changes := op.changes
+	op.changes = nil
+	return runner.Acted{Entries: op.entries(c), Held: true, Waiting: step.Waits, Again: again, Needs: op.needs, Changes: changes}
+}
+
+// finish ends an operation.
+func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operation.Step) runner.Acted {
+	op, c := a.job.op, a.job.compared
+	d.drop(ctx, w, step.Drop)
+	op.settle(c)
+	a.job.op = nil
+	changes := op.changes
+	wait, again := time.Duration(0), false
+	op.state.Phase, op.state.Message = v1alpha1.OperationSucceeded, step.Message
+	if step.Failed {
+		op.state.Phase = v1alpha1.OperationFailed
+		wait, again = d.retry(a, op)
+	}
+	if notes := op.sync.Notes(); len(notes) > 0 {
+		op.state.Message += "; " + strings.Join(notes, "; ")
+	}
+	a.ended(op, c, again, wait)
+	d.show(a, c, w, time.Now())
+	if !again {
+		d.events.operation(a.now(), op)
+		d.measureSync(a, op)
+	}
+	if step.Failed {
+		f := &engine.Failure{Reason: engine.ReasonFailed, Message: op.state.Message, After: wait}
+		if !again {
+			if automatic := d.automate(a, c, time.Now()); automatic == nil {
+				f.After = a.untilAgain()
+			}
+		}
+		return runner.Acted{Entries: op.entries(c), Held: true, Failure: f, Needs: op.needs, Changes: changes, Terminal: f.After == 0 && !again && len(op.needs) == 0}
+	}
+	acted := d.rest(a)
+	acted.Changes = changes
+	return acted
+}
+
+// retry says when a failed operation is tried again.
+func (d *driver) retry(a *app, op *running) (time.Duration, bool) {
+	retry := op.request.Retry
+	wait, again, err := policy.Backoff(retry, op.state.RetryCount)
+	if err != nil {
+		d.observe(a.id.String(), err.Error())
+		return 0, false
+	}
+	if strings.HasPrefix(op.state.Message, "Operation terminated") {
+		return 0, false
+	}
+	if !again {
+		if op.state.RetryCount > 0 {
+			op.state.Message += fmt.Sprintf(" (retried %d times).", op.state.RetryCount)
+		}
+		return 0, false
+	}
+	op.state.RetryCount++
+	op.state.Phase = v1alpha1.OperationRunning
+	op.state.Message += fmt.Sprintf(". Retrying attempt #%d at %s.", op.state.RetryCount, time.Now().Add(wait).Format(time.Kitchen))
+	return wait, true
+}
+
+// abandon ends an operation for which there is no reason any more: hooks that run go on by themselves.
+func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
+	op := a.job.op
+	if op == nil {
+		return
+	}
+	step := op.sync.Terminate("superseded: the newer revision needs no sync")
+	d.drop(ctx, w, step.Drop)
+	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message
+	a.job.op = nil
+	a.ended(op, a.job.compared, false, 0)
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func orDefault(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

@@ -1,0 +1,122 @@
+package argo
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gobwas/glob"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// retryInterval is when a unit is tried again whose failure says nothing of when.
+const retryInterval = 3 * time.Minute
+
+// unitOf is what an Application declares, in the engine's terms. The caller holds the lock.
+func (e *Engine) unitOf(a *app, s settings.Settings) engine.Unit {
+	obj := a.obj
+	version, _ := strconv.ParseUint(obj.ResourceVersion, 10, 64)
+	u := engine.Unit{
+		ID: a.id, UID: string(obj.UID), Generation: generationOf(obj), Version: version, Requested: a.requested,
+		Suspended: obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true",
+		Deleting:  obj.DeletionTimestamp != nil, Driven: true, Observed: true,
+		Target: e.targetOf(a, s), Source: a.source(), Interval: s.Reconciliation.Hard, RetryInterval: retryInterval, Timeout: retryInterval,
+		Prune: true, Deletion: deletionOf(obj), Health: engine.HealthPolicy{Wait: true, Patient: true},
+		Inventory: e.inventoryOf(a), Applied: appliedOf(obj), Handled: a.requested,
+	}
+	deps, err := engine.ParseDependsOn(obj.Annotations[dependsOn], obj.Namespace)
+	if err != nil {
+		u.Invalid = engine.Invalid{Reason: v1alpha1.ApplicationConditionInvalidSpecError, Message: "annotation " + dependsOn + ": " + err.Error()}
+	}
+	u.Dependencies = deps
+	if len(a.invalid) > 0 {
+		u.Invalid = engine.Invalid{Reason: v1alpha1.ApplicationConditionInvalidSpecError, Message: messages(a.invalid)}
+	}
+	return u
+}
+
+func messages(conditions []v1alpha1.ApplicationCondition) string {
+	texts := make([]string, len(conditions))
+	for i, c := range conditions {
+		texts[i] = c.Message
+	}
+	return strings.Join(texts, "; ")
+}
+
+// generationOf stands for metadata.generation, which moves with each status where that is no subresource: it is made of
+// what a person declares.
+func generationOf(obj *v1alpha1.Application) int64 {
+	text, err := json.Marshal([]any{obj.Spec, obj.Annotations[AnnotationPin], obj.Annotations[annotationDecryption]})
+	if err != nil {
+		return obj.Generation
+	}
+	sum := sha256.Sum256(text)
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
+}
+
+// targetOf is where the objects of an Application are, and as whom they are written there.
+func (e *Engine) targetOf(a *app, s settings.Settings) engine.Target {
+	t := engine.Target{Owner: owner}
+	if a.cluster.Server != settings.InClusterServer {
+		t.Cluster = a.cluster.Server
+	}
+	if a.project != nil {
+		user, err := a.project.Account(a.obj, a.cluster, s.Impersonation)
+		if err != nil && len(a.invalid) == 0 {
+			a.invalid = []v1alpha1.ApplicationCondition{{Type: v1alpha1.ApplicationConditionInvalidSpecError, Message: err.Error()}}
+		}
+		t.User = user
+	}
+	return t
+}
+
+func deletionOf(obj *v1alpha1.Application) engine.DeletionPolicy {
+	for _, f := range obj.Finalizers {
+		if slices.Contains(cascading, f) {
+			return engine.DeletionDelete
+		}
+	}
+	return engine.DeletionOrphan
+}
+
+// inventoryOf is what the status says that the Application holds.
+func (e *Engine) inventoryOf(a *app) []engine.Entry {
+	var entries []engine.Entry
+	cluster := ""
+	if a.cluster.Server != settings.InClusterServer {
+		cluster = a.cluster.Server
+	}
+	for _, r := range a.obj.Status.Resources {
+		if r.Hook {
+			continue
+		}
+		id := engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: cluster}
+		entries = append(entries, engine.Entry{ID: id, Version: r.Version})
+	}
+	return entries
+}
+
+func appliedOf(obj *v1alpha1.Application) string {
+	if obj.Status.Sync.Status != v1alpha1.SyncStatusCodeSynced {
+		return ""
+	}
+	if len(obj.Status.Sync.Revisions) > 0 {
+		return strings.Join(obj.Status.Sync.Revisions, ",")
+	}
+	return obj.Status.Sync.Revision
+}
+
+// matchesAny tells whether a name matches one of several patterns.
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		g, err := glob.Compile(p)
+		return err == nil && g.Match(name)
+	})
+}

@@ -1,0 +1,344 @@
+package argo
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// view is what the status of an Application is made of: what the last comparison found, and how far the last operation
+// is. It is guarded by the lock of the Application.
+type view struct {
+	// generation and content are of what was compared; at is the cluster of its objects.
+	generation int64
+	content    string
+	at         *cluster.Cluster
+
+	sync       v1alpha1.SyncStatus
+	resources  []v1alpha1.ResourceStatus
+	conditions []v1alpha1.ApplicationCondition
+	types      []v1alpha1.ApplicationSourceType
+	images     []string
+	reconciled time.Time
+	// counted are the objects whose health counts; declared tells that there are any that are declared.
+	counted  []engine.ObjectID
+	declared bool
+
+	// answers is the request that was in force then.
+	answers string
+	// broken is why nothing could be compared last.
+	broken *v1alpha1.ApplicationCondition
+
+	// decided is what was said of automation: what is wrong, why nothing begins, and when to ask again.
+	decided *v1alpha1.ApplicationCondition
+	why     string
+	againAt time.Time
+	// operation is the state of the last operation of this process, nil while there was none.
+	operation *v1alpha1.OperationState
+	// retry is the state of an operation that is tried again.
+	retry *v1alpha1.OperationState
+	// handled is the request that has been carried out, until it is gone.
+	handled string
+	history []v1alpha1.RevisionHistory
+	// waits are what the operation waits for.
+	waits []engine.Wait
+	// hooks are the digest of those that ran; jobs are objects that may have run once, by the digest of their content.
+	hooks string
+	jobs  map[engine.ObjectID]string
+}
+
+// see notes where the objects of an Application are looked at.
+func (a *app) see(c *cluster.Cluster) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.at = c
+}
+
+// show takes what a comparison found.
+func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
+	resources := c.resources()
+	var counted []engine.ObjectID
+	jobs := map[engine.ObjectID]string{}
+	for _, o := range c.objects {
+		if o.order.Object != nil && runsOnce(o.order.Object) {
+			jobs[o.entry.ID] = o.order.Digest
+		}
+		if !o.done && o.order.Object.GetAnnotations()[v1alpha1.IgnoreHealthAnnotation] != "true" && !a.is(o.entry.ID) {
+			counted = append(counted, o.entry.ID)
+		}
+	}
+	for _, e := range c.extras {
+		counted = append(counted, e.entry.ID)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := &a.view
+	v.generation, v.content = w.Key.Generation, w.Key.Digest
+	v.resources, v.conditions, v.counted, v.jobs = resources, c.conditions, counted, jobs
+	v.declared, v.answers = len(c.objects) > 0, w.Key.Requested
+	if r := a.job.rendered; r != nil {
+		v.types, v.images = r.Types, r.Images
+	}
+	v.reconciled = now
+	v.sync = v1alpha1.SyncStatus{Status: c.code(), ComparedTo: v1alpha1.ComparedTo{
+		Destination: a.obj.Spec.Destination, IgnoreDifferences: a.obj.Spec.IgnoreDifferences,
+	}}
+	if revisions := strings.Split(c.revision, ","); len(a.obj.Spec.Sources) > 0 {
+		v.sync.Revisions, v.sync.ComparedTo.Sources = revisions, a.obj.Spec.Sources
+	} else {
+		v.sync.Revision, v.sync.ComparedTo.Source = c.revision, policy.SourceOf(a.obj.Spec)
+	}
+	if v.hooks == "" && a.obj.Annotations[annotationHooks] == "" && len(c.hooks) > 0 && a.obj.Status.OperationState != nil {
+		// Whoever synced it before ran them.
+		v.hooks = c.hooked
+	}
+}
+
+// is tells whether an object is the Application itself.
+func (a *app) is(id engine.ObjectID) bool {
+	return id.Cluster == "" && id.GroupKind() == applicationKind && id.Namespace == a.id.Namespace && id.Name == a.id.Name
+}
+
+func (a *app) compared() v1alpha1.SyncStatus {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.view.sync
+}
+
+// known is the Application with the state of its operation as it is here. What runs, or was about to be tried again, is
+// over when it is asked: something newer takes its place.
+func (a *app) known() *v1alpha1.Application {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	obj := a.obj.DeepCopy()
+	if a.view.operation != nil {
+		obj.Status.OperationState = a.view.operation.DeepCopy()
+	}
+	if obj.Operation != nil && a.view.handled == encoded(obj.Operation) {
+		obj.Operation = nil
+	}
+	if state := obj.Status.OperationState; state != nil && (state.Phase == v1alpha1.OperationRunning || state.Phase == v1alpha1.OperationTerminating) {
+		state.Phase, state.Message = v1alpha1.OperationFailed, "superseded"
+	}
+	return obj
+}
+
+// decided takes what was said of automation.
+func (a *app) decided(decision policy.AutoDecision) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.decided, a.view.why, a.view.againAt = decision.Condition, decision.Why, decision.Again
+}
+
+// again is when an operation may begin that may not begin now, and why; zero when nothing waits for that.
+func (a *app) again() (time.Time, string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.view.sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
+		return time.Time{}, ""
+	}
+	return a.view.againAt, a.view.why
+}
+
+// untilAgain is how long it is until an operation may begin, zero when none begins by itself.
+func (a *app) untilAgain() time.Duration {
+	at, _ := a.again()
+	if at.IsZero() {
+		return 0
+	}
+	return max(time.Until(at), time.Second)
+}
+
+// began takes that an operation begins.
+func (a *app) began(op *running) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.operation, a.view.retry, a.view.waits = op.state.DeepCopy(), nil, nil
+}
+
+// progress takes how far an operation is.
+func (a *app) progress(op *running, c *comparison, waits []engine.Wait) {
+	op.state.SyncResult.Resources = op.results()
+	state := op.state.DeepCopy()
+	resources := c.resources()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.operation, a.view.waits, a.view.resources = state, waits, resources
+}
+
+// ended takes how an operation ended, or that it is tried again.
+func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) {
+	now := time.Now()
+	op.state.FinishedAt = since(now)
+	op.state.SyncResult.Resources = op.results()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := &a.view
+	v.operation, v.waits, v.retry = op.state.DeepCopy(), nil, nil
+	if again {
+		v.retry = op.state.DeepCopy()
+		v.waits = []engine.Wait{{On: a.id.String(), Reason: op.state.Message, Since: now, Until: now.Add(wait)}}
+		return
+	}
+	if a.obj.Operation != nil {
+		v.handled = encoded(a.obj.Operation)
+	}
+	if op.state.Phase != v1alpha1.OperationSucceeded || op.request.Sync.DryRun {
+		return
+	}
+	if !op.selective() {
+		v.hooks = c.hooked
+		v.history = a.historyWith(op, now)
+	}
+}
+
+// historyWith is the history with one deployment more. The caller holds the lock.
+func (a *app) historyWith(op *running, now time.Time) []v1alpha1.RevisionHistory {
+	history := a.view.history
+	if history == nil {
+		history = a.obj.Status.History
+	}
+	entry := v1alpha1.RevisionHistory{
+		Revision: op.state.SyncResult.Revision, Revisions: op.state.SyncResult.Revisions, Source: op.state.SyncResult.Source,
+		Sources: op.state.SyncResult.Sources, DeployedAt: *since(now), DeployStartedAt: op.state.StartedAt.DeepCopy(), InitiatedBy: op.request.InitiatedBy,
+	}
+	if n := len(history); n > 0 {
+		entry.ID = history[n-1].ID + 1
+	}
+	limit := int64(10)
+	if a.obj.Spec.RevisionHistoryLimit != nil {
+		limit = *a.obj.Spec.RevisionHistoryLimit
+	}
+	history = append(append([]v1alpha1.RevisionHistory{}, history...), entry)
+	return history[max(0, len(history)-int(limit)):]
+}
+
+// result is what came of a sync, before anything did. The caller does not hold the lock.
+func (a *app) result(c *comparison, sync *v1alpha1.SyncOperation) *v1alpha1.SyncOperationResult {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := &v1alpha1.SyncOperationResult{}
+	if len(a.obj.Spec.Sources) > 0 {
+		r.Revisions, r.Sources = strings.Split(c.revision, ","), a.obj.Spec.Sources
+		if len(sync.Sources) > 0 {
+			r.Sources = sync.Sources
+		}
+		return r
+	}
+	r.Revision, r.Source = c.revision, policy.SourceOf(a.obj.Spec)
+	if sync.Source != nil {
+		r.Source = sync.Source
+	}
+	return r
+}
+
+// results are what came of each object so far.
+func (r *running) results() []v1alpha1.ResourceResult {
+	r.guard.Lock()
+	defer r.guard.Unlock()
+	all := append([]v1alpha1.ResourceResult{}, r.skipped...)
+	for _, t := range r.sync.Tasks {
+		if t.State == operation.Pending || t.State == operation.Deleting {
+			continue
+		}
+		one := resultOf(engine.Entry{ID: t.ID, Version: t.Version}, v1alpha1.ResultCode(t.Code), t.Message)
+		one.SyncPhase = string(t.Phase)
+		if t.Hook {
+			one.HookType = string(t.Phase)
+		}
+		switch t.State {
+		case operation.Running:
+			one.HookPhase = v1alpha1.OperationRunning
+		case operation.Done:
+			one.HookPhase = v1alpha1.OperationSucceeded
+		case operation.Failed:
+			one.HookPhase = v1alpha1.OperationFailed
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func resultOf(e engine.Entry, code v1alpha1.ResultCode, message string) v1alpha1.ResourceResult {
+	return v1alpha1.ResourceResult{
+		Group: e.ID.Group, Version: e.Version, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Status: code, Message: message,
+	}
+}
+
+// entries are what the Application holds while an operation runs: hooks among them, so that it hears of them.
+func (r *running) entries(c *comparison) []engine.Entry {
+	entries := c.entries()
+	known := map[engine.ObjectID]bool{}
+	for _, e := range entries {
+		known[e.ID] = true
+	}
+	for _, t := range r.sync.Tasks {
+		if (t.State == operation.Running || t.State == operation.Done || t.State == operation.Deleting) && !known[t.ID] && t.ID.Kind != "Namespace" {
+			known[t.ID] = true
+			entries = append(entries, engine.Entry{ID: t.ID, Version: t.Version})
+		}
+	}
+	return entries
+}
+
+// settle enters what came of the tasks into the comparison.
+func (r *running) settle(c *comparison) {
+	pruned := map[engine.ObjectID]bool{}
+	for _, t := range r.sync.Tasks {
+		switch {
+		case t.Prune:
+			pruned[t.ID] = t.State == operation.Done && t.Code == operation.Pruned
+		case t.Hook:
+		case t.Code == operation.Synced:
+			if o := c.find(t.ID); o != nil {
+				o.standing.InSync, o.standing.Missing = true, false
+			}
+		}
+	}
+	kept := c.extras[:0:0]
+	for _, e := range c.extras {
+		if !pruned[e.entry.ID] {
+			kept = append(kept, e)
+		}
+	}
+	c.extras = kept
+	if r.sync.Failing() == "" && !r.selective() && !r.request.Sync.DryRun {
+		c.hooksDiffer = false
+	}
+}
+
+// dryRun tells what an operation would do.
+func (r *running) dryRun(c *comparison) operation.Step {
+	for _, t := range r.sync.Tasks {
+		t.State, t.Code, t.Message = operation.Done, operation.Synced, "would be applied (dry run)"
+		switch o := c.find(t.ID); {
+		case t.Prune:
+			t.Code, t.Message = operation.Pruned, "pruned (dry run)"
+		case o != nil && o.refused != nil:
+			t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, o.refused.Error()
+		case o != nil && o.standing.Refused != nil:
+			t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, o.standing.Refused.Error()
+		case o != nil && o.standing.Missing:
+			t.Message = fmt.Sprintf("%s/%s created (dry run)", t.ID.Kind, t.ID.Name)
+		case o != nil && o.standing.InSync:
+			t.Message = fmt.Sprintf("%s/%s unchanged (dry run)", t.ID.Kind, t.ID.Name)
+		}
+	}
+	return operation.Step{Ended: true, Message: "successfully synced (dry run)"}
+}
+
+// wakes tells whether what was read of an Application may be what an operation waits for.
+func wakes(obj *v1alpha1.Application, v *view) bool {
+	if v.operation == nil || v.operation.Phase != v1alpha1.OperationRunning {
+		return false
+	}
+	state := obj.Status.OperationState
+	return obj.Annotations[v1alpha1.DeletionApprovedAnnotation] != "" || state != nil && state.Phase == v1alpha1.OperationTerminating
+}
