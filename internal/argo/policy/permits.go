@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -144,20 +143,4 @@ func (p *Project) PermitsObject(cluster settings.Cluster, o Object) error {
 		return fmt.Errorf("namespace %s is not permitted in project '%s'", o.Namespace, p.Name)
 	}
 	return nil
-}
-
-// kindPattern is an item of a list of kinds.
-type kindPattern struct{ group, kind, name string }
-
-func anyKind(list []kindPattern, o Object) bool {
-	matches := func(pattern, text string) bool {
-		ok, err := path.Match(pattern, text)
-		return err == nil && ok
-	}
-	for _, k := range list {
-		if matches(k.kind, o.Kind) && matches(k.group, o.Group) && (k.name == "" || matches(k.name, o.Name)) {
-			return true
-		}
-	}
-	return false
 }
