@@ -123,7 +123,8 @@ func (p *Project) PermitsKind(o Object) error {
 	var permitted bool
 	if o.Namespaced {
 		listed := func(list []kindPattern) bool { return anyKind(list, o) }
-		permitted = (s.NamespaceResourceWhitelist == nil || listed(kinds(s.NamespaceResourceWhitelist))) && !listed(kinds(s.NamespaceResourceBlacklist))
+		permitted = s.NamespaceResourceWhitelist == nil || listed(kinds(s.NamespaceResourceWhitelist))
+		permitted = permitted && !listed(kinds(s.NamespaceResourceBlacklist))
 	} else {
 		permitted = anyKind(named(s.ClusterResourceWhitelist), o) && !anyKind(named(s.ClusterResourceBlacklist), o)
 	}
