@@ -99,7 +99,8 @@ func (c Comparison) clean(u *unstructured.Unstructured) map[string]any {
 	if statusless {
 		delete(object, "status")
 	}
-	if c.Settings.IgnoreAggregatedRoles && kind == (schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}) && object["aggregationRule"] != nil {
+	role := schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
+	if c.Settings.IgnoreAggregatedRoles && kind == role && object["aggregationRule"] != nil {
 		delete(object, "rules")
 	}
 	return object
@@ -131,7 +132,8 @@ type place struct {
 }
 
 func (p place) to(part string, element fieldpath.PathElement) place {
-	next := place{path: append(slices.Clone(p.path), part), all: p.all.WithPrefix(element), declared: p.all.Members.Has(element), whole: p.whole}
+	next := place{path: append(slices.Clone(p.path), part), all: p.all.WithPrefix(element), whole: p.whole}
+	next.declared = p.all.Members.Has(element)
 	if p.own != nil {
 		next.own, next.mine = p.own.WithPrefix(element), p.own.Members.Has(element)
 		next.whole = p.whole || next.mine && next.own.Empty()

@@ -199,6 +199,9 @@ func (p *pair) counterpart(path engine.Pointer, fromDesired bool) (engine.Pointe
 			item, i, _ := at(list, part)
 			in, _ := to.([]any)
 			j := l.find(item, in, i)
+			if j >= 0 && l.find(in[j], list, j) != i {
+				j = -1 // it is several elements' over here
+			}
 			from, to = item, nil
 			if found = found && j >= 0; found {
 				to = in[j]

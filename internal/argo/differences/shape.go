@@ -2,7 +2,6 @@ package differences
 
 import (
 	"bytes"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -98,7 +97,7 @@ func (l List) find(element any, in []any, index int) int {
 				continue
 			}
 		case ListSet:
-			if !reflect.DeepEqual(element, other) {
+			if !equal(element, other) {
 				continue
 			}
 		default:

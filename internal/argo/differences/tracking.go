@@ -135,7 +135,8 @@ func (t Tracking) Mine(live *unstructured.Unstructured) bool {
 func (t Tracking) Backfill(desired, live *unstructured.Unstructured) *unstructured.Unstructured {
 	wanted := desired.GetAnnotations()[v1alpha1.TrackingAnnotation]
 	annotations := live.GetAnnotations()
-	if t.Method == settings.TrackLabel || wanted == "" || live.GetLabels()[t.LabelKey] == "" || annotations[v1alpha1.TrackingAnnotation] != "" {
+	marked := annotations[v1alpha1.TrackingAnnotation] != ""
+	if t.Method == settings.TrackLabel || wanted == "" || marked || live.GetLabels()[t.LabelKey] == "" {
 		return live
 	}
 	if annotations == nil {

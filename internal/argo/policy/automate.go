@@ -157,7 +157,7 @@ func attempted(f AutoFacts) bool {
 		return (f.SameContent || slices.Equal(result.Revisions, f.Sync.Revisions)) && reflect.DeepEqual(result.Sources, spec.Sources)
 	}
 	source := SourceOf(spec)
-	return (f.SameContent || result.Revision == f.Sync.Revision) && source != nil && result.Source != nil && reflect.DeepEqual(*result.Source, *source)
+	return (f.SameContent || result.Revision == f.Sync.Revision) && source != nil && reflect.DeepEqual(result.Source, source)
 }
 
 // failedBefore waits before a revision is tried anew whose retries are used up.

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"path"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -22,38 +24,18 @@ func named(list []v1alpha1.ClusterResourceRestrictionItem) []kindPattern {
 	return all
 }
 
-// WatchesOrphans is true where spec.orphanedResources has objects watched that no Application has, and warns where
-// that is a condition on the Applications, as it is by default.
-func (p *Project) WatchesOrphans() (watches, warns bool) {
-	o := p.Spec.OrphanedResources
-	return o != nil, o != nil && (o.Warn == nil || *o.Warn)
-}
+// kindPattern is an item of a list of kinds.
+type kindPattern struct{ group, kind, name string }
 
-// IgnoresOrphan is true for an object that no Application has and that nobody is to be told of: what Kubernetes makes
-// in each namespace by itself, and what spec.orphanedResources.ignore names.
-func (p *Project) IgnoresOrphan(o Object) bool {
-	if o.Group == "" {
-		switch {
-		case o.Kind == "Service" && o.Namespace == "default" && o.Name == "kubernetes",
-			o.Kind == "ServiceAccount" && o.Name == "default",
-			o.Kind == "ConfigMap" && o.Name == "kube-root-ca.crt":
-			return true
-		}
+func anyKind(list []kindPattern, o Object) bool {
+	matches := func(pattern, text string) bool {
+		ok, err := path.Match(pattern, text)
+		return err == nil && ok
 	}
-	if p.Spec.OrphanedResources == nil {
-		return false
-	}
-	for _, item := range p.Spec.OrphanedResources.Ignore {
-		if orEmpty(item.Kind, o.Kind) && glob1(item.Group, o.Group) && orEmpty(item.Name, o.Name) {
+	for _, k := range list {
+		if matches(k.kind, o.Kind) && matches(k.group, o.Group) && (k.name == "" || matches(k.name, o.Name)) {
 			return true
 		}
 	}
 	return false
-}
-
-func orEmpty(pattern, text string) bool { return pattern == "" || glob1(pattern, text) }
-
-func glob1(pattern, text string) bool {
-	read, err := newPattern(pattern)
-	return err == nil && !read.denies && read.matches(text)
 }

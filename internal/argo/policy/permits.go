@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -124,7 +123,8 @@ func (p *Project) PermitsKind(o Object) error {
 	var permitted bool
 	if o.Namespaced {
 		listed := func(list []kindPattern) bool { return anyKind(list, o) }
-		permitted = (s.NamespaceResourceWhitelist == nil || listed(kinds(s.NamespaceResourceWhitelist))) && !listed(kinds(s.NamespaceResourceBlacklist))
+		permitted = s.NamespaceResourceWhitelist == nil || listed(kinds(s.NamespaceResourceWhitelist))
+		permitted = permitted && !listed(kinds(s.NamespaceResourceBlacklist))
 	} else {
 		permitted = anyKind(named(s.ClusterResourceWhitelist), o) && !anyKind(named(s.ClusterResourceBlacklist), o)
 	}
@@ -144,20 +144,4 @@ func (p *Project) PermitsObject(cluster settings.Cluster, o Object) error {
 		return fmt.Errorf("namespace %s is not permitted in project '%s'", o.Namespace, p.Name)
 	}
 	return nil
-}
-
-// kindPattern is an item of a list of kinds.
-type kindPattern struct{ group, kind, name string }
-
-func anyKind(list []kindPattern, o Object) bool {
-	matches := func(pattern, text string) bool {
-		ok, err := path.Match(pattern, text)
-		return err == nil && ok
-	}
-	for _, k := range list {
-		if matches(k.kind, o.Kind) && matches(k.group, o.Group) && (k.name == "" || matches(k.name, o.Name)) {
-			return true
-		}
-	}
-	return false
 }

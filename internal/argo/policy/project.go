@@ -30,7 +30,9 @@ type Project struct {
 //
 // The error joins what cannot be read: patterns, selectors, names of global projects. The project holds beside it: a
 // pattern that cannot be read permits nothing, or denies everything.
-func Effective(project *v1alpha1.AppProject, globals []settings.GlobalProject, find func(name string) *v1alpha1.AppProject) (*Project, error) {
+func Effective(
+	project *v1alpha1.AppProject, globals []settings.GlobalProject, find func(name string) *v1alpha1.AppProject,
+) (*Project, error) {
 	p := &Project{Name: project.Name, Spec: *project.Spec.DeepCopy()}
 	p.addWindows(project)
 	var errs []error

@@ -32,7 +32,8 @@ func Validate(app *v1alpha1.Application, project *Project, s settings.Settings, 
 	if app.Spec.Destination.Name != "" {
 		shown = cluster.Name
 	}
-	return conditions(append(errs, project.permitsDestination(cluster, app.Spec.Destination.Namespace, shown), retries(app.Spec.SyncPolicy))...)
+	errs = append(errs, project.permitsDestination(cluster, app.Spec.Destination.Namespace, shown), retries(app.Spec.SyncPolicy))
+	return conditions(errs...)
 }
 
 func conditions(errs ...error) []v1alpha1.ApplicationCondition {
