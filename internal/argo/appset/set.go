@@ -67,11 +67,11 @@ func (s *Set) preserves() bool {
 // Policy is what may be done to the Applications of a set.
 type Policy struct{ Update, Delete bool }
 
-// PolicyOf is the policy for a set. The controller's own holds unless it permits a set to override it; upstream the
-// override is permitted where the controller names no policy, which is for whoever reads the settings to say.
+// PolicyOf is the policy for a set. That of the controller, by the settings of the installation, holds unless it
+// permits a set to override it, or there is none.
 func PolicyOf(set *Set, controller v1alpha1.ApplicationsSyncPolicy, override bool) Policy {
 	policy := controller
-	if own := set.Spec.SyncPolicy; override && own != nil && own.ApplicationsSync != nil {
+	if own := set.Spec.SyncPolicy; (override || controller == "") && own != nil && own.ApplicationsSync != nil {
 		policy = *own.ApplicationsSync
 	}
 	switch policy {
