@@ -1,9 +1,3 @@
-// Package appset turns an ApplicationSet into Applications: it asks generators for sets of parameters, renders the
-// template for each, and says what is to be created, changed and deleted, in which order, and what the status is.
-//
-// It asks nothing but its port, Facts, and writes nothing. An error means that nothing may be changed; what
-// concerns one Application is a Problem, and stops no other. Deletions have a budget: what looks like a mistake
-// deletes nothing until somebody agrees. Generators that ask forges or other services are refused by their names.
 package appset
 
 import (
@@ -111,7 +105,10 @@ func plainJSON(err error) error {
 	if errors.As(err, &kind) {
 		return fmt.Errorf("%s: it is a %s and has to be a %s", kind.Field, kind.Value, kind.Type)
 	}
-	return err
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
 }
 
 // toMap makes the raw form of a typed value.
