@@ -100,8 +100,8 @@ func validName(name string, goTemplate bool) string {
 	case strings.Contains(name, "<no value>"):
 		return "a parameter is missing; goTemplateOptions: [missingkey=error] tells which"
 	}
-	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
-		return "it is no name of an object; use normalize or slugify (" + strings.Join(wrong, "; ") + ")"
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return `it is no name of an object (small letters, digits, "-" and ".", the first and last a letter or a digit, at most 253); use normalize or slugify`
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package appset
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,6 +102,16 @@ func (p *planning) refusal(generated Generated, gone []*unstructured.Unstructure
 	p.plan.Digest = digest
 	return fmt.Sprintf("%s (%s). If that is what you want, annotate the ApplicationSet with %s=%s%s",
 		why, shortly(gone), DeletionApprovedAnnotation, digest, note)
+}
+
+// remember keeps what generators gave, for the next pass.
+func (p *planning) remember(generated Generated) {
+	p.plan.Yields = maps.Clone(generated.Yields)
+	for digest, before := range p.options.Previous {
+		if now, there := generated.Yields[digest]; there && now == 0 && p.plan.Refused != "" {
+			p.plan.Yields[digest] = before
+		}
+	}
 }
 
 // driedUp says whether a generator gives nothing that gave something in the pass before.

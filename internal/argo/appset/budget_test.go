@@ -77,6 +77,10 @@ func TestBudget(t *testing.T) {
 			if plan.Digest == "" {
 				return
 			}
+			options.Previous = plan.Yields
+			if again := planOf(t, set, existing, options); again.Refused != plan.Refused {
+				t.Errorf("%s: the next pass says %q", c.reason, again.Refused)
+			}
 			set.Annotations = map[string]string{DeletionApprovedAnnotation: plan.Digest, DeletionBudgetAnnotation: c.annotations[DeletionBudgetAnnotation]}
 			if agreed := planOf(t, set, existing, options); len(agreed.Delete) != gone || !strings.Contains(plan.Refused, DeletionApprovedAnnotation+"="+plan.Digest) {
 				t.Errorf("%s: the digest agrees: %+v", c.reason, agreed)

@@ -36,7 +36,19 @@ func (p *planning) change(ctx context.Context, live, app *unstructured.Unstructu
 	if err != nil || patch == nil {
 		return nil, err
 	}
+	if !same {
+		if same, err = equalSpecs(manual(live), manual(desired)); err != nil {
+			return nil, err
+		}
+	}
 	return &Change{Live: live, Desired: desired, Patch: patch, Spec: !same}, nil
+}
+
+// manual is an Application without a word on whether automation is switched on.
+func manual(app *unstructured.Unstructured) *unstructured.Unstructured {
+	spec := copyValue(app.Object["spec"])
+	unstructured.RemoveNestedField(map[string]any{"spec": spec}, "spec", "syncPolicy", "automated", "enabled")
+	return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 }
 
 // metadata lays what was generated over what is there.
@@ -80,7 +92,7 @@ func (p *planning) written(live *unstructured.Unstructured, field string) map[st
 		var fields struct {
 			Metadata map[string]map[string]any `json:"f:metadata"`
 		}
-		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
 		into := theirs

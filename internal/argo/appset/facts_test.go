@@ -56,7 +56,7 @@ func treeOf(t *testing.T, text string) *source.Tree {
 	return tree
 }
 
-func objectOf(t *testing.T, text string) *unstructured.Unstructured {
+func objectOf(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
@@ -67,7 +67,7 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 }
 
 // setOf makes a set of what its spec says, with a template unless there is one.
-func setOf(t *testing.T, spec string) *Set {
+func setOf(t testing.TB, spec string) *Set {
 	t.Helper()
 	o := objectOf(t, "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: apps, namespace: argocd, uid: u-1}")
 	said := objectOf(t, spec).Object

@@ -170,7 +170,7 @@ func digestOf(value any) string {
 
 // application makes one Application, or a Problem of it.
 func (g *generation) application(template map[string]any, set parameters) error {
-	app, err := g.render(template, set.values)
+	app, err := g.render(template, own(set.values))
 	if err != nil {
 		return fmt.Errorf("with %s: %w", set.origin, err)
 	}

@@ -200,15 +200,19 @@ func TestProblems(t *testing.T) {
 		},
 		"Unrendered": {
 			reason: "a template that is for templates of Go", spec: `{` + two + `}`,
-			problems: []Problem{{Name: "{{.name}}", Origins: []string{"element 1 of a list"}, Unnamed: true, Message: `the Application from element 1 of a list has the name "{{.name}}": ` +
-				`there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true`},
+			problems: []Problem{
+				{Name: "{{.name}}", Origins: []string{"element 1 of a list"}, Unnamed: true, Message: `the Application from element 1 of a list has the name "{{.name}}": ` +
+					`there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true`},
 				{Name: "{{.name}}", Origins: []string{"element 2 of a list"}, Unnamed: true, Message: `the Application from element 2 of a list has the name "{{.name}}": ` +
-					`there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true`}},
+					`there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true`},
+			},
 		},
 		"NoValue": {
 			reason: "a parameter that is missing", spec: list(`{path: x}`),
-			problems: []Problem{{Name: "<no value>", Origins: []string{"element 1 of a list"}, Unnamed: true,
-				Message: `the Application from element 1 of a list has the name "<no value>": a parameter is missing; goTemplateOptions: [missingkey=error] tells which`}},
+			problems: []Problem{{
+				Name: "<no value>", Origins: []string{"element 1 of a list"}, Unnamed: true,
+				Message: `the Application from element 1 of a list has the name "<no value>": a parameter is missing; goTemplateOptions: [missingkey=error] tells which`,
+			}},
 		},
 		"Source": {
 			reason: "an Application without a source", names: []string{},
@@ -260,6 +264,14 @@ func TestMany(t *testing.T) {
 	}
 }
 
+func TestOwnParameters(t *testing.T) {
+	set := setOf(t, `{goTemplate: true, generators: [{matrix: {generators: [{list: {elements: [{m: {k: old}}]}}, {list: {elements: [{name: one}, {name: two}]}}]}}],
+template: {metadata: {name: '{{.name}}-{{.m.k}}{{$_ := set .m "k" "new"}}'}, spec: {source: {repoURL: r}, destination: {name: c}}}}`)
+	if _, got, failure := generated(t, set, known{}, Options{}); failure != "" || !slices.Equal(got, []string{"one-old", "two-old"}) {
+		t.Errorf("what one template changes, another one does not see: %v %s", got, failure)
+	}
+}
+
 func TestOf(t *testing.T) {
 	typed := setOf(t, `{goTemplate: true, `+two+`}`).ApplicationSet
 	set, err := Of(typed)
@@ -285,10 +297,10 @@ func TestPolicyOf(t *testing.T) {
 		override   bool
 		want       Policy
 	}{
-		"Own":      {reason: "that of the set, where it may override", controller: "sync", override: true, want: Policy{Delete: true}},
-		"Forced":   {reason: "that of the controller elsewhere", controller: "create-only", want: Policy{}},
-		"Updates":  {reason: "no deletions", controller: "create-update", want: Policy{Update: true}},
-		"Anything": {reason: "none permits all", want: Policy{Update: true, Delete: true}},
+		"Own":     {reason: "that of the set, where it may override", controller: "sync", override: true, want: Policy{Delete: true}},
+		"Forced":  {reason: "that of the controller elsewhere", controller: "create-only", want: Policy{}},
+		"Updates": {reason: "no deletions", controller: "create-update", want: Policy{Update: true}},
+		"Nothing": {reason: "a controller without a policy leaves it to the set", want: Policy{Delete: true}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -106,7 +106,7 @@ func (g *generation) nested(raw map[string]any, with map[string]any, depth int) 
 	}
 	asked := raw
 	if len(with) > 0 {
-		if asked, err = g.interpolate(raw, with); err != nil {
+		if asked, err = g.interpolate(raw, own(with)); err != nil {
 			return nil, err
 		}
 		// A selector chooses as it was written.

@@ -79,12 +79,18 @@ func TestGeneratorsWhole(t *testing.T) {
 			reason: "those with a Secret first, by its name; that of the installation has no metadata",
 			spec:   `{goTemplate: true, generators: [{clusters: {values: {at: '{{.server}}/{{.name}}'}}}]}`,
 			want: []map[string]any{
-				{"name": "dev", "nameNormalized": "dev", "server": "https://dev", "project": "", "values": map[string]string{"at": "https://dev/dev"},
-					"metadata": map[string]any{"labels": map[string]string{"env": "dev"}, "annotations": map[string]string{"note": "n"}}},
-				{"name": "Prod_EU", "nameNormalized": "prod-eu", "server": "https://eu", "project": "p", "values": map[string]string{"at": "https://eu/Prod_EU"},
-					"metadata": map[string]any{"labels": map[string]string{"env": "prod"}}},
-				{"name": "in-cluster", "nameNormalized": "in-cluster", "server": "https://kubernetes.default.svc", "project": "",
-					"values": map[string]string{"at": "https://kubernetes.default.svc/in-cluster"}},
+				{
+					"name": "dev", "nameNormalized": "dev", "server": "https://dev", "project": "", "values": map[string]string{"at": "https://dev/dev"},
+					"metadata": map[string]any{"labels": map[string]string{"env": "dev"}, "annotations": map[string]string{"note": "n"}},
+				},
+				{
+					"name": "Prod_EU", "nameNormalized": "prod-eu", "server": "https://eu", "project": "p", "values": map[string]string{"at": "https://eu/Prod_EU"},
+					"metadata": map[string]any{"labels": map[string]string{"env": "prod"}},
+				},
+				{
+					"name": "in-cluster", "nameNormalized": "in-cluster", "server": "https://kubernetes.default.svc", "project": "",
+					"values": map[string]string{"at": "https://kubernetes.default.svc/in-cluster"},
+				},
 			},
 		},
 		"ClustersPlain": {

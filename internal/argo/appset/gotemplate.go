@@ -44,6 +44,8 @@ type goEngine struct {
 	step   parse.Node
 	parsed map[string]*template.Template
 	meter  *meter
+	// stern is the same engine, for which a parameter that is missing is an error, once somebody asked for it.
+	stern *goEngine
 }
 
 // meter counts the steps of the template that is being rendered.
@@ -88,11 +90,15 @@ func newGoEngine(ctx context.Context, options []string) (*goEngine, error) {
 
 // strict is the same engine, for which a parameter that is missing is an error.
 func (e *goEngine) strict() (*goEngine, error) {
+	if e.stern != nil {
+		return e.stern, nil
+	}
 	base, err := e.base.Clone()
 	if err != nil {
 		return nil, err
 	}
-	return &goEngine{base: base.Option("missingkey=error"), step: e.step, parsed: map[string]*template.Template{}, meter: e.meter}, nil
+	e.stern = &goEngine{base: base.Option("missingkey=error"), step: e.step, parsed: map[string]*template.Template{}, meter: e.meter}
+	return e.stern, nil
 }
 
 func (e *goEngine) render(text string, params map[string]any) (string, error) {

@@ -72,6 +72,35 @@ func overlayValue(below, above any) any {
 	return above
 }
 
+// copyValue is a value that nobody else has: templates can change maps.
+func copyValue(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		made := make(map[string]any, len(value))
+		for key, item := range value {
+			made[key] = copyValue(item)
+		}
+		return made
+	case []any:
+		made := make([]any, len(value))
+		for i, item := range value {
+			made[i] = copyValue(item)
+		}
+		return made
+	case map[string]string:
+		return maps.Clone(value)
+	case []string:
+		return slices.Clone(value)
+	}
+	return value
+}
+
+// own is a set of parameters of which templates may change what they like.
+func own(params map[string]any) map[string]any {
+	made, _ := copyValue(params).(map[string]any)
+	return made
+}
+
 // flatten makes one map of nested ones: "a.b", and "a.0" for items of lists.
 func flatten(params map[string]any) map[string]string {
 	flat := map[string]string{}

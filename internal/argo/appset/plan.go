@@ -43,7 +43,13 @@ type Plan struct {
 	Refused string
 	// Digest names the deletions that are held.
 	Digest string
+	// Yields is what PlanOptions.Previous has to be in the next pass. It goes on to have what a generator gave before
+	// it dried up, as long as deletions are held for that.
+	Yields map[string]int
 }
+
+// UpstreamManager is the field manager by which Argo CD writes what templates say.
+const UpstreamManager = "argocd-applicationset-controller"
 
 // Change is an Application that is to be changed.
 type Change struct {
@@ -51,7 +57,7 @@ type Change struct {
 	Live, Desired *unstructured.Unstructured
 	// Patch is what leads from one to the other, as a JSON merge patch. Status and operation are not in it.
 	Patch []byte
-	// Spec says that the spec changes, and not the metadata alone.
+	// Spec says that what is synced changes, or how: not the metadata alone, nor whether it is done by itself.
 	Spec bool
 }
 
@@ -80,6 +86,7 @@ func MakePlan(ctx context.Context, set *Set, generated Generated, existing []*un
 	}
 	p.broken(generated)
 	p.deletions(generated)
+	p.remember(generated)
 	slices.SortFunc(p.plan.Keep, func(a, b Kept) int { return cmp.Compare(a.Name, b.Name) })
 	return p.plan, nil
 }

@@ -1,9 +1,3 @@
-// Package appset turns an ApplicationSet into Applications: it asks generators for sets of parameters, renders the
-// template for each, and says what is to be created, changed and deleted, in which order, and what the status is.
-//
-// It asks nothing but its port, Facts, and writes nothing. An error means that nothing may be changed; what
-// concerns one Application is a Problem, and stops no other. Deletions have a budget: what looks like a mistake
-// deletes nothing until somebody agrees. Generators that ask forges or other services are refused by their names.
 package appset
 
 import (
@@ -67,11 +61,11 @@ func (s *Set) preserves() bool {
 // Policy is what may be done to the Applications of a set.
 type Policy struct{ Update, Delete bool }
 
-// PolicyOf is the policy for a set. The controller's own holds unless it permits a set to override it; upstream the
-// override is permitted where the controller names no policy, which is for whoever reads the settings to say.
+// PolicyOf is the policy for a set. That of the controller, by the settings of the installation, holds unless it
+// permits a set to override it, or there is none.
 func PolicyOf(set *Set, controller v1alpha1.ApplicationsSyncPolicy, override bool) Policy {
 	policy := controller
-	if own := set.Spec.SyncPolicy; override && own != nil && own.ApplicationsSync != nil {
+	if own := set.Spec.SyncPolicy; (override || controller == "") && own != nil && own.ApplicationsSync != nil {
 		policy = *own.ApplicationsSync
 	}
 	switch policy {
@@ -111,7 +105,10 @@ func plainJSON(err error) error {
 	if errors.As(err, &kind) {
 		return fmt.Errorf("%s: it is a %s and has to be a %s", kind.Field, kind.Value, kind.Type)
 	}
-	return err
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
 }
 
 // toMap makes the raw form of a typed value.

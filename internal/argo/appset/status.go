@@ -16,14 +16,14 @@ import (
 
 // The reasons of conditions, as upstream's tools know them, and DeletionsHeld, which is ours.
 const (
-	ReasonErrorOccurred       = "ErrorOccurred"
-	ReasonUpToDate            = "ApplicationSetUpToDate"
-	ReasonParametersGenerated = "ParametersGenerated"
-	ReasonParameters          = "ApplicationGenerationFromParamsError"
-	ReasonValidation          = "ApplicationValidationError"
-	ReasonUpdate              = "UpdateApplicationError"
-	ReasonModified            = "ApplicationSetModified"
-	ReasonRolloutComplete     = "ApplicationSetRolloutComplete"
+	reasonErrorOccurred       = "ErrorOccurred"
+	reasonUpToDate            = "ApplicationSetUpToDate"
+	reasonParametersGenerated = "ParametersGenerated"
+	reasonParameters          = "ApplicationGenerationFromParamsError"
+	reasonValidation          = "ApplicationValidationError"
+	reasonUpdate              = "UpdateApplicationError"
+	reasonModified            = "ApplicationSetModified"
+	reasonRolloutComplete     = "ApplicationSetRolloutComplete"
 	ReasonDeletionsHeld       = "DeletionsHeld"
 )
 
@@ -65,9 +65,9 @@ func StatusOf(set *Set, o Outcome) v1alpha1.ApplicationSetStatus {
 func failure(o Outcome) (reason, message string) {
 	switch {
 	case o.Generate != nil:
-		return ReasonParameters, o.Generate.Error()
+		return reasonParameters, o.Generate.Error()
 	case o.Write != nil:
-		return ReasonUpdate, o.Write.Error()
+		return reasonUpdate, o.Write.Error()
 	case o.Refused != "":
 		return ReasonDeletionsHeld, "Deletions are held: " + o.Refused
 	case len(o.Problems) > 0:
@@ -75,7 +75,7 @@ func failure(o Outcome) (reason, message string) {
 		if more := len(o.Problems) - 1; more > 0 {
 			message = fmt.Sprintf("%s (and %d more)", message, more)
 		}
-		return ReasonValidation, message
+		return reasonValidation, message
 	}
 	return "", ""
 }
@@ -85,15 +85,15 @@ func conditions(set *Set, o Outcome) []v1alpha1.ApplicationSetCondition {
 	failed, upToDate := condition(v1alpha1.ApplicationSetConditionErrorOccurred), condition(v1alpha1.ApplicationSetConditionResourcesUpToDate)
 	generated, progress := condition(v1alpha1.ApplicationSetConditionParametersGenerated), condition(v1alpha1.ApplicationSetConditionRolloutProgressing)
 	reason, message := failure(o)
-	generated = said(generated, true, ReasonParametersGenerated, "Successfully generated parameters for all Applications")
+	generated = said(generated, true, reasonParametersGenerated, "Successfully generated parameters for all Applications")
 	if reason == "" {
 		const fine = "All applications have been generated successfully"
-		failed, upToDate = said(failed, false, ReasonUpToDate, fine), said(upToDate, true, ReasonUpToDate, fine)
+		failed, upToDate = said(failed, false, reasonUpToDate, fine), said(upToDate, true, reasonUpToDate, fine)
 	} else {
-		failed, upToDate = said(failed, true, reason, message), said(upToDate, false, ReasonErrorOccurred, message)
+		failed, upToDate = said(failed, true, reason, message), said(upToDate, false, reasonErrorOccurred, message)
 	}
 	if o.Generate != nil {
-		generated = said(generated, false, ReasonErrorOccurred, message)
+		generated = said(generated, false, reasonErrorOccurred, message)
 	}
 	all := []v1alpha1.ApplicationSetCondition{failed, generated, upToDate}
 	switch {
@@ -101,9 +101,9 @@ func conditions(set *Set, o Outcome) []v1alpha1.ApplicationSetCondition {
 		all = append(all, previous(set, progress)...)
 	case !o.Rollout.Active:
 	case o.Rollout.Step > 0:
-		all = append(all, said(progress, true, ReasonModified, "ApplicationSet is performing rollout of step "+strconv.Itoa(o.Rollout.Step)))
+		all = append(all, said(progress, true, reasonModified, "ApplicationSet is performing rollout of step "+strconv.Itoa(o.Rollout.Step)))
 	default:
-		all = append(all, said(progress, false, ReasonRolloutComplete, "ApplicationSet Rollout has completed"))
+		all = append(all, said(progress, false, reasonRolloutComplete, "ApplicationSet Rollout has completed"))
 	}
 	return dated(set, all, o.Now)
 }
