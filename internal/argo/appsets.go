@@ -240,7 +240,7 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 		if !options.DryRun {
 			outcome.Write = s.write(ctx, plan)
 		}
-		state.yields = generated.Yields
+		state.yields = plan.Yields
 		if options.Progressive {
 			outcome.Rollout, err = s.rollout(ctx, set, generated, plan)
 			outcome.Write = errors.Join(outcome.Write, err)
@@ -264,7 +264,7 @@ func requeueOf(o appset.Outcome) time.Duration {
 func (s *applicationSets) planOptions(set *appset.Set, state *setState, o settings.ApplicationSets) appset.PlanOptions {
 	return appset.PlanOptions{
 		Policy:               appset.PolicyOf(set, v1alpha1.ApplicationsSyncPolicy(o.Policy), o.PolicyOverride || o.Policy == ""),
-		PreservedAnnotations: o.PreservedAnnotations, PreservedLabels: o.PreservedLabels, Managers: []string{setManager, "argocd-applicationset-controller"},
+		PreservedAnnotations: o.PreservedAnnotations, PreservedLabels: o.PreservedLabels, Managers: []string{appset.UpstreamManager},
 		Progressive: o.Progressive, Previous: state.yields, Now: time.Now(),
 	}
 }

@@ -17,9 +17,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 )
 
-// setManager is the field manager of the upstream's controller of ApplicationSets.
-const setManager = "argocd-applicationset-controller"
-
 // setFinalizer keeps a set whose Applications are deleted in steps.
 const setFinalizer = "resources-finalizer.argocd.argoproj.io"
 
@@ -54,7 +51,7 @@ func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
 }
 
 func (s *applicationSets) create(ctx context.Context, made *unstructured.Unstructured) error {
-	u, err := s.e.client.Resource(applicationResource).Namespace(made.GetNamespace()).Create(ctx, made, metav1.CreateOptions{FieldManager: setManager})
+	u, err := s.e.client.Resource(applicationResource).Namespace(made.GetNamespace()).Create(ctx, made, metav1.CreateOptions{FieldManager: appset.UpstreamManager})
 	if err != nil {
 		return fmt.Errorf("creating it: %w", err)
 	}
@@ -64,7 +61,7 @@ func (s *applicationSets) create(ctx context.Context, made *unstructured.Unstruc
 
 func (s *applicationSets) update(ctx context.Context, change appset.Change) error {
 	u, err := s.e.client.Resource(applicationResource).Namespace(change.Live.GetNamespace()).Patch(ctx, change.Live.GetName(),
-		types.MergePatchType, change.Patch, metav1.PatchOptions{FieldManager: setManager})
+		types.MergePatchType, change.Patch, metav1.PatchOptions{FieldManager: appset.UpstreamManager})
 	if err != nil {
 		return fmt.Errorf("changing it: %w", err)
 	}
@@ -103,7 +100,7 @@ func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generate
 			continue
 		}
 		u, err := s.e.client.Resource(applicationResource).Namespace(set.Namespace).Patch(ctx, name, types.MergePatchType,
-			[]byte(encoded(map[string]any{"operation": op})), metav1.PatchOptions{FieldManager: setManager})
+			[]byte(encoded(map[string]any{"operation": op})), metav1.PatchOptions{FieldManager: appset.UpstreamManager})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("Application %q: having it synced: %w", name, err))
 			continue
@@ -140,7 +137,7 @@ func (s *applicationSets) patch(ctx context.Context, set *appset.Set, subresourc
 		sub = []string{subresource}
 	}
 	u, err := s.e.client.Resource(applicationSetResource).Namespace(set.Namespace).Patch(ctx, set.Name, types.MergePatchType, text,
-		metav1.PatchOptions{FieldManager: setManager}, sub...)
+		metav1.PatchOptions{FieldManager: appset.UpstreamManager}, sub...)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -190,7 +190,10 @@ func (r *Runner) succeed(u *unit) {
 	u.applied = revision
 	r.noteLeft(u)
 	u.last = engine.Outcome{Key: p.Key, Ended: time.Now()}
-	u.nextAt = u.last.Ended.Add(jitter(u.Interval))
+	u.nextAt = time.Time{}
+	if u.Interval > 0 {
+		u.nextAt = u.last.Ended.Add(jitter(u.Interval))
+	}
 	u.finished = u.last.Ended.Sub(p.Started)
 	r.traced(u, p, nil)
 	if revisionChanged || len(u.changes) > 0 || u.phase != engine.PhaseReady || !p.Recheck {
