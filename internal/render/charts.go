@@ -177,9 +177,7 @@ func (in *inflater) replace(dir, rel string, k *types.Kustomization, namespace s
 		if err != nil {
 			return &Error{File: rel, Field: c.field, Err: err}
 		}
-		if len(data) == 0 {
-			continue
-		}
+		// A chart that makes nothing is listed all the same: a kustomization must not be empty.
 		file := fmt.Sprintf(".chart-%d-%s.yaml", i, path.Base(c.Name))
 		in.fs.overlay[path.Join(dir, file)] = data
 		k.Resources = append(k.Resources, file)
@@ -394,7 +392,7 @@ func marked(text []byte) ([]byte, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, nil
+		return []byte("# nothing\n"), nil
 	}
 	out, err := kio.StringAll(all)
 	return []byte(out), err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -228,14 +227,14 @@ func (j *job) parameters(own files) ([]helm.Parameter, error) {
 		if err != nil {
 			return nil, fieldError(field, "%w", err)
 		}
-		data, there, err := at.in.File(at.path)
+		file, there, err := j.read(at)
 		if err == nil && !there {
-			err = errors.New("there is no such file")
+			err = fmt.Errorf("%q: %w", p.Path, errMissing)
 		}
 		if err != nil {
-			return nil, fieldError(field, "%q: %w", p.Path, err)
+			return nil, fieldError(field, "%w", err)
 		}
-		out = append(out, helm.Parameter{Name: p.Name, Value: string(data), Kind: helm.SetFile})
+		out = append(out, helm.Parameter{Name: p.Name, Value: string(file.data), Kind: helm.SetFile, Secret: file.secret})
 	}
 	return out, nil
 }
