@@ -371,17 +371,22 @@ func marked(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []*kyaml.RNode
+	// As in kustomize, the items of lists come last.
+	var all, last []*kyaml.RNode
 	for _, node := range nodes {
-		if kyaml.IsMissingOrNull(node) {
-			continue
+		switch {
+		case kyaml.IsMissingOrNull(node):
+		case strings.HasSuffix(node.GetKind(), "List"):
+			items, err := itemsOf(node)
+			if err != nil {
+				return nil, err
+			}
+			last = append(last, items...)
+		default:
+			all = append(all, node)
 		}
-		items, err := flat(node)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, items...)
 	}
+	all = append(all, last...)
 	for _, node := range all {
 		what := strings.TrimSpace(node.GetKind() + " " + node.GetName())
 		if node.GetApiVersion() == "" || node.GetKind() == "" || node.GetName() == "" {
@@ -398,11 +403,8 @@ func marked(text []byte) ([]byte, error) {
 	return []byte(out), err
 }
 
-// flat are the items of a list, or the object itself.
-func flat(node *kyaml.RNode) ([]*kyaml.RNode, error) {
-	if !strings.HasSuffix(node.GetKind(), "List") {
-		return []*kyaml.RNode{node}, nil
-	}
+// itemsOf are the items of a list.
+func itemsOf(node *kyaml.RNode) ([]*kyaml.RNode, error) {
 	items := node.Field("items")
 	if items.IsNilOrEmpty() {
 		return nil, nil

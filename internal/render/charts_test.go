@@ -53,6 +53,30 @@ func TestInflate(t *testing.T) {
 	}
 }
 
+func TestInflateWithSchema(t *testing.T) {
+	files := map[string]string{
+		"kustomization.yaml":   "resources: [a, b, c]\nnamespace: ns\n",
+		"a/kustomization.yaml": "helmCharts: [{name: x, repo: 'https://example.com'}]\nnamespace: a\n",
+		"b/kustomization.yaml": "openapi: {path: schema.json}\nresources: [x.yaml]\n", "b/x.yaml": configMap("b", "1"), "b/schema.json": `{"definitions": {}}`,
+		"c/kustomization.yaml": "helmCharts: [{name: x, repo: 'https://example.com'}]\n",
+	}
+	var got []string
+	list, err := names(t, files, render.Options{Inflate: func(_ context.Context, c *render.Chart) ([]byte, error) {
+		got = append(got, c.Namespace)
+		return []byte(configMap("x-"+c.Namespace, "1")), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The schema shows after the first chart: the build begins anew, and does not inflate it once more.
+	if diff := cmp.Diff("a ns", strings.Join(got, " ")); diff != "" {
+		t.Errorf("namespaces of charts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff("ConfigMap//x-a ConfigMap/ns/b ConfigMap//x-ns", strings.Join(list, " ")); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
 func TestEdit(t *testing.T) {
 	files := map[string]string{"a/kustomization.yaml": "resources: [x.yaml]\n", "a/x.yaml": configMap("x", "1"), "b/x": ""}
 	list, err := names(t, files, render.Options{Path: "a", Edit: func(k *types.Kustomization, exists func(string) bool) error {

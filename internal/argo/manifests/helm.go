@@ -69,8 +69,8 @@ func (j *job) fetch(ctx context.Context, repo, name, version string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("fetching chart %q of %s: %w", name, repo, err)
 	}
-	if _, err := semver.NewVersion(version); err != nil {
-		j.volatile = true
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil {
+		j.volatile = true // a range gives something else once there is a newer version
 	}
 	j.fetched = append(j.fetched, digest(data))
 	return data, nil
@@ -153,7 +153,7 @@ func (j *job) release(ctx context.Context, loaded *helm.Chart, own files) ([]*un
 	}
 	options := helm.TemplateOptions{
 		Common: helm.Common{
-			Name: cmp.Or(o.ReleaseName, j.request.App.Name), Namespace: cmp.Or(o.Namespace, j.request.App.Namespace),
+			Name: cmp.Or(o.ReleaseName, j.request.App.Name), Namespace: cmp.Or(o.Namespace, j.request.App.Namespace, defaultNamespace),
 			Chart: loaded, Values: values, DisableSchemaValidation: o.SkipSchemaValidation,
 		},
 		KubeVersion: cmp.Or(o.KubeVersion, j.request.App.KubeVersion), APIVersions: j.request.App.APIVersions,
