@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -270,10 +271,26 @@ func TestNoHelm(t *testing.T) {
 	}
 }
 
+// asked notes the charts that it is asked for, and has none.
+type asked struct{ names []string }
+
+func (a *asked) Chart(_ context.Context, _, name, _ string) ([]byte, string, error) {
+	a.names = append(a.names, name)
+	return nil, "", errAway
+}
+
 func TestTransient(t *testing.T) {
-	request := one(t, "path: .", repo{"kustomization.yaml": "resources: [b]\n", "b/kustomization.yaml": "helmCharts: [{name: app, repo: 'https://charts.example.com'}]\n"})
-	request.Options, request.Charts = options(withHelm), shelf{}
-	if _, err := manifests.New().Render(t.Context(), request); !errors.Is(err, errAway) {
+	request := one(t, "path: .", repo{
+		"kustomization.yaml":   "resources: [b]\n",
+		"b/kustomization.yaml": "helmCharts: [{name: app, repo: 'https://charts.example.com'}, {name: db, repo: 'https://charts.example.com'}]\n",
+	})
+	charts := &asked{}
+	request.Options, request.Charts = options(withHelm), charts
+	_, err := manifests.New().Render(t.Context(), request)
+	if !errors.Is(err, errAway) || !strings.Contains(err.Error(), `helmCharts[0] "app"`) {
 		t.Errorf("the cause is lost in %v", err)
+	}
+	if diff := cmp.Diff([]string{"app", "db"}, charts.names); diff != "" {
+		t.Errorf("charts that were asked for (-want +got):\n%s", diff)
 	}
 }

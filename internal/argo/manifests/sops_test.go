@@ -37,7 +37,8 @@ func TestEncrypted(t *testing.T) {
 		"directory": {"an object in a directory", "path: a", repo{"a/s.yaml": secret}, "spec.source: a/s.yaml: document 1 (Secret/s): "},
 		"kustomize": {"one in a kustomization", "path: a", repo{"a/s.yaml": secret, "a/kustomization.yaml": "resources: [s.yaml]\n"}, "spec.source: Secret/s: "},
 		"generator": {
-			"a file that a Secret is made of", "path: a", repo{"a/x.env": encrypt("k=hunter22\n", "", decrypt.Dotenv), "a/kustomization.yaml": "secretGenerator: [{name: s, envs: [x.env]}]\n"},
+			"a file that a Secret is made of", "path: a",
+			repo{"a/x.env": encrypt("k=hunter22\n", "", decrypt.Dotenv), "a/kustomization.yaml": "secretGenerator: [{name: s, envs: [x.env]}]\n"},
 			"spec.source: a/x.env: ",
 		},
 		"template":    {"one in a chart", "path: a", repo{"a/Chart.yaml": chartFiles["Chart.yaml"], "a/templates/s.yaml": secret}, "spec.source: web/templates/s.yaml (Secret/s): "},
