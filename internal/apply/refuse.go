@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -38,6 +37,9 @@ func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
 // worded is a server's error as a person reads it, with the way out if there is one.
 func (s *scribe) worded(err error) error {
 	switch {
+	case mistyped(err):
+		// Not the error itself, which would count as one that may pass.
+		return errors.New("refused as invalid: " + withoutValues(explain(err)))
 	case !unchangeable(err):
 		return &refusal{err}
 	case s.precious():
@@ -110,6 +112,17 @@ func invalidFields(err error) []string {
 
 // noDryRun tells that a webhook has side effects and was not called, so that nothing can be tried.
 func noDryRun(err error) bool {
-	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run") ||
-		apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.Contains(err.Error(), "does not support dry run")
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+}
+
+// mistyped tells that an object does not fit the schema of its kind. Server-side apply calls that an
+// internal error.
+func mistyped(err error) bool {
+	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to create typed")
+}
+
+// withoutValues is the text of a mistyped error up to the first value that it quotes, which may be secret.
+func withoutValues(text string) string {
+	text, _, _ = strings.Cut(text, ", got &value.")
+	return text
 }

@@ -48,25 +48,37 @@ func (a *Applier) Standing(ctx context.Context, o Order, compare Compare) Standi
 	}
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
+	for i := range attempts {
+		standing, err := s.ask(ctx, compare)
+		if !apierrors.IsConflict(err) || i == attempts-1 {
+			return standing
+		}
+	}
+	return Standing{}
+}
+
+// ask reads the object and tries the write on that version. A conflict is that of another version.
+func (s *scribe) ask(ctx context.Context, compare Compare) (Standing, error) {
+	objects := s.applier.cluster.Objects
 	if err := s.read(ctx); err != nil {
-		return Standing{Err: &ObjectError{ID: s.id, Err: err}}
+		return Standing{Err: &ObjectError{ID: s.id, Err: err}}, err
 	}
 	if s.before == nil {
-		a.cluster.Objects.Forget(s.id)
+		objects.Forget(s.id)
 		s.judge(verdict{missing: true})
-		return Standing{Missing: true}
+		return Standing{Missing: true}, nil
 	}
 	standing, held := s.standing(ctx, compare)
 	if standing.Err == nil && standing.Wait == nil {
-		a.cluster.Objects.Put(s.before)
-		rec := a.cluster.Objects.Reduce(s.before)
+		objects.Put(s.before)
+		rec := objects.Reduce(s.before)
 		s.judge(verdict{
 			uid: string(rec.UID), inSync: standing.InSync, held: held,
 			owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
 			fields: standing.Fields, refused: standing.Refused,
 		})
 	}
-	return standing
+	return standing, standing.Err
 }
 
 // judge remembers a standing, as of the version that it was found in, and of what was known before, what
@@ -90,7 +102,7 @@ func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, bool)
 	desired := keeping(s.Object, left)
 	predicted, err := s.predict(ctx, desired)
 	switch {
-	case noDryRun(err):
+	case err != nil && noDryRun(err):
 		fields := texts(differing(desired.Object, s.before.Object, nil))
 		return Standing{InSync: len(fields) == 0, Fields: fields}, false
 	case err != nil:
@@ -112,6 +124,8 @@ func (s *scribe) predict(ctx context.Context, desired *unstructured.Unstructured
 	if s.Mode == ClientSide {
 		return s.merge(ctx, dryRun)
 	}
+	desired = desired.DeepCopy()
+	desired.SetResourceVersion(s.before.GetResourceVersion())
 	return s.apply(ctx, desired, dryRun)
 }
 
@@ -123,7 +137,7 @@ func (s *scribe) unpredicted(err error) Standing {
 	switch {
 	case apierrors.IsNotFound(err) || kindEnds(err):
 		return Standing{Err: &ObjectError{ID: s.id, Err: &unserved{err}}}
-	case Transient(err):
+	case Transient(err) && !mistyped(err):
 		return Standing{Err: &ObjectError{ID: s.id, Err: &refusal{err}}}
 	case unchangeable(err) && s.Force && !s.precious():
 		// The write deletes it and creates it anew.
