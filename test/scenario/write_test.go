@@ -124,7 +124,7 @@ func TestWrite(t *testing.T) {
 		"replace": (*desk).replace, "replace forced": (*desk).replaceForced, "precious": (*desk).precious, "immutable": (*desk).immutable,
 		"immutable forced": (*desk).immutableForced, "no dry run": (*desk).noDryRun, "migrated": (*desk).migrated,
 		"migrated status":  (*desk).migratedStatus,
-		"migrated ignored": (*desk).migratedIgnored, "at rest": (*desk).atRest, "adopted": (*desk).adopted, "not corrected": (*desk).notCorrected,
+		"migrated ignored": (*desk).migratedIgnored, "at rest": (*desk).atRest, "costs": (*desk).costs, "adopted": (*desk).adopted, "not corrected": (*desk).notCorrected,
 		"missing": (*desk).missing, "waits": (*desk).waits, "removed": (*desk).removed, "validated": (*desk).validated, "drift": (*desk).drift,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,13 +251,17 @@ func (d *desk) get(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return live
 }
 
-// make creates an object as another manager, patch changes it.
+// make creates an object as another manager, and waits until it is known; patch changes it.
 func (d *desk) make(u *unstructured.Unstructured, manager string) *unstructured.Unstructured {
 	d.Helper()
 	made, err := d.client(u).Create(d.Context(), u, metav1.CreateOptions{FieldManager: manager})
+	if err == nil {
+		err = d.cluster.Objects.WatchManaged(d.Context(), u.GroupVersionKind(), nil)
+	}
 	if err != nil {
 		d.Fatal(err)
 	}
+	d.seen(made)
 	return made
 }
 

@@ -51,6 +51,17 @@ func (d *desk) migrated() {
 	}
 }
 
+// migratedUnseen takes over what the watch has not brought yet.
+func (d *desk) migratedUnseen() {
+	first := d.kubectlApplied(d.configMap("unseen", "a: '1', gone: '1'"), "kubectl-client-side-apply")
+	d.cluster.Objects.Forget(engine.IDOf(first))
+	w := d.write(apply.Order{Object: d.configMap("unseen", "a: '2'"), Migrate: true})
+	if w.Err != nil || w.Action != engine.Configure || w.Object.GetUID() != first.GetUID() {
+		d.Fatalf("%v, %s", w.Err, w.Action)
+	}
+	d.want(w.Object, map[string]any{"/data": map[string]any{"a": "2"}, "/metadata/annotations": nil})
+}
+
 func (d *desk) migratedStatus() {
 	first := d.kubectlApplied(d.route("status", "host: a"), "kubectl-client-side-apply")
 	d.patch(first, "kubectl-client-side-apply", `{"status":{"phase":"Ready"}}`, "status")
@@ -112,12 +123,39 @@ func (d *desk) atRest() {
 	}
 }
 
+// costs counts the requests of a write whose kind is watched already.
+func (d *desk) costs() {
+	d.mustWrite(apply.Order{Object: d.configMap("cheap", "a: '1'")})
+	plain := func(data string) apply.Order { return apply.Order{Object: d.configMap("costs", data)} }
+	left := func(data string) apply.Order {
+		return apply.Order{Object: d.configMap("costs", data), Ignored: ignoring("/data/b"), Digest: data}
+	}
+	for _, step := range []struct {
+		reason string
+		order  apply.Order
+		want   int64
+	}{
+		{"an object that is not there", plain("a: '1', b: '1'"), 1},
+		{"a change of it", plain("a: '2', b: '1'"), 1},
+		{"nothing new", plain("a: '2', b: '1'"), 0},
+		{"a field becomes one of others: it is read and handed over first", left("a: '2', b: '2'"), 3},
+		{"a change beside it", left("a: '3', b: '2'"), 2},
+		{"nothing new beside it", left("a: '3', b: '2'"), 0},
+	} {
+		if n := d.requests(func() { d.seen(d.mustWrite(step.order)) }); n != step.want {
+			d.Errorf("%s: %d requests, want %d", step.reason, n, step.want)
+		}
+	}
+	created := apply.Order{Object: d.configMap("costs-created", "a: '1'"), Ignored: ignoring("/data/a")}
+	if n := d.requests(func() { d.mustWrite(created) }); n != 3 {
+		d.Errorf("an object with a field of others: %d requests, want 3", n)
+	}
+}
+
 func (d *desk) adopted() {
 	made := d.make(d.configMap("adopted", "a: '1'"), "someone")
 	order := apply.Order{Object: d.configMap("adopted", "a: '1'"), Migrate: true}
 	id := engine.IDOf(made)
-	d.mustWrite(apply.Order{Object: d.configMap("watched", "")})
-	d.seen(made)
 	if s := d.applier.Standing(d.Context(), order, nil); !s.InSync || s.Known {
 		d.Fatalf("%+v", s)
 	}
