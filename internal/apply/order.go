@@ -97,7 +97,7 @@ func (a *Applier) Write(ctx context.Context, o Order) Written {
 	rec := a.cluster.Objects.Reduce(applied)
 	result.Action = s.action(applied)
 	a.note(result.Entry.ID, verdict{
-		digest: s.digest, uid: string(rec.UID), made: string(rec.UID), inSync: true, written: true, held: s.heldAfter(applied),
+		digest: s.digest, uid: string(rec.UID), made: string(rec.UID), inSync: true, settled: true, held: s.heldAfter(applied),
 		owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
 	})
 	return Written{Result: result, Object: applied}

@@ -24,27 +24,38 @@ func TestRehome(t *testing.T) {
 	}{
 		"nothing": {"there is nothing to move", []metav1.ManagedFieldsEntry{applied(ours, image), update("x", "", `{"f:a":{}}`)}, nil, []string{"/spec/paused"}, nil},
 		"given": {
-			"a field that is left to others", []metav1.ManagedFieldsEntry{applied(ours, image)}, nil, []string{"/spec/replicas"},
+			"a field that is left to others",
+			[]metav1.ManagedFieldsEntry{applied(ours, image)},
+			nil,
+			[]string{"/spec/replicas"},
 			map[string]string{
 				ours + " Apply ":   `{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:name":{}}}}}`,
 				Keeper + " Apply ": `{"f:spec":{"f:replicas":{}}}`,
 			},
 		},
 		"element field": {
-			"of an element, the field alone", []metav1.ManagedFieldsEntry{applied(ours, image)}, nil, []string{"/spec/containers/0/image"},
+			"of an element, the field alone",
+			[]metav1.ManagedFieldsEntry{applied(ours, image)},
+			nil,
+			[]string{"/spec/containers/0/image"},
 			map[string]string{
 				ours + " Apply ":   `{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}},"f:replicas":{}}}`,
 				Keeper + " Apply ": `{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{}}}}}`,
 			},
 		},
 		"all": {
-			"whoever has nothing left has no entry", []metav1.ManagedFieldsEntry{applied(ours, `{"f:spec":{"f:replicas":{}}}`)}, nil, []string{"/spec"},
+			"whoever has nothing left has no entry",
+			[]metav1.ManagedFieldsEntry{applied(ours, `{"f:spec":{"f:replicas":{}}}`)},
+			nil,
+			[]string{"/spec"},
 			map[string]string{Keeper + " Apply ": `{"f:spec":{"f:replicas":{}}}`},
 		},
 		"kept": {"what is kept stays", []metav1.ManagedFieldsEntry{applied(Keeper, `{"f:spec":{"f:replicas":{}}}`)}, nil, []string{"/spec/replicas"}, nil},
 		"back": {
 			"what is left to others no more is ours",
-			[]metav1.ManagedFieldsEntry{applied(ours, `{"f:spec":{"f:x":{}}}`), applied(Keeper, `{"f:spec":{"f:replicas":{},"f:rules":{}}}`)}, nil, []string{"/spec/rules"},
+			[]metav1.ManagedFieldsEntry{applied(ours, `{"f:spec":{"f:x":{}}}`), applied(Keeper, `{"f:spec":{"f:replicas":{},"f:rules":{}}}`)},
+			nil,
+			[]string{"/spec/rules"},
 			map[string]string{ours + " Apply ": `{"f:spec":{"f:replicas":{},"f:x":{}}}`, Keeper + " Apply ": `{"f:spec":{"f:rules":{}}}`},
 		},
 		"former": {
@@ -62,7 +73,10 @@ func TestRehome(t *testing.T) {
 			},
 		},
 		"own updates": {
-			"what we wrote otherwise", []metav1.ManagedFieldsEntry{applied(ours, `{"f:spec":{"f:x":{}}}`), update(ours, "", `{"f:spec":{"f:y":{}}}`)}, []string{ours}, nil,
+			"what we wrote otherwise",
+			[]metav1.ManagedFieldsEntry{applied(ours, `{"f:spec":{"f:x":{}}}`), update(ours, "", `{"f:spec":{"f:y":{}}}`)},
+			[]string{ours},
+			nil,
 			map[string]string{ours + " Apply ": `{"f:spec":{"f:x":{},"f:y":{}}}`},
 		},
 		"not migrated": {"updates stay where they are unless they are taken over", []metav1.ManagedFieldsEntry{update(ours, "", `{"f:spec":{"f:replicas":{}}}`)}, nil, []string{"/spec/replicas"}, nil},

@@ -68,12 +68,12 @@ func (s *scribe) ask(ctx context.Context, compare Compare) (Standing, error) {
 		s.judge(verdict{missing: true})
 		return Standing{Missing: true}, nil
 	}
-	standing, held := s.standing(ctx, compare)
+	standing, g := s.standing(ctx, compare)
 	if standing.Err == nil && standing.Wait == nil {
 		objects.Put(s.before)
 		rec := objects.Reduce(s.before)
 		s.judge(verdict{
-			uid: string(rec.UID), inSync: standing.InSync, held: held,
+			uid: string(rec.UID), inSync: standing.InSync, held: g.held, settled: standing.InSync && g.settled,
 			owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
 			fields: standing.Fields, refused: standing.Refused,
 		})
@@ -81,32 +81,35 @@ func (s *scribe) ask(ctx context.Context, compare Compare) (Standing, error) {
 	return standing, standing.Err
 }
 
-// judge remembers a standing, as of the version that it was found in, and of what was known before, what
-// a write of ours had made.
+// judge remembers a standing, as of the version that it was found in, and of what was known before, which
+// object a write of ours had made.
 func (s *scribe) judge(v verdict) {
 	v.digest = s.digest
 	if s.known.digest == s.digest {
 		v.made = s.known.made
 		// What is in sync again, say after a change of its status, needs no other write.
-		v.written = v.inSync && v.made != "" && v.made == v.uid
+		v.settled = v.settled || v.inSync && v.made != "" && v.made == v.uid
+	}
+	if v.settled {
+		v.made = v.uid
 	}
 	s.applier.note(s.id, v)
 }
 
-// standing tries the write. The second result tells whether our manager holds every declared field.
-func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, bool) {
+// standing tries the write.
+func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, grip) {
 	left, err := s.left(s.before)
 	if err != nil {
-		return Standing{Refused: &ObjectError{ID: s.id, Err: err}}, false
+		return Standing{Refused: &ObjectError{ID: s.id, Err: err}}, grip{}
 	}
 	desired := keeping(s.Object, left)
 	predicted, err := s.predict(ctx, desired)
 	switch {
 	case err != nil && noDryRun(err):
 		fields := texts(differing(desired.Object, s.before.Object, nil))
-		return Standing{InSync: len(fields) == 0, Fields: fields}, false
+		return Standing{InSync: len(fields) == 0, Fields: fields}, grip{}
 	case err != nil:
-		return s.unpredicted(err), false
+		return s.unpredicted(err), grip{}
 	}
 	if compare == nil {
 		compare = different
@@ -115,7 +118,7 @@ func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, bool)
 	if s.Migrate && s.Mode == ServerSide {
 		fields = append(fields, texts(dropped(s.before, desired))...)
 	}
-	return Standing{InSync: len(fields) == 0, Fields: fields}, s.holds(predicted, left)
+	return Standing{InSync: len(fields) == 0, Fields: fields}, s.grip(predicted, left)
 }
 
 // predict returns what the server would make of the object.
@@ -147,22 +150,36 @@ func (s *scribe) unpredicted(err error) Standing {
 	}
 }
 
-// holds tells whether our manager owns every field that it would own after the write.
-func (s *scribe) holds(predicted *unstructured.Unstructured, left []place) bool {
+// grip is what an object that is in sync has of us.
+type grip struct {
+	// held is set when our manager owns every field that it would own after the write.
+	held bool
+	// settled is set when the write would move no ownership either.
+	settled bool
+}
+
+func (s *scribe) grip(predicted *unstructured.Unstructured, left []place) grip {
+	ours := s.applier.names.Manager
+	sole := onlyManagers(s.before, ours, Keeper)
 	if s.Mode == ClientSide {
-		return onlyManagers(s.before, s.applier.names.Manager, Keeper)
+		return grip{held: sole, settled: predicted == s.before}
 	}
-	h := homes{ours: s.applier.names.Manager, former: []string{s.applier.names.Manager}}
+	h := homes{ours: ours, former: []string{ours}}
 	then, err := h.ownersOf(predicted)
 	if err != nil {
-		return false
+		return grip{}
 	}
 	now, err := h.ownersOf(s.before)
 	if err != nil {
-		return false
+		return grip{}
 	}
 	wanted := then.ours.Difference(under(then.ours, leftOut(left)))
-	return wanted.Difference(now.ours.Union(now.former)).Empty()
+	g := grip{held: wanted.Difference(now.ours.Union(now.former)).Empty(), settled: sole}
+	if s.Mode == ServerSide {
+		_, moves, err := s.homes(left).rehome(s.before)
+		g.settled = err == nil && !moves && wanted.Difference(now.ours).Empty()
+	}
+	return g
 }
 
 // different compares everything but what the server keeps about an object, its status and the annotation

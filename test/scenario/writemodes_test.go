@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -141,6 +142,10 @@ func (d *desk) precious() {
 	if live := d.mustWrite(crd); live.GetUID() != first.GetUID() {
 		d.Error("the definition was recreated")
 	}
+	d.until("the kind is served, whose scope cannot change from then on", func() bool {
+		_, ok := d.cluster.Kinds.Lookup(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Preciou"})
+		return ok
+	})
 	crd.Mode = apply.ServerSide
 	if err := unstructured.SetNestedField(crd.Object.Object, "Cluster", "spec", "scope"); err != nil {
 		d.Fatal(err)

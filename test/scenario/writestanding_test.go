@@ -172,6 +172,28 @@ func (d *desk) adopted() {
 	d.wantOwner(live, "f:a", true, false)
 }
 
+// restarted forgets everything, and finds what was written before.
+func (d *desk) restarted() {
+	for mode, name := range map[apply.WriteMode]string{apply.ServerSide: "server", apply.ClientSide: "client", apply.Replace: "replace"} {
+		order := apply.Order{
+			Object: d.configMap("restarted-"+name, "a: '1', b: '1'"), Mode: mode, Migrate: true, Ignored: ignoring("/data/b"), Digest: "x",
+		}
+		id := engine.IDOf(order.Object)
+		d.seen(d.mustWrite(order))
+		d.applier = apply.New(d.cluster, apply.Names{Manager: argoManager})
+		if s := d.applier.Standing(d.Context(), order, nil); !s.InSync || s.Known {
+			d.Errorf("mode %d: %+v", mode, s)
+		}
+		if n := d.requests(func() { d.write(order) }); n != 0 || d.applier.Drifted(id) {
+			d.Errorf("mode %d: %d requests to write what is in sync; drifted: %v", mode, n, d.applier.Drifted(id))
+		}
+		d.seen(d.patch(order.Object, "someone", `{"data":{"a":"2"}}`))
+		if w := d.write(order); w.Drift == nil || w.Drift.Manager != "someone" {
+			d.Errorf("mode %d: %v, %+v", mode, w.Err, w.Drift)
+		}
+	}
+}
+
 func (d *desk) notCorrected() {
 	order := apply.Order{Object: d.configMap("left", "a: '1'")}
 	d.seen(d.mustWrite(order))
