@@ -94,6 +94,16 @@ func TestRefusals(t *testing.T) {
 	if !mistyped(typed) || Transient(err) || strings.Contains(err.Error(), "lines") || !strings.Contains(err.Error(), ".stringData.a") {
 		t.Errorf("a field of another type: %v", err)
 	}
+	long := invalid(field.Forbidden(field.NewPath("spec"), "spec is immutable\n@@ -1 +1 @@"), field.Invalid(field.NewPath("data").Key("k"), "hidden", "no"))
+	want := `refused as invalid: spec: Forbidden: spec is immutable; data[k]: FieldValueInvalid; to delete and recreate it, set the annotation ` +
+		`argocd.argoproj.io/sync-options: Replace=true,Force=true`
+	if diff := cmp.Diff(want, s.worded(long).Error()); diff != "" {
+		t.Errorf("a refusal of a Secret (-want +got):\n%s", diff)
+	}
+	s.id.Kind = "Pod"
+	if err := s.worded(long); !strings.Contains(err.Error(), `data[k]: Invalid value: "hidden": no`) || !apierrors.IsInvalid(err) {
+		t.Errorf("a refusal of a Pod: %v", err)
+	}
 	if mistyped(apierrors.NewInternalError(errors.New("etcd is slow"))) {
 		t.Error("any internal error counts as one of types")
 	}

@@ -82,7 +82,7 @@ func (s *scribe) drift() *Drift {
 		desired = keeping(desired, left)
 	}
 	fields := differing(desired.Object, s.before.Object, nil)
-	if len(fields) == 0 && !s.known.held {
+	if len(fields) == 0 && (!s.known.held || s.Ignored != nil) {
 		return nil // some other version, which is as declared
 	}
 	return &Drift{ID: s.id, Manager: culprit(s.before, s.applier.names.Manager, fields), Fields: texts(fields)}

@@ -94,6 +94,11 @@ func (d *desk) atomicList() {
 		map[string]any{"path": "/a", "weight": int64(80)}, map[string]any{"path": "/c", "weight": int64(2)},
 	}})
 	order.Digest = "atomic"
+	d.seen(d.mustWrite(order))
+	d.seen(d.patch(order.Object, "rollouts", `{"spec":{"rules":[{"path":"/a","weight":90},{"path":"/c","weight":2}]}}`))
+	if w := d.write(order); w.Err != nil || w.Drift != nil {
+		d.Errorf("a weight that is left to others: %v, %+v", w.Err, w.Drift)
+	}
 	if s := d.applier.Standing(d.Context(), order, nil); !s.InSync {
 		d.Errorf("a route whose weight is left to others: %+v", s)
 	}

@@ -170,10 +170,12 @@ spec:
 func (d *desk) immutable() {
 	order := apply.Order{Object: d.claim("1Gi", "first")}
 	first := d.mustWrite(order)
+	d.until("the claim is bound", func() bool { return d.at(d.get(order.Object), "/status/phase") == "Bound" })
+	d.seen(d.get(order.Object))
 	order.Object = d.claim("1Gi", "second")
 	s := d.applier.Standing(d.Context(), order, nil)
 	var oe *apply.ObjectError
-	if s.InSync || s.Err != nil || !errors.As(s.Refused, &oe) || !strings.Contains(s.Refused.Error(), "spec: ") || !strings.Contains(s.Refused.Error(), "Replace=true,Force=true") {
+	if s.InSync || s.Err != nil || !errors.As(s.Refused, &oe) || !strings.Contains(s.Refused.Error(), "spec: ") || !strings.Contains(s.Refused.Error(), "Replace=true,Force=true") || strings.Contains(s.Refused.Error(), "\n") {
 		d.Errorf("the standing: %+v", s)
 	}
 	if again := d.applier.Standing(d.Context(), order, nil); !again.Known || again.Refused == nil || d.applier.Drifted(oe.ID) {
