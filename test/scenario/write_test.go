@@ -123,8 +123,9 @@ func TestWrite(t *testing.T) {
 		"client side custom": (*desk).clientSideCustom, "too large": (*desk).tooLarge,
 		"replace": (*desk).replace, "replace forced": (*desk).replaceForced, "precious": (*desk).precious, "immutable": (*desk).immutable,
 		"immutable forced": (*desk).immutableForced, "no dry run": (*desk).noDryRun, "migrated": (*desk).migrated,
-		"migrated status":  (*desk).migratedStatus,
-		"migrated ignored": (*desk).migratedIgnored, "at rest": (*desk).atRest, "costs": (*desk).costs, "restarted": (*desk).restarted, "adopted": (*desk).adopted, "not corrected": (*desk).notCorrected,
+		"migrated status": (*desk).migratedStatus,
+		"migrated unseen": (*desk).migratedUnseen, "migrated ignored": (*desk).migratedIgnored,
+		"at rest": (*desk).atRest, "costs": (*desk).costs, "restarted": (*desk).restarted, "adopted": (*desk).adopted, "not corrected": (*desk).notCorrected,
 		"missing": (*desk).missing, "waits": (*desk).waits, "removed": (*desk).removed, "validated": (*desk).validated, "drift": (*desk).drift,
 	} {
 		t.Run(name, func(t *testing.T) {
