@@ -160,6 +160,7 @@ func (r *run) putRoot(ctx context.Context) error {
 func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	stuck := time.Now().Add(patience)
 	for {
 		states, stats := r.kit.Engine.Runner().States(ctx)
 		ready := 0
@@ -171,12 +172,29 @@ func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 		if ready == r.units+1 {
 			return stats, nil
 		}
+		if time.Now().After(stuck) {
+			return stats, fmt.Errorf("%d of %d units are ready after %s: %s", ready, r.units+1, patience, unready(states))
+		}
 		select {
 		case <-ctx.Done():
 			return stats, ctx.Err()
 		case <-tick.C:
 		}
 	}
+}
+
+// patience is when a run is given up.
+const patience = 3 * time.Minute
+
+// unready names some units that are not ready.
+func unready(states []runner.State) string {
+	var texts []string
+	for _, s := range states {
+		if !s.Ready && len(texts) < 5 {
+			texts = append(texts, fmt.Sprintf("%s is %s: %s", s.Unit, s.Phase, s.Message))
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // change pushes a change of one object and returns how long it takes to arrive in the cluster.
