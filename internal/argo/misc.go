@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/differences"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -106,25 +107,18 @@ func (a *app) recordOf(id engine.ObjectID) (cluster.Record, bool) {
 	return a.view.at.Objects.Get(id)
 }
 
-// announce has the status say that an operation runs, before objects are made that it does not name: what a killed
-// process made is found by it.
-func (d *driver) announce(ctx context.Context, a *app, w runner.Work, op *running) error {
+// announce has the status say that an operation runs before hooks do: what a killed process ran is not run again. Other
+// objects are known by their tracking; the status names them when the operation ends, or after a moment.
+func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 	if op.written {
 		return nil
 	}
+	op.written = true
 	if err := d.keepHooks(ctx, a, a.job.compared); err != nil {
 		return err
 	}
-	obj := a.now()
-	known := map[engine.ObjectID]bool{}
-	for _, r := range obj.Status.Resources {
-		known[engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: w.Cluster.Name}] = true
-	}
-	op.written = true
-	for _, t := range op.sync.Tasks {
-		if !known[t.ID] {
-			return d.Engine.write(ctx, a, nil)
-		}
+	if slices.ContainsFunc(op.sync.Tasks, func(t *operation.Task) bool { return t.Hook }) {
+		return d.Engine.write(ctx, a, nil)
 	}
 	return nil
 }
