@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -133,8 +134,13 @@ func (e *Engine) wrote(u *unstructured.Unstructured) {
 	}
 }
 
+// said is what was done with an object, as kubectl says it.
 func said(w apply.Written) string {
-	name := w.Entry.ID.Kind + "/" + w.Entry.ID.Name
+	name := strings.ToLower(w.Entry.ID.Kind)
+	if w.Entry.ID.Group != "" {
+		name += "." + w.Entry.ID.Group
+	}
+	name += "/" + w.Entry.ID.Name
 	switch w.Action {
 	case engine.Create:
 		name += " created"
