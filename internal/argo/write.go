@@ -134,13 +134,18 @@ func (e *Engine) wrote(u *unstructured.Unstructured) {
 	}
 }
 
-// said is what was done with an object, as kubectl says it.
-func said(w apply.Written) string {
-	name := strings.ToLower(w.Entry.ID.Kind)
-	if w.Entry.ID.Group != "" {
-		name += "." + w.Entry.ID.Group
+// called is how kubectl calls an object when it says what was done with it.
+func called(id engine.ObjectID) string {
+	name := strings.ToLower(id.Kind)
+	if id.Group != "" {
+		name += "." + id.Group
 	}
-	name += "/" + w.Entry.ID.Name
+	return name + "/" + id.Name
+}
+
+// said is what was done with an object.
+func said(w apply.Written) string {
+	name := called(w.Entry.ID)
 	switch w.Action {
 	case engine.Create:
 		name += " created"

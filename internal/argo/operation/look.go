@@ -155,6 +155,9 @@ func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step
 	return Step{}, false
 }
 
+// Lingering are the hooks of superseded syncs that still run.
+func (o *Operation) Lingering() []*Task { return o.lingering }
+
 // deadline is when a hook of a superseded sync is ended.
 func (t *Task) deadline() time.Time {
 	patience := HookPatience
