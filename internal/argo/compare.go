@@ -253,7 +253,8 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if err != nil {
 			return err
 		}
-		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || operation.HookOf(live).Is || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" {
+		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" ||
+			operation.HookOf(live).Is {
 			continue
 		}
 		if permitted(a.project, a.cluster, w, e) != nil {

@@ -178,17 +178,24 @@ func unpruned(e *extra, prune bool) string {
 
 // refuseEarly has an operation fail before it does anything.
 func (d *driver) refuseEarly(a *app, c *comparison, r *running) {
-	if r.options.FailOnShared {
-		for _, condition := range c.conditions {
-			if condition.Type == v1alpha1.ApplicationConditionSharedResourceWarning {
-				r.sync.Refuse("Shared resource found: " + condition.Message)
-			}
-		}
+	if shared := c.shared(); r.options.FailOnShared && len(shared) > 0 {
+		r.sync.Refuse("Shared resource found: " + strings.Join(shared, "; "))
 	}
 	windows, err := policy.Windows(a.project, a.now(), a.cluster, time.Now())
 	if err != nil || !windows.CanGoOn(!r.request.InitiatedBy.Automated, r.state.StartedAt.Time) {
 		r.sync.Refuse(orDefault(windows.Why, "Sync operation blocked by sync window"))
 	}
+}
+
+// shared are what is said of objects that another Application has.
+func (c *comparison) shared() []string {
+	var texts []string
+	for _, condition := range c.conditions {
+		if condition.Type == v1alpha1.ApplicationConditionSharedResourceWarning {
+			texts = append(texts, condition.Message)
+		}
+	}
+	return texts
 }
 
 // selected tells which objects a request names; nil is all.
