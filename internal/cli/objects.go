@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -49,6 +50,11 @@ func imageResource(name string) schema.GroupVersionResource {
 // notificationResource is a resource of the API of notifications.
 func notificationResource(version, name string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "notification.toolkit.fluxcd.io", Version: version, Resource: name}
+}
+
+// argoResource is a resource of the API of Argo CD.
+func argoResource(name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: argo.Group, Version: "v1alpha1", Resource: name}
 }
 
 // The kinds, by the names that the flux command has for them.
@@ -110,13 +116,23 @@ var (
 		kind: "Provider", aliases: []string{"alert-provider", "alert-providers", "provider", "providers"},
 		resource: notificationResource("v1beta3", "providers"), static: true,
 	}
+	applicationServed = served{
+		kind: "Application", aliases: []string{"app", "apps", "application", "applications"}, unit: true, resource: argoResource("applications"),
+	}
+	applicationSetServed = served{
+		kind: "ApplicationSet", aliases: []string{"appset", "appsets", "applicationset", "applicationsets"}, resource: argoResource("applicationsets"),
+	}
+	projectServed = served{
+		kind: "AppProject", aliases: []string{"project", "projects", "appproj", "appprojs", "appproject", "appprojects"},
+		resource: argoResource("appprojects"), static: true,
+	}
 )
 
 func servedKinds() []served {
 	return []served{
 		gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed,
 		setServed, providerServed, instanceServed, imageRepositoryServed, imagePolicyServed, imageAutomationServed,
-		receiverServed, alertServed, alertProviderServed,
+		receiverServed, alertServed, alertProviderServed, applicationServed, applicationSetServed, projectServed,
 	}
 }
 
@@ -137,7 +153,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert or provider", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert, provider, app, appset or project", name), "headgate get all")
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is

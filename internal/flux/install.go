@@ -86,7 +86,7 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 			return err
 		}
 	}
-	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases, applications} {
+	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases, applications, applicationSets, appProjects} {
 		if !serve.servesName(r.Group) {
 			continue
 		}
@@ -226,6 +226,8 @@ var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
 	kustomizationKind.WithVersion(kustomizations.Version):                  kustomizations,
 	gitRepositoryKind.WithVersion(gitRepositories.Version):                 gitRepositories,
 	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}: applications,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "ApplicationSet"}: applicationSets,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "AppProject"}: appProjects,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {
