@@ -175,7 +175,12 @@ func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
 		status.ResourceHealthSource = ""
 	}
 	if v.operation != nil {
+		terminating := a.terminating()
 		status.OperationState = v.operation.DeepCopy()
+		if terminating {
+			// It has not been seen yet that somebody asks for its end; the request must not be written over.
+			status.OperationState.Phase = v1alpha1.OperationTerminating
+		}
 		status.OperationState.Message = withWaits(status.OperationState, v.waits)
 	}
 	if v.history != nil {
@@ -195,6 +200,12 @@ func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
 		status.Sync.ComparedTo.Destination = a.obj.Spec.Destination
 	}
 	return status
+}
+
+// terminating tells whether somebody asks for the end of the operation that runs. The caller holds the lock.
+func (a *app) terminating() bool {
+	now, asked := a.view.operation, a.obj.Status.OperationState
+	return now.Phase == v1alpha1.OperationRunning && asked != nil && asked.Phase == v1alpha1.OperationTerminating && asked.StartedAt.Equal(&now.StartedAt)
 }
 
 // resourcesOf are the objects, with their health where that is kept. The caller holds the lock.

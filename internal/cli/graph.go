@@ -115,7 +115,7 @@ func readDeclarations(ctx context.Context, o offlineOptions, args []string) ([]f
 		return nil, err
 	}
 	for _, u := range list {
-		d, err := flux.Declared(u)
+		d, err := declaredBy(u)
 		if err != nil {
 			return nil, err
 		}

@@ -145,7 +145,9 @@ func imageKinds() []served {
 }
 
 // unitKinds are the kinds that declare units.
-func unitKinds() []served { return []served{kustomizationServed, releaseServed, setServed} }
+func unitKinds() []served {
+	return []served{kustomizationServed, releaseServed, setServed, applicationServed}
+}
 
 func findKind(name string) (served, error) {
 	for _, s := range servedKinds() {
@@ -211,7 +213,8 @@ func idOf(u *unstructured.Unstructured) engine.UnitID {
 	return engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization.
+// parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization. Where no namespace is named,
+// that of Flux is taken, and for the kinds of Argo CD that of Argo CD.
 func parseReference(text, namespace string) (reference, error) {
 	parts := strings.Split(text, "/")
 	r := reference{served: kustomizationServed, namespace: namespace}
@@ -228,6 +231,9 @@ func parseReference(text, namespace string) (reference, error) {
 	}
 	var err error
 	r.served, err = findKind(parts[0])
+	if len(parts) == 2 && r.resource.Group == argo.Group && namespace == defaultNamespace {
+		r.namespace = argo.DefaultNamespace
+	}
 	return r, err
 }
 
@@ -259,6 +265,12 @@ func condition(u *unstructured.Unstructured, kind string) (status, reason, messa
 
 // readiness is the Ready condition, or what stands in for it as the flux command words it.
 func readiness(u *unstructured.Unstructured) (status, reason, message string) {
+	switch {
+	case isApplication(u):
+		return appReadiness(u)
+	case u.GetKind() == applicationSetServed.kind:
+		return setReadiness(u)
+	}
 	status, reason, message = condition(u, "Ready")
 	switch {
 	case status != "":
@@ -287,6 +299,8 @@ func revision(u *unstructured.Unstructured) string {
 		return text(u, "status", "latestRef", "tag")
 	case imageAutomationServed.kind:
 		return text(u, "status", "observedSourceRevision")
+	case applicationServed.kind:
+		return appRevision(u)
 	case releaseServed.kind:
 	default:
 		return text(u, "status", "lastAppliedRevision")
