@@ -12,6 +12,7 @@ package argo
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -79,6 +80,7 @@ type Engine struct {
 	config   *rest.Config
 	feeds    *feeds.Feeds
 	renderer *manifests.Renderer
+	renders  chan struct{}
 	settings *settingsKeeper
 	judge    *judge
 	apps     *registry
@@ -95,7 +97,7 @@ func New(cfg Config) *Engine {
 	if cfg.Namespace == "" {
 		cfg.Namespace = DefaultNamespace
 	}
-	e := &Engine{cfg: cfg, renderer: manifests.New(), judge: newJudge()}
+	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), judge: newJudge()}
 	e.settings, e.apps, e.projects = newSettingsKeeper(cfg.Namespace), newRegistry(), newProjects()
 	e.sets = newApplicationSets(e)
 	return e
@@ -121,6 +123,7 @@ func (e *Engine) Start(ctx context.Context, r *runner.Runner, home *cluster.Clus
 		return fmt.Errorf("making a client: %w", err)
 	}
 	e.ctx, e.runner, e.home, e.config, e.client, e.kube = ctx, r, home, config, home.Dynamic, kube
+	e.renderer = manifests.With(r.Renderer())
 	if e.events, err = newEvents(kube); err != nil {
 		return err
 	}

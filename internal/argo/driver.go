@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -96,7 +97,7 @@ func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error)
 			Name: obj.Name, Namespace: obj.Spec.Destination.Namespace, Project: obj.Spec.Project,
 			KubeVersion: d.version, APIVersions: d.apiVersions(),
 		},
-		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s), Charts: d.feeds.Charts(obj.Spec.Project),
+		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s),
 	}
 	for i, k := range keys {
 		state := d.feeds.Get(k)
@@ -116,12 +117,38 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*mani
 	if was := a.job.rendered; was != nil && a.job.options == options && !was.Volatile && was.Unchanged(r.Sources) {
 		return was, nil
 	}
-	result, err := d.renderer.Render(ctx, r)
+	result, err := d.renderCharted(ctx, a, r)
 	if err != nil {
 		return nil, err
 	}
 	a.job.rendered, a.job.options = result, options
 	return result, nil
+}
+
+// renderCharted renders, and again when charts have come that it asked for.
+func (d *driver) renderCharted(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
+	charts := d.feeds.Charts(a.now().Spec.Project)
+	r.Charts = charts
+	for {
+		result, err := d.renderOnce(ctx, r)
+		if !errors.Is(err, feeds.ErrPending) {
+			return result, err
+		}
+		if err := charts.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// renderOnce renders, when a processor is free.
+func (d *driver) renderOnce(ctx context.Context, r manifests.Request) (*manifests.Result, error) {
+	select {
+	case d.renders <- struct{}{}:
+		defer func() { <-d.renders }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return d.renderer.Render(ctx, r)
 }
 
 // objects are those that are declared: of a request that brings objects of its own, those.

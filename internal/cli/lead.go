@@ -12,6 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // leader holds the engine while this process is the one that serves the cluster. It is safe for
@@ -159,7 +160,24 @@ func (s *system) argo(config flux.Config) *argo.Engine {
 			return feeds.Local(local), ok
 		}
 	}
+	if simulated := config.Simulate; simulated != nil && simulated.Charts {
+		c.StandIn = func(repo, name, version string, cause error) ([]byte, string, bool) {
+			return s.standInChart(config, repo, name, version, cause)
+		}
+	}
 	return argo.New(c)
+}
+
+// standInChart makes a stub of a chart that cannot be fetched.
+func (s *system) standInChart(config flux.Config, repo, name, version string, cause error) ([]byte, string, bool) {
+	resolved := simulate.Version(version)
+	data, err := simulate.Chart(name, resolved, nil)
+	if err != nil {
+		s.say.Problem("simulate", err.Error())
+		return nil, "", false
+	}
+	config.Simulated(flux.StandIn{What: "Chart", Name: fmt.Sprintf("%s %s of %s (%s)", name, resolved, repo, cause), Time: time.Now()})
+	return data, resolved, true
 }
 
 // finish waits until the engine has ended.

@@ -12,6 +12,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -37,7 +38,7 @@ const madeBy = "headgate.dev/up"
 
 // Root is what up begins with.
 type Root struct {
-	// URL and Branch are those of the source.
+	// URL and Branch are those of the source; without a URL there is none.
 	URL, Branch string
 	// Path is the directory of the root unit.
 	Path string
@@ -73,11 +74,6 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range definitions {
-		if err := put(ctx, client.Resource(crdResource), d); err != nil {
-			return err
-		}
-	}
 	if err := putNamespace(ctx, client, Namespace); err != nil {
 		return err
 	}
@@ -86,15 +82,35 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 			return err
 		}
 	}
-	for _, r := range []schema.GroupVersionResource{kustomizations, gitRepositories, helmReleases, applications, applicationSets, appProjects} {
-		if !serve.servesName(r.Group) {
-			continue
-		}
-		if err := served(ctx, client, r); err != nil {
-			return err
+	// Whoever watches a kind before it is served comes to it later than whoever asks until it is.
+	var all errgroup.Group
+	all.SetLimit(installs)
+	for _, d := range definitions {
+		all.Go(func() error {
+			if err := put(ctx, client.Resource(crdResource), d); err != nil {
+				return err
+			}
+			return served(ctx, client, resourceOf(d))
+		})
+	}
+	return all.Wait()
+}
+
+// installs bounds the definitions that are applied at a time.
+const installs = 8
+
+// resourceOf is how the objects of a definition are reached, in the version in which they are stored.
+func resourceOf(crd *unstructured.Unstructured) schema.GroupVersionResource {
+	r := schema.GroupVersionResource{}
+	r.Group, _, _ = unstructured.NestedString(crd.Object, "spec", "group")
+	r.Resource, _, _ = unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		if version, ok := v.(map[string]any); ok && version["storage"] == true {
+			r.Version, _ = version["name"].(string)
 		}
 	}
-	return nil
+	return r
 }
 
 // ArgoNamespace is where an installation of Argo CD is.
@@ -137,7 +153,7 @@ func served(ctx context.Context, client dynamic.Interface, r schema.GroupVersion
 	defer tick.Stop()
 	for {
 		_, err := client.Resource(r).List(ctx, metav1.ListOptions{Limit: 1})
-		if err == nil {
+		if err == nil || apierrors.IsForbidden(err) {
 			return nil
 		}
 		if !apierrors.IsNotFound(err) && !apierrors.IsServiceUnavailable(err) && ctx.Err() == nil {
@@ -290,14 +306,16 @@ func RootObjects(root Root) ([]*unstructured.Unstructured, error) {
 			Reference: &sourcev1.GitRepositoryRef{Branch: root.Branch},
 		},
 	}
-	if len(root.Credentials) > 0 {
+	if root.URL != "" && len(root.Credentials) > 0 {
 		repo.Spec.SecretRef = &meta.LocalObjectReference{Name: System}
 		typed = append(typed, secret(System, root.Credentials))
 	}
 	if len(root.AgeKey) > 0 {
 		typed = append(typed, secret(AgeSecret, map[string][]byte{"age.agekey": root.AgeKey}))
 	}
-	typed = append(typed, repo)
+	if root.URL != "" {
+		typed = append(typed, repo)
+	}
 	if root.Path != "" {
 		typed = append(typed, rootUnit(root, meta0))
 	}

@@ -3,8 +3,6 @@ package flux
 import (
 	"fmt"
 	"path"
-	"regexp"
-	"strings"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -76,27 +74,9 @@ func chartOfOrigin(o origin) (name, version string, ok bool) {
 			ref = r.Spec.Reference
 		}
 		copied := r.Spec.LayerSelector != nil && r.Spec.LayerSelector.Operation == sourcev1.OCILayerCopy
-		return path.Base(r.Spec.URL), someVersion(orDefault(ref.Tag, ref.SemVer)), copied
+		return path.Base(r.Spec.URL), simulate.Version(orDefault(ref.Tag, ref.SemVer)), copied
 	case helmChart:
-		return path.Base(r.Spec.Chart), someVersion(r.Spec.Version), r.Spec.SourceRef.Kind == sourcev1.HelmRepositoryKind
+		return path.Base(r.Spec.Chart), simulate.Version(r.Spec.Version), r.Spec.SourceRef.Kind == sourcev1.HelmRepositoryKind
 	}
 	return "", "", false
-}
-
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)?(\.\d+)?(-[0-9A-Za-z.-]+)?`)
-
-// someVersion is a version that a range names, as whole as it has to be.
-func someVersion(text string) string {
-	found := versionNumber.FindString(text)
-	if found == "" {
-		return "0.0.0"
-	}
-	number, suffix, cut := strings.Cut(found, "-")
-	for strings.Count(number, ".") < 2 {
-		number += ".0"
-	}
-	if cut {
-		number += "-" + suffix
-	}
-	return number
 }

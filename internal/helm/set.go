@@ -24,6 +24,8 @@ const (
 type Parameter struct {
 	Name, Value string
 	Kind        Kind
+	// Secret keeps the value out of errors.
+	Secret bool
 }
 
 // With returns the values with parameters set, first those of Set, then those of SetString, then those of SetFile, as
@@ -43,7 +45,13 @@ func (v Values) With(parameters ...Parameter) (Values, error) {
 			}
 		}
 	}
-	return Values{data: data, secrets: slices.Clone(v.secrets)}, nil
+	out := Values{data: data, secrets: slices.Clone(v.secrets)}
+	for _, p := range parameters {
+		if p.Secret {
+			out.hide(p.Value)
+		}
+	}
+	return out, nil
 }
 
 func (p Parameter) set(data map[string]any) error {

@@ -158,101 +158,27 @@ func (in *inflater) frame(dir string, k *types.Kustomization, inherited string) 
 	return f
 }
 
-// named is a chart with where it is named.
-type named struct {
-	types.HelmGlobals
-	types.HelmChart
-	field string
-}
-
 // replace makes files of the charts of a kustomization, and lists these as resources.
 func (in *inflater) replace(dir, rel string, k *types.Kustomization, namespace string) error {
 	charts, err := in.charts(dir, k, namespace)
 	if err != nil {
 		return &Error{File: rel, Err: err}
 	}
+	var failed error
 	for i := range charts {
 		c := &charts[i]
 		data, err := in.manifests(dir, rel, c)
-		if err != nil {
-			return &Error{File: rel, Field: c.field, Err: err}
+		if err != nil && failed == nil {
+			// The others are asked for all the same, so that whoever has to fetch them begins at once.
+			failed = &Error{File: rel, Field: c.field, Err: err}
 		}
-		if len(data) == 0 {
-			continue
-		}
+		// A chart that makes nothing is listed all the same: a kustomization must not be empty.
 		file := fmt.Sprintf(".chart-%d-%s.yaml", i, path.Base(c.Name))
 		in.fs.overlay[path.Join(dir, file)] = data
 		k.Resources = append(k.Resources, file)
 	}
 	k.HelmCharts, k.HelmGlobals = nil, nil
-	return nil
-}
-
-// charts takes the charts out of a kustomization: those of helmCharts, which inherit the namespace, and those of
-// generators, which do not.
-func (in *inflater) charts(dir string, k *types.Kustomization, namespace string) ([]named, error) {
-	var all []named
-	globals := types.HelmGlobals{}
-	if k.HelmGlobals != nil {
-		globals = *k.HelmGlobals
-	}
-	for i, c := range k.HelmCharts {
-		if c.Namespace == "" {
-			c.Namespace = namespace
-		}
-		all = append(all, named{globals, c, fmt.Sprintf("helmCharts[%d] %q", i, c.Name)})
-	}
-	var others []string
-	for i, entry := range k.Generators {
-		charts, err := in.generators(dir, entry)
-		if err != nil {
-			return nil, err
-		}
-		if len(charts) == 0 {
-			others = append(others, entry)
-		}
-		for _, c := range charts {
-			c.field = fmt.Sprintf("generators[%d] %q", i, c.Name)
-			all = append(all, c)
-		}
-	}
-	k.Generators = others
-	return all, nil
-}
-
-// generators reads an entry of generators, a file or a text, when everything in it is a chart to inflate.
-func (in *inflater) generators(dir, entry string) ([]named, error) {
-	data := []byte(entry)
-	if !strings.Contains(entry, "\n") {
-		at := path.Join(root, dir, entry)
-		if isRemote(entry) || !in.fs.Exists(at) || in.fs.IsDir(at) {
-			return nil, nil
-		}
-		var err error
-		if data, err = in.fs.ReadFile(at); err != nil {
-			return nil, err
-		}
-	}
-	nodes, err := kio.FromBytes(data)
-	if err != nil {
-		return nil, nil
-	}
-	var charts []named
-	for _, node := range nodes {
-		if node.GetApiVersion() != konfig.BuiltinPluginApiVersion || node.GetKind() != "HelmChartInflationGenerator" {
-			return nil, nil
-		}
-		c := named{}
-		text, err := node.String()
-		if err == nil {
-			err = yaml.Unmarshal([]byte(text), &c)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("generators: %q: it cannot be decoded", entry)
-		}
-		charts = append(charts, c)
-	}
-	return charts, nil
+	return failed
 }
 
 // manifests inflates one chart.
@@ -283,107 +209,28 @@ func (in *inflater) manifests(dir, rel string, c *named) ([]byte, error) {
 	return data, nil
 }
 
-// chart reads what an entry says, and the files that it names.
-func (in *inflater) chart(dir, rel string, c *named) (*Chart, error) {
-	if c.Name == "" {
-		return nil, errors.New("name: the chart has no name")
-	}
-	chart := &Chart{
-		File: rel, Field: c.field, Name: c.Name, Repo: c.Repo, Version: c.Version, Devel: c.Devel,
-		ReleaseName: c.ReleaseName, NameTemplate: c.NameTemplate, Namespace: c.Namespace,
-		KubeVersion: c.KubeVersion, APIVersions: c.ApiVersions,
-		IncludeCRDs: c.IncludeCRDs, SkipHooks: c.SkipHooks, SkipTests: c.SkipTests,
-		inline: c.ValuesInline, merge: c.ValuesMerge,
-	}
-	switch c.ValuesMerge {
-	case "":
-		chart.merge = mergeOverride
-	case mergeOverride, mergeReplace, mergeMerge:
-	default:
-		return nil, fmt.Errorf("valuesMerge: %q is none of override, replace, merge", c.ValuesMerge)
-	}
-	home := c.ChartHome
-	if home == "" {
-		home = types.HelmDefaultHome
-	}
-	home = in.at(dir, home)
-	if c.Version != "" && c.Repo != "" {
-		home = path.Join(home, c.Name+"-"+c.Version)
-	}
-	if at := path.Join(home, c.Name); in.fs.IsDir(at) {
-		chart.Vendored = inTree(at)
-	}
-	if in.fs.failure != nil {
-		return nil, in.fs.failure
-	}
-	if chart.Vendored == "" && chart.Repo == "" {
-		return nil, fmt.Errorf("repo: it is empty, and there is no chart in %q", inTree(path.Join(home, c.Name)))
-	}
-	return chart, in.valuesFiles(dir, c, chart)
-}
-
-// at is a path that a kustomization names.
-func (in *inflater) at(dir, name string) string {
-	if path.IsAbs(name) {
-		return path.Clean(name)
-	}
-	return path.Join(root, dir, name)
-}
-
-// valuesFiles reads the files of values that an entry names.
-func (in *inflater) valuesFiles(dir string, c *named, chart *Chart) (err error) {
-	if c.ValuesFile != "" {
-		if chart.valuesFile, err = in.values(dir, c.ValuesFile); err != nil {
-			return fmt.Errorf("valuesFile: %w", err)
-		}
-	}
-	for i, name := range c.AdditionalValuesFiles {
-		data, err := in.values(dir, name)
-		if err != nil {
-			return fmt.Errorf("additionalValuesFiles[%d]: %w", i, err)
-		}
-		chart.additional = append(chart.additional, data)
-	}
-	return nil
-}
-
-// values reads a file of values.
-func (in *inflater) values(dir, name string) ([]byte, error) {
-	if strings.Contains(name, "://") {
-		return nil, fmt.Errorf("%q: files of values are not fetched; put it into the repository", name)
-	}
-	in.opener.noteValues(dir, name)
-	at := in.at(dir, name)
-	data, err := in.fs.ReadFile(at)
-	if err != nil {
-		if in.fs.failure != nil {
-			return nil, in.fs.failure
-		}
-		return nil, fmt.Errorf("there is no file %q", inTree(at))
-	}
-	if data == nil {
-		data = []byte{}
-	}
-	return data, nil
-}
-
 // marked gives manifests the mark by which kustomize knows what charts made: these keep their namespaces.
 func marked(text []byte) ([]byte, error) {
 	nodes, err := kio.FromBytes(text)
 	if err != nil {
 		return nil, err
 	}
-	var all []*kyaml.RNode
+	// As in kustomize, the items of lists come last.
+	var all, last []*kyaml.RNode
 	for _, node := range nodes {
-		if kyaml.IsMissingOrNull(node) {
-			continue
+		switch {
+		case kyaml.IsMissingOrNull(node):
+		case strings.HasSuffix(node.GetKind(), "List"):
+			items, err := itemsOf(node)
+			if err != nil {
+				return nil, err
+			}
+			last = append(last, items...)
+		default:
+			all = append(all, node)
 		}
-		items, err := flat(node)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, items...)
 	}
+	all = append(all, last...)
 	for _, node := range all {
 		what := strings.TrimSpace(node.GetKind() + " " + node.GetName())
 		if node.GetApiVersion() == "" || node.GetKind() == "" || node.GetName() == "" {
@@ -394,17 +241,14 @@ func marked(text []byte) ([]byte, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, nil
+		return []byte("# nothing\n"), nil
 	}
 	out, err := kio.StringAll(all)
 	return []byte(out), err
 }
 
-// flat are the items of a list, or the object itself.
-func flat(node *kyaml.RNode) ([]*kyaml.RNode, error) {
-	if !strings.HasSuffix(node.GetKind(), "List") {
-		return []*kyaml.RNode{node}, nil
-	}
+// itemsOf are the items of a list.
+func itemsOf(node *kyaml.RNode) ([]*kyaml.RNode, error) {
 	items := node.Field("items")
 	if items.IsNilOrEmpty() {
 		return nil, nil

@@ -25,6 +25,9 @@ func (f *treeFS) explain(dir string, err error) error {
 	if at := strings.Index(text, ": must build at directory"); at > 0 {
 		text = text[:at]
 	}
+	if f.inflater != nil && strings.Contains(text, "must specify --enable-helm") {
+		return &Error{File: f.named(dir), Field: "helmCharts", Err: errors.New("a remote base names a chart; put the base into the repository to have the chart inflated")}
+	}
 	where := dir
 	if entered := enteredPattern.FindAllStringSubmatchIndex(text, -1); len(entered) > 0 {
 		last := entered[len(entered)-1]

@@ -90,6 +90,10 @@ func (r *Runner) demand(u *unit, d *Demands) {
 	case engine.PhaseWaitingForHealth:
 		r.demandHealth(u, d)
 	case engine.PhaseApplying, engine.PhasePruning:
+		if u.pass != nil && len(u.pass.Waiting) > 0 {
+			r.demandHealth(u, d)
+			return
+		}
 		d.Moving = d.Moving || len(u.needs) == 0
 	default:
 		d.Moving = true

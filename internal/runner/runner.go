@@ -159,6 +159,9 @@ func New(cfg Config) *Runner {
 	}
 }
 
+// Renderer is the one that all dialects share.
+func (r *Runner) Renderer() *render.Renderer { return r.cfg.Renderer }
+
 // Run runs the loop until ctx ends and every worker has come back.
 func (r *Runner) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)

@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -9,47 +10,92 @@ import (
 // chartKey names a chart that a kustomization or another chart asks for.
 type chartKey struct{ repo, name, version, project string }
 
-// chart is one that was fetched.
+// chart is one that was fetched, or is being.
 type chart struct {
-	mu       sync.Mutex
+	// ready is closed when the fetch under way has ended; nil while there is none.
+	ready    chan struct{}
 	data     []byte
 	resolved string
+	err      error
 	at       time.Time
 }
 
-// Charts fetches charts by the credentials of an AppProject.
+// Charts answers for charts at once, by the credentials of an AppProject: those that it does not have are fetched
+// meanwhile. It is for one render after the other.
 type Charts struct {
 	feeds   *Feeds
 	project string
+
+	mu      sync.Mutex
+	pending []chan struct{}
 }
 
-// Charts returns how charts are fetched for an AppProject.
-func (f *Feeds) Charts(project string) Charts { return Charts{f, project} }
+// Charts returns how charts are had for an AppProject.
+func (f *Feeds) Charts(project string) *Charts { return &Charts{feeds: f, project: project} }
 
-// Chart fetches a chart that a kustomization or another chart names, or takes the one that it has: a version that is no range
-// never changes, and what is in a range is looked for as often as repositories are.
-func (c Charts) Chart(ctx context.Context, repo, name, version string) (data []byte, resolved string, err error) {
+// chartRetry is how long a failure to fetch a chart is kept.
+const chartRetry = 5 * time.Second
+
+// Chart returns a chart that is here, or ErrPending while it is being fetched. A version that is no range never changes,
+// and what is in a range is looked for as often as repositories are.
+func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []byte, resolved string, err error) {
 	f := c.feeds
 	key := chartKey{repo, name, version, c.project}
+	every := f.cfg.Settings().Reconciliation.Every
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	held := f.charts[key]
 	if held == nil {
 		held = &chart{}
 		f.charts[key] = held
 	}
-	f.mu.Unlock()
-	held.mu.Lock()
-	defer held.mu.Unlock()
-	if held.data != nil && (version != "" && !isRange(version) || time.Since(held.at) < f.cfg.Settings().Reconciliation.Every) {
+	age := time.Since(held.at)
+	switch {
+	case held.ready != nil:
+	case held.data != nil && (version != "" && !isRange(version) || age < every):
 		return held.data, held.resolved, nil
+	case held.err != nil && age < chartRetry:
+		return nil, "", held.err
+	default:
+		held.ready = make(chan struct{})
+		f.wg.Go(func() { f.fetchInto(key, held) })
 	}
-	data, resolved, err = f.fetchChart(ctx, repo, name, version, c.project, held.resolved)
-	if err != nil {
-		return nil, "", err
+	c.mu.Lock()
+	c.pending = append(c.pending, held.ready)
+	c.mu.Unlock()
+	return nil, "", fmt.Errorf("chart %s of %s: %w", name, repo, ErrPending)
+}
+
+// fetchInto fetches a chart.
+func (f *Feeds) fetchInto(key chartKey, held *chart) {
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+	case <-f.ctx.Done():
 	}
-	if data != nil {
+	data, resolved, err := f.fetchChart(f.ctx, key.repo, key.name, key.version, key.project, held.resolved)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	held.err, held.at = err, time.Now()
+	if err == nil && data != nil {
 		held.data, held.resolved = data, resolved
 	}
-	held.at = time.Now()
-	return held.data, held.resolved, nil
+	close(held.ready)
+	held.ready = nil
+}
+
+// Wait waits until every chart has come, or could not, that was asked for.
+func (c *Charts) Wait(ctx context.Context) error {
+	c.mu.Lock()
+	pending := c.pending
+	c.pending = nil
+	c.mu.Unlock()
+	for _, one := range pending {
+		select {
+		case <-one:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for charts: %w", context.Cause(ctx))
+		}
+	}
+	return nil
 }

@@ -1,8 +1,11 @@
 package manifests_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 )
@@ -195,5 +198,14 @@ func TestImportsAreReads(t *testing.T) {
 		if unchanged := got.Unchanged([]manifests.Source{after}); unchanged != want {
 			t.Errorf("with another %s: unchanged %v, want %v", change, unchanged, want)
 		}
+	}
+}
+
+func TestSlowJsonnet(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	request := one(t, "path: .", repo{"x.jsonnet": "std.foldl(function(a, b) a + b, std.range(1, 1000000), 0)"})
+	if _, err := manifests.New().Render(ctx, request); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
 	}
 }

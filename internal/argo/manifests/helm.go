@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -70,8 +69,8 @@ func (j *job) fetch(ctx context.Context, repo, name, version string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("fetching chart %q of %s: %w", name, repo, err)
 	}
-	if _, err := semver.NewVersion(version); err != nil {
-		j.volatile = true
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil {
+		j.volatile = true // a range gives something else once there is a newer version
 	}
 	j.fetched = append(j.fetched, digest(data))
 	return data, nil
@@ -154,7 +153,7 @@ func (j *job) release(ctx context.Context, loaded *helm.Chart, own files) ([]*un
 	}
 	options := helm.TemplateOptions{
 		Common: helm.Common{
-			Name: cmp.Or(o.ReleaseName, j.request.App.Name), Namespace: cmp.Or(o.Namespace, j.request.App.Namespace),
+			Name: cmp.Or(o.ReleaseName, j.request.App.Name), Namespace: cmp.Or(o.Namespace, j.request.App.Namespace, defaultNamespace),
 			Chart: loaded, Values: values, DisableSchemaValidation: o.SkipSchemaValidation,
 		},
 		KubeVersion: cmp.Or(o.KubeVersion, j.request.App.KubeVersion), APIVersions: j.request.App.APIVersions,
@@ -228,14 +227,14 @@ func (j *job) parameters(own files) ([]helm.Parameter, error) {
 		if err != nil {
 			return nil, fieldError(field, "%w", err)
 		}
-		data, there, err := at.in.File(at.path)
+		file, there, err := j.read(at)
 		if err == nil && !there {
-			err = errors.New("there is no such file")
+			err = fmt.Errorf("%q: %w", p.Path, errMissing)
 		}
 		if err != nil {
-			return nil, fieldError(field, "%q: %w", p.Path, err)
+			return nil, fieldError(field, "%w", err)
 		}
-		out = append(out, helm.Parameter{Name: p.Name, Value: string(data), Kind: helm.SetFile})
+		out = append(out, helm.Parameter{Name: p.Name, Value: string(file.data), Kind: helm.SetFile, Secret: file.secret})
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -91,12 +92,12 @@ helmCharts:
   apiVersions: [example.com/v1]
 `},
 			want:  strings.NewReplacer("v1.36.3", "v1.29.0", `api: "false"`, `api: "true"`).Replace(main("n-2", "own-ns", defaults)),
-			names: "CustomResourceDefinition//things.example.com ConfigMap//n-2-main ConfigMap/own/n-2-own Job//n-2-hook",
+			names: "CustomResourceDefinition//things.example.com ConfigMap//n-2-main Job//n-2-hook ConfigMap/own/n-2-own",
 		},
 		"no release name": {
 			reason: "helm template has a name for what has none; tests and hooks are there",
 			files:  repo{"kustomization.yaml": "helmCharts: [{name: app, repo: 'https://charts.example.com'}]\n"},
-			want:   main("release-name", "default", defaults), names: "ConfigMap//release-name-main ConfigMap/own/release-name-own Pod//release-name-test Job//release-name-hook",
+			want:   main("release-name", "default", defaults), names: "ConfigMap//release-name-main Pod//release-name-test Job//release-name-hook ConfigMap/own/release-name-own",
 		},
 		"from the source": {
 			reason: "the versions that the source names, where the entry names none; the namespace that it sets",
@@ -147,7 +148,7 @@ helmCharts:
 			reason: "the older field, with globals of its own",
 			files: repo{"kustomization.yaml": "helmChartInflationGenerator: [{chartName: app, chartHome: home, releaseName: r, valuesLocal: {a: local}}]\n"}.
 				with(inflated.with(repo{"values.yaml": "a: home\n"}).under("home/app")),
-			want: main("r", "default", `{"a":"local"}`), names: "ConfigMap//r-main ConfigMap/own/r-own Pod//r-test Job//r-hook",
+			want: main("r", "default", `{"a":"local"}`), names: "ConfigMap//r-main Pod//r-test Job//r-hook ConfigMap/own/r-own",
 		},
 		"generator": {
 			reason: "a generator in a file and one in place, which inherit no namespace; others stay",
@@ -270,10 +271,26 @@ func TestNoHelm(t *testing.T) {
 	}
 }
 
+// asked notes the charts that it is asked for, and has none.
+type asked struct{ names []string }
+
+func (a *asked) Chart(_ context.Context, _, name, _ string) ([]byte, string, error) {
+	a.names = append(a.names, name)
+	return nil, "", errAway
+}
+
 func TestTransient(t *testing.T) {
-	request := one(t, "path: .", repo{"kustomization.yaml": "resources: [b]\n", "b/kustomization.yaml": "helmCharts: [{name: app, repo: 'https://charts.example.com'}]\n"})
-	request.Options, request.Charts = options(withHelm), shelf{}
-	if _, err := manifests.New().Render(t.Context(), request); !errors.Is(err, errAway) {
+	request := one(t, "path: .", repo{
+		"kustomization.yaml":   "resources: [b]\n",
+		"b/kustomization.yaml": "helmCharts: [{name: app, repo: 'https://charts.example.com'}, {name: db, repo: 'https://charts.example.com'}]\n",
+	})
+	charts := &asked{}
+	request.Options, request.Charts = options(withHelm), charts
+	_, err := manifests.New().Render(t.Context(), request)
+	if !errors.Is(err, errAway) || !strings.Contains(err.Error(), `helmCharts[0] "app"`) {
 		t.Errorf("the cause is lost in %v", err)
+	}
+	if diff := cmp.Diff([]string{"app", "db"}, charts.names); diff != "" {
+		t.Errorf("charts that were asked for (-want +got):\n%s", diff)
 	}
 }

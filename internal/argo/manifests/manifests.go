@@ -77,7 +77,8 @@ type Source struct {
 // Charts fetches packed charts.
 type Charts interface {
 	// Chart returns the chart of a name in a repository, http, https or oci, and the version that it has. version may be
-	// a range, or empty for the newest. Its errors can be found with errors.Is in those of a render.
+	// a range, or empty for the newest. Its errors can be found with errors.Is in those of a render. It should answer at
+	// once, with an error that says that the chart is on its way if need be: other builds may wait for this one.
 	Chart(ctx context.Context, repo, name, version string) (data []byte, resolved string, err error)
 }
 

@@ -156,6 +156,9 @@ func (j *job) valueFiles(own files) ([]valueFile, error) {
 				continue
 			}
 			file, there, err := j.read(one)
+			if err == nil && !there && !j.spec.Helm.IgnoreMissingValueFiles {
+				err = fmt.Errorf("%q: %w", one.text, errMissing)
+			}
 			if err != nil {
 				return nil, fieldError(fmt.Sprintf("helm.valueFiles[%d]", i), "%w", err)
 			}
@@ -234,6 +237,9 @@ func (g *globber) walk(dir string, depth int) error {
 	return nil
 }
 
+// errMissing is a file that is not there.
+var errMissing = errors.New("there is no such file")
+
 // read reads a file, decrypted where it has to be.
 func (j *job) read(at place) (file valueFile, there bool, err error) {
 	data, there, err := at.in.File(at.path)
@@ -241,10 +247,7 @@ func (j *job) read(at place) (file valueFile, there bool, err error) {
 		return file, false, fmt.Errorf("%q: %w", at.text, err)
 	}
 	if !there {
-		if j.spec.Helm.IgnoreMissingValueFiles {
-			return file, false, nil
-		}
-		return file, false, fmt.Errorf("%q: there is no such file", at.text)
+		return file, false, nil
 	}
 	file = valueFile{name: at.path, data: data}
 	if format := decrypt.FormatOf(at.path); decrypt.IsEncrypted(data, format) {
