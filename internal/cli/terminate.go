@@ -24,6 +24,7 @@ func newTerminate(g *globals) *cobra.Command {
   1. write into the status of the Application that its operation is to be terminated
   2. wait until it has ended: hooks that run are deleted, objects that were applied stay
 
+A sync that was asked for and has not begun is withdrawn.
 No sync of the same revision begins by itself afterwards. The exit code is 1 when nothing was under way.`,
 		Example: "  headgate terminate app guestbook",
 		Args:    cobra.RangeArgs(1, 2),
@@ -53,6 +54,14 @@ func runTerminate(ctx context.Context, g *globals, ref reference) error {
 	}
 	app, err := applicationOf(u)
 	if err != nil {
+		return err
+	}
+	if over(app) && app.Operation != nil {
+		// It has not begun.
+		if err := patch(ctx, ref.client(client), ref, map[string]any{"operation": nil}); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(g.io.Out, "%s: the sync that was asked for is withdrawn\n", ref)
 		return err
 	}
 	if over(app) {
