@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -57,6 +58,8 @@ type Options struct {
 	// Elsewhere fetches for the Applications that Fetch names; neither fetches nothing.
 	Elsewhere Elsewhere
 	Fetch     func(engine.UnitID) bool
+	// Alone leaves out what the roots lead to.
+	Alone bool
 	// KubeVersion and APIVersions are what charts see of the cluster.
 	KubeVersion string
 	APIVersions []string
@@ -106,6 +109,21 @@ func (r *Repository) Find(id engine.UnitID) (*App, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Unread are the declarations, by their place in a working copy, that nothing leads to: they were not found on the way, and
+// no Application read their file.
+func (r *Repository) Unread(found []Declaration) []Declaration {
+	known := map[string]bool{}
+	for _, a := range r.Apps {
+		known[a.ID.Kind+"/"+a.ID.Name] = true
+	}
+	for _, s := range r.Sets {
+		known[s.ID.Kind+"/"+s.ID.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d Declaration) bool {
+		return r.read[d.File] || known[d.Object.GetKind()+"/"+d.Object.GetName()]
+	})
 }
 
 // Walk goes from root objects down: through Applications to what they render to, and through ApplicationSets to what
@@ -171,6 +189,9 @@ func (w *walk) enter(o *unstructured.Unstructured, a App) {
 func (w *walk) visit(ctx context.Context, a App) {
 	w.render(ctx, &a)
 	w.out.Apps = append(w.out.Apps, a)
+	if w.options.Alone {
+		return
+	}
 	for _, o := range a.Objects {
 		w.take(ctx, o, a, a.Spec.Spec.Destination.Namespace)
 	}
