@@ -239,9 +239,11 @@ func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 // ownResources are those of the kinds that Install has waited for: a server takes objects of a kind
 // before it announces the kind.
 var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
-	kustomizationKind.WithVersion(kustomizations.Version):                  kustomizations,
-	gitRepositoryKind.WithVersion(gitRepositories.Version):                 gitRepositories,
-	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}: applications,
+	kustomizationKind.WithVersion(kustomizations.Version):                     kustomizations,
+	gitRepositoryKind.WithVersion(gitRepositories.Version):                    gitRepositories,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}:    applications,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "ApplicationSet"}: applicationSets,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "AppProject"}:     appProjects,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {
