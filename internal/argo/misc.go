@@ -155,7 +155,7 @@ func (d *driver) peerBehind(a *app) string {
 			return
 		}
 		peer.mu.Lock()
-		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.Contains(keys, k) })
+		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.ContainsFunc(keys, k.Same) })
 		skip := !shares || peer.obj.DeletionTimestamp != nil || peer.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true" || len(peer.invalid) > 0
 		seen := peer.rendered
 		peer.mu.Unlock()

@@ -38,7 +38,7 @@ const madeBy = "headgate.dev/up"
 
 // Root is what up begins with.
 type Root struct {
-	// URL and Branch are those of the source.
+	// URL and Branch are those of the source; without a URL there is none.
 	URL, Branch string
 	// Path is the directory of the root unit.
 	Path string
@@ -304,14 +304,16 @@ func RootObjects(root Root) ([]*unstructured.Unstructured, error) {
 			Reference: &sourcev1.GitRepositoryRef{Branch: root.Branch},
 		},
 	}
-	if len(root.Credentials) > 0 {
+	if root.URL != "" && len(root.Credentials) > 0 {
 		repo.Spec.SecretRef = &meta.LocalObjectReference{Name: System}
 		typed = append(typed, secret(System, root.Credentials))
 	}
 	if len(root.AgeKey) > 0 {
 		typed = append(typed, secret(AgeSecret, map[string][]byte{"age.agekey": root.AgeKey}))
 	}
-	typed = append(typed, repo)
+	if root.URL != "" {
+		typed = append(typed, repo)
+	}
 	if root.Path != "" {
 		typed = append(typed, rootUnit(root, meta0))
 	}
