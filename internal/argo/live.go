@@ -41,6 +41,9 @@ func (e *Engine) healthOf(rec cluster.Record) shown {
 	if rec.ID.Cluster == "" && rec.ID.GroupKind() == applicationKind && !rec.Deleting {
 		return e.childHealth(UnitID(rec.ID.Namespace, rec.ID.Name), rec)
 	}
+	if rec.ID.Cluster == "" && rec.ID.GroupKind() == applicationSetKind && !rec.Deleting {
+		return e.setHealth(rec)
+	}
 	return shown{rec.Health.Status, rec.Health.Message}
 }
 
