@@ -8,20 +8,16 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
-	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
-	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
@@ -165,61 +161,6 @@ func (d *driver) peerBehind(a *app) string {
 		}
 	})
 	return behind
-}
-
-// charted takes settings that an Application declares, before they are applied: an installation that installs itself
-// honours them from the first moment.
-func (d *driver) charted(a *app, result *manifests.Result) {
-	obj := a.now()
-	var found settings.Objects
-	for _, u := range result.Objects {
-		namespace := orDefault(u.GetNamespace(), obj.Spec.Destination.Namespace)
-		if namespace != d.cfg.Namespace || u.GroupVersionKind().Group != "" {
-			continue
-		}
-		switch u.GetKind() {
-		case "ConfigMap":
-			found.ConfigMaps = append(found.ConfigMaps, settingsMap(u))
-		case "Secret":
-			if s, ok := settingsSecret(u); ok {
-				found.Secrets = append(found.Secrets, s)
-			}
-		}
-	}
-	found.ConfigMaps = slices.DeleteFunc(found.ConfigMaps, func(m corev1.ConfigMap) bool { return !settingsName(m.Name) })
-	if len(found.ConfigMaps) > 0 && d.settings.chart(found) {
-		d.settingsChanged()
-	}
-}
-
-// settingsName tells whether a ConfigMap holds settings.
-func settingsName(name string) bool {
-	return slices.Contains([]string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}, name)
-}
-
-func settingsMap(u *unstructured.Unstructured) corev1.ConfigMap {
-	var m corev1.ConfigMap
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &m); err != nil {
-		return corev1.ConfigMap{}
-	}
-	return m
-}
-
-func settingsSecret(u *unstructured.Unstructured) (corev1.Secret, bool) {
-	var s corev1.Secret
-	if u.GetLabels()[secretType] == "" {
-		return s, false
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
-		return s, false
-	}
-	if s.Data == nil {
-		s.Data = map[string][]byte{}
-	}
-	for key, value := range s.StringData {
-		s.Data[key] = []byte(value)
-	}
-	return s, true
 }
 
 // decryption are the keys for what SOPS encrypted, where the Application asks for that.
