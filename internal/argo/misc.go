@@ -243,35 +243,3 @@ func (d *driver) comparing(rules differences.ObjectRules, options policy.Compare
 		return fields
 	}
 }
-
-func (e *Engine) measureState(obj *v1alpha1.Application) {
-	if e.cfg.Measure == nil {
-		return
-	}
-	state := AppState{
-		Name: obj.Name, Namespace: obj.Namespace, Project: orDefault(obj.Spec.Project, defaultProject),
-		Server: obj.Spec.Destination.Server, DestinationNamespace: obj.Spec.Destination.Namespace,
-		Sync: orDefault(string(obj.Status.Sync.Status), "Unknown"), Health: orDefault(string(obj.Status.Health.Status), "Unknown"),
-		Automated: automated(obj),
-	}
-	if one := policy.SourceOf(obj.Spec); one != nil {
-		state.Repo = one.RepoURL
-	} else if len(obj.Spec.Sources) > 0 {
-		state.Repo = obj.Spec.Sources[0].RepoURL
-	}
-	switch {
-	case obj.DeletionTimestamp != nil:
-		state.Operation = "delete"
-	case obj.Operation != nil && obj.Operation.Sync != nil:
-		state.Operation = "sync"
-	}
-	e.cfg.Measure.State(state)
-}
-
-func (e *Engine) measureSync(a *app, op *running) {
-	if e.cfg.Measure == nil {
-		return
-	}
-	obj := a.now()
-	e.cfg.Measure.Synced(obj.Name, obj.Namespace, obj.Spec.Project, a.cluster.Server, string(op.state.Phase))
-}

@@ -113,6 +113,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	if err := c.Kinds.discover(); err != nil {
 		return err
 	}
+	c.Kinds.askVersion()
 	c.Objects.start(ctx)
 	c.crds = c.Objects.newWatch(ctx, crdResource, selection{needed: true}, Sink{Put: c.Kinds.put, Dropped: c.Kinds.dropped})
 	wait, cancel := context.WithTimeout(ctx, dialTimeout)

@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
+	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/argo/feeds", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
 	"internal/controller":                 {"internal/flux", "internal/engine", "internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine"},
 	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation"},
@@ -21,6 +21,9 @@ var arrows = map[string][]string{
 	"internal/tracing":                    {"internal/runner", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},
+	"internal/argo":                       {"internal/argo/appset", "internal/argo/differences", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/apply", "internal/cluster", "internal/engine", "internal/health/argocd", "internal/meter", "internal/render/decrypt", "internal/runner", "internal/source", "api/argoproj/v1alpha1"},
+	"internal/argo/feeds":                 {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1"},
+	"internal/argo/operation":             {"internal/engine"},
 	"internal/argo/settings":              {},
 	"internal/argo/policy":                {"internal/argo/settings", "api/argoproj/v1alpha1"},
 	"internal/argo/differences":           {"internal/argo/settings", "internal/engine", "api/argoproj/v1alpha1"},
@@ -57,7 +60,7 @@ var arrows = map[string][]string{
 	"internal/controlplane":               {},
 	"internal/buildinfo":                  {},
 	"internal/simulate":                   {"internal/health", "internal/engine"},
-	"internal/kit":                        {"internal/controlplane", "internal/installation", "internal/flux", "internal/gitserver", "internal/source"},
+	"internal/kit":                        {"internal/controlplane", "internal/installation", "internal/flux", "internal/argo", "internal/gitserver", "internal/source"},
 	"internal/laws":                       {},
 }
 
