@@ -52,9 +52,14 @@ func (w *world) app(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.put(string(text)))
 }
 
-// tearDownApps deletes the Applications of a script, and nothing of what they hold.
+// tearDownApps deletes the ApplicationSets and the Applications of a script, and nothing of what they hold.
 func (w *world) tearDownApps(name string) {
-	r, _, err := w.resource("Application")
+	w.tearDownKind("ApplicationSet", name)
+	w.tearDownKind("Application", name)
+}
+
+func (w *world) tearDownKind(kind, name string) {
+	r, _, err := w.resource(kind)
 	if err != nil {
 		return
 	}
@@ -74,11 +79,11 @@ func (w *world) tearDownApps(name string) {
 
 // told is what an Application says of itself, for a wait for it that was in vain.
 func told(u *unstructured.Unstructured) string {
-	if u.GetKind() != "Application" {
+	if u.GetKind() != "Application" && u.GetKind() != "ApplicationSet" {
 		return ""
 	}
 	text := ""
-	for _, path := range []string{"status.sync.status", "status.health", "status.conditions", "status.operationState", "status.resources", "metadata.annotations"} {
+	for _, path := range []string{"status.sync.status", "status.health", "status.conditions", "status.operationState", "status.resources", "status.applicationStatus", "metadata.annotations"} {
 		text += "\n" + path + ": " + field(u, path)
 	}
 	return text
