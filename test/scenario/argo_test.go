@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +31,21 @@ func (w *world) login(ctx context.Context) error {
 		StringData: map[string]string{"url": w.kit.Git.Base(), "username": kit.User, "password": kit.Token},
 	}, metav1.CreateOptions{})
 	return err
+}
+
+// TestArgoSettings runs scripts that change settings of the whole installation: one after the other, with a system of
+// their own. Each puts back what it changed.
+func TestArgoSettings(t *testing.T) {
+	files, err := filepath.Glob("testdata/argo/settings/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	w := newWorld(t)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{Files: []string{file}, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
+		})
+	}
 }
 
 // app makes an Application of a directory of the script's repository, whose name begins with that of the script's
