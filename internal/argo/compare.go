@@ -34,8 +34,8 @@ type comparison struct {
 	conditions []v1alpha1.ApplicationCondition
 	needs      []apply.Need
 	options    policy.Options
-	// digest is that of everything that is declared.
-	digest string
+	// digest is that of everything that is declared, inputs that of what stands in the way as well.
+	digest, inputs string
 	// hooked is that of the hooks; hooksDiffer is set when others ran last.
 	hooked      string
 	hooksDiffer bool
@@ -296,6 +296,10 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	}
 	c.hooked = digest(hooks)
 	c.digest = digest(text + c.hooked)
+	for _, o := range c.objects {
+		text += fmt.Sprint(o.refused, o.standing.Refused, o.standing.Wait != nil)
+	}
+	c.inputs = digest(text + c.hooked)
 	ran := obj.Annotations[annotationHooks]
 	c.hooksDiffer = len(c.hooks) > 0 && ran != "" && ran != c.hooked
 	if ran == "" && len(c.hooks) > 0 && obj.Status.OperationState == nil {

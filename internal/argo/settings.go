@@ -210,6 +210,7 @@ func (e *Engine) settingsChanged() {
 		e.runner.Renew(owner)
 	}
 	e.projects.reread(now)
+	e.reserve()
 	e.apps.each(func(a *app) { e.declare(a) })
 	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
 	e.sets.wakeAll()

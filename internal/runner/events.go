@@ -277,6 +277,7 @@ func (r *Runner) observed(u *unit) {
 	}
 	r.report(u, Report{Observed: true})
 	r.markAll(r.byObject[r.objectOf(u.ID)])
+	r.markAll(r.dependents[u.ID])
 }
 
 // Stir tells that something changed that a driver may wait for, or that its status may be different.
