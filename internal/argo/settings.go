@@ -202,6 +202,7 @@ func (e *Engine) settingsChanged() {
 	if err != nil {
 		e.observe("settings", err.Error())
 	}
+	e.tellUnserved(before, now)
 	checks, err := argocd.ParseSettings(config)
 	if err != nil {
 		e.observe("settings", err.Error())
