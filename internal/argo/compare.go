@@ -301,6 +301,21 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	}
 }
 
+// obstacles stand for what objects cannot be written for that nothing in the sources says: others that have them, what
+// the project forbids, kinds that are not there yet. What failed is worth another attempt when they are different.
+func (c *comparison) obstacles() string {
+	text := ""
+	for _, o := range c.objects {
+		if o.refused != nil {
+			text += o.refused.Error() + "\n"
+		}
+	}
+	for _, need := range c.needs {
+		text += need.String() + "\n"
+	}
+	return digest(text)
+}
+
 // code says whether the cluster is what is declared.
 func (c *comparison) code() v1alpha1.SyncStatusCode {
 	for _, o := range c.objects {
