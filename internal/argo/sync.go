@@ -255,7 +255,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 		case w.Superseded(), ctx.Err() != nil:
 			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id.String(), Reason: "a newer revision is about to be looked at"}}})
 		case len(step.Delete)+len(step.Apply) > 0:
-			if err := d.announce(ctx, a, w, op); err != nil {
+			if err := d.announce(ctx, a, op); err != nil {
 				return failed(err)
 			}
 			d.execute(ctx, a, w, step)
