@@ -34,8 +34,8 @@ type comparison struct {
 	conditions []v1alpha1.ApplicationCondition
 	needs      []apply.Need
 	options    policy.Options
-	// digest is that of everything that is declared, inputs that of what stands in the way as well.
-	digest, inputs string
+	// digest is that of everything that is declared.
+	digest string
 	// hooked is that of the hooks; hooksDiffer is set when others ran last.
 	hooked      string
 	hooksDiffer bool
@@ -297,15 +297,26 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	}
 	c.hooked = digest(hooks)
 	c.digest = digest(text + c.hooked)
-	for _, o := range c.objects {
-		text += fmt.Sprint(o.refused, o.standing.Refused, o.standing.Wait != nil)
-	}
-	c.inputs = digest(text + c.hooked)
 	ran := obj.Annotations[annotationHooks]
 	c.hooksDiffer = len(c.hooks) > 0 && ran != "" && ran != c.hooked
 	if ran == "" && len(c.hooks) > 0 && obj.Status.OperationState == nil {
 		c.hooksDiffer = true
 	}
+}
+
+// obstacles stand for what objects cannot be written for that nothing in the sources says: others that have them, what
+// the project forbids, kinds that are not there yet. What failed is worth another attempt when they are different.
+func (c *comparison) obstacles() string {
+	text := ""
+	for _, o := range c.objects {
+		if o.refused != nil {
+			text += o.refused.Error() + "\n"
+		}
+	}
+	for _, need := range c.needs {
+		text += need.String() + "\n"
+	}
+	return digest(text)
 }
 
 // code says whether the cluster is what is declared.

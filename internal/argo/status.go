@@ -298,6 +298,9 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 	if late := e.lateSource(a); late != nil && v.broken == nil {
 		now = append(now, *late)
 	}
+	if v.unconfirmed != "" && a.obj.DeletionTimestamp != nil {
+		now = append(now, v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionDeletionError, Message: v.unconfirmed})
+	}
 	now = append(now, v.conditions...)
 	if v.decided != nil && v.sync.Status != v1alpha1.SyncStatusCodeSynced {
 		now = append(now, *v.decided)

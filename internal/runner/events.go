@@ -192,6 +192,9 @@ func (r *Runner) remove(id engine.UnitID) {
 		r.letGo(u, e.ID)
 	}
 	r.setInventory(u, nil)
+	for _, object := range u.deletion.followed {
+		r.byObject.remove(object, id)
+	}
 	delete(r.units, id)
 	delete(r.holding, id)
 	r.retire()
