@@ -40,6 +40,8 @@ type setState struct {
 	yields   map[string]int
 	failures int
 	told     string
+	// moving names an Application that is on its way.
+	moving string
 }
 
 func newApplicationSets(e *Engine) *applicationSets {
@@ -88,8 +90,12 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 	state := s.sets[name]
 	delete(s.sets, name)
 	s.mu.Unlock()
-	if state != nil {
-		s.e.feeds.Want(s.owner(name), nil)
+	if state == nil {
+		return
+	}
+	s.e.feeds.Want(s.owner(name), nil)
+	if s.e.cfg.Measure != nil {
+		s.e.cfg.Measure.ForgetApplicationSet(name.Namespace, name.Name)
 	}
 }
 
@@ -126,15 +132,14 @@ func (s *applicationSets) fetched(k feeds.Key) {
 	}
 }
 
-// applicationChanged wakes the set that an Application belongs to.
+// applicationChanged wakes the sets that an Application belongs to, and whoever waits for them.
 func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, ref := range obj.OwnerReferences {
-		if ref.Kind == applicationSetKind.Kind {
-			s.mark(types.NamespacedName{Namespace: obj.Namespace, Name: ref.Name})
-		}
+	for _, set := range setsOf(obj) {
+		s.mark(set)
 	}
+	s.mu.Unlock()
+	s.e.wakeParents(obj)
 }
 
 func (s *applicationSets) applicationGone(obj *v1alpha1.Application) {
@@ -180,7 +185,11 @@ const (
 
 // pass looks at one set, and sees to it that it is looked at again when that is due.
 func (s *applicationSets) pass(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) {
+	began := time.Now()
 	again, err := s.reconcile(ctx, name, state, object)
+	if s.e.cfg.Measure != nil {
+		s.e.cfg.Measure.Generated(name.Namespace, name.Name, time.Since(began))
+	}
 	if errors.Is(err, feeds.ErrPending) || ctx.Err() != nil {
 		return
 	}

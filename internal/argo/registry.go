@@ -139,7 +139,6 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 	a.mu.Unlock()
 	e.declare(a)
 	e.sets.applicationChanged(obj)
-	e.measureState(obj)
 }
 
 // serves tells whether Applications of a namespace are served here.
@@ -161,10 +160,13 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 		return
 	}
 	e.feeds.Want(id.String(), nil)
+	if e.settings.chart(id, settings.Objects{}) {
+		e.settingsChanged()
+	}
 	e.runner.Remove(id)
 	e.sets.applicationGone(a.now())
 	if e.cfg.Measure != nil {
-		e.cfg.Measure.Gone(id.Name, id.Namespace)
+		e.cfg.Measure.ForgetApplication(id.Namespace, id.Name)
 	}
 }
 

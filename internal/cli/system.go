@@ -230,7 +230,7 @@ func (s *system) install(ctx context.Context) error {
 			return err
 		}
 	}
-	return flux.Install(ctx, s.config, s.options.serving.groups)
+	return flux.Install(ctx, s.config, s.options.serving.groups, s.options.serving.namespaces()...)
 }
 
 // standIn returns the rewrite of a system with a mirror.
