@@ -144,7 +144,10 @@ func invalidFields(err error) []string {
 
 // noDryRun tells that a webhook has side effects and was not called, so that nothing can be tried.
 func noDryRun(err error) bool {
-	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+	if err == nil || !strings.Contains(err.Error(), "does not support dry run") {
+		return false
+	}
+	return apierrors.IsBadRequest(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }
 
 // mistyped tells that an object does not fit the schema of its kind. Server-side apply calls that an

@@ -90,8 +90,12 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 	state := s.sets[name]
 	delete(s.sets, name)
 	s.mu.Unlock()
-	if state != nil {
-		s.e.feeds.Want(s.owner(name), nil)
+	if state == nil {
+		return
+	}
+	s.e.feeds.Want(s.owner(name), nil)
+	if s.e.cfg.Measure != nil {
+		s.e.cfg.Measure.ForgetApplicationSet(name.Namespace, name.Name)
 	}
 }
 
@@ -181,7 +185,11 @@ const (
 
 // pass looks at one set, and sees to it that it is looked at again when that is due.
 func (s *applicationSets) pass(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) {
+	began := time.Now()
 	again, err := s.reconcile(ctx, name, state, object)
+	if s.e.cfg.Measure != nil {
+		s.e.cfg.Measure.Generated(name.Namespace, name.Name, time.Since(began))
+	}
 	if errors.Is(err, feeds.ErrPending) || ctx.Err() != nil {
 		return
 	}

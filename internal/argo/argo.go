@@ -26,6 +26,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -47,26 +48,6 @@ type Config struct {
 	// Measure, when set, is told what was done. It must not block.
 	Measure Measure
 	Log     logr.Logger
-}
-
-// Measure takes what metrics are made of. Its methods must not block.
-type Measure interface {
-	// Synced is told of each operation that ended, and of its phase.
-	Synced(name, namespace, project, server, phase string)
-	// Reconciled is told of each comparison, and how long it took.
-	Reconciled(namespace, server string, took time.Duration)
-	// Fetched is told of each request to a repository: "ls-remote" or "fetch".
-	Fetched(repo, request string, took time.Duration, failed bool)
-	// State is told of an Application whenever what it says of itself changed; Gone when there is none any more.
-	State(a AppState)
-	Gone(name, namespace string)
-}
-
-// AppState is what metrics say of an Application.
-type AppState struct {
-	Name, Namespace, Project, Repo, Server, DestinationNamespace string
-	Sync, Health, Operation                                      string
-	Automated                                                    bool
 }
 
 // Engine serves the API of Argo CD on one cluster, as a guest of a runner.
@@ -97,8 +78,9 @@ func New(cfg Config) *Engine {
 	if cfg.Namespace == "" {
 		cfg.Namespace = DefaultNamespace
 	}
-	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), judge: newJudge()}
-	e.settings, e.apps, e.projects = newSettingsKeeper(cfg.Namespace), newRegistry(), newProjects()
+	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(cfg.Namespace)}
+	e.judge = newJudge(func() settings.Tracking { return e.settings.now().Tracking })
+	e.apps, e.projects = newRegistry(), newProjects()
 	e.sets = newApplicationSets(e)
 	return e
 }
@@ -131,7 +113,7 @@ func (e *Engine) Start(ctx context.Context, r *runner.Runner, home *cluster.Clus
 	e.version, e.judge.ctx = e.serverVersion(), ctx
 	e.feeds = feeds.New(ctx, feeds.Config{
 		Settings: e.settings.now, Local: e.cfg.Local, Rewrites: e.cfg.Rewrites, SpillDir: e.cfg.SpillDir, Changed: e.fetched,
-		StandIn: e.cfg.StandIn, Fetched: e.measureFetch,
+		StandIn: e.cfg.StandIn, Fetched: e.measureRequest,
 	})
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("it took longer than %s", syncTimeout))
 	defer cancel()
@@ -186,12 +168,6 @@ func (e *Engine) fetched(k feeds.Key) {
 		e.runner.SourceChanged(a.source())
 	}
 	e.sets.fetched(k)
-}
-
-func (e *Engine) measureFetch(kind feeds.Kind, url string, took time.Duration, err error) {
-	if e.cfg.Measure != nil && kind == feeds.Git {
-		e.cfg.Measure.Fetched(url, "fetch", took, err != nil)
-	}
 }
 
 // observe tells of something that went wrong and that no Application says.

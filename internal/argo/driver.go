@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -63,7 +62,7 @@ func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	if err != nil {
 		return runner.Inputs{}, err
 	}
-	began := time.Now()
+	defer d.measuresReconcile(a)()
 	fact, _ := (sources{d.Engine}).Source(a.source())
 	defer func() {
 		a.mu.Lock()
@@ -76,9 +75,6 @@ func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	}
 	d.charted(a, result)
 	obj := a.now()
-	if d.cfg.Measure != nil {
-		d.cfg.Measure.Reconciled(a.id.Namespace, a.cluster.Server, time.Since(began))
-	}
 	objects, err := d.objects(a, result)
 	if err != nil {
 		return runner.Inputs{}, err

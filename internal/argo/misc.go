@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -102,25 +103,18 @@ func (a *app) recordOf(id engine.ObjectID) (cluster.Record, bool) {
 	return a.view.at.Objects.Get(id)
 }
 
-// announce has the status say that an operation runs, before objects are made that it does not name: what a killed
-// process made is found by it.
-func (d *driver) announce(ctx context.Context, a *app, w runner.Work, op *running) error {
+// announce has the status say that an operation runs before hooks do: what a killed process ran is not run again. Other
+// objects are known by their tracking; the status names them when the operation ends, or after a moment.
+func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 	if op.written {
 		return nil
 	}
+	op.written = true
 	if err := d.keepHooks(ctx, a, a.job.compared); err != nil {
 		return err
 	}
-	obj := a.now()
-	known := map[engine.ObjectID]bool{}
-	for _, r := range obj.Status.Resources {
-		known[engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: w.Cluster.Name}] = true
-	}
-	op.written = true
-	for _, t := range op.sync.Tasks {
-		if !known[t.ID] {
-			return d.Engine.write(ctx, a, nil)
-		}
+	if slices.ContainsFunc(op.sync.Tasks, func(t *operation.Task) bool { return t.Hook }) {
+		return d.Engine.write(ctx, a, nil)
 	}
 	return nil
 }
@@ -248,36 +242,4 @@ func (d *driver) comparing(rules differences.ObjectRules, options policy.Compare
 		}
 		return fields
 	}
-}
-
-func (e *Engine) measureState(obj *v1alpha1.Application) {
-	if e.cfg.Measure == nil {
-		return
-	}
-	state := AppState{
-		Name: obj.Name, Namespace: obj.Namespace, Project: orDefault(obj.Spec.Project, defaultProject),
-		Server: obj.Spec.Destination.Server, DestinationNamespace: obj.Spec.Destination.Namespace,
-		Sync: orDefault(string(obj.Status.Sync.Status), "Unknown"), Health: orDefault(string(obj.Status.Health.Status), "Unknown"),
-		Automated: automated(obj),
-	}
-	if one := policy.SourceOf(obj.Spec); one != nil {
-		state.Repo = one.RepoURL
-	} else if len(obj.Spec.Sources) > 0 {
-		state.Repo = obj.Spec.Sources[0].RepoURL
-	}
-	switch {
-	case obj.DeletionTimestamp != nil:
-		state.Operation = "delete"
-	case obj.Operation != nil && obj.Operation.Sync != nil:
-		state.Operation = "sync"
-	}
-	e.cfg.Measure.State(state)
-}
-
-func (e *Engine) measureSync(a *app, op *running) {
-	if e.cfg.Measure == nil {
-		return
-	}
-	obj := a.now()
-	e.cfg.Measure.Synced(obj.Name, obj.Namespace, obj.Spec.Project, a.cluster.Server, string(op.state.Phase))
 }

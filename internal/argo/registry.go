@@ -139,7 +139,6 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 	a.mu.Unlock()
 	e.declare(a)
 	e.sets.applicationChanged(obj)
-	e.measureState(obj)
 }
 
 // serves tells whether Applications of a namespace are served here.
@@ -167,7 +166,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	e.runner.Remove(id)
 	e.sets.applicationGone(a.now())
 	if e.cfg.Measure != nil {
-		e.cfg.Measure.Gone(id.Name, id.Namespace)
+		e.cfg.Measure.ForgetApplication(id.Namespace, id.Name)
 	}
 }
 

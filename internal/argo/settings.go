@@ -205,7 +205,7 @@ func (e *Engine) settingsChanged() {
 	checks, err := argocd.ParseSettings(config)
 	if err != nil {
 		e.observe("settings", err.Error())
-	} else if !sameHealth(before, now) {
+	} else if !sameHealth(before, now) || before.Tracking != now.Tracking {
 		e.judge.checks.Store(argocd.New(checks))
 		e.runner.Renew(owner)
 	}

@@ -16,8 +16,8 @@ func newCheck(g *globals) *cobra.Command {
 		Long: `Look at a cluster, in these steps:
 
   1. its version
-  2. the definitions of the groups of --serve
-  3. whether controllers of Flux serve them too
+  2. the definitions of the groups of --serve, which are those of the installation if there is one
+  3. whether controllers of Flux or of Argo CD serve them too
   4. the controller, and who holds its lease
   5. each permission that the controller needs
   6. whatever is not ready
@@ -27,15 +27,24 @@ Each thing that is wrong comes with the next command.`,
 		Example: "  headgate check --context prod",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := g.restConfig()
+			if err != nil {
+				return err
+			}
+			if g.real() && !cmd.Flags().Changed("serve") {
+				served, err := installation.Served(cmd.Context(), config)
+				if err != nil {
+					return unreachable(err)
+				}
+				if len(served) > 0 {
+					i.serve = served
+				}
+			}
 			o, err := i.options()
 			if err != nil {
 				return err
 			}
 			o.Embedded = !g.real()
-			config, err := g.restConfig()
-			if err != nil {
-				return err
-			}
 			findings, err := installation.Check(cmd.Context(), config, o)
 			bad := false
 			for _, f := range findings {

@@ -12,7 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controller"
+	"github.com/headgate-dev/headgate/internal/meter"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/tracing"
 )
 
@@ -37,13 +41,14 @@ func newController(g *globals) *cobra.Command {
 		Long: `Serve a cluster for as long as the process runs, in these steps:
 
   1. take the cluster that this pod runs on, or that of --kubeconfig
-  2. wait, saying so, while a controller of Flux serves a group of --serve
+  2. wait, saying so, while a controller of Flux or of Argo CD serves a group of --serve
   3. apply the definitions of the groups of --serve
   4. take the lease, or stand by until its holder lets go
   5. serve; SIGTERM ends what is under way, and hands over
 
 Each shard (--watch-label-selector) has a lease of its own. "headgate install" makes such an installation.`,
 		Example: `  headgate controller --serve flux
+  headgate controller --serve flux,argocd
   headgate controller --serve kustomize.toolkit.fluxcd.io,helm.toolkit.fluxcd.io   beside Flux's source-controller
   headgate controller --serve flux --watch-label-selector 'sharding.fluxcd.io/key=shard1'`,
 		Args: cobra.NoArgs,
@@ -96,6 +101,14 @@ func runController(ctx context.Context, o controllerOptions) error {
 		}
 	}
 	o.serving.apply(&cfg.Engine)
+	cfg.Namespaces = o.serving.namespaces()
+	if o.serving.groups.Serves(argo.Group) {
+		cfg.Guests = func(store *source.Store, metrics *meter.Metrics) []runner.Guest {
+			c := o.serving.argo(store, metrics)
+			c.Log = log
+			return []runner.Guest{argo.New(c)}
+		}
+	}
 	return controller.Run(ctx, cfg)
 }
 

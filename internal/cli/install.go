@@ -28,7 +28,7 @@ type installing struct {
 }
 
 func (i *installing) bind(f *pflag.FlagSet) {
-	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, or some")
+	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, argocd for that of Argo CD, or some")
 	f.StringVar(&i.image, "image", "", "image of the controller, such as registry.example.com/headgate:1.0.0 (default: that of the chart)")
 	f.StringArrayVarP(&i.values, "values", "f", nil, "file with values of the chart (repeatable)")
 	f.StringArrayVar(&i.set, "set", nil, "value of the chart, such as replicas=2 (repeatable)")
@@ -77,7 +77,7 @@ func newInstall(g *globals) *cobra.Command {
 		Long: `Install Headgate into the cluster of --kubeconfig, in these steps:
 
   1. render the chart that this binary carries
-  2. refuse, naming it, a controller of Flux that serves a group of --serve
+  2. refuse, naming it, a controller of Flux or of Argo CD that serves a group of --serve
   3. apply namespace, definitions, ServiceAccount, roles, Deployment, Services and NetworkPolicy
   4. delete the Deployments and Services of an earlier installation that are no part of this one
   5. wait until the controller is ready
@@ -178,7 +178,7 @@ func newUninstall(g *globals) *cobra.Command {
   1. render the chart that this binary carries, with the same flags as for the installation
   2. delete its objects, but for the namespace and the definitions of the served kinds
 
-What repositories declare stays as it is, their Kustomizations and HelmReleases with it: nobody serves them
+What repositories declare stays as it is, their Kustomizations, HelmReleases and Applications with it: nobody serves them
 until a controller is installed again.`,
 		Example: "  headgate uninstall --context prod",
 		Args:    cobra.NoArgs,

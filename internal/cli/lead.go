@@ -150,10 +150,8 @@ func (s *system) begin(ctx context.Context) error {
 
 // argo serves the API of Argo CD.
 func (s *system) argo(config flux.Config) *argo.Engine {
-	c := argo.Config{
-		Rewrites: config.Rewrites, SpillDir: s.store.SpillDir(),
-		Observe: func(what, text string) { s.say.Problem(what, text) },
-	}
+	c := s.options.serving.argo(s.store, s.metrics)
+	c.Observe = s.say.Problem
 	if s.rewrite != nil {
 		c.Local = func(url string) (feeds.Local, bool) {
 			local, ok := s.rewrite(url)

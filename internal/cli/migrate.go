@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/installation"
 	"github.com/headgate-dev/headgate/internal/migration"
 	"github.com/headgate-dev/headgate/internal/progress"
@@ -15,7 +18,10 @@ import (
 type migrateOptions struct {
 	*globals
 	installing
+	of                                         flux.Upstream
 	back, dryRun, withoutInstall, withoutCheck bool
+	// argoNamespace is that of the Applications; empty is that of the controller that is found.
+	argoNamespace string
 }
 
 func newMigrate(g *globals) *cobra.Command {
@@ -24,12 +30,12 @@ func newMigrate(g *globals) *cobra.Command {
 		Short: "Take a cluster over from another engine, and give it back",
 		Long:  "Take a cluster over from another engine, and give it back. What runs in the cluster is not touched.",
 	}
-	cmd.AddCommand(newMigrateFlux(g))
+	cmd.AddCommand(newMigrateFlux(g), newMigrateArgo(g))
 	return cmd
 }
 
 func newMigrateFlux(g *globals) *cobra.Command {
-	o := migrateOptions{globals: g}
+	o := &migrateOptions{globals: g, of: flux.Flux}
 	cmd := &cobra.Command{
 		Use:   "flux",
 		Short: "Take a cluster over from the controllers of Flux",
@@ -42,64 +48,130 @@ func newMigrateFlux(g *globals) *cobra.Command {
   5. ask every Kustomization and HelmRelease for a pass, and wait until each has had it
   6. compare: no object may have changed
 
-It goes on with the inventories, releases, fields and finalizers that Flux wrote; suspended objects stay so.
+It goes on with the inventories, releases, fields and finalizers that Flux wrote; suspended objects stay so. Groups that an installation
+serves already, such as that of Argo CD, are served on.
 --back starts the controllers of Flux as they were; Headgate stops by itself when it sees the first. Both may be run again when they were
 interrupted.`,
 		Example: `  headgate migrate flux --context prod --dry-run
   headgate migrate flux --context prod
   headgate migrate flux --context prod --back`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !o.real() {
-				return errNoCluster()
-			}
-			config, err := o.restConfig()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), o.timeout)
-			defer cancel()
-			say := progress.New(o.io.Err)
-			m, err := migration.New(config, say.Done)
-			if err != nil {
-				return err
-			}
-			if o.back {
-				return o.runBack(ctx, m, say)
-			}
-			return o.run(ctx, m, say)
-		},
 	}
+	o.bind(cmd)
+	return cmd
+}
+
+func newMigrateArgo(g *globals) *cobra.Command {
+	o := &migrateOptions{globals: g, of: flux.ArgoCD}
+	cmd := &cobra.Command{
+		Use:   "argocd",
+		Short: "Take a cluster over from the controllers of Argo CD",
+		Long: `Take the cluster of --kubeconfig over from Argo CD, in these steps:
+
+  1. note what every object is now that an Application says it has in this cluster
+  2. write down what is about to be paused, in the ConfigMap flux-system/headgate-migration-argocd
+  3. scale the application controller and the ApplicationSet controller to nothing, and wait until their pods are gone
+  4. install Headgate, and wait until it is ready
+  5. ask every Application for a refresh, and wait until each has had it
+  6. compare: no object may have changed
+
+The server, the repo-server, Redis and Dex of Argo CD are left as they are; so are settings, projects, repositories and clusters, which Headgate
+reads. Groups that an installation serves already, such as those of Flux, are served on.
+--back starts the controllers of Argo CD as they were; Headgate stops by itself when it sees the first. Both may be run again when they
+were interrupted.`,
+		Example: `  headgate migrate argocd --context prod --dry-run
+  headgate migrate argocd --context prod
+  headgate migrate argocd --context prod --back`,
+	}
+	cmd.Flags().StringVar(&o.argoNamespace, "argo-namespace", "", "namespace of the Applications (default: that of the controller that is found, or argocd)")
+	o.bind(cmd)
+	return cmd
+}
+
+// bind gives a command its flags and what it does.
+func (o *migrateOptions) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.installing.bind(f)
+	f.Lookup("serve").DefValue = string(o.of)
+	o.serve = []string{string(o.of)}
 	f.BoolVar(&o.back, "back", false, "give the cluster back: start what was paused")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be paused, and change nothing")
 	f.BoolVar(&o.withoutInstall, "without-install", false, "pause only; something else starts Headgate")
 	f.BoolVar(&o.withoutCheck, "without-check", false, "do not ask for passes, and compare nothing")
-	return cmd
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !o.real() {
+			return errNoCluster()
+		}
+		config, err := o.restConfig()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), o.timeout)
+		defer cancel()
+		say := progress.New(o.io.Err)
+		m, err := migration.New(config, o.of, say.Done)
+		if err != nil {
+			return err
+		}
+		if o.back {
+			return o.runBack(ctx, m, say)
+		}
+		served, err := installation.Served(ctx, config)
+		if err != nil {
+			return unreachable(err)
+		}
+		o.serve = append(o.serve, served...)
+		return o.run(ctx, m, say)
+	}
 }
 
-func (o migrateOptions) run(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
+// title is the name of the engine that is left.
+func (o *migrateOptions) title() string {
+	if o.of == flux.ArgoCD {
+		return "Argo CD"
+	}
+	return "Flux"
+}
+
+// settle decides on the namespace of the Applications, and has the installation look there.
+func (o *migrateOptions) settle(found migration.Paused, m *migration.Migration, options *installation.Options) {
+	if o.of != flux.ArgoCD {
+		return
+	}
+	if o.argoNamespace == "" {
+		o.argoNamespace = argo.DefaultNamespace
+		for _, c := range found.Controllers {
+			o.argoNamespace = c.Namespace
+		}
+	}
+	m.Namespace = o.argoNamespace
+	options.Values = append([]helm.Layer{{
+		From: "--argo-namespace", TargetPath: "argocdNamespace", Literal: true, Data: []byte(o.argoNamespace),
+	}}, options.Values...)
+}
+
+func (o *migrateOptions) run(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
 	options, err := o.options()
 	if err != nil {
-		return err
-	}
-	if _, err := installation.Objects(ctx, options); err != nil {
-		// Nothing is paused for the sake of an installation that cannot be made.
 		return err
 	}
 	found, err := m.Found(ctx, options.Serve)
 	if err != nil {
 		return unreachable(err)
 	}
+	o.settle(found, m, &options)
+	if _, err := installation.Objects(ctx, options); err != nil {
+		// Nothing is paused for the sake of an installation that cannot be made.
+		return err
+	}
 	before, err := m.Fingerprint(ctx)
 	if err != nil {
 		return err
 	}
-	say.Info("found", fmt.Sprintf("%d controllers of Flux, %d objects in inventories", len(found.Deployments), len(before)))
+	say.Info("found", fmt.Sprintf("%d controllers of %s, %d objects %s", len(found.Controllers), o.title(), len(before), o.holders()))
 	if o.dryRun {
-		for _, d := range found.Deployments {
-			say.Info("would pause", fmt.Sprintf("Deployment %s (%d replicas)", d, d.Replicas))
+		for _, c := range found.Controllers {
+			say.Info("would pause", fmt.Sprintf("%s (%d replicas)", c.Described(), c.Replicas))
 		}
 		for _, i := range found.Instances {
 			say.Info("would tell", fmt.Sprintf("flux-operator to leave FluxInstance %s/%s alone", i.Namespace, i.Name))
@@ -107,13 +179,13 @@ func (o migrateOptions) run(ctx context.Context, m *migration.Migration, say *pr
 		return nil
 	}
 	if err := m.Pause(ctx, found); err != nil {
-		return hint(err, "headgate migrate flux, to go on; --back, to start Flux again")
+		return hint(err, "%s", o.onwards())
 	}
 	if o.withoutInstall {
 		return nil
 	}
 	if err := o.globals.install(ctx, say, options, o.timeout); err != nil {
-		return hint(err, "headgate migrate flux, to go on; --back, to start Flux again")
+		return hint(err, "%s", o.onwards())
 	}
 	if o.withoutCheck {
 		return nil
@@ -121,8 +193,21 @@ func (o migrateOptions) run(ctx context.Context, m *migration.Migration, say *pr
 	return o.compare(ctx, m, say, before)
 }
 
+// onwards is what to do after an interruption.
+func (o *migrateOptions) onwards() string {
+	return fmt.Sprintf("headgate migrate %s, to go on; --back, to start %s again", o.of, o.title())
+}
+
+// holders says whose the objects are that are compared.
+func (o *migrateOptions) holders() string {
+	if o.of == flux.ArgoCD {
+		return "of Applications"
+	}
+	return "in inventories"
+}
+
 // compare asks every unit for a pass, and looks whether any object changed by that.
-func (o migrateOptions) compare(ctx context.Context, m *migration.Migration, say *progress.Printer, before migration.Fingerprint) error {
+func (o *migrateOptions) compare(ctx context.Context, m *migration.Migration, say *progress.Printer, before migration.Fingerprint) error {
 	unready, err := m.Request(ctx, time.Now().UTC().Format(time.RFC3339Nano))
 	if err != nil {
 		return hint(err, "headgate check")
@@ -146,7 +231,7 @@ func (o migrateOptions) compare(ctx context.Context, m *migration.Migration, say
 	return nil
 }
 
-func (o migrateOptions) runBack(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
+func (o *migrateOptions) runBack(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
 	if err := m.Resume(ctx); err != nil {
 		return err
 	}
@@ -154,7 +239,7 @@ func (o migrateOptions) runBack(ctx context.Context, m *migration.Migration, say
 	if err != nil {
 		return err
 	}
-	say.Done("flux", "its controllers run as before")
+	say.Done(string(o.of), "its controllers run as before")
 	for _, unit := range declared {
 		say.Info("advice", "take the manifests of Headgate out of the repository of Kustomization "+unit+"; until then its pods run, and serve nothing")
 	}

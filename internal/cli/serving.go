@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -29,10 +31,13 @@ type serving struct {
 	gates        map[string]string
 	serve        []string
 	groups       flux.Groups
+	// argoNamespace is that of the installation of Argo CD.
+	argoNamespace string
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
-	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, or some, such as kustomize.toolkit.fluxcd.io")
+	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or some, such as kustomize.toolkit.fluxcd.io")
+	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.policy.DefaultServiceAccount, "default-service-account", "", "service account of the Kustomizations that name none")
 	f.BoolVar(&s.policy.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse references to sources of other namespaces")
 	f.BoolVar(&s.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside of their source")
@@ -61,6 +66,9 @@ func (s *serving) check() error {
 		}
 		return fmt.Errorf("--feature-gates: %s=%s is not known; use %s=true or false", gate, value, strictGate)
 	}
+	if s.argoNamespace == "" {
+		return errors.New("--argo-namespace is empty: name the namespace of the Applications")
+	}
 	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
 		return fmt.Errorf("--rewrite: %w", err)
 	}
@@ -70,7 +78,7 @@ func (s *serving) check() error {
 // named tells what is wrong when nobody said what is served on a cluster that is not embedded.
 func (s *serving) named() error {
 	if len(s.serve) == 0 {
-		return errors.New("--serve is missing: name the API groups to serve on this cluster, or flux for all of Flux's")
+		return errors.New("--serve is missing: name the API groups to serve on this cluster, or flux for all of Flux's, argocd for that of Argo CD")
 	}
 	return nil
 }
@@ -79,4 +87,21 @@ func (s *serving) named() error {
 func (s *serving) apply(c *flux.Config) {
 	c.Policy, c.Selector, c.InsecureKubeconfigTLS = s.policy, s.selector, s.insecureTLS
 	c.Rewrites, c.Serve = s.rewrites, s.groups
+}
+
+// namespaces are those that have to be there before anything is served.
+func (s *serving) namespaces() []string {
+	if s.groups.Serves(argo.Group) {
+		return []string{s.argoNamespace}
+	}
+	return nil
+}
+
+// argo is how the API of Argo CD is served; metrics may be nil.
+func (s *serving) argo(store *source.Store, metrics *meter.Metrics) argo.Config {
+	c := argo.Config{Namespace: s.argoNamespace, Rewrites: s.rewrites, SpillDir: store.SpillDir()}
+	if metrics != nil {
+		c.Measure = metrics
+	}
+	return c
 }

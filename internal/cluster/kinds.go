@@ -42,6 +42,8 @@ type Kinds struct {
 	asked time.Time
 	// revision counts the changes of served.
 	revision uint64
+	// version is that of Kubernetes when the connection was made.
+	version string
 }
 
 func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
@@ -77,6 +79,24 @@ func (k *Kinds) discover() error {
 		}
 	}
 	return nil
+}
+
+// askVersion asks the cluster for its version; without an answer it stays unknown.
+func (k *Kinds) askVersion() {
+	answer, err := k.discovery.ServerVersion()
+	if err != nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.version = answer.GitVersion
+}
+
+// Version is that of Kubernetes when the connection was made, such as v1.36.0; it is empty when nobody could ask.
+func (k *Kinds) Version() string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.version
 }
 
 func hasSlash(s string) bool {

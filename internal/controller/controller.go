@@ -37,6 +37,10 @@ type Config struct {
 	Cluster *rest.Config
 	// Engine is how objects are served; Run sets what comes from this package.
 	Engine flux.Config
+	// Guests, when set, makes the dialects that run beside Flux's, anew for each engine.
+	Guests func(*source.Store, *meter.Metrics) []runner.Guest
+	// Namespaces have to be there before anything is served; Install makes them.
+	Namespaces []string
 	// Dir keeps the artifacts, and what else may be lost only at a cost.
 	Dir string
 	// StorageURL is the URL by which others reach the Storage of whichever replica serves, such as that of a
@@ -161,6 +165,9 @@ func (c *Controller) engine() flux.Config {
 	cfg.Passed, cfg.Gone, cfg.Notified = c.metrics.Pass, c.metrics.Forget, c.metrics.Notified
 	cfg.Notifications = filepath.Join(c.cfg.Dir, "notifications")
 	cfg.Observe, cfg.ObserveSource = c.note, c.noteSource
+	if c.cfg.Guests != nil {
+		cfg.Guests = c.cfg.Guests(c.store, c.metrics)
+	}
 	if c.cfg.Tracer != nil {
 		cfg.Traced = c.cfg.Tracer.Pass
 	}

@@ -152,7 +152,7 @@ func (c *Controller) prepare(ctx context.Context) error {
 		return err
 	}
 	if c.cfg.Install {
-		return flux.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve)
+		return flux.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve, c.cfg.Namespaces...)
 	}
 	return nil
 }

@@ -310,6 +310,9 @@ func within(ctx context.Context, do func() error) error {
 // Wait waits until everything that the engine started has ended.
 func (e *Engine) Wait() { <-e.swept }
 
+// Guests are the dialects that run beside this one.
+func (e *Engine) Guests() []runner.Guest { return e.cfg.Guests }
+
 // Runner gives access to where the units stand.
 func (e *Engine) Runner() *runner.Runner { return e.runner }
 

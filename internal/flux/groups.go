@@ -25,6 +25,14 @@ type group struct {
 	controllers []string
 }
 
+// theirs tells whether a controller of the upstream serves the group. That of a shard has the name of the shard behind
+// its own.
+func (g group) theirs(controller string) bool {
+	return slices.ContainsFunc(g.controllers, func(name string) bool {
+		return controller == name || strings.HasPrefix(controller, name+"-")
+	})
+}
+
 // The API groups, in the order of the way of the data.
 var (
 	sourceGroup       = group{sourcev1.GroupVersion.Group, []string{"source-controller"}}
@@ -98,6 +106,9 @@ func (g Groups) Names() []string {
 // Serves tells whether an API group is served.
 func (g Groups) Serves(name string) bool { return g.servesName(name) }
 
+// ServesFlux tells whether a group of Flux is served.
+func (g Groups) ServesFlux() bool { return slices.ContainsFunc(fluxGroups(), g.serves) }
+
 func (g Groups) serves(what group) bool { return g.servesName(what.name) }
 
 func (g Groups) servesName(name string) bool {
@@ -130,14 +141,10 @@ func (g Groups) Replaces(controller string) bool {
 	return ours
 }
 
-// servedBy names the served group that a controller of the upstream serves as well, if there is one. That of a
-// shard has the name of the shard behind its own.
+// servedBy names the served group that a controller of the upstream serves as well, if there is one.
 func (g Groups) servedBy(controller string) (string, bool) {
 	for _, known := range allGroups() {
-		theirs := slices.ContainsFunc(known.controllers, func(name string) bool {
-			return controller == name || strings.HasPrefix(controller, name+"-")
-		})
-		if theirs && g.serves(known) {
+		if known.theirs(controller) && g.serves(known) {
 			return known.name, true
 		}
 	}

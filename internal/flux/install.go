@@ -63,9 +63,9 @@ const AgeSecret = "sops-age"
 // ErrForeignRoot is returned when the cluster has another root.
 var ErrForeignRoot = errors.New("the cluster has another root")
 
-// Install makes the cluster ready for an Engine: the definitions of the kinds that it serves and the
-// namespace of the root.
-func Install(ctx context.Context, config *rest.Config, serve Groups) error {
+// Install makes the cluster ready for an Engine: the definitions of the kinds that it serves, the namespace of the
+// root, and those that guests need. Without any, and where Argo CD is served, that is the one of its installations.
+func Install(ctx context.Context, config *rest.Config, serve Groups, namespaces ...string) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
@@ -74,11 +74,11 @@ func Install(ctx context.Context, config *rest.Config, serve Groups) error {
 	if err != nil {
 		return err
 	}
-	if err := putNamespace(ctx, client, Namespace); err != nil {
-		return err
+	if len(namespaces) == 0 && serve.serves(argoGroup) {
+		namespaces = []string{ArgoNamespace}
 	}
-	if serve.serves(argoGroup) {
-		if err := putNamespace(ctx, client, ArgoNamespace); err != nil {
+	for _, name := range append([]string{Namespace}, namespaces...) {
+		if err := putNamespace(ctx, client, name); err != nil {
 			return err
 		}
 	}
@@ -239,9 +239,11 @@ func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 // ownResources are those of the kinds that Install has waited for: a server takes objects of a kind
 // before it announces the kind.
 var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
-	kustomizationKind.WithVersion(kustomizations.Version):                  kustomizations,
-	gitRepositoryKind.WithVersion(gitRepositories.Version):                 gitRepositories,
-	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}: applications,
+	kustomizationKind.WithVersion(kustomizations.Version):                     kustomizations,
+	gitRepositoryKind.WithVersion(gitRepositories.Version):                    gitRepositories,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}:    applications,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "ApplicationSet"}: applicationSets,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "AppProject"}:     appProjects,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {

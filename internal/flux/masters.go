@@ -6,40 +6,70 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 )
 
 // ErrUpstream is returned when the upstream's controllers serve the API groups already.
-var ErrUpstream = errors.New("Flux runs on this cluster")
+var ErrUpstream = errors.New("another engine serves this cluster")
+
+// Upstream names an engine whose controllers serve groups that are served here too, as "headgate migrate" takes it.
+type Upstream string
+
+// The engines.
+const (
+	Flux   Upstream = "flux"
+	ArgoCD Upstream = "argocd"
+)
+
+func (u Upstream) title() string {
+	if u == ArgoCD {
+		return "Argo CD"
+	}
+	return "Flux"
+}
+
+// UpstreamError says which controllers serve groups that are to be served here. It is ErrUpstream.
+type UpstreamError struct {
+	// Engines are those whose controllers were found, Flux first.
+	Engines []Upstream
+	text    string
+}
+
+func (e *UpstreamError) Error() string { return e.text }
+
+// Is tells that it is ErrUpstream.
+func (e *UpstreamError) Is(target error) bool { return target == ErrUpstream }
 
 // electionSuffix follows the controller in the names of the upstream's leases; those of shards go on behind it.
 const electionSuffix = "-leader-election"
 
-// RefuseUpstream fails with ErrUpstream, naming the Deployment or the lease, when a controller of the
+// master is a controller that serves a group which is served here too. The zero value is none.
+type master struct {
+	of   Upstream
+	text string
+}
+
+// RefuseUpstream fails with ErrUpstream, naming the Deployment, the StatefulSet or the lease, when a controller of an
 // upstream serves one of the groups on the cluster: two masters never serve one API group.
 func RefuseUpstream(ctx context.Context, config *rest.Config, serve Groups) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	deployments, err := client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: PartOf + "=flux"})
+	workloads, err := Controllers(ctx, client, serve)
 	if err != nil {
-		return fmt.Errorf("looking for the upstream's controllers: %w", err)
+		return err
 	}
-	var found []string
-	for i := range deployments.Items {
-		found = append(found, masterDeployment(&deployments.Items[i], serve))
+	var found []master
+	for _, w := range workloads {
+		found = append(found, w.master(serve))
 	}
 	leases, err := client.CoordinationV1().Leases(Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -51,34 +81,166 @@ func RefuseUpstream(ctx context.Context, config *rest.Config, serve Groups) erro
 	return refusal(found)
 }
 
-// refusal is the error for what was found; what is empty was no master.
-func refusal(found []string) error {
-	found = slices.DeleteFunc(found, func(text string) bool { return text == "" })
-	if len(found) == 0 {
+// refusal is the error for what was found; the zero value was no master.
+func refusal(found []master) error {
+	e := &UpstreamError{}
+	var texts []string
+	for _, of := range []Upstream{Flux, ArgoCD} {
+		var here []string
+		for _, m := range found {
+			if m.of == of && m.text != "" {
+				here = append(here, m.text)
+			}
+		}
+		if len(here) == 0 {
+			continue
+		}
+		slices.Sort(here)
+		e.Engines = append(e.Engines, of)
+		texts = append(texts, fmt.Sprintf("%s runs on this cluster: %s; `headgate migrate %s` pauses it and takes over, or leave its group out of --serve",
+			of.title(), strings.Join(slices.Compact(here), "; "), of))
+	}
+	if len(texts) == 0 {
 		return nil
 	}
-	slices.Sort(found)
-	return fmt.Errorf("%w: %s; `headgate migrate flux` pauses it and takes over, or leave its group out of --serve", ErrUpstream, strings.Join(found, "; "))
+	e.text = strings.Join(texts, "; ")
+	return e
 }
 
-// masterDeployment says which served group a Deployment serves as well.
-func masterDeployment(d *appsv1.Deployment, serve Groups) string {
-	group, theirs := serve.servedBy(d.Name)
-	if !theirs || d.Labels[PartOf] != "flux" || ptr.Deref(d.Spec.Replicas, 1) == 0 {
-		return ""
+// Workload is a Deployment or a StatefulSet that may be a controller of an upstream.
+type Workload struct {
+	// Kind is Deployment or StatefulSet.
+	Kind string
+	metav1.ObjectMeta
+	// Replicas is what its spec asks for.
+	Replicas int32
+}
+
+func deployed(d *appsv1.Deployment) Workload {
+	return Workload{"Deployment", d.ObjectMeta, ptr.Deref(d.Spec.Replicas, 1)}
+}
+
+func stateful(s *appsv1.StatefulSet) Workload {
+	return Workload{"StatefulSet", s.ObjectMeta, ptr.Deref(s.Spec.Replicas, 1)}
+}
+
+// Labels by which the controllers of Argo CD are known.
+const (
+	appNameLabel   = "app.kubernetes.io/name"
+	componentLabel = "app.kubernetes.io/component"
+	argoPart       = "argocd"
+	fluxPart       = "flux"
+)
+
+// Serves tells which of the groups the workload serves, if it is a controller of an upstream that does, whether it has
+// replicas or not. A controller of Flux has the label of Flux, since its name is one that others use too. One of Argo CD
+// may have been given another name: then its labels say what it is.
+func (w Workload) Serves(serve Groups) (group string, of Upstream, is bool) {
+	if w.Labels[PartOf] == fluxPart {
+		group, is = serve.servedBy(w.Name)
+		return group, Flux, is && group != ArgoGroup
 	}
-	return fmt.Sprintf("Deployment %s/%s serves %s", d.Namespace, d.Name, group)
+	names := []string{w.Name, w.Labels[appNameLabel]}
+	if w.Labels[PartOf] == argoPart {
+		names = append(names, "argocd-"+w.Labels[componentLabel])
+	}
+	if !serve.serves(argoGroup) || !slices.ContainsFunc(names, argoGroup.theirs) {
+		return "", "", false
+	}
+	return ArgoGroup, ArgoCD, true
 }
 
-// masterLease says which served group the holder of a lease serves as well.
-func masterLease(l *coordinationv1.Lease, serve Groups, now time.Time) string {
+// master says which served group a workload with replicas serves as well.
+func (w Workload) master(serve Groups) master {
+	group, of, is := w.Serves(serve)
+	if !is || w.Replicas == 0 {
+		return master{}
+	}
+	return master{of, fmt.Sprintf("%s %s/%s serves %s", w.Kind, w.Namespace, w.Name, group)}
+}
+
+// selection is where controllers of an upstream are looked for.
+type selection struct {
+	kind          string
+	labels, field string
+}
+
+// selections are where those are looked for that serve one of the groups: by their label, and those of Argo CD by their
+// name too, since what installs them may change labels.
+func (g Groups) selections() []selection {
+	var all []selection
+	if g.ServesFlux() {
+		all = append(all, selection{kind: "Deployment", labels: PartOf + "=" + fluxPart})
+	}
+	if !g.serves(argoGroup) {
+		return all
+	}
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		all = append(all, selection{kind: kind, labels: PartOf + "=" + argoPart})
+		for _, name := range argoGroup.controllers {
+			all = append(all, selection{kind: kind, field: "metadata.name=" + name})
+		}
+	}
+	return all
+}
+
+func (s selection) String() string { return s.kind + "s with " + s.labels + s.field }
+
+func (s selection) options() metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.field}
+}
+
+// list asks for what there is.
+func (s selection) list(ctx context.Context, client kubernetes.Interface) ([]Workload, error) {
+	var all []Workload
+	if s.kind == "Deployment" {
+		list, err := client.AppsV1().Deployments("").List(ctx, s.options())
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			all = append(all, deployed(&list.Items[i]))
+		}
+		return all, nil
+	}
+	list, err := client.AppsV1().StatefulSets("").List(ctx, s.options())
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		all = append(all, stateful(&list.Items[i]))
+	}
+	return all, nil
+}
+
+// Controllers are the workloads of upstreams that serve one of the groups, those without replicas too, each once.
+func Controllers(ctx context.Context, client kubernetes.Interface, serve Groups) ([]Workload, error) {
+	var all []Workload
+	for _, s := range serve.selections() {
+		found, err := s.list(ctx, client)
+		if err != nil {
+			return nil, fmt.Errorf("looking for the upstream's controllers: %w", err)
+		}
+		for _, w := range found {
+			_, _, is := w.Serves(serve)
+			known := slices.ContainsFunc(all, func(have Workload) bool { return have.UID == w.UID })
+			if is && !known {
+				all = append(all, w)
+			}
+		}
+	}
+	return all, nil
+}
+
+// masterLease says which served group the holder of a lease of Flux serves as well.
+func masterLease(l *coordinationv1.Lease, serve Groups, now time.Time) master {
 	controller, shard, is := strings.Cut(l.Name, electionSuffix)
 	group, theirs := serve.servedBy(controller)
 	holder := holderOf(l, now)
 	if !is || !theirs || holder == "" || shard != "" && shard[0] != '-' {
-		return ""
+		return master{}
 	}
-	return fmt.Sprintf("%s holds the lease %s/%s and serves %s", holder, l.Namespace, l.Name, group)
+	return master{Flux, fmt.Sprintf("%s holds the lease %s/%s and serves %s", holder, l.Namespace, l.Name, group)}
 }
 
 // holderOf is who holds a lease, and has renewed it in time.
@@ -91,146 +253,4 @@ func holderOf(l *coordinationv1.Lease, now time.Time) string {
 		return ""
 	}
 	return *spec.HolderIdentity
-}
-
-// Masters watches for controllers of the upstream that serve the groups as well. It is safe for concurrent use.
-type Masters struct {
-	serve Groups
-
-	mu    sync.Mutex
-	found map[string]string
-	// changed is closed and made anew when what was found changes.
-	changed chan struct{}
-}
-
-// WatchMasters begins to watch, until ctx ends. It fails when the Deployments cannot be listed in time.
-func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Masters, error) {
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
-	}
-	m := &Masters{serve: serve, found: map[string]string{}, changed: make(chan struct{})}
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = PartOf + "=flux" }))
-	informer := factory.Apps().V1().Deployments().Informer()
-	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: m.see, UpdateFunc: func(_, o any) { m.see(o) }, DeleteFunc: m.lose,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
-	}
-	watching, stop := context.WithCancel(ctx)
-	refused := make(chan error, 1)
-	err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		cache.DefaultWatchErrorHandler(ctx, r, err)
-		if apierrors.IsForbidden(err) && !informer.HasSynced() {
-			select {
-			case refused <- err:
-			default:
-			}
-		}
-	})
-	if err == nil {
-		factory.Start(watching.Done())
-		err = synced(ctx, informer, refused)
-	}
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
-	}
-	context.AfterFunc(ctx, stop)
-	return m, nil
-}
-
-// synced waits until an informer knows what there is.
-func synced(ctx context.Context, informer cache.SharedIndexInformer, refused <-chan error) error {
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	known := make(chan struct{})
-	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			close(known)
-		}
-	}()
-	select {
-	case <-known:
-		return nil
-	case err := <-refused:
-		return err
-	case <-ctx.Done():
-		return errors.New("the Deployments labelled " + PartOf + "=flux cannot be listed")
-	}
-}
-
-func (m *Masters) see(o any) {
-	if d, ok := o.(*appsv1.Deployment); ok {
-		m.set(d.Namespace+"/"+d.Name, masterDeployment(d, m.serve))
-	}
-}
-
-func (m *Masters) lose(o any) {
-	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(o); err == nil {
-		m.set(key, "")
-	}
-}
-
-func (m *Masters) set(key, text string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.found[key] == text {
-		return
-	}
-	m.found[key] = text
-	if text == "" {
-		delete(m.found, key)
-	}
-	close(m.changed)
-	m.changed = make(chan struct{})
-}
-
-// Other waits until there is another master, and returns ErrUpstream; it returns nil when ctx ends.
-func (m *Masters) Other(ctx context.Context) error {
-	var refusal error
-	_ = m.until(ctx, func(now error) bool {
-		refusal = now
-		return now != nil
-	})
-	return refusal
-}
-
-// None waits until there is no other master, and tells what each is that it waits for.
-func (m *Masters) None(ctx context.Context, told func(error)) error {
-	return m.until(ctx, func(now error) bool {
-		if now != nil {
-			told(now)
-		}
-		return now == nil
-	})
-}
-
-// until looks at what was found, whenever that changes, until it is enough or ctx ends.
-func (m *Masters) until(ctx context.Context, enough func(refusal error) bool) error {
-	for {
-		changed, refusal := m.now()
-		if enough(refusal) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-changed:
-		}
-	}
-}
-
-// now is a channel that is closed when what was found may have changed, and ErrUpstream when there is another
-// master.
-func (m *Masters) now() (changed <-chan struct{}, refused error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var found []string
-	for _, text := range m.found {
-		found = append(found, text)
-	}
-	return m.changed, refusal(found)
 }

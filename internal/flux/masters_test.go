@@ -2,6 +2,7 @@ package flux
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ const (
 
 func TestParseGroups(t *testing.T) {
 	every := Groups{}.Names()
+	ofFlux := slices.DeleteFunc(slices.Clone(every), func(name string) bool { return name == ArgoGroup })
 	cases := map[string]struct {
 		reason string
 		names  []string
@@ -28,9 +30,11 @@ func TestParseGroups(t *testing.T) {
 		err    error
 	}{
 		"None":    {reason: "who names none serves all: a cluster of one's own", want: every},
-		"Flux":    {reason: "flux is all of Flux's", names: []string{"flux"}, want: every},
+		"Flux":    {reason: "flux is all of Flux's", names: []string{"flux"}, want: ofFlux},
+		"Argo":    {reason: "argocd is that of Argo CD", names: []string{"argocd"}, want: []string{ArgoGroup}},
+		"Both":    {reason: "words may be mixed", names: []string{"argocd", "flux", ArgoGroup}, want: every},
 		"Order":   {reason: "they come in the order of the way of the data", names: []string{theReleases, theSources}, want: []string{theSources, theReleases}},
-		"Twice":   {reason: "a group that is named twice is served once", names: []string{theReleases, "flux", theReleases}, want: every},
+		"Twice":   {reason: "a group that is named twice is served once", names: []string{theReleases, "flux", theReleases}, want: ofFlux},
 		"Unknown": {reason: "a group that is not served here is refused", names: []string{theReleases, "apps"}, err: ErrGroup},
 		"Short":   {reason: "groups have their whole names", names: []string{"helm"}, err: ErrGroup},
 		"Empty":   {reason: "nothing is no group", names: []string{""}, err: ErrGroup},
@@ -95,25 +99,72 @@ func TestUnitKinds(t *testing.T) {
 	}
 }
 
-func TestMasterDeployment(t *testing.T) {
+func TestMaster(t *testing.T) {
 	replicas := func(n int32) *int32 { return &n }
+	labels := func(pairs ...string) map[string]string {
+		m := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = pairs[i+1]
+		}
+		return m
+	}
+	both := groupsOf(t, theReleases, "argocd")
 	cases := map[string]struct {
-		reason, name, partOf string
-		replicas             *int32
-		want                 string
+		reason, kind, name string
+		labels             map[string]string
+		replicas           *int32
+		serve              Groups
+		want               master
 	}{
-		"Serves":  {reason: "it runs", name: "helm-controller", partOf: "flux", replicas: replicas(2), want: "Deployment ns/helm-controller serves " + theReleases},
-		"Default": {reason: "it says not how many, which is one", name: "helm-controller", partOf: "flux", want: "Deployment ns/helm-controller serves " + theReleases},
-		"Paused":  {reason: "it is scaled down", name: "helm-controller", partOf: "flux", replicas: replicas(0)},
-		"Foreign": {reason: "it bears the name alone", name: "helm-controller", partOf: "k3s"},
-		"Left":    {reason: "its group is left to it", name: "source-controller", partOf: "flux"},
+		"Serves":  {reason: "it runs", name: "helm-controller", labels: labels(PartOf, "flux"), replicas: replicas(2), want: master{Flux, "Deployment ns/helm-controller serves " + theReleases}},
+		"Default": {reason: "it says not how many, which is one", name: "helm-controller", labels: labels(PartOf, "flux"), want: master{Flux, "Deployment ns/helm-controller serves " + theReleases}},
+		"Paused":  {reason: "it is scaled down", name: "helm-controller", labels: labels(PartOf, "flux"), replicas: replicas(0)},
+		"Foreign": {reason: "it bears the name alone", name: "helm-controller", labels: labels(PartOf, "k3s")},
+		"Left":    {reason: "its group is left to it", name: "source-controller", labels: labels(PartOf, "flux")},
+
+		"Argo":         {reason: "the controller of Argo CD is a StatefulSet", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), want: master{ArgoCD, "StatefulSet ns/argocd-application-controller serves argoproj.io"}},
+		"ArgoDeployed": {reason: "or a Deployment, with dynamic shards", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), want: master{ArgoCD, "Deployment ns/argocd-application-controller serves argoproj.io"}},
+		"ArgoSets":     {reason: "that of ApplicationSets counts too", name: "argocd-applicationset-controller", labels: labels(PartOf, "argocd"), want: master{ArgoCD, "Deployment ns/argocd-applicationset-controller serves argoproj.io"}},
+		"ArgoUnmarked": {reason: "whoever installs it may give it other labels", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "platform"), want: master{ArgoCD, "StatefulSet ns/argocd-application-controller serves argoproj.io"}},
+		"ArgoRelease":  {reason: "or another name, as a release does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "argocd-application-controller"), want: master{ArgoCD, "StatefulSet ns/prod-application-controller serves argoproj.io"}},
+		"ArgoOperator": {reason: "or both, as an operator does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "prod-application-controller", componentLabel, "application-controller"), want: master{ArgoCD, "StatefulSet ns/prod-application-controller serves argoproj.io"}},
+		"ArgoServer":   {reason: "its API server writes no objects of Applications", name: "argocd-server", labels: labels(PartOf, "argocd", componentLabel, "server")},
+		"ArgoPaused":   {reason: "it is scaled down", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), replicas: replicas(0)},
+		"ArgoLeft":     {reason: "its group is left to it", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), serve: groupsOf(t, theReleases)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: tc.name, Labels: map[string]string{PartOf: tc.partOf}}}
-			d.Spec.Replicas = tc.replicas
-			if diff := cmp.Diff(tc.want, masterDeployment(d, groupsOf(t, theReleases))); diff != "" {
-				t.Errorf("%s\n%s", tc.reason, diff)
+			serve := both
+			if len(tc.serve.names) > 0 {
+				serve = tc.serve
+			}
+			meta := metav1.ObjectMeta{Namespace: "ns", Name: tc.name, Labels: tc.labels}
+			w := deployed(&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: tc.replicas}})
+			if tc.kind == "StatefulSet" {
+				w = stateful(&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: tc.replicas}})
+			}
+			if got := w.master(serve); got != tc.want {
+				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// Only that is looked for which matters: a controller that serves Argo CD alone needs no Deployments of Flux.
+func TestSelections(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		serve  Groups
+		want   int
+	}{
+		"Flux": {"Deployments by their label", groupsOf(t, "flux"), 1},
+		"Argo": {"two kinds, by a label and two names", groupsOf(t, "argocd"), 6},
+		"Both": {"both", Groups{}, 7},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.serve.selections(); len(got) != tc.want {
+				t.Errorf("%s: %v", tc.reason, got)
 			}
 		})
 	}
@@ -150,7 +201,7 @@ func TestMasterLease(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, masterLease(tc.lease, groupsOf(t, theReleases), now)); diff != "" {
+			if diff := cmp.Diff(tc.want, masterLease(tc.lease, groupsOf(t, theReleases), now).text); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.holder, holderOf(tc.lease, now)); diff != "" {
@@ -161,18 +212,31 @@ func TestMasterLease(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	if err := refusal([]string{"", ""}); err != nil {
+	if err := refusal([]master{{}, {}}); err != nil {
 		t.Errorf("nobody was found: %v", err)
 	}
-	err := refusal([]string{"b serves", "", "a serves"})
-	if !errors.Is(err, ErrUpstream) || !strings.Contains(err.Error(), "a serves; b serves;") || !strings.Contains(err.Error(), "headgate migrate flux") {
-		t.Errorf("the refusal names neither who serves nor what to do: %v", err)
+	found := []master{{Flux, "b serves"}, {}, {Flux, "a serves"}, {ArgoCD, "c serves"}, {ArgoCD, "c serves"}}
+	err := refusal(found)
+	if !errors.Is(err, ErrUpstream) {
+		t.Errorf("the refusal is another error: %v", err)
+	}
+	for _, part := range []string{"Flux runs on this cluster: a serves; b serves; `headgate migrate flux`", "Argo CD runs on this cluster: c serves; `headgate migrate argocd`"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the refusal does not say %q: %v", part, err)
+		}
+	}
+	var known *UpstreamError
+	if !errors.As(err, &known) || !slices.Equal(known.Engines, []Upstream{Flux, ArgoCD}) {
+		t.Errorf("the refusal does not say whose controllers these are: %v", known)
+	}
+	if err := refusal(found[3:]); strings.Contains(err.Error(), "Flux") {
+		t.Errorf("the refusal names an engine that does not run: %v", err)
 	}
 }
 
 // TestMasters tells of controllers that come, are scaled and go.
 func TestMasters(t *testing.T) {
-	m := &Masters{serve: groupsOf(t, theReleases), found: map[string]string{}, changed: make(chan struct{})}
+	m := &Masters{serve: groupsOf(t, theReleases), found: map[string]master{}, changed: make(chan struct{})}
 	one, zero := int32(1), int32(0)
 	controller := func(replicas *int32) *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "helm-controller", Labels: map[string]string{PartOf: "flux"}}}
@@ -184,12 +248,12 @@ func TestMasters(t *testing.T) {
 		do               func()
 		changed, refused bool
 	}{
-		{"it comes", func() { m.see(controller(&one)) }, true, true},
-		{"its status is written", func() { m.see(controller(&one)) }, false, true},
-		{"it is paused", func() { m.see(controller(&zero)) }, true, false},
-		{"it is started again", func() { m.see(controller(nil)) }, true, true},
-		{"it is deleted", func() { m.lose(controller(nil)) }, true, false},
-		{"something else is deleted", func() { m.lose("what") }, false, false},
+		{"it comes", func() { m.see("", controller(&one)) }, true, true},
+		{"its status is written", func() { m.see("", controller(&one)) }, false, true},
+		{"it is paused", func() { m.see("", controller(&zero)) }, true, false},
+		{"it is started again", func() { m.see("", controller(nil)) }, true, true},
+		{"it is deleted", func() { m.lose("", controller(nil)) }, true, false},
+		{"something else is deleted", func() { m.lose("", "what") }, false, false},
 	} {
 		changed, _ := m.now()
 		step.do()

@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,6 +42,8 @@ type checker struct {
 	objects []*unstructured.Unstructured
 	serve   flux.Groups
 	found   []Finding
+
+	applications tally
 }
 
 // Check looks at a cluster: its version, the definitions, who serves them, what that one may do, and what is
@@ -141,8 +144,12 @@ func versionsLacking(want, live *unstructured.Unstructured) string {
 
 func (c *checker) masters(ctx context.Context) error {
 	err := flux.RefuseUpstream(ctx, c.config, c.serve)
-	if err != nil {
-		c.bad("one master", err.Error(), "headgate migrate flux")
+	var known *flux.UpstreamError
+	switch {
+	case errors.As(err, &known):
+		c.bad("one master", err.Error(), "headgate migrate "+string(known.Engines[0]))
+	case err != nil:
+		c.bad("one master", err.Error(), "headgate install")
 	}
 	return nil
 }
@@ -215,6 +222,32 @@ func serveOf(d *appsv1.Deployment) []string {
 	return flags
 }
 
+// ServedBy are the API groups that a Deployment of Headgate serves, as its flag names them.
+func ServedBy(d *appsv1.Deployment) []string {
+	for _, flag := range serveOf(d) {
+		if groups, is := strings.CutPrefix(flag, serveFlag); is {
+			return strings.Split(groups, ",")
+		}
+	}
+	return nil
+}
+
+// Served are the API groups that the Deployment of an installation serves; there are none where nothing is installed.
+func Served(ctx context.Context, config *rest.Config) ([]string, error) {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	d, err := client.AppsV1().Deployments(flux.Namespace).Get(ctx, Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for the controller: %w", err)
+	}
+	return ServedBy(d), nil
+}
+
 // shardOf is the label selector of what a Deployment serves, empty when that is everything.
 func shardOf(d *appsv1.Deployment) string {
 	for _, flag := range serveOf(d) {
@@ -272,14 +305,17 @@ func (c *checker) health(ctx context.Context) error {
 				suspended++
 				continue
 			}
+			c.applications.count(u)
 			why := Trouble(u)
 			if why == "" {
 				ready++
 				continue
 			}
-			c.bad("unhealthy", fmt.Sprintf("%s %s/%s: %s", u.GetKind(), u.GetNamespace(), u.GetName(), why),
-				fmt.Sprintf("headgate why %s/%s -n %s", strings.ToLower(u.GetKind()), u.GetName(), u.GetNamespace()))
+			c.bad("unhealthy", fmt.Sprintf("%s %s/%s: %s", u.GetKind(), u.GetNamespace(), u.GetName(), why), whyOf(u))
 		}
+	}
+	if text := c.applications.String(); text != "" {
+		c.good("applications", text)
 	}
 	c.good("healthy", fmt.Sprintf("%d objects, %d suspended", ready, suspended))
 	return nil
@@ -299,12 +335,23 @@ func resourceDefined(crd *unstructured.Unstructured) schema.GroupVersionResource
 	return r
 }
 
+// whyOf is the command that tells more of an object.
+func whyOf(u *unstructured.Unstructured) string {
+	kind := strings.ToLower(u.GetKind())
+	if is(u, application) {
+		kind = "app"
+	}
+	return fmt.Sprintf("headgate why %s/%s -n %s", kind, u.GetName(), u.GetNamespace())
+}
+
 // Trouble is what an object says of itself that is not ready; it is empty for one that is, and for one of a
 // kind that says nothing about itself.
 func Trouble(u *unstructured.Unstructured) string {
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	for _, item := range list {
-		if c, ok := item.(map[string]any); ok && c["type"] == "Ready" && c["status"] != "True" {
+	if u.GroupVersionKind().Group == flux.ArgoGroup {
+		return argoTrouble(u)
+	}
+	for _, c := range conditionsOf(u) {
+		if c["type"] == "Ready" && c["status"] != "True" {
 			return fmt.Sprintf("%v: %v", c["reason"], c["message"])
 		}
 	}

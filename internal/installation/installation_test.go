@@ -65,6 +65,7 @@ var effects = map[string]struct {
 	"otlpEndpoint":                       {"otlpEndpoint: http://collector:4317", want{"Deployment/headgate", `"--otlp-endpoint=http://collector:4317"`}},
 	"resources.requests":                 {"resources: {requests: {cpu: 7m}}", want{"Deployment/headgate", `"cpu":"7m"`}},
 	"resources.limits":                   {"resources: {limits: {memory: 9Gi}}", want{"Deployment/headgate", `"memory":"9Gi"`}},
+	"argocdNamespace":                    {"argocdNamespace: mine", want{"Deployment/headgate", `"--argo-namespace=mine"`}},
 	"storage.existingClaim":              {"storage: {existingClaim: mine}", want{"Deployment/headgate", `"persistentVolumeClaim":{"claimName":"mine"}`}},
 	"networkPolicy.create":               {"networkPolicy: {create: false}", want{"NetworkPolicy/headgate", ""}},
 	"podMonitor.create":                  {"podMonitor: {create: true}", want{"PodMonitor/headgate", `"http-prom"`}},

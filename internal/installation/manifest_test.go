@@ -11,11 +11,16 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // The manifests beside the chart are what it renders, and the kustomization lists every definition.
 func TestManifests(t *testing.T) {
-	objects, err := Objects(t.Context(), Options{WithoutDefinitions: true})
+	serve, err := flux.ParseGroups([]string{"flux"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Objects(t.Context(), Options{Serve: serve, WithoutDefinitions: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package meter counts what an engine does and says where its objects stand, for Prometheus: in the
-// names that Flux's dashboards and alerts ask for, and beside them in names of its own.
+// names that the dashboards and alerts of Flux and of Argo CD ask for, and beside them in names of its own.
 //
 // It keeps counters and asks for everything else when it is scraped. It holds no values of objects
 // but their names, revisions and addresses.
@@ -32,6 +32,8 @@ type Resource struct {
 type Engine interface {
 	Resources() []Resource
 	States(ctx context.Context) ([]runner.State, runner.Stats)
+	// Guests are other dialects that it runs; one that is an ArgoCD is asked too.
+	Guests() []runner.Guest
 }
 
 // Metrics are those of one process. They are safe for concurrent use.
@@ -40,6 +42,7 @@ type Metrics struct {
 	took     *prometheus.HistogramVec
 	passes   *prometheus.CounterVec
 	notified *prometheus.CounterVec
+	argo     argoCounters
 }
 
 // scrapeTimeout bounds the wait for an engine that is busy.
@@ -60,9 +63,11 @@ func New(ctx context.Context, current func() Engine) *Metrics {
 		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "headgate_notifications_total", Help: "Attempts to notify, by type of Provider and outcome.",
 		}, []string{"provider", "outcome"}),
+		argo: newArgoCounters(),
 	}
+	m.registry.MustRegister(m.argo.all()...)
 	m.registry.MustRegister(
-		m.took, m.passes, m.notified, &scrape{ctx, current},
+		m.took, m.passes, m.notified, &scrape{ctx, current, newArgoDescs()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -107,6 +112,7 @@ func lower(kind string) string {
 type scrape struct {
 	ctx     context.Context
 	current func() Engine
+	argo    argoDescs
 }
 
 var (
@@ -127,6 +133,9 @@ func (s *scrape) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{info, units, waiting, renders, objects, written, allPasses} {
 		ch <- d
 	}
+	for _, d := range s.argo.all() {
+		ch <- d
+	}
 }
 
 // Collect asks the engine for the values.
@@ -142,6 +151,11 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 		}
 		ch <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1,
 			r.Group, r.Version, r.Kind, r.Namespace, r.Name, r.Ready, suspended, r.Revision, r.Source, r.URL)
+	}
+	for _, guest := range engine.Guests() {
+		if argo, is := guest.(ArgoCD); is {
+			s.argo.collect(argo, ch)
+		}
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, scrapeTimeout)
 	defer cancel()

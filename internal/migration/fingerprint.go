@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/metadata"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
@@ -18,7 +19,8 @@ import (
 // resource version where there is no generation.
 type Fingerprint map[string]string
 
-// Fingerprint looks at the objects in the inventories of Kustomizations and HelmReleases.
+// Fingerprint looks at the objects in the inventories of Kustomizations and HelmReleases, or at those that Applications
+// say they have in this cluster.
 func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	client, err := metadata.NewForConfig(m.config)
 	if err != nil {
@@ -30,7 +32,7 @@ func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	}
 	prints := Fingerprint{}
 	err = m.units(ctx, func(u unit) error {
-		for _, held := range flux.HeldBy(u.Unstructured) {
+		for _, held := range m.held(u) {
 			mapping, err := mapper.RESTMapping(held.ID.GroupKind(), held.Version)
 			if err != nil {
 				prints[held.ID.String()] = missing
@@ -47,6 +49,14 @@ func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 		return nil
 	})
 	return prints, err
+}
+
+// held are the objects of a unit in this cluster.
+func (m *Migration) held(u unit) []engine.Entry {
+	if m.of == flux.ArgoCD {
+		return resourcesOf(u.Unstructured)
+	}
+	return flux.HeldBy(u.Unstructured)
 }
 
 // missing is the print of an object that is not there.

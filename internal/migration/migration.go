@@ -1,4 +1,4 @@
-// Package migration moves a cluster from the controllers of Flux to Headgate, and back.
+// Package migration moves a cluster from the controllers of Flux or of Argo CD to Headgate, and back.
 //
 // Nothing that a repository declared is touched: the controllers are paused, what they wrote (inventories,
 // releases, fields, finalizers) is what Headgate goes on with, and what was paused is written down in the
@@ -17,40 +17,53 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
-// record is the ConfigMap that says what was paused, and its key.
-const (
-	record    = "headgate-migration"
-	recordKey = "paused.json"
-)
+// recordKey is the key in the ConfigMap that says what was paused.
+const recordKey = "paused.json"
+
+// record is the ConfigMap that says what was paused of an engine.
+func (m *Migration) record() string {
+	if m.of == flux.ArgoCD {
+		return "headgate-migration-argocd"
+	}
+	return "headgate-migration"
+}
 
 // ErrNothing is returned when there is nothing to move back.
 var ErrNothing = errors.New("no migration is written down in this cluster")
 
 // Paused is what was paused, and how it was before.
 type Paused struct {
-	Deployments []Deployment     `json:"deployments,omitempty"`
+	Controllers []Controller     `json:"deployments,omitempty"`
 	Instances   []Instance       `json:"instances,omitempty"`
 	Services    []corev1.Service `json:"services,omitempty"`
 }
 
-// Deployment is a Deployment and its replicas.
-type Deployment struct {
+// Controller is a Deployment or a StatefulSet and its replicas.
+type Controller struct {
+	// Kind is StatefulSet, or nothing for a Deployment.
+	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Replicas  int32  `json:"replicas"`
 }
 
-func (d Deployment) String() string { return d.Namespace + "/" + d.Name }
+func (c Controller) String() string { return c.Namespace + "/" + c.Name }
+
+// Described is the controller with its kind.
+func (c Controller) Described() string {
+	if c.Kind == "" {
+		return "Deployment " + c.String()
+	}
+	return c.Kind + " " + c.String()
+}
 
 // Instance is a FluxInstance; flux-operator is told by an annotation to leave it alone.
 type Instance struct {
@@ -62,14 +75,18 @@ type Instance struct {
 
 // Migration works on one cluster.
 type Migration struct {
+	// Namespace is that of the Applications that are looked at; empty for all.
+	Namespace string
+
+	of      flux.Upstream
 	config  *rest.Config
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
 	say     func(what, text string)
 }
 
-// New returns a Migration, which tells what it does.
-func New(config *rest.Config, say func(what, text string)) (*Migration, error) {
+// New returns a Migration from an engine, which tells what it does.
+func New(config *rest.Config, of flux.Upstream, say func(what, text string)) (*Migration, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -78,7 +95,7 @@ func New(config *rest.Config, say func(what, text string)) (*Migration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	return &Migration{config: config, client: client, dynamic: dyn, say: say}, nil
+	return &Migration{of: of, config: config, client: client, dynamic: dyn, say: say}, nil
 }
 
 // Found says which controllers of the upstream serve the groups, and how many pods each has. A controller of
@@ -88,33 +105,43 @@ func (m *Migration) Found(ctx context.Context, serve flux.Groups) (Paused, error
 	if err != nil && !errors.Is(err, ErrNothing) {
 		return found, err
 	}
-	list, err := m.client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=flux"})
+	workloads, err := flux.Controllers(ctx, m.client, serve)
 	if err != nil {
-		return found, fmt.Errorf("looking for the controllers of Flux: %w", err)
+		return found, err
 	}
-	for i := range list.Items {
-		d := &list.Items[i]
-		known := slices.ContainsFunc(found.Deployments, func(have Deployment) bool { return have.Namespace == d.Namespace && have.Name == d.Name })
-		if n := ptr.Deref(d.Spec.Replicas, 1); serve.Replaces(d.Name) && n > 0 && !known {
-			found.Deployments = append(found.Deployments, Deployment{d.Namespace, d.Name, n})
+	for _, w := range workloads {
+		one := Controller{Namespace: w.Namespace, Name: w.Name, Replicas: w.Replicas}
+		if w.Kind != "Deployment" {
+			one.Kind = w.Kind
+		}
+		known := slices.ContainsFunc(found.Controllers, func(have Controller) bool { return have.Described() == one.Described() })
+		if _, of, _ := w.Serves(serve); of == m.of && w.Replicas > 0 && !known {
+			found.Controllers = append(found.Controllers, one)
 		}
 	}
-	slices.SortStableFunc(found.Deployments, byTurn)
+	slices.SortStableFunc(found.Controllers, byTurn)
+	if m.of != flux.Flux {
+		return found, nil
+	}
 	return found, m.addInstances(ctx, &found, serve)
 }
 
 // turns is the order in which controllers are paused: those first that would start the others again.
 func turns() []string {
-	return []string{"flux-operator", "kustomize-controller", "helm-controller"}
+	return []string{"flux-operator", "kustomize-controller", "helm-controller", "argocd-application-controller"}
 }
 
-func byTurn(a, b Deployment) int {
-	at := func(d Deployment) int {
-		i := slices.IndexFunc(turns(), func(name string) bool { return d.Name == name || strings.HasPrefix(d.Name, name+"-") })
-		if i < 0 {
-			return len(turns())
+func byTurn(a, b Controller) int {
+	at := func(c Controller) int {
+		i := slices.IndexFunc(turns(), func(name string) bool { return c.Name == name || strings.HasPrefix(c.Name, name+"-") })
+		switch {
+		case i >= 0:
+			return i
+		case c.Kind != "":
+			// Of all controllers only that of Applications is a StatefulSet, whatever its name.
+			return len(turns()) - 1
 		}
-		return i
+		return len(turns())
 	}
 	return at(a) - at(b)
 }
@@ -122,7 +149,7 @@ func byTurn(a, b Deployment) int {
 // recorded reads what was paused.
 func (m *Migration) recorded(ctx context.Context) (Paused, error) {
 	var p Paused
-	cm, err := m.client.CoreV1().ConfigMaps(flux.Namespace).Get(ctx, record, metav1.GetOptions{})
+	cm, err := m.client.CoreV1().ConfigMaps(flux.Namespace).Get(ctx, m.record(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return p, ErrNothing
 	}
@@ -130,7 +157,7 @@ func (m *Migration) recorded(ctx context.Context) (Paused, error) {
 		return p, fmt.Errorf("reading what was paused: %w", err)
 	}
 	if err := json.Unmarshal([]byte(cm.Data[recordKey]), &p); err != nil {
-		return p, fmt.Errorf("reading ConfigMap %s/%s: data[%q]: %w", flux.Namespace, record, recordKey, err)
+		return p, fmt.Errorf("reading ConfigMap %s/%s: data[%q]: %w", flux.Namespace, m.record(), recordKey, err)
 	}
 	return p, nil
 }
@@ -141,7 +168,7 @@ func (m *Migration) write(ctx context.Context, p Paused) error {
 	if err != nil {
 		return fmt.Errorf("encoding what is paused: %w", err)
 	}
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: record, Namespace: flux.Namespace}, Data: map[string]string{recordKey: string(data)}}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: m.record(), Namespace: flux.Namespace}, Data: map[string]string{recordKey: string(data)}}
 	_, err = m.client.CoreV1().ConfigMaps(flux.Namespace).Create(ctx, cm, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		_, err = m.client.CoreV1().ConfigMaps(flux.Namespace).Update(ctx, cm, metav1.UpdateOptions{})
@@ -155,11 +182,11 @@ func (m *Migration) write(ctx context.Context, p Paused) error {
 // Pause writes down what is found, and pauses it: first what would start the rest again. It returns when no
 // pod of a paused controller is left.
 func (m *Migration) Pause(ctx context.Context, p Paused) error {
-	services, err := m.services(ctx)
-	if err != nil {
-		return err
-	}
-	if len(p.Services) == 0 {
+	if len(p.Services) == 0 && m.of == flux.Flux {
+		services, err := m.services(ctx)
+		if err != nil {
+			return err
+		}
 		p.Services = services
 	}
 	if err := m.write(ctx, p); err != nil {
@@ -170,7 +197,7 @@ func (m *Migration) Pause(ctx context.Context, p Paused) error {
 			return err
 		}
 	}
-	for _, d := range p.Deployments {
+	for _, d := range p.Controllers {
 		if err := m.scale(ctx, d, 0); err != nil {
 			return err
 		}
@@ -189,12 +216,12 @@ func (m *Migration) Resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for n, d := range slices.Backward(p.Deployments) {
+	for n, d := range slices.Backward(p.Controllers) {
 		if err := m.scale(ctx, d, d.Replicas); err != nil {
 			return err
 		}
 		m.say("started", d.String())
-		if n == len(p.Deployments)-1 {
+		if n == len(p.Controllers)-1 {
 			if err := m.quiet(ctx); err != nil {
 				return err
 			}
@@ -210,12 +237,12 @@ func (m *Migration) Resume(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, d := range p.Deployments {
+	for _, d := range p.Controllers {
 		if err := m.running(ctx, d); err != nil {
 			return err
 		}
 	}
-	err = m.client.CoreV1().ConfigMaps(flux.Namespace).Delete(ctx, record, metav1.DeleteOptions{})
+	err = m.client.CoreV1().ConfigMaps(flux.Namespace).Delete(ctx, m.record(), metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("forgetting the migration: %w", err)
 	}
@@ -240,72 +267,12 @@ func (m *Migration) quiet(ctx context.Context) error {
 	return nil
 }
 
-// Rest scales Headgate's own Deployments to nothing, and returns the Kustomizations that would start them again:
-// those whose repositories declare them.
-func (m *Migration) Rest(ctx context.Context) ([]string, error) {
-	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=headgate"})
-	if err != nil {
-		return nil, fmt.Errorf("looking for Headgate's own Deployments: %w", err)
-	}
-	var declared []string
-	for i := range list.Items {
-		live := &list.Items[i]
-		if by := live.Labels["kustomize.toolkit.fluxcd.io/name"]; by != "" {
-			declared = append(declared, live.Labels["kustomize.toolkit.fluxcd.io/namespace"]+"/"+by)
-		}
-		d := Deployment{live.Namespace, live.Name, 0}
-		if err := m.scale(ctx, d, 0); err != nil {
-			return nil, err
-		}
-		m.say("paused", d.String())
-	}
-	return declared, nil
-}
-
-func (m *Migration) scale(ctx context.Context, d Deployment, replicas int32) error {
-	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	_, err := m.client.AppsV1().Deployments(d.Namespace).Patch(ctx, d.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "headgate-migrate"})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("scaling Deployment %s to %d: %w", d, replicas, err)
-	}
-	return nil
-}
-
-// gone waits until a Deployment has no pods.
-func (m *Migration) gone(ctx context.Context, d Deployment) error {
-	return m.until(ctx, "the pods of Deployment "+d.String()+" to end", func() (bool, error) {
-		live, err := m.client.AppsV1().Deployments(d.Namespace).Get(ctx, d.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		pods, err := m.client.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(live.Spec.Selector)})
-		return err == nil && len(pods.Items) == 0, err
-	})
-}
-
-// running waits until a Deployment has the pods that it should have.
-func (m *Migration) running(ctx context.Context, d Deployment) error {
-	return m.until(ctx, "Deployment "+d.String()+" to be available", func() (bool, error) {
-		live, err := m.client.AppsV1().Deployments(d.Namespace).Get(ctx, d.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		return err == nil && live.Status.ObservedGeneration == live.Generation && live.Status.AvailableReplicas >= d.Replicas, err
-	})
-}
-
-// look is how often something is looked at that is waited for.
-const look = 250 * time.Millisecond
+// pause is how often something is looked at that is waited for.
+const pause = 250 * time.Millisecond
 
 // until waits until a condition holds, or ctx ends.
 func (m *Migration) until(ctx context.Context, what string, holds func() (bool, error)) error {
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
 		ok, err := holds()

@@ -5,17 +5,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // Those are paused first that would start the others again; the shards of a controller with it.
 func TestTurns(t *testing.T) {
-	list := []Deployment{
+	list := []Controller{
 		{Name: "source-controller"},
 		{Name: "helm-controller-shard1"},
 		{Name: "kustomize-controller"},
 		{Name: "helm-controller"},
 		{Name: "notification-controller"},
 		{Name: "flux-operator"},
+		{Name: "argocd-applicationset-controller"},
+		{Name: "prod-application-controller", Kind: "StatefulSet"},
 	}
 	slices.SortStableFunc(list, byTurn)
 	var got []string
@@ -23,7 +30,8 @@ func TestTurns(t *testing.T) {
 		got = append(got, d.Name)
 	}
 	want := []string{
-		"flux-operator", "kustomize-controller", "helm-controller-shard1", "helm-controller", "source-controller", "notification-controller",
+		"flux-operator", "kustomize-controller", "helm-controller-shard1", "helm-controller", "prod-application-controller",
+		"source-controller", "notification-controller", "argocd-applicationset-controller",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -36,5 +44,60 @@ func TestChanged(t *testing.T) {
 	want := []string{"b was changed", "c was made anew", "d is gone", "f is held by nobody any more"}
 	if diff := cmp.Diff(want, before.Changed(after)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What an engine leaves behind is served on: that of the other engine.
+func TestRemaining(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		of     flux.Upstream
+		served []string
+		want   []string
+	}{
+		"Alone":     {reason: "nothing else is served", of: flux.ArgoCD, served: []string{"argoproj.io"}},
+		"Word":      {reason: "a word stands for groups", of: flux.Flux, served: []string{"flux"}},
+		"Both":      {reason: "the groups of the other engine go on", of: flux.Flux, served: []string{"flux", "argocd"}, want: []string{"argoproj.io"}},
+		"BothBack":  {reason: "in both directions", of: flux.ArgoCD, served: []string{"kustomize.toolkit.fluxcd.io", "argoproj.io"}, want: []string{"kustomize.toolkit.fluxcd.io"}},
+		"Unknown":   {reason: "what cannot be read is scaled to nothing", of: flux.Flux, served: []string{"what"}},
+		"NothingAt": {reason: "a Deployment that says nothing too", of: flux.Flux},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := &Migration{of: tc.of}
+			if got := m.remaining(tc.served); !slices.Equal(got, tc.want) {
+				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestResourcesOf(t *testing.T) {
+	const resources = `status: {resources: [
+  {group: apps, version: v1, kind: Deployment, namespace: web, name: web, status: Synced},
+  {version: v1, kind: Service, namespace: web, name: web},
+  {group: argoproj.io, version: v1alpha1, kind: Application, namespace: argocd, name: child}]}`
+	want := []engine.Entry{
+		{Version: "v1", ID: engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "web", Name: "web"}},
+		{Version: "v1", ID: engine.ObjectID{Kind: "Service", Namespace: "web", Name: "web"}},
+	}
+	cases := map[string]struct {
+		reason, destination string
+		want                []engine.Entry
+	}{
+		"Server": {"objects of this cluster, but no Applications", "{server: 'https://kubernetes.default.svc'}", want},
+		"Name":   {"by its name", "{name: in-cluster}", want},
+		"Far":    {"those of another cluster are not looked at", "{server: 'https://far.example'}", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte("kind: Application\nspec: {destination: "+tc.destination+"}\n"+resources), &u.Object); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, resourcesOf(u)); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+		})
 	}
 }

@@ -51,7 +51,7 @@ func (m *Migration) annotate(ctx context.Context, i Instance, value string) erro
 	if err != nil {
 		return fmt.Errorf("encoding an annotation: %w", err)
 	}
-	_, err = m.dynamic.Resource(instances).Namespace(i.Namespace).Patch(ctx, i.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "headgate-migrate"})
+	_, err = m.dynamic.Resource(instances).Namespace(i.Namespace).Patch(ctx, i.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (m *Migration) restore(ctx context.Context, was corev1.Service) error {
 		_, err = services.Create(ctx, &was, metav1.CreateOptions{})
 	} else if err == nil {
 		live.Labels, live.Spec.Selector, live.Spec.Ports = was.Labels, was.Spec.Selector, was.Spec.Ports
-		_, err = services.Update(ctx, live, metav1.UpdateOptions{FieldManager: "headgate-migrate"})
+		_, err = services.Update(ctx, live, metav1.UpdateOptions{FieldManager: fieldManager})
 	}
 	if err != nil {
 		return fmt.Errorf("restoring Service %s/%s: %w", was.Namespace, was.Name, err)

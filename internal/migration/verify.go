@@ -17,16 +17,20 @@ import (
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
-// Request asks every unit that is not suspended for a pass, as "flux reconcile" does, and waits until each has
-// had it. It returns those that are not ready then, with why.
+// Request asks every unit that is not suspended for a pass, as "flux reconcile" and "argocd app get --refresh" do, and
+// waits until each has had it. It returns those that are not ready then, with why.
 func (m *Migration) Request(ctx context.Context, token string) (unready []string, err error) {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{meta.ReconcileRequestAnnotation: token}}})
+	annotation, value := meta.ReconcileRequestAnnotation, token
+	if m.of == flux.ArgoCD {
+		annotation, value = refresh, "normal"
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotation: value}}})
 	if err != nil {
 		return nil, fmt.Errorf("encoding a request: %w", err)
 	}
 	err = m.moving(ctx, func(r unit) error {
 		_, err := m.dynamic.Resource(r.resource).Namespace(r.GetNamespace()).Patch(ctx, r.GetName(), types.MergePatchType, patch,
-			metav1.PatchOptions{FieldManager: "headgate-migrate"})
+			metav1.PatchOptions{FieldManager: fieldManager})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("asking %s for a pass: %w", r.name(), err)
 		}
@@ -39,7 +43,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 	err = m.until(ctx, "every unit to be looked at", func() (bool, error) {
 		waiting, unready = "", nil
 		err := m.moving(ctx, func(r unit) error {
-			if text, _, _ := unstructured.NestedString(r.Object, "status", "lastHandledReconcileAt"); text != token {
+			if !m.handled(r, token) {
 				waiting = r.name()
 			} else if why := installation.Trouble(r.Unstructured); why != "" {
 				unready = append(unready, r.name()+": "+why)
@@ -55,6 +59,16 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 	return unready, err
 }
 
+// handled tells whether a unit has had the pass that it was asked for.
+func (m *Migration) handled(u unit, token string) bool {
+	if m.of == flux.ArgoCD {
+		_, asked := u.GetAnnotations()[refresh]
+		return !asked
+	}
+	text, _, _ := unstructured.NestedString(u.Object, "status", "lastHandledReconcileAt")
+	return text == token
+}
+
 // unit is an object that declares a unit.
 type unit struct {
 	*unstructured.Unstructured
@@ -67,7 +81,7 @@ func (u unit) name() string { return u.GetKind() + " " + u.GetNamespace() + "/" 
 // moving visits the units that are not suspended.
 func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
 	return m.units(ctx, func(u unit) error {
-		if flux.Suspended(u.Unstructured) {
+		if flux.Suspended(u.Unstructured) || m.of == flux.ArgoCD && skipped(u.Unstructured) {
 			return nil
 		}
 		return visit(u)
@@ -76,8 +90,12 @@ func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
 
 // units visits all units.
 func (m *Migration) units(ctx context.Context, visit func(unit) error) error {
-	for _, resource := range flux.UnitResources() {
-		list, err := m.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
+	resources, namespace := flux.UnitResources(), ""
+	if m.of == flux.ArgoCD {
+		resources, namespace = []schema.GroupVersionResource{applications}, m.Namespace
+	}
+	for _, resource := range resources {
+		list, err := m.dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if apierrors.IsNotFound(err) {
 			continue
 		}

@@ -36,6 +36,7 @@ func main() {
 	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
 	charts := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
+	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -79,6 +80,7 @@ func main() {
 	}
 	fmt.Println("dialect units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
 	for _, r := range runs {
+		r.verbose = *verbose
 		if err := r.measure(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
@@ -91,6 +93,7 @@ type run struct {
 	dialect      dialect
 	units, depth int
 	idle         time.Duration
+	verbose      bool
 
 	dir string
 	kit *kit.Kit
@@ -126,6 +129,13 @@ func (r *run) measure(ctx context.Context) error {
 		return err
 	}
 	took, spent := time.Since(began), cpuTime()-cpu
+	if r.verbose {
+		asked, watches, err := requests(audit, began)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("requests until ready, beside %d watches: %s\n", watches, most(asked))
+	}
 	latency, err := r.change(ctx)
 	if err != nil {
 		return err

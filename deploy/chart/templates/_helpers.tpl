@@ -11,3 +11,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- $shard := index . 1 -}}
 headgate{{ if $shard }}-{{ $shard }}{{ end }}
 {{- end }}
+
+{{/* Whether the API of Argo CD is served: "true" or nothing. */}}
+{{- define "headgate.argocd" -}}
+{{- if or (has "argocd" .Values.serve) (has "argoproj.io" .Values.serve) }}true{{ end -}}
+{{- end }}

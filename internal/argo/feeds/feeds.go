@@ -97,8 +97,8 @@ type Config struct {
 	SpillDir string
 	// Changed is told of each key whose state is another one.
 	Changed func(Key)
-	// Fetched, when set, is told of each request to a repository.
-	Fetched func(kind Kind, url string, took time.Duration, err error)
+	// Fetched, when set, is told of each request to a repository, and whether it brought content.
+	Fetched func(k Key, brought bool, took time.Duration, err error)
 	// StandIn, when set, gives a chart that cannot be fetched.
 	StandIn func(repo, name, version string, cause error) (data []byte, resolved string, ok bool)
 }
@@ -259,7 +259,7 @@ func (o *feed) pass(ctx context.Context) time.Duration {
 		return retryMax
 	}
 	if o.feeds.cfg.Fetched != nil {
-		o.feeds.cfg.Fetched(o.key.Kind, o.key.URL, time.Since(began), err)
+		o.feeds.cfg.Fetched(o.key, err == nil && !got.unchanged, time.Since(began), err)
 	}
 	if err != nil {
 		o.failed(err)

@@ -1,0 +1,188 @@
+package argo
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/meter"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Measure takes what metrics count. Its methods must not block.
+type Measure interface {
+	// Synced is told of each operation that ended.
+	Synced(s meter.Sync)
+	// Reconciled is told of each render and comparison of an Application, and Generated of each pass over an
+	// ApplicationSet, with how long it took.
+	Reconciled(namespace, server string, took time.Duration)
+	Generated(namespace, name string, took time.Duration)
+	// Requested is told of each request to a Git repository.
+	Requested(r meter.GitRequest)
+	// ForgetApplication and ForgetApplicationSet are told of what is no longer there.
+	ForgetApplication(namespace, name string)
+	ForgetApplicationSet(namespace, name string)
+}
+
+// measuresReconcile begins to measure; what it returns ends that.
+func (e *Engine) measuresReconcile(a *app) func() {
+	if e.cfg.Measure == nil {
+		return func() {}
+	}
+	began := time.Now()
+	return func() { e.cfg.Measure.Reconciled(a.id.Namespace, a.now().Spec.Destination.Server, time.Since(began)) }
+}
+
+func (e *Engine) measureRequest(k feeds.Key, brought bool, took time.Duration, err error) {
+	if e.cfg.Measure == nil || k.Kind != feeds.Git {
+		return
+	}
+	unknown := errors.Is(err, source.ErrReference)
+	e.cfg.Measure.Requested(meter.GitRequest{
+		Repo: withoutLogin(k.URL), Revision: k.Revision, Brought: brought, Unknown: unknown, Failed: err != nil && !unknown, Took: took,
+	})
+}
+
+func (e *Engine) measureSync(a *app, op *running) {
+	if e.cfg.Measure == nil {
+		return
+	}
+	obj := a.now()
+	sync := meter.Sync{
+		Namespace: obj.Namespace, Name: obj.Name, Project: projectOf(obj), Server: obj.Spec.Destination.Server,
+		Phase: string(op.state.Phase), DryRun: op.request.Sync != nil && op.request.Sync.DryRun,
+	}
+	if end := op.state.FinishedAt; end != nil {
+		sync.Took = end.Sub(op.state.StartedAt.Time)
+	}
+	e.cfg.Measure.Synced(sync)
+}
+
+func projectOf(obj *v1alpha1.Application) string { return orDefault(obj.Spec.Project, defaultProject) }
+
+// withoutLogin is the URL of a repository without credentials; one that cannot be read is not told at all.
+func withoutLogin(address string) string {
+	address = settings.NormalURL(address)
+	at, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return ""
+	case at.User != nil && at.Scheme != "ssh":
+		at.User = nil
+		return at.String()
+	}
+	return address
+}
+
+// Applications are where all of them stand, for metrics, in no order.
+func (e *Engine) Applications() []meter.Application {
+	var all []meter.Application
+	e.apps.each(func(a *app) {
+		if obj := a.now(); obj != nil {
+			all = append(all, measured(obj))
+		}
+	})
+	return all
+}
+
+func measured(obj *v1alpha1.Application) meter.Application {
+	m := meter.Application{
+		Namespace: obj.Namespace, Name: obj.Name, Project: projectOf(obj),
+		Server: obj.Spec.Destination.Server, DestinationNamespace: obj.Spec.Destination.Namespace,
+		Sync: orDefault(string(obj.Status.Sync.Status), "Unknown"), Health: orDefault(string(obj.Status.Health.Status), "Unknown"),
+		Automated: automated(obj),
+	}
+	if one := policy.SourceOf(obj.Spec); one != nil {
+		m.Repo = withoutLogin(one.RepoURL)
+	} else if len(obj.Spec.Sources) > 0 {
+		m.Repo = withoutLogin(obj.Spec.Sources[0].RepoURL)
+	}
+	switch {
+	case obj.DeletionTimestamp != nil:
+		m.Operation = "delete"
+	case obj.Operation != nil && obj.Operation.Sync != nil:
+		m.Operation = "sync"
+	}
+	return m
+}
+
+// ApplicationSets are where all of them stand, for metrics, in no order.
+func (e *Engine) ApplicationSets() []meter.ApplicationSet {
+	owned := map[string]int{}
+	e.apps.each(func(a *app) {
+		obj := a.now()
+		if obj == nil {
+			return
+		}
+		for _, ref := range obj.OwnerReferences {
+			if ref.Kind == applicationSetKind.Kind {
+				owned[obj.Namespace+"/"+ref.Name]++
+			}
+		}
+	})
+	return e.sets.measured(owned)
+}
+
+// measured says where the sets stand that have so many Applications.
+func (s *applicationSets) measured(owned map[string]int) []meter.ApplicationSet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]meter.ApplicationSet, 0, len(s.sets))
+	for name, state := range s.sets {
+		one := meter.ApplicationSet{Namespace: name.Namespace, Name: name.Name, Status: "Unknown", Owned: owned[name.String()]}
+		for _, c := range conditionsIn(state.object) {
+			if c["type"] == string(v1alpha1.ApplicationSetConditionResourcesUpToDate) {
+				one.Status, _ = c["reason"].(string)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// DestinationClusters are those that are connected to, or were: that of the engine, and those of Applications.
+func (e *Engine) DestinationClusters() []meter.DestinationCluster {
+	seen := map[string]*cluster.Cluster{settings.InClusterServer: e.home}
+	e.apps.each(func(a *app) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if at := a.view.at; at != nil && at.Name != "" {
+			seen[a.cluster.Server] = at
+		}
+	})
+	declared := e.settings.now().Every()
+	var all []meter.DestinationCluster
+	for server, at := range seen {
+		one := meter.DestinationCluster{
+			Server: server, Name: settings.InClusterName, Version: at.Kinds.Version(), Connected: at.Objects.Answers(),
+			Kinds: len(at.Kinds.All()), Objects: at.Objects.Count(),
+		}
+		if i := slices.IndexFunc(declared, func(c settings.Cluster) bool { return c.Server == server }); i >= 0 {
+			one.Name = declared[i].Name
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+var _ meter.ArgoCD = (*Engine)(nil)
+
+// conditionsIn are the conditions of an object.
+func conditionsIn(u *unstructured.Unstructured) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	all := make([]map[string]any, 0, len(list))
+	for _, item := range list {
+		if c, ok := item.(map[string]any); ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
