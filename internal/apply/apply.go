@@ -1,6 +1,8 @@
 // Package apply carries plans out on a cluster: server-side apply of what is declared, deletion of
 // what no longer is, object by object, so that one object that is refused does not stop the others.
 //
+// A Set is applied as Flux has it, stage by stage; a single Order in any of the ways that Argo CD offers.
+//
 // It decides nothing about order beyond the stages of the engine, and it waits for nothing: what
 // cannot be done yet is returned as a wait.
 package apply

@@ -49,7 +49,7 @@ func (s *scribe) merge(ctx context.Context, dryRun []string) (*unstructured.Unst
 	if err != nil || string(patch) == "{}" {
 		return s.before, err
 	}
-	if len(left) > 0 {
+	if len(left) > 0 || dryRun != nil {
 		if patch, err = at(patch, s.before.GetResourceVersion()); err != nil {
 			return nil, err
 		}

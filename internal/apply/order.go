@@ -92,10 +92,12 @@ func (a *Applier) Write(ctx context.Context, o Order) Written {
 		return Written{Result: s.gone(result)}
 	}
 	result.Message, result.Drift = s.note, s.drift()
-	rec := a.cluster.Objects.Put(applied)
+	a.cluster.Objects.Put(applied)
+	// Not the record, which may be of a later version already, changed by somebody else.
+	rec := a.cluster.Objects.Reduce(applied)
 	result.Action = s.action(applied)
 	a.note(result.Entry.ID, verdict{
-		digest: s.digest, uid: string(rec.UID), made: string(rec.UID), inSync: true, written: true, held: s.heldAfter(applied),
+		digest: s.digest, uid: string(rec.UID), made: string(rec.UID), inSync: true, settled: true, held: s.heldAfter(applied),
 		owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
 	})
 	return Written{Result: result, Object: applied}
@@ -124,6 +126,8 @@ type scribe struct {
 	asked bool
 	// trusted is set when a missing record means a missing object.
 	trusted bool
+	// created is set once this write has created the object, whatever followed.
+	created bool
 	// note is what is to be told of the write.
 	note string
 }
@@ -250,15 +254,16 @@ func (s *scribe) validation() string {
 
 // action tells what the write did.
 func (s *scribe) action(applied *unstructured.Unstructured) engine.Action {
-	existed, version := s.live.Exists, strconv.FormatUint(s.live.Version, 10)
+	uid, version := s.live.UID, strconv.FormatUint(s.live.Version, 10)
 	if s.asked {
-		existed, version = s.before != nil, ""
+		uid = ""
 	}
 	if s.before != nil {
-		version = s.before.GetResourceVersion()
+		uid, version = string(s.before.GetUID()), s.before.GetResourceVersion()
 	}
+	existed := uid == string(applied.GetUID())
 	switch {
-	case !existed && (s.asked || applied.GetGeneration() <= 1 && onlyManagers(applied, s.applier.names.Manager, Keeper)):
+	case s.created, !existed && (s.asked || applied.GetGeneration() <= 1 && onlyManagers(applied, s.applier.names.Manager, Keeper)):
 		return engine.Create
 	case existed && version == applied.GetResourceVersion():
 		return engine.Unchanged

@@ -29,7 +29,7 @@ func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
 		err = s.remove(ctx, s.before.GetUID(), s.before.GetDeletionTimestamp() != nil)
 	}
 	if err != nil {
-		result.Err = &ObjectError{ID: s.id, Err: &refusal{err}}
+		result.Err = &ObjectError{ID: s.id, Err: err}
 		return result
 	}
 	return s.gone(result)
@@ -37,15 +37,49 @@ func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
 
 // worded is a server's error as a person reads it, with the way out if there is one.
 func (s *scribe) worded(err error) error {
+	if mistyped(err) {
+		// Not the error itself, which would count as one that may pass.
+		return errors.New("refused as invalid: " + withoutValues(explain(err)))
+	}
+	told := &terse{err: err, secret: s.id.Group == "" && s.id.Kind == "Secret"}
 	switch {
 	case !unchangeable(err):
-		return &refusal{err}
+		return told
 	case s.precious():
 		return fmt.Errorf("%w; a %s is never deleted to be recreated, since all that it holds would go with it: "+
-			"declare it as it is, or delete it yourself", &refusal{err}, s.id.Kind)
+			"declare it as it is, or delete it yourself", told, s.id.Kind)
 	default:
-		return fmt.Errorf("%w; to delete and recreate it, set the annotation %s", &refusal{err}, recreate)
+		return fmt.Errorf("%w; to delete and recreate it, set the annotation %s", told, recreate)
 	}
+}
+
+// terse words a refusal in one line: some servers add the difference of the whole object. Of a secret, it
+// tells no values.
+type terse struct {
+	err    error
+	secret bool
+}
+
+func (t *terse) Unwrap() error { return t.err }
+
+func (t *terse) Error() string {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(t.err) || !errors.As(t.err, &status) ||
+		status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		return explain(t.err)
+	}
+	var parts []string
+	for _, c := range status.Status().Details.Causes {
+		message, _, _ := strings.Cut(c.Message, "\n")
+		if t.secret && slices.Contains([]metav1.CauseType{
+			metav1.CauseTypeFieldValueInvalid, metav1.CauseTypeFieldValueNotSupported, metav1.CauseTypeFieldValueDuplicate,
+			metav1.CauseTypeTypeInvalid,
+		}, c.Type) {
+			message = string(c.Type)
+		}
+		parts = append(parts, strings.TrimPrefix(c.Field+": ", ": ")+message)
+	}
+	return "refused as invalid: " + strings.Join(parts, "; ")
 }
 
 // passing is the result for an error that is a matter of time: a namespace is missing, or a kind is not
@@ -110,6 +144,20 @@ func invalidFields(err error) []string {
 
 // noDryRun tells that a webhook has side effects and was not called, so that nothing can be tried.
 func noDryRun(err error) bool {
-	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run") ||
-		apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.Contains(err.Error(), "does not support dry run")
+	if err == nil || !strings.Contains(err.Error(), "does not support dry run") {
+		return false
+	}
+	return apierrors.IsBadRequest(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+}
+
+// mistyped tells that an object does not fit the schema of its kind. Server-side apply calls that an
+// internal error.
+func mistyped(err error) bool {
+	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to create typed")
+}
+
+// withoutValues is the text of a mistyped error up to the first value that it quotes, which may be secret.
+func withoutValues(text string) string {
+	text, _, _ = strings.Cut(text, ", got &value.")
+	return text
 }

@@ -10,19 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// applyLeaving is a server-side apply that leaves fields to others. An object that is not there yet is
-// created with all its fields, and those are handed to the keeper afterwards.
+// applyLeaving is a server-side apply that leaves fields to others.
 func (s *scribe) applyLeaving(ctx context.Context) (*unstructured.Unstructured, error) {
 	if s.before == nil {
-		created, err := s.apply(ctx, s.Object, nil)
-		if err != nil || s.Ignored == nil {
-			return created, err
-		}
-		left, err := s.left(created)
-		if err != nil {
-			return nil, err
-		}
-		return s.rehome(ctx, created, left)
+		return s.applyNew(ctx)
 	}
 	left, err := s.left(s.before)
 	if err != nil {
@@ -38,6 +29,33 @@ func (s *scribe) applyLeaving(ctx context.Context) (*unstructured.Unstructured, 
 		desired.SetResourceVersion(live.GetResourceVersion())
 	}
 	return s.apply(ctx, desired, nil)
+}
+
+// applyNew applies an object that nobody knows to be there: with all its fields, those that are left to
+// others being handed to the keeper afterwards.
+func (s *scribe) applyNew(ctx context.Context) (*unstructured.Unstructured, error) {
+	applied, err := s.apply(ctx, s.Object, nil)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.homes(nil).ownersOf(applied)
+	if err != nil {
+		return nil, err
+	}
+	if !o.former.Empty() {
+		// It was there, and the watch was late to say so: it is taken over after all.
+		s.before, s.asked = applied, true
+		return s.applyLeaving(ctx)
+	}
+	if s.Ignored == nil {
+		return applied, nil
+	}
+	s.created = true
+	left, err := s.left(applied)
+	if err != nil {
+		return nil, err
+	}
+	return s.rehome(ctx, applied, left)
 }
 
 // apply is the server-side apply itself; dryRun is metav1.DryRunAll or nothing.

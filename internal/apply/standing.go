@@ -48,53 +48,68 @@ func (a *Applier) Standing(ctx context.Context, o Order, compare Compare) Standi
 	}
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
+	for i := range attempts {
+		standing, err := s.ask(ctx, compare)
+		if !apierrors.IsConflict(err) || i == attempts-1 {
+			return standing
+		}
+	}
+	return Standing{}
+}
+
+// ask reads the object and tries the write on that version. A conflict is that of another version.
+func (s *scribe) ask(ctx context.Context, compare Compare) (Standing, error) {
+	objects := s.applier.cluster.Objects
 	if err := s.read(ctx); err != nil {
-		return Standing{Err: &ObjectError{ID: s.id, Err: err}}
+		return Standing{Err: &ObjectError{ID: s.id, Err: err}}, err
 	}
 	if s.before == nil {
-		a.cluster.Objects.Forget(s.id)
+		objects.Forget(s.id)
 		s.judge(verdict{missing: true})
-		return Standing{Missing: true}
+		return Standing{Missing: true}, nil
 	}
-	standing, held := s.standing(ctx, compare)
+	standing, g := s.standing(ctx, compare)
 	if standing.Err == nil && standing.Wait == nil {
-		a.cluster.Objects.Put(s.before)
-		rec := a.cluster.Objects.Reduce(s.before)
+		objects.Put(s.before)
+		rec := objects.Reduce(s.before)
 		s.judge(verdict{
-			uid: string(rec.UID), inSync: standing.InSync, held: held,
+			uid: string(rec.UID), inSync: standing.InSync, held: g.held, settled: standing.InSync && g.settled,
 			owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
 			fields: standing.Fields, refused: standing.Refused,
 		})
 	}
-	return standing
+	return standing, standing.Err
 }
 
-// judge remembers a standing, as of the version that it was found in, and of what was known before, what
-// a write of ours had made.
+// judge remembers a standing, as of the version that it was found in, and of what was known before, which
+// object a write of ours had made.
 func (s *scribe) judge(v verdict) {
 	v.digest = s.digest
 	if s.known.digest == s.digest {
 		v.made = s.known.made
 		// What is in sync again, say after a change of its status, needs no other write.
-		v.written = v.inSync && v.made != "" && v.made == v.uid
+		v.settled = v.settled || v.inSync && v.made != "" && v.made == v.uid
+	}
+	if v.settled {
+		v.made = v.uid
 	}
 	s.applier.note(s.id, v)
 }
 
-// standing tries the write. The second result tells whether our manager holds every declared field.
-func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, bool) {
+// standing tries the write.
+func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, grip) {
 	left, err := s.left(s.before)
 	if err != nil {
-		return Standing{Refused: &ObjectError{ID: s.id, Err: err}}, false
+		return Standing{Refused: &ObjectError{ID: s.id, Err: err}}, grip{}
 	}
 	desired := keeping(s.Object, left)
 	predicted, err := s.predict(ctx, desired)
 	switch {
-	case noDryRun(err):
+	case err != nil && noDryRun(err):
 		fields := texts(differing(desired.Object, s.before.Object, nil))
-		return Standing{InSync: len(fields) == 0, Fields: fields}, false
+		return Standing{InSync: len(fields) == 0, Fields: fields}, grip{}
 	case err != nil:
-		return s.unpredicted(err), false
+		return s.unpredicted(err), grip{}
 	}
 	if compare == nil {
 		compare = different
@@ -103,7 +118,7 @@ func (s *scribe) standing(ctx context.Context, compare Compare) (Standing, bool)
 	if s.Migrate && s.Mode == ServerSide {
 		fields = append(fields, texts(dropped(s.before, desired))...)
 	}
-	return Standing{InSync: len(fields) == 0, Fields: fields}, s.holds(predicted, left)
+	return Standing{InSync: len(fields) == 0, Fields: fields}, s.grip(predicted, left)
 }
 
 // predict returns what the server would make of the object.
@@ -112,6 +127,8 @@ func (s *scribe) predict(ctx context.Context, desired *unstructured.Unstructured
 	if s.Mode == ClientSide {
 		return s.merge(ctx, dryRun)
 	}
+	desired = desired.DeepCopy()
+	desired.SetResourceVersion(s.before.GetResourceVersion())
 	return s.apply(ctx, desired, dryRun)
 }
 
@@ -123,7 +140,7 @@ func (s *scribe) unpredicted(err error) Standing {
 	switch {
 	case apierrors.IsNotFound(err) || kindEnds(err):
 		return Standing{Err: &ObjectError{ID: s.id, Err: &unserved{err}}}
-	case Transient(err):
+	case Transient(err) && !mistyped(err):
 		return Standing{Err: &ObjectError{ID: s.id, Err: &refusal{err}}}
 	case unchangeable(err) && s.Force && !s.precious():
 		// The write deletes it and creates it anew.
@@ -133,22 +150,36 @@ func (s *scribe) unpredicted(err error) Standing {
 	}
 }
 
-// holds tells whether our manager owns every field that it would own after the write.
-func (s *scribe) holds(predicted *unstructured.Unstructured, left []place) bool {
+// grip is what an object that is in sync has of us.
+type grip struct {
+	// held is set when our manager owns every field that it would own after the write.
+	held bool
+	// settled is set when the write would move no ownership either.
+	settled bool
+}
+
+func (s *scribe) grip(predicted *unstructured.Unstructured, left []place) grip {
+	ours := s.applier.names.Manager
+	sole := onlyManagers(s.before, ours, Keeper)
 	if s.Mode == ClientSide {
-		return onlyManagers(s.before, s.applier.names.Manager, Keeper)
+		return grip{held: sole, settled: predicted == s.before}
 	}
-	h := homes{ours: s.applier.names.Manager, former: []string{s.applier.names.Manager}}
+	h := homes{ours: ours, former: []string{ours}}
 	then, err := h.ownersOf(predicted)
 	if err != nil {
-		return false
+		return grip{}
 	}
 	now, err := h.ownersOf(s.before)
 	if err != nil {
-		return false
+		return grip{}
 	}
 	wanted := then.ours.Difference(under(then.ours, leftOut(left)))
-	return wanted.Difference(now.ours.Union(now.former)).Empty()
+	g := grip{held: wanted.Difference(now.ours.Union(now.former)).Empty(), settled: sole}
+	if s.Mode == ServerSide {
+		_, moves, err := s.homes(left).rehome(s.before)
+		g.settled = err == nil && !moves && wanted.Difference(now.ours).Empty()
+	}
+	return g
 }
 
 // different compares everything but what the server keeps about an object, its status and the annotation

@@ -13,10 +13,10 @@ type verdict struct {
 	inSync bool
 	// missing is set when there was no object.
 	missing bool
-	// made is the UID of the object that a write of ours made so, empty when there was no such write.
+	// made is the UID of the object that is, or was, as a write of ours makes it; empty for none.
 	made string
-	// written is set when a write of ours made it so.
-	written bool
+	// settled is set when a write would find nothing to do.
+	settled bool
 	// held is set when our manager owns every declared field: whoever changes one of them takes it out of
 	// owned or updated. Otherwise any other version of the object may stand otherwise.
 	held           bool
@@ -59,7 +59,7 @@ func (s *scribe) stands() bool {
 }
 
 // settled tells whether a write would find nothing to do.
-func (s *scribe) settled() bool { return s.stands() && s.known.inSync && s.known.written }
+func (s *scribe) settled() bool { return s.stands() && s.known.settled }
 
 // madeBefore tells whether a write of ours has made the object as it is declared, before whatever happened.
 func (s *scribe) madeBefore() bool { return s.known.digest == s.digest && s.known.made != "" }
@@ -82,7 +82,7 @@ func (s *scribe) drift() *Drift {
 		desired = keeping(desired, left)
 	}
 	fields := differing(desired.Object, s.before.Object, nil)
-	if len(fields) == 0 && !s.known.held {
+	if len(fields) == 0 && (!s.known.held || s.Ignored != nil) {
 		return nil // some other version, which is as declared
 	}
 	return &Drift{ID: s.id, Manager: culprit(s.before, s.applier.names.Manager, fields), Fields: texts(fields)}

@@ -40,6 +40,8 @@ type setState struct {
 	yields   map[string]int
 	failures int
 	told     string
+	// moving names an Application that is on its way.
+	moving string
 }
 
 func newApplicationSets(e *Engine) *applicationSets {
@@ -130,15 +132,14 @@ func (s *applicationSets) fetched(k feeds.Key) {
 	}
 }
 
-// applicationChanged wakes the set that an Application belongs to.
+// applicationChanged wakes the sets that an Application belongs to, and whoever waits for them.
 func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, ref := range obj.OwnerReferences {
-		if ref.Kind == applicationSetKind.Kind {
-			s.mark(types.NamespacedName{Namespace: obj.Namespace, Name: ref.Name})
-		}
+	for _, set := range setsOf(obj) {
+		s.mark(set)
 	}
+	s.mu.Unlock()
+	s.e.wakeParents(obj)
 }
 
 func (s *applicationSets) applicationGone(obj *v1alpha1.Application) {

@@ -26,6 +26,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -77,8 +78,9 @@ func New(cfg Config) *Engine {
 	if cfg.Namespace == "" {
 		cfg.Namespace = DefaultNamespace
 	}
-	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), judge: newJudge()}
-	e.settings, e.apps, e.projects = newSettingsKeeper(cfg.Namespace), newRegistry(), newProjects()
+	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(cfg.Namespace)}
+	e.judge = newJudge(func() settings.Tracking { return e.settings.now().Tracking })
+	e.apps, e.projects = newRegistry(), newProjects()
 	e.sets = newApplicationSets(e)
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -238,7 +239,8 @@ func follow(ctx context.Context, w runner.Work, c *comparison) {
 // lookForExtras finds what is held, is there, is ours, and is no longer declared.
 func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *comparison) error {
 	tracking := d.tracking(a)
-	for _, e := range w.Held {
+	held := engine.Union(w.Held, w.Cluster.Objects.OwnedBy(types.NamespacedName{Name: tracking.AppName}))
+	for _, e := range held {
 		if c.find(e.ID) != nil || slices.ContainsFunc(c.hooks, func(h *unstructured.Unstructured) bool { return w.Applier.Entry(h).ID == e.ID }) {
 			continue
 		}
@@ -251,7 +253,8 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if err != nil {
 			return err
 		}
-		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" {
+		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" ||
+			operation.HookOf(live).Is {
 			continue
 		}
 		if permitted(a.project, a.cluster, w, e) != nil {

@@ -6,7 +6,10 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/argo/differences"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health/argocd"
 )
@@ -15,12 +18,25 @@ import (
 type judge struct {
 	ctx    context.Context
 	checks atomic.Pointer[argocd.Checks]
+	// tracking is how objects are marked.
+	tracking func() settings.Tracking
 }
 
-func newJudge() *judge {
-	j := &judge{}
+func newJudge(tracking func() settings.Tracking) *judge {
+	j := &judge{tracking: tracking}
 	j.checks.Store(argocd.New(argocd.Settings{}))
 	return j
+}
+
+// Owner is the Application that an object is marked as that of, by the settings of now. A copy of somebody's object is
+// nobody's.
+func (j *judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
+	t := j.tracking()
+	name, self := differences.Tracking{Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID}.Owner(u)
+	if !self {
+		return types.NamespacedName{}
+	}
+	return types.NamespacedName{Name: name}
 }
 
 // Assess judges an object. What its controller has not looked at since it was changed is Progressing, whatever its

@@ -41,6 +41,9 @@ func (e *Engine) healthOf(rec cluster.Record) shown {
 	if rec.ID.Cluster == "" && rec.ID.GroupKind() == applicationKind && !rec.Deleting {
 		return e.childHealth(UnitID(rec.ID.Namespace, rec.ID.Name), rec)
 	}
+	if rec.ID.Cluster == "" && rec.ID.GroupKind() == applicationSetKind && !rec.Deleting {
+		return e.setHealth(rec)
+	}
 	return shown{rec.Health.Status, rec.Health.Message}
 }
 
@@ -62,6 +65,8 @@ func (e *Engine) childHealth(id engine.UnitID, rec cluster.Record) shown {
 		return shown{degraded, messages(a.invalid)}
 	case fact.Revision == "" && !fact.Pending:
 		return shown{progressing, fact.Message}
+	case v.broken != nil:
+		return shown{progressing, v.broken.Message}
 	case v.generation != generationOf(a.obj) || v.content != fact.Digest:
 		return shown{progressing, "it has not been compared with what it declares now"}
 	case v.operation != nil && v.operation.Phase == v1alpha1.OperationRunning:

@@ -8,19 +8,16 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
-	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
-	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
@@ -106,25 +103,18 @@ func (a *app) recordOf(id engine.ObjectID) (cluster.Record, bool) {
 	return a.view.at.Objects.Get(id)
 }
 
-// announce has the status say that an operation runs, before objects are made that it does not name: what a killed
-// process made is found by it.
-func (d *driver) announce(ctx context.Context, a *app, w runner.Work, op *running) error {
+// announce has the status say that an operation runs before hooks do: what a killed process ran is not run again. Other
+// objects are known by their tracking; the status names them when the operation ends, or after a moment.
+func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 	if op.written {
 		return nil
 	}
+	op.written = true
 	if err := d.keepHooks(ctx, a, a.job.compared); err != nil {
 		return err
 	}
-	obj := a.now()
-	known := map[engine.ObjectID]bool{}
-	for _, r := range obj.Status.Resources {
-		known[engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: w.Cluster.Name}] = true
-	}
-	op.written = true
-	for _, t := range op.sync.Tasks {
-		if !known[t.ID] {
-			return d.Engine.write(ctx, a, nil)
-		}
+	if slices.ContainsFunc(op.sync.Tasks, func(t *operation.Task) bool { return t.Hook }) {
+		return d.Engine.write(ctx, a, nil)
 	}
 	return nil
 }
@@ -159,7 +149,7 @@ func (d *driver) peerBehind(a *app) string {
 			return
 		}
 		peer.mu.Lock()
-		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.Contains(keys, k) })
+		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.ContainsFunc(keys, k.Same) })
 		skip := !shares || peer.obj.DeletionTimestamp != nil || peer.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true" || len(peer.invalid) > 0
 		seen := peer.rendered
 		peer.mu.Unlock()
@@ -171,61 +161,6 @@ func (d *driver) peerBehind(a *app) string {
 		}
 	})
 	return behind
-}
-
-// charted takes settings that an Application declares, before they are applied: an installation that installs itself
-// honours them from the first moment.
-func (d *driver) charted(a *app, result *manifests.Result) {
-	obj := a.now()
-	var found settings.Objects
-	for _, u := range result.Objects {
-		namespace := orDefault(u.GetNamespace(), obj.Spec.Destination.Namespace)
-		if namespace != d.cfg.Namespace || u.GroupVersionKind().Group != "" {
-			continue
-		}
-		switch u.GetKind() {
-		case "ConfigMap":
-			found.ConfigMaps = append(found.ConfigMaps, settingsMap(u))
-		case "Secret":
-			if s, ok := settingsSecret(u); ok {
-				found.Secrets = append(found.Secrets, s)
-			}
-		}
-	}
-	found.ConfigMaps = slices.DeleteFunc(found.ConfigMaps, func(m corev1.ConfigMap) bool { return !settingsName(m.Name) })
-	if len(found.ConfigMaps) > 0 && d.settings.chart(found) {
-		d.settingsChanged()
-	}
-}
-
-// settingsName tells whether a ConfigMap holds settings.
-func settingsName(name string) bool {
-	return slices.Contains([]string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}, name)
-}
-
-func settingsMap(u *unstructured.Unstructured) corev1.ConfigMap {
-	var m corev1.ConfigMap
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &m); err != nil {
-		return corev1.ConfigMap{}
-	}
-	return m
-}
-
-func settingsSecret(u *unstructured.Unstructured) (corev1.Secret, bool) {
-	var s corev1.Secret
-	if u.GetLabels()[secretType] == "" {
-		return s, false
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
-		return s, false
-	}
-	if s.Data == nil {
-		s.Data = map[string][]byte{}
-	}
-	for key, value := range s.StringData {
-		s.Data[key] = []byte(value)
-	}
-	return s, true
 }
 
 // decryption are the keys for what SOPS encrypted, where the Application asks for that.

@@ -160,6 +160,9 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 		return
 	}
 	e.feeds.Want(id.String(), nil)
+	if e.settings.chart(id, settings.Objects{}) {
+		e.settingsChanged()
+	}
 	e.runner.Remove(id)
 	e.sets.applicationGone(a.now())
 	if e.cfg.Measure != nil {

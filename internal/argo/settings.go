@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health/argocd"
 )
 
@@ -27,16 +29,16 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithResource("secrets")
 )
 
-// settingsKeeper keeps the settings of the installation, from its ConfigMaps and Secrets. What the values of a chart say
-// holds until the chart has put it there. It is safe for concurrent use.
+// settingsKeeper keeps the settings of the installation, from its ConfigMaps and Secrets. What an Application declares
+// of it holds until that is there. It is safe for concurrent use.
 type settingsKeeper struct {
 	namespace string
 
 	mu      sync.RWMutex
 	maps    map[string]corev1.ConfigMap
 	secrets map[string]corev1.Secret
-	// charted is what the values of the chart say, by the Application that installs it.
-	charted settings.Objects
+	// charted is what Applications declare of it, by the Application.
+	charted map[engine.UnitID]settings.Objects
 	current settings.Settings
 	problem error
 	// listed is set once what there was at the start is known.
@@ -46,7 +48,7 @@ type settingsKeeper struct {
 
 func newSettingsKeeper(namespace string) *settingsKeeper {
 	return &settingsKeeper{
-		namespace: namespace, maps: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, current: settings.Defaults(),
+		namespace: namespace, charted: map[engine.UnitID]settings.Objects{}, maps: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, current: settings.Defaults(),
 	}
 }
 
@@ -141,29 +143,42 @@ func (k *settingsKeeper) putSecret(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// chart takes what the values of the chart say, and tells whether that is news.
-func (k *settingsKeeper) chart(objects settings.Objects) bool {
+// chart takes what an Application declares, and tells whether that is news.
+func (k *settingsKeeper) chart(id engine.UnitID, objects settings.Objects) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := k.charted
-	k.charted = objects
+	before := k.charted[id]
+	if len(objects.ConfigMaps)+len(objects.Secrets) == 0 {
+		delete(k.charted, id)
+	} else {
+		k.charted[id] = objects
+	}
 	return !reflect.DeepEqual(before, objects)
 }
+
+// inflating are the options of builds where no argocd-cm says any: upstream has charts of kustomizations switched on by
+// the very ConfigMap that such a chart installs, and here no program is run for them.
+const inflating = "--enable-helm"
 
 // read reads the settings anew and returns them, with what is wrong and the data of argocd-cm.
 func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	objects := settings.Objects{Unserved: k.charted.Unserved}
+	var objects settings.Objects
 	maps_, secrets_ := maps.Clone(k.maps), maps.Clone(k.secrets)
-	for _, m := range k.charted.ConfigMaps {
-		if _, there := maps_[m.Name]; !there {
-			maps_[m.Name] = m
+	byName := func(a, b engine.UnitID) int { return strings.Compare(a.String(), b.String()) }
+	for _, id := range slices.SortedFunc(maps.Keys(k.charted), byName) {
+		charted := k.charted[id]
+		objects.Unserved = append(objects.Unserved, charted.Unserved...)
+		for _, m := range charted.ConfigMaps {
+			if _, there := maps_[m.Name]; !there {
+				maps_[m.Name] = m
+			}
 		}
-	}
-	for _, s := range k.charted.Secrets {
-		if _, there := secrets_[s.Name]; !there {
-			secrets_[s.Name] = s
+		for _, s := range charted.Secrets {
+			if _, there := secrets_[s.Name]; !there {
+				secrets_[s.Name] = s
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(maps_)) {
@@ -174,6 +189,9 @@ func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
 	}
 	var err error
 	k.current, err = settings.Read(objects)
+	if _, there := maps_[settings.ConfigName]; !there {
+		k.current.Kustomize.BuildOptions = inflating
+	}
 	return k.current, maps_[settings.ConfigName].Data, err
 }
 
@@ -187,7 +205,7 @@ func (e *Engine) settingsChanged() {
 	checks, err := argocd.ParseSettings(config)
 	if err != nil {
 		e.observe("settings", err.Error())
-	} else if !sameHealth(before, now) {
+	} else if !sameHealth(before, now) || before.Tracking != now.Tracking {
 		e.judge.checks.Store(argocd.New(checks))
 		e.runner.Renew(owner)
 	}

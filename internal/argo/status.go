@@ -53,8 +53,10 @@ func (d dialect) Report(ctx context.Context, r runner.Report) error {
 
 // write writes the status of an Application, with what a report says of it if there is one.
 func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
+	fact, _ := (sources{e}).Source(a.source())
 	a.mu.Lock()
 	obj := a.obj
+	a.refuse(fact)
 	patch, err := e.patchOf(a, r)
 	a.mu.Unlock()
 	if err != nil || patch == nil {
@@ -71,6 +73,23 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	e.events.changed(obj, u)
 	e.putApplication(u)
 	return nil
+}
+
+// refuse ends an operation that nothing can come of: it names a revision or a source of its own, which cannot be had. It would
+// stand in the way of every other one. The caller holds the lock.
+func (a *app) refuse(fact engine.SourceFact) {
+	op := a.obj.Operation
+	if op == nil || op.Sync == nil || a.view.handled == encoded(op) || fact.Pending || fact.Revision != "" || fact.Message == "" {
+		return
+	}
+	if sync := op.Sync; sync.Revision == "" && len(sync.Revisions) == 0 && sync.Source == nil && len(sync.Sources) == 0 {
+		return
+	}
+	now := since(time.Now())
+	a.view.operation = &v1alpha1.OperationState{
+		Operation: *op.DeepCopy(), Phase: v1alpha1.OperationError, Message: fact.Message, StartedAt: *now, FinishedAt: now,
+	}
+	a.view.handled, a.view.retry, a.view.waits = encoded(op), nil, nil
 }
 
 // patchOf is a merge patch that has the Application say what is known; nil when it says that. The caller holds the lock.
@@ -175,7 +194,12 @@ func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
 		status.ResourceHealthSource = ""
 	}
 	if v.operation != nil {
+		terminating := a.terminating()
 		status.OperationState = v.operation.DeepCopy()
+		if terminating {
+			// It has not been seen yet that somebody asks for its end; the request must not be written over.
+			status.OperationState.Phase = v1alpha1.OperationTerminating
+		}
 		status.OperationState.Message = withWaits(status.OperationState, v.waits)
 	}
 	if v.history != nil {
@@ -195,6 +219,12 @@ func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
 		status.Sync.ComparedTo.Destination = a.obj.Spec.Destination
 	}
 	return status
+}
+
+// terminating tells whether somebody asks for the end of the operation that runs. The caller holds the lock.
+func (a *app) terminating() bool {
+	now, asked := a.view.operation, a.obj.Status.OperationState
+	return now.Phase == v1alpha1.OperationRunning && asked != nil && asked.Phase == v1alpha1.OperationTerminating && asked.StartedAt.Equal(&now.StartedAt)
 }
 
 // resourcesOf are the objects, with their health where that is kept. The caller holds the lock.

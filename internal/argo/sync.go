@@ -178,17 +178,24 @@ func unpruned(e *extra, prune bool) string {
 
 // refuseEarly has an operation fail before it does anything.
 func (d *driver) refuseEarly(a *app, c *comparison, r *running) {
-	if r.options.FailOnShared {
-		for _, condition := range c.conditions {
-			if condition.Type == v1alpha1.ApplicationConditionSharedResourceWarning {
-				r.sync.Refuse("Shared resource found: " + condition.Message)
-			}
-		}
+	if shared := c.shared(); r.options.FailOnShared && len(shared) > 0 {
+		r.sync.Refuse("Shared resource found: " + strings.Join(shared, "; "))
 	}
 	windows, err := policy.Windows(a.project, a.now(), a.cluster, time.Now())
 	if err != nil || !windows.CanGoOn(!r.request.InitiatedBy.Automated, r.state.StartedAt.Time) {
 		r.sync.Refuse(orDefault(windows.Why, "Sync operation blocked by sync window"))
 	}
+}
+
+// shared are what is said of objects that another Application has.
+func (c *comparison) shared() []string {
+	var texts []string
+	for _, condition := range c.conditions {
+		if condition.Type == v1alpha1.ApplicationConditionSharedResourceWarning {
+			texts = append(texts, condition.Message)
+		}
+	}
+	return texts
 }
 
 // selected tells which objects a request names; nil is all.
@@ -247,7 +254,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 		case w.Superseded(), ctx.Err() != nil:
 			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id.String(), Reason: "a newer revision is about to be looked at"}}})
 		case len(step.Delete)+len(step.Apply) > 0:
-			if err := d.announce(ctx, a, w, op); err != nil {
+			if err := d.announce(ctx, a, op); err != nil {
 				return failed(err)
 			}
 			d.execute(ctx, a, w, step)

@@ -1,7 +1,7 @@
 package argo
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -279,7 +279,7 @@ func (r *running) entries(c *comparison) []engine.Entry {
 	for _, e := range entries {
 		known[e.ID] = true
 	}
-	for _, t := range r.sync.Tasks {
+	for _, t := range slices.Concat(r.sync.Tasks, r.sync.Lingering()) {
 		if (t.State == operation.Running || t.State == operation.Done || t.State == operation.Deleting) && !known[t.ID] && t.ID.Kind != "Namespace" {
 			known[t.ID] = true
 			entries = append(entries, engine.Entry{ID: t.ID, Version: t.Version})
@@ -326,9 +326,9 @@ func (r *running) dryRun(c *comparison) operation.Step {
 		case o != nil && o.standing.Refused != nil:
 			t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, o.standing.Refused.Error()
 		case o != nil && o.standing.Missing:
-			t.Message = fmt.Sprintf("%s/%s created (dry run)", t.ID.Kind, t.ID.Name)
+			t.Message = called(t.ID) + " created (dry run)"
 		case o != nil && o.standing.InSync:
-			t.Message = fmt.Sprintf("%s/%s unchanged (dry run)", t.ID.Kind, t.ID.Name)
+			t.Message = called(t.ID) + " unchanged (dry run)"
 		}
 	}
 	return operation.Step{Ended: true, Message: "successfully synced (dry run)"}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -133,8 +134,18 @@ func (e *Engine) wrote(u *unstructured.Unstructured) {
 	}
 }
 
+// called is how kubectl calls an object when it says what was done with it.
+func called(id engine.ObjectID) string {
+	name := strings.ToLower(id.Kind)
+	if id.Group != "" {
+		name += "." + id.Group
+	}
+	return name + "/" + id.Name
+}
+
+// said is what was done with an object.
 func said(w apply.Written) string {
-	name := w.Entry.ID.Kind + "/" + w.Entry.ID.Name
+	name := called(w.Entry.ID)
 	switch w.Action {
 	case engine.Create:
 		name += " created"

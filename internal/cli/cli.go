@@ -87,8 +87,8 @@ func NewCommand(streams IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headgate",
 		Short: "Turn Git repositories into running clusters",
-		Long: `Headgate takes a Git repository of Flux Kustomizations from HEAD to healthy, gate by gate,
-on a cluster that it brings itself or on any other.
+		Long: `Headgate takes a Git repository of Flux Kustomizations or Argo CD Applications from HEAD to healthy,
+gate by gate, on a cluster that it brings itself or on any other.
 
   headgate up PATH      boot a repository on a control plane inside this process
   headgate get          what there is, and whether it is ready
@@ -102,8 +102,8 @@ on a cluster that it brings itself or on any other.
 	g := &globals{io: streams}
 	g.bind(root)
 	for _, add := range []func(*globals) *cobra.Command{
-		newUp, newGet, newSync, newSuspend, newResume, newTree, newWhy, newEvents, newLogs, newDiff, newRender, newHealth,
-		newGraph, newSecret, newCluster, newInstall, newUninstall, newBootstrap, newMigrate, newCheck, newController, newVersion, newDocs,
+		newUp, newGet, newSync, newSuspend, newResume, newHistory, newRollback, newTerminate, newTree, newWhy, newEvents, newLogs,
+		newDiff, newRender, newHealth, newGraph, newSecret, newCluster, newInstall, newUninstall, newBootstrap, newMigrate, newCheck, newController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))
 	}

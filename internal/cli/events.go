@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	toolswatch "k8s.io/client-go/tools/watch"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
@@ -92,7 +93,8 @@ func (o eventsOptions) wants(e *corev1.Event) bool {
 	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {
 		return false
 	}
-	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || strings.HasPrefix(e.InvolvedObject.APIVersion, operatorGroup+"/") || e.InvolvedObject.Name == flux.RewritesName
+	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || strings.HasPrefix(e.InvolvedObject.APIVersion, operatorGroup+"/") ||
+		strings.HasPrefix(e.InvolvedObject.APIVersion, argo.Group+"/") || e.InvolvedObject.Name == flux.RewritesName
 }
 
 func printEvent(w io.Writer, format string, e *corev1.Event) {

@@ -82,13 +82,17 @@ func unitStates(ctx context.Context, client dynamic.Interface) ([]runner.State, 
 func stateOf(u *unstructured.Unstructured) runner.State {
 	s := runner.State{
 		Unit: idOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "it has not been looked at yet",
-		Suspended: flux.Suspended(u), Revision: text(u, "status", "lastAppliedRevision"),
+		Suspended: suspended(u), Revision: text(u, "status", "lastAppliedRevision"),
 	}
 	for _, id := range inventory(u) {
 		s.Objects++
 		if isUnit(id) {
 			s.Children = append(s.Children, engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name})
 		}
+	}
+	if isApplication(u) {
+		appState(u, &s)
+		return s
 	}
 	if status, reason, message := condition(u, "Ready"); status != "" {
 		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
@@ -100,6 +104,20 @@ func stateOf(u *unstructured.Unstructured) runner.State {
 	}
 	s.Settled = s.Ready || s.Suspended
 	return s
+}
+
+// appState fills in where an Application stands.
+func appState(u *unstructured.Unstructured, s *runner.State) {
+	status, reason, message := appReadiness(u)
+	s.Reason, s.Message, s.Revision = reason, message, appRevision(u)
+	s.Phase, s.Ready = phaseOf(status, reason, true)
+	if reason == "Syncing" || reason == "Progressing" || reason == "Missing" || reason == "OutOfSync" || reason == "Unknown" {
+		s.Phase = engine.PhaseWaitingForHealth
+	}
+	if at, err := time.Parse(time.RFC3339, appSince(u)); err == nil {
+		s.Since = at
+	}
+	s.Settled = s.Ready || s.Suspended
 }
 
 // phaseOf is the phase that a Ready condition stands for.

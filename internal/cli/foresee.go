@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/flux"
@@ -18,7 +19,17 @@ func (s *system) foresee(ctx context.Context) error {
 	s.foreseen = make(chan []string, 1)
 	go func() {
 		var lines []string
-		if units, err := o.units(ctx); err == nil {
+		if p := (place{s.layout, s.objects}); p.argo() {
+			quiet := o
+			quiet.globals = &globals{io: IO{In: o.io.In, Out: io.Discard, Err: io.Discard}}
+			if r, err := quiet.repository(ctx, p); err == nil {
+				for _, f := range findings(r) {
+					if f.Never {
+						lines = append(lines, f.Text)
+					}
+				}
+			}
+		} else if units, err := o.units(ctx); err == nil {
 			for _, knot := range flux.Knots(units) {
 				lines = append(lines, strings.Join(knot.Steps, "; "))
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -28,11 +27,11 @@ func newGet(g *globals) *cobra.Command {
 		Long: `List sources and units, in these steps:
 
   1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, imgrepo, imgpol,
-     imgupd; images for the last three; or all) from the cluster
-  2. print them as a table with the columns of the flux command, or as -o says
+     imgupd; images for the last three; app, appset, project; or all) from the cluster
+  2. print them as a table with the columns of the flux command, those of Argo CD with its own, or as -o says
 
 The namespace is a column unless -n names one.`,
-		Example: "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get --not-ready",
+		Example: "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == allImages {
@@ -116,7 +115,7 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 func notReady(list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if ready, _, _ := readiness(u); ready != "True" && !flux.Suspended(u) && !isStatic(u) {
+		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) && !isStatic(u) {
 			out = append(out, u)
 		}
 	}
@@ -133,6 +132,13 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		fmt.Fprintln(w, strings.Join(columns, "\t"))
 	}
 	special := columnsOf(o.kind)
+	if special.whole {
+		row("NAMESPACE", append([]string{"NAME"}, special.titles...)...)
+		for _, u := range list {
+			row(u.GetNamespace(), append([]string{u.GetName()}, special.values(u)...)...)
+		}
+		return w.Flush()
+	}
 	row("NAMESPACE", append(append([]string{"NAME"}, special.titles...), "READY", "MESSAGE")...)
 	for _, u := range list {
 		name := u.GetName()
@@ -152,28 +158,36 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 type columns struct {
 	titles []string
 	values func(u *unstructured.Unstructured) []string
+	// whole columns stand for whether the object is ready, too.
+	whole bool
 }
 
 // columnsOf are the columns of a kind: those about images differ.
 func columnsOf(name string) columns {
 	kind, _ := findKind(name)
 	switch kind.kind {
+	case applicationServed.kind:
+		return columns{[]string{"SYNC STATUS", "HEALTH STATUS", "REVISION", "PROJECT", "MESSAGE"}, appColumns, true}
+	case applicationSetServed.kind:
+		return columns{[]string{"APPLICATIONS", "HEALTH STATUS", "UP TO DATE", "MESSAGE"}, setColumns, true}
+	case projectServed.kind:
+		return columns{[]string{"DESTINATIONS", "SOURCES", "WINDOWS", "DESCRIPTION"}, projectColumns, true}
 	case receiverServed.kind, alertServed.kind, alertProviderServed.kind:
-		return columns{[]string{"SUSPENDED"}, func(u *unstructured.Unstructured) []string { return []string{held(u)} }}
+		return columns{titles: []string{"SUSPENDED"}, values: func(u *unstructured.Unstructured) []string { return []string{held(u)} }}
 	case imageRepositoryServed.kind:
-		return columns{[]string{"LAST SCAN", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
+		return columns{titles: []string{"LAST SCAN", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "lastScanResult", "scanTime"), held(u)}
 		}}
 	case imagePolicyServed.kind:
-		return columns{[]string{"IMAGE", "TAG"}, func(u *unstructured.Unstructured) []string {
+		return columns{titles: []string{"IMAGE", "TAG"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "latestRef", "name"), text(u, "status", "latestRef", "tag")}
 		}}
 	case imageAutomationServed.kind:
-		return columns{[]string{"LAST RUN", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
+		return columns{titles: []string{"LAST RUN", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "lastAutomationRunTime"), held(u)}
 		}}
 	default:
-		return columns{[]string{"REVISION", "SUSPENDED"}, func(u *unstructured.Unstructured) []string {
+		return columns{titles: []string{"REVISION", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{progress.Short(revision(u)), held(u)}
 		}}
 	}
@@ -186,7 +200,7 @@ func isStatic(u *unstructured.Unstructured) bool {
 }
 
 func held(u *unstructured.Unstructured) string {
-	if flux.Suspended(u) {
+	if suspended(u) {
 		return "True"
 	}
 	return "False"

@@ -28,6 +28,8 @@ func newGraph(g *globals) *cobra.Command {
      which the units can go, as DOT or as Mermaid
   3. name every cycle
 
+Of a repository of Argo CD, it is the tree of Applications, by their waves.
+
 With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, objects
 that several units declare, and waits that can never end, by dependencies, by health checks, by kinds whose
 definitions come later, or by all of them together. Values that are encrypted count as they are, and what is
@@ -39,6 +41,15 @@ when there is a cycle, or something that --check finds.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.cluster.Marks = true
+			if len(args) > 0 {
+				o.dir = args[0]
+				switch p, argo, err := o.locateArgo(); {
+				case err != nil:
+					return err
+				case argo:
+					return o.graphArgo(cmd.Context(), p, format, check)
+				}
+			}
 			if check {
 				return checkGraph(cmd.Context(), o, args)
 			}
@@ -115,7 +126,7 @@ func readDeclarations(ctx context.Context, o offlineOptions, args []string) ([]f
 		return nil, err
 	}
 	for _, u := range list {
-		d, err := flux.Declared(u)
+		d, err := declaredBy(u)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -49,6 +50,11 @@ func imageResource(name string) schema.GroupVersionResource {
 // notificationResource is a resource of the API of notifications.
 func notificationResource(version, name string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "notification.toolkit.fluxcd.io", Version: version, Resource: name}
+}
+
+// argoResource is a resource of the API of Argo CD.
+func argoResource(name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: argo.Group, Version: "v1alpha1", Resource: name}
 }
 
 // The kinds, by the names that the flux command has for them.
@@ -110,13 +116,23 @@ var (
 		kind: "Provider", aliases: []string{"alert-provider", "alert-providers", "provider", "providers"},
 		resource: notificationResource("v1beta3", "providers"), static: true,
 	}
+	applicationServed = served{
+		kind: "Application", aliases: []string{"app", "apps", "application", "applications"}, unit: true, resource: argoResource("applications"),
+	}
+	applicationSetServed = served{
+		kind: "ApplicationSet", aliases: []string{"appset", "appsets", "applicationset", "applicationsets"}, resource: argoResource("applicationsets"),
+	}
+	projectServed = served{
+		kind: "AppProject", aliases: []string{"project", "projects", "appproj", "appprojs", "appproject", "appprojects"},
+		resource: argoResource("appprojects"), static: true,
+	}
 )
 
 func servedKinds() []served {
 	return []served{
 		gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed,
 		setServed, providerServed, instanceServed, imageRepositoryServed, imagePolicyServed, imageAutomationServed,
-		receiverServed, alertServed, alertProviderServed,
+		receiverServed, alertServed, alertProviderServed, applicationServed, applicationSetServed, projectServed,
 	}
 }
 
@@ -129,7 +145,9 @@ func imageKinds() []served {
 }
 
 // unitKinds are the kinds that declare units.
-func unitKinds() []served { return []served{kustomizationServed, releaseServed, setServed} }
+func unitKinds() []served {
+	return []served{kustomizationServed, releaseServed, setServed, applicationServed}
+}
 
 func findKind(name string) (served, error) {
 	for _, s := range servedKinds() {
@@ -137,7 +155,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert or provider", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert, provider, app, appset or project", name), "headgate get all")
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is
@@ -195,7 +213,8 @@ func idOf(u *unstructured.Unstructured) engine.UnitID {
 	return engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization.
+// parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization. Where no namespace is named,
+// that of Flux is taken, and for the kinds of Argo CD that of Argo CD.
 func parseReference(text, namespace string) (reference, error) {
 	parts := strings.Split(text, "/")
 	r := reference{served: kustomizationServed, namespace: namespace}
@@ -212,6 +231,9 @@ func parseReference(text, namespace string) (reference, error) {
 	}
 	var err error
 	r.served, err = findKind(parts[0])
+	if len(parts) == 2 && r.resource.Group == argo.Group && namespace == defaultNamespace {
+		r.namespace = argo.DefaultNamespace
+	}
 	return r, err
 }
 
@@ -243,6 +265,12 @@ func condition(u *unstructured.Unstructured, kind string) (status, reason, messa
 
 // readiness is the Ready condition, or what stands in for it as the flux command words it.
 func readiness(u *unstructured.Unstructured) (status, reason, message string) {
+	switch {
+	case isApplication(u):
+		return appReadiness(u)
+	case u.GetKind() == applicationSetServed.kind:
+		return setReadiness(u)
+	}
 	status, reason, message = condition(u, "Ready")
 	switch {
 	case status != "":
@@ -271,6 +299,8 @@ func revision(u *unstructured.Unstructured) string {
 		return text(u, "status", "latestRef", "tag")
 	case imageAutomationServed.kind:
 		return text(u, "status", "observedSourceRevision")
+	case applicationServed.kind:
+		return appRevision(u)
 	case releaseServed.kind:
 	default:
 		return text(u, "status", "lastAppliedRevision")

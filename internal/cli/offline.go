@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/headgate-dev/headgate/internal/argo/offline"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
@@ -27,6 +28,29 @@ type offlineOptions struct {
 	local           localCharts
 	// cluster is what is known of the cluster that is compared with.
 	cluster flux.OfflineOptions
+	// alone leaves out what an Application leads to.
+	alone bool
+	// folder is the directory where only a unit is named.
+	folder string
+}
+
+// aim reads [PATH] [KIND/NAME]: what names a unit, and is no directory, stands alone.
+func (o *offlineOptions) aim(args []string) {
+	o.dir = orWord(o.folder, ".")
+	if len(args) == 1 {
+		if _, err := os.Stat(args[0]); err != nil && strings.Contains(args[0], "/") {
+			if _, err := parseReference(args[0], o.namespace); err == nil {
+				o.only = args[0]
+				return
+			}
+		}
+	}
+	if len(args) > 0 {
+		o.dir = args[0]
+	}
+	if len(args) > 1 {
+		o.only = args[1]
+	}
 }
 
 func bindOffline(cmd *cobra.Command, o *offlineOptions) {
@@ -52,7 +76,7 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 		return nil, err
 	}
 	defer func() { _ = o.local.stop(ctx) }()
-	layout, err := flux.FindLayout(o.dir, o.root)
+	layout, err := flux.FindLayout(o.dir, o.root, offline.Layouts{})
 	if err != nil {
 		return nil, helpful(err)
 	}
@@ -61,11 +85,10 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 		return nil, err
 	}
 	root := flux.Root{Path: layout.Root, For: layout.Repository, Branch: "main", URL: "http://localhost"}
-	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		if root.Objects, err = readObjects(name); err != nil {
-			return nil, err
-		}
+	if root.Objects, err = rootObjects(layout); err != nil {
+		return nil, err
+	}
+	if len(root.Objects) > 0 {
 		root.Path = ""
 	}
 	if o.ageKeyFile != "" {

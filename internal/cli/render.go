@@ -16,39 +16,46 @@ func newRender(g *globals) *cobra.Command {
 	o := offlineOptions{globals: g}
 	var secrets bool
 	cmd := &cobra.Command{
-		Use:   "render PATH [KIND/NAME]",
+		Use:   "render [PATH] [KIND/NAME]",
 		Short: "Print what the units of a repository would apply, without a cluster",
 		Long: `Print what units would apply, in these steps:
 
   1. read PATH, with what is not committed
-  2. render the root, the units that it declares, and so on down, as the engine does
+  2. render the root, the units that it declares, and so on down, as the engine does; in a repository of Argo CD
+     the Applications, those that ApplicationSets generate among them
   3. fetch the chart of the HelmRelease that is named, or with --charts those of all, and render it with its
      values as an install does; ConfigMaps, Secrets and sources are looked for among what was rendered
   4. print the objects as YAML, by unit; the values of Secrets are masked unless --secrets
 
 Charts come from PATH itself, from registries and from Helm repositories. Their templates see no cluster:
 the kinds of Kubernetes and of the CRDs in the repository, and nothing for lookup. The exit code is 1 when
-a unit cannot be rendered; the others are printed.`,
+a unit cannot be rendered; the others are printed. Applications that read other repositories, or charts, are
+rendered when they are named, or with --charts.`,
 		Example: `  headgate render .
   headgate render . ks/apps --path clusters/staging
+  headgate render app/guestbook -f ./gitops
   headgate render . hr/podinfo -n apps --rewrite oci://ghcr.io/=oci://mirror.local/
   headgate render examples/layered --age-key-file examples/layered/age.agekey`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.dir = args[0]
-			if len(args) > 1 {
-				o.only = args[1]
-			}
+			o.aim(args)
 			return runRender(cmd.Context(), o, secrets)
 		},
 	}
 	bindOffline(cmd, &o)
 	bindCharts(cmd, &o)
+	cmd.Flags().StringVarP(&o.folder, "folder", "f", "", "the directory, where PATH is left out (default: the current one)")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of Secrets")
 	return cmd
 }
 
 func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
+	switch p, argo, err := o.locateArgo(); {
+	case err != nil:
+		return err
+	case argo:
+		return o.renderArgo(ctx, p, secrets)
+	}
 	units, err := o.units(ctx)
 	if err != nil {
 		return err

@@ -11,7 +11,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/argo/offline"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/gitserver"
 )
 
 // locate says which directory is served, and what the cluster begins with, before anything is started.
@@ -25,8 +27,49 @@ func (s *system) locate(context.Context) error {
 	if s.options.remote() {
 		return nil
 	}
-	s.layout, err = flux.FindLayout(s.options.path, s.options.root)
-	return helpful(err)
+	if s.layout, err = flux.FindLayout(s.options.path, s.options.root, offline.Layouts{}); err != nil {
+		return helpful(err)
+	}
+	s.objects, err = rootObjects(s.layout)
+	return err
+}
+
+// rootObjects are those that a root applies as they are: the objects of a file, or Applications at the top of a directory
+// that no Kustomization declares. There are none when the root is a directory for a Kustomization.
+func rootObjects(layout flux.Layout) ([]*unstructured.Unstructured, error) {
+	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the root %q: %w", layout.Root, err)
+	}
+	var objects []*unstructured.Unstructured
+	if info.IsDir() {
+		objects, err = offline.Top(name)
+	} else {
+		objects, err = readObjects(name)
+	}
+	if err != nil || info.IsDir() && !offline.IsRoot(objects) {
+		return nil, err
+	}
+	for _, o := range objects {
+		if o.GroupVersionKind().Group == offline.Group && o.GetNamespace() == "" {
+			o.SetNamespace(offline.Namespace)
+		}
+	}
+	return objects, nil
+}
+
+// adopted are the URLs that root objects read the repository by, where it is a clone of none of them.
+func adopted(objects []*unstructured.Unstructured, dir string, remotes []string) []string {
+	urls := offline.Repositories(objects, dir)
+	for _, url := range urls {
+		for _, remote := range remotes {
+			if gitserver.SameRepository(remote, url) {
+				return nil
+			}
+		}
+	}
+	return urls
 }
 
 // helpful gives an error about a missing root the next command to try.
@@ -51,17 +94,10 @@ func (s *system) findRoot() (flux.Root, error) {
 		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(),
 		Credentials: map[string][]byte{"username": []byte(gitUser), "password": []byte(s.token)},
 	}
-	name := filepath.Join(s.mirror.Root(), filepath.FromSlash(s.layout.Root))
-	info, err := os.Stat(name)
-	if err != nil {
-		return root, fmt.Errorf("looking for the root %q: %w", s.layout.Root, err)
-	}
-	if info.IsDir() {
+	if root.Objects = s.objects; len(root.Objects) == 0 {
 		root.Path = s.layout.Root
-		return root, nil
 	}
-	root.Objects, err = readObjects(name)
-	return root, err
+	return root, nil
 }
 
 // remoteRoot is the root of a repository that is somewhere else. Credentials in its URL go into a Secret.

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo"
 )
 
 func newSuspend(g *globals) *cobra.Command {
@@ -22,16 +26,20 @@ func newResume(g *globals) *cobra.Command {
 func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
 	var namespace string
 	cmd := &cobra.Command{
-		Use:   verb + " KIND/NAME",
+		Use:   verb + " KIND/NAME | " + verb + " KIND NAME",
 		Short: title,
 		Long: title + `, in these steps:
 
   1. find the object (NAME alone is a Kustomization)
-  2. set spec.suspend, or the annotation of the kinds that have no such field`,
-		Example: "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system",
-		Args:    cobra.ExactArgs(1),
+  2. set spec.suspend, or the annotation of the kinds that have no such field: of an Application that is
+     argocd.argoproj.io/skip-reconcile`,
+		Example: "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system\n  headgate " + verb + " app/guestbook",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := parseReference(args[0], namespace)
+			ref, err := parseReference(strings.Join(args, "/"), namespace)
+			if err == nil && ref.resource.Group == argo.Group && ref.kind != applicationServed.kind {
+				err = hint(fmt.Errorf("%s: nothing suspends objects of this kind", ref), "headgate %s app/NAME", verb)
+			}
 			if err != nil {
 				return err
 			}
@@ -63,6 +71,13 @@ const switchAnnotation = operatorGroup + "/reconcile"
 
 // switched is the change by which an object is suspended or let move again.
 func switched(ref reference, on bool) map[string]any {
+	if ref.kind == applicationServed.kind {
+		annotations := map[string]any{v1alpha1.SkipReconcileAnnotation: nil}
+		if on {
+			annotations[v1alpha1.SkipReconcileAnnotation] = "true"
+		}
+		return map[string]any{"metadata": map[string]any{"annotations": annotations}}
+	}
 	if ref.resource.Group != operatorGroup {
 		return map[string]any{"spec": map[string]any{"suspend": on}}
 	}

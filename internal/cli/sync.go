@@ -27,6 +27,7 @@ type syncOptions struct {
 	all, source, dependents bool
 	force, reset            bool
 	timeout                 time.Duration
+	app                     appSyncOptions
 }
 
 func newSync(g *globals) *cobra.Command {
@@ -47,11 +48,17 @@ synced at the same time. NAME alone is a Kustomization. What is suspended is pas
 it is named. The exit code is 1 when something that was synced is not ready afterwards.
 
 Of a HelmRelease that is named, --force has an install or an upgrade made once that would not be due, and
---reset forgets its failures, so that it is tried again.`,
+--reset forgets its failures, so that it is tried again.
+
+An Application of Argo CD (app) is fetched and compared; then an operation is written into it, as by the
+argocd command, and followed to its end. What became of each object is printed. --force makes objects anew
+that cannot be changed.`,
 		Example: `  headgate sync ks apps
   headgate sync git/flux-system --dependents
   headgate sync hr podinfo -n apps --force
-  headgate sync ks --all`,
+  headgate sync ks --all
+  headgate sync app guestbook --prune
+  headgate sync app guestbook --resource apps:Deployment:web --dry-run`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
@@ -63,8 +70,9 @@ Of a HelmRelease that is named, --force has an install or an upgrade made once t
 	f.BoolVar(&o.all, "all", false, "every object of the kind, in every namespace")
 	f.BoolVar(&o.source, "source", true, "fetch the source first")
 	f.BoolVar(&o.dependents, "dependents", false, "then sync what depends on it")
-	f.BoolVar(&o.force, "force", false, "install or upgrade a HelmRelease once, due or not")
+	f.BoolVar(&o.force, "force", false, "install or upgrade a HelmRelease once, due or not; Application: make anew what cannot be changed")
 	f.BoolVar(&o.reset, "reset", false, "forget the failures of a HelmRelease")
+	o.app.bind(f)
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait")
 	return cmd
 }
@@ -75,6 +83,12 @@ func runSync(ctx context.Context, o syncOptions) error {
 	client, err := o.client()
 	if err != nil {
 		return err
+	}
+	if o.applications() {
+		return runAppSync(ctx, o, client)
+	}
+	if given := o.app.given(); given != "" {
+		return hint(fmt.Errorf("%s is for Applications of Argo CD", given), "headgate sync app NAME %s", given)
 	}
 	s := &syncer{syncOptions: o, client: client, turns: map[engine.UnitID]*turn{}}
 	if err := s.plan(ctx); err != nil {
@@ -241,7 +255,7 @@ func allOf(ctx context.Context, client dynamic.Interface, name string) ([]refere
 	}
 	var refs []reference
 	for _, u := range list {
-		if !flux.Suspended(u) {
+		if !suspended(u) {
 			refs = append(refs, reference{served: kind, namespace: u.GetNamespace(), name: u.GetName()})
 		}
 	}

@@ -47,7 +47,7 @@ func (s *syncer) name(ctx context.Context, ref reference) error {
 	if err != nil {
 		return err
 	}
-	if flux.Suspended(u) {
+	if suspended(u) {
 		return hint(fmt.Errorf("%s is suspended", ref), "headgate resume %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
 	}
 	s.add(ref, u).named = true
@@ -106,7 +106,7 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 		return nil, s.print("· %s does not exist", ref)
 	case err != nil:
 		return nil, err
-	case flux.Suspended(source):
+	case suspended(source):
 		return nil, s.print("· %s is suspended: what it holds stays", ref)
 	}
 	s.add(ref, source)
@@ -127,7 +127,7 @@ func (s *syncer) addDependents(ctx context.Context) error {
 	for grown := true; grown; {
 		grown = false
 		for _, u := range rest {
-			if s.turns[idOf(u)] != nil || flux.Suspended(u) {
+			if s.turns[idOf(u)] != nil || suspended(u) {
 				continue
 			}
 			needs, err := needsOf(u)
@@ -170,9 +170,22 @@ func needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error) {
 	if source != (engine.SourceID{}) {
 		needs = append(needs, engine.UnitID(source))
 	}
-	if !flux.IsUnit(u) {
+	if !flux.IsUnit(u) && !isApplication(u) {
 		return needs, nil
 	}
-	d, err := flux.Declared(u)
+	d, err := declaredBy(u)
 	return append(needs, unitsOf(d.Unit.Dependencies)...), err
+}
+
+// declaredBy reads what an object declares that is a unit, of either dialect.
+func declaredBy(u *unstructured.Unstructured) (flux.Declaration, error) {
+	if !isApplication(u) {
+		return flux.Declared(u)
+	}
+	d := flux.Declaration{Unit: engine.Unit{ID: idOf(u)}}
+	needs, err := appDepends(u)
+	for _, id := range needs {
+		d.Unit.Dependencies = append(d.Unit.Dependencies, engine.Dependency{Unit: id})
+	}
+	return d, err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/controlplane"
@@ -45,7 +46,9 @@ type system struct {
 	// receivers is nil unless requests are taken.
 	receivers *server.Server
 	layout    flux.Layout
-	ageKey    []byte
+	// objects are those of the root that are applied as they are; without them the root is a directory.
+	objects []*unstructured.Unstructured
+	ageKey  []byte
 	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
 	rewrite func(url string) (flux.Local, bool)
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this
@@ -234,6 +237,10 @@ func (s *system) install(ctx context.Context) error {
 func (s *system) standIn(ctx context.Context) func(string) (flux.Local, bool) {
 	local := flux.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
 	remotes := s.mirror.Remotes(ctx)
+	for _, url := range adopted(s.objects, s.mirror.Root(), remotes) {
+		s.say.Info("repository", url+" is served from "+s.mirror.Root()+", since the root names it")
+		remotes = append(remotes, url)
+	}
 	return func(url string) (flux.Local, bool) {
 		if url == local.URL {
 			return local, true

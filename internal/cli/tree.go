@@ -98,7 +98,7 @@ func grown(ctx context.Context, client dynamic.Interface, ref reference) (crown,
 	if err != nil {
 		return crown{}, unreachable(fmt.Errorf("reading %s: %w", ref, err))
 	}
-	d, err := flux.Declared(u)
+	d, err := declaredBy(u)
 	if err != nil {
 		return crown{}, err
 	}
@@ -147,7 +147,7 @@ type treePrinter struct {
 
 func mark(u *unstructured.Unstructured) string {
 	switch status, reason, _ := readiness(u); {
-	case flux.Suspended(u):
+	case suspended(u):
 		return "suspended"
 	case status == "True":
 		return "✓ " + progress.Short(revision(u))
@@ -205,6 +205,9 @@ func isUnit(id engine.ObjectID) bool {
 
 // inventory is what a unit holds.
 func inventory(u *unstructured.Unstructured) []engine.ObjectID {
+	if isApplication(u) {
+		return appInventory(u)
+	}
 	var ids []engine.ObjectID
 	for _, e := range flux.HeldBy(u) {
 		ids = append(ids, e.ID)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,11 +42,16 @@ func newUp(g *globals) *cobra.Command {
 
   1. start a control plane inside this process (or take the cluster of --kubeconfig)
   2. serve PATH as a Git repository, with what is not committed
-  3. make a source and a root Kustomization, both flux-system/flux-system, for --path
+  3. make a source and a root Kustomization, both flux-system/flux-system, for --path; where that is a file, or a
+     directory with Applications of Argo CD at its top, apply those objects instead
   4. apply everything in the order of its dependencies, and print what waits for what
-  5. stay, and apply every file that is saved, until Ctrl-C`,
+  5. stay, and apply every file that is saved, until Ctrl-C
+
+Without --path, the root is a directory of Flux Kustomizations, or the Application of Argo CD that leads to all
+others. The repository that such a root names is PATH itself, whatever it was cloned from.`,
 		Example: `  headgate up .                                 find the root, boot it, stay
   headgate up . --path clusters/staging         a root that is named
+  headgate up . --path argocd/root.yaml         the root Application of an Argo CD
   headgate up . --ephemeral --exit-when-ready   for CI: 0 when all is ready, 1 when not
   headgate up https://example.com/fleet.git --branch main --path clusters/prod`,
 		Args: cobra.ExactArgs(1),
@@ -247,10 +253,24 @@ func (s *system) summary(states []runner.State) {
 		return
 	}
 	if s.plane != nil {
-		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get ks,pods -A")
+		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+kindsOf(states)+",pods -A")
 	}
 	if s.mirror != nil {
 		s.say.Info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
+	}
+}
+
+// kindsOf are the short names of the units that a person would list: ks, apps, or both.
+func kindsOf(states []runner.State) string {
+	apps := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.Kind == applicationServed.kind })
+	others := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.Kind != applicationServed.kind })
+	switch {
+	case apps && others:
+		return "apps,ks"
+	case apps:
+		return "apps"
+	default:
+		return "ks"
 	}
 }
 

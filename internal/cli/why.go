@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 func newWhy(g *globals) *cobra.Command {
@@ -20,18 +18,19 @@ func newWhy(g *globals) *cobra.Command {
 		Long: `Say what something waits for, in these steps:
 
   1. read the unit or the source (NAME alone is a Kustomization), or find the unit that holds the object
-  2. print its state, and if it is not ready, go on with what it waits for: its source, its dependencies
+  2. print its state, and if it is not ready, go on with what it waits for: its source, its dependencies; of an
+     Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
 
 The exit code is 1 when it is not ready.`,
-		Example: "  headgate why apps\n  headgate why ks/apps\n  headgate why deployment/web -n shop",
+		Example: "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why deployment/web -n shop",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.client()
 			if err != nil {
 				return err
 			}
-			w := &explainer{io: g.io, client: client, seen: map[string]bool{}}
+			w := &explainer{globals: g, client: client, seen: map[string]bool{}}
 			return w.run(cmd.Context(), args[0], namespace)
 		},
 	}
@@ -41,7 +40,9 @@ The exit code is 1 when it is not ready.`,
 
 // explainer prints chains of waits.
 type explainer struct {
-	io     IO
+	*globals
+	// judge says how healthy objects are; it is made when it is first asked.
+	judge  *liveJudge
 	client dynamic.Interface
 	seen   map[string]bool
 }
@@ -97,7 +98,7 @@ func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int
 		since = ", since " + since
 	}
 	switch {
-	case flux.Suspended(u):
+	case suspended(u):
 		w.print(depth, "· %s is suspended: nothing moves it", ref)
 	case status == "True":
 		w.print(depth, "✓ %s is ready: %s", ref, oneLine(message))
@@ -110,6 +111,9 @@ func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int
 }
 
 func transition(u *unstructured.Unstructured) string {
+	if isApplication(u) {
+		return appSince(u)
+	}
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, item := range list {
 		if c, _ := item.(map[string]any); c["type"] == "Ready" {
@@ -125,6 +129,9 @@ func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, de
 	waits, err := needsOf(u)
 	if err != nil {
 		w.print(depth, "✗ %v", err)
+	}
+	if isApplication(u) {
+		defer w.appCauses(ctx, u, depth)
 	}
 	for _, id := range waits {
 		next, err := referenceTo(id)
@@ -160,6 +167,9 @@ func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, 
 
 // ownerOf is the unit that declares an object, by its labels.
 func ownerOf(u *unstructured.Unstructured) (reference, bool) {
+	if ref, ok := argoOwner(u); ok {
+		return ref, true
+	}
 	labels := u.GetLabels()
 	for _, kind := range unitKinds() {
 		if name := labels[kind.resource.Group+"/name"]; name != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -34,9 +35,11 @@ type Ownership struct {
 	Judge Judge
 }
 
-// Judge says how well an object is. It is called by the goroutines of the watches.
+// Judge says how well an object is, and whose it is. It is called by the goroutines of the watches.
 type Judge interface {
 	Assess(u *unstructured.Unstructured) engine.ObjectHealth
+	// Owner is the unit that an object is marked as that of, empty for nobody's.
+	Owner(u *unstructured.Unstructured) types.NamespacedName
 }
 
 // Listener is told of changes. The calls come from the goroutines of the watches and must not

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,6 +63,8 @@ type Objects struct {
 	watches map[watchKey]*watch
 	full    map[schema.GroupKind]bool
 	renewal int
+	// owned are the objects of units, by the owner in their records, where a Judge says whose they are.
+	owned   map[types.NamespacedName]map[engine.ObjectID]string
 	denials denials
 	// denied is set once anything was refused, which is rare.
 	denied atomic.Bool
@@ -76,6 +79,7 @@ func newObjects(client dynamic.Interface, kinds *Kinds, ownership Ownership, lis
 	return &Objects{
 		client: client, kinds: kinds, ownership: ownership, listener: listener,
 		records: map[engine.ObjectID]Record{}, watches: map[watchKey]*watch{}, full: map[schema.GroupKind]bool{},
+		owned: map[types.NamespacedName]map[engine.ObjectID]string{},
 		denials: denials{watches: map[watchKey]time.Time{}, reads: map[engine.ObjectID]bool{}},
 	}
 }
@@ -163,6 +167,7 @@ func (o *Objects) StopKind(gk schema.GroupKind) {
 	for id := range o.records {
 		if id.GroupKind() == gk {
 			gone = append(gone, id)
+			o.own(o.records[id].Unit, types.NamespacedName{}, id, "")
 			delete(o.records, id)
 		}
 	}
@@ -214,6 +219,9 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 		ID: engine.IDOf(u).In(o.cluster), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
 		Deleting: u.GetDeletionTimestamp() != nil, Health: o.assess(u),
 		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
+	}
+	if o.ownership.Judge != nil {
+		r.Unit = o.ownership.Judge.Owner(u)
 	}
 	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership.Manager)
 	r.Updated = updatedFields(u.GetManagedFields(), o.ownership.Manager)
@@ -287,8 +295,42 @@ func (o *Objects) enter(u *unstructured.Unstructured) (Record, bool) {
 	if o.full[r.ID.GroupKind()] {
 		r.Full = u
 	}
+	o.own(old.Unit, r.Unit, r.ID, u.GroupVersionKind().Version)
 	o.records[r.ID] = r
 	return r, true
+}
+
+// own keeps the index of owners true. The caller holds the lock.
+func (o *Objects) own(before, now types.NamespacedName, id engine.ObjectID, version string) {
+	if o.ownership.Judge == nil {
+		return
+	}
+	none := types.NamespacedName{}
+	if before != now && before != none {
+		delete(o.owned[before], id)
+		if len(o.owned[before]) == 0 {
+			delete(o.owned, before)
+		}
+	}
+	if now == none {
+		return
+	}
+	if o.owned[now] == nil {
+		o.owned[now] = map[engine.ObjectID]string{}
+	}
+	o.owned[now][id] = version
+}
+
+// OwnedBy returns the objects that are marked as those of a unit, among all that are watched.
+func (o *Objects) OwnedBy(unit types.NamespacedName) []engine.Entry {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	entries := make([]engine.Entry, 0, len(o.owned[unit]))
+	for id, version := range o.owned[unit] {
+		entries = append(entries, engine.Entry{ID: id, Version: version})
+	}
+	slices.SortFunc(entries, func(a, b engine.Entry) int { return a.ID.Compare(b.ID) })
+	return entries
 }
 
 func (o *Objects) lacksFull(r Record) bool { return r.Full == nil && o.full[r.ID.GroupKind()] }
@@ -312,6 +354,7 @@ func (o *Objects) dropped(u *unstructured.Unstructured) {
 		o.mu.Unlock()
 		return
 	}
+	o.own(old.Unit, types.NamespacedName{}, id, "")
 	delete(o.records, id)
 	o.mu.Unlock()
 	if known {
@@ -322,6 +365,7 @@ func (o *Objects) dropped(u *unstructured.Unstructured) {
 // Forget drops the record of an object that a write found gone.
 func (o *Objects) Forget(id engine.ObjectID) {
 	o.mu.Lock()
+	o.own(o.records[id].Unit, types.NamespacedName{}, id, "")
 	delete(o.records, id)
 	o.mu.Unlock()
 }

@@ -105,6 +105,28 @@ func TestOwnedFields(t *testing.T) {
 	}
 }
 
+func TestUpdatedFields(t *testing.T) {
+	ours := fields("ours", "", metav1.ManagedFieldsOperationUpdate, `{"f:data":{}}`)
+	base := updatedFields([]metav1.ManagedFieldsEntry{ours}, "ours")
+	cases := map[string]struct {
+		reason  string
+		entries []metav1.ManagedFieldsEntry
+		same    bool
+	}{
+		"other manager": {"what others own of theirs does not matter", []metav1.ManagedFieldsEntry{fields("x", "", metav1.ManagedFieldsOperationUpdate, `{}`), ours}, true},
+		"taken":         {"a field that was taken from us does", []metav1.ManagedFieldsEntry{fields("ours", "", metav1.ManagedFieldsOperationUpdate, `{}`)}, false},
+		"status":        {"a status is not meant", []metav1.ManagedFieldsEntry{fields("ours", "status", metav1.ManagedFieldsOperationUpdate, `{"f:status":{}}`), ours}, true},
+		"applied":       {"nor what we applied", []metav1.ManagedFieldsEntry{fields("ours", "", metav1.ManagedFieldsOperationApply, `{"f:data":{}}`)}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if digest := updatedFields(c.entries, "ours"); (digest == base) != c.same {
+				t.Errorf("%s: the same is %v", c.reason, digest == base)
+			}
+		})
+	}
+}
+
 func TestReplaceDropsWhatIsMissing(t *testing.T) {
 	var put, dropped []string
 	w := &watch{synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{}, sink: Sink{

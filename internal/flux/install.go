@@ -38,7 +38,7 @@ const madeBy = "headgate.dev/up"
 
 // Root is what up begins with.
 type Root struct {
-	// URL and Branch are those of the source.
+	// URL and Branch are those of the source; without a URL there is none.
 	URL, Branch string
 	// Path is the directory of the root unit.
 	Path string
@@ -239,9 +239,11 @@ func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 // ownResources are those of the kinds that Install has waited for: a server takes objects of a kind
 // before it announces the kind.
 var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
-	kustomizationKind.WithVersion(kustomizations.Version):                  kustomizations,
-	gitRepositoryKind.WithVersion(gitRepositories.Version):                 gitRepositories,
-	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}: applications,
+	kustomizationKind.WithVersion(kustomizations.Version):                     kustomizations,
+	gitRepositoryKind.WithVersion(gitRepositories.Version):                    gitRepositories,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}:    applications,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "ApplicationSet"}: applicationSets,
+	{Group: ArgoGroup, Version: applications.Version, Kind: "AppProject"}:     appProjects,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {
@@ -304,14 +306,16 @@ func RootObjects(root Root) ([]*unstructured.Unstructured, error) {
 			Reference: &sourcev1.GitRepositoryRef{Branch: root.Branch},
 		},
 	}
-	if len(root.Credentials) > 0 {
+	if root.URL != "" && len(root.Credentials) > 0 {
 		repo.Spec.SecretRef = &meta.LocalObjectReference{Name: System}
 		typed = append(typed, secret(System, root.Credentials))
 	}
 	if len(root.AgeKey) > 0 {
 		typed = append(typed, secret(AgeSecret, map[string][]byte{"age.agekey": root.AgeKey}))
 	}
-	typed = append(typed, repo)
+	if root.URL != "" {
+		typed = append(typed, repo)
+	}
 	if root.Path != "" {
 		typed = append(typed, rootUnit(root, meta0))
 	}

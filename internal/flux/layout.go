@@ -42,9 +42,17 @@ func (e *AmbiguousRootError) Error() string {
 // Unwrap returns ErrNoRoot.
 func (e *AmbiguousRootError) Unwrap() error { return ErrNoRoot }
 
+// Finder finds where repositories of another dialect begin.
+type Finder interface {
+	// Roots are the files and directories, relative to dir, of which one may be what a cluster begins with.
+	Roots(dir string) ([]string, error)
+	// Paths are those that units below dir read, relative to their repository.
+	Paths(dir string) ([]string, error)
+}
+
 // FindLayout says where the repository that dir shows begins. Root, relative to dir, is looked for when
-// it is empty.
-func FindLayout(dir, root string) (Layout, error) {
+// it is empty: first what this dialect begins with, then what the others do.
+func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Layout{}, fmt.Errorf("looking at %q: %w", dir, err)
@@ -53,28 +61,43 @@ func FindLayout(dir, root string) (Layout, error) {
 		return Layout{}, fmt.Errorf("looking at the repository: %w", err)
 	}
 	if root == "" {
-		candidates, err := rootCandidates(dir)
-		switch {
-		case err != nil:
+		if root, err = findRoot(dir, others); err != nil {
 			return Layout{}, err
-		case len(candidates) == 0:
-			return Layout{}, fmt.Errorf("%w in %q: no directory holds Flux Kustomizations", ErrNoRoot, dir)
-		case len(candidates) > 1:
-			return Layout{}, &AmbiguousRootError{Dir: dir, Candidates: candidates}
 		}
-		root = candidates[0]
 	}
 	root = path.Join(".", path.Clean("/"+filepath.ToSlash(root)))
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
 		return Layout{}, fmt.Errorf("looking for the root %q: %w", root, err)
 	}
-	repository, below, err := repositoryOf(dir)
+	repository, below, err := repositoryOf(dir, others)
 	return Layout{Repository: repository, Root: path.Join(below, root)}, err
+}
+
+// findRoot looks for the one root below dir.
+func findRoot(dir string, others []Finder) (string, error) {
+	candidates, err := rootCandidates(dir)
+	what := "no directory holds Flux Kustomizations"
+	for _, other := range others {
+		if err != nil || len(candidates) > 0 {
+			break
+		}
+		candidates, err = other.Roots(dir)
+		what = "no directory holds Flux Kustomizations, and no file is the root Application of an Argo CD"
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(candidates) == 0:
+		return "", fmt.Errorf("%w in %q: %s", ErrNoRoot, dir, what)
+	case len(candidates) > 1:
+		return "", &AmbiguousRootError{Dir: dir, Candidates: candidates}
+	}
+	return candidates[0], nil
 }
 
 // repositoryOf says which directory the paths of the units below dir are relative to: dir, or the
 // working copy that it lies in; and where dir lies in that.
-func repositoryOf(dir string) (repository, below string, err error) {
+func repositoryOf(dir string, others []Finder) (repository, below string, err error) {
 	top := dir
 	for !exists(filepath.Join(top, ".git")) {
 		parent := filepath.Dir(top)
@@ -89,6 +112,13 @@ func repositoryOf(dir string) (repository, below string, err error) {
 	paths, err := unitPaths(dir)
 	if err != nil {
 		return "", "", err
+	}
+	for _, other := range others {
+		more, err := other.Paths(dir)
+		if err != nil {
+			return "", "", err
+		}
+		paths = append(paths, more...)
 	}
 	here, there := 0, 0
 	for _, p := range paths {

@@ -44,6 +44,8 @@ const (
 
 var (
 	applications      = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "applications"}
+	applicationSets   = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "applicationsets"}
+	appProjects       = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "appprojects"}
 	kustomizations    = kustomizev1.GroupVersion.WithResource("kustomizations")
 	gitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")
 	ociRepositories   = sourcev1.GroupVersion.WithResource("ocirepositories")

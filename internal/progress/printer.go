@@ -174,11 +174,11 @@ func (p *Printer) poke() {
 	}
 }
 
-// hashes are those of revisions and digests.
-var hashes = regexp.MustCompile(`\b(sha1:[0-9a-f]{10})[0-9a-f]{30}\b|\b(sha256:[0-9a-f]{10})[0-9a-f]{54}\b`)
+// hashes are those of revisions and digests, and commits by themselves.
+var hashes = regexp.MustCompile(`\b([0-9a-f]{10})[0-9a-f]{30}\b|\b(sha1:[0-9a-f]{10})[0-9a-f]{30}\b|\b(sha256:[0-9a-f]{10})[0-9a-f]{54}\b`)
 
 // Short cuts the hashes of revisions to what a person reads.
-func Short(text string) string { return hashes.ReplaceAllString(text, "$1$2") }
+func Short(text string) string { return hashes.ReplaceAllString(text, "$1$2$3") }
 
 // colourful tells whether w is a terminal that takes colours.
 func colourful(w io.Writer) bool {

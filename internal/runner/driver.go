@@ -110,6 +110,9 @@ func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inp
 	}
 	out.inputs, out.versions = inputs.Digest, inputs.Versions
 	out.result = &render.Result{Digest: inputs.Digest}
+	if p := j.previous; p != nil && p.result != nil && p.result.Digest == inputs.Digest && p.declared == (inputs.Objects != nil) {
+		out.result = p.result
+	}
 	t, err := r.reach(ctx, j.id, j.target)
 	if err != nil {
 		out.err = err
@@ -117,7 +120,9 @@ func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inp
 	}
 	if inputs.Objects != nil {
 		out.declared, out.entries = true, nil
-		out.result.Objects = inputs.Objects
+		if out.result.Objects == nil {
+			out.result.Objects = inputs.Objects
+		}
 		out.err = r.finish(out, t, inputs)
 	}
 	return out, inputs

@@ -35,6 +35,8 @@ func main() {
 	profile := flag.String("profile", "", "write a CPU profile of all runs to this file")
 	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
 	charts := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
+	dialects := flag.String("dialect", "", "flux or argo; both by default")
+	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -45,9 +47,15 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	runs := []run{{units: 120, depth: 1, idle: *idle}, {units: 120, depth: 6}}
-	if *large > 0 {
-		runs = append(runs, run{units: *large, depth: 1})
+	var runs []run
+	for _, d := range []dialect{ofFlux, ofArgo} {
+		if *dialects != "" && *dialects != string(d) {
+			continue
+		}
+		runs = append(runs, run{dialect: d, units: 120, depth: 1, idle: *idle}, run{dialect: d, units: 120, depth: 6})
+		if *large > 0 {
+			runs = append(runs, run{dialect: d, units: *large, depth: 1})
+		}
 	}
 	if *profile != "" {
 		f, err := os.Create(*profile)
@@ -70,8 +78,9 @@ func main() {
 	if *only {
 		return
 	}
-	fmt.Println("units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
+	fmt.Println("dialect units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
 	for _, r := range runs {
+		r.verbose = *verbose
 		if err := r.measure(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
@@ -81,8 +90,10 @@ func main() {
 
 // run is one measurement.
 type run struct {
+	dialect      dialect
 	units, depth int
 	idle         time.Duration
+	verbose      bool
 
 	dir string
 	kit *kit.Kit
@@ -110,10 +121,7 @@ func (r *run) measure(ctx context.Context) error {
 		return err
 	}
 	cpu, began := cpuTime(), time.Now()
-	err = flux.PutRoot(ctx, r.kit.Config, flux.Root{
-		URL: r.kit.Git.URL("bench"), Branch: "main", Path: "flux", Credentials: map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)}, For: "bench",
-	})
-	if err != nil {
+	if err := r.putRoot(ctx); err != nil {
 		return err
 	}
 	stats, err := r.ready(ctx)
@@ -121,6 +129,13 @@ func (r *run) measure(ctx context.Context) error {
 		return err
 	}
 	took, spent := time.Since(began), cpuTime()-cpu
+	if r.verbose {
+		asked, watches, err := requests(audit, began)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("requests until ready, beside %d watches: %s\n", watches, most(asked))
+	}
 	latency, err := r.change(ctx)
 	if err != nil {
 		return err
@@ -135,15 +150,27 @@ func (r *run) measure(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Printf("%5d %5d  %7.2f  %10.3f  %6d  %15d  %22d  %s\n", r.units, r.depth, took.Seconds(), spent.Seconds()/float64(r.units),
+	fmt.Printf("%7s %5d %5d  %7.2f  %10.3f  %6d  %15d  %22d  %s\n", r.dialect, r.units, r.depth, took.Seconds(), spent.Seconds()/float64(r.units),
 		rss(), latency.Milliseconds(), after.Renders-stats.Renders, rest)
 	return nil
+}
+
+// putRoot makes the root, from which everything follows.
+func (r *run) putRoot(ctx context.Context) error {
+	root := flux.Root{
+		URL: r.kit.Git.URL("bench"), Branch: "main", Path: "flux", Credentials: map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)}, For: "bench",
+	}
+	if r.dialect == ofArgo {
+		root = flux.Root{Objects: r.applications(), For: "bench"}
+	}
+	return flux.PutRoot(ctx, r.kit.Config, root)
 }
 
 // ready waits until every unit is.
 func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	stuck := time.Now().Add(patience)
 	for {
 		states, stats := r.kit.Engine.Runner().States(ctx)
 		ready := 0
@@ -155,12 +182,29 @@ func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 		if ready == r.units+1 {
 			return stats, nil
 		}
+		if time.Now().After(stuck) {
+			return stats, fmt.Errorf("%d of %d units are ready after %s: %s", ready, r.units+1, patience, unready(states))
+		}
 		select {
 		case <-ctx.Done():
 			return stats, ctx.Err()
 		case <-tick.C:
 		}
 	}
+}
+
+// patience is when a run is given up.
+const patience = 3 * time.Minute
+
+// unready names some units that are not ready.
+func unready(states []runner.State) string {
+	var texts []string
+	for _, s := range states {
+		if !s.Ready && len(texts) < 5 {
+			texts = append(texts, fmt.Sprintf("%s is %s: %s", s.Unit, s.Phase, s.Message))
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // change pushes a change of one object and returns how long it takes to arrive in the cluster.

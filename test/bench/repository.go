@@ -5,6 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/kit"
 )
 
 // The repository: units of five objects each (three ConfigMaps, a Service, a Deployment without
@@ -34,9 +39,47 @@ spec:
 `
 )
 
+// dialect is the one that a run is of.
+type dialect string
+
+const (
+	ofFlux dialect = "flux"
+	ofArgo dialect = "argo"
+)
+
+const applicationTemplate = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: %[1]s
+  namespace: argocd%[2]s
+spec:
+  project: default
+  source: {repoURL: "%[3]s", targetRevision: main, path: %[4]s}
+  destination: {server: "https://kubernetes.default.svc", namespace: %[5]s}
+  syncPolicy: {automated: {prune: true, selfHeal: true}}
+`
+
+// applications are the root of a run of Applications, and the login to its repository.
+func (r *run) applications() []*unstructured.Unstructured {
+	login := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata":   map[string]any{"name": "bench", "namespace": "argocd", "labels": map[string]any{"argocd.argoproj.io/secret-type": "repository"}},
+		"stringData": map[string]any{"url": r.kit.Git.URL("bench"), "username": kit.User, "password": kit.Token},
+	}}
+	root := &unstructured.Unstructured{}
+	text := fmt.Sprintf(applicationTemplate, "root", "", r.kit.Git.URL("bench"), "argo", "argocd")
+	if err := yaml.Unmarshal([]byte(text), &root.Object); err != nil {
+		panic(err)
+	}
+	return []*unstructured.Unstructured{login, root}
+}
+
 // write writes the repository.
 func (r *run) write() error {
 	var chain []string
+	if err := os.MkdirAll(filepath.Join(r.dir, "argo"), 0o755); err != nil {
+		return err
+	}
 	for i := range r.units {
 		name := fmt.Sprintf("app-%04d", i)
 		dir := filepath.Join(r.dir, "apps", name)
@@ -62,6 +105,14 @@ func (r *run) write() error {
 			depends = fmt.Sprintf("\n  dependsOn: [{name: app-%04d}]", i-1)
 		}
 		chain = append(chain, fmt.Sprintf(unitTemplate, name, depends))
+		wave := ""
+		if r.depth > 1 {
+			wave = fmt.Sprintf("\n  annotations: {argocd.argoproj.io/sync-wave: \"%d\"}", i%r.depth)
+		}
+		text := fmt.Sprintf(applicationTemplate, name, wave, r.kit.Git.URL("bench"), "apps/"+name, "default")
+		if err := os.WriteFile(filepath.Join(r.dir, "argo", name+".yaml"), []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(filepath.Join(r.dir, "flux"), 0o755); err != nil {
 		return err

@@ -48,6 +48,7 @@ func (w *world) namespace(ctx context.Context, name string) error {
 
 // tearDown deletes what the script declared; what remains is in nobody's way.
 func (w *world) tearDown(name string) {
+	w.tearDownApps(name)
 	r, _, err := w.resource("Kustomization")
 	if err == nil {
 		_ = w.client.Resource(r.Resource).Namespace(name).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
@@ -286,7 +287,7 @@ func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if args[1] != "ready" && args[1] != "failed" {
 			value := field(u, args[1])
-			return pattern.MatchString(value), "it is " + value
+			return pattern.MatchString(value), "it is " + value + told(u)
 		}
 		status, text := conditionOf(u, "Ready")
 		observed, told, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
@@ -415,7 +416,7 @@ func (w *world) expand(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	for _, name := range args {
 		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY"), "$S3", ts.Getenv("S3"),
-			"$CHARTS", ts.Getenv("CHARTS")).Replace(ts.ReadFile(name))
+			"$CHARTS", ts.Getenv("CHARTS"), "$URL", ts.Getenv("URL")).Replace(ts.ReadFile(name))
 		ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(name)), []byte(text), 0o644))
 	}
 }

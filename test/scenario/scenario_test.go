@@ -42,6 +42,9 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &world{kit: k, client: client}
+	if err := w.login(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if w.registry, err = kit.StartRegistry(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
 		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
-		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost,
+		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +32,8 @@ const (
 // Key names a revision of a repository, as somebody may read it.
 type Key struct {
 	Kind Kind
-	URL  string
+	// URL is as somebody wrote it: a server may tell addresses apart that only differ in case or in ".git".
+	URL string
 	// Revision is what was asked for, such as a branch or a range of versions.
 	Revision string
 	// Chart is the name of a chart in a Helm repository, TagPrefix what tags in a range begin with.
@@ -42,17 +44,24 @@ type Key struct {
 
 // KeyOf is the key of a source for an AppProject.
 func KeyOf(s v1alpha1.ApplicationSource, project string) Key {
-	k := Key{Kind: Git, URL: settings.NormalURL(s.RepoURL), Revision: s.TargetRevision, TagPrefix: s.TagPrefix, Project: project}
+	k := Key{Kind: Git, URL: strings.TrimSpace(s.RepoURL), Revision: s.TargetRevision, TagPrefix: s.TagPrefix, Project: project}
 	switch {
 	case s.Chart != "":
-		k.Kind, k.Chart, k.URL = Helm, s.Chart, s.RepoURL
+		k.Kind, k.Chart = Helm, s.Chart
 	case isOCI(s.RepoURL):
-		k.Kind, k.URL = OCI, s.RepoURL
+		k.Kind = OCI
 	}
 	if k.Kind == Git && k.Revision == "" {
 		k.Revision = "HEAD"
 	}
 	return k
+}
+
+// Same tells whether two keys name the same revision of the same repository, however its address is written.
+func (k Key) Same(other Key) bool {
+	addressed := k.URL == other.URL || settings.SameURL(k.URL, other.URL)
+	k.URL, other.URL = "", ""
+	return addressed && k == other
 }
 
 // State is what is known of a revision.

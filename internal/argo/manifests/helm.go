@@ -158,6 +158,7 @@ func (j *job) release(ctx context.Context, loaded *helm.Chart, own files) ([]*un
 		},
 		KubeVersion: cmp.Or(o.KubeVersion, j.request.App.KubeVersion), APIVersions: j.request.App.APIVersions,
 	}
+	j.rendered(loaded, options.Namespace, values)
 	if len(o.APIVersions) > 0 {
 		options.APIVersions = o.APIVersions
 	}
@@ -173,6 +174,11 @@ func (j *job) release(ctx context.Context, loaded *helm.Chart, own files) ([]*un
 		return nil, fmt.Errorf("reading what chart %s became: %w", loaded.Name(), err)
 	}
 	return j.objects("", documents)
+}
+
+// rendered notes a chart and what it was given.
+func (r *run) rendered(c *helm.Chart, namespace string, values helm.Values) {
+	r.charts = append(r.charts, Chart{Name: c.Name(), Namespace: namespace, Values: values.Map()})
 }
 
 // values are those of the source: files, the values in it, and then single parameters.

@@ -41,6 +41,7 @@ func (j *job) inflate(ctx context.Context, c *render.Chart) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.rendered(loaded, cmp.Or(c.Namespace, defaultNamespace), values)
 	options := helm.TemplateOptions{
 		Common: helm.Common{
 			Name: name, Namespace: cmp.Or(c.Namespace, defaultNamespace), Chart: loaded, Values: values, DisableHooks: c.SkipHooks,

@@ -104,8 +104,19 @@ type Result struct {
 	Images []string
 	// Problems are what was asked for and is not done, by the field that asks; sorted.
 	Problems []string
+	// Charts are the charts that were rendered, in their order.
+	Charts []Chart
 
 	sources []seen
+}
+
+// Chart is a chart that was rendered, as a source or in a kustomization.
+type Chart struct {
+	Name string
+	// Namespace is that of the release.
+	Namespace string
+	// Values are those that it was given beyond its own. They may hold what was decrypted.
+	Values map[string]any
 }
 
 // Renderer renders. It is safe for concurrent use.
@@ -170,7 +181,7 @@ func (r *Renderer) Render(ctx context.Context, request Request) (*Result, error)
 		}
 		out.Reads = append(out.Reads, reads)
 	}
-	out.Volatile = run.volatile
+	out.Volatile, out.Charts = run.volatile, run.charts
 	slices.Sort(run.problems)
 	out.Problems = slices.Compact(run.problems)
 	return out, out.finish(run)
@@ -185,6 +196,7 @@ type run struct {
 	volatile bool
 	problems []string
 	fetched  []string
+	charts   []Chart
 }
 
 // name is what a source is called in its Application.

@@ -35,19 +35,19 @@ func (o *Operation) look(t *Task, now time.Time, live Live) {
 func (t *Task) lookHook(live Live) {
 	switch live.Health {
 	case "", healthy:
-		t.State, t.Message = Done, live.Message
+		t.State, t.Message = Done, orElse(live.Message, t.Message)
 	case degraded, unknown:
 		t.State, t.Message = Failed, orElse(live.Message, "the hook failed")
 	default:
-		t.Message = live.Message
+		t.why = live.Message
 	}
 }
 
 func (t *Task) lookHealth(now time.Time, live Live) {
-	t.Message = live.Message
+	t.why = live.Message
 	switch live.Health {
 	case "", healthy:
-		t.State = Done
+		t.State, t.Message = Done, orElse(live.Message, t.Message)
 	case degraded:
 		if t.was == degraded && now.Before(t.Since.Add(staleness)) {
 			// It was bad before it was written, and may not have been looked at since.
@@ -154,6 +154,9 @@ func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step
 	}
 	return Step{}, false
 }
+
+// Lingering are the hooks of superseded syncs that still run.
+func (o *Operation) Lingering() []*Task { return o.lingering }
 
 // deadline is when a hook of a superseded sync is ended.
 func (t *Task) deadline() time.Time {

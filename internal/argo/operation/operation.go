@@ -76,8 +76,10 @@ type Task struct {
 	Since time.Time
 	// Needs is what has to be there before the object can be written.
 	Needs []engine.Wait
-	// was is the health that the object had when it was written.
-	was string
+	// was is the health that the object had when it was written; why is what its health says now.
+	was, why string
+	// closed is set once nothing more comes of the group of the task.
+	closed bool
 }
 
 // Code is what came of an object.
@@ -169,12 +171,12 @@ func (o *Operation) Next(now time.Time, live func(engine.ObjectID) Live) Step {
 	}
 }
 
-// group returns the tasks of the lowest phase and wave that has not ended, and whether it is the last one.
+// group returns the tasks of the lowest phase and wave that is not closed, and whether it is the last one.
 // After a failure, only the hooks for that remain.
 func (o *Operation) group() (group []*Task, last bool) {
 	var at *Task
 	for _, t := range o.Tasks {
-		if t.ended() || !o.counts(t) {
+		if t.closed || !o.counts(t) {
 			continue
 		}
 		if at == nil || compareGroup(t, at) < 0 {
@@ -250,10 +252,10 @@ func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
 			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "it is being deleted")))
 		case t.Hook:
 			hooks = append(hooks, t)
-			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "the hook has not completed")))
+			step.Waits = append(step.Waits, t.waits(orElse(t.why, "the hook has not completed")))
 		case !last:
 			healths = append(healths, t)
-			step.Waits = append(step.Waits, t.waits(orElse(t.Message, "it is not healthy")))
+			step.Waits = append(step.Waits, t.waits(orElse(t.why, "it is not healthy")))
 			if t.was == degraded {
 				step.Again = sooner(step.Again, t.Since.Add(staleness))
 			}
@@ -280,6 +282,7 @@ func (t *Task) waits(reason string) engine.Wait {
 func (o *Operation) close(group []*Task) {
 	var failed []string
 	for _, t := range group {
+		t.closed = true
 		if !t.ended() {
 			t.State = Done
 		}

@@ -79,8 +79,11 @@ func (c *chart) fields(path string, value any) map[string]any {
 	return nil
 }
 
-// configMap leaves out the keys that are about the ConfigMap itself.
+// configMap leaves out the keys that are about the ConfigMap itself. One that somebody else brings is not made.
 func (c *chart) configMap(name, path string, fields map[string]any) {
+	if fields["create"] == false {
+		return
+	}
 	data := c.texts(path, fields, "create", "annotations", "labels")
 	c.objects.ConfigMaps = append(c.objects.ConfigMaps, corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data})
 }

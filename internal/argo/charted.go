@@ -1,0 +1,106 @@
+package argo
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+)
+
+// installationChart is the chart that installs Argo CD.
+const installationChart = "argo-cd"
+
+// charted takes settings that an Application declares, before they are applied: an installation that installs itself
+// honours them from the first moment.
+func (d *driver) charted(a *app, result *manifests.Result) {
+	destination := a.now().Spec.Destination.Namespace
+	found, err := declaredSettings(result, d.cfg.Namespace, destination)
+	if err != nil {
+		d.observe(a.id.String(), "values of chart "+installationChart+": "+err.Error())
+	}
+	if d.settings.chart(a.id, found) {
+		d.settingsChanged()
+	}
+}
+
+// declaredSettings are those among what was rendered. Where the chart of Argo CD did not make its ConfigMaps, since
+// something stands in for it, what it would have made of its values counts. The error is about these values.
+func declaredSettings(result *manifests.Result, namespace, destination string) (settings.Objects, error) {
+	var found settings.Objects
+	for _, u := range result.Objects {
+		if orDefault(u.GetNamespace(), destination) != namespace || u.GroupVersionKind().Group != "" {
+			continue
+		}
+		switch u.GetKind() {
+		case "ConfigMap":
+			if settingsName(u.GetName()) {
+				found.ConfigMaps = append(found.ConfigMaps, settingsMap(u))
+			}
+		case "Secret":
+			if s, ok := settingsSecret(u); ok {
+				found.Secrets = append(found.Secrets, s)
+			}
+		}
+	}
+	err := addChart(&found, result, namespace)
+	if len(found.ConfigMaps) == 0 {
+		// Secrets alone are no installation; they count once they are there.
+		return settings.Objects{}, err
+	}
+	return found, err
+}
+
+// addChart adds what the chart of Argo CD would have made and did not.
+func addChart(found *settings.Objects, result *manifests.Result, namespace string) error {
+	at := slices.IndexFunc(result.Charts, func(c manifests.Chart) bool { return c.Name == installationChart && c.Namespace == namespace })
+	if at < 0 {
+		return nil
+	}
+	made, err := settings.FromChart(result.Charts[at].Values)
+	for _, m := range made.ConfigMaps {
+		if !slices.ContainsFunc(found.ConfigMaps, func(other corev1.ConfigMap) bool { return other.Name == m.Name }) {
+			found.ConfigMaps = append(found.ConfigMaps, m)
+		}
+	}
+	for _, s := range made.Secrets {
+		if !slices.ContainsFunc(found.Secrets, func(other corev1.Secret) bool { return other.Name == s.Name }) {
+			found.Secrets = append(found.Secrets, s)
+		}
+	}
+	found.Unserved = made.Unserved
+	return err
+}
+
+// settingsName tells whether a ConfigMap holds settings.
+func settingsName(name string) bool {
+	return slices.Contains([]string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}, name)
+}
+
+func settingsMap(u *unstructured.Unstructured) corev1.ConfigMap {
+	var m corev1.ConfigMap
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &m); err != nil {
+		return corev1.ConfigMap{}
+	}
+	return m
+}
+
+func settingsSecret(u *unstructured.Unstructured) (corev1.Secret, bool) {
+	var s corev1.Secret
+	if u.GetLabels()[secretType] == "" {
+		return s, false
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
+		return s, false
+	}
+	if s.Data == nil {
+		s.Data = map[string][]byte{}
+	}
+	for key, value := range s.StringData {
+		s.Data[key] = []byte(value)
+	}
+	return s, true
+}

@@ -1,0 +1,144 @@
+package lint
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+func unit(name string) engine.UnitID {
+	return engine.UnitID{Kind: "Application", Namespace: "argocd", Name: name}
+}
+
+func member(parent, name string, wave int, objects ...Object) App {
+	a := App{ID: unit(name), Wave: wave, Objects: objects}
+	if parent != "" {
+		a.Parent = unit(parent)
+	}
+	return a
+}
+
+func dependent(a App, on ...string) App {
+	for _, name := range on {
+		a.Depends = append(a.Depends, engine.Dependency{Unit: unit(name)})
+	}
+	return a
+}
+
+var (
+	widgets = schema.GroupKind{Group: "example.com", Kind: "Widget"}
+	crd     = Object{ID: engine.ObjectID{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "widgets.example.com"}, Defines: widgets}
+	widget  = Object{ID: engine.ObjectID{Group: "example.com", Kind: "Widget", Namespace: "ns", Name: "w"}}
+	config  = Object{ID: engine.ObjectID{Kind: "ConfigMap", Namespace: "ns", Name: "c"}}
+)
+
+func TestCheck(t *testing.T) {
+	const inWaves = "Widget/ns/w, in Application/argocd/user, needs the definition of its kind in Application/argocd/operator, which comes later: "
+	cases := map[string]struct {
+		reason string
+		apps   []App
+		want   []Finding
+	}{
+		"nothing": {reason: "an empty repository has nothing wrong with it"},
+		"right order": {
+			reason: "a definition in an earlier wave is as it should be",
+			apps:   []App{member("", "root", 0), member("root", "operator", 0, crd), member("root", "user", 1, widget)},
+		},
+		"same wave": {
+			reason: "members of one wave go at the same time, and a kind that is not there yet is waited for",
+			apps:   []App{member("", "root", 0), member("root", "operator", 1, crd), member("root", "user", 1, widget)},
+		},
+		"own definition": {
+			reason: "within an Application a definition is moved before its objects",
+			apps:   []App{member("", "root", 0), member("root", "both", 0, widget, crd)},
+		},
+		"definition too late": {
+			reason: "an object in an earlier wave than the definition of its kind is never applied",
+			apps:   []App{member("", "root", 0), member("root", "operator", 2, crd), member("root", "user", -1, widget)},
+			want: []Finding{{Never: true, Text: inWaves +
+				"in the sync of Application/argocd/root, Application/argocd/user is in wave -1 and Application/argocd/operator in wave 2; " +
+				"put the definition into an earlier wave, or Application/argocd/user into a later one"}},
+		},
+		"definition too late, deeper": {
+			reason: "waves count where the ways part: the wave within the other parent does not",
+			apps: []App{
+				member("", "root", 0), member("root", "infra", 3), member("infra", "operator", -5, crd),
+				member("root", "apps", 2), member("apps", "user", 9, widget),
+			},
+			want: []Finding{{Never: true, Text: inWaves +
+				"in the sync of Application/argocd/root, Application/argocd/apps is in wave 2 and Application/argocd/infra in wave 3; " +
+				"put the definition into an earlier wave, or Application/argocd/user into a later one"}},
+		},
+		"several define": {
+			reason: "one definition that comes early enough will do",
+			apps: []App{
+				member("", "root", 0), member("root", "early", 0, crd), member("root", "operator", 2, crd), member("root", "user", 1, widget),
+			},
+			want: []Finding{{Text: "CustomResourceDefinition/widgets.example.com is declared by Application/argocd/early and by Application/argocd/operator: remove it from all but one"}},
+		},
+		"two roots": {
+			reason: "roots do not wait for each other",
+			apps:   []App{member("", "operator", 5, crd), member("", "user", 0, widget)},
+		},
+		"later wave": {
+			reason: "a member that depends on one of a later wave keeps that wave from beginning",
+			apps:   []App{member("", "root", 0), dependent(member("root", "a", 1), "b"), member("root", "b", 2)},
+			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/b; " +
+				"Application/argocd/b, in wave 2, waits for Application/argocd/a, in wave 1"}},
+		},
+		"cycle": {
+			reason: "two that depend on each other wait forever",
+			apps:   []App{dependent(member("", "a", 0), "b"), dependent(member("", "b", 0), "a")},
+			want:   []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/b; Application/argocd/b depends on Application/argocd/a"}},
+		},
+		"itself": {
+			reason: "an Application that depends on itself is a cycle of one",
+			apps:   []App{dependent(member("", "a", 0), "a")},
+			want:   []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/a"}},
+		},
+		"parent": {
+			reason: "a parent waits for its members, so that these cannot wait for it",
+			apps:   []App{member("", "root", 0), dependent(member("root", "a", 0), "root")},
+			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/root; " +
+				"Application/argocd/root waits for its member Application/argocd/a"}},
+		},
+		"unknown": {
+			reason: "a dependency that nothing declares never becomes ready; one of another dialect is not for us to judge",
+			apps: []App{dependent(member("", "a", 0), "nobody"), {ID: unit("b"), Depends: []engine.Dependency{
+				{Unit: engine.UnitID{Kind: "Kustomization", Namespace: "flux-system", Name: "x"}},
+			}}},
+			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/nobody, which the repository does not declare; " +
+				"name one that it does in headgate.dev/depends-on"}},
+		},
+		"doubles": {
+			reason: "an object belongs to one Application; hooks come and go",
+			apps: []App{
+				member("", "b", 0, config, Object{ID: engine.ObjectID{Kind: "Job", Name: "h"}, Hook: true}),
+				member("", "a", 0, config, config, Object{ID: engine.ObjectID{Kind: "Job", Name: "h"}, Hook: true}),
+			},
+			want: []Finding{{Text: "ConfigMap/ns/c is declared by Application/argocd/a and by Application/argocd/b: remove it from all but one"}},
+		},
+		"orphan of nobody": {
+			reason: "a parent that is not there is none",
+			apps:   []App{member("gone", "a", 1, crd), member("gone", "b", 0, widget)},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, Check(tc.apps)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestLoops ends with parents that lead to each other.
+func TestLoops(t *testing.T) {
+	a, b := member("b", "a", 0, crd), member("a", "b", 1, widget)
+	if got := Check([]App{a, b}); len(got) != 1 || !got[0].Never {
+		t.Errorf("parents that declare each other: %v", got)
+	}
+}

@@ -1,0 +1,298 @@
+package offline
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// Layouts finds where repositories of Argo CD begin.
+type Layouts struct{}
+
+// Roots are the files with an Application that leads to others and that no other one leads to. Where there is none, it
+// is the directories with Applications and ApplicationSets that nothing leads to.
+func (Layouts) Roots(dir string) ([]string, error) {
+	found, err := Scan(dir)
+	if err != nil {
+		return nil, err
+	}
+	base := baseOf(dir, found)
+	holds := make([]map[int]bool, len(found))
+	for i, d := range found {
+		holds[i] = held(dir, base, d, found)
+	}
+	tops := uncontained(found, holds)
+	files, dirs := map[string]bool{}, map[string]bool{}
+	for _, i := range tops {
+		if d := found[i]; d.Object.GetKind() == applicationKind && (len(holds[i]) > 0 || templates(dir, base, d)) {
+			files[d.File] = true
+		}
+		dirs[path.Dir(found[i].File)] = true
+	}
+	if len(files) > 0 {
+		return slices.Sorted(maps.Keys(files)), nil
+	}
+	return slices.Sorted(maps.Keys(dirs)), nil
+}
+
+// Paths are those of the sources of Applications, and those below which generators look.
+func (Layouts) Paths(dir string) ([]string, error) {
+	found, err := Scan(dir)
+	if err != nil {
+		return nil, err
+	}
+	return paths(found), nil
+}
+
+func paths(found []Declaration) []string {
+	var all []string
+	for _, d := range found {
+		for _, s := range d.sources() {
+			if p := path.Join(".", s.Path); p != "." {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// baseOf is the directory that paths are relative to: dir, or the working copy that it lies in.
+func baseOf(dir string, found []Declaration) string {
+	top := dir
+	for top != filepath.Dir(top) {
+		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
+			break
+		}
+		top = filepath.Dir(top)
+	}
+	here, there := 0, 0
+	for _, p := range paths(found) {
+		if isDir(filepath.Join(dir, filepath.FromSlash(p))) {
+			here++
+		} else if isDir(filepath.Join(top, filepath.FromSlash(p))) {
+			there++
+		}
+	}
+	if there > here {
+		return top
+	}
+	return dir
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// held are the declarations that an Application leads to.
+func held(dir, base string, d Declaration, found []Declaration) map[int]bool {
+	all := map[int]bool{}
+	for _, s := range d.sources() {
+		if d.Object.GetKind() == applicationSetKind {
+			generated(dir, base, s.Path, found, all)
+			continue
+		}
+		recurse := s.Directory != nil && s.Directory.Recurse
+		files := filesOf(filepath.Join(base, filepath.FromSlash(s.Path)), recurse)
+		for i, other := range found {
+			if files[filepath.Join(dir, filepath.FromSlash(other.File))] && !same(other, d) {
+				all[i] = true
+			}
+		}
+	}
+	return all
+}
+
+// generated are the declarations in the directories that a generator goes through.
+func generated(dir, base, p string, found []Declaration, into map[int]bool) {
+	if p == "." {
+		return
+	}
+	at := filepath.Join(base, filepath.FromSlash(p)) + string(filepath.Separator)
+	for i, other := range found {
+		file := filepath.Join(dir, filepath.FromSlash(other.File))
+		if rest, below := strings.CutPrefix(file, at); below && strings.ContainsRune(rest, filepath.Separator) {
+			into[i] = true
+		}
+	}
+}
+
+func same(a, b Declaration) bool {
+	return a.Object.GetKind() == b.Object.GetKind() && a.Object.GetName() == b.Object.GetName() && a.Object.GetNamespace() == b.Object.GetNamespace()
+}
+
+// filesOf are the files of a directory that a source takes objects from.
+func filesOf(dir string, recurse bool) map[string]bool {
+	files := map[string]bool{}
+	if kustomization(dir) != "" {
+		closure(dir, files, map[string]bool{})
+		return files
+	}
+	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil {
+		dir, recurse = filepath.Join(dir, "templates"), true
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return files
+	}
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		switch {
+		case entry.IsDir() && recurse:
+			maps.Copy(files, filesOf(name, true))
+		case isYAML(name):
+			files[name] = true
+		}
+	}
+	return files
+}
+
+// kustomization is the name of the kustomization of a directory, or empty.
+func kustomization(dir string) string {
+	for _, base := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		name := filepath.Join(dir, base)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+	}
+	return ""
+}
+
+// closure gathers the files that a kustomization takes resources from.
+func closure(dir string, files, seen map[string]bool) {
+	name := kustomization(dir)
+	if name == "" || seen[dir] {
+		return
+	}
+	seen[dir] = true
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return
+	}
+	var k struct {
+		Resources  []string `json:"resources"`
+		Bases      []string `json:"bases"`
+		Components []string `json:"components"`
+	}
+	if yaml.Unmarshal(data, &k) != nil {
+		return
+	}
+	for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components) {
+		at := filepath.Join(dir, filepath.FromSlash(entry))
+		if isDir(at) {
+			closure(at, files, seen)
+			continue
+		}
+		files[at] = true
+	}
+}
+
+// templates tells whether the chart of an Application makes Applications.
+func templates(dir, base string, d Declaration) bool {
+	for _, s := range d.sources() {
+		at := filepath.Join(base, filepath.FromSlash(s.Path))
+		if _, err := os.Stat(filepath.Join(at, "Chart.yaml")); err != nil {
+			continue
+		}
+		for name := range filesOf(at, true) {
+			if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), Group+"/") && strings.Contains(string(data), "kind: "+applicationKind) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// uncontained are the declarations that no other one leads to. Of those that lead to each other, and that nothing else
+// leads to, it is the Application that leads to the most.
+func uncontained(found []Declaration, holds []map[int]bool) []int {
+	reach := make([]map[int]bool, len(holds))
+	for i := range holds {
+		reach[i] = map[int]bool{}
+		below(holds, i, reach[i])
+	}
+	var tops []int
+	for i := range holds {
+		top := true
+		for j := range holds {
+			if i == j || !reach[j][i] {
+				continue
+			}
+			set, other := found[i].Object.GetKind() == applicationSetKind, found[j].Object.GetKind() == applicationSetKind
+			if !reach[i][j] || set && !other || set == other && len(holds[j]) > len(holds[i]) {
+				top = false
+			}
+		}
+		if top {
+			tops = append(tops, i)
+		}
+	}
+	return tops
+}
+
+func below(holds []map[int]bool, i int, into map[int]bool) {
+	for j := range holds[i] {
+		if !into[j] {
+			into[j] = true
+			below(holds, j, into)
+		}
+	}
+}
+
+// IsRoot tells whether objects of Argo CD are among some, so that they are applied as they are.
+func IsRoot(objects []*unstructured.Unstructured) bool {
+	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
+		gvk := o.GroupVersionKind()
+		return gvk.Group == Group && (gvk.Kind == applicationKind || gvk.Kind == applicationSetKind)
+	})
+}
+
+// Top returns the objects of Argo CD at the top of a directory, AppProjects among them; none when a kustomization or a
+// chart says what the directory is.
+func Top(dir string) ([]*unstructured.Unstructured, error) {
+	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil || kustomization(dir) != "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, entry := range entries {
+		if entry.IsDir() || !isYAML(entry.Name()) {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range Documents(data) {
+			if o.GroupVersionKind().Group == Group {
+				all = append(all, o)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Repositories are the URLs of the repositories that root objects read and whose paths there are in a directory.
+func Repositories(objects []*unstructured.Unstructured, dir string) []string {
+	var urls []string
+	for _, o := range objects {
+		if !IsRoot([]*unstructured.Unstructured{o}) {
+			continue
+		}
+		for _, s := range (Declaration{Object: o}).sources() {
+			if s.RepoURL != "" && isDir(filepath.Join(dir, filepath.FromSlash(s.Path))) && !slices.Contains(urls, s.RepoURL) {
+				urls = append(urls, s.RepoURL)
+			}
+		}
+	}
+	return urls
+}

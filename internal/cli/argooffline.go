@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/argo/lint"
+	"github.com/headgate-dev/headgate/internal/argo/offline"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// place is where a repository begins, with the objects of its root where these are applied as they are.
+type place struct {
+	flux.Layout
+	objects []*unstructured.Unstructured
+}
+
+// argo tells whether the root is one of Argo CD.
+func (p place) argo() bool { return offline.IsRoot(p.objects) }
+
+// locate finds where the repository in the directory begins.
+func (o offlineOptions) locate() (place, error) {
+	layout, err := flux.FindLayout(o.dir, o.root, offline.Layouts{})
+	if err != nil {
+		return place{}, helpful(err)
+	}
+	objects, err := rootObjects(layout)
+	return place{layout, objects}, err
+}
+
+// locateArgo finds the repository of an Argo CD. It is false when the directory is of another dialect, and no Application is
+// asked for.
+func (o offlineOptions) locateArgo() (place, bool, error) {
+	p, err := o.locate()
+	if o.only == "" || err == nil && p.argo() {
+		return p, err == nil && p.argo(), err
+	}
+	ref, asked := parseReference(o.only, o.namespace)
+	if asked != nil || ref.kind != applicationServed.kind || err != nil && !errors.Is(err, flux.ErrNoRoot) {
+		return p, false, err
+	}
+	// Nothing leads to the Application for certain, but it can be rendered all the same.
+	found, err := offline.Scan(o.dir)
+	if err != nil {
+		return p, false, err
+	}
+	if p.Repository == "" {
+		p.Repository = o.dir
+	}
+	p.objects = nil
+	for _, d := range found {
+		p.objects = append(p.objects, d.Object)
+	}
+	if !p.argo() {
+		return p, false, hint(fmt.Errorf("%s holds no Applications", o.dir), "headgate render PATH app/NAME")
+	}
+	return p, true, nil
+}
+
+// repository reads a repository of an Argo CD.
+func (o offlineOptions) repository(ctx context.Context, p place) (*offline.Repository, error) {
+	found, err := offline.FindSettings(p.Repository)
+	if err != nil {
+		fmt.Fprintf(o.io.Err, "· settings: %s\n", err)
+	}
+	return o.walk(ctx, p, found)
+}
+
+func (o offlineOptions) walk(ctx context.Context, p place, s settings.Settings) (*offline.Repository, error) {
+	options, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	if options.Rewrites, err = o.local.start(ctx, options.Rewrites); err != nil {
+		return nil, err
+	}
+	defer func() { _ = o.local.stop(ctx) }()
+	w := offline.Options{
+		Settings: s, KubeVersion: options.KubeVersion, APIVersions: options.APIVersions, Alone: o.alone, Fetch: options.Releases,
+		Ours: func(string) bool { return false },
+	}
+	if p.Repository != "" {
+		if w.Tree, err = source.ReadDir(p.Repository, nil); err != nil {
+			return nil, err
+		}
+		remotes := gitserver.RemotesOf(ctx, p.Repository)
+		remotes = append(remotes, adopted(p.objects, p.Repository, remotes)...)
+		w.Ours = func(url string) bool {
+			return slices.ContainsFunc(remotes, func(remote string) bool { return gitserver.SameRepository(remote, url) })
+		}
+	}
+	if w.Decrypt, err = o.keys(); err != nil {
+		return nil, err
+	}
+	if o.charts || o.only != "" {
+		spill, err := os.MkdirTemp("", "headgate-")
+		if err != nil {
+			return nil, fmt.Errorf("making a directory for what is fetched: %w", err)
+		}
+		defer func() { _ = os.RemoveAll(spill) }()
+		network := offline.NewNetwork(ctx, s, options.Rewrites, spill)
+		defer network.Close()
+		w.Elsewhere = network
+	}
+	return offline.Walk(ctx, p.objects, w)
+}
+
+// keys are those by which Applications are decrypted; nil without a file of them.
+func (o offlineOptions) keys() (*decrypt.Keys, error) {
+	if o.ageKeyFile == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(o.ageKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the age key: %w", err)
+	}
+	keys, err := decrypt.NewKeys(map[string][]byte{"age.agekey": data})
+	if err != nil {
+		return nil, fmt.Errorf("--age-key-file: %w", err)
+	}
+	return keys, nil
+}
+
+// chosen are the Applications that are asked for, or all of them.
+func (o offlineOptions) chosen(r *offline.Repository) ([]offline.App, error) {
+	if o.only == "" {
+		return r.Apps, nil
+	}
+	ref, err := parseReference(o.only, o.namespace)
+	if err != nil {
+		return nil, err
+	}
+	if ref.kind != applicationServed.kind {
+		return nil, hint(fmt.Errorf("%s is not of the repository, which is one of Argo CD", ref), "headgate graph PATH")
+	}
+	app, found := r.Find(ref.id())
+	if !found {
+		return nil, hint(fmt.Errorf("the repository declares no %s%s", ref, brokenSets(r)), "headgate graph PATH")
+	}
+	return []offline.App{*app}, nil
+}
+
+// brokenSets names the ApplicationSets that generate nothing.
+func brokenSets(r *offline.Repository) string {
+	var texts []string
+	for _, s := range r.Sets {
+		if s.Err != nil {
+			texts = append(texts, fmt.Sprintf("; %s generates nothing: %s", s.ID, s.Err))
+		}
+	}
+	return strings.Join(texts, "")
+}
+
+// renderArgo prints what Applications would apply.
+func (o offlineOptions) renderArgo(ctx context.Context, p place, secrets bool) error {
+	r, err := o.repository(ctx, p)
+	if err != nil {
+		return err
+	}
+	apps, err := o.chosen(r)
+	if err != nil {
+		return err
+	}
+	failed := o.tellSets(r)
+	for _, a := range apps {
+		switch {
+		case a.Err != nil:
+			failed = true
+			fmt.Fprintf(o.io.Err, "✗ %s: %v\n", a.ID, a.Err)
+		case a.Skipped != "":
+			fmt.Fprintf(o.io.Err, "· %s: %s; --charts fetches it\n", a.ID, a.Skipped)
+		}
+		for _, problem := range a.Problems {
+			fmt.Fprintf(o.io.Err, "· %s: %s\n", a.ID, problem)
+		}
+		for _, object := range a.Objects {
+			if err := renderObject(o.io, a.ID.String()+role(object), object, secrets); err != nil {
+				return err
+			}
+		}
+	}
+	if failed {
+		return errNo
+	}
+	return nil
+}
+
+// tellSets prints what is wrong with ApplicationSets, and tells whether something is, unless an Application is asked for.
+func (o offlineOptions) tellSets(r *offline.Repository) bool {
+	failed := false
+	for _, s := range r.Sets {
+		if o.only != "" {
+			break
+		}
+		if s.Err != nil {
+			failed = true
+			fmt.Fprintf(o.io.Err, "✗ %s: %v\n", s.ID, s.Err)
+		}
+		for _, problem := range s.Problems {
+			failed = true
+			fmt.Fprintf(o.io.Err, "✗ %s: %s\n", s.ID, problem)
+		}
+	}
+	return failed
+}
+
+// role is what an object is in a sync, when it is something else than an object.
+func role(o *unstructured.Unstructured) string {
+	hook := operation.HookOf(o)
+	switch {
+	case hook.Skip:
+		return ", never applied"
+	case !hook.Is:
+		return ""
+	}
+	var phases []string
+	for _, phase := range hook.Phases {
+		phases = append(phases, string(phase))
+	}
+	return ", hook of " + orWord(strings.Join(phases, ", "), "no phase")
+}
+
+// findings are what is wrong with a repository of an Argo CD.
+func findings(r *offline.Repository) []lint.Finding {
+	var apps []lint.App
+	for i := range r.Apps {
+		apps = append(apps, lintApp(&r.Apps[i]))
+	}
+	return lint.Check(apps)
+}
+
+func lintApp(a *offline.App) lint.App {
+	out := lint.App{ID: a.ID, Parent: a.Parent, Wave: a.Wave}
+	out.Depends, _ = engine.ParseDependsOn(a.Object.GetAnnotations()["headgate.dev/depends-on"], a.ID.Namespace)
+	for _, o := range a.Objects {
+		hook := operation.HookOf(o)
+		if hook.Skip {
+			continue
+		}
+		object := lint.Object{ID: engine.IDOf(o), Hook: hook.Is}
+		object.Defines, _ = offline.Defines(o)
+		if object.ID.Namespace == "" && a.Spec != nil {
+			// Of kinds without namespaces it does no harm: the same object gets the same one within one destination.
+			object.ID.Namespace = a.Spec.Spec.Destination.Namespace
+		}
+		out.Objects = append(out.Objects, object)
+	}
+	return out
+}
