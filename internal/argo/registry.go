@@ -78,8 +78,8 @@ type app struct {
 	keys    []feeds.Key
 	// generation stands for what is declared; see generationOf.
 	generation int64
-	// requested is the token of the last request.
-	requested string
+	// asked is the token of the last request, until it is gone; requested is the same, told apart from an equal one of before.
+	asked, requested string
 	project   *policy.Project
 	cluster   settings.Cluster
 	// invalid is why it cannot be followed.
@@ -225,9 +225,13 @@ func (e *Engine) declare(a *app) {
 		a.keys = append(a.keys, feeds.KeyOf(s, obj.Spec.Project))
 	}
 	refresh := requestOf(obj)
-	asked := refresh != "" && refresh != a.requested
+	asked := refresh != "" && refresh != a.asked
+	a.asked = refresh
 	if asked {
-		a.requested = refresh
+		a.requested = refresh + "@" + obj.ResourceVersion
+	}
+	if obj.Operation == nil {
+		a.view.handled = ""
 	}
 	a.project = e.projects.get(obj.Spec.Project)
 	a.invalid = policy.Validate(obj, a.project, now, e.cfg.Namespace)

@@ -150,7 +150,12 @@ func TestArgoKilled(t *testing.T) {
 	writeFile(t, filepath.Join(repo, "work", "work.yaml"), faultWork)
 	manifest := filepath.Join(repo, "crowd", "crowd.yaml")
 	text, want := crowd(many, "1", func(int) bool { return true })
-	writeFile(t, manifest, text)
+	commit := func(text string) {
+		t.Helper()
+		writeFile(t, manifest, text)
+		command(t, repo, "git add -A && git -c user.name=dev -c user.email=dev@example.dev commit -q -m change")
+	}
+	commit(text)
 
 	var a *applied
 	up := func() *process {
@@ -187,9 +192,14 @@ func TestArgoKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled()
+	if _, err := a.client.CoreV1().Nodes().Patch(t.Context(), "node-1", types.MergePatchType, []byte(`{"metadata":{"labels":{"ready":"yes"}}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	a.value("last", "1")
+	a.says("work", "status.operationState.phase", "^Succeeded$")
 
 	text, want = crowd(many, "1", func(i int) bool { return i < 10 })
-	writeFile(t, manifest, text)
+	commit(text)
 	eventually(t, "the prune has begun", func() (bool, string) {
 		n := len(configMaps(t, a.client, "crowd"))
 		return n < many-20, fmt.Sprint(n)
@@ -197,10 +207,6 @@ func TestArgoKilled(t *testing.T) {
 	p.kill()
 	p = up()
 	settled()
-	if _, err := a.client.CoreV1().Nodes().Patch(t.Context(), "node-1", types.MergePatchType, []byte(`{"metadata":{"labels":{"ready":"yes"}}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	a.value("last", "1")
 	for _, name := range []string{"work", "crowd", "apps"} {
 		a.says(name, "status.sync.status", "^Synced$")
 		a.says(name, "status.operationState.phase", "^Succeeded$")
