@@ -209,7 +209,6 @@ func TestArgoKilled(t *testing.T) {
 	settled()
 	for _, name := range []string{"work", "crowd", "apps"} {
 		a.says(name, "status.sync.status", "^Synced$")
-		a.says(name, "status.operationState.phase", "^Succeeded$")
 		a.says(name, "status.health.status", "^Healthy$")
 	}
 	if now := a.job("pre"); now != pre {
