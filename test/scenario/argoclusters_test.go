@@ -90,18 +90,22 @@ func TestArgoClusters(t *testing.T) {
 		d.stands("set-far", "Synced", "Healthy", "")
 		d.has(d.far.client, "generated", "1")
 	})
-	t.Run("loss and return", func(t *testing.T) {
-		d.far.stop()
-		d.content("2")
-		d.stands("local", "Synced", "Healthy", "")
-		d.has(d.client, "local", "2")
-		d.stands("named", "Unknown", "", "ComparisonError: ")
-		d.far.start()
-		for _, name := range []string{"named", "addressed"} {
-			d.has(d.far.client, name, "2")
-			d.stands(name, "Synced", "Healthy", "")
-		}
-	})
+	d.lossAndReturn()
+}
+
+// lossAndReturn takes the other cluster away, has the repository go on, and brings the cluster back.
+func (d *destinations) lossAndReturn() {
+	d.t.Helper()
+	d.far.stop()
+	d.content("2")
+	d.stands("local", "Synced", "Healthy", "")
+	d.has(d.client, "local", "2")
+	d.stands("named", "Unknown", "", "ComparisonError: ")
+	d.far.start()
+	for _, name := range []string{"named", "addressed"} {
+		d.has(d.far.client, name, "2")
+		d.stands(name, "Synced", "Healthy", "")
+	}
 }
 
 func newDestinations(t *testing.T, k *kit.Kit) *destinations {
