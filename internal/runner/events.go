@@ -192,6 +192,9 @@ func (r *Runner) remove(id engine.UnitID) {
 		r.letGo(u, e.ID)
 	}
 	r.setInventory(u, nil)
+	for _, object := range u.deletion.followed {
+		r.byObject.remove(object, id)
+	}
 	delete(r.units, id)
 	delete(r.holding, id)
 	r.retire()
@@ -277,6 +280,7 @@ func (r *Runner) observed(u *unit) {
 	}
 	r.report(u, Report{Observed: true})
 	r.markAll(r.byObject[r.objectOf(u.ID)])
+	r.markAll(r.dependents[u.ID])
 }
 
 // Stir tells that something changed that a driver may wait for, or that its status may be different.

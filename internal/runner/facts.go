@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -185,6 +186,12 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	}
 	if !r.unitReady(dep) {
 		return false, "it is not ready"
+	}
+	if judge, judges := r.driven(dep.ID).(Judge); judges {
+		rec, _ := r.home.cluster.Objects.Get(r.objectOf(dep.ID))
+		if h := judge.Judge(dep.ID, rec); h.Verdict != engine.Current {
+			return false, strings.TrimSuffix("it is not healthy: "+h.Message, ": ")
+		}
 	}
 	if dep.Source == u.Source && u.Sourced() {
 		fact, _ := r.cfg.Sources.Source(u.Source)

@@ -92,8 +92,9 @@ type deletion struct {
 	// pruned is set when the policy has been carried out.
 	pruned          bool
 	deadline, retry time.Time
-	// waits is what a driver waits for.
-	waits []engine.Wait
+	// waits is what a driver waits for, followed are objects beside the inventory that this may be about.
+	waits    []engine.Wait
+	followed []engine.ObjectID
 }
 
 // declares tells whether the unit has a driver that brings about objects which are known before.

@@ -287,7 +287,7 @@ func (o *Operation) close(group []*Task) {
 			t.State = Done
 		}
 		if t.State == Failed {
-			failed = append(failed, t.ID.String()+": "+t.Message)
+			failed = append(failed, t.failing())
 		}
 	}
 	if len(failed) > 0 && o.failure == "" {
@@ -296,6 +296,14 @@ func (o *Operation) close(group []*Task) {
 			o.failure = "one or more synchronization tasks completed unsuccessfully, reason: " + strings.Join(failed, "; ")
 		}
 	}
+}
+
+// failing names the object of a task that failed, once.
+func (t *Task) failing() string {
+	if name := t.ID.String(); !strings.HasPrefix(t.Message, name) {
+		return name + ": " + t.Message
+	}
+	return t.Message
 }
 
 // end tells how the operation ended.
