@@ -33,12 +33,12 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		f.Awaited, f.Stirred = u.deletion.waits, u.stirred
 		return f
 	}
-	f.Stirred = u.stirred
+	f.Stirred = r.stirredNow(u)
 	if u.pass != nil && u.pass.Progress == engine.Applied {
 		f.Hold = r.hold(u)
 	}
 	if u.Health.Checked() && (u.pass == nil || u.pass.Progress == engine.Pruned) {
-		f.Health = r.health(u)
+		f.Health = r.judged(u)
 	}
 	return f
 }
