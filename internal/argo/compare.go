@@ -132,6 +132,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		c.objects = append(c.objects, o)
 	}
 	d.duplicates(a, c)
+	d.unserved(a, project, c)
 	if err := d.stand(ctx, w, c); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
@@ -211,7 +212,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 
 func failed(err error) runner.Acted {
 	known := (*failure)(nil)
-	f := &engine.Failure{Reason: engine.ReasonFailed, Message: err.Error()}
+	f := &engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
 	if errors.As(err, &known) {
 		f.Reason = known.condition
 	}

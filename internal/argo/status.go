@@ -54,10 +54,11 @@ func (d dialect) Report(ctx context.Context, r runner.Report) error {
 // write writes the status of an Application, with what a report says of it if there is one.
 func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	fact, _ := (sources{e}).Source(a.source())
+	h := e.health(a)
 	a.mu.Lock()
 	obj := a.obj
 	a.refuse(fact)
-	patch, err := e.patchOf(a, r)
+	patch, err := e.patchOf(a, r, h)
 	a.mu.Unlock()
 	if err != nil || patch == nil {
 		return err
@@ -93,8 +94,8 @@ func (a *app) refuse(fact engine.SourceFact) {
 }
 
 // patchOf is a merge patch that has the Application say what is known; nil when it says that. The caller holds the lock.
-func (e *Engine) patchOf(a *app, r *runner.Report) ([]byte, error) {
-	now := e.statusOf(a, r)
+func (e *Engine) patchOf(a *app, r *runner.Report, h shown) ([]byte, error) {
+	now := e.statusOf(a, r, h)
 	patch := map[string]any{}
 	before, err := toMap(a.obj.Status)
 	if err != nil {
@@ -107,7 +108,7 @@ func (e *Engine) patchOf(a *app, r *runner.Report) ([]byte, error) {
 	if diff := mergePatch(before, after); len(diff) > 0 && !onlyTimes(diff) {
 		patch["status"] = diff
 	}
-	if annotations := a.annotations(); len(annotations) > 0 {
+	if annotations := a.annotations(r); len(annotations) > 0 {
 		patch["metadata"] = map[string]any{"annotations": annotations}
 	}
 	if a.obj.Operation != nil && a.view.handled == encoded(a.obj.Operation) {
@@ -130,8 +131,8 @@ func onlyTimes(diff map[string]any) bool {
 }
 
 // annotations are those that have to be different: what ran, what completed, and a request for a comparison that was
-// answered. The caller holds the lock.
-func (a *app) annotations() map[string]any {
+// answered, if only by a failure. The caller holds the lock.
+func (a *app) annotations(r *runner.Report) map[string]any {
 	out := map[string]any{}
 	if a.view.hooks != "" && a.obj.Annotations[annotationHooks] != a.view.hooks {
 		out[annotationHooks] = a.view.hooks
@@ -139,7 +140,7 @@ func (a *app) annotations() map[string]any {
 	if done := a.completed(); done != a.obj.Annotations[annotationDone] {
 		out[annotationDone] = done
 	}
-	if a.obj.Annotations[v1alpha1.RefreshAnnotation] != "" && !a.view.reconciled.IsZero() && a.view.generation == generationOf(a.obj) &&
+	if a.obj.Annotations[v1alpha1.RefreshAnnotation] != "" && !a.view.reconciled.IsZero() && a.view.generation == a.generation &&
 		a.view.answers == a.requested {
 		out[v1alpha1.RefreshAnnotation] = nil
 	}
@@ -169,7 +170,7 @@ func (a *app) completed() string {
 }
 
 // statusOf is the status of an Application. The caller holds the lock.
-func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
+func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.ApplicationStatus {
 	v := &a.view
 	status := *a.obj.Status.DeepCopy()
 	status.ControllerNamespace = e.cfg.Namespace
@@ -187,7 +188,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
 		status.Summary.IsAppOfApps = slices.ContainsFunc(v.resources, func(r v1alpha1.ResourceStatus) bool {
 			return r.Group == Group && r.Kind == applicationKind.Kind
 		})
-		e.healthInto(a, &status)
+		h.into(&status)
 	}
 	status.ResourceHealthSource = "appTree"
 	if persist {
@@ -246,9 +247,8 @@ func (e *Engine) resourcesOf(a *app, persist bool) []v1alpha1.ResourceStatus {
 	return resources
 }
 
-// healthInto enters the health of an Application. The caller holds the lock.
-func (e *Engine) healthInto(a *app, status *v1alpha1.ApplicationStatus) {
-	h := e.rollUp(&a.view)
+// into enters the health of an Application.
+func (h shown) into(status *v1alpha1.ApplicationStatus) {
 	if string(status.Health.Status) != h.Status {
 		status.Health.LastTransitionTime = since(time.Now())
 	}
@@ -290,7 +290,7 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 	v := &a.view
 	now := slices.Clone(a.invalid)
 	if r != nil && !r.Observed {
-		v.broken = brokenBy(r)
+		v.broken = v.brokenBy(r)
 	}
 	if v.broken != nil && len(a.invalid) == 0 {
 		now = append(now, *v.broken)
@@ -318,9 +318,15 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 }
 
 // brokenBy is the condition by which a report says that an Application could not be compared.
-func brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
+func (v *view) brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
 	switch r.Reason {
 	case engine.ReasonArtifactFailed, engine.ReasonBuildFailed, v1alpha1.ApplicationConditionComparisonError:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
+	case engine.ReasonFailed:
+		if v.operation != nil && v.operation.Message == r.Message {
+			// The operation says so itself.
+			return nil
+		}
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
 	case v1alpha1.ApplicationConditionSyncError, engine.ReasonPruneFailed:
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: r.Message}

@@ -142,7 +142,7 @@ func (r *Runner) startAct(u *unit) {
 	} else {
 		r.countLooks(u)
 	}
-	u.stirred = false
+	u.stirred, u.paces.act.at = false, time.Now()
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)
