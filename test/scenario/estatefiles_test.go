@@ -220,7 +220,7 @@ func (f *estate) directory(set, dir, name string, i int) {
 		f.files[dir+"/volume.yaml"] = object("v1", "PersistentVolumeClaim", name, "compare-options=IgnoreExtraneous;sync-options=Replace=false", "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
 	}
 	if i%4 == 1 {
-		lines = append(lines, `patches: [{target: {kind: Deployment}, patch: "[{op: add, path: /spec/template/spec/automountServiceAccountToken, value: false}]"}]`,
+		lines = append(lines, `patches: [{target: {kind: Deployment}, patch: "- {op: add, path: /spec/template/spec/automountServiceAccountToken, value: false}"}]`,
 			"labels: [{pairs: {patched: \"true\"}}]")
 	}
 	switch {

@@ -80,6 +80,8 @@ type Task struct {
 	was, why string
 	// closed is set once nothing more comes of the group of the task.
 	closed bool
+	// again is set where a failed task is tried again while its group goes on.
+	again bool
 }
 
 // Code is what came of an object.
@@ -287,7 +289,7 @@ func (o *Operation) close(group []*Task) {
 			t.State = Done
 		}
 		if t.State == Failed {
-			failed = append(failed, t.ID.String()+": "+t.Message)
+			failed = append(failed, t.ID.String()+": "+strings.TrimPrefix(t.Message, t.ID.String()+": "))
 		}
 	}
 	if len(failed) > 0 && o.failure == "" {
