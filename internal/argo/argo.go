@@ -37,6 +37,8 @@ import (
 type Config struct {
 	// Namespace is that of the installation, "argocd" by default.
 	Namespace string
+	// Selector, when not empty, is the label selector of the Applications and ApplicationSets that are served: a shard.
+	Selector string
 	// Local answers with the repository served from here that stands in for a URL.
 	Local func(url string) (feeds.Local, bool)
 	// Rewrites send fetches elsewhere; SpillDir keeps files that are too large for memory.
@@ -139,15 +141,15 @@ func (e *Engine) Start(ctx context.Context, r *runner.Runner, home *cluster.Clus
 
 // watch begins with the projects, so that Applications find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
-	first := func(r schema.GroupVersionResource, to cluster.Sink) func() error {
-		return func() error { return await(wait, func() error { return e.home.Watch(ctx, r, "", to) }) }
+	first := func(r schema.GroupVersionResource, selector string, to cluster.Sink) func() error {
+		return func() error { return await(wait, func() error { return e.home.Watch(ctx, r, selector, to) }) }
 	}
-	if err := first(projectResource, cluster.Sink{Put: e.putProject, Dropped: e.dropProject})(); err != nil {
+	if err := first(projectResource, "", cluster.Sink{Put: e.putProject, Dropped: e.dropProject})(); err != nil {
 		return err
 	}
 	var all errgroup.Group
-	all.Go(first(applicationResource, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
-	all.Go(first(applicationSetResource, cluster.Sink{Put: e.sets.put, Dropped: e.sets.dropped}))
+	all.Go(first(applicationResource, e.cfg.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
+	all.Go(first(applicationSetResource, e.cfg.Selector, cluster.Sink{Put: e.sets.put, Dropped: e.sets.dropped}))
 	return all.Wait()
 }
 

@@ -132,6 +132,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		c.objects = append(c.objects, o)
 	}
 	d.duplicates(a, c)
+	d.unserved(a, project, c)
 	if err := d.stand(ctx, w, c); err != nil {
 		return nil, err
 	}
@@ -301,6 +302,21 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	if ran == "" && len(c.hooks) > 0 && obj.Status.OperationState == nil {
 		c.hooksDiffer = true
 	}
+}
+
+// obstacles stand for what objects cannot be written for that nothing in the sources says: others that have them, what
+// the project forbids, kinds that are not there yet. What failed is worth another attempt when they are different.
+func (c *comparison) obstacles() string {
+	text := ""
+	for _, o := range c.objects {
+		if o.refused != nil {
+			text += o.refused.Error() + "\n"
+		}
+	}
+	for _, need := range c.needs {
+		text += need.String() + "\n"
+	}
+	return digest(text)
 }
 
 // code says whether the cluster is what is declared.

@@ -52,15 +52,33 @@ func (d *driver) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, err
 		case len(step.Apply) > 0:
 			d.runHooks(ctx, w, plan, step.Apply)
 		case len(step.Drop) == 0:
+			a.unconfirmed(plan)
 			return step.Waits, nil
 		}
 	}
 	return nil, context.Cause(ctx)
 }
 
+// unconfirmed has the status say what a deletion waits for that a person has to agree to.
+func (a *app) unconfirmed(plan *operation.Operation) {
+	var texts []string
+	for _, t := range plan.Tasks {
+		if t.Confirm && t.State == operation.Running && t.Message != "" {
+			texts = append(texts, t.ID.String()+": "+t.Message)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.unconfirmed = strings.Join(texts, "; ")
+}
+
 // runHooks makes hooks of a deletion.
 func (d *driver) runHooks(ctx context.Context, w runner.Work, plan *operation.Operation, tasks []*operation.Task) {
 	r := &running{sync: plan}
+	for _, t := range tasks {
+		d.watchOne(ctx, w, engine.Entry{ID: t.ID, Version: t.Version})
+		w.Follow(t.ID)
+	}
 	each(tasks, func(t *operation.Task) { d.hook(ctx, w, r, t) })
 }
 

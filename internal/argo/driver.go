@@ -32,8 +32,8 @@ type job struct {
 	compared *comparison
 	// op is the operation under way, with the request that began it.
 	op *running
-	// attempted is the digest of what the last operation applied.
-	attempted string
+	// attempted is the digest of what the last operation applied, obstacles that of what was in its way.
+	attempted, obstacles string
 	// teardown is the deletion under way.
 	teardown *operation.Operation
 }

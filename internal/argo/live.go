@@ -50,40 +50,55 @@ func (e *Engine) healthOf(rec cluster.Record) shown {
 // childHealth is the health of an Application as an object of another one. It counts when the Application was compared as it is
 // declared, and with what its sources have now.
 func (e *Engine) childHealth(id engine.UnitID, rec cluster.Record) shown {
+	return e.childHealthBelow(id, rec, maxDepth)
+}
+
+// maxDepth bounds how far down a family of Applications is looked: one may be among its own descendants.
+const maxDepth = 16
+
+func (e *Engine) childHealthBelow(id engine.UnitID, rec cluster.Record, depth int) shown {
 	a := e.apps.get(id)
 	if a == nil {
 		return shown{progressing, "it has not been read yet"}
 	}
 	fact, _ := (sources{e}).Source(a.source())
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	v := &a.view
-	switch {
-	case a.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true":
-		return shown{string(a.obj.Status.Health.Status), a.obj.Status.Health.Message}
-	case len(a.invalid) > 0:
-		return shown{degraded, messages(a.invalid)}
-	case fact.Revision == "" && !fact.Pending:
-		return shown{progressing, fact.Message}
-	case v.broken != nil:
-		return shown{progressing, v.broken.Message}
-	case v.generation != generationOf(a.obj) || v.content != fact.Digest:
-		return shown{progressing, "it has not been compared with what it declares now"}
-	case v.operation != nil && v.operation.Phase == v1alpha1.OperationRunning:
-		return shown{progressing, orDefault(v.operation.Message, "its sync is running")}
-	case v.sync.Status != v1alpha1.SyncStatusCodeSynced && automated(a.obj):
-		why := orDefault(v.why, "its sync has not begun")
-		if v.decided != nil {
-			why = v.decided.Message
-		}
-		return shown{progressing, "it is " + string(v.sync.Status) + ": " + why}
+	if h, decided := a.unsettled(fact); decided {
+		return h
 	}
-	h := e.rollUp(v)
+	h := e.healthBelow(a, depth)
 	if override := rec.Health; override.Status != "" && h.Status == healthy {
 		// A script of the settings looks at the status, which is written a moment later.
 		return shown{override.Status, override.Message}
 	}
 	return h
+}
+
+// unsettled is the health of an Application of which the health of its objects says nothing yet.
+func (a *app) unsettled(fact engine.SourceFact) (h shown, decided bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := &a.view
+	switch {
+	case a.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true":
+		return shown{string(a.obj.Status.Health.Status), a.obj.Status.Health.Message}, true
+	case len(a.invalid) > 0:
+		return shown{degraded, messages(a.invalid)}, true
+	case fact.Revision == "" && !fact.Pending:
+		return shown{progressing, fact.Message}, true
+	case v.broken != nil:
+		return shown{progressing, v.broken.Message}, true
+	case v.generation != a.generation || v.content != fact.Digest:
+		return shown{progressing, "it has not been compared with what it declares now"}, true
+	case v.operation != nil && v.operation.Phase == v1alpha1.OperationRunning:
+		return shown{progressing, orDefault(v.operation.Message, "its sync is running")}, true
+	case v.sync.Status != v1alpha1.SyncStatusCodeSynced && automated(a.obj):
+		why := orDefault(v.why, "its sync has not begun")
+		if v.decided != nil {
+			why = v.decided.Message
+		}
+		return shown{progressing, "it is " + string(v.sync.Status) + ": " + why}, true
+	}
+	return shown{}, false
 }
 
 func automated(obj *v1alpha1.Application) bool {
@@ -94,35 +109,43 @@ func automated(obj *v1alpha1.Application) bool {
 // ranks order statuses from the best to the worst.
 var ranks = []string{healthy, string(argocd.Suspended), progressing, missing, degraded, string(argocd.Unknown)}
 
-// rollUp is the health of an Application: that of the worst of its objects. The caller holds the lock.
-func (e *Engine) rollUp(v *view) shown {
+// health is the health of an Application: that of the worst of its objects. The caller does not hold its lock.
+func (e *Engine) health(a *app) shown { return e.healthBelow(a, maxDepth) }
+
+func (e *Engine) healthBelow(a *app, depth int) shown {
+	a.mu.Lock()
+	at, counted := a.view.at, a.view.counted
+	a.mu.Unlock()
 	worst, found := shown{Status: healthy}, false
-	if v.at == nil {
+	if at == nil {
 		return shown{Status: missing}
 	}
-	for _, id := range v.counted {
-		rec, there := v.at.Objects.Get(id)
+	for _, id := range counted {
+		rec, there := at.Objects.Get(id)
 		if !there {
 			continue
 		}
 		found = true
 		h := shown{rec.Health.Status, rec.Health.Message}
 		if rec.ID.Cluster == "" && rec.ID.GroupKind() == applicationKind {
-			h = e.childShown(rec)
+			h = e.childShown(rec, depth)
 		}
 		if h.Status != "" && slices.Index(ranks, h.Status) > slices.Index(ranks, worst.Status) {
 			worst = shown{h.Status, strings.TrimSuffix(fmt.Sprintf("%s: %s", id, h.Message), ": ")}
 		}
 	}
-	if !found && len(v.counted) > 0 {
+	if !found && len(counted) > 0 {
 		return shown{missing, "none of its objects exists"}
 	}
 	return worst
 }
 
 // childShown is the health of a child for the status of its parent. Nothing is said of one whose health nobody knows.
-func (e *Engine) childShown(rec cluster.Record) shown {
-	h := e.childHealth(UnitID(rec.ID.Namespace, rec.ID.Name), rec)
+func (e *Engine) childShown(rec cluster.Record, depth int) shown {
+	if depth == 0 {
+		return shown{}
+	}
+	h := e.childHealthBelow(UnitID(rec.ID.Namespace, rec.ID.Name), rec, depth-1)
 	if h.Status == missing || h.Status == string(argocd.Unknown) {
 		return shown{}
 	}

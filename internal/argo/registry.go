@@ -24,9 +24,13 @@ import (
 type registry struct {
 	mu   sync.RWMutex
 	apps map[engine.UnitID]*app
+	// strangers are those of namespaces that are not served, by the settings of now.
+	strangers map[engine.UnitID]*unstructured.Unstructured
 }
 
-func newRegistry() *registry { return &registry{apps: map[engine.UnitID]*app{}} }
+func newRegistry() *registry {
+	return &registry{apps: map[engine.UnitID]*app{}, strangers: map[engine.UnitID]*unstructured.Unstructured{}}
+}
 
 func (r *registry) get(id engine.UnitID) *app {
 	r.mu.RLock()
@@ -72,6 +76,8 @@ type app struct {
 	// sources are those that are wanted now, keys where they come from.
 	sources []v1alpha1.ApplicationSource
 	keys    []feeds.Key
+	// generation stands for what is declared; see generationOf.
+	generation int64
 	// requested is the token of the last request.
 	requested string
 	project   *policy.Project
@@ -111,10 +117,13 @@ func (a *app) now() *v1alpha1.Application {
 
 // putApplication takes an Application from the watch, or from whoever wrote it.
 func (e *Engine) putApplication(u *unstructured.Unstructured) {
+	id := UnitID(u.GetNamespace(), u.GetName())
 	if !e.serves(u.GetNamespace()) {
+		e.apps.mu.Lock()
+		e.apps.strangers[id] = u
+		e.apps.mu.Unlock()
 		return
 	}
-	id := UnitID(u.GetNamespace(), u.GetName())
 	obj := &v1alpha1.Application{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
 		e.observe(id.String(), fmt.Sprintf("it cannot be read: %s", err))
@@ -155,6 +164,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 		return
 	}
 	delete(e.apps.apps, id)
+	delete(e.apps.strangers, id)
 	e.apps.mu.Unlock()
 	if a == nil {
 		return
@@ -170,6 +180,33 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	}
 }
 
+// reserve takes up the Applications of namespaces that are served by now, and lets go of those that are not any more.
+func (e *Engine) reserve() {
+	var come, gone []*unstructured.Unstructured
+	e.apps.mu.Lock()
+	for id, u := range e.apps.strangers {
+		if e.serves(id.Namespace) {
+			come = append(come, u)
+			delete(e.apps.strangers, id)
+		}
+	}
+	for id, a := range e.apps.apps {
+		if !e.serves(id.Namespace) {
+			a.mu.Lock()
+			gone = append(gone, &unstructured.Unstructured{Object: a.raw})
+			a.mu.Unlock()
+		}
+	}
+	e.apps.mu.Unlock()
+	for _, u := range gone {
+		e.dropApplication(u)
+		e.putApplication(u)
+	}
+	for _, u := range come {
+		e.putApplication(u)
+	}
+}
+
 func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
 // declare tells the runner what an Application declares now.
@@ -181,6 +218,7 @@ func (e *Engine) declare(a *app) {
 		a.mu.Unlock()
 		return
 	}
+	a.generation = generationOf(obj)
 	a.sources = wantedSources(obj)
 	a.keys = nil
 	for _, s := range a.sources {

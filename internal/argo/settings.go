@@ -202,6 +202,7 @@ func (e *Engine) settingsChanged() {
 	if err != nil {
 		e.observe("settings", err.Error())
 	}
+	e.tellUnserved(before, now)
 	checks, err := argocd.ParseSettings(config)
 	if err != nil {
 		e.observe("settings", err.Error())
@@ -210,6 +211,7 @@ func (e *Engine) settingsChanged() {
 		e.runner.Renew(owner)
 	}
 	e.projects.reread(now)
+	e.reserve()
 	e.apps.each(func(a *app) { e.declare(a) })
 	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
 	e.sets.wakeAll()

@@ -54,10 +54,11 @@ func (d dialect) Report(ctx context.Context, r runner.Report) error {
 // write writes the status of an Application, with what a report says of it if there is one.
 func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	fact, _ := (sources{e}).Source(a.source())
+	h := e.health(a)
 	a.mu.Lock()
 	obj := a.obj
 	a.refuse(fact)
-	patch, err := e.patchOf(a, r)
+	patch, err := e.patchOf(a, r, h)
 	a.mu.Unlock()
 	if err != nil || patch == nil {
 		return err
@@ -93,8 +94,8 @@ func (a *app) refuse(fact engine.SourceFact) {
 }
 
 // patchOf is a merge patch that has the Application say what is known; nil when it says that. The caller holds the lock.
-func (e *Engine) patchOf(a *app, r *runner.Report) ([]byte, error) {
-	now := e.statusOf(a, r)
+func (e *Engine) patchOf(a *app, r *runner.Report, h shown) ([]byte, error) {
+	now := e.statusOf(a, r, h)
 	patch := map[string]any{}
 	before, err := toMap(a.obj.Status)
 	if err != nil {
@@ -139,7 +140,7 @@ func (a *app) annotations() map[string]any {
 	if done := a.completed(); done != a.obj.Annotations[annotationDone] {
 		out[annotationDone] = done
 	}
-	if a.obj.Annotations[v1alpha1.RefreshAnnotation] != "" && !a.view.reconciled.IsZero() && a.view.generation == generationOf(a.obj) &&
+	if a.obj.Annotations[v1alpha1.RefreshAnnotation] != "" && !a.view.reconciled.IsZero() && a.view.generation == a.generation &&
 		a.view.answers == a.requested {
 		out[v1alpha1.RefreshAnnotation] = nil
 	}
@@ -169,7 +170,7 @@ func (a *app) completed() string {
 }
 
 // statusOf is the status of an Application. The caller holds the lock.
-func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
+func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.ApplicationStatus {
 	v := &a.view
 	status := *a.obj.Status.DeepCopy()
 	status.ControllerNamespace = e.cfg.Namespace
@@ -187,7 +188,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report) v1alpha1.ApplicationStatus {
 		status.Summary.IsAppOfApps = slices.ContainsFunc(v.resources, func(r v1alpha1.ResourceStatus) bool {
 			return r.Group == Group && r.Kind == applicationKind.Kind
 		})
-		e.healthInto(a, &status)
+		h.into(&status)
 	}
 	status.ResourceHealthSource = "appTree"
 	if persist {
@@ -246,9 +247,8 @@ func (e *Engine) resourcesOf(a *app, persist bool) []v1alpha1.ResourceStatus {
 	return resources
 }
 
-// healthInto enters the health of an Application. The caller holds the lock.
-func (e *Engine) healthInto(a *app, status *v1alpha1.ApplicationStatus) {
-	h := e.rollUp(&a.view)
+// into enters the health of an Application.
+func (h shown) into(status *v1alpha1.ApplicationStatus) {
 	if string(status.Health.Status) != h.Status {
 		status.Health.LastTransitionTime = since(time.Now())
 	}
@@ -297,6 +297,9 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 	}
 	if late := e.lateSource(a); late != nil && v.broken == nil {
 		now = append(now, *late)
+	}
+	if v.unconfirmed != "" && a.obj.DeletionTimestamp != nil {
+		now = append(now, v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionDeletionError, Message: v.unconfirmed})
 	}
 	now = append(now, v.conditions...)
 	if v.decided != nil && v.sync.Status != v1alpha1.SyncStatusCodeSynced {

@@ -59,7 +59,7 @@ func (d *driver) begin(_ context.Context, a *app, w runner.Work, c *comparison) 
 		state = &v1alpha1.OperationState{StartedAt: *since(now)}
 	}
 	op = d.plan(a, w, c, *request, *state)
-	a.job.attempted = c.digest
+	a.job.attempted, a.job.obstacles = c.digest, c.obstacles()
 	a.began(op)
 	d.events.operation(a.now(), op)
 	return op, true
@@ -118,6 +118,7 @@ func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operat
 	pin := pinOf(obj)
 	decision := policy.Automate(policy.AutoFacts{
 		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.attempted != "" && a.job.attempted == c.digest,
+		Inputs: c.obstacles(), Attempted: a.job.obstacles,
 		Pin: pin, Windows: windows, SelfHeal: d.settings.now().Controller.SelfHeal, Now: now,
 	})
 	a.decided(decision)

@@ -24,12 +24,13 @@ func (e *Engine) unitOf(a *app, s settings.Settings) engine.Unit {
 	obj := a.obj
 	version, _ := strconv.ParseUint(obj.ResourceVersion, 10, 64)
 	u := engine.Unit{
-		ID: a.id, UID: string(obj.UID), Generation: generationOf(obj), Version: version, Requested: a.requested,
+		ID: a.id, UID: string(obj.UID), Generation: a.generation, Version: version, Requested: a.requested,
 		Suspended: obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true",
 		Deleting:  obj.DeletionTimestamp != nil, Driven: true, Observed: true,
 		Target: e.targetOf(a, s), Source: a.source(), Interval: s.Reconciliation.Hard, RetryInterval: retryInterval, Timeout: retryInterval,
-		Prune: true, Deletion: deletionOf(obj), Health: engine.HealthPolicy{Wait: true, Patient: true},
+		Prune: true, Deletion: deletionOf(obj, a.cluster), Health: engine.HealthPolicy{Wait: true, Patient: true},
 		Inventory: e.inventoryOf(a), Applied: appliedOf(obj), Handled: a.requested,
+		LetGo: "take the finalizer " + v1alpha1.ResourcesFinalizer + " off it",
 	}
 	deps, err := engine.ParseDependsOn(obj.Annotations[dependsOn], obj.Namespace)
 	if err != nil {
@@ -63,10 +64,7 @@ func generationOf(obj *v1alpha1.Application) int64 {
 
 // targetOf is where the objects of an Application are, and as whom they are written there.
 func (e *Engine) targetOf(a *app, s settings.Settings) engine.Target {
-	t := engine.Target{Owner: owner}
-	if a.cluster.Server != settings.InClusterServer {
-		t.Cluster = a.cluster.Server
-	}
+	t := engine.Target{Owner: owner, Cluster: clusterName(a.cluster)}
 	if a.project != nil {
 		user, err := a.project.Account(a.obj, a.cluster, s.Impersonation)
 		if err != nil && len(a.invalid) == 0 {
@@ -77,7 +75,23 @@ func (e *Engine) targetOf(a *app, s settings.Settings) engine.Target {
 	return t
 }
 
-func deletionOf(obj *v1alpha1.Application) engine.DeletionPolicy {
+// unknownCluster is the name of the cluster of an Application whose destination nobody knows: it is never the host.
+const unknownCluster = "unknown destination"
+
+// clusterName is how targets name a destination: the cluster of the installation has no name.
+func clusterName(c clusterOf) string {
+	if c.Server == settings.InClusterServer {
+		return ""
+	}
+	return orDefault(c.Server, unknownCluster)
+}
+
+// deletionOf says whether the objects of an Application go with it. Those in a cluster that nobody knows any more stay, as
+// with the upstream.
+func deletionOf(obj *v1alpha1.Application, c clusterOf) engine.DeletionPolicy {
+	if c.Server == "" {
+		return engine.DeletionOrphan
+	}
 	for _, f := range obj.Finalizers {
 		if slices.Contains(cascading, f) {
 			return engine.DeletionDelete
@@ -89,10 +103,7 @@ func deletionOf(obj *v1alpha1.Application) engine.DeletionPolicy {
 // inventoryOf is what the status says that the Application holds.
 func (e *Engine) inventoryOf(a *app) []engine.Entry {
 	var entries []engine.Entry
-	cluster := ""
-	if a.cluster.Server != settings.InClusterServer {
-		cluster = a.cluster.Server
-	}
+	cluster := clusterName(a.cluster)
 	for _, r := range a.obj.Status.Resources {
 		if r.Hook {
 			continue

@@ -49,6 +49,8 @@ type view struct {
 	history []v1alpha1.RevisionHistory
 	// waits are what the operation waits for.
 	waits []engine.Wait
+	// unconfirmed is what a deletion waits for that a person has to agree to.
+	unconfirmed string
 	// hooks are the digest of those that ran; jobs are objects that may have run once, by the digest of their content.
 	hooks string
 	jobs  map[engine.ObjectID]string
@@ -336,6 +338,9 @@ func (r *running) dryRun(c *comparison) operation.Step {
 
 // wakes tells whether what was read of an Application may be what an operation waits for.
 func wakes(obj *v1alpha1.Application, v *view) bool {
+	if obj.DeletionTimestamp != nil {
+		return obj.Annotations[v1alpha1.DeletionApprovedAnnotation] != ""
+	}
 	if v.operation == nil || v.operation.Phase != v1alpha1.OperationRunning {
 		return false
 	}

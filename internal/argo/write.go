@@ -3,6 +3,7 @@ package argo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,12 +108,12 @@ func (d *driver) write(ctx context.Context, w runner.Work, c *comparison, t *ope
 		before = rec.Health.Status
 	}
 	written := w.Applier.Write(ctx, order)
-	out := outcome{written: written, Result: operation.Result{Err: written.Err, Health: before, Message: said(written)}}
+	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: before, Message: said(written)}}
 	if need := written.Wait; need != nil {
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that is this object's own trouble, and nobody else's.
-			out.Err, out.Again = &apply.ObjectError{ID: t.ID, Err: fmt.Errorf("%s", need.Reason)}, true
+			out.Err, out.Again = errors.New(need.Reason), true
 			return out
 		}
 		out.Needs = []engine.Wait{need.Wait}
@@ -122,6 +123,15 @@ func (d *driver) write(ctx context.Context, w runner.Work, c *comparison, t *ope
 		d.wrote(written.Object)
 	}
 	return out
+}
+
+// bare is an error about an object without the name of that: a result stands beside it.
+func bare(err error) error {
+	var object *apply.ObjectError
+	if errors.As(err, &object) {
+		return object.Err
+	}
+	return err
 }
 
 // wrote takes what was written of the dialect's own kinds, so that nobody has to wait for the watch to bring it.
@@ -219,7 +229,7 @@ func (d *driver) hook(ctx context.Context, w runner.Work, op *running, t *operat
 	u.SetAnnotations(annotations)
 	u.SetFinalizers(append(u.GetFinalizers(), operation.HookFinalizer))
 	written := w.Applier.Write(ctx, apply.Order{Object: u, Validate: true, Fresh: true})
-	out := outcome{written: written, Result: operation.Result{Err: written.Err, Message: said(written)}}
+	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Message: said(written)}}
 	if written.Wait != nil {
 		out.needs, out.Needs = []apply.Need{*written.Wait}, []engine.Wait{written.Wait.Wait}
 	}
@@ -296,7 +306,7 @@ func (d *driver) prune(ctx context.Context, a *app, w runner.Work, c *comparison
 		},
 	})
 	a.job.op.guarded(func() { a.job.op.changes = append(a.job.op.changes, result) })
-	return operation.Result{Err: result.Err}
+	return operation.Result{Err: bare(result.Err)}
 }
 
 // approved tells whether somebody agreed to deletions since a time.

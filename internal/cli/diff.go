@@ -26,7 +26,7 @@ import (
 func newDiff(g *globals) *cobra.Command {
 	o := offlineOptions{globals: g}
 	cmd := &cobra.Command{
-		Use:   "diff PATH [KIND/NAME]",
+		Use:   "diff PATH [KIND/NAME] | diff app NAME",
 		Short: "Compare what a repository declares with the cluster",
 		Long: `Compare a repository with the cluster, in these steps:
 
@@ -35,16 +35,22 @@ func newDiff(g *globals) *cobra.Command {
   2. have the server apply each object without storing it, and compare the result with what is there
   3. name what is held by a unit and no longer declared
 
+With "app NAME" in the place of PATH it is an Application of Argo CD in the cluster that is compared with what its sources hold now:
+what a sync would change. Fields that it ignores count for nothing.
+
 Values of Secrets are masked. Hooks of charts are left out, and lookup finds nothing in the cluster. The
 exit code is 1 when there is a difference.`,
-		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps",
+		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps\n  headgate diff app guestbook\n  headgate diff . app/guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ref, live := liveApplication(args, o.namespace); live {
+				return runDiff(cmd.Context(), o, &ref)
+			}
 			o.dir = args[0]
 			if len(args) > 1 {
 				o.only = args[1]
 			}
-			return runDiff(cmd.Context(), o)
+			return runDiff(cmd.Context(), o, nil)
 		},
 	}
 	bindOffline(cmd, &o)
@@ -52,12 +58,32 @@ exit code is 1 when there is a difference.`,
 	return cmd
 }
 
-func runDiff(ctx context.Context, o offlineOptions) error {
+// runDiff compares a directory, or an Application of the cluster, with the cluster.
+func runDiff(ctx context.Context, o offlineOptions, live *reference) error {
 	d, err := newDiffer(o.globals)
 	if err != nil {
 		return err
 	}
 	o.cluster = d.seen
+	if err := o.diff(ctx, d, live); err != nil {
+		return err
+	}
+	if d.different {
+		return errNo
+	}
+	return nil
+}
+
+func (o offlineOptions) diff(ctx context.Context, d *differ, live *reference) error {
+	if live != nil {
+		return o.diffApp(ctx, d, *live)
+	}
+	switch p, argo, err := o.locateArgo(); {
+	case err != nil:
+		return err
+	case argo:
+		return o.diffArgo(ctx, d, p)
+	}
 	o.cluster.Installed = func(id engine.UnitID) bool { return d.installed(ctx, id) }
 	o.cluster.Generation = func(id engine.SourceID) int64 { return d.generation(ctx, id) }
 	units, err := o.units(ctx)
@@ -68,9 +94,6 @@ func runDiff(ctx context.Context, o offlineOptions) error {
 		if err := d.unit(ctx, u); err != nil {
 			return err
 		}
-	}
-	if d.different {
-		return errNo
 	}
 	return nil
 }

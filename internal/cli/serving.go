@@ -99,7 +99,7 @@ func (s *serving) namespaces() []string {
 
 // argo is how the API of Argo CD is served; metrics may be nil.
 func (s *serving) argo(store *source.Store, metrics *meter.Metrics) argo.Config {
-	c := argo.Config{Namespace: s.argoNamespace, Rewrites: s.rewrites, SpillDir: store.SpillDir()}
+	c := argo.Config{Namespace: s.argoNamespace, Selector: s.selector, Rewrites: s.rewrites, SpillDir: store.SpillDir()}
 	if metrics != nil {
 		c.Measure = metrics
 	}

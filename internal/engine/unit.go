@@ -141,6 +141,8 @@ type Unit struct {
 	Applied string
 	// Handled is the token of the last request that was handled.
 	Handled string
+	// LetGo is what a person does to have the unit deleted without its objects.
+	LetGo string
 }
 
 // Sourced tells whether the objects of the unit come from a source.

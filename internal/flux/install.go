@@ -33,8 +33,8 @@ import (
 // installManager is the field manager of what we install ourselves.
 const installManager = "headgate"
 
-// madeBy marks root objects that were made by up; its value says for what.
-const madeBy = "headgate.dev/up"
+// MadeFor is the annotation of root objects that were made by up; its value says for what: a directory, or a URL.
+const MadeFor = "headgate.dev/up"
 
 // Root is what up begins with.
 type Root struct {
@@ -255,7 +255,7 @@ func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) err
 		if err != nil {
 			return fmt.Errorf("looking for a root: %w", err)
 		}
-		made, ours := u.GetAnnotations()[madeBy]
+		made, ours := u.GetAnnotations()[MadeFor]
 		if root.For == "" {
 			if err := root.sameAs(u, ours); err != nil {
 				return err
@@ -293,7 +293,7 @@ func RootObjects(root Root) ([]*unstructured.Unstructured, error) {
 	var typed []runtime.Object
 	meta0 := metav1.ObjectMeta{Name: System, Namespace: Namespace}
 	if root.For != "" {
-		meta0.Annotations = map[string]string{madeBy: root.For}
+		meta0.Annotations = map[string]string{MadeFor: root.For}
 	}
 	if root.Interval == 0 {
 		root.Interval = time.Minute

@@ -69,6 +69,8 @@ type Work struct {
 	Applier *apply.Applier
 	// Superseded tells that something else is wanted by now.
 	Superseded func() bool
+	// Follow has Destroy called again when an object changes that the unit does not hold.
+	Follow func(engine.ObjectID)
 }
 
 // Acted is what a driver did.
@@ -136,7 +138,7 @@ func (r *Runner) startAct(u *unit) {
 	} else {
 		r.countLooks(u)
 	}
-	u.stirred = false
+	u.stirred, u.paces.act.at = false, time.Now()
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)
@@ -297,6 +299,14 @@ func (r *Runner) followAll(ctx context.Context, t *target, entries []engine.Entr
 func (r *Runner) startDestroy(u *unit) {
 	d, id, target := r.driven(u.ID), u.ID, u.Target
 	w := Work{Unit: id, Key: engine.Key{Generation: u.Generation}, Held: u.inventory, Superseded: func() bool { return false }}
+	w.Follow = func(object engine.ObjectID) {
+		r.mail.post(func() {
+			if u, ok := r.units[id]; ok {
+				u.deletion.followed = append(u.deletion.followed, object)
+				r.byObject.add(object, id)
+			}
+		})
+	}
 	u.busy, u.stirred, u.deletion.waits = true, false, nil
 	r.work(func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)

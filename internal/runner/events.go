@@ -192,6 +192,9 @@ func (r *Runner) remove(id engine.UnitID) {
 		r.letGo(u, e.ID)
 	}
 	r.setInventory(u, nil)
+	for _, object := range u.deletion.followed {
+		r.byObject.remove(object, id)
+	}
 	delete(r.units, id)
 	delete(r.holding, id)
 	r.retire()
@@ -275,8 +278,14 @@ func (r *Runner) observed(u *unit) {
 	if !u.Observed || u.busy || u.pass != nil && !u.pass.Recheck && time.Since(u.pass.Started) < slow {
 		return
 	}
-	r.report(u, Report{Observed: true})
 	r.markAll(r.byObject[r.objectOf(u.ID)])
+	r.markAll(r.dependents[u.ID])
+	if wait := u.paces.observe.wait(len(u.inventory)); wait > 0 {
+		r.later(&u.paces.observe, wait, func() { r.observed(u) })
+		return
+	}
+	u.paces.observe.at = time.Now()
+	r.report(u, Report{Observed: true})
 }
 
 // Stir tells that something changed that a driver may wait for, or that its status may be different.

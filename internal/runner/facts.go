@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -32,12 +33,12 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		f.Awaited, f.Stirred = u.deletion.waits, u.stirred
 		return f
 	}
-	f.Stirred = u.stirred
+	f.Stirred = r.stirredNow(u)
 	if u.pass != nil && u.pass.Progress == engine.Applied {
 		f.Hold = r.hold(u)
 	}
 	if u.Health.Checked() && (u.pass == nil || u.pass.Progress == engine.Pruned) {
-		f.Health = r.health(u)
+		f.Health = r.judged(u)
 	}
 	return f
 }
@@ -185,6 +186,12 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	}
 	if !r.unitReady(dep) {
 		return false, "it is not ready"
+	}
+	if judge, judges := r.driven(dep.ID).(Judge); judges {
+		rec, _ := r.home.cluster.Objects.Get(r.objectOf(dep.ID))
+		if h := judge.Judge(dep.ID, rec); h.Verdict != engine.Current {
+			return false, strings.TrimSuffix("it is not healthy: "+h.Message, ": ")
+		}
 	}
 	if dep.Source == u.Source && u.Sourced() {
 		fact, _ := r.cfg.Sources.Source(u.Source)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -281,7 +282,7 @@ func (r *Runner) deletionFailed(id engine.UnitID, message string) {
 	u.busy = false
 	u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
 	u.attempts++
-	message += "; to let it go without deleting its objects, set spec.suspend"
+	message += "; to let it go without deleting its objects, " + cmp.Or(u.LetGo, "set spec.suspend")
 	r.note(u, engine.PhaseDeleting, message, true)
 	r.report(u, Report{Reason: engine.ReasonPruneFailed, Message: message})
 	r.mark(id)

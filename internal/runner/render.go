@@ -362,6 +362,14 @@ func (r *Runner) letGo(u *unit, id engine.ObjectID) {
 	if to.last.Failure != nil {
 		to.last.Failure.RetryAt = time.Now()
 	}
+	if to.Driven {
+		// Its driver has not looked at the object since it is its own.
+		to.stirred = true
+		if to.drift == nil {
+			to.drift = map[engine.ObjectID]bool{}
+		}
+		to.drift[id] = true
+	}
 	r.mark(heir)
 }
 

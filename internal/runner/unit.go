@@ -67,6 +67,7 @@ type unit struct {
 
 	// left is what a driver left of the objects; nil while it is not known, or of no interest.
 	left map[engine.ObjectID]string
+	paces paces
 	// stirred is set when something changed since a driver looked last.
 	stirred bool
 	drift   map[engine.ObjectID]bool
@@ -92,8 +93,9 @@ type deletion struct {
 	// pruned is set when the policy has been carried out.
 	pruned          bool
 	deadline, retry time.Time
-	// waits is what a driver waits for.
-	waits []engine.Wait
+	// waits is what a driver waits for, followed are objects beside the inventory that this may be about.
+	waits    []engine.Wait
+	followed []engine.ObjectID
 }
 
 // declares tells whether the unit has a driver that brings about objects which are known before.

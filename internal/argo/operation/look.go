@@ -98,7 +98,7 @@ func (o *Operation) Deleted(t *Task, now time.Time, r Result) {
 	case r.Skipped != "":
 		t.State, t.Code, t.Message = Done, PruneSkipped, r.Skipped
 	default:
-		t.State, t.Since = Running, now
+		t.State, t.Since, t.Message = Running, now, ""
 	}
 }
 

@@ -289,7 +289,7 @@ func (o *Operation) close(group []*Task) {
 			t.State = Done
 		}
 		if t.State == Failed {
-			failed = append(failed, t.ID.String()+": "+strings.TrimPrefix(t.Message, t.ID.String()+": "))
+			failed = append(failed, t.failing())
 		}
 	}
 	if len(failed) > 0 && o.failure == "" {
@@ -298,6 +298,14 @@ func (o *Operation) close(group []*Task) {
 			o.failure = "one or more synchronization tasks completed unsuccessfully, reason: " + strings.Join(failed, "; ")
 		}
 	}
+}
+
+// failing names the object of a task that failed, once.
+func (t *Task) failing() string {
+	if name := t.ID.String(); !strings.HasPrefix(t.Message, name) {
+		return name + ": " + t.Message
+	}
+	return t.Message
 }
 
 // end tells how the operation ended.

@@ -105,7 +105,7 @@ func TestAssess(t *testing.T) {
 	} {
 		u := object(t, thing)
 		u.Object["status"] = status
-		want.ID = engine.IDOf(u)
+		want.ID, want.Status = engine.IDOf(u), status
 		if diff := cmp.Diff(want, checks.Assess(t.Context(), u)); diff != "" {
 			t.Errorf("%s is judged otherwise (-want +got):\n%s", status, diff)
 		}

@@ -1,0 +1,339 @@
+package feeds_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/gitserver"
+)
+
+// world is a Git server with a repository, and feeds of it.
+type world struct {
+	t       *testing.T
+	server  *gitserver.Server
+	work    string
+	feeds   *feeds.Feeds
+	changed chan feeds.Key
+	now     atomic.Pointer[settings.Settings]
+}
+
+const user, token = "ann", "a-token-for-tests"
+
+func start(t *testing.T, configure func(*feeds.Config)) *world {
+	t.Helper()
+	w := &world{t: t, work: t.TempDir(), changed: make(chan feeds.Key, 100)}
+	ctx, stop := context.WithCancel(t.Context())
+	server, err := gitserver.Start(ctx, gitserver.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server = server
+	server.AddUser(user, token, true)
+	if err := server.CreateRepo(ctx, "app"); err != nil {
+		t.Fatal(err)
+	}
+	w.login(token)
+	c := feeds.Config{
+		Settings: func() settings.Settings { return *w.now.Load() }, SpillDir: t.TempDir(), Changed: func(k feeds.Key) { w.changed <- k },
+	}
+	if configure != nil {
+		configure(&c)
+	}
+	w.feeds = feeds.New(ctx, c)
+	t.Cleanup(func() {
+		stop()
+		w.feeds.Wait()
+		_ = server.Stop(context.WithoutCancel(ctx))
+	})
+	w.git("init", "-q", "-b", "main")
+	w.commit("a.yaml", "a: 1\n")
+	return w
+}
+
+// login has the settings hold a login to the server, or none.
+func (w *world) login(password string) {
+	w.t.Helper()
+	objects := settings.Objects{}
+	if password != "" {
+		objects.Secrets = []corev1.Secret{{
+			ObjectMeta: metav1.ObjectMeta{Name: "app", Labels: map[string]string{"argocd.argoproj.io/secret-type": "repository"}},
+			Data:       map[string][]byte{"url": []byte(w.server.URL("app")), "username": []byte(user), "password": []byte(password)},
+		}}
+	}
+	s, err := settings.Read(objects)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.Reconciliation = settings.Reconciliation{Every: time.Hour}
+	w.now.Store(&s)
+}
+
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), "git", append([]string{"-C", w.work, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit writes a file, pushes it, and returns the commit.
+func (w *world) commit(name, text string) string {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.work, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.git("add", "-A")
+	w.git("commit", "-q", "-m", name)
+	w.push("main")
+	return w.git("rev-parse", "HEAD")
+}
+
+func (w *world) push(refs ...string) {
+	w.t.Helper()
+	url := strings.Replace(w.server.URL("app"), "http://", "http://"+user+":"+token+"@", 1)
+	w.git(append([]string{"push", "-q", url}, refs...)...)
+}
+
+// key is a source of the repository.
+func (w *world) key(revision string) feeds.Key {
+	return feeds.KeyOf(v1alpha1.ApplicationSource{RepoURL: w.server.URL("app"), TargetRevision: revision}, "default")
+}
+
+// until waits until the state of a key is as wanted: the feeds tell of each change.
+func (w *world) until(k feeds.Key, what string, is func(feeds.State) bool) feeds.State {
+	w.t.Helper()
+	deadline := time.After(time.Minute)
+	for {
+		if state := w.feeds.Get(k); is(state) {
+			return state
+		}
+		select {
+		case <-w.changed:
+		case <-deadline:
+			w.t.Fatalf("%s: the state is %+v", what, w.feeds.Get(k))
+		}
+	}
+}
+
+func has(s feeds.State) bool { return s.Settled && s.Err == nil && s.Has() }
+
+func TestGitRevisions(t *testing.T) {
+	w := start(t, nil)
+	first := w.git("rev-parse", "HEAD")
+	w.git("tag", "v1.2.0")
+	second := w.commit("b.yaml", "b: 1\n")
+	w.git("tag", "-a", "-m", "x", "v1.3.0")
+	w.push("v1.2.0", "v1.3.0")
+	for revision, want := range map[string]string{
+		"main": second, "": second, "HEAD": second, "v1.2.0": first, "v1.3.0": second, "1.2.*": first, ">=1.0.0": second, first: first, "refs/heads/main": second,
+	} {
+		k := w.key(revision)
+		w.feeds.Want(revision, []feeds.Key{k})
+		if got := w.until(k, "revision "+revision, has); got.Revision != want {
+			t.Errorf("%q resolves to %s, want %s", revision, got.Revision, want)
+		}
+	}
+	missing := w.key("nope")
+	w.feeds.Want("nope", []feeds.Key{missing})
+	got := w.until(missing, "a branch that is not there", func(s feeds.State) bool { return s.Settled })
+	if got.Err == nil || !strings.Contains(got.Err.Error(), "unable to resolve 'nope' to a commit SHA") {
+		t.Errorf("the error is %v", got.Err)
+	}
+}
+
+func TestNudge(t *testing.T) {
+	w := start(t, nil)
+	k := w.key("main")
+	w.feeds.Want("a", []feeds.Key{k})
+	w.until(k, "the first fetch", has)
+	second := w.commit("a.yaml", "a: 2\n")
+	w.feeds.Nudge(func(url string) bool { return url == "http://elsewhere.example/x" })
+	w.feeds.Nudge(func(url string) bool { return url == w.server.URL("app") })
+	got := w.until(k, "the second commit", func(s feeds.State) bool { return s.Revision == second })
+	file, ok := got.Tree.File("a.yaml")
+	if !ok {
+		t.Fatal("a.yaml is not there")
+	}
+	if data, err := file.Read(); err != nil || string(data) != "a: 2\n" {
+		t.Errorf("a.yaml holds %q: %v", data, err)
+	}
+}
+
+func TestLoginComesLater(t *testing.T) {
+	w := start(t, nil)
+	w.login("")
+	k := w.key("main")
+	w.feeds.Want("a", []feeds.Key{k})
+	got := w.until(k, "no login", func(s feeds.State) bool { return s.Settled })
+	if got.Err == nil || got.Has() || strings.Contains(got.Err.Error(), token) {
+		t.Fatalf("without a login: %+v", got)
+	}
+	w.login(token)
+	w.feeds.Refresh([]feeds.Key{k})
+	w.until(k, "the login", has)
+}
+
+func TestOutage(t *testing.T) {
+	w := start(t, nil)
+	k := w.key("main")
+	w.feeds.Want("a", []feeds.Key{k})
+	before := w.until(k, "the first fetch", has)
+	w.login("wrong")
+	w.feeds.Refresh([]feeds.Key{k})
+	got := w.until(k, "the outage", func(s feeds.State) bool { return s.Err != nil })
+	if got.Revision != before.Revision || got.Tree != before.Tree || got.Since.IsZero() {
+		t.Errorf("what was fetched before is not kept: %+v", got)
+	}
+	w.login(token)
+	w.feeds.Refresh([]feeds.Key{k})
+	if got := w.until(k, "the end of the outage", has); !got.Since.IsZero() {
+		t.Errorf("the outage has not ended: %+v", got)
+	}
+}
+
+func TestWant(t *testing.T) {
+	w := start(t, nil)
+	k := w.key("main")
+	w.feeds.Want("a", []feeds.Key{k})
+	w.feeds.Want("b", []feeds.Key{k})
+	w.until(k, "the first fetch", has)
+	w.feeds.Want("a", nil)
+	if !has(w.feeds.Get(k)) {
+		t.Error("somebody else still wants it")
+	}
+	w.feeds.Want("b", nil)
+	if w.feeds.Get(k).Settled {
+		t.Error("nobody wants it, and it is kept")
+	}
+}
+
+func TestSame(t *testing.T) {
+	w := start(t, nil)
+	a := w.key("main")
+	for name, c := range map[string]struct {
+		change func(*feeds.Key)
+		same   bool
+	}{
+		"suffix":   {func(k *feeds.Key) { k.URL = strings.TrimSuffix(k.URL, ".git") }, true},
+		"revision": {func(k *feeds.Key) { k.Revision = "v1" }, false},
+		"address":  {func(k *feeds.Key) { k.URL = "http://elsewhere.example/app" }, false},
+	} {
+		b := a
+		c.change(&b)
+		if a.Same(b) != c.same {
+			t.Errorf("%s: same is %t", name, !c.same)
+		}
+	}
+}
+
+// packed is a chart.
+func packed(t *testing.T, name, version string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zip)
+	text := fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version)
+	if err := archive.WriteHeader(&tar.Header{Name: name + "/Chart.yaml", Mode: 0o644, Size: int64(len(text))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archive.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(archive.Close(), zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestCharts(t *testing.T) {
+	data := packed(t, "web", "1.2.3")
+	var asked atomic.Int64
+	repo := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, q *http.Request) {
+		asked.Add(1)
+		switch q.URL.Path {
+		case "/index.yaml":
+			fmt.Fprintf(rw, "apiVersion: v1\nentries:\n  web:\n  - {name: web, version: 1.2.3, urls: [web-1.2.3.tgz]}\n")
+		case "/web-1.2.3.tgz":
+			_, _ = rw.Write(data)
+		default:
+			rw.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(repo.Close)
+	w := start(t, nil)
+	charts := w.feeds.Charts("default")
+	get := func(name, version string) ([]byte, string, error) {
+		t.Helper()
+		got, resolved, err := charts.Chart(t.Context(), repo.URL, name, version)
+		if errors.Is(err, feeds.ErrPending) {
+			if err := charts.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got, resolved, err = charts.Chart(t.Context(), repo.URL, name, version)
+		}
+		return got, resolved, err
+	}
+	if _, _, err := charts.Chart(t.Context(), repo.URL, "web", "1.2.3"); !errors.Is(err, feeds.ErrPending) {
+		t.Errorf("a chart that was not fetched: %v", err)
+	}
+	for range 2 {
+		if got, resolved, err := get("web", "1.2.3"); err != nil || resolved != "1.2.3" || !bytes.Equal(got, data) {
+			t.Errorf("got %d bytes of version %q: %v", len(got), resolved, err)
+		}
+	}
+	once := asked.Load()
+	if _, _, err := get("web", "1.2.3"); err != nil || asked.Load() != once {
+		t.Errorf("a version that cannot change was asked for again: %v", err)
+	}
+	if got, resolved, err := get("web", "^1.0.0"); err != nil || resolved != "1.2.3" || !bytes.Equal(got, data) {
+		t.Errorf("got %d bytes of version %q: %v", len(got), resolved, err)
+	}
+	if _, _, err := get("gone", "1.0.0"); err == nil || errors.Is(err, feeds.ErrPending) {
+		t.Errorf("a chart that is not there: %v", err)
+	}
+	k := feeds.KeyOf(v1alpha1.ApplicationSource{RepoURL: repo.URL, Chart: "web", TargetRevision: "1.*"}, "default")
+	w.feeds.Want("a", []feeds.Key{k})
+	if got := w.until(k, "the chart of a source", has); got.Revision != "1.2.3" || !bytes.Equal(got.Chart, data) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestStandIn(t *testing.T) {
+	w := start(t, func(c *feeds.Config) {
+		c.StandIn = func(repo, name, version string, cause error) ([]byte, string, bool) {
+			if cause == nil || repo != "http://127.0.0.1:1/" {
+				return nil, "", false
+			}
+			return []byte(name + version), "9.9.9", true
+		}
+	})
+	charts := w.feeds.Charts("default")
+	_, _, _ = charts.Chart(t.Context(), "http://127.0.0.1:1/", "web", "9")
+	if err := charts.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, resolved, err := charts.Chart(t.Context(), "http://127.0.0.1:1/", "web", "9"); err != nil || string(got) != "web9" || resolved != "9.9.9" {
+		t.Errorf("got %q of version %q: %v", got, resolved, err)
+	}
+}
