@@ -22,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 func typesUID(uid string) types.UID { return types.UID(uid) }
@@ -166,6 +167,22 @@ func (d *driver) peers(a *app) []engine.UnitID {
 		}
 	})
 	return found
+}
+
+// keys are those that an Application decrypts by. One that may do without has stand-ins for what they do not decrypt.
+func (d *driver) keys(ctx context.Context, id engine.UnitID, obj *v1alpha1.Application) (*decrypt.Keys, error) {
+	keys, err := d.decryption(ctx, obj)
+	if d.marks == nil {
+		return keys, err
+	}
+	mark := d.marks(id)
+	if mark == nil {
+		return keys, err
+	}
+	if err != nil {
+		keys = nil
+	}
+	return keys.WithStandIn(mark, simulate.Label), nil
 }
 
 // decryption are the keys for what SOPS encrypted, where the Application asks for that.

@@ -274,8 +274,13 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 		r.reconsider(u)
 	}
 	u.needs = acted.Needs
-	u.stirred = r.awaitNeeds(u) || u.stirred
+	came := r.awaitNeeds(u)
+	u.stirred = came || u.stirred
 	if acted.Failure != nil {
+		if came && u.pass == p {
+			// What was missing has come meanwhile, and tells of itself no more.
+			acted.Failure.Transient, acted.Failure.After, acted.Terminal = true, 0, false
+		}
 		if u.pass == p {
 			r.fail(u, *acted.Failure, acted.Terminal)
 		}
