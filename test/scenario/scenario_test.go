@@ -39,7 +39,12 @@ func TestScenarios(t *testing.T) {
 // newWorld starts what scripts share, which ends with the test.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	k := startKit(t, kit.Options{})
+	return newWorldOf(t, kit.Options{})
+}
+
+func newWorldOf(t *testing.T, o kit.Options) *world {
+	t.Helper()
+	k := startKit(t, o)
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)
