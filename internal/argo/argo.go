@@ -28,6 +28,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -70,6 +71,9 @@ type Engine struct {
 	projects *projects
 	sets     *applicationSets
 	events   events
+	// leaveOut and marks are nil unless units may do without what they cannot read.
+	leaveOut func(engine.UnitID) func(entry string)
+	marks    func(engine.UnitID) func(key string) string
 	// version is that of the cluster.
 	version string
 	wg      sync.WaitGroup
@@ -85,6 +89,12 @@ func New(cfg Config) *Engine {
 	e.apps, e.projects = newRegistry(), newProjects()
 	e.sets = newApplicationSets(e)
 	return e
+}
+
+// DoWithout has Applications do without what cannot be read: entries of kustomizations that are somewhere else are left
+// out, and values that cannot be decrypted get stand-ins. Both functions return nil for a unit that has all it needs.
+func (e *Engine) DoWithout(leaveOut func(engine.UnitID) func(entry string), marks func(engine.UnitID) func(key string) string) {
+	e.leaveOut, e.marks = leaveOut, marks
 }
 
 // Part is how the engine joins a runner.

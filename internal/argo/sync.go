@@ -31,7 +31,8 @@ type running struct {
 	// guard guards what follows: several objects are written at a time.
 	guard   sync.Mutex
 	changes []apply.Result
-	needs   []apply.Need
+	// needs are what objects lack that could not be written.
+	needs map[engine.ObjectID][]apply.Need
 }
 
 func (r *running) guarded(do func()) {
@@ -238,7 +239,6 @@ func managedNamespace(obj *v1alpha1.Application, w runner.Work, c *comparison, o
 // advance brings an operation on until it waits, or has ended.
 func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acted {
 	op, c := a.job.op, a.job.compared
-	op.needs = nil
 	op.sync.Retry()
 	for {
 		if why := d.ends(a, op); why != "" {
@@ -298,7 +298,7 @@ func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acte
 	a.progress(op, c, step.Waits)
 	changes := op.changes
 	op.changes = nil
-	return runner.Acted{Entries: op.entries(c), Held: true, Waiting: step.Waits, Again: again, Needs: op.needs, Changes: changes}
+	return runner.Acted{Entries: op.entries(c), Held: true, Waiting: step.Waits, Again: again, Needs: op.lacks(), Changes: changes}
 }
 
 // finish ends an operation.
@@ -324,13 +324,13 @@ func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operati
 		d.measureSync(a, op)
 	}
 	if step.Failed {
-		f := &engine.Failure{Reason: engine.ReasonFailed, Message: op.state.Message, After: wait}
+		f := &engine.Failure{Reason: engine.ReasonFailed, Message: op.state.Message, After: wait, Transient: again}
 		if !again {
 			if automatic := d.automate(a, c, time.Now()); automatic == nil {
 				f.After = a.untilAgain()
 			}
 		}
-		return runner.Acted{Entries: op.entries(c), Held: true, Failure: f, Needs: op.needs, Changes: changes, Terminal: f.After == 0 && !again && len(op.needs) == 0}
+		return runner.Acted{Entries: op.entries(c), Held: true, Failure: f, Needs: op.lacks(), Changes: changes, Terminal: f.After == 0 && !again && len(op.needs) == 0}
 	}
 	acted := d.rest(a)
 	acted.Changes = changes

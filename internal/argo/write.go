@@ -113,7 +113,7 @@ func (d *driver) write(ctx context.Context, w runner.Work, c *comparison, t *ope
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that is this object's own trouble, and nobody else's.
-			out.Err = errors.New(need.Reason)
+			out.Err, out.Again = errors.New(need.Reason), true
 			return out
 		}
 		out.Needs = []engine.Wait{need.Wait}
@@ -170,12 +170,29 @@ func said(w apply.Written) string {
 	return name
 }
 
+// lacks are what objects lack that could not be written.
+func (r *running) lacks() []apply.Need {
+	r.guard.Lock()
+	defer r.guard.Unlock()
+	var all []apply.Need
+	for _, needs := range r.needs {
+		all = append(all, needs...)
+	}
+	return all
+}
+
 // took notes what came of a task. It is called by several at a time.
 func (r *running) took(t *operation.Task, out outcome) {
 	r.guard.Lock()
 	defer r.guard.Unlock()
 	r.sync.Applied(t, time.Now(), out.Result)
-	r.needs = append(r.needs, out.needs...)
+	delete(r.needs, t.ID)
+	if len(out.needs) > 0 {
+		if r.needs == nil {
+			r.needs = map[engine.ObjectID][]apply.Need{}
+		}
+		r.needs[t.ID] = out.needs
+	}
 	if out.written.Object != nil || out.written.Err != nil {
 		r.changes = append(r.changes, out.written.Result)
 	}

@@ -54,12 +54,30 @@ func (s *simulation) label(ctx context.Context, o origin) {
 	}
 }
 
+// doesWithout is a guest whose units can do without what they cannot read.
+type doesWithout interface {
+	// DoWithout gives, for each unit, what is told of entries that are left out and what makes stand-ins of values; both
+	// are nil for one that has all it needs. It is called once, before the guest is started.
+	DoWithout(leaveOut func(engine.UnitID) func(entry string), marks func(engine.UnitID) func(key string) string)
+}
+
+// reasonComparison is why Applications fail that cannot be rendered.
+const reasonComparison = "ComparisonError"
+
+// lacksContent tells that a unit failed for what it reads.
+func (s *simulation) lacksContent(failed runner.State) bool {
+	if _, ours := s.engine.registry.get(failed.Unit); !ours {
+		return failed.Reason == reasonComparison
+	}
+	return failed.Reason == engine.ReasonBuildFailed || failed.Reason == engine.ReasonArtifactFailed
+}
+
 // provideContent lets units that failed have marked values where they cannot decrypt, and do without what
 // they read from elsewhere.
 func (s *simulation) provideContent(_ context.Context, d runner.Demands) bool {
 	made := false
 	for _, failed := range d.Failed {
-		if _, there := s.engine.registry.get(failed.Unit); !there || failed.Reason != engine.ReasonBuildFailed && failed.Reason != engine.ReasonArtifactFailed {
+		if !s.lacksContent(failed) {
 			continue
 		}
 		s.mu.Lock()

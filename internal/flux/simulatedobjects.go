@@ -63,6 +63,9 @@ func (s *simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 				checks = append(checks, simulate.Check{Current: e.Current, InProgress: e.InProgress, Failed: e.Failed})
 			}
 		}
+		if demand.Assess != nil {
+			checks = append(checks, simulate.Check{Assess: demand.Assess})
+		}
 		return s.heal(ctx, client, o, checks, demand.Unit)
 	}
 	s.engine.cfg.Log.Info("an object cannot be simulated", "object", demand.ID.String(), "error", err.Error())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -31,6 +32,8 @@ type ObjectDemand struct {
 	// Unit waits for it; Exprs are by which it judges the kind, besides the rules for all.
 	Unit  engine.UnitID
 	Exprs []engine.HealthExpr
+	// Assess, when set, is how the unit judges objects instead.
+	Assess func(*unstructured.Unstructured) engine.ObjectHealth
 	// Gone is set when the object does not exist.
 	Gone bool
 }
@@ -123,7 +126,13 @@ func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
 		return
 	}
 	h.ID = e.ID
-	d.Objects = append(d.Objects, ObjectDemand{ObjectHealth: h, Unit: u.ID, Exprs: u.Health.Exprs, Gone: h.Verdict == engine.NotFound})
+	demand := ObjectDemand{ObjectHealth: h, Unit: u.ID, Exprs: u.Health.Exprs, Gone: h.Verdict == engine.NotFound}
+	for _, p := range r.cfg.Parts {
+		if own := p.Names[u.Target.Owner].Judge; own != nil {
+			demand.Assess = own.Assess
+		}
+	}
+	d.Objects = append(d.Objects, demand)
 }
 
 // Retry has a unit that failed tried again at once, with everything read anew.

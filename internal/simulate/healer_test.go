@@ -255,3 +255,26 @@ spec:
 		})
 	}
 }
+
+// A judge of its own comes in the place of the rules for all kinds, and is told of statuses until one satisfies it.
+func TestAssess(t *testing.T) {
+	assess := func(want string) simulate.Check {
+		return simulate.Check{Assess: func(u *unstructured.Unstructured) engine.ObjectHealth {
+			status, _, _ := unstructured.NestedMap(u.Object, "status")
+			if _, there := status[want]; there {
+				return engine.ObjectHealth{Verdict: engine.Current}
+			}
+			return engine.ObjectHealth{Verdict: engine.InProgress, Message: "no " + want}
+		}}
+	}
+	o := object(t, "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: a, generation: 4}, spec: {parentRefs: [{name: gateway}]}}")
+	for want, passes := range map[string]bool{"parents": true, "conditions": true, "nonsense": false} {
+		status, ok, err := healer(t, nil).Status(o, nil, []simulate.Check{assess(want)})
+		if !ok || (err == nil) != passes {
+			t.Errorf("%s: %v %v %v", want, status, ok, err)
+		}
+		if _, there := status[want]; there != passes {
+			t.Errorf("%s is in the status: %v", want, status)
+		}
+	}
+}

@@ -231,6 +231,14 @@ func poll(t failer, every time.Duration, what string, try func() (bool, string))
 	if helped, ok := t.(interface{ Helper() }); ok {
 		helped.Helper()
 	}
+	pollFor(t, patience, every, what, try)
+}
+
+// pollFor is poll with a patience of its own.
+func pollFor(t failer, patience, every time.Duration, what string, try func() (bool, string)) {
+	if helped, ok := t.(interface{ Helper() }); ok {
+		helped.Helper()
+	}
 	deadline := time.After(patience)
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -2,11 +2,11 @@ package scenario
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,7 +26,7 @@ func TestEstate(t *testing.T) {
 	f.write(t, repo)
 	report := filepath.Join(t.TempDir(), "report.json")
 	p := run(t, "up", repo, "--path", "infrastructure/controllers/argocd/root.yaml", "--state-dir", dir, "--ephemeral", "--simulate", "--report", report)
-	p.says("✓ ready")
+	p.saysWithin(4*time.Minute, "✓ ready")
 	apps := applications(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
 	if len(apps) != len(f.waves)+1 {
 		t.Errorf("there are %d Applications, want %d", len(apps), len(f.waves)+1)
@@ -36,6 +36,7 @@ func TestEstate(t *testing.T) {
 			t.Errorf("%s is %s and %s: %s %v", name, app.Status.Sync.Status, app.Status.Health.Status, app.Status.Health.Message, app.Status.Conditions)
 		}
 	}
+	checkEstateSecret(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
 	for name, jobs := range f.hooked {
 		checkHooks(t, apps[name], jobs)
 	}
@@ -43,6 +44,15 @@ func TestEstate(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	checkWaves(t, report, f.waves)
+}
+
+// checkEstateSecret demands a marked value where nobody can decrypt.
+func checkEstateSecret(t *testing.T, kubeconfig string) {
+	t.Helper()
+	secret, err := clientOf(t, kubeconfig).CoreV1().Secrets("myapps7-1").Get(t.Context(), "encrypted", metav1.GetOptions{})
+	if err != nil || string(secret.Data["token"]) != "simulated-token" {
+		t.Errorf("the encrypted Secret is %v: %v", secret, err)
+	}
 }
 
 // applications are the Applications of a cluster, by name.
@@ -136,5 +146,4 @@ func checkWaves(t *testing.T, file string, waves map[string]int) {
 			t.Errorf("%s of wave %d began at %.3f, and %s of wave %d was ready at %.3f", first.unit, wave+1, first.at, last.unit, wave, last.at)
 		}
 	}
-	t.Log(fmt.Sprint(begins, ends))
 }

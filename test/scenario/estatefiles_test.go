@@ -22,6 +22,8 @@ type estate struct {
 	waves map[string]int
 	// hooked are the Jobs that are hooks, by Application.
 	hooked map[string][]string
+	// encrypted is a file that is written with a key that nobody has.
+	encrypted string
 }
 
 // explicitApps are the Applications that are written down, by their waves; the root is not among them.
@@ -73,6 +75,7 @@ func (f *estate) write(t *testing.T, dir string) {
 	for name, text := range f.files {
 		writeFile(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
+	writeEncrypted(t, filepath.Join(dir, filepath.FromSlash(f.encrypted)))
 	writeFile(t, filepath.Join(dir, ".git", "HEAD"), "ref: refs/heads/main\n")
 	writeFile(t, filepath.Join(dir, ".git", "config"), "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = "+estateURL+"\n")
 	for _, empty := range []string{"objects", "refs/heads"} {
@@ -220,7 +223,7 @@ func (f *estate) directory(set, dir, name string, i int) {
 		f.files[dir+"/volume.yaml"] = object("v1", "PersistentVolumeClaim", name, "compare-options=IgnoreExtraneous;sync-options=Replace=false", "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
 	}
 	if i%4 == 1 {
-		lines = append(lines, `patches: [{target: {kind: Deployment}, patch: "[{op: add, path: /spec/template/spec/automountServiceAccountToken, value: false}]"}]`,
+		lines = append(lines, `patches: [{target: {kind: Deployment}, patch: "- {op: add, path: /spec/template/spec/automountServiceAccountToken, value: false}"}]`,
 			"labels: [{pairs: {patched: \"true\"}}]")
 	}
 	switch {
@@ -228,6 +231,13 @@ func (f *estate) directory(set, dir, name string, i int) {
 		lines = append(lines, "components: [../../common/backup]")
 		if i%10 == 7 {
 			f.hooks(set, dir, name, &lines)
+		}
+		switch i {
+		case 50:
+			lines[1] = strings.Replace(lines[1], "]", ", encrypted.yaml]", 1)
+			f.encrypted = dir + "/encrypted.yaml"
+		case 51:
+			lines[1] = strings.Replace(lines[1], "]", ", \"https://files.invalid/all.yaml\"]", 1)
 		}
 	case set == "database":
 		lines[1] = strings.Replace(lines[1], "]", ", kafka.yaml]", 1)

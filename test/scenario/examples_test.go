@@ -21,6 +21,12 @@ func TestExamples(t *testing.T) {
 			args:  []string{"--serve-charts", "oci://registry.example/charts=../../examples/homelab/charts"},
 			order: []string{"flux-system/cluster-apps ", "network/proxy ", "home/notes ", "media/player "},
 		},
+		"app-of-apps": {
+			order: []string{
+				"argocd/definitions ", "argocd/storage ", "argocd/secrets ", "argocd/database ", "argocd/infrastructure-gateway ", "argocd/monitoring-metrics ",
+				"argocd/my-apps-notes ",
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{

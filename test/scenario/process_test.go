@@ -130,7 +130,13 @@ func (p *process) signal(s os.Signal) int {
 // says waits until the process has printed something.
 func (p *process) says(text string) {
 	p.t.Helper()
-	eventually(p.t, fmt.Sprintf("the process prints %q", text), func() (bool, string) {
+	p.saysWithin(patience, text)
+}
+
+// saysWithin is says with a patience of its own.
+func (p *process) saysWithin(patience time.Duration, text string) {
+	p.t.Helper()
+	pollFor(p.t, patience, 5*time.Millisecond, fmt.Sprintf("waiting until the process prints %q", text), func() (bool, string) {
 		select {
 		case <-p.ended:
 			p.t.Fatalf("headgate ended before it printed %q", text)

@@ -130,6 +130,13 @@ func writeSimulated(t *testing.T) string {
 	for name, text := range simulatedFiles {
 		writeFile(t, filepath.Join(repo, name), text)
 	}
+	writeEncrypted(t, filepath.Join(repo, "encrypted", "secret.yaml"))
+	return repo
+}
+
+// writeEncrypted writes a Secret that nobody has a key for.
+func writeEncrypted(t *testing.T, name string) {
+	t.Helper()
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
@@ -139,8 +146,7 @@ func writeSimulated(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(repo, "encrypted", "secret.yaml"), string(data))
-	return repo
+	writeFile(t, name, string(data))
 }
 
 // TestSimulate boots a repository that needs what nobody has: stand-ins appear when nothing else can move,

@@ -294,3 +294,34 @@ func TestTransient(t *testing.T) {
 		t.Errorf("charts that were asked for (-want +got):\n%s", diff)
 	}
 }
+
+// A result names the charts that were rendered, with what they were given.
+func TestCharts(t *testing.T) {
+	kustomize := repo{"kustomization.yaml": "helmGlobals: {chartHome: charts}\nhelmCharts: [{name: app, releaseName: r, namespace: ns, valuesFile: v.yaml, valuesInline: {b: inline}}]\n", "v.yaml": "a: file\nb: file\n"}
+	for name, text := range inflated {
+		kustomize["charts/app/"+name] = text
+	}
+	cases := map[string]struct {
+		reason string
+		files  repo
+		source string
+		want   []manifests.Chart
+	}{
+		"kustomization": {"values of files and those beside them", kustomize, "", []manifests.Chart{{Name: "app", Namespace: "ns", Values: map[string]any{"a": "file", "b": "inline"}}}},
+		"tree":          {"a directory that is a chart", inflated, "helm: {valuesObject: {a: own}}", []manifests.Chart{{Name: "app", Namespace: "prod", Values: map[string]any{"a": "own"}}}},
+		"plain":         {"no chart", repo{"x.yaml": configMap("x")}, "", nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, "path: .\n"+c.source, c.files)
+			withHelm(&r.Options)
+			result, err := manifests.New().Render(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, result.Charts); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
+			}
+		})
+	}
+}

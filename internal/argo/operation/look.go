@@ -63,6 +63,8 @@ func (t *Task) lookHealth(now time.Time, live Live) {
 // Result is what came of writing or deleting the object of a task.
 type Result struct {
 	Err error
+	// Again has a task that failed tried again for as long as its group goes on: what it lacks may come.
+	Again bool
 	// Needs is what has to be there first.
 	Needs []engine.Wait
 	// Skipped says why nothing was done, for a prune.
@@ -78,6 +80,7 @@ func (o *Operation) Applied(t *Task, now time.Time, r Result) {
 	switch {
 	case r.Err != nil:
 		t.fail(r.Err.Error())
+		t.again = r.Again
 	case len(r.Needs) > 0:
 		t.Needs = r.Needs
 	default:
@@ -114,6 +117,9 @@ func (o *Operation) Retry() {
 	for _, t := range o.Tasks {
 		if t.State == Pending {
 			t.Needs = nil
+		}
+		if t.State == Failed && t.again && !t.closed {
+			t.State, t.Code, t.Message = Pending, "", ""
 		}
 		if t.Prune && t.Confirm && t.State == Running {
 			t.State = Pending

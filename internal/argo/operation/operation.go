@@ -80,6 +80,8 @@ type Task struct {
 	was, why string
 	// closed is set once nothing more comes of the group of the task.
 	closed bool
+	// again is set where a failed task is tried again while its group goes on.
+	again bool
 }
 
 // Code is what came of an object.

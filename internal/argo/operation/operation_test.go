@@ -119,3 +119,40 @@ func TestFailures(t *testing.T) {
 		})
 	}
 }
+
+// What fails since its kind is not there is tried again for as long as its wave goes on, and fails the sync then.
+func TestAgain(t *testing.T) {
+	lacking := func(w *world, id string) {
+		for _, task := range w.op.Tasks {
+			if task.ID.Name == id {
+				w.op.Applied(task, began, operation.Result{Err: fmt.Errorf("ConfigMap/%s: its kind is not there", id), Again: true})
+			}
+		}
+	}
+	w := start("a", "b", "later sync-wave=1")
+	w.health = map[string]string{"a": "Progressing"}
+	w.op.Next(began, w.live)
+	w.there["a"] = true
+	for _, task := range w.op.Tasks {
+		if task.ID.Name == "a" {
+			w.op.Applied(task, began, operation.Result{})
+		}
+	}
+	lacking(w, "b")
+	if got := w.run(t); got != "waiting for healthy state of /ConfigMap/a" || len(w.done) > 0 {
+		t.Errorf("it says %q and wrote %v", got, w.done)
+	}
+	w.op.Retry()
+	if got := w.run(t); got != "waiting for healthy state of /ConfigMap/a" || !cmp.Equal(w.done, []string{"b"}) {
+		t.Errorf("tried again, it says %q and wrote %v", got, w.done)
+	}
+	lacking(w, "b")
+	w.health["a"] = "Healthy"
+	if got := w.run(t); got != "FAILED one or more objects failed to apply, reason: ConfigMap/b: its kind is not there" {
+		t.Errorf("at the end of the wave it says %q", got)
+	}
+	w.op.Retry()
+	if got := w.run(t); !strings.HasPrefix(got, "FAILED") || !cmp.Equal(w.done, []string{"b"}) {
+		t.Errorf("after its end it says %q and wrote %v", got, w.done)
+	}
+}
