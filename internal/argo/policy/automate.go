@@ -73,6 +73,10 @@ func Automate(f AutoFacts) AutoDecision {
 	return d
 }
 
+// ConditionSyncHeld is the type of the condition of an Application whose automated sync a window holds. It is ours: upstream
+// says nothing of it on the Application.
+const ConditionSyncHeld = "SyncHeldWarning"
+
 // Automated is true for an Application whose syncs start by themselves.
 func Automated(policy *v1alpha1.SyncPolicy) bool {
 	return policy != nil && policy.Automated != nil && (policy.Automated.Enabled == nil || *policy.Automated.Enabled)
@@ -117,7 +121,9 @@ func held(f AutoFacts) (AutoDecision, bool) {
 	case f.Pin.Until.After(f.Now):
 		return AutoDecision{Why: "pinned to " + f.Pin.Revision, Again: f.Pin.Until}, true
 	case !f.Windows.CanSync(false):
-		return AutoDecision{Why: f.Windows.Why, Again: f.Windows.Next}, true
+		return AutoDecision{Why: f.Windows.Why, Again: f.Windows.Next, Condition: &v1alpha1.ApplicationCondition{
+			Type: ConditionSyncHeld, Message: f.Windows.Why,
+		}}, true
 	}
 	return AutoDecision{}, false
 }
@@ -139,10 +145,14 @@ func attempt(f AutoFacts) AutoDecision {
 
 // attempted is true where the last operation had the same revisions and sources, and the same inputs. An operation
 // that ended before it had a result counts as one that did. Unlike upstream, a dry run is no attempt, and neither is a
-// sync of some objects that a person asked for: the rest would wait for the next commit.
+// sync of some objects that a person asked for: the rest would wait for the next commit. One that a window stopped is none
+// either, so that the window which opens is enough.
 func attempted(f AutoFacts) bool {
 	state := f.App.Status.OperationState
 	if state == nil || f.Inputs != "" && f.Attempted != "" && f.Inputs != f.Attempted {
+		return false
+	}
+	if state.Phase == v1alpha1.OperationFailed && strings.HasPrefix(state.Message, blockedByWindow) {
 		return false
 	}
 	if last := state.Operation; last.Sync != nil && (last.Sync.DryRun || len(last.Sync.Resources) > 0 && !last.InitiatedBy.Automated) {

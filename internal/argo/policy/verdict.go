@@ -40,7 +40,7 @@ func Windows(p *Project, app *v1alpha1.Application, cluster settings.Cluster, no
 		return v, err
 	}
 	if w, blocked := v.blocker(false, now); blocked {
-		v.Why = "Sync operation blocked by sync window: " + w.describe(now)
+		v.Why = blockedByWindow + ": " + w.describe(now)
 	}
 	for _, w := range all {
 		if next := w.changes(now); !next.IsZero() && (v.Next.IsZero() || next.Before(v.Next)) {
@@ -49,6 +49,9 @@ func Windows(p *Project, app *v1alpha1.Application, cluster settings.Cluster, no
 	}
 	return v, nil
 }
+
+// blockedByWindow begins the message of an operation that a window stops.
+const blockedByWindow = "Sync operation blocked by sync window"
 
 // describe is a window as people look for it.
 func (t timetable) describe(at time.Time) string {
