@@ -181,6 +181,8 @@ func (s *applicationSets) run(ctx context.Context) {
 const (
 	setRetryMin = time.Second
 	setRetryMax = 3 * time.Minute
+	// setSoon is when a rollout is looked at again that moved.
+	setSoon = time.Millisecond
 )
 
 // pass looks at one set, and sees to it that it is looked at again when that is due.
@@ -259,12 +261,16 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 	if err := s.report(ctx, set, outcome); err != nil {
 		return 0, err
 	}
-	return requeueOf(outcome), outcome.Err()
+	return requeueOf(set, outcome), outcome.Err()
 }
 
 // requeueOf is when a rollout is looked at again although nothing changed.
-func requeueOf(o appset.Outcome) time.Duration {
-	if o.Rollout.Step > 0 {
+func requeueOf(set *appset.Set, o appset.Outcome) time.Duration {
+	switch {
+	case o.Rollout.Active && encoded(set.Status.ApplicationStatus) != encoded(o.Rollout.Statuses):
+		// A pass takes each Application one state further, and what is next may be so already.
+		return setSoon
+	case o.Rollout.Step > 0:
 		return setRetryMax
 	}
 	return 0

@@ -169,6 +169,12 @@ func permitted(p *policy.Project, destination clusterOf, w runner.Work, e engine
 	return p.PermitsObject(destination, o)
 }
 
+// invisible tells whether a live object is none of an Application's business, whatever it is marked as: its project does not
+// permit it, or the settings exclude its kind. It is neither pruned nor deleted.
+func (d *driver) invisible(a *app, w runner.Work, e engine.Entry) bool {
+	return d.settings.now().Resources.Excludes(e.ID.Group, e.ID.Kind, a.cluster.Server) || permitted(a.project, a.cluster, w, e) != nil
+}
+
 // requests bounds how many objects are asked for at a time.
 const requests = 16
 
@@ -258,7 +264,7 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 			operation.HookOf(live).Is {
 			continue
 		}
-		if permitted(a.project, a.cluster, w, e) != nil {
+		if d.invisible(a, w, e) {
 			continue
 		}
 		options := c.options.For(live)

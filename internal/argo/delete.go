@@ -103,7 +103,7 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 		if err != nil {
 			return nil, err
 		}
-		if live == nil || !tracking.Mine(live) || live.GetKind() == "CustomResourceDefinition" || permitted(a.project, a.cluster, w, e) != nil {
+		if live == nil || !tracking.Mine(live) || live.GetKind() == "CustomResourceDefinition" || d.invisible(a, w, e) {
 			continue
 		}
 		guard := options.For(live).Delete

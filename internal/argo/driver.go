@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
@@ -63,12 +64,6 @@ func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 		return runner.Inputs{}, err
 	}
 	defer d.measuresReconcile(a)()
-	fact, _ := (sources{d.Engine}).Source(a.source())
-	defer func() {
-		a.mu.Lock()
-		a.rendered = fact.Digest
-		a.mu.Unlock()
-	}()
 	result, err := d.render(ctx, a, request)
 	if err != nil {
 		return runner.Inputs{}, &failure{condition: v1alpha1.ApplicationConditionComparisonError, err: err}
@@ -196,8 +191,12 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	if err != nil {
 		return failed(err), true
 	}
-	if d.barred(a, w, c) {
-		return d.hold(a, w, c), true
+	late, barred, err := d.barred(ctx, a, w, c)
+	switch {
+	case err != nil:
+		return failed(err), true
+	case barred:
+		return d.hold(a, c, late), true
 	}
 	a.job.key, a.job.compared = w.Key, c
 	op, waits := d.begin(ctx, a, w, c)
@@ -216,7 +215,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 
 func failed(err error) runner.Acted {
 	known := (*failure)(nil)
-	f := &engine.Failure{Reason: engine.ReasonFailed, Message: err.Error()}
+	f := &engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
 	if errors.As(err, &known) {
 		f.Reason = known.condition
 	}

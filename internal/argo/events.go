@@ -24,8 +24,6 @@ const (
 	reasonStarted   = "OperationStarted"
 	reasonCompleted = "OperationCompleted"
 	reasonUpdated   = "ResourceUpdated"
-	reasonCreated   = "ResourceCreated"
-	reasonDeleted   = "ResourceDeleted"
 )
 
 // maxEvent is the longest message that the API takes.

@@ -21,7 +21,7 @@ import (
 type Measure interface {
 	// Synced is told of each operation that ended.
 	Synced(s meter.Sync)
-	// Reconciled is told of each render and comparison of an Application, and Generated of each pass over an
+	// Reconciled is told of each render of an Application, and Generated of each pass over an
 	// ApplicationSet, with how long it took.
 	Reconciled(namespace, server string, took time.Duration)
 	Generated(namespace, name string, took time.Duration)

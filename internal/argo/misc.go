@@ -120,48 +120,53 @@ func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 	return nil
 }
 
-// barred tells whether deletions have to wait: another Application of the same repository has not read the same
-// revision, and may be about to claim what would be deleted.
-func (d *driver) barred(a *app, w runner.Work, c *comparison) bool {
+// barred names an Application of the same repository that deletions wait for: it has not read the same revision, and may
+// be about to claim what would be deleted. What others claim by now is not deleted.
+func (d *driver) barred(ctx context.Context, a *app, w runner.Work, c *comparison) (engine.UnitID, bool, error) {
 	if len(c.extras) == 0 {
-		return false
+		return engine.UnitID{}, false, nil
 	}
-	return d.peerBehind(a) != ""
+	if late, behind := w.Behind(ctx, d.peers(a)); behind {
+		return late, true, nil
+	}
+	entries := make([]engine.Entry, len(c.extras))
+	for i, e := range c.extras {
+		entries[i] = e.entry
+	}
+	claimed, err := w.Claimed(ctx, entries)
+	if err != nil {
+		return engine.UnitID{}, false, err
+	}
+	c.extras = slices.DeleteFunc(c.extras, func(e *extra) bool { return claimed[e.entry.ID] })
+	return engine.UnitID{}, false, nil
 }
 
-// hold waits for the others.
-func (d *driver) hold(a *app, _ runner.Work, c *comparison) runner.Acted {
-	behind := d.peerBehind(a)
+// hold waits for another one.
+func (d *driver) hold(a *app, c *comparison, late engine.UnitID) runner.Acted {
 	return runner.Acted{
 		Entries: c.entries(), Held: true, Again: time.Now().Add(time.Second),
-		Waiting: []engine.Wait{{On: a.id.String(), Reason: "deletions wait: " + behind + " has not read the same revision yet"}},
+		Waiting: []engine.Wait{{On: a.id.String(), Reason: "deletions wait: " + late.String() + " has not read the same revision yet"}},
 	}
 }
 
-// peerBehind names an Application that reads the same revisions of a repository and has not rendered what is there now.
-// One that cannot be rendered holds nobody up.
-func (d *driver) peerBehind(a *app) string {
+// peers are the other Applications that read the same revisions of a repository and may claim something of it.
+func (d *driver) peers(a *app) []engine.UnitID {
 	a.mu.Lock()
 	keys := slices.Clone(a.keys)
 	a.mu.Unlock()
-	behind := ""
+	var found []engine.UnitID
 	d.apps.each(func(peer *app) {
-		if behind != "" || peer == a {
+		if peer == a {
 			return
 		}
 		peer.mu.Lock()
+		defer peer.mu.Unlock()
 		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.ContainsFunc(keys, k.Same) })
-		skip := !shares || peer.obj.DeletionTimestamp != nil || peer.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true" || len(peer.invalid) > 0
-		seen := peer.rendered
-		peer.mu.Unlock()
-		if skip {
-			return
-		}
-		if fact, _ := (sources{d.Engine}).Source(peer.source()); fact.Revision != "" && seen != fact.Digest {
-			behind = peer.id.String()
+		if shares && len(peer.invalid) == 0 {
+			found = append(found, peer.id)
 		}
 	})
-	return behind
+	return found
 }
 
 // keys are those that an Application decrypts by. One that may do without has stand-ins for what they do not decrypt.

@@ -85,8 +85,6 @@ type app struct {
 	// invalid is why it cannot be followed.
 	invalid []v1alpha1.ApplicationCondition
 
-	// rendered is the digest of the sources that were last rendered, or tried to be.
-	rendered string
 	// wanted are the keys that are followed.
 	wanted []feeds.Key
 

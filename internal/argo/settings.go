@@ -212,6 +212,9 @@ func (e *Engine) settingsChanged() {
 	}
 	e.projects.reread(now)
 	e.reserve()
+	if !reflect.DeepEqual(before.Credentials, now.Credentials) {
+		e.feeds.Retry()
+	}
 	e.apps.each(func(a *app) { e.declare(a) })
 	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
 	e.sets.wakeAll()

@@ -108,7 +108,7 @@ func (e *Engine) patchOf(a *app, r *runner.Report, h shown) ([]byte, error) {
 	if diff := mergePatch(before, after); len(diff) > 0 && !onlyTimes(diff) {
 		patch["status"] = diff
 	}
-	if annotations := a.annotations(); len(annotations) > 0 {
+	if annotations := a.annotations(r); len(annotations) > 0 {
 		patch["metadata"] = map[string]any{"annotations": annotations}
 	}
 	if a.obj.Operation != nil && a.view.handled == encoded(a.obj.Operation) {
@@ -131,8 +131,8 @@ func onlyTimes(diff map[string]any) bool {
 }
 
 // annotations are those that have to be different: what ran, what completed, and a request for a comparison that was
-// answered. The caller holds the lock.
-func (a *app) annotations() map[string]any {
+// answered, if only by a failure. The caller holds the lock.
+func (a *app) annotations(r *runner.Report) map[string]any {
 	out := map[string]any{}
 	if a.view.hooks != "" && a.obj.Annotations[annotationHooks] != a.view.hooks {
 		out[annotationHooks] = a.view.hooks
@@ -290,7 +290,7 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 	v := &a.view
 	now := slices.Clone(a.invalid)
 	if r != nil && !r.Observed {
-		v.broken = brokenBy(r)
+		v.broken = v.brokenBy(r)
 	}
 	if v.broken != nil && len(a.invalid) == 0 {
 		now = append(now, *v.broken)
@@ -318,9 +318,15 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 }
 
 // brokenBy is the condition by which a report says that an Application could not be compared.
-func brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
+func (v *view) brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
 	switch r.Reason {
 	case engine.ReasonArtifactFailed, engine.ReasonBuildFailed, v1alpha1.ApplicationConditionComparisonError:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
+	case engine.ReasonFailed:
+		if v.operation != nil && v.operation.Message == r.Message {
+			// The operation says so itself.
+			return nil
+		}
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
 	case v1alpha1.ApplicationConditionSyncError, engine.ReasonPruneFailed:
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: r.Message}

@@ -292,6 +292,9 @@ func (r *running) entries(c *comparison) []engine.Entry {
 
 // settle enters what came of the tasks into the comparison.
 func (r *running) settle(c *comparison) {
+	if r.request.Sync.DryRun {
+		return
+	}
 	pruned := map[engine.ObjectID]bool{}
 	for _, t := range r.sync.Tasks {
 		switch {

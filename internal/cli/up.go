@@ -120,7 +120,7 @@ func (s *system) putRoot(ctx context.Context) error {
 	}
 	what := root.Path
 	if what == "" {
-		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.options.root)
+		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.layout.Root)
 	}
 	s.say.Done("root", what)
 	return nil

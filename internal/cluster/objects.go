@@ -79,7 +79,7 @@ func newObjects(client dynamic.Interface, kinds *Kinds, ownership Ownership, lis
 	return &Objects{
 		client: client, kinds: kinds, ownership: ownership, listener: listener,
 		records: map[engine.ObjectID]Record{}, watches: map[watchKey]*watch{}, full: map[schema.GroupKind]bool{},
-		owned: map[types.NamespacedName]map[engine.ObjectID]string{},
+		owned:   map[types.NamespacedName]map[engine.ObjectID]string{},
 		denials: denials{watches: map[watchKey]time.Time{}, reads: map[engine.ObjectID]bool{}},
 	}
 }

@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/argo/feeds", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
+	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/argo/feeds", "internal/argo/offline", "internal/argo/lint", "internal/argo/operation", "internal/argo/policy", "internal/argo/differences", "internal/argo/settings", "api/argoproj/v1alpha1", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
 	"internal/controller":                 {"internal/flux", "internal/engine", "internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine"},
 	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation"},
@@ -21,6 +21,8 @@ var arrows = map[string][]string{
 	"internal/tracing":                    {"internal/runner", "internal/buildinfo"},
 	"internal/progress":                   {"internal/runner", "internal/engine"},
 	"internal/resourceset":                {},
+	"internal/argo/offline":               {"internal/argo/appset", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/render/decrypt", "internal/source", "internal/engine", "api/argoproj/v1alpha1"},
+	"internal/argo/lint":                  {"internal/engine"},
 	"internal/argo":                       {"internal/argo/appset", "internal/argo/differences", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/apply", "internal/cluster", "internal/engine", "internal/health/argocd", "internal/meter", "internal/render/decrypt", "internal/runner", "internal/simulate", "internal/source", "api/argoproj/v1alpha1"},
 	"internal/argo/feeds":                 {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1"},
 	"internal/argo/operation":             {"internal/engine"},
@@ -100,7 +102,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

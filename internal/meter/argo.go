@@ -84,7 +84,7 @@ func newArgoCounters() argoCounters {
 		requests:      counter("argocd_git_request_total", "Requests to Git repositories.", "repo", "request_type"),
 		fetchFailures: counter("argocd_git_fetch_fail_total", "Requests to Git repositories that failed.", "repo", "revision"),
 		refFailures:   counter("argocd_git_lsremote_fail_total", "Revisions that a Git repository does not have.", "repo", "revision"),
-		reconciled: histogram("argocd_app_reconcile", "How long it took to render and to compare an Application, in seconds.",
+		reconciled: histogram("argocd_app_reconcile", "How long it took to render an Application, in seconds.",
 			[]float64{0.25, .5, 1, 2, 4, 8, 16}, "namespace", "dest_server"),
 		requestTime: histogram("argocd_git_request_duration_seconds", "How long requests to Git repositories took, in seconds.",
 			[]float64{0.1, 0.25, .5, 1, 2, 4, 10, 20}, "repo", "request_type"),
@@ -104,7 +104,7 @@ func (m *Metrics) Synced(s Sync) {
 	}
 }
 
-// Reconciled counts a comparison of an Application of a namespace, and how long it took.
+// Reconciled counts a render of an Application of a namespace, and how long it took.
 func (m *Metrics) Reconciled(namespace, server string, took time.Duration) {
 	m.argo.reconciled.WithLabelValues(namespace, server).Observe(took.Seconds())
 }

@@ -69,6 +69,10 @@ type Work struct {
 	Applier *apply.Applier
 	// Superseded tells that something else is wanted by now.
 	Superseded func() bool
+	// Behind names one of several units that has not been rendered at what its source has now: nobody knows what it
+	// claims. Claimed are those of the entries that other units claim, by now. Act may ask; both wait for the answer.
+	Behind  func(ctx context.Context, units []engine.UnitID) (engine.UnitID, bool)
+	Claimed func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error)
 	// Follow has Destroy called again when an object changes that the unit does not hold.
 	Follow func(engine.ObjectID)
 }
@@ -203,6 +207,10 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 	w.Superseded = func() bool {
 		fact, _ := sources.Source(source)
 		return !fact.In(w.Key)
+	}
+	w.Behind = r.behind
+	w.Claimed = func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
+		return r.claimed(ctx, id, entries)
 	}
 	target := u.Target
 	u.busy = true

@@ -66,7 +66,7 @@ type unit struct {
 	versions map[engine.ObjectID]uint64
 
 	// left is what a driver left of the objects; nil while it is not known, or of no interest.
-	left map[engine.ObjectID]string
+	left  map[engine.ObjectID]string
 	paces paces
 	// stirred is set when something changed since a driver looked last.
 	stirred bool

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +33,21 @@ func (w *world) login(ctx context.Context) error {
 	return err
 }
 
+// TestArgoSettings runs scripts that change settings of the whole installation: one after the other, with a system of
+// their own. Each puts back what it changed.
+func TestArgoSettings(t *testing.T) {
+	files, err := filepath.Glob("testdata/argo/settings/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	w := newWorld(t)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{Files: []string{file}, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
+		})
+	}
+}
+
 // app makes an Application of a directory of the script's repository, whose name begins with that of the script's
 // namespace: "app NAME PATH [SPEC]" with more of its spec as JSON.
 func (w *world) app(ts *testscript.TestScript, neg bool, args []string) {
@@ -52,9 +69,14 @@ func (w *world) app(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.put(string(text)))
 }
 
-// tearDownApps deletes the Applications of a script, and nothing of what they hold.
+// tearDownApps deletes the ApplicationSets and the Applications of a script, and nothing of what they hold.
 func (w *world) tearDownApps(name string) {
-	r, _, err := w.resource("Application")
+	w.tearDownKind("ApplicationSet", name)
+	w.tearDownKind("Application", name)
+}
+
+func (w *world) tearDownKind(kind, name string) {
+	r, _, err := w.resource(kind)
 	if err != nil {
 		return
 	}
@@ -74,11 +96,11 @@ func (w *world) tearDownApps(name string) {
 
 // told is what an Application says of itself, for a wait for it that was in vain.
 func told(u *unstructured.Unstructured) string {
-	if u.GetKind() != "Application" {
+	if u.GetKind() != "Application" && u.GetKind() != "ApplicationSet" {
 		return ""
 	}
 	text := ""
-	for _, path := range []string{"status.sync.status", "status.health", "status.conditions", "status.operationState", "status.resources", "metadata.annotations"} {
+	for _, path := range []string{"status.sync.status", "status.health", "status.conditions", "status.operationState", "status.resources", "status.applicationStatus", "metadata.annotations"} {
 		text += "\n" + path + ": " + field(u, path)
 	}
 	return text

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -24,27 +23,33 @@ import (
 const patience = 60 * time.Second
 
 func TestScenarios(t *testing.T) {
-	dir, err := os.MkdirTemp("", "hg-")
-	if err != nil {
+	w := newWorld(t)
+	if err := w.login(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	k, err := kit.Start(t.Context(), dir, kit.Options{})
-	if err != nil {
-		t.Fatal(err)
+	for _, dir := range scriptDirs(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir: dir, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true,
+			})
+		})
 	}
-	t.Cleanup(func() {
-		if err := k.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+}
+
+// newWorld starts what scripts share, which ends with the test.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newWorldOf(t, kit.Options{})
+}
+
+func newWorldOf(t *testing.T, o kit.Options) *world {
+	t.Helper()
+	k := startKit(t, o)
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{kit: k, client: client}
-	if err := w.login(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if w.registry, err = kit.StartRegistry(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +65,7 @@ func TestScenarios(t *testing.T) {
 	hooks := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { k.Engine.Hooks().ServeHTTP(rw, r) }))
 	t.Cleanup(hooks.Close)
 	w.hooks = hooks.URL
-	for _, dir := range scriptDirs(t) {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			testscript.Run(t, testscript.Params{
-				Dir: dir, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true,
-			})
-		})
-	}
+	return w
 }
 
 // scriptDirs finds every directory that holds scripts: none is listed by hand.

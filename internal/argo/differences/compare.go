@@ -68,11 +68,22 @@ func (c Comparison) Compare(ctx context.Context, desired, predicted, live *unstr
 	}
 	own := fieldpath.NewSet()
 	if c.Manager != "" {
-		own = managed(live, c.Manager).Union(managed(predicted, c.Manager))
+		own = managed(live, c.Manager).Union(managed(predicted, c.Manager)).Union(texts(desired))
 	}
 	d := differ{everything: c.Manager == ""}
 	d.walk(left, right, place{all: all, own: own})
 	return d.found, err
+}
+
+// texts are the values of a Secret that its stringData declares: the API server keeps them as data, which nobody has.
+func texts(u *unstructured.Unstructured) *fieldpath.Set {
+	set := fieldpath.NewSet()
+	if declared, ok := u.Object["stringData"].(map[string]any); ok && isSecret(u) {
+		for key := range declared {
+			set.Insert(fieldpath.MakePathOrDie("data", key))
+		}
+	}
+	return set
 }
 
 // clean is what is compared of an object: what the API server keeps beside what anybody declared is gone.

@@ -201,6 +201,23 @@ func (f *Feeds) Refresh(keys []Key) {
 	}
 }
 
+// Retry has everything looked at at once that could not be fetched last: somebody gave other credentials.
+func (f *Feeds) Retry() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.charts {
+		one.err = nil
+	}
+	for _, one := range f.feeds {
+		one.mu.Lock()
+		failed := one.state.Err != nil
+		one.mu.Unlock()
+		if failed {
+			one.poke()
+		}
+	}
+}
+
 // feed is one revision of one repository, fetched by a goroutine of its own.
 type feed struct {
 	feeds *Feeds

@@ -65,11 +65,15 @@ func paths(found []Declaration) []string {
 // baseOf is the directory that paths are relative to: dir, or the working copy that it lies in.
 func baseOf(dir string, found []Declaration) string {
 	top := dir
-	for top != filepath.Dir(top) {
+	for {
 		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
 			break
 		}
-		top = filepath.Dir(top)
+		parent := filepath.Dir(top)
+		if parent == top {
+			return dir
+		}
+		top = parent
 	}
 	here, there := 0, 0
 	for _, p := range paths(found) {

@@ -1,0 +1,58 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// ask has the loop answer something that a worker asks; it is an error when ctx ends before.
+func ask[T any](ctx context.Context, r *Runner, question func() T) (T, error) {
+	got := make(chan T, 1)
+	r.mail.post(func() { got <- question() })
+	select {
+	case answer := <-got:
+		return answer, nil
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("asking what other units claim: %w", context.Cause(ctx))
+	}
+}
+
+// behind names the first of several units whose rendering is not of what its source has now.
+func (r *Runner) behind(ctx context.Context, units []engine.UnitID) (engine.UnitID, bool) {
+	late, err := ask(ctx, r, func() []engine.UnitID {
+		for _, id := range units {
+			u, known := r.units[id]
+			if !known || u.Suspended || u.Deleting || u.Invalid != (engine.Invalid{}) {
+				continue
+			}
+			fact, _ := r.cfg.Sources.Source(u.Source)
+			if fact.Revision != "" && (u.rendering == nil || !fact.In(u.rendering.key) || u.rendering.key.Generation != u.Generation) {
+				return []engine.UnitID{id}
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil && len(units) > 0:
+		return units[0], true
+	case len(late) > 0:
+		return late[0], true
+	}
+	return engine.UnitID{}, false
+}
+
+// claimed are the entries that other units than one claim.
+func (r *Runner) claimed(ctx context.Context, id engine.UnitID, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
+	return ask(ctx, r, func() map[engine.ObjectID]bool {
+		found := map[engine.ObjectID]bool{}
+		for _, e := range entries {
+			if r.owners.ClaimedByOther(e.ID, id) {
+				found[e.ID] = true
+			}
+		}
+		return found
+	})
+}
