@@ -141,9 +141,9 @@ func TestSettingsKeeper(t *testing.T) {
 	if s := read(); s.KnownHosts != "host key" || s.Tracking.Method != settings.TrackAnnotationAndLabel {
 		t.Errorf("both hold: %+v", s)
 	}
-	real := corev1.ConfigMap{Data: map[string]string{"application.resourceTrackingMethod": "label"}}
-	real.Name = settings.ConfigName
-	k.maps[settings.ConfigName] = real
+	there := corev1.ConfigMap{Data: map[string]string{"application.resourceTrackingMethod": "label"}}
+	there.Name = settings.ConfigName
+	k.maps[settings.ConfigName] = there
 	if s := read(); s.Tracking.Method != settings.TrackLabel || s.Kustomize.BuildOptions != "" || !s.Compare.ServerSide {
 		t.Errorf("what is there comes first, ConfigMap by ConfigMap: %+v", s)
 	}

@@ -85,6 +85,9 @@ func helpful(err error) error {
 	}
 }
 
+// sourceGroup is the API group of Flux's sources.
+const sourceGroup = "source.toolkit.fluxcd.io"
+
 // findRoot says what up begins with.
 func (s *system) findRoot() (flux.Root, error) {
 	if s.options.remote() {
@@ -96,6 +99,9 @@ func (s *system) findRoot() (flux.Root, error) {
 	}
 	if root.Objects = s.objects; len(root.Objects) == 0 {
 		root.Path = s.layout.Root
+	} else if !s.options.serving.groups.Serves(sourceGroup) {
+		// Nobody here knows the kind of the source.
+		root.URL = ""
 	}
 	return root, nil
 }

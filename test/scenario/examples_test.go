@@ -23,8 +23,8 @@ func TestExamples(t *testing.T) {
 		},
 		"app-of-apps": {
 			order: []string{
-				"argocd/definitions ", "argocd/storage ", "argocd/secrets ", "argocd/database ", "argocd/infrastructure-gateway ", "argocd/monitoring-metrics ",
-				"argocd/my-apps-notes ",
+				"Application argocd/definitions ", "Application argocd/storage ", "Application argocd/secrets ", "Application argocd/database ",
+				"Application argocd/infrastructure-gateway ", "Application argocd/monitoring-metrics ", "Application argocd/my-apps-notes ",
 			},
 		},
 	} {

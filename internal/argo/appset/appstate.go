@@ -22,6 +22,8 @@ type AppState struct {
 	Revisions []string
 	// Reconciled is when it was compared last, OperationStarted when its last operation began; zero is never.
 	Reconciled, OperationStarted time.Time
+	// Operated are the revisions of that operation, once they are known.
+	Operated []string
 	// Operating says that an operation is asked for and has not begun.
 	Operating bool
 	// Broken says that it has an error for which it cannot be synced.
@@ -68,6 +70,11 @@ func (s *AppState) read(o *unstructured.Unstructured) error {
 	}
 	if status.OperationState != nil {
 		s.OperationStarted = status.OperationState.StartedAt.Time
+		if result := status.OperationState.SyncResult; result != nil {
+			if s.Operated = result.Revisions; len(s.Operated) == 0 && result.Revision != "" {
+				s.Operated = []string{result.Revision}
+			}
+		}
 	}
 	s.Broken = slices.ContainsFunc(status.Conditions, func(c v1alpha1.ApplicationCondition) bool {
 		return c.Type == v1alpha1.ApplicationConditionInvalidSpecError || c.Type == v1alpha1.ApplicationConditionUnknownError

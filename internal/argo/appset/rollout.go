@@ -157,9 +157,14 @@ func stale(app AppState, status v1alpha1.ApplicationSetApplicationStatus) bool {
 	return (status.Message == bothDiffer || status.Message == specDiffers) && early(app.Reconciled, status)
 }
 
-// begun says whether an operation began since the Application was to be synced.
+// begun says whether an operation began since the Application was to be synced. One of the same second is an older one when
+// it had other revisions.
 func begun(app AppState, status v1alpha1.ApplicationSetApplicationStatus) bool {
-	return !app.OperationStarted.IsZero() && !early(app.OperationStarted, status)
+	if app.OperationStarted.IsZero() || early(app.OperationStarted, status) {
+		return false
+	}
+	same := status.LastTransitionTime != nil && !app.OperationStarted.After(status.LastTransitionTime.Time)
+	return !same || len(app.Operated) == 0 || slices.Equal(app.Operated, status.TargetRevisions)
 }
 
 // early says whether a time lies before the last change of a state. Both have whole seconds, and what happens in the

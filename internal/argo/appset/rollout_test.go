@@ -92,6 +92,11 @@ func TestRollout(t *testing.T) {
 			},
 			want: "a 1 Progressing, b 1 Pending", sync: "b", step: 1,
 		},
+		"Former": {
+			reason: "one of the same second that had another revision is an older one", before: []v1alpha1.ApplicationSetApplicationStatus{was("a", RolloutPending, "")},
+			apps: []AppState{with(app("a dev OutOfSync Healthy"), func(s *AppState) { s.OperationStarted, s.Operated = now.Add(-time.Minute), []string{"r0"} })},
+			want: "a 1 Pending", sync: "a", step: 1,
+		},
 		"Asked": {
 			reason: "nobody is asked twice", before: []v1alpha1.ApplicationSetApplicationStatus{was("a", RolloutPending, "")},
 			apps: []AppState{with(app("a dev OutOfSync Healthy"), func(s *AppState) { s.Operating = true })}, want: "a 1 Pending", step: 1,
