@@ -305,10 +305,16 @@ func (f Facts) fail(reason, message string, terminal bool) Decision {
 	return d
 }
 
+// namedWaits bounds how many waits a message names: a unit may wait for thousands of objects, and says so each time one changes.
+const namedWaits = 10
+
 func describeWaits(waits []Wait) string {
-	parts := make([]string, len(waits))
-	for i, w := range waits {
-		parts[i] = w.String()
+	var parts []string
+	for _, w := range waits[:min(len(waits), namedWaits)] {
+		parts = append(parts, w.String())
+	}
+	if more := len(waits) - namedWaits; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
 }
