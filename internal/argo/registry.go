@@ -80,8 +80,8 @@ type app struct {
 	generation int64
 	// asked is the token of the last request, until it is gone; requested is the same, told apart from an equal one of before.
 	asked, requested string
-	project   *policy.Project
-	cluster   settings.Cluster
+	project          *policy.Project
+	cluster          settings.Cluster
 	// invalid is why it cannot be followed.
 	invalid []v1alpha1.ApplicationCondition
 
