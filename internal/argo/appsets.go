@@ -101,11 +101,11 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 
 // mark has a set looked at. The caller holds the lock.
 func (s *applicationSets) mark(name types.NamespacedName) {
-	if state := s.sets[name]; state == nil || state.queued {
+	state := s.sets[name]
+	if state == nil || state.queued {
 		return
-	} else {
-		state.queued = true
 	}
+	state.queued = true
 	s.dirty = append(s.dirty, name)
 	select {
 	case s.wake <- struct{}{}:

@@ -102,7 +102,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	if err != nil {
 		c.warn(v1alpha1.ApplicationConditionComparisonError, err.Error())
 	}
-	done := doneOf(obj)
+	done := a.done(obj)
 	for _, u := range w.Objects {
 		entry := w.Applier.Entry(u)
 		if s.Resources.Excludes(entry.ID.Group, entry.ID.Kind, destination.Server) {
@@ -373,9 +373,6 @@ func (c *comparison) resources() []v1alpha1.ResourceStatus {
 func resourceOf(e engine.Entry) v1alpha1.ResourceStatus {
 	return v1alpha1.ResourceStatus{Group: e.ID.Group, Version: e.Version, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name}
 }
-
-// errGone is why nothing can be done any more.
-var errGone = errors.New("it is gone")
 
 // since is a time for a status.
 func since(t time.Time) *metav1.Time {

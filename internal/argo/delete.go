@@ -39,7 +39,7 @@ func (d *driver) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, err
 	plan := a.job.teardown
 	plan.Retry()
 	for ctx.Err() == nil {
-		step := plan.Next(time.Now(), d.live(w, &comparison{}))
+		step := plan.Next(time.Now(), live(d, a, w, false))
 		d.drop(ctx, w, step.Drop)
 		switch {
 		case step.Ended && step.Failed:

@@ -37,17 +37,6 @@ func newEvents(client kubernetes.Interface) (events, error) {
 
 func (e events) stop() { e.broadcaster.Shutdown() }
 
-func (e events) emit(kind, namespace, name, uid, version, eventType, reason, message string) {
-	if len(message) > maxEvent {
-		message = message[:maxEvent-3] + "..."
-	}
-	ref := &corev1.ObjectReference{
-		APIVersion: groupVersion.String(), Kind: kind, Namespace: namespace, Name: name, ResourceVersion: version,
-	}
-	ref.UID = typesUID(uid)
-	e.recorder.Event(ref, eventType, reason, message)
-}
-
 // operation tells that an operation begins, or how it ended.
 func (e events) operation(obj *v1alpha1.Application, op *running) {
 	who := orDefault(op.request.InitiatedBy.Username, "automated sync")
@@ -66,7 +55,14 @@ func (e events) operation(obj *v1alpha1.Application, op *running) {
 }
 
 func (e events) of(obj *v1alpha1.Application, eventType, reason, message string) {
-	e.emit(applicationKind.Kind, obj.Namespace, obj.Name, string(obj.UID), obj.ResourceVersion, eventType, reason, message)
+	if len(message) > maxEvent {
+		message = message[:maxEvent-3] + "..."
+	}
+	ref := &corev1.ObjectReference{
+		APIVersion: groupVersion.String(), Kind: applicationKind.Kind, Namespace: obj.Namespace, Name: obj.Name,
+		UID: obj.UID, ResourceVersion: obj.ResourceVersion,
+	}
+	e.recorder.Event(ref, eventType, reason, message)
 }
 
 // changed tells of another sync status or health.

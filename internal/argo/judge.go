@@ -3,6 +3,7 @@ package argo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,6 +44,10 @@ func (j *judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
 // status says of what was before.
 func (j *judge) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 	h := j.checks.Load().Assess(j.ctx, u)
+	if u.GetDeletionTimestamp() != nil && runsOnce(u) && completed(u) {
+		// Its time to live is over: it is well that it goes.
+		return engine.ObjectHealth{ID: h.ID, Verdict: engine.Current, Status: string(argocd.Healthy)}
+	}
 	if h.Verdict != engine.Current && h.Verdict != engine.Failed || h.Status == "" {
 		return h
 	}
@@ -52,4 +57,13 @@ func (j *judge) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 		h.Message = fmt.Sprintf("generation %d has not been observed yet", u.GetGeneration())
 	}
 	return h
+}
+
+// completed tells whether a Job has run to a good end.
+func completed(u *unstructured.Unstructured) bool {
+	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
+	return err == nil && slices.ContainsFunc(conditions, func(c any) bool {
+		condition, ok := c.(map[string]any)
+		return ok && condition["type"] == "Complete" && condition["status"] == "True"
+	})
 }

@@ -25,9 +25,15 @@ const (
 type shown struct{ Status, Message string }
 
 // live tells an operation what is known of objects, from the records of the watches.
-func (d *driver) live(w runner.Work, c *comparison) func(engine.ObjectID) operation.Live {
+//
+// A Job that has completed, and that its time to live has deleted, counts as one that is there and well, unless it is about
+// to be deleted itself.
+func live(d *driver, a *app, w runner.Work, finished bool) func(engine.ObjectID) operation.Live {
 	return func(id engine.ObjectID) operation.Live {
 		rec, there := w.Cluster.Objects.Get(id)
+		if !there && finished && a.hasFinished(id) {
+			return operation.Live{Exists: true, Health: healthy, Message: "it has completed"}
+		}
 		if !there {
 			return operation.Live{}
 		}

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -24,8 +23,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
-
-func typesUID(uid string) types.UID { return types.UID(uid) }
 
 // tracking marks the objects of an Application.
 func (e *Engine) tracking(a *app) differences.Tracking {

@@ -98,14 +98,6 @@ func (a *app) source() engine.SourceID {
 	return engine.SourceID{Kind: applicationKind.Kind, Namespace: a.id.Namespace, Name: a.id.Name}
 }
 
-// name is what the objects of the Application are marked with, and what metrics and messages call it.
-func (a *app) name(installation string) string {
-	if a.id.Namespace == installation {
-		return a.id.Name
-	}
-	return a.id.Namespace + "_" + a.id.Name
-}
-
 // now returns the Application as it was read last.
 func (a *app) now() *v1alpha1.Application {
 	a.mu.Lock()

@@ -58,6 +58,7 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	a.mu.Lock()
 	obj := a.obj
 	a.refuse(fact)
+	a.noteFinished()
 	patch, err := e.patchOf(a, r, h)
 	a.mu.Unlock()
 	if err != nil || patch == nil {
@@ -154,9 +155,7 @@ func (a *app) completed() string {
 	kept := map[string]string{}
 	for id, content := range a.view.jobs {
 		key := doneKey(id)
-		if rec, there := a.recordOf(id); there && rec.Health.Status == healthy && !rec.Deleting {
-			kept[key] = content
-		} else if done[key] == content {
+		if a.view.finished[id] == content || done[key] == content {
 			kept[key] = content
 		}
 	}

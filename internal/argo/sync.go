@@ -247,7 +247,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 		if op.request.Sync.DryRun {
 			return d.finish(ctx, a, w, op.dryRun(c))
 		}
-		step := op.sync.Next(time.Now(), d.live(w, c))
+		step := op.sync.Next(time.Now(), live(d, a, w, true))
 		d.drop(ctx, w, step.Drop)
 		switch {
 		case step.Ended:

@@ -54,6 +54,8 @@ type view struct {
 	// hooks are the digest of those that ran; jobs are objects that may have run once, by the digest of their content.
 	hooks string
 	jobs  map[engine.ObjectID]string
+	// finished are those of them that were seen to have completed, by the digest of their content.
+	finished map[engine.ObjectID]string
 }
 
 // see notes where the objects of an Application are looked at.
@@ -61,6 +63,37 @@ func (a *app) see(c *cluster.Cluster) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.view.at = c
+	a.noteFinished()
+}
+
+// done are the Jobs that have completed, by the digest of their content.
+func (a *app) done(obj *v1alpha1.Application) map[string]string {
+	done := doneOf(obj)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, content := range a.view.finished {
+		done[doneKey(id)] = content
+	}
+	return done
+}
+
+// hasFinished tells whether a Job has completed.
+func (a *app) hasFinished(id engine.ObjectID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.view.jobs[id] != "" && a.view.finished[id] == a.view.jobs[id]
+}
+
+// noteFinished remembers the Jobs that have completed: they may be gone in a moment. The caller holds the lock.
+func (a *app) noteFinished() {
+	for id, content := range a.view.jobs {
+		if rec, there := a.recordOf(id); there && rec.Health.Status == healthy {
+			if a.view.finished == nil {
+				a.view.finished = map[engine.ObjectID]string{}
+			}
+			a.view.finished[id] = content
+		}
+	}
 }
 
 // show takes what a comparison found.

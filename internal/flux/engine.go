@@ -112,11 +112,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if simulation != nil {
 		cfg.Cluster = simulation.wrap(cfg.Cluster)
 		cfg.Policy.content = &standInContent{simulation.leaveOut, simulation.marks}
-		for _, g := range cfg.Guests {
-			if without, can := g.(doesWithout); can {
-				without.DoWithout(simulation.leaveOut, simulation.marks)
-			}
-		}
+		simulation.tell(cfg.Guests)
 	}
 	client, err := kubernetes.NewForConfig(cfg.Cluster)
 	if err != nil {

@@ -85,6 +85,15 @@ func newSimulation(cfg Config) (*simulation, error) {
 	}, nil
 }
 
+// tell has guests do without what nobody has.
+func (s *simulation) tell(guests []runner.Guest) {
+	for _, g := range guests {
+		if without, can := g.(doesWithout); can {
+			without.DoWithout(s.leaveOut, s.marks)
+		}
+	}
+}
+
 // run looks after the units until ctx ends.
 func (s *simulation) run(ctx context.Context) {
 	tick := time.NewTicker(simulateEvery)

@@ -206,8 +206,10 @@ spec:
 
 // directory adds what one generated Application applies: of every sort of object some have some.
 func (f *estate) directory(set, dir, name string, i int) {
-	lines := []string{"namespace: " + name, "resources: [workload.yaml, route.yaml]",
-		"configMapGenerator: [{name: settings, literals: [MODE=plain], options: {annotations: {from: generator}}}, {name: files, files: [app.conf], options: {disableNameSuffixHash: true}}]"}
+	lines := []string{
+		"namespace: " + name, "resources: [workload.yaml, route.yaml]",
+		"configMapGenerator: [{name: settings, literals: [MODE=plain], options: {annotations: {from: generator}}}, {name: files, files: [app.conf], options: {disableNameSuffixHash: true}}]",
+	}
 	f.files[dir+"/app.conf"] = "name = " + name + "\n"
 	f.files[dir+"/workload.yaml"] = object("apps/v1", "Deployment", name, "", `spec:
   selector: {matchLabels: {app: `+name+`}}
