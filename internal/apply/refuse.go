@@ -144,10 +144,7 @@ func invalidFields(err error) []string {
 
 // noDryRun tells that a webhook has side effects and was not called, so that nothing can be tried.
 func noDryRun(err error) bool {
-	if err == nil || !strings.Contains(err.Error(), "does not support dry run") {
-		return false
-	}
-	return apierrors.IsBadRequest(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+	return err != nil && apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
 }
 
 // mistyped tells that an object does not fit the schema of its kind. Server-side apply calls that an
