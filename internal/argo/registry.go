@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
@@ -26,10 +28,26 @@ type registry struct {
 	apps map[engine.UnitID]*app
 	// strangers are those of namespaces that are not served, by the settings of now.
 	strangers map[engine.UnitID]*unstructured.Unstructured
+	// gone are those that are no longer there: an answer to a write may come after the news of the end.
+	gone map[types.UID]time.Time
+}
+
+// goneFor is how long it is remembered that an Application is gone.
+const goneFor = 10 * time.Minute
+
+// bury remembers that an Application is gone. The caller holds the lock.
+func (r *registry) bury(uid types.UID) {
+	now := time.Now()
+	for old, at := range r.gone {
+		if now.Sub(at) > goneFor {
+			delete(r.gone, old)
+		}
+	}
+	r.gone[uid] = now
 }
 
 func newRegistry() *registry {
-	return &registry{apps: map[engine.UnitID]*app{}, strangers: map[engine.UnitID]*unstructured.Unstructured{}}
+	return &registry{apps: map[engine.UnitID]*app{}, strangers: map[engine.UnitID]*unstructured.Unstructured{}, gone: map[types.UID]time.Time{}}
 }
 
 func (r *registry) get(id engine.UnitID) *app {
@@ -120,6 +138,10 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 		return
 	}
 	e.apps.mu.Lock()
+	if _, gone := e.apps.gone[u.GetUID()]; gone {
+		e.apps.mu.Unlock()
+		return
+	}
 	a := e.apps.apps[id]
 	if a == nil {
 		a = &app{id: id}
@@ -155,6 +177,9 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	}
 	delete(e.apps.apps, id)
 	delete(e.apps.strangers, id)
+	if e.serves(id.Namespace) {
+		e.apps.bury(u.GetUID())
+	}
 	e.apps.mu.Unlock()
 	if a == nil {
 		return

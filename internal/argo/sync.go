@@ -68,8 +68,12 @@ func (d *driver) begin(_ context.Context, a *app, w runner.Work, c *comparison) 
 // asked is what somebody asked for, or what goes on: with the state that it has, if any.
 func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
 	obj := a.now()
-	if op := a.job.op; op != nil && sameRevision(op.state, c.revision) {
-		return op.request.DeepCopy(), &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
+	// A newer revision that holds the same for the Application is no reason to begin again.
+	same := func(state v1alpha1.OperationState) bool {
+		return sameRevision(state, c.revision) || a.job.attempted != "" && a.job.attempted == c.digest
+	}
+	if op := a.job.op; op != nil && same(op.state) {
+		return at(op.request, c.revision), &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,8 +84,8 @@ func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.Op
 		}
 		return obj.Operation.DeepCopy(), state
 	}
-	if state := a.view.retry; state != nil && sameRevision(*state, c.revision) {
-		return state.Operation.DeepCopy(), state
+	if state := a.view.retry; state != nil && same(*state) {
+		return at(state.Operation, c.revision), state
 	}
 	a.view.retry = nil
 	if a.view.operation == nil && obj.Status.OperationState != nil {
@@ -90,6 +94,15 @@ func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.Op
 		}
 	}
 	return nil, nil
+}
+
+// at is a request at the revision of now, where it is one that began by itself.
+func at(request v1alpha1.Operation, revision string) *v1alpha1.Operation {
+	out := request.DeepCopy()
+	if out.InitiatedBy.Automated && out.Sync != nil && out.Sync.Revision != "" {
+		out.Sync.Revision = revision
+	}
+	return out
 }
 
 // resumable is the state of an operation that a process which ended has left, when it is the one that is wanted.
