@@ -24,12 +24,9 @@ const setFinalizer = "resources-finalizer.argocd.argoproj.io"
 func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
 	var mu sync.Mutex
 	var errs []error
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, requests)
+	var steps []func()
 	do := func(name string, step func() error) {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		steps = append(steps, func() {
 			if err := step(); err != nil {
 				mu.Lock()
 				errs = append(errs, fmt.Errorf("Application %q: %w", name, err))
@@ -46,7 +43,7 @@ func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
 	for _, gone := range plan.Delete {
 		do(gone.GetName(), func() error { return s.delete(ctx, gone) })
 	}
-	wg.Wait()
+	each(steps, func(step func()) { step() })
 	return errors.Join(errs...)
 }
 

@@ -74,8 +74,9 @@ type Engine struct {
 	// leaveOut and marks are nil unless units may do without what they cannot read.
 	leaveOut func(engine.UnitID) func(entry string)
 	marks    func(engine.UnitID) func(key string) string
-	// version is that of the cluster.
+	// version is that of the cluster, served what it serves.
 	version string
+	served  versions
 	wg      sync.WaitGroup
 }
 

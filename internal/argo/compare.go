@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,8 @@ import (
 type comparison struct {
 	revision string
 	objects  []*compared
+	// byID are the objects by their identities.
+	byID map[engine.ObjectID]*compared
 	// hooks are declared, with what they are told apart by.
 	hooks []*unstructured.Unstructured
 	// extras are held, live, and no longer declared.
@@ -81,14 +84,14 @@ func (c *comparison) entries() []engine.Entry {
 	return entries
 }
 
-func (c *comparison) find(id engine.ObjectID) *compared {
-	for _, o := range c.objects {
-		if o.entry.ID == id {
-			return o
-		}
-	}
-	return nil
+// add enters an object that is declared.
+func (c *comparison) add(o *compared) {
+	c.objects = append(c.objects, o)
+	c.byID[o.entry.ID] = o
 }
+
+// find returns the declared object of an identity, nil when there is none.
+func (c *comparison) find(id engine.ObjectID) *compared { return c.byID[id] }
 
 // compare tells where each object stands. What was written and has not changed since costs no request.
 func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*comparison, error) {
@@ -96,7 +99,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	obj, project, destination := a.obj, a.project, a.cluster
 	a.mu.Unlock()
 	s := d.settings.now()
-	c := &comparison{revision: w.Key.Revision, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
+	c := &comparison{revision: w.Key.Revision, byID: map[engine.ObjectID]*compared{}, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
 	tracking := d.tracking(a)
 	rules, err := differences.Compile(obj.Spec.IgnoreDifferences, s.Customizations)
 	if err != nil {
@@ -129,7 +132,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 			c.warn(v1alpha1.ApplicationConditionSharedResourceWarning, o.refused.Error())
 		}
 		o.done = done[doneKey(entry.ID)] == o.order.Digest && runsOnce(u)
-		c.objects = append(c.objects, o)
+		c.add(o)
 	}
 	d.duplicates(a, c)
 	d.unserved(a, project, c)
@@ -181,22 +184,15 @@ const requests = 16
 // stand tells where the objects stand, several at a time.
 func (d *driver) stand(ctx context.Context, w runner.Work, c *comparison) error {
 	follow(ctx, w, c)
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, requests)
-	for _, o := range c.objects {
+	each(c.objects, func(o *compared) {
 		if o.refused != nil {
-			continue
+			return
 		}
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			o.standing = w.Applier.Standing(ctx, o.order, o.compare)
-			if _, there := w.Cluster.Objects.Get(o.entry.ID); there && o.done {
-				o.done = false
-			}
-		})
-	}
-	wg.Wait()
+		o.standing = w.Applier.Standing(ctx, o.order, o.compare)
+		if _, there := w.Cluster.Objects.Get(o.entry.ID); there {
+			o.done = false
+		}
+	})
 	for _, o := range c.objects {
 		if o.standing.Wait != nil {
 			c.needs = append(c.needs, *o.standing.Wait)
@@ -246,9 +242,13 @@ func follow(ctx context.Context, w runner.Work, c *comparison) {
 // lookForExtras finds what is held, is there, is ours, and is no longer declared.
 func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *comparison) error {
 	tracking := d.tracking(a)
+	hooks := map[engine.ObjectID]bool{}
+	for _, h := range c.hooks {
+		hooks[w.Applier.Entry(h).ID] = true
+	}
 	held := engine.Union(w.Held, w.Cluster.Objects.OwnedBy(types.NamespacedName{Name: tracking.AppName}))
 	for _, e := range held {
-		if c.find(e.ID) != nil || slices.ContainsFunc(c.hooks, func(h *unstructured.Unstructured) bool { return w.Applier.Entry(h).ID == e.ID }) {
+		if c.find(e.ID) != nil || hooks[e.ID] {
 			continue
 		}
 		if rec, there := w.Cluster.Objects.Get(e.ID); !there || rec.Deleting {
@@ -293,16 +293,15 @@ func getLive(ctx context.Context, w runner.Work, e engine.Entry) (*unstructured.
 
 // digestAll notes by what this state is told from others.
 func (c *comparison) digestAll(obj *v1alpha1.Application) {
-	text := ""
+	var text, hooks strings.Builder
 	for _, o := range c.objects {
-		text += o.entry.ID.String() + o.order.Digest
+		text.WriteString(o.entry.ID.String() + o.order.Digest)
 	}
-	hooks := ""
 	for _, h := range c.hooks {
-		hooks += hookDigest(h)
+		hooks.WriteString(hookDigest(h))
 	}
-	c.hooked = digest(hooks)
-	c.digest = digest(text + c.hooked)
+	c.hooked = digest(hooks.String())
+	c.digest = digest(text.String() + c.hooked)
 	ran := obj.Annotations[annotationHooks]
 	c.hooksDiffer = len(c.hooks) > 0 && ran != "" && ran != c.hooked
 	if ran == "" && len(c.hooks) > 0 && obj.Status.OperationState == nil {
@@ -313,16 +312,16 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 // obstacles stand for what objects cannot be written for that nothing in the sources says: others that have them, what
 // the project forbids, kinds that are not there yet. What failed is worth another attempt when they are different.
 func (c *comparison) obstacles() string {
-	text := ""
+	var text strings.Builder
 	for _, o := range c.objects {
 		if o.refused != nil {
-			text += o.refused.Error() + "\n"
+			text.WriteString(o.refused.Error() + "\n")
 		}
 	}
 	for _, need := range c.needs {
-		text += need.String() + "\n"
+		text.WriteString(need.String() + "\n")
 	}
-	return digest(text)
+	return digest(text.String())
 }
 
 // code says whether the cluster is what is declared.

@@ -39,6 +39,9 @@ type job struct {
 	teardown *operation.Operation
 }
 
+// sameContent tells whether what is declared is what the last operation applied.
+func (j *job) sameContent(c *comparison) bool { return j.attempted != "" && j.attempted == c.digest }
+
 // failure is one that the status of an Application says by a condition.
 type failure struct {
 	condition string
@@ -199,14 +202,13 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 		return d.hold(a, c, late), true
 	}
 	a.job.key, a.job.compared = w.Key, c
-	op, waits := d.begin(ctx, a, w, c)
-	switch {
+	switch op := d.begin(a, w, c); {
 	case op != nil:
 		if was := a.job.op; was != nil {
 			op.sync.Supersede(was.sync)
 		}
 		a.job.op = op
-	case a.job.op != nil && !waits:
+	case a.job.op != nil:
 		// What was superseded is over; its hooks go on to their end by themselves.
 		d.abandon(ctx, a, w)
 	}

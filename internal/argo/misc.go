@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -216,6 +217,23 @@ func (e *Engine) serverVersion() string {
 
 // apiVersions are what the cluster serves, for charts.
 func (e *Engine) apiVersions() []string {
+	revision := e.home.Kinds.Revision()
+	e.served.mu.Lock()
+	defer e.served.mu.Unlock()
+	if e.served.versions == nil || e.served.revision != revision {
+		e.served.revision, e.served.versions = revision, e.listVersions()
+	}
+	return e.served.versions
+}
+
+// versions are what a cluster serves, as of a revision of that.
+type versions struct {
+	mu       sync.Mutex
+	revision uint64
+	versions []string
+}
+
+func (e *Engine) listVersions() []string {
 	seen := map[string]bool{}
 	for gk, r := range e.home.Kinds.All() {
 		version := r.Version

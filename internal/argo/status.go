@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -395,7 +394,7 @@ func doneOf(obj *v1alpha1.Application) map[string]string {
 			return map[string]string{}
 		}
 	}
-	return maps.Clone(done)
+	return done
 }
 
 func doneKey(id engine.ObjectID) string { return id.Group + "/" + id.String() }

@@ -45,7 +45,7 @@ func (r *running) selective() bool { return r.request.Sync != nil && len(r.reque
 
 // begin decides whether an operation begins: one that somebody asked for, one that a killed process left, a retry, or one that
 // begins by itself.
-func (d *driver) begin(_ context.Context, a *app, w runner.Work, c *comparison) (op *running, retries bool) {
+func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 	now := time.Now()
 	d.show(a, c, w, now)
 	request, state := d.asked(a, c)
@@ -53,16 +53,16 @@ func (d *driver) begin(_ context.Context, a *app, w runner.Work, c *comparison) 
 		request = d.automate(a, c, now)
 	}
 	if request == nil {
-		return nil, false
+		return nil
 	}
 	if state == nil {
 		state = &v1alpha1.OperationState{StartedAt: *since(now)}
 	}
-	op = d.plan(a, w, c, *request, *state)
+	op := d.plan(a, w, c, *request, *state)
 	a.job.attempted, a.job.obstacles = c.digest, c.obstacles()
 	a.began(op)
 	d.events.operation(a.now(), op)
-	return op, true
+	return op
 }
 
 // asked is what somebody asked for, or what goes on: with the state that it has, if any.
@@ -70,7 +70,7 @@ func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.Op
 	obj := a.now()
 	// A newer revision that holds the same for the Application is no reason to begin again.
 	same := func(state v1alpha1.OperationState) bool {
-		return sameRevision(state, c.revision) || a.job.attempted != "" && a.job.attempted == c.digest
+		return sameRevision(state, c.revision) || a.job.sameContent(c)
 	}
 	if op := a.job.op; op != nil && same(op.state) {
 		return at(op.request, c.revision), &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
@@ -130,7 +130,7 @@ func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operat
 	}
 	pin := pinOf(obj)
 	decision := policy.Automate(policy.AutoFacts{
-		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.attempted != "" && a.job.attempted == c.digest,
+		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.sameContent(c),
 		Inputs: c.obstacles(), Attempted: a.job.obstacles,
 		Pin: pin, Windows: windows, SelfHeal: d.settings.now().Controller.SelfHeal, Now: now,
 	})

@@ -27,9 +27,8 @@ type view struct {
 	types      []v1alpha1.ApplicationSourceType
 	images     []string
 	reconciled time.Time
-	// counted are the objects whose health counts; declared tells that there are any that are declared.
-	counted  []engine.ObjectID
-	declared bool
+	// counted are the objects whose health counts.
+	counted []engine.ObjectID
 
 	// answers is the request that was in force then.
 	answers string
@@ -117,7 +116,7 @@ func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 	v := &a.view
 	v.generation, v.content = w.Key.Generation, w.Key.Digest
 	v.resources, v.conditions, v.counted, v.jobs = resources, c.conditions, counted, jobs
-	v.declared, v.answers = len(c.objects) > 0, w.Key.Requested
+	v.answers = w.Key.Requested
 	if r := a.job.rendered; r != nil {
 		v.types, v.images = r.Types, r.Images
 	}

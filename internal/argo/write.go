@@ -73,15 +73,15 @@ func (d *driver) execute(ctx context.Context, a *app, w runner.Work, step operat
 	}
 }
 
-// each does something for several tasks at a time.
-func each(tasks []*operation.Task, do func(*operation.Task)) {
+// each does something for several items at a time, as many as there may be requests.
+func each[T any](items []T, do func(T)) {
 	slots := make(chan struct{}, requests)
 	var wg sync.WaitGroup
-	for _, t := range tasks {
+	for _, one := range items {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			do(t)
+			do(one)
 		})
 	}
 	wg.Wait()
