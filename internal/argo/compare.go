@@ -149,12 +149,8 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 // defines tells whether a kind comes with what is declared.
 func (c *comparison) defines(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(c.objects, func(o *compared) bool {
-		if o.entry.ID.Kind != "CustomResourceDefinition" {
-			return false
-		}
-		group, _, _ := unstructured.NestedString(o.order.Object.Object, "spec", "group")
-		kind, _, _ := unstructured.NestedString(o.order.Object.Object, "spec", "names", "kind")
-		return group == gk.Group && kind == gk.Kind
+		defined, is := engine.DefinedKind(o.order.Object)
+		return is && defined == gk
 	})
 }
 

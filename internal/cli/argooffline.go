@@ -250,7 +250,7 @@ func lintApp(a *offline.App) lint.App {
 			continue
 		}
 		object := lint.Object{ID: engine.IDOf(o), Hook: hook.Is}
-		object.Defines, _ = offline.Defines(o)
+		object.Defines, _ = engine.DefinedKind(o)
 		if object.ID.Namespace == "" && a.Spec != nil {
 			// Of kinds without namespaces it does no harm: the same object gets the same one within one destination.
 			object.ID.Namespace = a.Spec.Spec.Destination.Namespace

@@ -59,6 +59,16 @@ func (id ObjectID) Compare(other ObjectID) int {
 	)
 }
 
+// DefinedKind is the kind that an object defines; it is false for one that is no CRD, or names no kind.
+func DefinedKind(u *unstructured.Unstructured) (schema.GroupKind, bool) {
+	if u.GetKind() != "CustomResourceDefinition" {
+		return schema.GroupKind{}, false
+	}
+	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
+	return schema.GroupKind{Group: group, Kind: kind}, kind != ""
+}
+
 // Digest is the hex SHA-256 of the object's canonical JSON: equal objects have equal digests.
 func Digest(u *unstructured.Unstructured) (string, error) {
 	data, err := json.Marshal(u.Object)

@@ -4,9 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -19,7 +16,7 @@ func Knots(units []OfflineUnit) []engine.Knot {
 		for _, o := range u.Objects {
 			d.Objects = append(d.Objects, engine.IDOf(o))
 			d.Uses = append(d.Uses, o.GroupVersionKind().GroupKind())
-			if gk, defines := definedBy(o); defines {
+			if gk, defines := engine.DefinedKind(o); defines {
 				d.Defines = append(d.Defines, gk)
 			}
 		}
@@ -65,14 +62,4 @@ func objectOfUnit(id engine.UnitID) engine.ObjectID {
 		gk = resourceSetKind
 	}
 	return engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: id.Namespace, Name: id.Name}
-}
-
-// definedBy is the kind that a CRD defines.
-func definedBy(o *unstructured.Unstructured) (schema.GroupKind, bool) {
-	if o.GetKind() != "CustomResourceDefinition" {
-		return schema.GroupKind{}, false
-	}
-	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: kind}, kind != ""
 }

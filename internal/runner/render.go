@@ -226,12 +226,7 @@ func scope(o *unstructured.Unstructured, t *target, all []*unstructured.Unstruct
 // definedScope tells whether the objects of a kind have a namespace, by the definition among others.
 func definedScope(gk schema.GroupKind, all []*unstructured.Unstructured) (namespaced, found bool) {
 	for _, o := range all {
-		if o.GetKind() != "CustomResourceDefinition" {
-			continue
-		}
-		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
-		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
-		if group == gk.Group && kind == gk.Kind {
+		if defined, is := engine.DefinedKind(o); is && defined == gk {
 			in, _, _ := unstructured.NestedString(o.Object, "spec", "scope")
 			return in != "Cluster", true
 		}

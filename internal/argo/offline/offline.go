@@ -13,7 +13,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
@@ -203,14 +202,4 @@ func sourcesOf(app *v1alpha1.Application) []v1alpha1.ApplicationSource {
 		return []v1alpha1.ApplicationSource{*one}
 	}
 	return app.Spec.Sources
-}
-
-// Defines is the kind that a definition defines.
-func Defines(o *unstructured.Unstructured) (schema.GroupKind, bool) {
-	if o.GetKind() != "CustomResourceDefinition" {
-		return schema.GroupKind{}, false
-	}
-	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: kind}, kind != ""
 }

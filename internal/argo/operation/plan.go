@@ -183,9 +183,8 @@ func (o *Operation) adjust() {
 		case t.ID.Kind == "Namespace" && t.ID.Group == "":
 			needs = func(other *Task) bool { return other.ID.Namespace == t.ID.Name }
 		case t.ID.Kind == "CustomResourceDefinition" && t.Object != nil:
-			group, _, _ := unstructured.NestedString(t.Object.Object, "spec", "group")
-			kind, _, _ := unstructured.NestedString(t.Object.Object, "spec", "names", "kind")
-			needs = func(other *Task) bool { return other.ID.Group == group && other.ID.Kind == kind }
+			defined, _ := engine.DefinedKind(t.Object)
+			needs = func(other *Task) bool { return other.ID.GroupKind() == defined }
 		default:
 			continue
 		}
