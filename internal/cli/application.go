@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo"
@@ -34,6 +36,20 @@ func applicationOf(u *unstructured.Unstructured) (*v1alpha1.Application, error) 
 		return nil, fmt.Errorf("reading Application %s/%s: %w", u.GetNamespace(), u.GetName(), err)
 	}
 	return app, nil
+}
+
+// readApplication reads an Application of the cluster.
+func readApplication(ctx context.Context, g *globals, ref reference) (dynamic.Interface, *v1alpha1.Application, error) {
+	client, err := g.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := ref.get(ctx, client)
+	if err != nil {
+		return nil, nil, err
+	}
+	app, err := applicationOf(u)
+	return client, app, err
 }
 
 // suspended tells whether nothing moves an object.

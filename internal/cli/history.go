@@ -38,15 +38,7 @@ func newHistory(g *globals) *cobra.Command {
 }
 
 func runHistory(ctx context.Context, g *globals, ref reference) error {
-	client, err := g.client()
-	if err != nil {
-		return err
-	}
-	u, err := ref.get(ctx, client)
-	if err != nil {
-		return err
-	}
-	app, err := applicationOf(u)
+	_, app, err := readApplication(ctx, g, ref)
 	if err != nil {
 		return err
 	}

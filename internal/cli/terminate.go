@@ -44,15 +44,7 @@ No sync of the same revision begins by itself afterwards. The exit code is 1 whe
 }
 
 func runTerminate(ctx context.Context, g *globals, ref reference) error {
-	client, err := g.client()
-	if err != nil {
-		return err
-	}
-	u, err := ref.get(ctx, client)
-	if err != nil {
-		return err
-	}
-	app, err := applicationOf(u)
+	client, app, err := readApplication(ctx, g, ref)
 	if err != nil {
 		return err
 	}
