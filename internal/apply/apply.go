@@ -40,7 +40,7 @@ type Names struct {
 
 // Ownership is how what is applied by these names is marked.
 func (n Names) Ownership() cluster.Ownership {
-	return cluster.Ownership{Label: n.Name, NamespaceLabel: n.Namespace, Manager: n.Manager, Judge: n.Judge}
+	return cluster.Ownership{Label: n.Name, NamespaceLabel: n.Namespace, Manager: n.Manager, Prefix: n.Prefix, Judge: n.Judge}
 }
 
 // Applier writes to one cluster. It is safe for concurrent use, by one unit at a time.
@@ -89,6 +89,8 @@ type Result struct {
 	Wait *Need
 	// Drift names who changed the object behind our back, when it was put right.
 	Drift *Drift
+	// Orphaned is set when the declaration itself leaves the object to others: its unit holds it no longer.
+	Orphaned bool
 	// Message is what else a person should know of it: that it was written in another way than ordered, or
 	// why it was left alone. It is empty mostly.
 	Message string
@@ -127,7 +129,7 @@ type Outcome struct {
 func (o Outcome) Entries() []engine.Entry {
 	var entries []engine.Entry
 	for _, r := range o.Results {
-		if r.Err == nil && r.Wait == nil {
+		if r.Err == nil && r.Wait == nil && !r.Orphaned {
 			entries = append(entries, r.Entry)
 		}
 	}
@@ -196,6 +198,10 @@ func (a *Applier) prepare(ctx context.Context, stage []*unstructured.Unstructure
 func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured) Result {
 	result := Result{Entry: a.Entry(u)}
 	id := result.Entry.ID
+	if a.Orphans(u) {
+		result.Action, result.Orphaned = engine.Skip, true
+		return result
+	}
 	if owner, conflict := set.Conflicts[id]; conflict {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(
 			"%w %s; remove it from one of the two", ErrConflict, owner)}
@@ -208,12 +214,8 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 		}
 		return result
 	}
-	if a.annotated(u, "reconcile", "disabled") {
-		result.Action = engine.Skip
-		return result
-	}
 	r, ok := a.cluster.Kinds.Lookup(u.GroupVersionKind())
-	if !ok {
+	if !ok || misplaced(r, u) {
 		return a.missingKind(result, u)
 	}
 	digest, err := engine.Digest(u)
@@ -226,16 +228,19 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	for _, field := range ignored {
 		digest += "-" + field.String()
 	}
-	live := a.live(id)
-	change := engine.Plan(digest, a.mode(u), live, a.recall(id, set.Fresh))
-	result.Action = change.Action
-	if change.Action == engine.Unchanged || (change.Action == engine.Skip && a.mode(u) != engine.ModeIfNotPresent) {
+	w := &write{applier: a, set: set, resource: r, desired: u, marks: a.marks(u), digest: digest, live: a.live(id), ignored: ignored}
+	if result.Action = w.plan(); result.Action == engine.Unchanged || result.Action == engine.Skip {
 		return result
 	}
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
-	w := &write{applier: a, set: set, resource: r, desired: u, digest: digest, live: live, ignored: ignored}
 	return w.do(ctx, result)
+}
+
+// misplaced tells that an object has a namespace and its kind has none: it was declared when nobody could know.
+// Under that name it is nobody's yet, and so it is not written.
+func misplaced(r cluster.Resource, u *unstructured.Unstructured) bool {
+	return !r.Namespaced && u.GetNamespace() != ""
 }
 
 // ignored are the fields of an object that the unit leaves to others.
@@ -253,7 +258,9 @@ func (s Set) ignored(u *unstructured.Unstructured) []engine.Pointer {
 func (a *Applier) missingKind(result Result, u *unstructured.Unstructured) Result {
 	gvk := u.GroupVersionKind()
 	reason := fmt.Sprintf("kind %s is not served by the cluster: its CRD has not arrived", gvk.GroupKind())
-	if versions := a.cluster.Kinds.Versions(gvk.GroupKind()); len(versions) > 0 {
+	if r, served := a.cluster.Kinds.Lookup(gvk); served && misplaced(r, u) {
+		reason = fmt.Sprintf("kind %s has just come, and its objects have no namespace", gvk.GroupKind())
+	} else if versions := a.cluster.Kinds.Versions(gvk.GroupKind()); len(versions) > 0 {
 		reason = fmt.Sprintf("kind %s is served in %v, not in %q", gvk.GroupKind(), versions, gvk.Version)
 	}
 	result.Wait = &Need{
@@ -268,9 +275,21 @@ func (a *Applier) live(id engine.ObjectID) engine.Live {
 	if !ok {
 		return engine.Live{}
 	}
+	return liveOf(rec)
+}
+
+func liveOf(rec cluster.Record) engine.Live {
 	return engine.Live{
-		Exists: true, UID: string(rec.UID), Version: rec.ResourceVersion, Owned: rec.Owned, Stray: rec.Stray,
+		Exists: true, UID: string(rec.UID), Version: rec.ResourceVersion, Owned: rec.Owned, Stray: rec.Stray, Marks: rec.Marks,
 	}
+}
+
+// Orphans tells whether a declaration leaves its object to others: it is neither applied nor deleted for it.
+func (a *Applier) Orphans(u *unstructured.Unstructured) bool { return a.marks(u).HandsOff }
+
+// marks are those of an object, declared or live.
+func (a *Applier) marks(u *unstructured.Unstructured) engine.Marks {
+	return engine.MarksOf(u, a.names.Prefix)
 }
 
 func (a *Applier) recall(id engine.ObjectID, fresh bool) engine.Memory {
@@ -288,20 +307,14 @@ func (a *Applier) remember(id engine.ObjectID, m engine.Memory) {
 	a.memory[id] = m
 }
 
-// Drifted tells whether an object is no longer what was last applied: it went, or its fields were
-// changed. An object that was never applied by this process has not drifted. One whose standing was
-// asked for has when the answer may be another one by now.
+// Drifted tells whether an object is no longer what was last applied. One whose standing was asked for has when
+// the answer may be another one by now.
 func (a *Applier) Drifted(id engine.ObjectID) bool {
 	if v := a.verdict(id); v.digest != "" {
 		rec, ok := a.cluster.Objects.Get(id)
 		return !v.holds(rec, ok)
 	}
-	memory := a.recall(id, false)
-	if memory.Digest == "" {
-		return false
-	}
-	rec, ok := a.cluster.Objects.Get(id)
-	return !ok || string(rec.UID) != memory.UID || rec.Owned != memory.Owned || rec.Stray
+	return a.recall(id, false).Drifted(a.live(id))
 }
 
 // Forget drops what is remembered of an object, which its unit no longer declares.
@@ -310,20 +323,4 @@ func (a *Applier) Forget(id engine.ObjectID) {
 	delete(a.memory, id)
 	delete(a.verdicts, id)
 	a.mu.Unlock()
-}
-
-// mode reads the object's ssa annotation.
-func (a *Applier) mode(u *unstructured.Unstructured) engine.Mode {
-	for _, mode := range []engine.Mode{engine.ModeMerge, engine.ModeIfNotPresent, engine.ModeIgnore} {
-		if a.annotated(u, "ssa", string(mode)) {
-			return mode
-		}
-	}
-	return engine.ModeOverride
-}
-
-// annotated tells whether the object has the annotation, or the label, Prefix+key with value.
-func (a *Applier) annotated(u *unstructured.Unstructured, key, value string) bool {
-	name := a.names.Prefix + key
-	return u.GetAnnotations()[name] == value || u.GetLabels()[name] == value
 }

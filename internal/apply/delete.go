@@ -44,15 +44,12 @@ func (a *Applier) Delete(ctx context.Context, unit engine.UnitID, entries []engi
 
 func (a *Applier) deleteOne(ctx context.Context, unit engine.UnitID, e engine.Entry) Result {
 	result := Result{Entry: e, Action: engine.Skip}
-	r, ok := a.cluster.Kinds.Find(e.GroupVersionKind())
-	if !ok {
-		if r, ok = a.cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion("")); !ok {
-			// The kind went, and its objects with it.
-			a.Forget(e.ID)
-			return result
-		}
+	client, served := a.reach(e)
+	if !served {
+		// The kind went, and its objects with it.
+		a.Forget(e.ID)
+		return result
 	}
-	client := a.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(e.ID.Namespace)
 	live, err := client.Get(ctx, e.ID.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		a.Forget(e.ID)
@@ -84,7 +81,7 @@ func (a *Applier) mine(unit engine.UnitID, live *unstructured.Unstructured) bool
 	if labels[a.names.Name] != unit.Name || labels[a.names.Namespace] != unit.Namespace {
 		return false
 	}
-	if a.annotated(live, "prune", "disabled") || a.annotated(live, "reconcile", "disabled") {
+	if marks := a.marks(live); marks.Keep || marks.HandsOff {
 		return false
 	}
 	group, _, _ := unstructured.NestedString(live.Object, "spec", "group")

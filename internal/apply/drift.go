@@ -34,23 +34,23 @@ func (d Drift) String() string {
 	return fmt.Sprintf("%s was changed by %q: %s", d.ID, d.Manager, strings.Join(d.Fields, ", "))
 }
 
-// drift tells what was put right, given the object as it was before the write.
-func (w *write) drift(before *unstructured.Unstructured) *Drift {
+// drift tells which foreign change a write of desired reverted, given the object as it was before. There was none
+// while our manager still owned all that it had applied, and kubectl nothing.
+func (w *write) drift(desired, before *unstructured.Unstructured) *Drift {
 	id := w.id()
 	memory := w.applier.recall(id, false)
-	if memory.Digest != w.digest {
+	switch {
+	case memory.Digest != w.digest, before == nil && (w.live.Exists || w.unseen):
+		return nil
+	case before == nil, w.live.UID != memory.UID:
+		return &Drift{ID: id}
+	case w.live.Owned == memory.Owned && !w.live.Stray:
 		return nil
 	}
-	if before == nil {
-		if w.live.Exists {
-			return nil
-		}
-		return &Drift{ID: id}
+	fields := differing(desired.Object, before.Object, nil)
+	if len(fields) == 0 && len(w.ignored) > 0 {
+		return nil // what was changed is left to others
 	}
-	if string(before.GetUID()) != memory.UID {
-		return &Drift{ID: id}
-	}
-	fields := differing(w.desired.Object, before.Object, nil)
 	return &Drift{ID: id, Manager: culprit(before, w.applier.names.Manager, fields), Fields: texts(fields)}
 }
 

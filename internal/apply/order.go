@@ -138,7 +138,7 @@ func (a *Applier) begin(ctx context.Context, o Order) (*scribe, Result) {
 	result := Result{Entry: a.Entry(o.Object)}
 	id := result.Entry.ID
 	r, ok := a.cluster.Kinds.Find(o.Object.GroupVersionKind())
-	if !ok {
+	if !ok || misplaced(r, o.Object) {
 		return nil, a.missingKind(result, o.Object)
 	}
 	if r.Namespaced && id.Namespace == "" {

@@ -65,6 +65,9 @@ func (a *Applier) reach(e engine.Entry) (dynamic.ResourceInterface, bool) {
 			return nil, false
 		}
 	}
+	if !r.Namespaced {
+		return a.cluster.Dynamic.Resource(r.GroupVersionResource), true
+	}
 	return a.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(e.ID.Namespace), true
 }
 

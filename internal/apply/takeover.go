@@ -20,20 +20,24 @@ import (
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // takeOver makes the fields that kubectl owns ours, so that the apply that follows removes those
-// which are not declared. Fields of a subresource, such as a status, are left alone.
+// which are not declared, and removes the annotation in which kubectl keeps what it applied. Fields of a
+// subresource, such as a status, are left alone.
 func (w *write) takeOver(ctx context.Context, live *unstructured.Unstructured) error {
 	entries, changed, err := mergeStrays(live.GetManagedFields(), w.applier.names.Manager, live.GetAPIVersion())
-	if err != nil || !changed {
+	if err != nil {
 		return err
 	}
-	ops := []map[string]any{
-		{"op": "test", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
-		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+	ops := []map[string]any{{"op": "test", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()}}
+	if changed {
+		ops = append(ops, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries})
 	}
 	if _, ok := live.GetAnnotations()[lastApplied]; ok {
 		ops = append(ops, map[string]any{
 			"op": "remove", "path": "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
 		})
+	}
+	if len(ops) == 1 {
+		return nil
 	}
 	patch, err := json.Marshal(ops)
 	if err != nil {

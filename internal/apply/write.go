@@ -24,9 +24,13 @@ type write struct {
 	set      Set
 	resource cluster.Resource
 	desired  *unstructured.Unstructured
-	digest   string
-	live     engine.Live
-	ignored  []engine.Pointer
+	// marks are those of the declaration.
+	marks   engine.Marks
+	digest  string
+	live    engine.Live
+	ignored []engine.Pointer
+	// unseen is set when nobody may look whether the object exists.
+	unseen bool
 }
 
 func (w *write) id() engine.ObjectID { return w.applier.Entry(w.desired).ID }
@@ -46,57 +50,81 @@ func (w *write) do(ctx context.Context, result Result) Result {
 			"metadata.namespace: a namespace is needed; set it on the object, or spec.targetNamespace on its unit")}
 		return result
 	}
-	desired, before, err := w.prepare(ctx)
+	before, err := w.read(ctx)
 	if err != nil {
 		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
-	if desired == nil {
+	if w.plan() == engine.Skip {
 		result.Action = engine.Skip
+		return result
+	}
+	desired, err := w.prepare(ctx, before)
+	if err != nil {
+		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
 	applied, err := w.apply(ctx, desired)
 	if err != nil {
 		return w.refused(ctx, result, err)
 	}
-	if drift := w.drift(before); drift != nil {
-		result.Drift = drift
-	}
-	rec := w.applier.cluster.Objects.Put(applied)
+	result.Drift = w.drift(desired, before)
+	w.applier.cluster.Objects.Put(applied)
+	// Not the record, which may be of a later version already, changed by somebody else.
+	rec := w.applier.cluster.Objects.Reduce(applied)
 	w.applier.remember(id, engine.Memory{Digest: w.digest, UID: string(rec.UID), Owned: rec.Owned})
 	result.Action = w.action(applied)
 	return result
 }
 
-// prepare returns what is to be applied, and the object as it is where that had to be read: for
-// what others may keep, for what is taken over from kubectl, and for naming who changed it. A nil
-// object is not applied at all.
-func (w *write) prepare(ctx context.Context) (desired, live *unstructured.Unstructured, err error) {
-	a, mode := w.applier, w.applier.mode(w.desired)
-	memory := a.recall(w.id(), false)
-	drifted := memory.Digest == w.digest && w.live.Exists
-	if mode != engine.ModeIfNotPresent && !w.live.Stray && !drifted && len(w.ignored) == 0 {
-		return w.desired, nil, nil
+// plan says what is to be done with the object, by what is known of it now. What is left alone because of its
+// marks in the cluster is looked at again when they change.
+func (w *write) plan() engine.Action {
+	change := engine.Plan(w.digest, w.marks, w.live, w.applier.recall(w.id(), w.set.Fresh))
+	if change.Action == engine.Skip && w.live.Marks.HandsOff {
+		w.applier.remember(w.id(), engine.Memory{Left: true})
 	}
-	live, err = w.client().Get(ctx, w.desired.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return w.desired, nil, nil
+	return change.Action
+}
+
+// read returns the object as it is, nil when there is none or when nothing depends on it: what is there without
+// our labels has no record, and may ask to be left alone or be kubectl's; what others may keep, and who changed
+// something, is told by the object itself.
+func (w *write) read(ctx context.Context) (*unstructured.Unstructured, error) {
+	drifted := w.applier.recall(w.id(), false).Digest == w.digest
+	if w.live.Exists && !w.live.Stray && !drifted && len(w.ignored) == 0 {
+		return nil, nil
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading it: %w", err)
+	live, err := w.client().Get(ctx, w.desired.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		w.live = engine.Live{}
+		return nil, nil
+	case apierrors.IsForbidden(err) && !w.live.Exists:
+		// An account that may not look may still write, as with Flux.
+		w.unseen = true
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading it: %w", err)
 	}
-	if mode == engine.ModeIfNotPresent {
-		return nil, live, nil
+	w.live = liveOf(w.applier.cluster.Objects.Reduce(live))
+	return live, nil
+}
+
+// prepare takes over from kubectl what it owns, and returns what is to be applied.
+func (w *write) prepare(ctx context.Context, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if live == nil {
+		return w.desired, nil
 	}
-	if mode != engine.ModeMerge {
+	if !w.marks.Merge && !w.live.Marks.Merge {
 		if err := w.takeOver(ctx, live); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if len(w.ignored) == 0 {
-		return w.desired, live, nil
+		return w.desired, nil
 	}
-	return leaveOut(w.desired, live, w.ignored, a.names.Manager), live, nil
+	return leaveOut(w.desired, live, w.ignored, w.applier.names.Manager), nil
 }
 
 // apply is the server-side apply itself.
@@ -121,7 +149,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		result.Err = &ObjectError{ID: id, Err: &refusal{err}}
 		return result
 	}
-	if !w.set.Force && !a.annotated(w.desired, "force", "enabled") {
+	if !w.set.Force && !w.marks.Force && !w.live.Marks.Force {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(
 			"%w; to delete and recreate it, set spec.force or the annotation %sforce: enabled", &refusal{err}, a.names.Prefix)}
 		return result
@@ -132,6 +160,8 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf("deleting it to recreate it: %w", err)}
 		return result
 	}
+	// That it is gone is nobody else's doing.
+	a.Forget(id)
 	a.cluster.Objects.Follow(id, result.Entry.Version)
 	result.Wait = &Need{
 		Wait: engine.Wait{On: id.String(), Reason: "it is deleted, to be recreated with its immutable fields changed"},

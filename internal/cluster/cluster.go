@@ -31,6 +31,8 @@ type Ownership struct {
 	NamespaceLabel string
 	// Manager is the field manager of server-side apply.
 	Manager string
+	// Prefix begins the annotations and labels that steer single objects.
+	Prefix string
 	// Judge says how well objects are, by kstatus when it is nil.
 	Judge Judge
 }

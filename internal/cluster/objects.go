@@ -39,6 +39,8 @@ type Record struct {
 	// Stray is set when a kubectl field manager owns fields of the object outside of its status,
 	// which the upstream takes away from it.
 	Stray bool
+	// Marks are those by which the live object steers how it is applied and pruned.
+	Marks engine.Marks
 	// Unit is the owner by the labels of the object, as namespace and name.
 	Unit     types.NamespacedName
 	Deleting bool
@@ -177,7 +179,8 @@ func (o *Objects) StopKind(gk schema.GroupKind) {
 	}
 }
 
-// KeepFull makes the records of a kind hold the whole object from now on.
+// KeepFull makes the records of a kind hold the whole object from now on, those of every kind of its group when it
+// names none.
 func (o *Objects) KeepFull(gk schema.GroupKind) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -186,7 +189,7 @@ func (o *Objects) KeepFull(gk schema.GroupKind) {
 	}
 	o.full[gk] = true
 	for key, w := range o.watches {
-		if key.kind == gk {
+		if key.kind == gk || gk.Kind == "" && key.kind.Group == gk.Group {
 			w.stop()
 			o.watches[key] = o.newWatch(o.ctx, w.resource, key.selection, o.sink())
 		}
@@ -217,7 +220,7 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
 	r := Record{
 		ID: engine.IDOf(u).In(o.cluster), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
-		Deleting: u.GetDeletionTimestamp() != nil, Health: o.assess(u),
+		Deleting: u.GetDeletionTimestamp() != nil, Health: o.assess(u), Marks: engine.MarksOf(u, o.ownership.Prefix),
 		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
 	}
 	if o.ownership.Judge != nil {
@@ -292,7 +295,7 @@ func (o *Objects) enter(u *unstructured.Unstructured) (Record, bool) {
 	if known && old.UID == r.UID && old.ResourceVersion >= r.ResourceVersion && old.renewal == r.renewal && !o.lacksFull(old) {
 		return old, false
 	}
-	if o.full[r.ID.GroupKind()] {
+	if o.keepsFull(r.ID.GroupKind()) {
 		r.Full = u
 	}
 	o.own(old.Unit, r.Unit, r.ID, u.GroupVersionKind().Version)
@@ -333,7 +336,12 @@ func (o *Objects) OwnedBy(unit types.NamespacedName) []engine.Entry {
 	return entries
 }
 
-func (o *Objects) lacksFull(r Record) bool { return r.Full == nil && o.full[r.ID.GroupKind()] }
+func (o *Objects) lacksFull(r Record) bool { return r.Full == nil && o.keepsFull(r.ID.GroupKind()) }
+
+// keepsFull tells whether records of a kind hold the whole object. The caller holds the lock.
+func (o *Objects) keepsFull(gk schema.GroupKind) bool {
+	return o.full[gk] || o.full[schema.GroupKind{Group: gk.Group}]
+}
 
 func (o *Objects) sink() Sink { return Sink{Put: o.put, Dropped: o.dropped} }
 

@@ -100,29 +100,63 @@ func TestLeftoverIsReversed(t *testing.T) {
 
 func TestPlanAfterApplyIsEmpty(t *testing.T) {
 	live := Live{Exists: true, UID: "u", Owned: "o"}
-	if got := Plan("d", ModeOverride, live, Memory{Digest: "d", UID: "u", Owned: "o"}); got.Action != Unchanged {
+	if got := Plan("d", Marks{}, live, Memory{Digest: "d", UID: "u", Owned: "o"}); got.Action != Unchanged {
 		t.Errorf("planning what was just applied gives %v", got)
 	}
 	cases := map[string]struct {
-		mode   Mode
-		live   Live
-		memory Memory
-		want   Action
+		declared Marks
+		live     Live
+		memory   Memory
+		want     Action
 	}{
-		"missing":         {ModeOverride, Live{}, Memory{}, Create},
-		"first look":      {ModeOverride, live, Memory{}, Configure},
-		"declared anew":   {ModeOverride, live, Memory{Digest: "x", UID: "u", Owned: "o"}, Configure},
-		"drifted":         {ModeOverride, Live{Exists: true, UID: "u", Owned: "x"}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
-		"recreated":       {ModeOverride, Live{Exists: true, UID: "x", Owned: "o"}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
-		"kubectl":         {ModeOverride, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
-		"kubectl, merged": {ModeMerge, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, Memory{Digest: "d", UID: "u", Owned: "o"}, Unchanged},
-		"once only":       {ModeIfNotPresent, live, Memory{}, Skip},
-		"never":           {ModeIgnore, Live{}, Memory{}, Skip},
+		"missing":         {Marks{}, Live{}, Memory{}, Create},
+		"first look":      {Marks{}, live, Memory{}, Configure},
+		"declared anew":   {Marks{}, live, Memory{Digest: "x", UID: "u", Owned: "o"}, Configure},
+		"drifted":         {Marks{}, Live{Exists: true, UID: "u", Owned: "x"}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
+		"recreated":       {Marks{}, Live{Exists: true, UID: "x", Owned: "o"}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
+		"kubectl":         {Marks{}, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, Memory{Digest: "d", UID: "u", Owned: "o"}, Configure},
+		"kubectl, merged": {Marks{Merge: true}, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, Memory{Digest: "d", UID: "u", Owned: "o"}, Unchanged},
+		"once only":       {Marks{Once: true}, live, Memory{}, Skip},
+		"never":           {Marks{HandsOff: true}, Live{}, Memory{}, Skip},
+		"never, there":    {Marks{HandsOff: true}, live, Memory{}, Skip},
+		"paused":          {Marks{}, Live{Exists: true, UID: "u", Owned: "x", Stray: true, Marks: Marks{HandsOff: true}}, Memory{Digest: "d", UID: "u", Owned: "o"}, Skip},
+		"no longer":       {Marks{}, live, Memory{Left: true}, Configure},
+		"merged, live":    {Marks{}, Live{Exists: true, UID: "u", Owned: "o", Stray: true, Marks: Marks{Merge: true}}, Memory{Digest: "d", UID: "u", Owned: "o"}, Unchanged},
+		"once, live":      {Marks{}, Live{Exists: true, UID: "u", Owned: "o", Marks: Marks{Once: true}}, Memory{Digest: "x", UID: "u", Owned: "o"}, Configure},
 	}
 	for name, c := range cases {
-		if got := Plan("d", c.mode, c.live, c.memory); got.Action != c.want || (got.Action != Unchanged && got.Why == "") {
+		if got := Plan("d", c.declared, c.live, c.memory); got.Action != c.want || (got.Action != Unchanged && got.Why == "") {
 			t.Errorf("%s: got %+v, want %s and a reason", name, got, c.want)
 		}
+	}
+}
+
+func TestMemoryDrifted(t *testing.T) {
+	applied, paused := Memory{Digest: "d", UID: "u", Owned: "o"}, Marks{HandsOff: true}
+	cases := map[string]struct {
+		reason string
+		memory Memory
+		live   Live
+		want   bool
+	}{
+		"as applied":    {"what is as it was applied has not", applied, Live{Exists: true, UID: "u", Owned: "o"}, false},
+		"never applied": {"nor has what was not applied here", Memory{}, Live{Exists: true, UID: "x"}, false},
+		"deleted":       {"what is gone has", applied, Live{}, true},
+		"recreated":     {"and what is another object", applied, Live{Exists: true, UID: "x", Owned: "o"}, true},
+		"taken":         {"and what lost a field", applied, Live{Exists: true, UID: "u", Owned: "x"}, true},
+		"kubectl":       {"and what kubectl added to", applied, Live{Exists: true, UID: "u", Owned: "o", Stray: true}, true},
+		"merged":        {"unless it may", applied, Live{Exists: true, UID: "u", Owned: "o", Stray: true, Marks: Marks{Merge: true}}, false},
+		"paused":        {"a pause in the cluster is no drift, nor is what is changed meanwhile", applied, Live{Exists: true, UID: "u", Owned: "x", Stray: true, Marks: paused}, false},
+		"still paused":  {"what was left alone stays so", Memory{Left: true}, Live{Exists: true, Marks: paused}, false},
+		"resumed":       {"until the pause ends", Memory{Left: true}, Live{Exists: true, UID: "u"}, true},
+		"left, gone":    {"or the object goes", Memory{Left: true}, Live{}, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.memory.Drifted(c.live); got != c.want {
+				t.Errorf("%s: got %v", c.reason, got)
+			}
+		})
 	}
 }
 
@@ -163,6 +197,23 @@ func TestOwners(t *testing.T) {
 	}
 	if owner, owned := o.Owner(x); owned {
 		t.Fatalf("nobody owns it, got %s", owner)
+	}
+}
+
+func TestOwnersRename(t *testing.T) {
+	old, now := ObjectID{Kind: "Gadget", Namespace: "n", Name: "x"}, ObjectID{Kind: "Gadget", Name: "x"}
+	a, b, c := UnitID{"K", "n", "a"}, UnitID{"K", "n", "b"}, UnitID{"K", "n", "c"}
+	o := NewOwners()
+	o.Claim(old, b)
+	o.Claim(old, c)
+	o.Claim(now, a)
+	o.Rename(old, now)
+	o.Rename(now, now)
+	if diff := cmp.Diff([]UnitID{a, b, c}, o.Claimants(now)); diff != "" {
+		t.Errorf("the claims come in their order, behind those before (-want +got):\n%s", diff)
+	}
+	if _, owned := o.Owner(old); owned {
+		t.Error("the identity that it has no more is still owned")
 	}
 }
 

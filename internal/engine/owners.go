@@ -41,6 +41,17 @@ func (o *Owners) Release(id ObjectID, unit UnitID) (heir UnitID, changed bool) {
 	return claims[0], at == 0
 }
 
+// Rename has the claims on an object count for another identity of it, behind those that are there already.
+func (o *Owners) Rename(old, now ObjectID) {
+	if old == now {
+		return
+	}
+	for _, unit := range o.claims[old] {
+		o.Claim(now, unit)
+	}
+	delete(o.claims, old)
+}
+
 // Owner returns the owner of the object.
 func (o *Owners) Owner(id ObjectID) (UnitID, bool) {
 	claims := o.claims[id]

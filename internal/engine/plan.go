@@ -12,17 +12,6 @@ const (
 	Delete    Action = "deleted"
 )
 
-// Mode says how an object may be applied, by the values that Flux gives its annotation.
-type Mode string
-
-// The modes.
-const (
-	ModeOverride     Mode = "Override"
-	ModeMerge        Mode = "Merge"
-	ModeIfNotPresent Mode = "IfNotPresent"
-	ModeIgnore       Mode = "Ignore"
-)
-
 // Live is what is known of an object in the cluster.
 type Live struct {
 	Exists bool
@@ -33,6 +22,8 @@ type Live struct {
 	Owned string
 	// Stray is set when another manager's fields have to be taken over.
 	Stray bool
+	// Marks are those that it has in the cluster, which somebody may have set there.
+	Marks Marks
 }
 
 // Memory is what was recorded when an object was last applied.
@@ -41,6 +32,23 @@ type Memory struct {
 	Digest string
 	UID    string
 	Owned  string
+	// Left is set when the object was not applied, since the live one is marked so. The digest is empty then.
+	Left bool
+}
+
+// Drifted tells whether what is known of an object is no longer what was recorded: it went, its fields were
+// changed, or it was left alone and is not to be any more. What was never applied has not drifted.
+func (m Memory) Drifted(live Live) bool {
+	switch {
+	case m.Left:
+		return !live.Marks.HandsOff
+	case m.Digest == "":
+		return false
+	case !live.Exists:
+		return true
+	default:
+		return !live.Marks.HandsOff && (live.UID != m.UID || live.Owned != m.Owned || live.Stray && !live.Marks.Merge)
+	}
 }
 
 // Change is what a plan does with one object, and why.
@@ -49,15 +57,19 @@ type Change struct {
 	Why    string
 }
 
-// Plan says what has to be done so that the cluster holds an object as it is declared. An object
-// is unchanged when it is declared as it was at the last apply and still owns what it owned then.
-func Plan(digest string, mode Mode, live Live, memory Memory) Change {
+// Plan says what has to be done so that the cluster holds an object as it is declared, with its marks. An object
+// is unchanged when it is declared as it was at the last apply and still owns what it owned then. Whether an
+// object is to be left alone is said by what is declared or by the live object, whether it is applied once only
+// by what is declared.
+func Plan(digest string, declared Marks, live Live, memory Memory) Change {
 	switch {
-	case mode == ModeIgnore:
-		return Change{Skip, "its ssa annotation says Ignore"}
+	case declared.HandsOff:
+		return Change{Skip, "an annotation of its declaration excludes it"}
 	case !live.Exists:
 		return Change{Create, "it does not exist"}
-	case mode == ModeIfNotPresent:
+	case live.Marks.HandsOff:
+		return Change{Skip, "an annotation in the cluster excludes it"}
+	case declared.Once:
 		return Change{Skip, "it exists and its ssa annotation says IfNotPresent"}
 	case memory.Digest == "":
 		return Change{Configure, "it has not been applied since the start"}
@@ -67,7 +79,7 @@ func Plan(digest string, mode Mode, live Live, memory Memory) Change {
 		return Change{Configure, "it was recreated by someone else"}
 	case memory.Owned != live.Owned:
 		return Change{Configure, "someone else changed its fields"}
-	case live.Stray && mode != ModeMerge:
+	case live.Stray && !declared.Merge && !live.Marks.Merge:
 		return Change{Configure, "kubectl added fields to it"}
 	default:
 		return Change{Unchanged, ""}

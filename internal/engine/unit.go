@@ -66,10 +66,29 @@ type HealthPolicy struct {
 // Checked tells whether the unit has any health to wait for.
 func (h HealthPolicy) Checked() bool { return h.Wait || len(h.Checks) > 0 }
 
-// HealthExpr holds the CEL expressions of one kind.
+// HealthExpr holds the CEL expressions of one kind, or without a kind those of every kind of the group that has none
+// of its own.
 type HealthExpr struct {
 	Group, Kind                 string
 	Current, InProgress, Failed string
+}
+
+// ExprsFor are the expressions by which objects of a kind are judged.
+func ExprsFor(exprs []HealthExpr, gk schema.GroupKind) []HealthExpr {
+	var own, group []HealthExpr
+	for _, e := range exprs {
+		switch {
+		case e.Group != gk.Group:
+		case e.Kind == gk.Kind:
+			own = append(own, e)
+		case e.Kind == "":
+			group = append(group, e)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return group
 }
 
 // DeletionPolicy says what becomes of a unit's objects when the unit is deleted.

@@ -209,7 +209,8 @@ func exprsOf(declared []kustomize.CustomHealthCheck) []engine.HealthExpr {
 	for _, e := range declared {
 		gv, err := schema.ParseGroupVersion(e.APIVersion)
 		if err != nil {
-			continue
+			// It is no group either, and refused as that.
+			gv.Group = e.APIVersion
 		}
 		exprs = append(exprs, engine.HealthExpr{
 			Group: gv.Group, Kind: e.Kind, Current: e.Current, InProgress: e.InProgress, Failed: e.Failed,

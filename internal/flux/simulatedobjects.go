@@ -58,10 +58,8 @@ func (s *simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 	}
 	if err == nil {
 		var checks []simulate.Check
-		for _, e := range demand.Exprs {
-			if e.Group == gk.Group && e.Kind == gk.Kind {
-				checks = append(checks, simulate.Check{Current: e.Current, InProgress: e.InProgress, Failed: e.Failed})
-			}
+		for _, e := range engine.ExprsFor(demand.Exprs, gk) {
+			checks = append(checks, simulate.Check{Current: e.Current, InProgress: e.InProgress, Failed: e.Failed})
 		}
 		if demand.Assess != nil {
 			checks = append(checks, simulate.Check{Assess: demand.Assess})

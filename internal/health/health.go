@@ -6,7 +6,9 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,7 +82,8 @@ func jobRunning(u *unstructured.Unstructured) bool {
 	return !suspended
 }
 
-// Rules are the compiled health expressions of one unit, by kind.
+// Rules are the compiled health expressions of one unit, by kind. Those without a kind are for all kinds of their
+// group that have none of their own.
 type Rules map[schema.GroupKind]*rule
 
 type rule struct {
@@ -91,6 +94,9 @@ type rule struct {
 func CompileRules(exprs []engine.HealthExpr) (Rules, error) {
 	rules := Rules{}
 	for i, e := range exprs {
+		if strings.Contains(e.Group, "/") {
+			return nil, fmt.Errorf("healthCheckExprs[%d] (%s): apiVersion: %q: want GROUP/VERSION", i, e.Kind, e.Group)
+		}
 		r := &rule{}
 		for field, part := range map[string]struct {
 			text string
@@ -104,7 +110,7 @@ func CompileRules(exprs []engine.HealthExpr) (Rules, error) {
 			}
 			expr, err := CompileHealth(part.text)
 			if err != nil {
-				return nil, fmt.Errorf("healthCheckExprs[%d] (%s): %s: %w", i, e.Kind, field, err)
+				return nil, fmt.Errorf("healthCheckExprs[%d] (%s): %s: %w", i, cmp.Or(e.Kind, "every kind of "+cmp.Or(e.Group, "v1")), field, err)
 			}
 			*part.into = expr
 		}
@@ -117,8 +123,8 @@ func CompileRules(exprs []engine.HealthExpr) (Rules, error) {
 // built-in rules otherwise. An expression that cannot be evaluated yet, say because a status is
 // missing, means that the object is on its way.
 func (r Rules) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
-	rule, ok := r[u.GroupVersionKind().GroupKind()]
-	if !ok {
+	rule := r.of(u.GroupVersionKind().GroupKind())
+	if rule == nil {
 		return Assess(u)
 	}
 	h := engine.ObjectHealth{ID: engine.IDOf(u), Verdict: engine.InProgress}
@@ -160,4 +166,11 @@ func generationBehind(u *unstructured.Unstructured) bool {
 }
 
 // Has tells whether there are expressions for the kind.
-func (r Rules) Has(gk schema.GroupKind) bool { return r[gk] != nil }
+func (r Rules) Has(gk schema.GroupKind) bool { return r.of(gk) != nil }
+
+func (r Rules) of(gk schema.GroupKind) *rule {
+	if own := r[gk]; own != nil {
+		return own
+	}
+	return r[schema.GroupKind{Group: gk.Group}]
+}

@@ -81,6 +81,38 @@ func TestRules(t *testing.T) {
 	}
 }
 
+func TestRulesOfGroup(t *testing.T) {
+	rules, err := health.CompileRules([]engine.HealthExpr{
+		{Group: "e.io", Current: "status.phase == 'Done'"}, {Group: "e.io", Kind: "W", Current: "status.phase == 'Up'"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason, object string
+		want           engine.Verdict
+	}{
+		"every kind":  {"an entry without a kind is for every kind of its group", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {phase: Broken}}", engine.InProgress},
+		"that passes": {"which passes when it is true", "{apiVersion: e.io/v1, kind: Z, metadata: {name: a}, status: {phase: Done}}", engine.Current},
+		"own":         {"one that names the kind comes first", "{apiVersion: e.io/v1, kind: W, metadata: {name: a}, status: {phase: Up}}", engine.Current},
+		"other group": {"other groups are not meant", "{apiVersion: f.io/v1, kind: X, metadata: {name: a}, status: {phase: Broken}}", engine.Current},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			u := object(t, c.object)
+			if got := rules.Assess(u); got.Verdict != c.want {
+				t.Errorf("%s: got %s (%s), want %s", c.reason, got.Verdict, got.Message, c.want)
+			}
+			if gk := u.GroupVersionKind().GroupKind(); rules.Has(gk) != (gk.Group == "e.io") {
+				t.Errorf("whether there are rules for %s: %v", gk, rules.Has(gk))
+			}
+		})
+	}
+	if _, err := health.CompileRules([]engine.HealthExpr{{Group: "a/b/v1", Kind: "X", Current: "true"}}); err == nil || !strings.Contains(err.Error(), `healthCheckExprs[0] (X): apiVersion: "a/b/v1"`) {
+		t.Errorf("an apiVersion that is none gives %v", err)
+	}
+}
+
 func TestCompileRulesNamesTheField(t *testing.T) {
 	for field, expr := range map[string]engine.HealthExpr{
 		"current": {Kind: "X", Current: "a =="}, "inProgress": {Kind: "X", Current: "true", InProgress: "("}, "failed": {Kind: "X", Current: "true", Failed: "1 +"},

@@ -21,7 +21,9 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 		return
 	}
 	u.busy = false
+	r.rescope(u)
 	r.setInventory(u, engine.Union(out.Entries(), u.inventory))
+	r.noteSkipped(u, out.Results)
 	r.settleClaims(u, out.Results)
 	r.countDrift(u, out)
 	r.reconsider(u)

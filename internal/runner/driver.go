@@ -266,6 +266,7 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 			u.rendering.entries = acted.Entries
 		}
 	}
+	r.rescope(u)
 	for _, change := range acted.Changes {
 		r.count(u, change)
 	}

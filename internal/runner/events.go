@@ -376,6 +376,7 @@ func (r *Runner) kindChanged(kind kindIn) {
 	if _, served := base.cluster.Kinds.Lookup(kind.WithVersion("")); !served {
 		return
 	}
+	r.rescopeAll(kind.cluster)
 	waiting := r.byKind[kind]
 	delete(r.byKind, kind)
 	for id := range waiting {

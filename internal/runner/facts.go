@@ -55,10 +55,19 @@ func (r *Runner) health(u *unit) engine.UnitHealth {
 
 // counted are the objects whose health counts for a unit.
 func (r *Runner) counted(u *unit) []engine.Entry {
-	if u.Health.Wait {
+	if !u.Health.Wait {
+		return u.Health.Checks
+	}
+	if u.Driven {
 		return u.inventory
 	}
-	return u.Health.Checks
+	counted := make([]engine.Entry, 0, len(u.inventory))
+	for _, e := range u.inventory {
+		if !r.leftAlone(u, e.ID) {
+			counted = append(counted, e)
+		}
+	}
+	return counted
 }
 
 func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {

@@ -44,5 +44,6 @@ func (r *Runner) takeUp(u *unit, entries []engine.Entry) int {
 		mine = append(mine, e)
 	}
 	r.setInventory(u, engine.Union(mine, u.inventory))
+	r.rescope(u)
 	return len(mine)
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -112,7 +112,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	out.inputs, out.versions = inputs.Digest, inputs.Versions
 	if j.reusable(out) && r.targets.get(j.target) != nil {
 		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
-		out.replaced = j.previous.replaced
+		out.replaced, out.orphaned, out.given = j.previous.replaced, j.previous.orphaned, inputs
 		return out, inputs
 	}
 	select {
@@ -164,6 +164,7 @@ func (j job) reusable(out *rendering) bool {
 
 // finish labels the objects with their owner and puts them in order.
 func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
+	out.given = inputs
 	seen := map[engine.ObjectID]bool{}
 	objects := make([]*unstructured.Unstructured, 0, len(out.result.Objects))
 	for _, o := range out.result.Objects {
@@ -183,6 +184,9 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 		}
 		seen[id] = true
 		objects = append(objects, o)
+		if t.applier.Orphans(o) {
+			out.orphaned = append(out.orphaned, id)
+		}
 	}
 	out.objects = engine.Sort(objects)
 	for _, o := range out.objects {
@@ -204,34 +208,6 @@ func label(o *unstructured.Unstructured, labels map[string]string) {
 	}
 	maps.Copy(all, labels)
 	o.SetLabels(all)
-}
-
-// scope takes the namespace off an object whose kind has none, and gives the default one to an object that
-// needs it. A kind that is not served may be defined by another object.
-func scope(o *unstructured.Unstructured, t *target, all []*unstructured.Unstructured, namespace string) {
-	namespaced := true
-	if res, ok := t.cluster.Kinds.Lookup(o.GroupVersionKind().GroupKind().WithVersion("")); ok {
-		namespaced = res.Namespaced
-	} else if defined, ok := definedScope(o.GroupVersionKind().GroupKind(), all); ok {
-		namespaced = defined
-	}
-	switch {
-	case !namespaced:
-		o.SetNamespace("")
-	case o.GetNamespace() == "" && namespace != "":
-		o.SetNamespace(namespace)
-	}
-}
-
-// definedScope tells whether the objects of a kind have a namespace, by the definition among others.
-func definedScope(gk schema.GroupKind, all []*unstructured.Unstructured) (namespaced, found bool) {
-	for _, o := range all {
-		if defined, is := engine.DefinedKind(o); is && defined == gk {
-			in, _, _ := unstructured.NestedString(o.Object, "spec", "scope")
-			return in != "Cluster", true
-		}
-	}
-	return false, false
 }
 
 // rendered takes the result of a render that belongs to a pass.
@@ -301,10 +277,12 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	if out.err != nil || u.Driven && !out.declared {
 		return
 	}
+	r.rescope(u)
+	out = u.rendering
 	wanted := make(map[engine.ObjectID]bool, len(out.entries))
 	for _, e := range out.entries {
 		wanted[e.ID] = true
-		if u.refused[e.ID] {
+		if u.refused[e.ID] || slices.Contains(out.orphaned, e.ID) {
 			continue
 		}
 		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {

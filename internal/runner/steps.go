@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -337,6 +338,9 @@ func (r *Runner) claim(u *unit, id engine.ObjectID) engine.UnitID {
 func (r *Runner) conflicts(u *unit, rendering *rendering) (conflicts map[engine.ObjectID]engine.UnitID, deferred map[engine.ObjectID]engine.UnitID) {
 	conflicts, deferred = map[engine.ObjectID]engine.UnitID{}, map[engine.ObjectID]engine.UnitID{}
 	for _, e := range rendering.entries {
+		if slices.Contains(rendering.orphaned, e.ID) {
+			continue
+		}
 		ownerID := r.claim(u, e.ID)
 		if ownerID == u.ID {
 			continue

@@ -237,6 +237,7 @@ func (r *Runner) attach(u *unit) {
 		}
 	}
 	r.refollow(u)
+	r.rescope(u)
 }
 
 // retire ends the connections that no unit uses any more.

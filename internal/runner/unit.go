@@ -54,6 +54,8 @@ type unit struct {
 	looked    engine.Key
 	// refused are objects that the unit's account may not write: declaring them claims nothing.
 	refused map[engine.ObjectID]bool
+	// skipped are objects that the last apply left alone: their health does not count.
+	skipped map[engine.ObjectID]bool
 	// needs is what the objects of the pass need before they can be applied.
 	needs []apply.Need
 	// changes are the results of the pass so far that are worth telling.
@@ -112,6 +114,10 @@ type rendering struct {
 	entries []engine.Entry
 	// versions are those of what was read beside the tree.
 	versions map[engine.ObjectID]uint64
+	// given is what the objects were made with beside the tree.
+	given *Inputs
+	// orphaned are objects that are declared and left to others by that: nobody claims them.
+	orphaned []engine.ObjectID
 	// replaced are objects that were rendered and are left as they are.
 	replaced []replaced
 	// children are the units that these objects declare.
