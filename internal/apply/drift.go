@@ -44,7 +44,7 @@ func (w *write) drift(desired, before *unstructured.Unstructured) *Drift {
 		return nil
 	case before == nil, w.live.UID != memory.UID:
 		return &Drift{ID: id}
-	case w.live.Owned == memory.Owned && !w.live.Stray:
+	case w.live.Owned == memory.Owned && (!w.live.Stray || w.merges()):
 		return nil
 	}
 	fields := differing(desired.Object, before.Object, nil)

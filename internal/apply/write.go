@@ -65,6 +65,12 @@ func (w *write) do(ctx context.Context, result Result) Result {
 		return result
 	}
 	applied, err := w.apply(ctx, desired)
+	if err == nil && before != nil && w.applier.cluster.Objects.Reduce(applied).Stray && !w.merges() {
+		// Fields of an object that had no managers get one by the first apply.
+		if err = w.takeOver(ctx, applied); err == nil {
+			applied, err = w.apply(ctx, desired)
+		}
+	}
 	if err != nil {
 		return w.refused(ctx, result, err)
 	}
@@ -111,12 +117,15 @@ func (w *write) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	return live, nil
 }
 
+// merges tells whether what others added to the object stays.
+func (w *write) merges() bool { return w.marks.Merge || w.live.Marks.Merge }
+
 // prepare takes over from kubectl what it owns, and returns what is to be applied.
 func (w *write) prepare(ctx context.Context, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if live == nil {
 		return w.desired, nil
 	}
-	if !w.marks.Merge && !w.live.Marks.Merge {
+	if !w.merges() {
 		if err := w.takeOver(ctx, live); err != nil {
 			return nil, err
 		}

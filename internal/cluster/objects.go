@@ -206,6 +206,7 @@ func (o *Objects) Get(id engine.ObjectID) (Record, bool) {
 
 // Put enters what a write returned, so that nobody has to wait for the watch to bring it.
 func (o *Objects) Put(u *unstructured.Unstructured) Record {
+	o.expect(u)
 	r, changed := o.enter(u)
 	if changed {
 		// The watch will bring the same version, which is no news then.

@@ -152,6 +152,34 @@ func TestReplaceDropsWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestWrittenAndGoneBeforeTheFirstList(t *testing.T) {
+	marked := func(u *unstructured.Unstructured) *unstructured.Unstructured {
+		u.SetLabels(map[string]string{"name": "a"})
+		return u
+	}
+	h := &heard{}
+	o := newObjects(nil, newKinds(nil, h), ownership, h)
+	w := &watch{synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{}, sink: o.sink()}
+	o.watches[watchKey{schema.GroupKind{Kind: "ConfigMap"}, selection{label: "name"}}] = w
+	gone, newer, foreign := o.Put(marked(configMap("gone", "1", "5"))), o.Put(marked(configMap("newer", "2", "9"))), o.Put(configMap("foreign", "3", "5"))
+	if err := w.Replace(nil, "7"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		reason string
+		id     engine.ObjectID
+		known  bool
+	}{
+		{"what the list does not have is gone", gone.ID, false},
+		{"unless it was written after the list", newer.ID, true},
+		{"and what the watch is not about is not missing", foreign.ID, true},
+	} {
+		if _, known := o.Get(c.id); known != c.known {
+			t.Errorf("%s: %s is known: %v", c.reason, c.id, known)
+		}
+	}
+}
+
 func TestReconnected(t *testing.T) {
 	h := &heard{}
 	o, w := newObjects(nil, newKinds(nil, h), ownership, h), &watch{}

@@ -192,6 +192,29 @@ func (w *watch) Add(obj any) error {
 	return nil
 }
 
+// expect has an object count as seen that a write returned: when it goes before the first list, that list is the
+// only one to tell.
+func (w *watch) expect(u *unstructured.Unstructured) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen[u.GetUID()] = stub(u)
+}
+
+// expect tells the watches of managed objects, of which the object is one, what a write returned.
+func (o *Objects) expect(u *unstructured.Unstructured) {
+	label := o.ownership.Label
+	if _, marked := u.GetLabels()[label]; label != "" && !marked {
+		return
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for _, namespace := range []string{"", u.GetNamespace()} {
+		if w := o.watches[watchKey{u.GroupVersionKind().GroupKind(), selection{label: label, namespace: namespace}}]; w != nil {
+			w.expect(u)
+		}
+	}
+}
+
 // Update takes a changed object.
 func (w *watch) Update(obj any) error { return w.Add(obj) }
 

@@ -74,9 +74,7 @@ var (
 )
 
 // Ownership is how Flux marks what it manages.
-func Ownership() cluster.Ownership {
-	return cluster.Ownership{Label: nameLabel, NamespaceLabel: namespaceLabel, Manager: applyManager}
-}
+func Ownership() cluster.Ownership { return ApplyNames().Ownership() }
 
 // ApplyNames are the names that the applier needs.
 func ApplyNames() apply.Names {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -100,10 +101,11 @@ func (r *Runner) rename(u *unit, t *target, entries []engine.Entry) {
 	}
 }
 
-// rescopeAll is rescope for everybody in a cluster that has come to serve a kind.
+// rescopeAll is rescope for everybody in a cluster that has come to serve a kind. Of two that turn out to mean the
+// same object, the first by name has it.
 func (r *Runner) rescopeAll(cluster string) {
-	for _, u := range r.units {
-		if u.Target.Cluster == cluster {
+	for _, id := range slices.SortedFunc(maps.Keys(r.units), engine.UnitID.Compare) {
+		if u := r.units[id]; u.Target.Cluster == cluster {
 			r.rescope(u)
 		}
 	}
