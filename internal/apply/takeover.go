@@ -23,7 +23,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // which are not declared, and removes the annotation in which kubectl keeps what it applied. Fields of a
 // subresource, such as a status, are left alone.
 func (w *write) takeOver(ctx context.Context, live *unstructured.Unstructured) error {
-	entries, changed, err := mergeStrays(live.GetManagedFields(), w.applier.names.Manager, live.GetAPIVersion())
+	entries, changed, err := mergeStrays(live.GetManagedFields(), w.applier.names, live.GetAPIVersion())
 	if err != nil {
 		return err
 	}
@@ -53,36 +53,55 @@ func (w *write) takeOver(ctx context.Context, live *unstructured.Unstructured) e
 }
 
 // mergeStrays returns the entries with those of stray managers merged into ours.
-func mergeStrays(entries []metav1.ManagedFieldsEntry, ours, apiVersion string) ([]metav1.ManagedFieldsEntry, bool, error) {
+func mergeStrays(entries []metav1.ManagedFieldsEntry, ours Names, apiVersion string) ([]metav1.ManagedFieldsEntry, bool, error) {
 	merged, changed := fieldpath.NewSet(), false
-	var kept []metav1.ManagedFieldsEntry
-	for _, e := range entries {
-		mine := e.Manager == ours && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
-		stray := cluster.IsStrayManager(e.Manager) && e.Subresource == ""
-		if !mine && !stray {
-			kept = append(kept, e)
+	var others []metav1.ManagedFieldsEntry
+	for i := range entries {
+		e := entries[i]
+		if e.Manager == ours.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "" {
+			set, err := fieldsOf(e)
+			if err != nil {
+				return nil, false, err
+			}
+			merged = merged.Union(set)
 			continue
 		}
-		set, err := fieldsOf(e)
+		taken, kept, err := cluster.StrayFields(&e, ours.Prefix)
 		if err != nil {
 			return nil, false, err
 		}
-		merged = merged.Union(set)
-		changed = changed || stray
+		if taken != nil {
+			merged, changed = merged.Union(taken), true
+			if kept == nil {
+				continue
+			}
+			if e.FieldsV1, err = encoded(kept); err != nil {
+				return nil, false, err
+			}
+		}
+		others = append(others, e)
 	}
 	if !changed {
 		return nil, false, nil
 	}
-	data, err := merged.ToJSON()
+	fields, err := encoded(merged)
 	if err != nil {
-		return nil, false, fmt.Errorf("encoding managed fields: %w", err)
+		return nil, false, err
 	}
 	now := metav1.NewTime(time.Now())
-	kept = append(kept, metav1.ManagedFieldsEntry{
-		Manager: ours, Operation: metav1.ManagedFieldsOperationApply, APIVersion: apiVersion, Time: &now,
-		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(data)),
+	others = append(others, metav1.ManagedFieldsEntry{
+		Manager: ours.Manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: apiVersion, Time: &now,
+		FieldsType: "FieldsV1", FieldsV1: fields,
 	})
-	return kept, true, nil
+	return others, true, nil
+}
+
+func encoded(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	data, err := set.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encoding managed fields: %w", err)
+	}
+	return metav1.NewFieldsV1(string(data)), nil
 }
 
 func fieldsOf(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {

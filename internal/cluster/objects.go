@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,7 +226,7 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 	if o.ownership.Judge != nil {
 		r.Unit = o.ownership.Judge.Owner(u)
 	}
-	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership.Manager)
+	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership)
 	r.Updated = updatedFields(u.GetManagedFields(), o.ownership.Manager)
 	return r
 }
@@ -252,15 +251,16 @@ func (o *Objects) Renew() {
 	}
 }
 
-func ownedFields(entries []metav1.ManagedFieldsEntry, manager string) (digest string, stray bool) {
+func ownedFields(entries []metav1.ManagedFieldsEntry, own Ownership) (digest string, stray bool) {
 	for i := range entries {
 		e := &entries[i]
 		switch {
 		case e.Subresource != "":
-		case e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
+		case e.Manager == own.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
 			digest = fieldsDigest(e)
-		case IsStrayManager(e.Manager):
-			stray = true
+		default:
+			taken, _, err := StrayFields(e, own.Prefix)
+			stray = stray || err != nil || taken != nil
 		}
 	}
 	return digest, stray
@@ -279,12 +279,6 @@ func updatedFields(entries []metav1.ManagedFieldsEntry, manager string) string {
 func fieldsDigest(e *metav1.ManagedFieldsEntry) string {
 	sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
 	return hex.EncodeToString(sum[:16])
-}
-
-// IsStrayManager tells whether the fields of a manager are taken over when its object is applied:
-// what kubectl wrote by hand, and what was written before field managers were recorded.
-func IsStrayManager(manager string) bool {
-	return strings.HasPrefix(manager, "kubectl") || manager == "before-first-apply"
 }
 
 func (o *Objects) enter(u *unstructured.Unstructured) (Record, bool) {

@@ -83,7 +83,7 @@ func fields(manager, subresource string, op metav1.ManagedFieldsOperationType, s
 
 func TestOwnedFields(t *testing.T) {
 	ours := fields("ours", "", metav1.ManagedFieldsOperationApply, `{"f:data":{}}`)
-	base, _ := ownedFields([]metav1.ManagedFieldsEntry{ours}, "ours")
+	base, _ := ownedFields([]metav1.ManagedFieldsEntry{ours}, Ownership{Manager: "ours"})
 	cases := map[string]struct {
 		reason      string
 		entries     []metav1.ManagedFieldsEntry
@@ -93,11 +93,13 @@ func TestOwnedFields(t *testing.T) {
 		"taken":         {"a field that was taken from us does", []metav1.ManagedFieldsEntry{fields("ours", "", metav1.ManagedFieldsOperationApply, `{}`)}, false, false},
 		"kubectl":       {"kubectl's fields are taken over", []metav1.ManagedFieldsEntry{ours, fields("kubectl-edit", "", metav1.ManagedFieldsOperationUpdate, `{"f:a":{}}`)}, true, true},
 		"status":        {"but not those of a subresource", []metav1.ManagedFieldsEntry{ours, fields("kubectl", "scale", metav1.ManagedFieldsOperationUpdate, `{"f:a":{}}`)}, true, false},
+		"a mark":        {"nor a mark that somebody set, with the map that it is in", []metav1.ManagedFieldsEntry{ours, fields("kubectl-annotate", "", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:annotations":{".":{},"f:a.b/ssa":{}}}}`)}, true, false},
+		"and another":   {"but other annotations beside it are", []metav1.ManagedFieldsEntry{ours, fields("kubectl-annotate", "", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:annotations":{"f:c.d/x":{},"f:a.b/ssa":{}}}}`)}, true, true},
 		"our update":    {"what we wrote otherwise than by apply is not ours", []metav1.ManagedFieldsEntry{fields("ours", "", metav1.ManagedFieldsOperationUpdate, `{"f:data":{}}`)}, false, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			digest, stray := ownedFields(c.entries, "ours")
+			digest, stray := ownedFields(c.entries, Ownership{Manager: "ours", Prefix: "a.b/"})
 			if (digest == base) != c.same || stray != c.stray {
 				t.Errorf("%s: the same is %v, stray is %v", c.reason, digest == base, stray)
 			}

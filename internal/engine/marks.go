@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,4 +35,10 @@ func MarksOf(u *unstructured.Unstructured, prefix string) Marks {
 		Once:     has("ssa", "IfNotPresent"), Merge: has("ssa", "Merge"),
 		Force: has("force", "enabled"), Keep: has("prune", "disabled"),
 	}
+}
+
+// IsMark tells whether an annotation or label of that name is one of the marks.
+func IsMark(name, prefix string) bool {
+	key, ours := strings.CutPrefix(name, prefix)
+	return ours && prefix != "" && slices.Contains([]string{"reconcile", "ssa", "force", "prune"}, key)
 }

@@ -39,6 +39,19 @@ func TestMarksOf(t *testing.T) {
 	}
 }
 
+func TestIsMark(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.b/ssa": true, "a.b/reconcile": true, "a.b/prune": true, "a.b/force": true, "a.b/name": false, "c.d/ssa": false, "ssa": false,
+	} {
+		if got := IsMark(name, "a.b/"); got != want {
+			t.Errorf("%s is a mark: %v", name, got)
+		}
+	}
+	if IsMark("ssa", "") {
+		t.Error("without a prefix there are no marks")
+	}
+}
+
 func TestExprsFor(t *testing.T) {
 	group, own := HealthExpr{Group: "e.io", Current: "a"}, HealthExpr{Group: "e.io", Kind: "X", Current: "b"}
 	all := []HealthExpr{group, own, {Group: "f.io", Current: "c"}}

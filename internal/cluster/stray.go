@@ -1,0 +1,55 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// StrayFields are the fields that are taken over from a manager when its object is applied, nil for none: what
+// kubectl wrote by hand, and what was written before field managers were recorded. Kept is what stays the
+// manager's: marks that somebody set in the cluster to steer how the object is applied.
+func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fieldpath.Set, err error) {
+	if e.Subresource != "" || !strings.HasPrefix(e.Manager, "kubectl") && e.Manager != "before-first-apply" {
+		return nil, nil, nil
+	}
+	all := fieldpath.NewSet()
+	if e.FieldsV1 != nil {
+		if err := all.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
+			return nil, nil, fmt.Errorf("reading the fields of manager %q: %w", e.Manager, err)
+		}
+	}
+	marks, maps := fieldpath.NewSet(), fieldpath.NewSet()
+	all.Iterate(func(p fieldpath.Path) {
+		switch {
+		case isMark(p, prefix):
+			marks.Insert(p.Copy())
+		case len(p) == 2 && inMetadata(p):
+			maps.Insert(p.Copy())
+		}
+	})
+	if marks.Empty() {
+		return all, nil, nil
+	}
+	kept = marks.Union(maps)
+	if taken = all.Difference(kept); taken.Empty() {
+		taken = nil
+	}
+	return taken, kept, nil
+}
+
+// isMark tells whether a field is an annotation or a label that steers how its object is applied.
+func isMark(p fieldpath.Path, prefix string) bool {
+	return len(p) == 3 && inMetadata(p) && p[2].FieldName != nil && engine.IsMark(*p[2].FieldName, prefix)
+}
+
+// inMetadata tells whether a field is the annotations or the labels of its object, or below.
+func inMetadata(p fieldpath.Path) bool {
+	metadata, field := p[0].FieldName, p[1].FieldName
+	return metadata != nil && field != nil && *metadata == "metadata" && (*field == "annotations" || *field == "labels")
+}
