@@ -157,12 +157,14 @@ func (t Policy) marks(ks *kustomizev1.Kustomization) func(key string) string {
 	return t.content.marks(unitID(ks.Namespace, ks.Name))
 }
 
+// realKeys are the keys of the unit and those that serve every unit. That the latter cannot be read concerns only
+// what the former do not open.
 func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d.Provider != "sops" {
 		return nil, fmt.Errorf("spec.decryption.provider: %q is not known; use \"sops\"", d.Provider)
 	}
-	var own, common *decrypt.Keys
+	var own *decrypt.Keys
 	if d.SecretRef != nil {
 		data, err := reader.Secret(ctx, ks.Namespace, d.SecretRef.Name)
 		if err != nil {
@@ -172,19 +174,32 @@ func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, rea
 			return nil, fmt.Errorf("spec.decryption.secretRef: Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
 		}
 	}
-	if t.AgeSecret != "" {
-		data, err := reader.Secret(ctx, Namespace, t.AgeSecret)
-		if err == nil {
-			common, err = decrypt.NewAgeKeys(data)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the keys that serve every Kustomization from Secret %q: %w", Namespace+"/"+t.AgeSecret, err)
-		}
+	common, err := t.commonKeys(ctx, reader)
+	switch {
+	case err != nil && own == nil:
+		return nil, fmt.Errorf("spec.decryption has no secretRef, and %w", err)
+	case err != nil:
+		return own.Lacking(err.Error()), nil
+	case own == nil && common == nil:
+		return (&decrypt.Keys{}).Lacking("spec.decryption has no secretRef, and --sops-age-secret names no Secret"), nil
 	}
-	if keys := decrypt.Merge(own, common); keys != nil {
-		return keys, nil
+	return decrypt.Merge(own, common), nil
+}
+
+// commonKeys are those that serve every unit, nil when no Secret is named.
+func (t Policy) commonKeys(ctx context.Context, reader Reader) (*decrypt.Keys, error) {
+	if t.AgeSecret == "" {
+		return nil, nil
 	}
-	return &decrypt.Keys{}, nil
+	data, err := reader.Secret(ctx, Namespace, t.AgeSecret)
+	var keys *decrypt.Keys
+	if err == nil {
+		keys, err = decrypt.NewAgeKeys(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the Secret of --sops-age-secret, %q, gives no keys: %w", Namespace+"/"+t.AgeSecret, err)
+	}
+	return keys, nil
 }
 
 // variablesOf reads the variables of postBuild: those of substituteFrom in their order, a later one

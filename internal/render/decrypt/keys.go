@@ -46,6 +46,8 @@ type Keys struct {
 	// hidden is what no error may show.
 	hidden []string
 	digest string
+	// lacking says which keys are missing that there could be; it is part of the error when none fits.
+	lacking string
 	// standIn makes what stands for a value that cannot be decrypted; nil leaves that an error.
 	standIn func(key string) string
 	// standInLabel is the label of objects with such values.
@@ -157,6 +159,13 @@ func either[M any](first, second func(M)) func(M) {
 		return first
 	}
 	return second
+}
+
+// Lacking returns keys whose errors say beside what else is missing, such as a field that names no Secret.
+func (k *Keys) Lacking(what string) *Keys {
+	out := *k
+	out.lacking = what
+	return &out
 }
 
 // Digest tells two sets of keys apart and cannot be turned back into them.

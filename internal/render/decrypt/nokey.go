@@ -24,6 +24,10 @@ type NoKeyError struct {
 	Recipients []string
 	// Reasons are why services did not open it, sorted; none when no service was asked.
 	Reasons []string
+	// Lacking says which keys are missing, if that is known.
+	Lacking string
+	// none is set when there were no keys at all.
+	none bool
 }
 
 // Error names the recipients, long ones shortened, and the reasons.
@@ -33,7 +37,14 @@ func (e *NoKeyError) Error() string {
 		// A post-quantum recipient is two thousand letters long.
 		names = append(names, short(name, 160))
 	}
-	text := "none of the keys can decrypt it; it is encrypted for " + strings.Join(names, ", ")
+	text := "none of the keys can decrypt it"
+	if e.none {
+		text = "there is no key to decrypt it with"
+	}
+	if e.Lacking != "" {
+		text += ": " + e.Lacking
+	}
+	text += "; it is encrypted for " + strings.Join(names, ", ")
 	if len(e.Reasons) > 0 {
 		text += "; " + strings.Join(e.Reasons, "; ")
 	}

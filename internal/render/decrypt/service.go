@@ -115,5 +115,5 @@ func (k *Keys) DataKey(tree *sops.Tree) ([]byte, error) {
 		return key, nil
 	}
 	slices.Sort(s.reasons)
-	return nil, &NoKeyError{Recipients: Recipients(tree), Reasons: slices.Compact(s.reasons)}
+	return nil, &NoKeyError{Recipients: Recipients(tree), Reasons: slices.Compact(s.reasons), Lacking: k.lacking, none: k.Empty()}
 }
