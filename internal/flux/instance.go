@@ -10,6 +10,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,6 +28,7 @@ type instances struct {
 	*registry[fluxcdv1.FluxInstance, *fluxcdv1.FluxInstance]
 
 	client dynamic.Interface
+	events events
 	// reserved are objects that a sync may not touch.
 	reserved map[engine.ObjectID]bool
 	policies *policies
@@ -89,10 +91,25 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 	if err != nil {
 		return fmt.Errorf("writing the status of %s: %w", id, err)
 	}
+	s.tell(o, after)
 	if _, err := s.put(u); err != nil {
 		return err
 	}
 	return failure
+}
+
+// tell emits an event when what a FluxInstance says about itself changed.
+func (s *instances) tell(before, after *fluxcdv1.FluxInstance) {
+	was, is := &conditions{list: before.Status.Conditions}, &conditions{list: after.Status.Conditions}
+	ready := is.get(conditionReady)
+	if last := was.get(conditionReady); last != nil && last.Status == ready.Status && last.Message == ready.Message {
+		return
+	}
+	if ready.Status == metav1.ConditionTrue {
+		s.events.emit(after, corev1.EventTypeNormal, meta.ReconciliationSucceededReason, ready.Message, nil)
+		return
+	}
+	s.events.emit(after, corev1.EventTypeWarning, ready.Reason, ready.Message, nil)
 }
 
 // serve does what a declaration asks for that has a meaning here, and says what became of it. The namespace is

@@ -87,6 +87,7 @@ func (e *Engine) startOperator() {
 	e.dialect.sets = e.sets
 	e.providerDesk = newDesk(e.cfg.Log, e.sets.reportProvider)
 	e.instances = newInstances(e.cfg.Reserved, e.policies)
+	e.instances.events = e.dialect.events
 	e.instanceDesk = newDesk(e.cfg.Log, e.instances.report)
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health"
 	"github.com/headgate-dev/headgate/internal/webhook"
@@ -33,6 +34,8 @@ var receivableGroups = map[string]string{
 	swapi.ArtifactGeneratorKind: swapi.GroupVersion.Group,
 	imagev1.ImageRepositoryKind: imagev1.GroupVersion.Group, imagev1.ImagePolicyKind: imagev1.GroupVersion.Group,
 	autov1.ImageUpdateAutomationKind: autov1.GroupVersion.Group,
+	fluxcdv1.FluxInstanceKind:        fluxcdv1.GroupVersion.Group, fluxcdv1.ResourceSetKind: fluxcdv1.GroupVersion.Group,
+	fluxcdv1.ResourceSetInputProviderKind: fluxcdv1.GroupVersion.Group,
 }
 
 // receiverPlan is what a generation of a Receiver declares.
