@@ -31,6 +31,8 @@ type Mirror struct {
 	first, branch string
 	last          string
 	count         int
+	// tags are those that are shown, with what they name.
+	tags map[string]string
 	// seeded is what the user's index was when ours was made from it, modules its submodules.
 	seeded  stamp
 	modules []string

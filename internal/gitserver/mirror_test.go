@@ -418,6 +418,55 @@ func TestMirrorFollowsTheUser(t *testing.T) {
 	}
 }
 
+// TestMirrorShowsTags serves the tags of a working copy, those with messages too, and tells when one changes.
+func TestMirrorShowsTags(t *testing.T) {
+	s, dir := start(t), workingCopy(t)
+	first := git(t, dir, "rev-parse", "HEAD")
+	git(t, dir, "tag", "1.0.0")
+	commit(t, dir, "second", map[string]string{"a.yaml": "a: 2\n"})
+	m, _ := mirror(t, s, dir)
+	git(t, dir, "tag", "-a", "-m", "a release", "nested/1.1.0")
+	revision, changed, err := m.Sync(t.Context())
+	if err != nil || !changed || revision != git(t, dir, "rev-parse", "HEAD") {
+		t.Errorf("after a new tag the mirror shows %s, changed %v: %v", revision, changed, err)
+	}
+	if again, changed, err := m.Sync(t.Context()); again != revision || changed || err != nil {
+		t.Errorf("nothing changed, and the mirror shows %s, changed %v: %v", again, changed, err)
+	}
+	listed := func() map[string]string {
+		got := map[string]string{}
+		for line := range strings.Lines(git(t, "", "ls-remote", "--tags", as(s.URL("copy"), reader, readerToken))) {
+			hash, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			got[strings.TrimPrefix(name, "refs/tags/")] = hash
+		}
+		return got
+	}
+	want := map[string]string{"1.0.0": first, "nested/1.1.0": git(t, dir, "rev-parse", "nested/1.1.0"), "nested/1.1.0^{}": revision}
+	if diff := cmp.Diff(want, listed()); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+	if got := show(t, s, "copy", "1.0.0"); got["a.yaml"] != "a: 1\n" {
+		t.Errorf("the tag holds %q", got)
+	}
+	// Moved, packed and deleted ones.
+	git(t, dir, "tag", "-f", "1.0.0", "HEAD")
+	git(t, dir, "tag", "-d", "nested/1.1.0")
+	git(t, dir, "pack-refs", "--all")
+	refresh(t, m)
+	if diff := cmp.Diff(map[string]string{"1.0.0": revision}, listed()); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+	// The commits of the user's show the whole working copy, not a folder of it.
+	folder, err := s.Mirror(t.Context(), "folder", filepath.Join(dir, "dir"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refresh(t, folder)
+	if out := git(t, "", "ls-remote", "--tags", as(s.URL("folder"), reader, readerToken)); out != "" {
+		t.Errorf("a folder has tags:\n%s", out)
+	}
+}
+
 func TestMirrorKeepsFilteredFilesAsCommitted(t *testing.T) {
 	// Large files are often kept elsewhere by a filter: the commit holds a pointer, the working copy
 	// the content.

@@ -11,7 +11,8 @@ import (
 )
 
 // Sync shows what the working copy holds now: its commit when it is clean, else a commit of ours on
-// top of that with everything that is not ignored. Equal contents give equal commits.
+// top of that with everything that is not ignored. Equal contents give equal commits. The tags are those of the
+// working copy; changed is set when one of them is another one, too.
 func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -20,13 +21,17 @@ func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err e
 	if err != nil {
 		return "", false, fmt.Errorf("reading %q: %w", m.Root(), err)
 	}
+	tagged, err := m.showTags(ctx)
+	if err != nil {
+		return "", false, fmt.Errorf("showing the tags of %q: %w", m.Root(), err)
+	}
 	if revision == m.last && branch == m.branch {
-		return revision, false, nil
+		return revision, tagged, nil
 	}
 	if err := m.show(ctx, revision, branch); err != nil {
 		return "", false, fmt.Errorf("showing %q: %w", m.Root(), err)
 	}
-	changed = revision != m.last
+	changed = tagged || revision != m.last
 	m.last = revision
 	return revision, changed, nil
 }

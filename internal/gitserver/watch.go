@@ -131,8 +131,8 @@ func (w *watcher) note(event fsnotify.Event) (bool, error) {
 	return true, nil
 }
 
-// gitChange tells whether a file is one of the user's repository, and whether it tells of a commit
-// or a checkout.
+// gitChange tells whether a file is one of the user's repository, and whether it tells of a commit,
+// a checkout or a tag.
 func (m *Mirror) gitChange(name string) (inGit, matters bool) {
 	if m.git == "" {
 		return false, false
@@ -163,7 +163,8 @@ func (w *watcher) followGit() error {
 			return err
 		}
 	}
-	return errors.Join(w.followAll(filepath.Join(w.mirror.common, "refs", "heads")),
+	refs := filepath.Join(w.mirror.common, "refs")
+	return errors.Join(w.add(refs), w.followAll(filepath.Join(refs, "heads")), w.followAll(filepath.Join(refs, "tags")),
 		w.followAll(filepath.Join(w.mirror.common, "reftable")))
 }
 

@@ -91,6 +91,11 @@ func TestWatch(t *testing.T) {
 		}
 		seen[r] = true
 	}
+	before := refresh(t, m)
+	git(t, dir, "tag", "-a", "-m", "a release", "nested/1.0.0")
+	if r := next(t, revisions, "a tag"); r != before {
+		t.Errorf("a tag shows %s, want %s", r, before)
+	}
 	write(t, dir, "ignored/y", "y")
 	write(t, dir, "ignored/sub/z", "z")
 	write(t, dir, "last.yaml", "l: 1\n")
