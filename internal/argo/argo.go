@@ -72,7 +72,7 @@ type Engine struct {
 	sets     *applicationSets
 	events   events
 	// leaveOut and marks are nil unless units may do without what they cannot read.
-	leaveOut func(engine.UnitID) func(entry string)
+	leaveOut func(engine.UnitID) func(what, entry string)
 	marks    func(engine.UnitID) func(key string) string
 	// version is that of the cluster, served what it serves.
 	version string
@@ -94,7 +94,7 @@ func New(cfg Config) *Engine {
 
 // DoWithout has Applications do without what cannot be read: entries of kustomizations that are somewhere else are left
 // out, and values that cannot be decrypted get stand-ins. Both functions return nil for a unit that has all it needs.
-func (e *Engine) DoWithout(leaveOut func(engine.UnitID) func(entry string), marks func(engine.UnitID) func(key string) string) {
+func (e *Engine) DoWithout(leaveOut func(engine.UnitID) func(what, entry string), marks func(engine.UnitID) func(key string) string) {
 	e.leaveOut, e.marks = leaveOut, marks
 }
 

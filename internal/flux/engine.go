@@ -145,7 +145,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.images = newImageKeeper(e)
 	renderer := render.New()
 	e.releases = newReleases()
-	e.releases.renderer = renderer
+	e.releases.renderer, e.releases.simulation = renderer, simulation
 	e.releases.secrets, e.releases.store, e.releases.events = client, cfg.Store, ev
 	e.releases.connections, e.releases.passed = e.dialect.connections, cfg.Passed
 	e.dialect.releases = e.releases

@@ -35,7 +35,7 @@ type Policy struct {
 // standInContent has stand-ins made of what units cannot read.
 type standInContent struct {
 	// leaveOut returns what has a unit do without what is not in its source, nil when nothing does.
-	leaveOut func(engine.UnitID) func(entry string)
+	leaveOut func(engine.UnitID) func(what, entry string)
 	// marks returns what makes stand-ins of the values that a unit cannot decrypt, nil when nothing does.
 	marks func(engine.UnitID) func(key string) string
 }

@@ -186,7 +186,7 @@ func (w *walk) policy() Policy {
 	}
 	mark := func(key string) string { return "encrypted-" + key }
 	return Policy{content: &standInContent{
-		leaveOut: func(engine.UnitID) func(string) { return func(string) {} },
+		leaveOut: func(engine.UnitID) func(string, string) { return func(string, string) {} },
 		marks:    func(engine.UnitID) func(string) string { return mark },
 	}}
 }

@@ -21,7 +21,7 @@ import (
 // release renders what an install of a release would apply, or an upgrade of one that is there.
 func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *OfflineUnit) {
 	into.Rendered = true
-	prepared, err := prepareRelease(ctx, hr, w, w.renderer, func(ctx context.Context) (givenChart, error) { return w.chart(ctx, hr) })
+	prepared, err := prepareRelease(ctx, hr, w, w.patcherOf, func(ctx context.Context) (givenChart, error) { return w.chart(ctx, hr) })
 	if err != nil {
 		into.Err = err
 		return
@@ -53,6 +53,9 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 		into.Kept[engine.IDOf(crd)] = true
 	}
 }
+
+// patcherOf is what patches the objects of a release: nothing stands in here.
+func (w *walk) patcherOf(*helmv2.HelmRelease, givenChart) patcher { return w.renderer }
 
 // stableKinds are those that any cluster serves, as charts name them.
 func stableKinds() []string {

@@ -9,7 +9,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
-	"github.com/headgate-dev/headgate/internal/render"
 )
 
 // declareRelease reads a HelmRelease into a unit.
@@ -176,7 +175,7 @@ func releaseLabels(hr *helmv2.HelmRelease) map[string]string {
 	return map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace}
 }
 
-func postRenderOf(hr *helmv2.HelmRelease, renderer *render.Renderer) helm.PostRender {
+func postRenderOf(hr *helmv2.HelmRelease, renderer patcher) helm.PostRender {
 	out := helm.PostRender{
 		Labels:   releaseLabels(hr),
 		Strategy: helm.PostRenderStrategy(hr.GetPostRenderStrategy()),

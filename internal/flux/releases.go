@@ -33,11 +33,13 @@ import (
 type releases struct {
 	*registry[helmv2.HelmRelease, *helmv2.HelmRelease]
 
-	client      dynamic.Interface
-	secrets     kubernetes.Interface
-	store       *source.Store
-	events      events
-	renderer    *render.Renderer
+	client   dynamic.Interface
+	secrets  kubernetes.Interface
+	store    *source.Store
+	events   events
+	renderer *render.Renderer
+	// simulation is nil where everything is real.
+	simulation  *simulation
 	twins       *twins
 	connections *connections
 	charts      *releaseCharts
@@ -83,7 +85,7 @@ type preparedRelease struct {
 	values    helm.Values
 	ociDigest string
 	digest    string
-	renderer  *render.Renderer
+	renderer  patcher
 }
 
 func newReleases() *releases {
@@ -189,7 +191,7 @@ func (s *releases) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs
 
 func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader Reader) (*preparedRelease, error) {
 	key := source.Key(releaseSource(hr))
-	return prepareRelease(ctx, hr, reader, s.renderer, func(context.Context) (givenChart, error) {
+	return prepareRelease(ctx, hr, reader, s.patcherOf, func(context.Context) (givenChart, error) {
 		artifact, ok := s.store.Get(key)
 		if !ok {
 			return givenChart{}, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))
@@ -209,7 +211,7 @@ type givenChart struct {
 }
 
 // prepareRelease puts the chart and the values of a release together.
-func prepareRelease(ctx context.Context, hr *helmv2.HelmRelease, reader Reader, renderer *render.Renderer,
+func prepareRelease(ctx context.Context, hr *helmv2.HelmRelease, reader Reader, patches func(*helmv2.HelmRelease, givenChart) patcher,
 	give func(context.Context) (givenChart, error),
 ) (*preparedRelease, error) {
 	values, err := composeValues(ctx, hr, reader)
@@ -220,7 +222,7 @@ func prepareRelease(ctx context.Context, hr *helmv2.HelmRelease, reader Reader, 
 	if err != nil {
 		return nil, &releaseFailure{helmv2.ArtifactFailedReason, err}
 	}
-	p := &preparedRelease{chart: given.chart, values: values, renderer: renderer}
+	p := &preparedRelease{chart: given.chart, values: values, renderer: patches(hr, given)}
 	if _, digest, found := strings.Cut(given.revision, "@"); found && given.kind != sourcev1.HelmChartKind {
 		p.ociDigest = digest
 		if p.chart, err = withDigest(given.chart, digest); err != nil {

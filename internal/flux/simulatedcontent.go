@@ -58,7 +58,7 @@ func (s *simulation) label(ctx context.Context, o origin) {
 type doesWithout interface {
 	// DoWithout gives, for each unit, what is told of entries that are left out and what makes stand-ins of values; both
 	// are nil for one that has all it needs. It is called once, before the guest is started.
-	DoWithout(leaveOut func(engine.UnitID) func(entry string), marks func(engine.UnitID) func(key string) string)
+	DoWithout(leaveOut func(engine.UnitID) func(what, entry string), marks func(engine.UnitID) func(key string) string)
 }
 
 // reasonComparison is why Applications fail that cannot be rendered.
@@ -91,13 +91,13 @@ func (s *simulation) provideContent(_ context.Context, d runner.Demands) bool {
 }
 
 // leaveOut returns what has a unit do without what is not in its source, nil when it does not have to.
-func (s *simulation) leaveOut(id engine.UnitID) func(entry string) {
+func (s *simulation) leaveOut(id engine.UnitID) func(what, entry string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.want.Charts || !s.marked[id] {
 		return nil
 	}
-	return func(entry string) { s.note("Remote", entry, id) }
+	return func(what, entry string) { s.note(what, entry, id) }
 }
 
 // marks returns what makes the stand-ins of a unit's values, nil when there are none.

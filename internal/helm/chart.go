@@ -105,6 +105,9 @@ func (c *Chart) Version() string {
 // AppVersion is the version of what the chart installs; it may be empty.
 func (c *Chart) AppVersion() string { return c.metadata.AppVersion }
 
+// Annotation returns one of Chart.yaml, empty when it has none of that name.
+func (c *Chart) Annotation(name string) string { return c.metadata.Annotations[name] }
+
 // Digest is that of the archive: "sha256:" and 64 hexadecimal digits.
 func (c *Chart) Digest() string { return c.digest }
 

@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"internal/argo/settings":              {},
 	"internal/argo/policy":                {"internal/argo/settings", "api/argoproj/v1alpha1"},
 	"internal/argo/differences":           {"internal/argo/settings", "internal/engine", "api/argoproj/v1alpha1"},
-	"internal/argo/manifests":             {"internal/argo/settings", "internal/render", "internal/render/decrypt", "internal/helm", "internal/source", "internal/source/chart", "internal/engine", "api/argoproj/v1alpha1"},
+	"internal/argo/manifests":             {"internal/argo/settings", "internal/simulate", "internal/render", "internal/render/decrypt", "internal/helm", "internal/source", "internal/source/chart", "internal/engine", "api/argoproj/v1alpha1"},
 	"internal/argo/appset":                {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1"},
 	"internal/images":                     {"internal/resourceset"},
 	"api/fluxcd/v1":                       {},

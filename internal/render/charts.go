@@ -39,6 +39,8 @@ type Chart struct {
 	IncludeCRDs bool
 	// SkipHooks and SkipTests leave out hooks and tests.
 	SkipHooks, SkipTests bool
+	// StandIn is set by whoever inflates it where something stands in for the chart.
+	StandIn bool
 
 	valuesFile []byte
 	additional [][]byte
@@ -197,6 +199,9 @@ func (in *inflater) manifests(dir, rel string, c *named) ([]byte, error) {
 	text, err := in.inflate(chart)
 	if err != nil {
 		return nil, err
+	}
+	if chart.StandIn && in.fs.sieve != nil {
+		in.fs.sieve.stands = true
 	}
 	data, err := marked(text)
 	if err != nil {

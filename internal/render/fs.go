@@ -36,6 +36,8 @@ type treeFS struct {
 	disk   filesys.FileSystem
 	// inflater makes manifests of charts; nil means that they are refused.
 	inflater *inflater
+	// sieve takes out patches; nil takes none.
+	sieve *sieve
 	// failure is the first refusal: kustomize hides the errors of its file system behind its own.
 	failure error
 }

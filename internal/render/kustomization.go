@@ -68,7 +68,7 @@ func (f *treeFS) prepare(dir string, o Options) error {
 	if err != nil {
 		return &Error{File: rel, Err: fmt.Errorf("encoding: %w", err)}
 	}
-	return f.WriteFile(name, data)
+	return f.WriteFile(name, f.sieve.pass(rel, data))
 }
 
 func (f *treeFS) readKustomization(name string, into *types.Kustomization) error {

@@ -28,6 +28,7 @@ type opener struct {
 	// sealed is the error of an encrypted file without keys.
 	sealed   error
 	leaveOut func(entry string)
+	sieve    *sieve
 	// schema is set once a kustomization brings a schema. The library keeps it for the process, so
 	// that a build that shares the library stops there.
 	schema, shared bool
@@ -40,6 +41,7 @@ func (o *opener) open(rel string, data []byte) ([]byte, error) {
 		if o.leaveOut != nil {
 			data = withoutRemote(data, o.leaveOut)
 		}
+		data = o.sieve.pass(rel, data)
 		if err := o.learn(rel, data); err != nil {
 			return nil, err
 		}

@@ -56,3 +56,28 @@ spec:
 		})
 	}
 }
+
+// TestPatchWithStandIn leaves out the patches that what stands in has nothing for, each of them alone.
+func TestPatchWithStandIn(t *testing.T) {
+	const rendered = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n"
+	at := func(name, path string) types.Patch {
+		return types.Patch{
+			Patch:  `[{"op": "add", "path": "` + path + `", "value": "v"}]`,
+			Target: &types.Selector{ResId: resid.ResId{Gvk: resid.Gvk{Kind: "ConfigMap"}, Name: name}},
+		}
+	}
+	patches := []types.Patch{
+		at("a", "/spec/volumes/0"), at("a", "/first"), {Patch: "{apiVersion: v1, kind: ConfigMap, metadata: {name: absent}, data: {k: v}}"}, at("a", "/second"), at("none", "/third"),
+	}
+	var told []string
+	got, err := New().PatchWithStandIn([]byte(rendered), patches, nil, func(entry string) { told = append(told, entry) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("apiVersion: v1\nfirst: v\nkind: ConfigMap\nmetadata:\n  name: a\nsecond: v\n", string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{`patches[0] for ConfigMap "a"`, "patches[2]"}, told); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}

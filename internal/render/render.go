@@ -47,9 +47,9 @@ type Options struct {
 	Substitute *substitute.Options
 	// NoRemoteBases refuses to read anything from outside of the tree.
 	NoRemoteBases bool
-	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and
-	// is told which these are.
-	LeaveOut func(entry string)
+	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and patches
+	// that fail for what stands in; it is told what these are, LeftRemote or LeftPatch, and which.
+	LeaveOut func(what, entry string)
 	// Edit, when set, changes the kustomization of the unit before it is built; exists tells whether there is a
 	// directory at a path relative to that of the unit.
 	Edit func(k *types.Kustomization, exists func(dir string) bool) error
@@ -114,15 +114,32 @@ func New() *Renderer {
 
 // Build renders the directory at o.Path.
 func (r *Renderer) Build(ctx context.Context, tree *source.Tree, o Options) (*Result, error) {
+	if o.LeaveOut == nil {
+		return r.build(ctx, tree, o, nil)
+	}
+	s := newSieve()
+	build := func() (*Result, error) { return r.build(ctx, tree, o, s) }
+	result, err := build()
+	if err == nil || !s.stands || ctx.Err() != nil {
+		return result, err
+	}
+	return s.without(err, o.LeaveOut, build)
+}
+
+// build is one build, without the patches that the sieve takes out.
+func (r *Renderer) build(ctx context.Context, tree *source.Tree, o Options, s *sieve) (*Result, error) {
 	f := newTreeFS(tree)
 	dir, err := f.directory(o.Path)
 	if err != nil {
 		return nil, err
 	}
-	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases, leaveOut: o.LeaveOut}
-	opener.sealed = o.sealed()
+	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases, sieve: s}
+	opener.sealed, f.sieve = o.sealed(), s
+	if o.LeaveOut != nil {
+		opener.leaveOut = s.leftOut(o.LeaveOut)
+	}
 	if o.Inflate != nil {
-		f.inflater = &inflater{fs: f, opener: opener, made: map[string][]byte{}, inflate: func(c *Chart) ([]byte, error) { return o.Inflate(ctx, c) }}
+		f.inflater = &inflater{fs: f, opener: opener, made: s.inflated(), inflate: func(c *Chart) ([]byte, error) { return o.Inflate(ctx, c) }}
 	}
 	f.opened = opener.open
 	if err := f.prepare(dir, o); err != nil {

@@ -52,7 +52,7 @@ func Chart(name, version string, demanded []*unstructured.Unstructured) ([]byte,
 func filesOf(name, version string, demanded []*unstructured.Unstructured) ([]entry, error) {
 	metadata, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v2", "name": name, "version": version, "type": "application",
-		"description": "A stand-in for a chart that was not fetched",
+		"description": "A stand-in for a chart that was not fetched", "annotations": map[string]any{Label: "true"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("writing Chart.yaml: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // defaultNamespace is where helm puts a release for which nobody names a namespace.
@@ -18,6 +19,9 @@ func (j *job) inflate(ctx context.Context, c *render.Chart) ([]byte, error) {
 	loaded, err := j.chartOf(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	if loaded.Annotation(simulate.Label) != "" {
+		c.StandIn, j.standIn = true, true
 	}
 	name, err := releaseName(c)
 	if err != nil {

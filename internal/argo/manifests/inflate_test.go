@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // inflated is a chart of which much can be seen.
@@ -321,6 +323,50 @@ func TestCharts(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, result.Charts); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestInflateStandIn lays patches that were written for the real chart on what stands in for it.
+func TestInflateStandIn(t *testing.T) {
+	data, err := simulate.Chart("app", "1.0.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mounts = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: r}, spec: {template: {spec: {containers: [{name: real, volumeMounts: [{name: v, mountPath: /v}]}]}}}}`
+	files := repo{"kustomization.yaml": "helmCharts: [{name: app, repo: 'https://charts.example.com', version: 1.0.0, releaseName: r}]\n" +
+		"patches: [{target: {kind: Deployment}, patch: '- {op: remove, path: /spec/template/spec/volumes/3}'}, {patch: '" + mounts + "'}]\n"}
+	for name, c := range map[string]struct {
+		simulated   bool
+		fails, left string
+	}{
+		"simulated": {simulated: true, left: `Patch kustomization.yaml: patches[0] for Deployment ""`}, "not simulated": {fails: "kustomization.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := ""
+			request := one(t, "path: .", files)
+			request.Options = options(withHelm, func(o *manifests.Options) {
+				if c.simulated {
+					o.StandIns, o.LeaveOut = true, func(what, entry string) { left = what + " " + entry }
+				}
+			})
+			request.Charts = shelf{"https://charts.example.com app 1.0.0": data}
+			result, err := manifests.New().Render(t.Context(), request)
+			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) || left != c.left {
+				t.Fatalf("error %v, want %q; left out %q", err, c.fails, left)
+			}
+			if err != nil {
+				return
+			}
+			for _, o := range result.Objects {
+				if o.GetKind() != "Deployment" {
+					continue
+				}
+				pod, _, _ := unstructured.NestedMap(o.Object, "spec", "template", "spec")
+				if diff := cmp.Diff([]any{map[string]any{"name": "v", "emptyDir": map[string]any{}}}, pod["volumes"]); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
 			}
 		})
 	}

@@ -29,6 +29,8 @@ type job struct {
 	// dir is the directory in the tree, without slashes around it.
 	dir string
 	env *buildEnv
+	// standIn is set once something stood in for a chart.
+	standIn bool
 }
 
 func (r *run) job(i int) *job {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // kustomize builds a kustomization.
@@ -47,7 +48,19 @@ func (j *job) kustomize(ctx context.Context) ([]*unstructured.Unstructured, erro
 	}
 	j.reader().Add(result.Reads)
 	j.volatile = j.volatile || result.Volatile
-	return result.Objects, complete(result.Objects)
+	return j.mended(result.Objects), complete(result.Objects)
+}
+
+// mended completes what patches have left of the stand-ins of charts, where there are any.
+func (j *job) mended(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	if !j.standIn || !j.request.Options.StandIns {
+		return objects
+	}
+	mended := make([]*unstructured.Unstructured, len(objects))
+	for i, o := range objects {
+		mended[i] = simulate.Mend(o)
+	}
+	return mended
 }
 
 // buildFlags are the options of the build that the settings give, for the version that the source names.

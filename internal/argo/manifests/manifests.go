@@ -55,7 +55,9 @@ type Options struct {
 	// NoRemoteBases refuses kustomizations that read from outside of their tree, and LeaveOut, when set, leaves such
 	// entries out and is told of them.
 	NoRemoteBases bool
-	LeaveOut      func(entry string)
+	LeaveOut      func(what, entry string)
+	// StandIns is set where charts may be stand-ins, which are completed after patches.
+	StandIns bool
 }
 
 // OptionsOf takes the options from the settings of an installation.

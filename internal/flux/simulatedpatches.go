@@ -1,0 +1,75 @@
+package flux
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/simulate"
+)
+
+// patcher applies the patches and images of a post-renderer.
+type patcher interface {
+	Patch(manifests []byte, patches []types.Patch, images []types.Image) ([]byte, error)
+}
+
+// standInPatcher patches what stands in for a chart: patches that were written for what only the real one has are
+// left out, and what the others leave incomplete is completed.
+type standInPatcher struct {
+	renderer   *render.Renderer
+	simulation *simulation
+	unit       engine.UnitID
+}
+
+// patcherOf is what patches the objects of a release.
+func (s *releases) patcherOf(hr *helmv2.HelmRelease, given givenChart) patcher {
+	if s.simulation == nil || given.chart.Annotation(simulate.Label) == "" {
+		return s.renderer
+	}
+	return standInPatcher{s.renderer, s.simulation, releaseID(hr.Namespace, hr.Name)}
+}
+
+// Patch patches what can be.
+func (p standInPatcher) Patch(manifests []byte, patches []types.Patch, images []types.Image) ([]byte, error) {
+	out, err := p.renderer.PatchWithStandIn(manifests, patches, images, func(entry string) {
+		p.simulation.note(render.LeftPatch, "spec.postRenderers of "+p.unit.String()+": "+entry, p.unit)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mended(out)
+}
+
+// mended completes each of the objects in a text.
+func mended(manifests []byte) ([]byte, error) {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)
+	var out bytes.Buffer
+	for {
+		o := &unstructured.Unstructured{}
+		err := decoder.Decode(&o.Object)
+		if errors.Is(err, io.EOF) {
+			return out.Bytes(), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a stand-in: %w", err)
+		}
+		if len(o.Object) == 0 {
+			continue
+		}
+		data, err := yaml.Marshal(simulate.Mend(o).Object)
+		if err != nil {
+			return nil, fmt.Errorf("writing a stand-in: %w", err)
+		}
+		out.WriteString("---\n")
+		out.Write(data)
+	}
+}
