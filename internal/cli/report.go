@@ -76,10 +76,11 @@ func (r *report) note(n runner.Note) {
 	}
 }
 
+// standIns takes what is not real.
 func (r *report) standIns(all []flux.StandIn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stands = all
+	r.stands = append([]flux.StandIn{}, all...)
 }
 
 // sorted are the gates in the order in which they opened, those that did not at the end.

@@ -70,14 +70,17 @@ func (s *simulation) apply(c *flux.Config, say *progress.Printer) {
 	}
 }
 
+// standIns are what is not real, as far as an engine runs.
+func (s *system) standIns() []flux.StandIn {
+	if engine := s.leader.current(); engine != nil {
+		return engine.StandIns()
+	}
+	return nil
+}
+
 // tellStandIns says how much is not real.
 func (s *system) tellStandIns() {
-	engine := s.leader.current()
-	if engine == nil {
-		return
-	}
-	all := engine.StandIns()
-	s.report.standIns(all)
+	all := s.standIns()
 	counts := map[string]int{}
 	for _, one := range all {
 		counts[one.What]++
@@ -86,7 +89,7 @@ func (s *system) tellStandIns() {
 		return
 	}
 	var parts []string
-	for _, what := range []string{"Chart", "Remote", "Secret", "CustomResourceDefinition", "Status", "Object"} {
+	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object"} {
 		if counts[what] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
 		}

@@ -99,6 +99,8 @@ func runUp(ctx context.Context, o upOptions) error {
 		s.say.Info("stopping", "")
 		err = nil
 	}
+	// However it ended: what is not real is of most use to whoever looks for the reason.
+	s.report.standIns(s.standIns())
 	if written := s.report.write(o.report); written != nil && err == nil {
 		err = written
 	}
@@ -156,6 +158,7 @@ func (s *system) stay(ctx context.Context) error {
 			states := s.states(ctx)
 			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
 			s.explain(states)
+			s.tellStandIns()
 			return errNo
 		case <-s.say.Changed():
 		case <-tick.C:
@@ -222,14 +225,15 @@ func (s *system) conclude(v verdict, states []runner.State) (end, over bool, err
 	if !v.rest {
 		return false, true, nil
 	}
+	if engine := s.leader.current(); engine != nil && engine.Providing() {
+		return false, false, nil
+	}
 	if v.ready {
 		s.summary(states)
 		return s.options.exit, true, nil
 	}
-	if engine := s.leader.current(); engine != nil && engine.Providing() {
-		return false, false, nil
-	}
 	s.explain(states)
+	s.tellStandIns()
 	if s.options.exit {
 		return true, true, errNo
 	}

@@ -10,9 +10,11 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -25,6 +27,7 @@ const storageClass = "standard"
 type simulator struct {
 	client kubernetes.Interface
 	queue  workqueue.TypedRateLimitingInterface[any]
+	claims corelisters.PersistentVolumeClaimLister
 }
 
 // simulate starts the simulator; it works on events only and ends with ctx.
@@ -45,8 +48,10 @@ func simulate(ctx context.Context, config *rest.Config) error {
 		AddFunc:    func(obj any) { s.offer(obj) },
 		UpdateFunc: func(_, obj any) { s.offer(obj) },
 	}
+	s.claims = factory.Core().V1().PersistentVolumeClaims().Lister()
 	for _, informer := range []cache.SharedIndexInformer{
 		factory.Core().V1().PersistentVolumeClaims().Informer(), factory.Core().V1().Services().Informer(),
+		factory.Storage().V1().StorageClasses().Informer(),
 	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("watching for the simulated cloud: %w", err)
@@ -90,6 +95,21 @@ func (s *simulator) offer(obj any) {
 	case *corev1.Service:
 		if o.Spec.Type == corev1.ServiceTypeLoadBalancer && len(o.Status.LoadBalancer.Ingress) == 0 {
 			s.queue.Add(address{o.Namespace, o.Name})
+		}
+	case *storagev1.StorageClass:
+		s.offerClass(o.Name)
+	}
+}
+
+// offerClass takes up the claims again that waited for a class.
+func (s *simulator) offerClass(name string) {
+	waiting, err := s.claims.List(labels.Everything())
+	if err != nil {
+		return
+	}
+	for _, claim := range waiting {
+		if claim.Spec.StorageClassName != nil && *claim.Spec.StorageClassName == name {
+			s.offer(claim)
 		}
 	}
 }

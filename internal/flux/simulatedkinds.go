@@ -34,6 +34,7 @@ func (s *simulation) provideKinds(ctx context.Context, d runner.Demands) bool {
 	for _, failed := range d.Failed {
 		for _, gvk := range kindsMissing(failed.Message) {
 			want(gvk, failed.Unit)
+			s.retryWhenServed(gvk.GroupKind(), failed.Unit)
 		}
 	}
 	made := false
@@ -55,6 +56,35 @@ func kindsMissing(message string) []schema.GroupVersionKind {
 		kinds = append(kinds, schema.FromAPIVersionAndKind(found[2], found[1]))
 	}
 	return kinds
+}
+
+// retryWhenServed has a unit tried again as soon as a kind is served, once.
+func (s *simulation) retryWhenServed(gk schema.GroupKind, unit engine.UnitID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.missing[gk] == nil {
+		s.missing[gk] = map[engine.UnitID]bool{}
+	}
+	if _, known := s.missing[gk][unit]; !known {
+		s.missing[gk][unit] = true
+	}
+}
+
+// retryServed has units tried again for which a kind was missing that is served by now.
+func (s *simulation) retryServed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for gk, units := range s.missing {
+		if len(s.engine.cluster.Kinds.Versions(gk)) == 0 {
+			continue
+		}
+		for unit, due := range units {
+			if due {
+				units[unit] = false
+				s.engine.runner.Retry(unit)
+			}
+		}
+	}
 }
 
 var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")

@@ -158,7 +158,7 @@ func (s *simulation) writeTarget(ctx context.Context, o *unstructured.Unstructur
 	id := engine.IDOf(secret)
 	_, err := s.client.Resource(secrets).Namespace(secret.GetNamespace()).
 		Create(ctx, secret, metav1.CreateOptions{FieldManager: simulationManager})
-	if apierrors.IsAlreadyExists(err) && secret.GetLabels()[simulate.Label] == "" {
+	if apierrors.IsAlreadyExists(err) && (secret.GetLabels()[simulate.Label] == "" || !s.real(ctx, id.Namespace, id.Name)) {
 		err = s.mergeInto(ctx, secret)
 	}
 	if err == nil {

@@ -27,8 +27,8 @@ type Simulate struct {
 
 // StandIn is one thing that is not real.
 type StandIn struct {
-	// What is CustomResourceDefinition, Status, Object, Chart, Remote or Secret; Name names it, and For is the unit that
-	// waited for it.
+	// What is CustomResourceDefinition, Status, Object, Chart, Remote, Patch or Secret; Name names it, and For is the unit
+	// or the source that waited for it.
 	What string    `json:"what"`
 	Name string    `json:"name"`
 	For  string    `json:"for,omitempty"`
@@ -52,6 +52,10 @@ type simulation struct {
 	healed map[string]bool
 	// stubs are the names of the CRDs that stand in.
 	stubs map[schema.GroupKind]string
+	// missing are the kinds for want of which units failed: true are those units that were not tried again since.
+	missing map[schema.GroupKind]map[engine.UnitID]bool
+	// nodes counts those that were made.
+	nodes int
 	// marked are the units whose values may stand in, charts the sources that may.
 	marked map[engine.UnitID]bool
 	charts map[engine.SourceID]bool
@@ -63,6 +67,8 @@ const (
 	simulateEvery = 50 * time.Millisecond
 	calm          = 250 * time.Millisecond
 	patience      = 5 * time.Second
+	// again is how often workloads are looked at meanwhile.
+	again = time.Second
 )
 
 // newSimulation returns nil when everything is to be real.
@@ -81,7 +87,7 @@ func newSimulation(cfg Config) (*simulation, error) {
 	}
 	return &simulation{
 		want: *cfg.Simulate, client: client, healer: healer, observe: cfg.Simulated, made: map[string]StandIn{}, healed: map[string]bool{}, stubs: map[schema.GroupKind]string{},
-		marked: map[engine.UnitID]bool{}, charts: map[engine.SourceID]bool{},
+		missing: map[schema.GroupKind]map[engine.UnitID]bool{}, marked: map[engine.UnitID]bool{}, charts: map[engine.SourceID]bool{},
 	}, nil
 }
 
@@ -98,13 +104,14 @@ func (s *simulation) tell(guests []runner.Guest) {
 func (s *simulation) run(ctx context.Context) {
 	tick := time.NewTicker(simulateEvery)
 	defer tick.Stop()
-	moved, seen := time.Now(), ""
+	moved, looked, seen := time.Now(), time.Time{}, ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
+		s.retryServed()
 		d := s.engine.runner.Demands(ctx)
 		now := fingerprint(d)
 		if d.Moving || now != seen {
@@ -112,15 +119,25 @@ func (s *simulation) run(ctx context.Context) {
 			s.exhausted.Store(false)
 			continue
 		}
-		rest := time.Since(moved)
-		if s.exhausted.Load() || d.Ready == d.Units || rest < calm || rest < patience && s.working(d) {
-			continue
+		rest, provide := time.Since(moved), s.provide
+		if d.Ready == d.Units {
+			provide = s.providePods
 		}
-		if s.provide(ctx, d) {
+		switch {
+		case s.exhausted.Load() || rest < calm:
+			continue
+		case rest < patience && s.working(d):
+			// Some of it nobody brings on: what has no place, however long that takes.
+			if time.Since(looked) < again {
+				continue
+			}
+			provide, looked = s.providePlaces, time.Now()
+		}
+		if provide(ctx, d) {
 			moved = time.Now()
 			continue
 		}
-		s.exhausted.Store(true)
+		s.exhausted.Store(rest >= patience || !s.working(d))
 	}
 }
 
@@ -157,7 +174,8 @@ func (s *simulation) builtIn(gk schema.GroupKind) bool {
 // they unblock moves before the next sort is looked at.
 func (s *simulation) provide(ctx context.Context, d runner.Demands) bool {
 	for _, provide := range []func(context.Context, runner.Demands) bool{
-		s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideObjects,
+		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
+		s.providePlaces, s.provideObjects,
 	} {
 		if provide(ctx, d) {
 			return true
@@ -171,10 +189,16 @@ const simulationManager = "headgate-simulate"
 
 // note remembers a stand-in for which a unit waited, if one did, and tells of it.
 func (s *simulation) note(what, name string, unit engine.UnitID) {
-	one := StandIn{What: what, Name: name, Time: time.Now()}
+	waited := ""
 	if unit != (engine.UnitID{}) {
-		one.For = unit.String()
+		waited = unit.String()
 	}
+	s.noteFor(what, name, waited)
+}
+
+// noteFor is note for whatever waited.
+func (s *simulation) noteFor(what, name, waited string) {
+	one := StandIn{What: what, Name: name, For: waited, Time: time.Now()}
 	s.mu.Lock()
 	_, known := s.made[what+" "+name]
 	s.made[what+" "+name] = one

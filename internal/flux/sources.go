@@ -204,6 +204,19 @@ func (s *sources) nudgeURL(matches func(url string) bool) {
 	}
 }
 
+// failing are the sources whose last fetch failed.
+func (s *sources) failing() []*feed {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var failing []*feed
+	for _, f := range s.feeds {
+		if _, failure := f.state(); failure != "" {
+			failing = append(failing, f)
+		}
+	}
+	return failing
+}
+
 // options reads how a GitRepository is fetched.
 func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (source.GitOptions, error) {
 	if err := unsupportedGit(repo); err != nil {

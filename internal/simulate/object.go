@@ -68,3 +68,14 @@ func KindOf(crd string) (schema.GroupKind, bool) {
 	}
 	return schema.GroupKind{Group: group, Kind: strings.ToUpper(singular[:1]) + singular[1:]}, true
 }
+
+// StorageClass makes a class whose volumes are there at once, and go with their claims.
+func StorageClass(name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "headgate.dev/simulated",
+		"volumeBindingMode": "Immediate", "reclaimPolicy": "Delete", "allowVolumeExpansion": true,
+	}}
+	o.SetName(name)
+	o.SetLabels(map[string]string{Label: "object"})
+	return o
+}

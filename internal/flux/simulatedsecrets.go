@@ -1,0 +1,184 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
+)
+
+// provideLogins makes the Secrets without which sources fail, and which nobody makes.
+func (s *simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
+	if !s.want.Secrets {
+		return false
+	}
+	made := false
+	for _, f := range s.engine.sources.failing() {
+		if s.provideLogin(ctx, f) {
+			f.nudge()
+			made = true
+		}
+	}
+	return made
+}
+
+// provideSecrets makes the Secrets without which units fail, and which nobody makes.
+func (s *simulation) provideSecrets(ctx context.Context, d runner.Demands) bool {
+	if !s.want.Secrets {
+		return false
+	}
+	made := false
+	for _, failed := range d.Failed {
+		if s.provideRead(ctx, failed) {
+			s.engine.runner.Retry(failed.Unit)
+			made = true
+		}
+	}
+	return made
+}
+
+// provideRead makes what a unit reads variables or values from.
+func (s *simulation) provideRead(ctx context.Context, failed runner.State) bool {
+	var needs []simulate.Need
+	if ks, is := s.engine.registry.get(failed.Unit); is && failed.Unit.Kind == kustomizationKind.Kind {
+		needs = s.variables(ctx, ks, failed.Message)
+	} else if hr, is := s.engine.releases.get(failed.Unit); is && failed.Unit.Kind == helmv2.HelmReleaseKind {
+		needs = valuesNeeded(hr)
+	}
+	made := false
+	for _, need := range needs {
+		made = s.provideSecret(ctx, need, failed.Unit.String()) || made
+	}
+	return made
+}
+
+// undefined is how a failure names variables that have no value.
+var undefined = regexp.MustCompile(`not defined and have no default: (\w+(?:, \w+)*)`)
+
+// variables are the Secrets from which a Kustomization takes variables: those that it does not go without, and where
+// variables are not defined, the last one that is not real has them.
+func (s *simulation) variables(ctx context.Context, ks *kustomizev1.Kustomization, failure string) []simulate.Need {
+	if ks.Spec.PostBuild == nil {
+		return nil
+	}
+	values := map[string]string{}
+	if found := undefined.FindStringSubmatch(failure); found != nil {
+		for name := range strings.SplitSeq(found[1], ", ") {
+			values[name] = simulate.Mark(name)
+		}
+	}
+	var needs []simulate.Need
+	last := -1
+	for _, from := range ks.Spec.PostBuild.SubstituteFrom {
+		if from.Kind != "Secret" || from.Optional && (len(values) == 0 || s.real(ctx, ks.Namespace, from.Name)) {
+			continue
+		}
+		needs = append(needs, simulate.Need{Namespace: ks.Namespace, Name: from.Name})
+		if !s.real(ctx, ks.Namespace, from.Name) {
+			last = len(needs) - 1
+		}
+	}
+	if last >= 0 {
+		needs[last].Values = values
+	}
+	return needs
+}
+
+// real tells whether there is a Secret that somebody made.
+func (s *simulation) real(ctx context.Context, namespace, name string) bool {
+	o, err := s.client.Resource(secrets).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	return err == nil && o.GetLabels()[simulate.Label] == ""
+}
+
+// valuesNeeded are the Secrets from which a release takes values, and does not go without.
+func valuesNeeded(hr *helmv2.HelmRelease) []simulate.Need {
+	var needs []simulate.Need
+	for _, from := range hr.Spec.ValuesFrom {
+		if from.Kind != "Secret" || from.Optional {
+			continue
+		}
+		value := "{}\n"
+		if from.TargetPath != "" {
+			value = simulate.Mark(from.GetValuesKey())
+		}
+		needs = append(needs, simulate.Need{Namespace: hr.Namespace, Name: from.Name, Values: map[string]string{from.GetValuesKey(): value}})
+	}
+	return needs
+}
+
+// provideLogin makes what a source logs in with: nothing, as who has no account does.
+func (s *simulation) provideLogin(ctx context.Context, f *feed) bool {
+	o := f.current()
+	if o == nil {
+		return false
+	}
+	fields, err := toMap(o.object())
+	if err != nil {
+		return false
+	}
+	made := false
+	for _, field := range []string{"secretRef", "certSecretRef"} {
+		name, _, _ := unstructured.NestedString(fields, "spec", field, "name")
+		if name != "" {
+			made = s.provideSecret(ctx, simulate.Need{Namespace: o.GetNamespace(), Name: name}, engine.SourceID(f.key).String()) || made
+		}
+	}
+	return made
+}
+
+var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+// providePods makes the Secrets without which pods would not start on real nodes. Everything else is ready by then:
+// what still is not there nobody makes.
+func (s *simulation) providePods(ctx context.Context, _ runner.Demands) bool {
+	if !s.want.Secrets {
+		return false
+	}
+	list, err := s.client.Resource(pods).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false
+	}
+	made := false
+	for _, need := range simulate.PodNeeds(list.Items) {
+		made = s.provideSecret(ctx, need, "") || made
+	}
+	return made
+}
+
+// provideSecret makes a Secret that is not there, or adds to one that stands in; what somebody made stays as it is.
+func (s *simulation) provideSecret(ctx context.Context, need simulate.Need, waited string) bool {
+	client := s.client.Resource(secrets).Namespace(need.Namespace)
+	o, err := client.Get(ctx, need.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		_, err = client.Create(ctx, need.Secret(), metav1.CreateOptions{FieldManager: simulationManager})
+	case err == nil:
+		lacks := need.Lacks(o)
+		if len(lacks) == 0 {
+			return false
+		}
+		var patch []byte
+		if patch, err = json.Marshal(map[string]any{"data": lacks}); err == nil {
+			_, err = client.Patch(ctx, need.Name, types.MergePatchType, patch, patchAs(simulationManager))
+		}
+	}
+	id := engine.ObjectID{Kind: "Secret", Namespace: need.Namespace, Name: need.Name}
+	if err != nil {
+		s.engine.cfg.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+		return false
+	}
+	s.noteFor("Secret", id.String(), waited)
+	return true
+}

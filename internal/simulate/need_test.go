@@ -1,0 +1,52 @@
+package simulate_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/simulate"
+)
+
+func TestPodNeeds(t *testing.T) {
+	pods := []unstructured.Unstructured{
+		*object(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: nn}, spec: {
+			initContainers: [{name: i, env: [{name: X, valueFrom: {secretKeyRef: {name: b, key: first}}}, {name: Z, valueFrom: {secretKeyRef: {name: o, key: x, optional: true}}}]}],
+			containers: [{name: c, envFrom: [{secretRef: {name: a}}, {secretRef: {name: p, optional: true}}, {configMapRef: {name: q}}]}],
+			volumes: [{name: v, secret: {secretName: c, items: [{key: tls.crt, path: x}]}}, {name: w, secret: {secretName: r, optional: true}}, {name: e, emptyDir: {}},
+				{name: j, projected: {sources: [{secret: {name: d, items: [{key: k, path: k}]}}, {configMap: {name: s}}, {serviceAccountToken: {path: token}}]}}]}}`),
+		*object(t, `{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: nn}, spec: {containers: [{name: c, env: [{name: X, valueFrom: {secretKeyRef: {name: b, key: second}}}]}]}}`),
+		*object(t, `{apiVersion: v1, kind: Pod, metadata: {name: c, namespace: mm}, spec: {containers: [{name: c, env: [{name: X, value: plain}]}], volumes: [{name: v, secret: {secretName: z}}]}}`),
+	}
+	want := []simulate.Need{
+		{Namespace: "mm", Name: "z", Values: map[string]string{}},
+		{Namespace: "nn", Name: "a", Values: map[string]string{}},
+		{Namespace: "nn", Name: "b", Values: map[string]string{"first": "simulated-first", "second": "simulated-second"}},
+		{Namespace: "nn", Name: "c", Values: map[string]string{"tls.crt": "simulated-tls.crt"}},
+		{Namespace: "nn", Name: "d", Values: map[string]string{"k": "simulated-k"}},
+	}
+	if diff := cmp.Diff(want, simulate.PodNeeds(pods)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNeedLacks(t *testing.T) {
+	need := simulate.Need{Namespace: "nn", Name: "a", Values: map[string]string{"has": "1", "lacks": "2"}}
+	made := need.Secret()
+	if made.GetNamespace() != "nn" || made.GetName() != "a" || len(need.Lacks(made)) != 0 {
+		t.Errorf("what was made for it lacks something: %v", made.Object)
+	}
+	for name, c := range map[string]struct {
+		reason, secret string
+		want           map[string]any
+	}{
+		"stand-in": {"a stand-in gets what it lacks", "{apiVersion: v1, kind: Secret, metadata: {name: a, labels: {headgate.dev/simulated: secret}}, data: {has: eA==}}", map[string]any{"lacks": "Mg=="}},
+		"real":     {"what somebody made stays as it is", "{apiVersion: v1, kind: Secret, metadata: {name: a}}", nil},
+		"target":   {"so does that of an ExternalSecret", "{apiVersion: v1, kind: Secret, metadata: {name: a, labels: {headgate.dev/simulated: 'true'}}}", nil},
+	} {
+		if diff := cmp.Diff(c.want, need.Lacks(object(t, c.secret))); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, c.reason, diff)
+		}
+	}
+}
