@@ -12,7 +12,7 @@ func Knots(units []OfflineUnit) []engine.Knot {
 	var all []engine.Declared
 	for i := range units {
 		u := &units[i]
-		d := engine.Declared{Unit: &u.Unit, Illegible: u.Err != nil}
+		d := engine.Declared{Unit: &u.Unit, Illegible: u.Err != nil || !u.Rendered}
 		for _, o := range u.Objects {
 			d.Objects = append(d.Objects, engine.IDOf(o))
 			d.Uses = append(d.Uses, o.GroupVersionKind().GroupKind())

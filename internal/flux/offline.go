@@ -26,8 +26,10 @@ type OfflineOptions struct {
 	Releases func(engine.UnitID) bool
 	// Rewrites send fetches of charts elsewhere.
 	Rewrites source.Rewrites
-	// Ours tells which URLs of GitRepositories are that of the repository itself, beside the root's.
-	Ours func(url string) bool
+	// Ours tells which URLs of GitRepositories are that of the repository itself, beside the root's; Branch is the one
+	// that it shows them, empty for any.
+	Ours   func(url string) bool
+	Branch string
 	// KubeVersion is what charts see, and APIVersions the kinds beside those of CRDs in the repository.
 	KubeVersion string
 	APIVersions []string
@@ -46,9 +48,11 @@ type OfflineOptions struct {
 // OfflineUnit is a unit as a repository declares it, with what it would apply.
 type OfflineUnit struct {
 	Declaration
-	// Rendered is set unless it is a release whose chart was not asked for.
+	// Rendered is set unless it is a release whose chart was not asked for, or its source is elsewhere.
 	Rendered bool
-	Objects  []*unstructured.Unstructured
+	// Elsewhere says, in one line, which source cannot be read without a cluster; empty when none is missing.
+	Elsewhere string
+	Objects   []*unstructured.Unstructured
 	// Hooks are those of a release: they come and go, and are no objects of it.
 	Hooks []helm.Hook
 	// Kept are the objects that are left as they are once they exist.
@@ -60,9 +64,9 @@ type OfflineUnit struct {
 // Offline renders a repository as the engine would, without a cluster: the root, the units that it
 // declares with the patches that it lays on them, and so on down; then the releases that were asked for.
 // ConfigMaps and Secrets that a unit reads are looked for among what was rendered before it.
-func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions) ([]OfflineUnit, error) {
+func Offline(ctx context.Context, files source.Directory, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
-		options: o, tree: tree, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
+		options: o, files: files, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{}, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
 		done: map[engine.UnitID]bool{}, replaced: replacedObject(Groups{}, logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
 	}
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
@@ -84,15 +88,18 @@ func Offline(ctx context.Context, tree *source.Tree, root Root, o OfflineOptions
 type walk struct {
 	reach
 
-	options  OfflineOptions
-	tree     *source.Tree
-	renderer *render.Renderer
-	held     map[engine.ObjectID]*unstructured.Unstructured
-	queue    []declared
-	done     map[engine.UnitID]bool
-	indexes  map[engine.SourceID]*source.Index
-	units    []OfflineUnit
-	replaced func(*unstructured.Unstructured) string
+	options OfflineOptions
+	files   source.Directory
+	trees   map[engine.SourceID]*source.Tree
+	// generating are the generators whose trees are being made.
+	generating map[engine.ObjectID]bool
+	renderer   *render.Renderer
+	held       map[engine.ObjectID]*unstructured.Unstructured
+	queue      []declared
+	done       map[engine.UnitID]bool
+	indexes    map[engine.SourceID]*source.Index
+	units      []OfflineUnit
+	replaced   func(*unstructured.Unstructured) string
 }
 
 // declared is a unit in the queue: ks, hr or rs is set.
@@ -104,16 +111,19 @@ type declared struct {
 }
 
 // next takes a unit whose dependencies have been visited, or the first one when there is none. Releases
-// come last, since anything else may declare what they read.
+// come late, since anything else may declare what they read, and last what reads something that nothing has declared yet.
 func (w *walk) next() declared {
 	best, bestRank := 0, -1
 	for i, d := range w.queue {
 		rank := 0
 		switch {
+		case d.ks != nil && w.waiting(d):
 		case d.ks != nil:
-			rank += 4
+			rank += 6
 		case d.rs != nil:
 			// Anything may declare what provides inputs.
+			rank += 4
+		default:
 			rank += 2
 		}
 		if !slices.ContainsFunc(d.Unit.Dependencies, func(on engine.Dependency) bool {
@@ -139,7 +149,7 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	switch {
 	case d.ks != nil:
 		unit.Rendered = true
-		unit.Objects, unit.Err = w.render(ctx, d.ks)
+		unit.Objects, unit.Err = w.render(ctx, d)
 	case d.rs != nil:
 		unit.Rendered = true
 		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
@@ -148,16 +158,27 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	case w.options.Releases != nil && w.options.Releases(d.Unit.ID):
 		w.release(ctx, d.hr, &unit)
 	}
+	if isElsewhere(unit.Err) {
+		unit.Elsewhere, unit.Rendered, unit.Err = unit.Err.Error(), false, nil
+	}
 	w.take(unit.Objects)
 	w.units = append(w.units, unit)
 }
 
-func (w *walk) render(ctx context.Context, ks *kustomizev1.Kustomization) ([]*unstructured.Unstructured, error) {
+func (w *walk) render(ctx context.Context, d declared) ([]*unstructured.Unstructured, error) {
+	ks := d.ks
+	tree, err := w.sourceTree(ctx, sourceOf(ks))
+	if err != nil {
+		return nil, err
+	}
+	if err := w.unread(d); err != nil {
+		return nil, err
+	}
 	inputs, err := w.policy().inputsOf(ctx, ks, w)
 	if err != nil {
 		return nil, err
 	}
-	result, err := w.renderer.Build(ctx, w.tree, inputs.Options)
+	result, err := w.renderer.Build(ctx, tree, inputs.Options)
 	if err != nil {
 		return nil, err
 	}

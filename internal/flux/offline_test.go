@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,6 +28,22 @@ func treeOf(t *testing.T, files map[string]string) *source.Tree {
 		t.Fatal(err)
 	}
 	return tree
+}
+
+// directoryOf is a directory with files.
+func directoryOf(t *testing.T, files map[string]string) source.Directory {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return source.Directory{Path: dir}
 }
 
 // library is a Helm repository with one chart, for one user.
@@ -89,7 +107,7 @@ spec: {chart: lib, version: 1.x, valuesFiles: [other.yaml], sourceRef: {kind: He
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: ours, namespace: apps}
-spec: {url: "https://git.example.com/ours"}
+spec: {url: "https://git.example.com/ours", ref: {branch: main}}
 ---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -108,7 +126,7 @@ func offlineRelease(t *testing.T, spec string) OfflineUnit {
 	release := "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: apps}\nspec: " + spec + "\n"
 	mirror := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: headgate-rewrites, namespace: flux-system}\n" +
 		"data: {rules: \"https://mirrored.example.com=" + server.URL + "\"}\n"
-	tree := treeOf(t, map[string]string{
+	tree := directoryOf(t, map[string]string{
 		"root/all.yaml":           offlineSources + release + mirror,
 		"umbrella/Chart.yaml":     "apiVersion: v2\nname: umbrella\nversion: 0.1.0\ndependencies: [{name: lib, version: 1.x, repository: \"https://charts.example.com/\"}]\n",
 		"nested/Chart.yaml":       "apiVersion: v2\nname: nested\nversion: 0.1.0\n",
@@ -164,7 +182,7 @@ func TestOfflineReleases(t *testing.T) {
 		"theirs": {
 			reason: "another repository is not fetched",
 			spec:   "{interval: 1h, chart: {spec: {chart: nested, sourceRef: {kind: GitRepository, name: theirs}}}}",
-			says:   `getting chart nested of GitRepository/apps/theirs from "https://git.example.com/theirs": this is another repository`,
+			says:   `getting chart nested of GitRepository/apps/theirs: not available offline: GitRepository/apps/theirs (https://git.example.com/theirs)`,
 		},
 		"version": {
 			reason: "there is no such version",
@@ -192,8 +210,12 @@ func TestOfflineReleases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := offlineRelease(t, c.spec)
 			if c.says != "" {
-				if u.Err == nil || !strings.Contains(u.Err.Error(), c.says) || strings.Contains(u.Err.Error(), "hush") {
-					t.Fatalf("%s: error %v, want one with %q", c.reason, u.Err, c.says)
+				said := u.Elsewhere
+				if u.Err != nil {
+					said = u.Err.Error()
+				}
+				if !strings.Contains(said, c.says) || strings.Contains(said, "hush") {
+					t.Fatalf("%s: error %q, want one with %q", c.reason, said, c.says)
 				}
 				return
 			}
@@ -224,7 +246,7 @@ func TestOfflineReleases(t *testing.T) {
 
 // TestOfflineStaysAtHome reads a repository whose charts nobody asks for.
 func TestOfflineStaysAtHome(t *testing.T) {
-	tree := treeOf(t, map[string]string{"root/all.yaml": offlineSources + "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
+	tree := directoryOf(t, map[string]string{"root/all.yaml": offlineSources + "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
 		"metadata: {name: a, namespace: apps}\nspec: {interval: 1h, dependsOn: [{name: b}], chartRef: {kind: HelmChart, name: lib}}\n"})
 	units, err := Offline(t.Context(), tree, Root{Path: "root", URL: "http://localhost", Branch: "main"}, OfflineOptions{})
 	if err != nil {

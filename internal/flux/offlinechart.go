@@ -154,20 +154,16 @@ func (w *walk) helmChart(ctx context.Context, c helmChart) (givenChart, error) {
 
 // treeChart packs a chart that is in the repository itself.
 func (w *walk) treeChart(ctx context.Context, c helmChart) (*chart.Packed, string, error) {
-	if c.Namespace != Namespace || c.Spec.SourceRef.Name != System {
-		repo, err := find[sourcev1.GitRepository](w, sourcev1.GitRepositoryKind, c.Namespace, c.Spec.SourceRef.Name)
-		if err != nil {
-			return nil, "", err
-		}
-		if w.options.Ours == nil || !w.options.Ours(repo.Spec.URL) {
-			return nil, repo.Spec.URL, errors.New("this is another repository; without a cluster, charts in Git are those of the repository itself")
-		}
+	id := engine.SourceID{Kind: sourcev1.GitRepositoryKind, Namespace: c.Namespace, Name: c.Spec.SourceRef.Name}
+	tree, err := w.sourceTree(ctx, id)
+	if err != nil {
+		return nil, "", err
 	}
 	o := c.packing("")
 	o.Dependency = func(ctx context.Context, d chart.Dependency) ([]byte, error) {
 		return w.dependency(ctx, c.Namespace, d)
 	}
-	packed, err := chart.Package(ctx, w.tree, c.Spec.Chart, o)
+	packed, err := chart.Package(ctx, tree, c.Spec.Chart, o)
 	return packed, "", err
 }
 

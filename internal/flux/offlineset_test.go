@@ -10,7 +10,7 @@ import (
 )
 
 func TestOfflineResourceSet(t *testing.T) {
-	tree := treeOf(t, map[string]string{
+	tree := directoryOf(t, map[string]string{
 		"root/set.yaml": `apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet
 metadata: {name: web, namespace: apps}

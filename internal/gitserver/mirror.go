@@ -164,14 +164,7 @@ func (m *Mirror) Remotes(ctx context.Context) []string {
 	if m.git == "" {
 		return nil
 	}
-	return remotes(ctx, "--git-dir", m.git)
-}
-
-// RemotesOf are the URLs, without credentials, of the remotes of the working copy that a directory is in.
-func RemotesOf(ctx context.Context, dir string) []string { return remotes(ctx, "-C", dir) }
-
-func remotes(ctx context.Context, where ...string) []string {
-	out, err := run(ctx, command{args: append(where, "config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`)})
+	out, err := run(ctx, command{args: []string{"--git-dir", m.git, "config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
 	if err != nil {
 		return nil
 	}

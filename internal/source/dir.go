@@ -8,22 +8,39 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 )
 
-// ReadDir reads a directory of this machine into a tree, without what Flux leaves out. Symbolic
-// links are kept as links. Large files are read when they are needed; one that changes meanwhile is
-// an error then.
-func ReadDir(dir string, ignore *string) (*Tree, error) {
-	t, err := readDir(dir, ignore)
+// Directory is one of this machine, as a source of trees.
+type Directory struct {
+	Path string
+	// Only are the paths of the files that count; nil is all of them.
+	Only map[string]bool
+}
+
+// Selection says what of a directory is wanted, as a source says it of a commit.
+type Selection struct {
+	// Ignore are rules beside those of the files that hold some.
+	Ignore *string
+	// Sparse are the directories that are wanted; none means all.
+	Sparse  []string
+	Include []Inclusion
+}
+
+// Tree reads the directory into a tree, without what Flux leaves out. Symbolic links are kept as links. Large files are
+// read when they are needed; one that changes meanwhile is an error then.
+func (d Directory) Tree(s Selection) (*Tree, error) {
+	t, err := d.read(s)
 	if err != nil {
-		return nil, fmt.Errorf("reading directory %q: %w", dir, err)
+		return nil, fmt.Errorf("reading directory %q: %w", d.Path, err)
 	}
 	return t, nil
 }
 
-func readDir(dir string, ignore *string) (*Tree, error) {
-	root, err := filepath.EvalSymlinks(dir)
+func (d Directory) read(s Selection) (*Tree, error) {
+	root, err := filepath.EvalSymlinks(d.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +48,17 @@ func readDir(dir string, ignore *string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := func(p string) ([]byte, error) { return os.ReadFile(filepath.Join(root, filepath.FromSlash(p))) }
-	rules, err := readRules(ignoreFiles(entries), ignore, read)
+	if d.Only != nil {
+		entries = slices.DeleteFunc(entries, func(e dirEntry) bool { return !d.Only[e.path] })
+	}
+	if entries, err = sparse(entries, s.Sparse); err != nil {
+		return nil, err
+	}
+	included, err := copies(s.Include)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := d.rules(root, entries, included, s.Ignore)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +78,28 @@ func readDir(dir string, ignore *string) (*Tree, error) {
 		}
 		files = append(files, f)
 	}
+	if files, err = include(files, included, rules); err != nil {
+		return nil, err
+	}
 	return NewTree(files)
+}
+
+// rules reads those of the directory, and of what is included.
+func (d Directory) rules(root string, entries []dirEntry, included []inclusion, spec *string) (*rules, error) {
+	others := map[string]*File{}
+	paths := ignoreFiles(entries)
+	for _, i := range included {
+		if path.Base(i.file.Path) == ignoreFile && i.file.Link == "" {
+			others[i.file.Path] = i.file
+			paths = append(paths, i.file.Path)
+		}
+	}
+	return readRules(paths, spec, func(p string) ([]byte, error) {
+		if f, ok := others[p]; ok {
+			return f.Read()
+		}
+		return os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
+	})
 }
 
 // dirEntry is a file or a symbolic link of a directory.
@@ -60,6 +107,8 @@ type dirEntry struct {
 	path string
 	mode fs.FileMode
 }
+
+func (e dirEntry) at() string { return e.path }
 
 func listDir(root string) ([]dirEntry, error) {
 	info, err := os.Stat(root)

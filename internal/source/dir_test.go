@@ -23,7 +23,7 @@ func write(t *testing.T, dir, name, content string) {
 	}
 }
 
-func TestReadDir(t *testing.T) {
+func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	big := strings.Repeat("x", 2<<20)
 	for name, content := range map[string]string{
@@ -42,7 +42,7 @@ func TestReadDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []string{dir, link} {
-		got, err := source.ReadDir(at, nil)
+		got, err := source.Directory{Path: at}.Tree(source.Selection{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestReadDir(t *testing.T) {
 			t.Errorf("the large file has %d bytes: %v", len(data), err)
 		}
 	}
-	got, err := source.ReadDir(dir, nil)
+	got, err := source.Directory{Path: dir}.Tree(source.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +67,13 @@ func TestReadDir(t *testing.T) {
 		t.Error("a large file that changed was read")
 	}
 	for reason, path := range map[string]string{"a file": filepath.Join(dir, "a.yaml"), "nothing": filepath.Join(dir, "none")} {
-		if _, err := source.ReadDir(path, nil); err == nil {
+		if _, err := (source.Directory{Path: path}).Tree(source.Selection{}); err == nil {
 			t.Errorf("%s was read as a directory", reason)
 		}
 	}
 }
 
-func TestReadDirDoesNotReadWhatIsLeftOut(t *testing.T) {
+func TestDirectoryDoesNotReadWhatIsLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	giant, err := os.Create(filepath.Join(dir, "giant.bin"))
 	if err != nil {
@@ -85,11 +85,53 @@ func TestReadDirDoesNotReadWhatIsLeftOut(t *testing.T) {
 	if err := giant.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := source.ReadDir(dir, nil); err == nil || !strings.Contains(err.Error(), "giant.bin") {
+	if _, err := (source.Directory{Path: dir}).Tree(source.Selection{}); err == nil || !strings.Contains(err.Error(), "giant.bin") {
 		t.Errorf("a giant file gave %v", err)
 	}
 	write(t, dir, ".sourceignore", "*.bin\n")
-	if _, err := source.ReadDir(dir, nil); err != nil {
+	if _, err := (source.Directory{Path: dir}).Tree(source.Selection{}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestDirectorySelection(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{"a.yaml": "a", "dir/b.yaml": "b", "dir/c.txt": "c", "ignored.yaml": "i", ".sourceignore": "*.txt\n"} {
+		write(t, dir, name, content)
+	}
+	write(t, other, "x.yaml", "x")
+	write(t, other, "x.txt", "x")
+	included, err := source.Directory{Path: other}.Tree(source.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := source.Directory{Path: dir, Only: map[string]bool{"a.yaml": true, "dir/b.yaml": true, "dir/c.txt": true, ".sourceignore": true, "gone.yaml": true}}
+	rules := "/a.yaml\n"
+	cases := map[string]struct {
+		reason    string
+		selection source.Selection
+		want      []string
+	}{
+		"all":    {reason: "what counts, by the rules that the files hold", want: []string{".sourceignore", "a.yaml", "dir/b.yaml"}},
+		"ignore": {reason: "rules of the declaration are added", selection: source.Selection{Ignore: &rules}, want: []string{".sourceignore", "dir/b.yaml"}},
+		"sparse": {reason: "rules outside of the wanted directories do not count", selection: source.Selection{Sparse: []string{"dir"}}, want: []string{"dir/b.yaml", "dir/c.txt"}},
+		"include": {
+			reason: "rules count for what is included", selection: source.Selection{Include: []source.Inclusion{{Name: "other", Tree: included, To: "there"}}},
+			want: []string{".sourceignore", "a.yaml", "dir/b.yaml", "there/x.yaml"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := all.Tree(c.selection)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got.Paths()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+	if _, err := all.Tree(source.Selection{Sparse: []string{"none"}}); err == nil || !strings.Contains(err.Error(), `spec.sparseCheckout[0]: there is no directory "none"`) {
+		t.Errorf("a directory that is not there gave %v", err)
 	}
 }

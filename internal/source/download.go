@@ -102,6 +102,8 @@ type blob struct {
 	entry object.TreeEntry
 }
 
+func (b blob) at() string { return b.path }
+
 func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree) (*Tree, error) {
 	root, err := commit.Tree()
 	if err != nil {
@@ -152,22 +154,22 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 var errSparse = errors.New("there is no directory")
 
 // sparse keeps what lies in the directories that are wanted.
-func sparse(blobs []blob, wanted []string) ([]blob, error) {
+func sparse[T interface{ at() string }](files []T, wanted []string) ([]T, error) {
 	if len(wanted) == 0 {
-		return blobs, nil
+		return files, nil
 	}
-	var kept []blob
+	var kept []T
 	found := make([]bool, len(wanted))
-	for _, b := range blobs {
+	for _, f := range files {
 		in := false
 		for i, dir := range wanted {
 			dir = strings.TrimPrefix(path.Clean("/"+dir), "/")
-			if dir == "" || strings.HasPrefix(b.path, dir+"/") {
+			if dir == "" || strings.HasPrefix(f.at(), dir+"/") {
 				in, found[i] = true, true
 			}
 		}
 		if in {
-			kept = append(kept, b)
+			kept = append(kept, f)
 		}
 	}
 	for i, dir := range wanted {
