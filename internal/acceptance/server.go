@@ -7,6 +7,7 @@ package acceptance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,6 +119,9 @@ func (s *Server) Check(ctx context.Context, o *unstructured.Unstructured, option
 	k, served := s.kinds[gvk]
 	if !served {
 		return &UnservedError{Kind: gvk, Served: s.Versions(gvk.GroupKind())}
+	}
+	if k.namespaced() && o.GetNamespace() == "" {
+		return errors.New("metadata.namespace: a namespace is needed")
 	}
 	o = o.DeepCopy()
 	if o.GetName() == "" && o.GetGenerateName() != "" {

@@ -18,7 +18,7 @@ func (o offlineOptions) graphArgo(ctx context.Context, p place, format string, c
 		return err
 	}
 	if check {
-		return o.checkArgo(p, r)
+		return o.checkArgo(ctx, p, r)
 	}
 	switch format {
 	case "text":
@@ -145,42 +145,47 @@ func appNote(a offline.App) string {
 }
 
 // checkArgo prints what is wrong with a repository of an Argo CD.
-func (o offlineOptions) checkArgo(p place, r *offline.Repository) error {
-	wrong := 0
-	tell := func(format string, args ...any) {
-		wrong++
-		fmt.Fprintf(o.io.Out, "✗ "+format+"\n", args...)
-	}
+func (o offlineOptions) checkArgo(ctx context.Context, p place, r *offline.Repository) error {
+	c := &checker{io: o.io}
+	skipped := 0
 	for _, a := range r.Apps {
-		if a.Err != nil {
-			tell("%s cannot be rendered: %s", a.ID, a.Err)
+		switch {
+		case a.Err != nil:
+			c.tell("%s cannot be rendered: %s", a.ID, a.Err)
+		case a.Skipped != "":
+			skipped++
 		}
 	}
 	for _, s := range r.Sets {
 		if s.Err != nil {
-			tell("%s generates nothing: %s", s.ID, s.Err)
+			c.tell("%s generates nothing: %s", s.ID, s.Err)
 		}
 		for _, problem := range s.Problems {
-			tell("%s: %s", s.ID, problem)
+			c.tell("%s: %s", s.ID, problem)
 		}
 	}
 	for _, f := range findings(r) {
 		if f.Never {
-			tell("a wait that never ends: %s", f.Text)
+			c.tell("a wait that never ends: %s", f.Text)
 		} else {
-			tell("%s", f.Text)
+			c.tell("%s", f.Text)
 		}
+	}
+	// What is wrong with the settings was said when they were found.
+	s, _ := offline.FindSettings(p.Repository)
+	objects, around := argoObjects(r, s)
+	if err := c.survey(ctx, objects, around); err != nil {
+		return err
 	}
 	found, err := offline.Scan(p.Repository)
 	if err != nil {
 		return err
 	}
 	for _, d := range r.Unread(found) {
-		tell("%s: nothing leads to %s %s; have an Application read it, or delete it", d.File, d.Object.GetKind(), d.Object.GetName())
+		c.tell("%s: nothing leads to %s %s; have an Application read it, or delete it", d.File, d.Object.GetKind(), d.Object.GetName())
 	}
-	if wrong > 0 {
-		return errNo
+	if skipped > 0 {
+		c.note("%d Applications are not rendered, since they read other repositories or charts; --charts fetches them", skipped)
 	}
-	fmt.Fprintf(o.io.Out, "✓ %d Applications: every wait can end\n", len(r.Apps))
-	return nil
+	return c.end("%d Applications: every wait can end", len(r.Apps))
 }

@@ -30,6 +30,14 @@ type place struct {
 // argo tells whether the root is one of Argo CD.
 func (p place) argo() bool { return offline.IsRoot(p.objects) }
 
+// ours tells which URLs name the working copy, which has these remotes: theirs, and those that the root names it by.
+func (p place) ours(remotes []string) func(url string) bool {
+	urls := append(slices.Clone(remotes), adopted(p.objects, p.Repository, remotes)...)
+	return func(url string) bool {
+		return slices.ContainsFunc(urls, func(own string) bool { return gitserver.SameRepository(own, url) })
+	}
+}
+
 // locate finds where the repository in the directory begins.
 func (o offlineOptions) locate() (place, error) {
 	layout, err := flux.FindLayout(o.dir, o.root, offline.Layouts{})
@@ -92,14 +100,14 @@ func (o offlineOptions) walk(ctx context.Context, p place, s settings.Settings) 
 		Ours: func(string) bool { return false },
 	}
 	if p.Repository != "" {
-		if w.Tree, err = source.ReadDir(p.Repository, nil); err != nil {
+		shown, err := gitserver.Look(ctx, p.Repository)
+		if err != nil {
 			return nil, err
 		}
-		remotes := gitserver.RemotesOf(ctx, p.Repository)
-		remotes = append(remotes, adopted(p.objects, p.Repository, remotes)...)
-		w.Ours = func(url string) bool {
-			return slices.ContainsFunc(remotes, func(remote string) bool { return gitserver.SameRepository(remote, url) })
+		if w.Tree, err = (source.Directory{Path: p.Repository, Only: shown.Files}).Tree(source.Selection{}); err != nil {
+			return nil, err
 		}
+		w.Ours = p.ours(shown.Remotes)
 	}
 	if w.Decrypt, err = o.keys(); err != nil {
 		return nil, err

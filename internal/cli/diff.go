@@ -186,6 +186,9 @@ func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
 	case u.Err != nil:
 		d.print("✗ %s cannot be rendered: %v%s", u.Unit.ID, u.Err, advice(u.Err))
 		return nil
+	case u.Elsewhere != "":
+		fmt.Fprintf(d.io.Err, "· %s: %s\n", u.Unit.ID, u.Elsewhere)
+		return nil
 	case !u.Rendered:
 		return nil
 	case u.Unit.Target.Cluster != "":

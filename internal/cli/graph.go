@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,11 +31,13 @@ Of a repository of Argo CD, it is the tree of Applications, by their waves.
 
 With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, objects
 that several units declare, and waits that can never end, by dependencies, by health checks, by kinds whose
-definitions come later, or by all of them together. Values that are encrypted count as they are, and what is
-read from elsewhere is left out.
+definitions or namespaces come later, or by all of them together. Each object is held against the schemas of the
+embedded API server and of the definitions in the repository: versions that are not served, fields that are missing
+or not known, values that are not accepted, namespaces that nothing makes. Values that are encrypted are not judged,
+and what is read from elsewhere is left out; with --charts the charts of HelmReleases are fetched and looked at too.
 
 A Kustomization is printed as NAMESPACE/NAME, anything else with its kind before that. The exit code is 1
-when there is a cycle, or something that --check finds.`,
+when there is a cycle, or something that --check finds. What begins with "·" is not known without what is elsewhere.`,
 		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,103 +54,62 @@ when there is a cycle, or something that --check finds.`,
 			if check {
 				return checkGraph(cmd.Context(), o, args)
 			}
-			units, err := readDeclarations(cmd.Context(), o, args)
+			units, err := readGraph(cmd.Context(), o, args)
 			if err != nil {
 				return err
 			}
-			return printGraph(g.io, newUnitGraph(units), format)
+			return printGraph(g.io, units, format)
 		},
 	}
 	bindOffline(cmd, &o)
+	bindFetches(cmd, &o)
 	cmd.Flags().BoolVar(&check, "check", false, "find what is wrong with the repository at PATH, and print nothing else")
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot or mermaid")
 	return cmd
 }
 
-// checkGraph prints what is wrong with a repository.
-func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
-	if len(args) == 0 {
-		return hint(errors.New("--check looks at a repository"), "headgate graph PATH --check")
-	}
-	o.dir = args[0]
-	units, err := o.units(ctx)
-	if err != nil {
-		return err
-	}
-	wrong := 0
-	for _, u := range units {
-		if u.Err != nil {
-			wrong++
-			fmt.Fprintf(o.io.Out, "✗ %s cannot be rendered: %s\n", u.Unit.ID, u.Err)
-		}
-	}
-	for _, knot := range flux.Knots(units) {
-		wrong++
-		fmt.Fprintf(o.io.Out, "✗ a wait that never ends: %s\n", strings.Join(knot.Steps, ";\n    "))
-	}
-	for _, double := range flux.Doubles(units) {
-		wrong++
-		fmt.Fprintf(o.io.Out, "✗ %s is declared by %s: remove it from all but one\n", double.Object, joinUnits(double.Units))
-	}
-	if wrong > 0 {
-		return errNo
-	}
-	fmt.Fprintf(o.io.Out, "✓ %d units: every wait can end\n", len(units))
-	return nil
-}
-
-func joinUnits(ids []engine.UnitID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = id.String()
-	}
-	return strings.Join(names, " and by ")
-}
-
-// readDeclarations reads the units of the cluster, or those of a directory.
-func readDeclarations(ctx context.Context, o offlineOptions, args []string) ([]flux.Declaration, error) {
-	var declarations []flux.Declaration
+// readGraph reads the units of the cluster, or those of a directory.
+func readGraph(ctx context.Context, o offlineOptions, args []string) (unitGraph, error) {
+	g := unitGraph{Graph: engine.Graph{}, charts: map[engine.UnitID]flux.ChartOrigin{}, elsewhere: map[engine.UnitID]string{}}
 	if len(args) > 0 {
 		o.dir = args[0]
 		units, err := o.units(ctx)
 		for _, u := range units {
-			declarations = append(declarations, u.Declaration)
+			g.add(u.Declaration)
+			g.elsewhere[u.Unit.ID] = u.Elsewhere
 		}
-		return declarations, err
+		return g, err
 	}
 	client, err := o.client()
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	list, err := listUnits(ctx, client)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	for _, u := range list {
 		d, err := declaredBy(u)
 		if err != nil {
-			return nil, err
+			return g, err
 		}
-		declarations = append(declarations, d)
+		g.add(d)
 	}
-	return declarations, nil
+	return g, nil
 }
 
-// unitGraph is what depends on what, and where charts come from.
+// unitGraph is what depends on what, where charts come from, and what is not available offline.
 type unitGraph struct {
 	engine.Graph
-	charts map[engine.UnitID]flux.ChartOrigin
+	charts    map[engine.UnitID]flux.ChartOrigin
+	elsewhere map[engine.UnitID]string
 }
 
-func newUnitGraph(units []flux.Declaration) unitGraph {
-	g := unitGraph{Graph: engine.Graph{}, charts: map[engine.UnitID]flux.ChartOrigin{}}
-	for _, d := range units {
-		g.Graph[d.Unit.ID] = unitsOf(d.Unit.Dependencies)
-		if d.Chart.Source.Kind != "" {
-			g.charts[d.Unit.ID] = d.Chart
-		}
+func (g unitGraph) add(d flux.Declaration) {
+	g.Graph[d.Unit.ID] = unitsOf(d.Unit.Dependencies)
+	if d.Chart.Source.Kind != "" {
+		g.charts[d.Unit.ID] = d.Chart
 	}
-	return g
 }
 
 // unitsOf are the units among dependencies.
@@ -271,6 +231,9 @@ func (g unitGraph) note(id engine.UnitID) string {
 	}
 	if chart, ok := g.charts[id]; ok {
 		text += "  (" + chart.String() + ")"
+	}
+	if elsewhere := g.elsewhere[id]; elsewhere != "" {
+		text += "  · " + elsewhere
 	}
 	return text
 }

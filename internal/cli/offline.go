@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/headgate-dev/headgate/internal/argo/offline"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
@@ -58,9 +57,14 @@ func bindOffline(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with")
 }
 
-// bindCharts adds the flags of commands that render HelmReleases.
+// bindCharts adds the flags of commands that render HelmReleases, or one of them.
 func bindCharts(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", defaultNamespace, "namespace of the unit")
+	bindFetches(cmd, o)
+}
+
+// bindFetches adds the flags that say which charts are fetched, and from where.
+func bindFetches(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().BoolVar(&o.charts, "charts", false, "fetch the charts of all HelmReleases and render them too")
 	o.local.bind(cmd.Flags())
 	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "fetch charts from elsewhere: FROM=TO, both beginnings of URLs (repeatable)")
@@ -76,18 +80,15 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 		return nil, err
 	}
 	defer func() { _ = o.local.stop(ctx) }()
-	layout, err := flux.FindLayout(o.dir, o.root, offline.Layouts{})
-	if err != nil {
-		return nil, helpful(err)
-	}
-	tree, err := source.ReadDir(layout.Repository, nil)
+	p, err := o.locate()
 	if err != nil {
 		return nil, err
 	}
-	root := flux.Root{Path: layout.Root, For: layout.Repository, Branch: "main", URL: "http://localhost"}
-	if root.Objects, err = rootObjects(layout); err != nil {
+	shown, err := gitserver.Look(ctx, p.Repository)
+	if err != nil {
 		return nil, err
 	}
+	root := flux.Root{Path: p.Root, For: p.Repository, Branch: shown.Branch, URL: "http://localhost", Objects: p.objects}
 	if len(root.Objects) > 0 {
 		root.Path = ""
 	}
@@ -96,11 +97,8 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 			return nil, fmt.Errorf("reading the age key: %w", err)
 		}
 	}
-	remotes := gitserver.RemotesOf(ctx, layout.Repository)
-	options.Ours = func(url string) bool {
-		return slices.ContainsFunc(remotes, func(remote string) bool { return gitserver.SameRepository(remote, url) })
-	}
-	units, err := flux.Offline(ctx, tree, root, options)
+	options.Ours, options.Branch = p.ours(shown.Remotes), shown.Branch
+	units, err := flux.Offline(ctx, source.Directory{Path: p.Repository, Only: shown.Files}, root, options)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,9 @@ func newRender(g *globals) *cobra.Command {
      values as an install does; ConfigMaps, Secrets and sources are looked for among what was rendered
   4. print the objects as YAML, by unit; the values of Secrets are masked unless --secrets
 
-Charts come from PATH itself, from registries and from Helm repositories. Their templates see no cluster:
+Units are built from the sources that they name: those whose URL is that of the working copy from PATH, as it is
+committed or not, without what is ignored. Those of other repositories, registries and buckets are named, with their
+URL, and left out. Charts come from PATH itself, from registries and from Helm repositories. Their templates see no cluster:
 the kinds of Kubernetes and of the CRDs in the repository, and nothing for lookup. The exit code is 1 when
 a unit cannot be rendered; the others are printed. Applications that read other repositories, or charts, are
 rendered when they are named, or with --charts.`,
@@ -65,6 +67,12 @@ func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
 		if u.Err != nil {
 			failed = true
 			fmt.Fprintf(o.io.Err, "✗ %s: %v%s\n", u.Unit.ID, u.Err, advice(u.Err))
+			continue
+		}
+		if u.Elsewhere != "" {
+			// Nobody who names a unit is content with nothing.
+			failed = failed || o.only != ""
+			fmt.Fprintf(o.io.Err, "· %s: %s\n", u.Unit.ID, u.Elsewhere)
 			continue
 		}
 		if err := renderUnit(o.io, u, secrets); err != nil {

@@ -61,7 +61,7 @@ func rootObjects(layout flux.Layout) ([]*unstructured.Unstructured, error) {
 
 // adopted are the URLs that root objects read the repository by, where it is a clone of none of them.
 func adopted(objects []*unstructured.Unstructured, dir string, remotes []string) []string {
-	urls := offline.Repositories(objects, dir)
+	urls := append(offline.Repositories(objects, dir), flux.Repositories(objects, dir)...)
 	for _, url := range urls {
 		for _, remote := range remotes {
 			if gitserver.SameRepository(remote, url) {

@@ -239,16 +239,11 @@ func (s *system) standIn(ctx context.Context) func(string) (flux.Local, bool) {
 	remotes := s.mirror.Remotes(ctx)
 	for _, url := range adopted(s.objects, s.mirror.Root(), remotes) {
 		s.say.Info("repository", url+" is served from "+s.mirror.Root()+", since the root names it")
-		remotes = append(remotes, url)
 	}
+	ours := place{flux.Layout{Repository: s.mirror.Root()}, s.objects}.ours(remotes)
 	return func(url string) (flux.Local, bool) {
-		if url == local.URL {
+		if url == local.URL || ours(url) {
 			return local, true
-		}
-		for _, remote := range remotes {
-			if gitserver.SameRepository(remote, url) {
-				return local, true
-			}
 		}
 		return flux.Local{}, false
 	}

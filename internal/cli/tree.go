@@ -116,6 +116,9 @@ func planted(units []flux.OfflineUnit, ref reference) (crown, error) {
 		return crown{text: fmt.Sprintf("✗ %v", u.Err) + described(u.Declaration)}, nil
 	}
 	c := crown{text: strings.TrimSpace(described(u.Declaration))}
+	if u.Elsewhere != "" {
+		c.text = strings.TrimSpace(c.text + "  · " + u.Elsewhere)
+	}
 	for _, o := range u.Objects {
 		c.holds = append(c.holds, engine.IDOf(o))
 	}

@@ -10,9 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // Layout is where a repository begins.
@@ -60,8 +57,12 @@ func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	if _, err := os.ReadDir(dir); err != nil {
 		return Layout{}, fmt.Errorf("looking at the repository: %w", err)
 	}
+	repository, below, err := repositoryOf(dir, others)
+	if err != nil {
+		return Layout{}, err
+	}
 	if root == "" {
-		if root, err = findRoot(dir, others); err != nil {
+		if root, err = findRoot(dir, repository, others); err != nil {
 			return Layout{}, err
 		}
 	}
@@ -69,13 +70,12 @@ func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
 		return Layout{}, fmt.Errorf("looking for the root %q: %w", root, err)
 	}
-	repository, below, err := repositoryOf(dir, others)
-	return Layout{Repository: repository, Root: path.Join(below, root)}, err
+	return Layout{Repository: repository, Root: path.Join(below, root)}, nil
 }
 
-// findRoot looks for the one root below dir.
-func findRoot(dir string, others []Finder) (string, error) {
-	candidates, err := rootCandidates(dir)
+// findRoot looks for the one root below dir. Paths of units are relative to base.
+func findRoot(dir, base string, others []Finder) (string, error) {
+	candidates, err := rootCandidates(dir, base)
 	what := "no directory holds Flux Kustomizations"
 	for _, other := range others {
 		if err != nil || len(candidates) > 0 {
@@ -109,9 +109,15 @@ func repositoryOf(dir string, others []Finder) (repository, below string, err er
 	if top == dir {
 		return dir, "", nil
 	}
-	paths, err := unitPaths(dir)
+	units, err := writtenUnits(dir)
 	if err != nil {
 		return "", "", err
+	}
+	var paths []string
+	for _, u := range units {
+		if u.dir != "" {
+			paths = append(paths, path.Clean(u.dir))
+		}
 	}
 	for _, other := range others {
 		more, err := other.Paths(dir)
@@ -139,28 +145,6 @@ func repositoryOf(dir string, others []Finder) (repository, below string, err er
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-// unitPaths are the paths of the Kustomizations that the files below dir declare, as far as these can be
-// read without building them.
-func unitPaths(dir string) ([]string, error) {
-	var paths []string
-	err := manifests(dir, func(_ string, data []byte) {
-		decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
-		for {
-			u := &unstructured.Unstructured{}
-			if decoder.Decode(&u.Object) != nil {
-				return
-			}
-			if u.GroupVersionKind().GroupKind() != kustomizationKind {
-				continue
-			}
-			if p, _, _ := unstructured.NestedString(u.Object, "spec", "path"); p != "" {
-				paths = append(paths, path.Clean(p))
-			}
-		}
-	})
-	return paths, err
 }
 
 // manifests visits the files below dir that declare Kustomizations. What is hidden is left out.
@@ -192,9 +176,9 @@ func manifests(dir string, visit func(name string, data []byte)) error {
 // layouts are where the directory that a cluster begins with lies in the repositories of users.
 var layouts = []string{"clusters/*", "kubernetes/flux/cluster", "flux", "cluster"}
 
-// rootCandidates looks for the directory that a cluster begins with: in the known layouts, else in any
-// directory that holds Kustomizations, the topmost ones.
-func rootCandidates(dir string) ([]string, error) {
+// rootCandidates looks for what a cluster begins with: several directories of a known layout, the one unit that leads to
+// all others, the directory of a known layout, else any directories that hold Kustomizations, the topmost ones.
+func rootCandidates(dir, base string) ([]string, error) {
 	holding := map[string]bool{}
 	err := manifests(dir, func(name string, _ []byte) {
 		if rel, err := filepath.Rel(dir, filepath.Dir(name)); err == nil {
@@ -204,18 +188,19 @@ func rootCandidates(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, layout := range layouts {
-		found := map[string]bool{}
-		for rel := range holding {
-			for _, candidate := range []string{rel, strings.TrimSuffix(rel, "/flux-system")} {
-				if ok, err := path.Match(layout, candidate); ok && err == nil {
-					found[candidate] = true
-				}
-			}
-		}
-		if len(found) > 0 {
-			return sorted(found), nil
-		}
+	known := knownRoots(holding)
+	if len(known) > 1 {
+		return known, nil
+	}
+	units, err := writtenUnits(dir)
+	if err != nil {
+		return nil, err
+	}
+	if first := leader(dir, base, units); first != "" {
+		return []string{first}, nil
+	}
+	if len(known) > 0 {
+		return known, nil
 	}
 	topmost := map[string]bool{}
 	for rel := range holding {
@@ -228,6 +213,24 @@ func rootCandidates(dir string) ([]string, error) {
 		}
 	}
 	return sorted(topmost), nil
+}
+
+// knownRoots are the directories of the first known layout that holds units.
+func knownRoots(holding map[string]bool) []string {
+	for _, layout := range layouts {
+		found := map[string]bool{}
+		for rel := range holding {
+			for _, candidate := range []string{rel, strings.TrimSuffix(rel, "/flux-system")} {
+				if ok, err := path.Match(layout, candidate); ok && err == nil {
+					found[candidate] = true
+				}
+			}
+		}
+		if len(found) > 0 {
+			return sorted(found)
+		}
+	}
+	return nil
 }
 
 func sorted(set map[string]bool) []string {

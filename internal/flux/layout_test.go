@@ -14,6 +14,10 @@ func unitAt(name, path string) string {
 	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + "}\nspec: {path: " + path + ", sourceRef: {kind: GitRepository, name: x}}\n"
 }
 
+func gitAt(name string) string {
+	return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: " + name + "}\nspec: {url: https://example.com/r.git}\n---\n"
+}
+
 func TestFindLayout(t *testing.T) {
 	const manifest = "kind: ConfigMap\n"
 	cases := map[string]struct {
@@ -58,6 +62,50 @@ func TestFindLayout(t *testing.T) {
 			reason: "elsewhere the topmost directory with units is the root",
 			files:  map[string]string{"deploy/a.yaml": unitAt("a", "./x"), "deploy/below/b.yaml": unitAt("b", "./x"), ".hidden/c.yaml": unitAt("c", "./x")},
 			want:   Layout{Root: "deploy"},
+		},
+		"leads to all": {
+			reason: "the unit that leads to all others is the root, wherever it is",
+			files: map[string]string{
+				"gitops/root.yaml": unitAt("root", "./apps"), "apps/one/ks.yaml": unitAt("one", "./work/one"), "apps/two/ks.yaml": unitAt("two", "./work/two"), "work/one/x.yaml": manifest,
+			},
+			want: Layout{Root: "gitops"},
+		},
+		"leads to itself": {
+			reason: "a root that declares itself is applied as it is, not what it leads to",
+			files: map[string]string{
+				"kubernetes/flux/config/cluster.yaml":       gitAt("x") + unitAt("cluster", "./kubernetes/flux"),
+				"kubernetes/flux/config/flux.yaml":          strings.Replace(unitAt("flux", "./"), "kind: GitRepository", "kind: OCIRepository", 1),
+				"kubernetes/flux/config/kustomization.yaml": "resources: [flux.yaml, cluster.yaml]\n",
+				"kubernetes/flux/apps.yaml":                 unitAt("cluster-apps", "./kubernetes/apps"),
+				"kubernetes/apps/a/kustomization.yaml":      "resources: [one/ks.yaml]\n",
+				"kubernetes/apps/a/one/ks.yaml":             unitAt("one", "./kubernetes/apps/a/one/app"),
+				"kubernetes/apps/a/off/ks.yaml":             unitAt("off", "./kubernetes/apps/a/off/app"),
+				"kubernetes/apps/a/one/app/x.yaml":          manifest,
+			},
+			want: Layout{Root: "kubernetes/flux/config/cluster.yaml"},
+		},
+		"leads to itself, in a folder": {
+			reason: "it is found from a folder too",
+			files: map[string]string{
+				".git/HEAD": "", "kubernetes/flux/config/cluster.yaml": gitAt("x") + unitAt("cluster", "./kubernetes/flux"),
+				"kubernetes/flux/apps.yaml": unitAt("cluster-apps", "./kubernetes/apps"), "kubernetes/apps/ks.yaml": unitAt("one", "./kubernetes/work"),
+			},
+			dir: "kubernetes", want: Layout{Repository: ".", Root: "kubernetes/flux/config/cluster.yaml"},
+		},
+		"bootstrapped": {
+			reason: "a cluster that was bootstrapped begins with what its root builds",
+			files: map[string]string{
+				"fleet/a/flux-system/gotk-sync.yaml": gitAt(System) + strings.NewReplacer("name: a}", "name: flux-system, namespace: flux-system}", "name: x}", "name: flux-system}").Replace(unitAt("a", "./fleet/a")),
+				"fleet/a/apps.yaml":                  strings.Replace(unitAt("apps", "./apps"), "name: x}", "name: flux-system}", 1), "apps/x.yaml": manifest,
+			},
+			want: Layout{Root: "fleet/a"},
+		},
+		"several lead": {
+			reason: "several that lead to others are no one root",
+			files: map[string]string{
+				"a/root.yaml": unitAt("a", "./a/apps"), "a/apps/ks.yaml": unitAt("c", "./x"), "b/root.yaml": unitAt("b", "./b/apps"), "b/apps/ks.yaml": unitAt("d", "./x"),
+			},
+			fails: "a\n  b",
 		},
 		"folder of a working copy": {
 			reason: "paths that are those of the working copy have it served as a whole",

@@ -45,6 +45,9 @@ type OfflineOptions struct {
 	ClusterWide func(schema.GroupVersionKind) (is, known bool)
 }
 
+// Mark is how stand-ins of values begin that cannot be decrypted.
+const Mark = "encrypted-"
+
 // OfflineUnit is a unit as a repository declares it, with what it would apply.
 type OfflineUnit struct {
 	Declaration
@@ -55,6 +58,8 @@ type OfflineUnit struct {
 	Objects   []*unstructured.Unstructured
 	// Hooks are those of a release: they come and go, and are no objects of it.
 	Hooks []helm.Hook
+	// Namespaces are those that it makes beside its objects.
+	Namespaces []string
 	// Kept are the objects that are left as they are once they exist.
 	Kept map[engine.ObjectID]bool
 	// Err is why it cannot be rendered.
@@ -146,6 +151,9 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	}
 	w.done[d.Unit.ID] = true
 	unit := OfflineUnit{Declaration: d.Declaration}
+	if d.hr != nil && d.hr.GetInstall().CreateNamespace {
+		unit.Namespaces = []string{d.hr.GetReleaseNamespace()}
+	}
 	switch {
 	case d.ks != nil:
 		unit.Rendered = true
@@ -205,7 +213,7 @@ func (w *walk) policy() Policy {
 	if !w.options.Marks {
 		return Policy{}
 	}
-	mark := func(key string) string { return "encrypted-" + key }
+	mark := func(key string) string { return Mark + key }
 	return Policy{content: &standInContent{
 		leaveOut: func(engine.UnitID) func(string, string) { return func(string, string) {} },
 		marks:    func(engine.UnitID) func(string) string { return mark },

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -246,4 +248,14 @@ func isOptional(ks *kustomizev1.Kustomization, read engine.ObjectID) bool {
 func isElsewhere(err error) bool {
 	var e *ElsewhereError
 	return errors.As(err, &e)
+}
+
+// LeftAlone tells whether an object says that it is not to be applied.
+func LeftAlone(o *unstructured.Unstructured) bool {
+	for _, marks := range []map[string]string{o.GetAnnotations(), o.GetLabels()} {
+		if strings.EqualFold(marks[prefix+"reconcile"], "disabled") || strings.EqualFold(marks[prefix+"ssa"], "ignore") {
+			return true
+		}
+	}
+	return false
 }

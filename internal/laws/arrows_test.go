@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/argo/feeds", "internal/argo/offline", "internal/argo/lint", "internal/argo/operation", "internal/argo/policy", "internal/argo/differences", "internal/argo/settings", "api/argoproj/v1alpha1", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
+	"internal/cli":                        {"internal/acceptance", "internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/argo/feeds", "internal/argo/offline", "internal/argo/lint", "internal/argo/operation", "internal/argo/policy", "internal/argo/differences", "internal/argo/settings", "api/argoproj/v1alpha1", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo"},
 	"internal/controller":                 {"internal/flux", "internal/engine", "internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine"},
 	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation"},
@@ -58,6 +58,7 @@ var arrows = map[string][]string{
 	"internal/source/chart":               {"internal/source"},
 	"internal/chartserver":                {"internal/source", "internal/source/chart"},
 	"internal/source/compose":             {"internal/source"},
+	"internal/acceptance":                 {"internal/engine"},
 	"internal/gitserver":                  {},
 	"internal/controlplane":               {},
 	"internal/buildinfo":                  {},
@@ -68,7 +69,7 @@ var arrows = map[string][]string{
 
 // guarded are modules that one room alone imports, beside the tests outside of the rooms.
 var guarded = map[string][]string{
-	"k8s.io/kubernetes/":                      {"internal/controlplane"},
+	"k8s.io/kubernetes/":                      {"internal/controlplane", "internal/acceptance"},
 	"go.etcd.io/":                             {"internal/controlplane"},
 	"sigs.k8s.io/kwok/":                       {"internal/controlplane"},
 	"github.com/getsops/":                     {"internal/render/decrypt", "internal/render/decrypt/decrypttest", "internal/sopsfile"},

@@ -1,0 +1,173 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Declared is an object that is to be applied.
+type Declared struct {
+	// By is the unit that declares it.
+	By     engine.UnitID
+	Object *unstructured.Unstructured
+	// Namespace is where it goes when it names none itself.
+	Namespace string
+	Options   Options
+	// StandIns is set when values in it stand for others, so that these are not judged.
+	StandIns bool
+}
+
+// Surroundings are what there is beside the objects.
+type Surroundings struct {
+	// Definitions are there from the start.
+	Definitions []*unstructured.Unstructured
+	// Namespaces are those that are there, or that something else makes.
+	Namespaces []string
+	// Blind is set when it is not known of everything what it declares: it may define kinds and make namespaces.
+	Blind bool
+}
+
+// Survey is what the server would say to a whole repository.
+type Survey struct {
+	// Refused are what is certain to be refused, for as long as nothing is changed.
+	Refused []string
+	// Unknown are what it takes that nobody here declares, where something may that is not known.
+	Unknown []string
+}
+
+// builtinNamespaces are those that every cluster has.
+var builtinNamespaces = [...]string{"default", "kube-system", "kube-public", "kube-node-lease"}
+
+// Survey holds all objects of a repository against the server, whatever their order. Each refusal is said once for all
+// objects of a unit that it is about.
+func (s *Server) Survey(ctx context.Context, all []Declared, around Surroundings) (Survey, error) {
+	v := &surveyor{Server: s, around: around, namespaces: map[string]bool{}, refused: newTally(), missing: newTally(), unknown: map[string]bool{}}
+	for _, d := range around.Definitions {
+		if err := s.Define(ctx, d); err != nil {
+			return Survey{}, fmt.Errorf("defining the kinds of %s: %w", d.GetName(), err)
+		}
+	}
+	for _, name := range slices.Concat(builtinNamespaces[:], around.Namespaces) {
+		v.namespaces[name] = true
+	}
+	for _, d := range all {
+		switch gk := d.Object.GroupVersionKind().GroupKind(); {
+		case gk.Group == extensionsGroup && gk.Kind == "CustomResourceDefinition":
+			// Why it is refused is said with the other objects.
+			_ = s.Define(ctx, d.Object)
+		case gk.Group == "" && gk.Kind == "Namespace":
+			v.namespaces[d.Object.GetName()] = true
+		}
+	}
+	for _, d := range all {
+		v.look(ctx, d)
+	}
+	return v.result(), ctx.Err()
+}
+
+// surveyor is one survey.
+type surveyor struct {
+	*Server
+
+	around     Surroundings
+	namespaces map[string]bool
+	// refused are objects by what is wrong with them, missing by their namespace, unknown the kinds that nobody knows.
+	refused, missing *tally
+	unknown          map[string]bool
+}
+
+func (v *surveyor) look(ctx context.Context, d Declared) {
+	o := d.Object.DeepCopy()
+	namespaced, known := v.Scope(o.GroupVersionKind())
+	switch {
+	case namespaced && o.GetNamespace() == "":
+		o.SetNamespace(d.Namespace)
+	case known && !namespaced:
+		o.SetNamespace("")
+	}
+	id := engine.IDOf(o)
+	err := v.Check(ctx, o, d.Options)
+	var unserved *UnservedError
+	switch {
+	case errors.As(err, &unserved) && len(unserved.Served) == 0 && v.around.Blind && !v.BuiltIn(id.Group):
+		v.unknown[id.Kind+"."+id.Group] = true
+		return
+	case err != nil && (unserved != nil || !d.StandIns):
+		v.refused.add(d.By, err.Error(), id)
+	}
+	if namespaced && id.Namespace != "" && !v.namespaces[id.Namespace] {
+		v.missing.add(d.By, id.Namespace, id)
+	}
+}
+
+func (v *surveyor) result() Survey {
+	var out Survey
+	v.refused.each(func(by engine.UnitID, text string, ids []engine.ObjectID) {
+		out.Refused = append(out.Refused, fmt.Sprintf("%s of %s: %s", several(ids), by, text))
+	})
+	v.missing.each(func(by engine.UnitID, namespace string, ids []engine.ObjectID) {
+		text := fmt.Sprintf("namespace %q is made by nothing: %s of %s", namespace, several(ids), by)
+		if v.around.Blind {
+			out.Unknown = append(out.Unknown, text+", unless something that is not read here makes it")
+		} else {
+			out.Refused = append(out.Refused, text)
+		}
+	})
+	if kinds := slices.Sorted(maps.Keys(v.unknown)); len(kinds) > 0 {
+		out.Unknown = append(out.Unknown, "kinds that are defined by nothing that is read here: "+listed(kinds))
+	}
+	return out
+}
+
+// tally gathers objects by who declares them and by a text, in the order of the first ones.
+type tally struct {
+	order []tallied
+	ids   map[tallied][]engine.ObjectID
+}
+
+type tallied struct {
+	by   engine.UnitID
+	text string
+}
+
+func newTally() *tally { return &tally{ids: map[tallied][]engine.ObjectID{}} }
+
+func (t *tally) add(by engine.UnitID, text string, id engine.ObjectID) {
+	key := tallied{by, text}
+	if t.ids[key] == nil {
+		t.order = append(t.order, key)
+	}
+	t.ids[key] = append(t.ids[key], id)
+}
+
+func (t *tally) each(visit func(engine.UnitID, string, []engine.ObjectID)) {
+	for _, key := range t.order {
+		visit(key.by, key.text, t.ids[key])
+	}
+}
+
+// several names the first of some objects, and how many more there are.
+func several(ids []engine.ObjectID) string {
+	if len(ids) == 1 {
+		return ids[0].String()
+	}
+	return fmt.Sprintf("%s and %d more", ids[0], len(ids)-1)
+}
+
+// shownKinds bounds the kinds that are listed.
+const shownKinds = 8
+
+func listed(names []string) string {
+	if len(names) <= shownKinds {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shownKinds], ", "), len(names)-shownKinds)
+}
