@@ -33,7 +33,13 @@ type comparison struct {
 	// hooks are declared, with what they are told apart by.
 	hooks []*unstructured.Unstructured
 	// extras are held, live, and no longer declared.
-	extras     []*extra
+	extras []*extra
+	// skipped are declared and not applied; what is live of them stays as it is.
+	skipped map[engine.ObjectID]bool
+	// strays are live hooks that are held and not declared any more.
+	strays []*unstructured.Unstructured
+	// barred are why hooks and the namespace of the destination may not be written.
+	barred     []error
 	conditions []v1alpha1.ApplicationCondition
 	needs      []apply.Need
 	options    policy.Options
@@ -98,8 +104,8 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	a.mu.Lock()
 	obj, project, destination := a.obj, a.project, a.cluster
 	a.mu.Unlock()
-	s := d.settings.now()
-	c := &comparison{revision: w.Key.Revision, byID: map[engine.ObjectID]*compared{}, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
+	s, g := d.settings.now(), d.gate(a, w)
+	c := &comparison{revision: w.Key.Revision, byID: map[engine.ObjectID]*compared{}, skipped: map[engine.ObjectID]bool{}, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
 	tracking := d.tracking(a)
 	rules, err := differences.Compile(obj.Spec.IgnoreDifferences, s.Customizations)
 	if err != nil {
@@ -115,10 +121,12 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		}
 		o := &compared{entry: entry, options: c.options.For(u), hook: operation.HookOf(u), wave: operation.WaveOf(u.GetAnnotations())}
 		if o.hook.Skip {
+			c.skipped[entry.ID] = true
 			continue
 		}
 		if o.hook.Is {
 			c.hooks = append(c.hooks, u)
+			c.bar(g.permits(entry))
 			continue
 		}
 		marked := u.DeepCopy()
@@ -126,10 +134,10 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		mine := rules.For(marked)
 		o.order = d.orderOf(marked, o.options, obj, mine, c.options)
 		o.compare = d.comparing(mine, policy.CompareOptionsOf(u, s.Compare.ServerSide))
-		o.refused = errors.Join(marking, permitted(project, destination, w, entry))
-		if owner, conflict := w.Conflicts[entry.ID]; conflict {
-			o.refused = fmt.Errorf("%s is part of applications %s and %s: it belongs to %s; remove it from one of the two", entry.ID, a.id.Name, owner.Name, owner)
-			c.warn(v1alpha1.ApplicationConditionSharedResourceWarning, o.refused.Error())
+		o.refused = errors.Join(marking, g.admits(entry), named(u))
+		if conflict := g.conflict(entry.ID); conflict != nil {
+			o.refused = conflict
+			c.warn(v1alpha1.ApplicationConditionSharedResourceWarning, conflict.Error())
 		}
 		o.done = done[doneKey(entry.ID)] == o.order.Digest && runsOnce(u)
 		c.add(o)
@@ -141,6 +149,9 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	}
 	if err := d.lookForExtras(ctx, a, w, c); err != nil {
 		return nil, err
+	}
+	if namespace := managedNamespace(obj, w, c, c.options); namespace != nil {
+		c.bar(g.admits(w.Applier.Entry(namespace)))
 	}
 	c.digestAll(obj)
 	return c, nil
@@ -158,20 +169,19 @@ func (c *comparison) warn(kind, message string) {
 	c.conditions = append(c.conditions, v1alpha1.ApplicationCondition{Type: kind, Message: message})
 }
 
-// permitted tells why a project does not permit an object, nil when it does.
-func permitted(p *policy.Project, destination clusterOf, w runner.Work, e engine.Entry) error {
-	if p == nil {
-		return nil
+// bar notes why something may not be written that is no declared object.
+func (c *comparison) bar(why error) {
+	if why != nil {
+		c.barred = append(c.barred, why)
 	}
-	_, namespaced, known := w.Kind(e.GroupVersionKind())
-	o := policy.Object{Group: e.ID.Group, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Namespaced: namespaced || !known && e.ID.Namespace != ""}
-	return p.PermitsObject(destination, o)
 }
 
-// invisible tells whether a live object is none of an Application's business, whatever it is marked as: its project does not
-// permit it, or the settings exclude its kind. It is neither pruned nor deleted.
-func (d *driver) invisible(a *app, w runner.Work, e engine.Entry) bool {
-	return d.settings.now().Resources.Excludes(e.ID.Group, e.ID.Kind, a.cluster.Server) || permitted(a.project, a.cluster, w, e) != nil
+// named tells that an object has no name: only hooks get one.
+func named(u *unstructured.Unstructured) error {
+	if u.GetName() != "" {
+		return nil
+	}
+	return errors.New("metadata.name is missing: only hooks are named when they are made")
 }
 
 // requests bounds how many objects are asked for at a time.
@@ -232,40 +242,45 @@ func follow(ctx context.Context, w runner.Work, c *comparison) {
 		wg.Go(func() { _ = w.Cluster.Objects.WatchManaged(ctx, gvk, namespaces) })
 	}
 	wg.Wait()
+	all = slices.DeleteFunc(all, func(e engine.Entry) bool { return e.ID.Name == "" })
 	w.Cluster.Objects.Read(ctx, w.Cluster.Objects.Unwatched(all))
 }
 
 // lookForExtras finds what is held, is there, is ours, and is no longer declared.
 func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *comparison) error {
-	tracking := d.tracking(a)
+	obj, g, tracking := a.now(), d.gate(a, w), d.tracking(a)
 	hooks := map[engine.ObjectID]bool{}
 	for _, h := range c.hooks {
 		hooks[w.Applier.Entry(h).ID] = true
 	}
 	held := engine.Union(w.Held, w.Cluster.Objects.OwnedBy(types.NamespacedName{Name: tracking.AppName}))
 	for _, e := range held {
-		if c.find(e.ID) != nil || hooks[e.ID] {
+		if c.find(e.ID) != nil || hooks[e.ID] || c.skipped[e.ID] || asksFor(obj, c.options, e.ID) {
 			continue
 		}
-		if rec, there := w.Cluster.Objects.Get(e.ID); !there || rec.Deleting {
-			if there || len(w.Cluster.Objects.Unwatched([]engine.Entry{e})) == 0 {
-				continue
-			}
+		if _, there := w.Cluster.Objects.Get(e.ID); !there && len(w.Cluster.Objects.Unwatched([]engine.Entry{e})) == 0 {
+			continue
 		}
 		live, err := getLive(ctx, w, e)
 		if err != nil {
 			return err
 		}
+		if live != nil && hasHookFinalizer(live) && g.owns(live) {
+			c.strays = append(c.strays, live)
+		}
 		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" ||
 			operation.HookOf(live).Is {
 			continue
 		}
-		if d.invisible(a, w, e) {
+		if g.visible(e) != nil {
 			continue
 		}
-		options := c.options.For(live)
+		options, skipped := c.options.For(live), operation.HookOf(live).Skip
+		if skipped {
+			options.Prune = policy.GuardForbid
+		}
 		c.extras = append(c.extras, &extra{
-			entry: e, live: live, options: options, ignored: policy.CompareOptionsOf(live, true).IgnoreExtraneous,
+			entry: e, live: live, options: options, ignored: skipped || policy.CompareOptionsOf(live, true).IgnoreExtraneous,
 		})
 	}
 	return nil
@@ -294,13 +309,15 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 		text.WriteString(o.entry.ID.String() + o.order.Digest)
 	}
 	for _, h := range c.hooks {
-		hooks.WriteString(hookDigest(h))
+		if operation.HookOf(h).Syncs() {
+			hooks.WriteString(hookDigest(h))
+		}
 	}
 	c.hooked = digest(hooks.String())
 	c.digest = digest(text.String() + c.hooked)
 	ran := obj.Annotations[annotationHooks]
-	c.hooksDiffer = len(c.hooks) > 0 && ran != "" && ran != c.hooked
-	if ran == "" && len(c.hooks) > 0 && obj.Status.OperationState == nil {
+	c.hooksDiffer = hooks.Len() > 0 && ran != "" && ran != c.hooked
+	if ran == "" && hooks.Len() > 0 && obj.Status.OperationState == nil {
 		c.hooksDiffer = true
 	}
 }
@@ -313,6 +330,9 @@ func (c *comparison) obstacles() string {
 		if o.refused != nil {
 			text.WriteString(o.refused.Error() + "\n")
 		}
+	}
+	for _, why := range c.barred {
+		text.WriteString(why.Error() + "\n")
 	}
 	for _, need := range c.needs {
 		text.WriteString(need.String() + "\n")
@@ -357,6 +377,9 @@ func (c *comparison) resources() []v1alpha1.ResourceStatus {
 	}
 	if c.hooksDiffer {
 		for _, h := range c.hooks {
+			if !operation.HookOf(h).Syncs() {
+				continue
+			}
 			r := resourceOf(engine.EntryOf(h))
 			r.Status, r.Hook, r.SyncWave = v1alpha1.SyncStatusCodeOutOfSync, true, int64(operation.WaveOf(h.GetAnnotations()))
 			all = append(all, r)

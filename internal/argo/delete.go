@@ -15,20 +15,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// Destroy deletes what a deleted Application holds: hooks before, objects in the reverse of their waves, hooks after.
+// Destroy deletes what a deleted Application holds: hooks before, objects in the reverse of their waves, hooks after. A sync
+// that runs is terminated first.
 func (d *driver) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, error) {
 	a := d.apps.get(w.Unit)
 	if a == nil {
 		return nil, nil
 	}
 	a.see(w.Cluster)
+	d.halt(ctx, a, w)
 	if a.job.teardown == nil {
 		plan, err := d.teardown(ctx, a, w)
 		if err != nil {
@@ -36,11 +37,17 @@ func (d *driver) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, err
 		}
 		a.job.teardown = plan
 	}
-	plan := a.job.teardown
+	return d.tear(ctx, a, w)
+}
+
+// tear brings a deletion on until it waits, or has ended.
+func (d *driver) tear(ctx context.Context, a *app, w runner.Work) ([]engine.Wait, error) {
+	plan, g := a.job.teardown, d.gate(a, w)
 	plan.Retry()
 	for ctx.Err() == nil {
 		step := plan.Next(time.Now(), live(d, a, w, false))
-		d.drop(ctx, w, step.Drop)
+		d.letGo(ctx, g, plan, step.Release)
+		d.drop(ctx, g, step.Drop)
 		switch {
 		case step.Ended && step.Failed:
 			a.job.teardown = nil
@@ -48,10 +55,10 @@ func (d *driver) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, err
 		case step.Ended:
 			return nil, nil
 		case len(step.Delete) > 0:
-			each(step.Delete, func(t *operation.Task) { plan.Deleted(t, time.Now(), d.cascade(ctx, a, w, t)) })
+			each(step.Delete, func(t *operation.Task) { plan.Deleted(t, time.Now(), d.cascade(ctx, a, g, t)) })
 		case len(step.Apply) > 0:
-			d.runHooks(ctx, w, plan, step.Apply)
-		case len(step.Drop) == 0:
+			d.runHooks(ctx, g, plan, step.Apply)
+		case len(step.Drop)+len(step.Release) == 0:
 			a.unconfirmed(plan)
 			return step.Waits, nil
 		}
@@ -73,21 +80,28 @@ func (a *app) unconfirmed(plan *operation.Operation) {
 }
 
 // runHooks makes hooks of a deletion.
-func (d *driver) runHooks(ctx context.Context, w runner.Work, plan *operation.Operation, tasks []*operation.Task) {
+func (d *driver) runHooks(ctx context.Context, g gate, plan *operation.Operation, tasks []*operation.Task) {
 	r := &running{sync: plan}
 	for _, t := range tasks {
-		d.watchOne(ctx, w, engine.Entry{ID: t.ID, Version: t.Version})
-		w.Follow(t.ID)
+		d.watchOne(ctx, g.work, engine.Entry{ID: t.ID, Version: t.Version})
+		g.work.Follow(t.ID)
 	}
-	each(tasks, func(t *operation.Task) { d.hook(ctx, w, r, t) })
+	each(tasks, func(t *operation.Task) {
+		if err := g.unclaimed(ctx, t.ID); err != nil {
+			r.took(t, outcome{Result: operation.Result{Err: err}})
+			return
+		}
+		d.hook(ctx, g, r, t)
+	})
 }
 
 // teardown plans the deletion. Hooks need the sources; where these cannot be had, the objects are deleted without.
 func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operation.Operation, error) {
 	obj := a.now()
-	options := policy.OptionsOf(obj, nil)
-	tracking := d.tracking(a)
-	r := operation.Removal{ID: w.Applier.Entry, Digest: hookDigest, Run: string(obj.UID), Started: obj.DeletionTimestamp.Time}
+	r := operation.Removal{
+		ID: w.Applier.Entry, Digest: hookDigest, Run: string(obj.UID), Started: obj.DeletionTimestamp.Time, Revision: obj.Status.Sync.Revision,
+		Cascade: slices.ContainsFunc(obj.Finalizers, func(f string) bool { return slices.Contains(cascading, f) }),
+	}
 	if slices.ContainsFunc(obj.Finalizers, deletionHooks) {
 		hooks, err := d.declaredHooks(ctx, a, w)
 		if err != nil {
@@ -95,7 +109,21 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 		}
 		r.Hooks = hooks
 	}
-	for _, e := range w.Held {
+	if r.Cascade {
+		held, err := d.heldOf(ctx, a, w)
+		if err != nil {
+			return nil, err
+		}
+		r.Held = held
+	}
+	return operation.Delete(r), nil
+}
+
+// heldOf are the objects that are deleted with an Application.
+func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation.Extra, error) {
+	options, g := policy.OptionsOf(a.now(), nil), d.gate(a, w)
+	var held []operation.Extra
+	for _, e := range engine.Union(w.Held, a.left(w, g)) {
 		if a.is(e.ID) {
 			continue
 		}
@@ -103,17 +131,43 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 		if err != nil {
 			return nil, err
 		}
-		if live == nil || !tracking.Mine(live) || live.GetKind() == "CustomResourceDefinition" || d.invisible(a, w, e) {
+		if live == nil || !g.owns(live) || live.GetKind() == "CustomResourceDefinition" || g.visible(e) != nil {
+			continue
+		}
+		if hook := operation.HookOf(live); slices.Contains(hook.Phases, operation.PostDelete) || !hook.Is && !hook.Skip && !slices.Contains(w.Held, e) {
 			continue
 		}
 		guard := options.For(live).Delete
 		if guard == policy.GuardForbid {
 			continue
 		}
-		r.Held = append(r.Held, operation.Extra{Entry: e, Wave: operation.WaveOf(live.GetAnnotations()), Confirm: guard == policy.GuardConfirm})
+		held = append(held, operation.Extra{Entry: e, Wave: operation.WaveOf(live.GetAnnotations()), Confirm: guard == policy.GuardConfirm})
 		d.watchOne(ctx, w, e)
+		w.Follow(e.ID)
 	}
-	return operation.Delete(r), nil
+	return held, nil
+}
+
+// left are what earlier syncs may have left in place, and what bears the marks of the Application: hooks and objects that
+// came to be skipped are in no inventory, and go with it.
+func (a *app) left(w runner.Work, g gate) []engine.Entry {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	left := w.Cluster.Objects.OwnedBy(types.NamespacedName{Name: g.tracking.AppName})
+	state := a.view.operation
+	if state == nil {
+		state = a.obj.Status.OperationState
+	}
+	if state == nil || state.SyncResult == nil {
+		return left
+	}
+	for _, r := range state.SyncResult.Resources {
+		if r.HookType != "" && r.Name != "" {
+			id := engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: w.Cluster.Name}
+			left = engine.Union(left, []engine.Entry{{ID: id, Version: r.Version}})
+		}
+	}
+	return left
 }
 
 func (d *driver) watchOne(ctx context.Context, w runner.Work, e engine.Entry) {
@@ -124,33 +178,45 @@ func deletionHooks(finalizer string) bool {
 	return strings.HasPrefix(finalizer, v1alpha1.PreDeleteFinalizer) || strings.HasPrefix(finalizer, v1alpha1.PostDeleteFinalizer)
 }
 
-// declaredHooks are the hooks for deletions that the sources declare.
+// declaredHooks are the hooks for deletions that the sources declare. Those of sources that the Application may not have
+// never run.
 func (d *driver) declaredHooks(ctx context.Context, a *app, w runner.Work) ([]*unstructured.Unstructured, error) {
-	inputs, err := d.Prepare(ctx, a.id)
+	inputs, err := d.permittedInputs(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("rendering its hooks for the deletion: %w; to let it go without them, take the finalizers %s and %s off it",
 			err, v1alpha1.PreDeleteFinalizer, v1alpha1.PostDeleteFinalizer)
 	}
-	tracking := d.tracking(a)
 	var hooks []*unstructured.Unstructured
 	for _, u := range inputs.Objects {
 		if !operation.HookOf(u).Is {
 			continue
 		}
 		u = u.DeepCopy()
-		if _, namespaced, served := w.Kind(u.GroupVersionKind()); served && namespaced && u.GetNamespace() == "" {
+		_, namespaced, served := w.Kind(u.GroupVersionKind())
+		switch {
+		case served && !namespaced:
+			u.SetNamespace("")
+		case u.GetNamespace() == "":
 			u.SetNamespace(inputs.Namespace)
 		}
-		d.mark(tracking, u)
 		hooks = append(hooks, u)
 	}
 	return hooks, nil
 }
 
+func (d *driver) permittedInputs(ctx context.Context, a *app) (runner.Inputs, error) {
+	a.mu.Lock()
+	invalid := a.invalid
+	a.mu.Unlock()
+	if len(invalid) > 0 {
+		return runner.Inputs{}, errors.New(messages(invalid))
+	}
+	return d.Prepare(ctx, a.id)
+}
+
 // cascade deletes an object of a deleted Application.
-func (d *driver) cascade(ctx context.Context, a *app, w runner.Work, t *operation.Task) operation.Result {
-	obj := a.now()
-	tracking := d.tracking(a)
+func (d *driver) cascade(ctx context.Context, a *app, g gate, t *operation.Task) operation.Result {
+	obj, e := a.now(), engine.Entry{ID: t.ID, Version: t.Version}
 	if t.Confirm && !approved(obj, obj.DeletionTimestamp.Time) {
 		return operation.Result{Skipped: fmt.Sprintf("waiting for deletion confirmation: set the annotation %s to the time", v1alpha1.DeletionApprovedAnnotation)}
 	}
@@ -158,13 +224,15 @@ func (d *driver) cascade(ctx context.Context, a *app, w runner.Work, t *operatio
 	if slices.Contains(obj.Finalizers, v1alpha1.ResourcesFinalizerBackground) {
 		propagation = metav1.DeletePropagationBackground
 	}
-	result := w.Applier.Remove(ctx, engine.Entry{ID: t.ID, Version: t.Version}, apply.Removal{
-		Propagation: propagation,
-		Permit: func(live *unstructured.Unstructured) (string, bool) {
-			return "it is no longer ours", tracking.Mine(live)
-		},
-	})
-	return operation.Result{Err: result.Err}
+	live, err := getLive(ctx, g.work, e)
+	if err == nil && live != nil {
+		// A hook that a sync left in the middle would be held for good.
+		err = g.release(ctx, live)
+	}
+	if err != nil {
+		return operation.Result{Err: err}
+	}
+	return operation.Result{Err: g.remove(ctx, e, propagation).Err}
 }
 
 // Orphaned is asked of units without a driver.
@@ -201,33 +269,48 @@ func (d dialect) Release(ctx context.Context, id engine.UnitID) error {
 	return nil
 }
 
-// keepHooks has an Application with hooks for deletions stay until these have run.
+// keepHooks has an Application with hooks for deletions stay until these have run, and one that has no more of them go
+// without.
 func (d *driver) keepHooks(ctx context.Context, a *app, c *comparison) error {
-	obj := a.now()
-	wanted := slices.Clone(obj.Finalizers)
+	for range releases {
+		obj := a.now()
+		wanted := c.finalizers(obj.Finalizers)
+		if slices.Equal(wanted, obj.Finalizers) || obj.DeletionTimestamp != nil {
+			return nil
+		}
+		patch := encoded(map[string]any{"metadata": map[string]any{"finalizers": wanted, "resourceVersion": obj.ResourceVersion}})
+		apps := d.client.Resource(applicationResource).Namespace(obj.Namespace)
+		u, err := apps.Patch(ctx, obj.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: component})
+		if apierrors.IsConflict(err) {
+			u, err = apps.Get(ctx, obj.Name, metav1.GetOptions{})
+		}
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("setting the finalizers of %s: %w", a.id, err)
+		}
+		d.putApplication(u)
+	}
+	return &transient{fmt.Errorf("setting the finalizers of %s: it changes all the time", a.id)}
+}
+
+// finalizers are those of an Application by the hooks for deletions that it declares.
+func (c *comparison) finalizers(have []string) []string {
+	needs := map[string]bool{}
 	for _, h := range c.hooks {
-		for _, phase := range operation.HookOf(h).Phases {
-			finalizer := ""
-			switch phase {
-			case operation.PreDelete:
-				finalizer = v1alpha1.PreDeleteFinalizer
-			case operation.PostDelete:
-				finalizer = v1alpha1.PostDeleteFinalizer
-			}
-			if finalizer != "" && !slices.Contains(wanted, finalizer) {
-				wanted = append(wanted, finalizer)
-			}
+		phases := operation.HookOf(h).Phases
+		needs[v1alpha1.PreDeleteFinalizer] = needs[v1alpha1.PreDeleteFinalizer] || slices.Contains(phases, operation.PreDelete)
+		needs[v1alpha1.PostDeleteFinalizer] = needs[v1alpha1.PostDeleteFinalizer] || slices.Contains(phases, operation.PostDelete)
+	}
+	wanted := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
+		stage, _, _ := strings.Cut(f, "/")
+		return deletionHooks(f) && !needs[stage]
+	})
+	for _, f := range []string{v1alpha1.PreDeleteFinalizer, v1alpha1.PostDeleteFinalizer} {
+		if needs[f] && !slices.Contains(wanted, f) {
+			wanted = append(wanted, f)
 		}
 	}
-	if len(wanted) == len(obj.Finalizers) || obj.DeletionTimestamp != nil {
-		return nil
-	}
-	patch := encoded(map[string]any{"metadata": map[string]any{"finalizers": wanted, "resourceVersion": obj.ResourceVersion}})
-	u, err := d.client.Resource(applicationResource).Namespace(obj.Namespace).Patch(ctx, obj.Name, types.MergePatchType, []byte(patch),
-		metav1.PatchOptions{FieldManager: component})
-	if err != nil {
-		return fmt.Errorf("setting the finalizers of %s: %w", a.id, err)
-	}
-	d.putApplication(u)
-	return nil
+	return wanted
 }

@@ -194,6 +194,9 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	if err != nil {
 		return failed(err), true
 	}
+	if err := d.keepHooks(ctx, a, c); err != nil {
+		return failed(err), true
+	}
 	late, barred, err := d.barred(ctx, a, w, c)
 	switch {
 	case err != nil:
@@ -212,6 +215,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 		// What was superseded is over; its hooks go on to their end by themselves.
 		d.abandon(ctx, a, w)
 	}
+	d.releaseStrays(ctx, a, w)
 	return runner.Acted{}, false
 }
 

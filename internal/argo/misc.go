@@ -109,9 +109,6 @@ func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 		return nil
 	}
 	op.written = true
-	if err := d.keepHooks(ctx, a, a.job.compared); err != nil {
-		return err
-	}
 	if slices.ContainsFunc(op.sync.Tasks, func(t *operation.Task) bool { return t.Hook }) {
 		return d.Engine.write(ctx, a, nil)
 	}

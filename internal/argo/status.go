@@ -57,6 +57,7 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	a.mu.Lock()
 	obj := a.obj
 	a.refuse(fact)
+	a.incomparable(r)
 	a.noteFinished()
 	patch, err := e.patchOf(a, r, h)
 	a.mu.Unlock()
@@ -86,11 +87,26 @@ func (a *app) refuse(fact engine.SourceFact) {
 	if sync := op.Sync; sync.Revision == "" && len(sync.Revisions) == 0 && sync.Source == nil && len(sync.Sources) == 0 {
 		return
 	}
-	now := since(time.Now())
-	a.view.operation = &v1alpha1.OperationState{
-		Operation: *op.DeepCopy(), Phase: v1alpha1.OperationError, Message: fact.Message, StartedAt: *now, FinishedAt: now,
+	a.view.fail(op, fact.Message)
+}
+
+// incomparable ends a sync that somebody asked for of what cannot be rendered: as long as the source is what it is, nothing
+// comes of it, and whoever asked waits for its end. The caller holds the lock.
+func (a *app) incomparable(r *runner.Report) {
+	op := a.obj.Operation
+	if r == nil || !r.Final || r.OK || r.Reason != v1alpha1.ApplicationConditionComparisonError || op == nil || a.view.handled == encoded(op) {
+		return
 	}
-	a.view.handled, a.view.retry, a.view.waits = encoded(op), nil, nil
+	a.view.fail(op, r.Reason+": "+r.Message)
+}
+
+// fail ends an operation that has not begun.
+func (v *view) fail(op *v1alpha1.Operation, why string) {
+	now := since(time.Now())
+	v.operation = &v1alpha1.OperationState{
+		Operation: *op.DeepCopy(), Phase: v1alpha1.OperationError, Message: why, StartedAt: *now, FinishedAt: now,
+	}
+	v.handled, v.retry, v.waits = encoded(op), nil, nil
 }
 
 // patchOf is a merge patch that has the Application say what is known; nil when it says that. The caller holds the lock.
@@ -290,7 +306,7 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 	if r != nil && !r.Observed {
 		v.broken = v.brokenBy(r)
 	}
-	if v.broken != nil && len(a.invalid) == 0 {
+	if v.broken != nil && (len(a.invalid) == 0 || v.broken.Type == v1alpha1.ApplicationConditionDeletionError) {
 		now = append(now, *v.broken)
 	}
 	if late := e.lateSource(a); late != nil && v.broken == nil {
@@ -326,8 +342,10 @@ func (v *view) brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
 			return nil
 		}
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
-	case v1alpha1.ApplicationConditionSyncError, engine.ReasonPruneFailed:
+	case v1alpha1.ApplicationConditionSyncError:
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: r.Message}
+	case engine.ReasonPruneFailed:
+		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionDeletionError, Message: r.Message}
 	case engine.ReasonDependencyNotReady, engine.ReasonCycle:
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + r.Message}
 	case v1alpha1.ApplicationConditionInvalidSpecError:

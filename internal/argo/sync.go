@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
@@ -148,7 +146,6 @@ func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Ope
 	r := &running{request: request, state: state, options: policy.OptionsOf(obj, sync)}
 	r.state.Operation, r.state.Phase, r.state.FinishedAt, r.state.Message = request, v1alpha1.OperationRunning, nil, ""
 	r.state.SyncResult = a.result(c, sync)
-	tracking := d.tracking(a)
 	p := operation.Request{
 		ID: w.Applier.Entry, Digest: hookDigest, Revision: c.revision, Started: state.StartedAt.Time, PruneLast: r.options.Objects.PruneLast,
 		Run: digest(c.revision + state.StartedAt.UTC().String() + fmt.Sprint(state.RetryCount)), Selected: selected(sync, obj),
@@ -160,11 +157,7 @@ func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Ope
 		}
 		p.Objects = append(p.Objects, o.order.Object)
 	}
-	for _, h := range c.hooks {
-		marked := h.DeepCopy()
-		d.mark(tracking, marked)
-		p.Objects = append(p.Objects, marked)
-	}
+	p.Objects = append(p.Objects, c.hooks...)
 	for _, e := range c.extras {
 		if why := unpruned(e, sync.Prune); why != "" {
 			r.skipped = append(r.skipped, resultOf(e.entry, v1alpha1.ResultCodePruneSkipped, why))
@@ -226,43 +219,24 @@ func selected(sync *v1alpha1.SyncOperation, obj *v1alpha1.Application) func(engi
 	}
 }
 
-// managedNamespace is the namespace of the destination, where the operation makes it.
-func managedNamespace(obj *v1alpha1.Application, w runner.Work, c *comparison, o policy.Options) *unstructured.Unstructured {
-	name := obj.Spec.Destination.Namespace
-	id := engine.ObjectID{Kind: "Namespace", Name: name, Cluster: c.cluster}
-	if !o.CreateNamespace || name == "" || c.find(id) != nil {
-		return nil
-	}
-	var metadata *v1alpha1.ManagedNamespaceMetadata
-	if obj.Spec.SyncPolicy != nil {
-		metadata = obj.Spec.SyncPolicy.ManagedNamespaceMetadata
-	}
-	if _, there := w.Cluster.Objects.Get(id); there && metadata == nil {
-		return nil
-	}
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
-	u.SetName(name)
-	if metadata != nil {
-		u.SetLabels(metadata.Labels)
-		u.SetAnnotations(metadata.Annotations)
-	}
-	return u
-}
-
 // advance brings an operation on until it waits, or has ended.
 func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acted {
 	op, c := a.job.op, a.job.compared
 	op.sync.Retry()
 	for {
 		if why := d.ends(a, op); why != "" {
-			return d.finish(ctx, a, w, op.sync.Terminate(why))
+			return d.finish(ctx, a, w, op.sync.Terminate(time.Now(), live(d, a, w, true), why))
 		}
 		if op.request.Sync.DryRun {
-			return d.finish(ctx, a, w, op.dryRun(c))
+			return d.finish(ctx, a, w, op.dryRun(c, d.gate(a, w)))
 		}
 		step := op.sync.Next(time.Now(), live(d, a, w, true))
-		d.drop(ctx, w, step.Drop)
+		d.letGo(ctx, d.gate(a, w), op.sync, step.Release)
+		if !step.Ended {
+			d.drop(ctx, d.gate(a, w), step.Drop)
+		}
 		switch {
+		case len(step.Release) > 0:
 		case step.Ended:
 			return d.finish(ctx, a, w, step)
 		case w.Superseded(), ctx.Err() != nil:
@@ -317,7 +291,9 @@ func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acte
 // finish ends an operation.
 func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operation.Step) runner.Acted {
 	op, c := a.job.op, a.job.compared
-	d.drop(ctx, w, step.Drop)
+	g := d.gate(a, w)
+	d.letGo(ctx, g, op.sync, step.Release)
+	d.drop(ctx, g, step.Drop)
 	op.settle(c)
 	a.job.op = nil
 	changes := op.changes
@@ -379,8 +355,9 @@ func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	if op == nil {
 		return
 	}
-	step := op.sync.Terminate("superseded: the newer revision needs no sync")
-	d.drop(ctx, w, step.Drop)
+	step, g := op.sync.Terminate(time.Now(), live(d, a, w, true), "superseded: the newer revision needs no sync"), d.gate(a, w)
+	d.letGo(ctx, g, op.sync, step.Release)
+	d.drop(ctx, g, step.Drop)
 	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message
 	a.job.op = nil
 	a.ended(op, a.job.compared, false, 0)

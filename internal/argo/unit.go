@@ -86,14 +86,14 @@ func clusterName(c clusterOf) string {
 	return orDefault(c.Server, unknownCluster)
 }
 
-// deletionOf says whether the objects of an Application go with it. Those in a cluster that nobody knows any more stay, as
-// with the upstream.
+// deletionOf says whether anything is to be done before an Application goes: objects that go with it, hooks that run. What is
+// in a cluster that nobody knows any more stays, as with the upstream.
 func deletionOf(obj *v1alpha1.Application, c clusterOf) engine.DeletionPolicy {
 	if c.Server == "" {
 		return engine.DeletionOrphan
 	}
 	for _, f := range obj.Finalizers {
-		if slices.Contains(cascading, f) {
+		if slices.Contains(cascading, f) || deletionHooks(f) {
 			return engine.DeletionDelete
 		}
 	}

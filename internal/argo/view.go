@@ -207,6 +207,9 @@ func (a *app) progress(op *running, c *comparison, waits []engine.Wait) {
 	a.view.operation, a.view.waits, a.view.resources = state, waits, resources
 }
 
+// hooksNever stands for the hooks of an Application whose first sync failed: they have not run.
+const hooksNever = "none"
+
 // ended takes how an operation ended, or that it is tried again.
 func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) {
 	now := time.Now()
@@ -223,6 +226,9 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 	}
 	if a.obj.Operation != nil {
 		v.handled = encoded(a.obj.Operation)
+	}
+	if op.state.Phase != v1alpha1.OperationSucceeded && v.hooks == "" && a.obj.Annotations[annotationHooks] == "" {
+		v.hooks = hooksNever
 	}
 	if op.state.Phase != v1alpha1.OperationSucceeded || op.request.Sync.DryRun {
 		return
@@ -352,12 +358,16 @@ func (r *running) settle(c *comparison) {
 }
 
 // dryRun tells what an operation would do.
-func (r *running) dryRun(c *comparison) operation.Step {
+func (r *running) dryRun(c *comparison, g gate) operation.Step {
 	for _, t := range r.sync.Tasks {
 		t.State, t.Code, t.Message = operation.Done, operation.Synced, "would be applied (dry run)"
 		switch o := c.find(t.ID); {
 		case t.Prune:
 			t.Code, t.Message = operation.Pruned, "pruned (dry run)"
+		case o == nil:
+			if err := g.permits(engine.Entry{ID: t.ID, Version: t.Version}); err != nil {
+				t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, err.Error()
+			}
 		case o != nil && o.refused != nil:
 			t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, o.refused.Error()
 		case o != nil && o.standing.Refused != nil:

@@ -5,15 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -57,18 +53,18 @@ func encoded(v any) string {
 
 // execute carries a step out: what is deleted first, then what is written, kind by kind.
 func (d *driver) execute(ctx context.Context, a *app, w runner.Work, step operation.Step) {
-	op, c := a.job.op, a.job.compared
+	op, c, g := a.job.op, a.job.compared, d.gate(a, w)
 	if len(step.Delete) > 0 {
-		each(step.Delete, func(t *operation.Task) { op.sync.Deleted(t, time.Now(), d.prune(ctx, a, w, c, t)) })
+		each(step.Delete, func(t *operation.Task) { op.sync.Deleted(t, time.Now(), d.prune(ctx, a, g, t)) })
 		return
 	}
 	for _, batch := range operation.Batches(step.Apply) {
 		each(batch, func(t *operation.Task) {
 			if t.Hook {
-				d.hook(ctx, w, op, t)
+				d.hook(ctx, g, op, t)
 				return
 			}
-			op.took(t, d.write(ctx, w, c, t))
+			op.took(t, d.write(ctx, g, c, t))
 		})
 	}
 }
@@ -95,19 +91,21 @@ type outcome struct {
 }
 
 // write writes the object of a task.
-func (d *driver) write(ctx context.Context, w runner.Work, c *comparison, t *operation.Task) outcome {
+func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.Task) outcome {
 	order := apply.Order{Object: t.Object, Validate: true}
 	if o := c.find(t.ID); o != nil {
 		if o.refused != nil {
 			return outcome{Result: operation.Result{Err: o.refused}}
 		}
 		order = o.order
+	} else if err := g.undeclared(ctx, t.Object); err != nil {
+		return outcome{Result: operation.Result{Err: err}}
 	}
 	before := ""
-	if rec, there := w.Cluster.Objects.Get(t.ID); there {
+	if rec, there := g.work.Cluster.Objects.Get(t.ID); there {
 		before = rec.Health.Status
 	}
-	written := w.Applier.Write(ctx, order)
+	written := g.write(ctx, order)
 	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: before, Message: said(written)}}
 	if need := written.Wait; need != nil {
 		out.needs = []apply.Need{*need}
@@ -119,7 +117,7 @@ func (d *driver) write(ctx context.Context, w runner.Work, c *comparison, t *ope
 		out.Needs = []engine.Wait{need.Wait}
 		return out
 	}
-	if written.Err == nil && written.Object != nil && w.Cluster.Name == "" {
+	if written.Err == nil && written.Object != nil && g.work.Cluster.Name == "" {
 		d.wrote(written.Object)
 	}
 	return out
@@ -198,113 +196,12 @@ func (r *running) took(t *operation.Task, out outcome) {
 	}
 }
 
-// hook makes a hook, unless the same one runs already. One of an earlier sync makes room first.
-func (d *driver) hook(ctx context.Context, w runner.Work, op *running, t *operation.Task) {
-	live, err := getLive(ctx, w, engine.Entry{ID: t.ID, Version: t.Version})
-	mark := t.Digest + "/" + op.sync.Run
-	switch {
-	case err != nil:
-		op.took(t, outcome{Result: operation.Result{Err: err}})
-		return
-	case live != nil && live.GetAnnotations()[annotationHookOf] == mark && live.GetDeletionTimestamp() == nil:
-		op.guarded(func() { op.sync.Join(t, time.Now()) })
-		return
-	case live != nil && (slices.Contains(t.Policies, operation.BeforeHookCreation) || live.GetDeletionTimestamp() != nil):
-		err = d.dropHook(ctx, w, live)
-		op.guarded(func() {
-			if err != nil {
-				op.sync.Applied(t, time.Now(), operation.Result{Err: err})
-				return
-			}
-			op.sync.MakeRoom(t, time.Now())
-		})
-		return
-	}
-	u := t.Object.DeepCopy()
-	annotations := u.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[annotationHookOf] = mark
-	u.SetAnnotations(annotations)
-	u.SetFinalizers(append(u.GetFinalizers(), operation.HookFinalizer))
-	written := w.Applier.Write(ctx, apply.Order{Object: u, Validate: true, Fresh: true})
-	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Message: said(written)}}
-	if written.Wait != nil {
-		out.needs, out.Needs = []apply.Need{*written.Wait}, []engine.Wait{written.Wait.Wait}
-	}
-	op.took(t, out)
-}
-
-// drop deletes hooks.
-func (d *driver) drop(ctx context.Context, w runner.Work, tasks []*operation.Task) {
-	for _, t := range tasks {
-		live, err := getLive(ctx, w, engine.Entry{ID: t.ID, Version: t.Version})
-		if err == nil && live != nil {
-			err = d.dropHook(ctx, w, live)
-		}
-		if err != nil {
-			d.observe(t.ID.String(), "a hook could not be deleted: "+err.Error())
-		}
-	}
-}
-
-// dropHook takes the finalizer off a hook and deletes it.
-func (d *driver) dropHook(ctx context.Context, w runner.Work, live *unstructured.Unstructured) error {
-	if err := d.release(ctx, w, live); err != nil {
-		return err
-	}
-	if live.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	result := w.Applier.Remove(ctx, w.Applier.Entry(live), apply.Removal{
-		Propagation: metav1.DeletePropagationBackground,
-		Permit:      func(*unstructured.Unstructured) (string, bool) { return "", true },
-	})
-	return result.Err
-}
-
-// release takes the finalizer off a hook.
-func (d *driver) release(ctx context.Context, w runner.Work, live *unstructured.Unstructured) error {
-	if !slices.Contains(live.GetFinalizers(), operation.HookFinalizer) {
-		return nil
-	}
-	rest := slices.DeleteFunc(slices.Clone(live.GetFinalizers()), func(f string) bool { return f == operation.HookFinalizer })
-	patch := encoded(map[string]any{"metadata": map[string]any{"finalizers": rest, "resourceVersion": live.GetResourceVersion()}})
-	r, _, ok := w.Kind(live.GroupVersionKind())
-	if !ok {
-		return nil
-	}
-	_, err := w.Cluster.Dynamic.Resource(r).Namespace(live.GetNamespace()).Patch(ctx, live.GetName(), types.MergePatchType, []byte(patch),
-		metav1.PatchOptions{FieldManager: manager})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if apierrors.IsConflict(err) {
-		fresh, err := getLive(ctx, w, w.Applier.Entry(live))
-		if err != nil || fresh == nil {
-			return err
-		}
-		return d.release(ctx, w, fresh)
-	}
-	if err != nil {
-		return fmt.Errorf("taking the finalizer off %s: %w", engine.IDOf(live), err)
-	}
-	return nil
-}
-
 // prune deletes an object that is no longer declared.
-func (d *driver) prune(ctx context.Context, a *app, w runner.Work, c *comparison, t *operation.Task) operation.Result {
-	tracking := d.tracking(a)
+func (d *driver) prune(ctx context.Context, a *app, g gate, t *operation.Task) operation.Result {
 	if t.Confirm && !approved(a.now(), a.job.op.state.StartedAt.Time) {
 		return operation.Result{Skipped: fmt.Sprintf("waiting for pruning confirmation: set the annotation %s to the time", v1alpha1.DeletionApprovedAnnotation)}
 	}
-	result := w.Applier.Remove(ctx, engine.Entry{ID: t.ID, Version: t.Version}, apply.Removal{
-		Propagation: c.options.Propagation,
-		Permit: func(live *unstructured.Unstructured) (string, bool) {
-			return "it is no longer ours", tracking.Mine(live)
-		},
-	})
+	result := g.remove(ctx, engine.Entry{ID: t.ID, Version: t.Version}, a.job.compared.options.Propagation)
 	a.job.op.guarded(func() { a.job.op.changes = append(a.job.op.changes, result) })
 	return operation.Result{Err: bare(result.Err)}
 }

@@ -40,7 +40,7 @@ func Finish(object map[string]any, o Options) ([]*unstructured.Unstructured, err
 			return nil, err
 		}
 	}
-	clean, err := normalise(u.Object, o.GenerateNames)
+	clean, err := normalise(u.Object, o.Nameless)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func mark(u *unstructured.Unstructured, o Options) error {
 
 // normalise gives numbers the types that the API machinery expects, and checks what every object
 // needs.
-func normalise(object map[string]any, generated bool) (*unstructured.Unstructured, error) {
+func normalise(object map[string]any, nameless bool) (*unstructured.Unstructured, error) {
 	for _, field := range []string{"apiVersion", "kind"} {
 		if text, _ := object[field].(string); text == "" {
 			return nil, fmt.Errorf("%s is missing or no text", field)
@@ -160,9 +160,12 @@ func normalise(object map[string]any, generated bool) (*unstructured.Unstructure
 		// The decoder's error may quote a value.
 		return nil, errors.New("it is no Kubernetes object")
 	}
-	if u.GetName() == "" && !u.IsList() && (!generated || u.GetGenerateName() == "") {
+	if u.GetName() == "" && !u.IsList() {
 		if value, there, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "name"); there && value != nil && value != "" {
 			return nil, errors.New("metadata.name is no text; put it in quotes")
+		}
+		if nameless {
+			return u, nil
 		}
 		return nil, errors.New("metadata.name is missing")
 	}

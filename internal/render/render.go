@@ -57,8 +57,8 @@ type Options struct {
 	Inflate Inflate
 	// Sealed is what is said of something encrypted when there are no keys; it names Flux's field when empty.
 	Sealed string
-	// GenerateNames permits objects that have a metadata.generateName and no name.
-	GenerateNames bool
+	// Nameless permits objects without a name: whoever makes them names them, or refuses them one by one.
+	Nameless bool
 }
 
 func (o Options) sealed() error {

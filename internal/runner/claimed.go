@@ -56,3 +56,19 @@ func (r *Runner) claimed(ctx context.Context, id engine.UnitID, entries []engine
 		return found
 	})
 }
+
+// ownerFor answers a unit which other one has an object.
+func (r *Runner) ownerFor(id engine.UnitID) func(context.Context, engine.ObjectID) (engine.UnitID, bool, error) {
+	return func(ctx context.Context, object engine.ObjectID) (engine.UnitID, bool, error) {
+		found, err := ask(ctx, r, func() []engine.UnitID {
+			if owner, owned := r.owners.Owner(object); owned && owner != id {
+				return []engine.UnitID{owner}
+			}
+			return nil
+		})
+		if err != nil || len(found) == 0 {
+			return engine.UnitID{}, false, err
+		}
+		return found[0], true, nil
+	}
+}

@@ -73,6 +73,9 @@ type Work struct {
 	// claims. Claimed are those of the entries that other units claim, by now. Act may ask; both wait for the answer.
 	Behind  func(ctx context.Context, units []engine.UnitID) (engine.UnitID, bool)
 	Claimed func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error)
+	// Owner is the unit that has an object which may not be among Objects; other is false when that is nobody, or the
+	// unit itself. Act and Destroy may ask.
+	Owner func(ctx context.Context, object engine.ObjectID) (owner engine.UnitID, other bool, err error)
 	// Follow has Destroy called again when an object changes that the unit does not hold.
 	Follow func(engine.ObjectID)
 }
@@ -212,6 +215,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 	w.Claimed = func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
 		return r.claimed(ctx, id, entries)
 	}
+	w.Owner = r.ownerFor(id)
 	target := u.Target
 	u.busy = true
 	r.work(func(ctx context.Context) func() {
@@ -316,6 +320,7 @@ func (r *Runner) startDestroy(u *unit) {
 			}
 		})
 	}
+	w.Owner = r.ownerFor(id)
 	u.busy, u.stirred, u.deletion.waits = true, false, nil
 	r.work(func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)

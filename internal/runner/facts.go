@@ -29,7 +29,10 @@ func (r *Runner) facts(u *unit) engine.Facts {
 	if u.Deleting {
 		f.Hold = r.holdDeletion(u)
 		f.Terminating = r.terminating(u)
-		f.DeletionDeadline, f.DeletionRetry = u.deletion.deadline, u.deletion.retry
+		f.DeletionDeadline = u.deletion.deadline
+		if u.deletion.failedAt == f.Source.Revision+f.Source.Digest {
+			f.DeletionRetry = u.deletion.retry
+		}
 		f.Awaited, f.Stirred = u.deletion.waits, u.stirred
 		return f
 	}

@@ -280,12 +280,19 @@ func (r *Runner) deletionFailed(id engine.UnitID, message string) {
 		return
 	}
 	u.busy = false
-	u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
-	u.attempts++
+	r.retryDeletion(u)
 	message += "; to let it go without deleting its objects, " + cmp.Or(u.LetGo, "set spec.suspend")
 	r.note(u, engine.PhaseDeleting, message, true)
 	r.report(u, Report{Reason: engine.ReasonPruneFailed, Message: message})
 	r.mark(id)
+}
+
+// retryDeletion says when the deletion of a unit is tried again.
+func (r *Runner) retryDeletion(u *unit) {
+	u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
+	fact, _ := r.cfg.Sources.Source(u.Source)
+	u.deletion.failedAt = fact.Revision + fact.Digest
+	u.attempts++
 }
 
 func (r *Runner) finalized(id engine.UnitID, results []apply.Result) {
@@ -351,8 +358,7 @@ func (r *Runner) release(u *unit) {
 				return
 			}
 			r.note(u, engine.PhaseDeleting, err.Error(), true)
-			u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
-			u.attempts++
+			r.retryDeletion(u)
 			r.mark(id)
 		}
 	})

@@ -172,6 +172,11 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 		label(o, inputs.Labels)
 		scope(o, t, out.result.Objects, inputs.Namespace)
 		id := t.applier.Entry(o).ID
+		if id.Name == "" {
+			// It gets its name when it is made, if it may: nobody can claim it.
+			objects = append(objects, o)
+			continue
+		}
 		if r.cfg.Reserved[id] {
 			continue
 		}
@@ -190,7 +195,9 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 	}
 	out.objects = engine.Sort(objects)
 	for _, o := range out.objects {
-		out.entries = append(out.entries, t.applier.Entry(o))
+		if o.GetName() != "" {
+			out.entries = append(out.entries, t.applier.Entry(o))
+		}
 	}
 	if t.cluster.Name == "" {
 		out.children = childrenOf(out.objects, r.cfg.UnitKinds)

@@ -95,6 +95,8 @@ type deletion struct {
 	// pruned is set when the policy has been carried out.
 	pruned          bool
 	deadline, retry time.Time
+	// failedAt is what the source had when the deletion failed last: with something else, it is tried again at once.
+	failedAt string
 	// waits is what a driver waits for, followed are objects beside the inventory that this may be about.
 	waits    []engine.Wait
 	followed []engine.ObjectID

@@ -147,9 +147,15 @@ func complete(objects []*unstructured.Unstructured) error {
 			return errors.New(at + "apiVersion is missing or no text")
 		case o.GetKind() == "":
 			return errors.New(at + "kind is missing or no text")
-		case o.GetName() == "" && o.GetGenerateName() == "":
+		case o.GetName() == "" && o.GetGenerateName() == "" && !namedLater(o):
 			return errors.New(at + "metadata.name is missing")
 		}
 	}
 	return nil
+}
+
+// namedLater tells whether an object may do without a name: hooks get one when they are made, whichever they are.
+func namedLater(o *unstructured.Unstructured) bool {
+	annotations := o.GetAnnotations()
+	return annotations["argocd.argoproj.io/hook"] != "" || annotations["helm.sh/hook"] != ""
 }

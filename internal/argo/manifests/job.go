@@ -48,7 +48,7 @@ func (j *job) problem(field, format string, args ...any) {
 
 // after are the options for what follows a build.
 func (j *job) after() render.Options {
-	return render.Options{Decryption: j.request.Decrypt, Sealed: sealed, GenerateNames: true}
+	return render.Options{Decryption: j.request.Decrypt, Sealed: sealed, Nameless: true}
 }
 
 func (j *job) render(ctx context.Context) ([]*unstructured.Unstructured, v1alpha1.ApplicationSourceType, error) {

@@ -98,6 +98,11 @@ func policiesOf(annotations map[string]string) []DeletePolicy {
 	return policies
 }
 
+// Syncs tells whether a hook runs in a sync, and not only when its Application is deleted.
+func (h Hook) Syncs() bool {
+	return len(h.Phases) == 0 || slices.ContainsFunc(h.Phases, func(p Phase) bool { return p != PreDelete && p != PostDelete })
+}
+
 // WaveOf is the wave of an object: that of Argo CD, else the weight of a hook of Helm, else zero.
 func WaveOf(annotations map[string]string) int {
 	for _, key := range []string{annotationWave, helmHookWeight} {

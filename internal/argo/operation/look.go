@@ -132,9 +132,14 @@ func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step
 	var step Step
 	var rest []*Task
 	for _, t := range o.lingering {
-		o.look(t, now, live(t.ID))
+		if t.State == Running {
+			o.look(t, now, live(t.ID))
+		}
 		until := t.deadline()
 		switch {
+		case len(held([]*Task{t})) > 0:
+			step.Release = append(step.Release, t)
+			continue
 		case t.ended():
 			o.notes = append(o.notes, "the superseded hook "+t.ID.String()+" ended")
 			continue
@@ -150,8 +155,8 @@ func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step
 		step.Waits = append(step.Waits, w)
 		step.Again = sooner(step.Again, until)
 	}
-	o.lingering = rest
-	if len(step.Drop) > 0 {
+	o.lingering = append(rest, step.Release...)
+	if len(step.Drop)+len(step.Release) > 0 {
 		return step, true
 	}
 	if len(rest) > 0 {

@@ -82,6 +82,8 @@ type Task struct {
 	closed bool
 	// again is set where a failed task is tried again while its group goes on.
 	again bool
+	// released is set for a hook that has completed and is held no more.
+	released bool
 }
 
 // Code is what came of an object.
@@ -126,6 +128,8 @@ type Operation struct {
 	lingering []*Task
 	// failure is why the operation is about to fail.
 	failure string
+	// removal is set for a deletion.
+	removal bool
 	// refused are things that are said of single objects and fail the operation when it ends.
 	notes []string
 }
@@ -136,7 +140,8 @@ type Step struct {
 	Delete []*Task
 	// Apply are tasks whose objects are written, in their order.
 	Apply []*Task
-	// Cleanup are hooks that are let go, and deleted when Drop is set for them.
+	// Release are hooks that have completed and are to be held no more; Released says what came of it.
+	Release []*Task
 	Waits   []engine.Wait
 	Again   time.Time
 	Message string
@@ -161,6 +166,9 @@ func (o *Operation) Next(now time.Time, live func(engine.ObjectID) Live) Step {
 		if t.State == Running || t.State == Deleting {
 			o.look(t, now, live(t.ID))
 		}
+	}
+	if completed := held(o.Tasks); len(completed) > 0 {
+		return Step{Release: completed}
 	}
 	for {
 		group, last := o.group()
@@ -296,6 +304,9 @@ func (o *Operation) close(group []*Task) {
 		o.failure = "one or more objects failed to apply, reason: " + strings.Join(failed, "; ")
 		if slices.ContainsFunc(group, func(t *Task) bool { return t.State == Failed && t.Code == Synced || t.Hook && t.State == Failed }) {
 			o.failure = "one or more synchronization tasks completed unsuccessfully, reason: " + strings.Join(failed, "; ")
+			if phase := group[0].Phase; o.removal && (phase == PreDelete || phase == PostDelete) {
+				o.failure = string(phase) + " hook(s) failed: " + strings.Join(failed, "; ")
+			}
 		}
 	}
 }
@@ -319,24 +330,51 @@ func (o *Operation) end(now time.Time, live func(engine.ObjectID) Live) Step {
 		policy = HookFailed
 	}
 	for _, t := range o.Tasks {
-		if t.Hook && t.ended() && slices.Contains(t.Policies, policy) && live(t.ID).Exists {
+		// A deletion is tried again until it succeeds: a hook that failed makes room for the next attempt.
+		drops := slices.Contains(t.Policies, policy) || o.removal && t.State == Failed
+		if t.Hook && t.ended() && drops && live(t.ID).Exists {
 			step.Drop = append(step.Drop, t)
 		}
 	}
 	return step
 }
 
-// Terminate ends the operation before its time: hooks that run are deleted.
-func (o *Operation) Terminate(message string) Step {
+// Terminate ends the operation before its time: hooks that run are deleted. One that has completed by now says so, and
+// stays.
+func (o *Operation) Terminate(now time.Time, live func(engine.ObjectID) Live, message string) Step {
 	step := Step{Ended: true, Failed: true, Message: message}
 	for _, t := range append(slices.Clone(o.Tasks), o.lingering...) {
 		if t.Hook && t.State == Running {
-			t.State, t.Message = Failed, "ended: "+message
+			o.look(t, now, live(t.ID))
+		}
+		if t.Hook && t.State == Running {
+			t.State, t.Message = Failed, "Terminated"
 			step.Drop = append(step.Drop, t)
 		}
 	}
+	step.Release = slices.DeleteFunc(held(append(slices.Clone(o.Tasks), o.lingering...)), func(t *Task) bool { return slices.Contains(step.Drop, t) })
 	o.lingering, o.failure = nil, message
 	return step
+}
+
+// held are hooks that ran, have completed and were not released yet.
+func held(tasks []*Task) []*Task {
+	var all []*Task
+	for _, t := range tasks {
+		if t.Hook && t.ended() && t.Code == Synced && !t.released {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Released tells what came of releasing a hook that has completed. One that cannot be released keeps its name, its
+// namespace and whoever deletes it waiting: the sync fails.
+func (o *Operation) Released(t *Task, err error) {
+	t.released = true
+	if err != nil {
+		t.State, t.Message = Failed, "Failed to remove hook finalizer: "+err.Error()
+	}
 }
 
 func describe(tasks []*Task, others string) string {

@@ -36,6 +36,8 @@ type world struct {
 	there  map[string]bool
 	health map[string]string
 	done   []string
+	// released are hooks that are held no more.
+	released []string
 }
 
 func start(objects ...string) *world {
@@ -58,6 +60,13 @@ func (w *world) run(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		step := w.op.Next(began, w.live)
+		for _, task := range step.Release {
+			w.op.Released(task, nil)
+			w.released = append(w.released, task.ID.Name)
+		}
+		if len(step.Release) > 0 {
+			continue
+		}
 		if step.Ended || len(step.Apply)+len(step.Delete) == 0 {
 			return fmt.Sprintf("%s%s", map[bool]string{true: "FAILED "}[step.Failed], step.Message)
 		}

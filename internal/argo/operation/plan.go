@@ -95,15 +95,21 @@ func (r Request) tasks(u *unstructured.Unstructured) []*Task {
 // hook is the task of a hook in one phase. One without a name of its own gets one that no other run has.
 func (r Request) hook(u *unstructured.Unstructured, phase Phase, wave int, hook Hook) *Task {
 	digest := r.Digest(u)
-	if u.GetName() == "" && u.GetGenerateName() != "" {
+	if u.GetName() == "" {
 		u = u.DeepCopy()
-		revision := r.Revision[max(0, strings.LastIndexByte(r.Revision, ':')+1):]
-		u.SetName(strings.ToLower(fmt.Sprintf("%s%s-%s-%d", u.GetGenerateName(), revision[:min(7, len(revision))], phase, r.Started.Unix())))
+		u.SetName(strings.ToLower(fmt.Sprintf("%s%s-%s-%d", u.GetGenerateName(), shortRevision(r.Revision), phase, r.Started.Unix())))
 		u.SetGenerateName("")
 	}
 	t := r.task(u, phase, wave)
 	t.Hook, t.Policies, t.Digest = true, hook.Policies, digest
 	return t
+}
+
+// shortRevision is the revision of the first source, short, and without what cannot be in a name.
+func shortRevision(revision string) string {
+	first, _, _ := strings.Cut(revision, ",")
+	first = first[strings.LastIndexByte(first, ':')+1:]
+	return first[:min(7, len(first))]
 }
 
 // prunes are the tasks that delete what is no longer declared, in the reverse of the waves that they were made in.
@@ -147,26 +153,35 @@ type Removal struct {
 	// Hooks may hold hooks for deletions; other objects are passed over.
 	Hooks []*unstructured.Unstructured
 	ID    func(*unstructured.Unstructured) engine.Entry
-	// Held are deleted, in the reverse of their waves.
-	Held    []Extra
-	Digest  func(*unstructured.Unstructured) string
-	Run     string
-	Started time.Time
+	// Held are deleted, in the reverse of their waves. Cascade has hooks from before the deletion go with them.
+	Held     []Extra
+	Cascade  bool
+	Digest   func(*unstructured.Unstructured) string
+	Revision string
+	Run      string
+	Started  time.Time
 }
 
 // Delete plans the deletion of what an Application holds.
 func Delete(r Removal) *Operation {
-	o := &Operation{Run: r.Run, Started: r.Started}
-	request := Request{ID: r.ID, Digest: r.Digest, Run: r.Run, Started: r.Started}
+	o := &Operation{Run: r.Run, Started: r.Started, removal: true}
+	request := Request{ID: r.ID, Digest: r.Digest, Revision: r.Revision, Run: r.Run, Started: r.Started}
+	held := r.Held
 	for _, u := range r.Hooks {
 		hook := HookOf(u)
 		for _, phase := range hook.Phases {
-			if phase == PreDelete || phase == PostDelete {
-				o.Tasks = append(o.Tasks, request.hook(u, phase, WaveOf(u.GetAnnotations()), hook))
+			if phase != PreDelete && phase != PostDelete {
+				continue
+			}
+			t := request.hook(u, phase, WaveOf(u.GetAnnotations()), hook)
+			o.Tasks = append(o.Tasks, t)
+			known := slices.ContainsFunc(held, func(e Extra) bool { return e.ID == t.ID })
+			if phase == PreDelete && r.Cascade && !known {
+				held = append(held, Extra{Entry: engine.Entry{ID: t.ID, Version: t.Version}, Wave: t.Wave})
 			}
 		}
 	}
-	for _, e := range r.Held {
+	for _, e := range held {
 		o.Tasks = append(o.Tasks, &Task{ID: e.ID, Version: e.Version, Phase: Sync, Wave: -e.Wave, Prune: true, Confirm: e.Confirm})
 	}
 	slices.SortStableFunc(o.Tasks, compareTasks)

@@ -99,9 +99,7 @@ func (c *Checks) Assess(ctx context.Context, u *unstructured.Unstructured) engin
 		return verdict
 	}
 	verdict.Status = string(h.Status)
-	if verdict.Verdict = verdictOf(h.Status); verdict.Verdict != engine.Current {
-		verdict.Message = h.Message
-	}
+	verdict.Verdict, verdict.Message = verdictOf(h.Status), h.Message
 	if u.GetDeletionTimestamp() != nil && !held(u) {
 		verdict.Verdict = engine.Terminating
 	}

@@ -100,7 +100,7 @@ func TestScripts(t *testing.T) {
 func TestAssess(t *testing.T) {
 	checks := New(settings(t, map[string]string{"resource.customizations.health.e.io_Thing": "return {status = obj.status, message = 'm'}"}))
 	for status, want := range map[string]engine.ObjectHealth{
-		"Healthy": {Verdict: engine.Current}, "Suspended": {Verdict: engine.InProgress, Message: "m"}, "Progressing": {Verdict: engine.InProgress, Message: "m"},
+		"Healthy": {Verdict: engine.Current, Message: "m"}, "Suspended": {Verdict: engine.InProgress, Message: "m"}, "Progressing": {Verdict: engine.InProgress, Message: "m"},
 		"Missing": {Verdict: engine.NotFound, Message: "m"}, "Degraded": {Verdict: engine.Failed, Message: "m"}, "Unknown": {Verdict: engine.Unknown, Message: "m"},
 	} {
 		u := object(t, thing)

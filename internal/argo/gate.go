@@ -1,0 +1,196 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/differences"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// gate is what every write and every deletion of an Application's objects passes: declared objects, hooks, the namespace
+// of the destination. Nothing else in this package writes to the cluster of an Application. It asks the settings, the
+// project, and who else has the object; for a deletion, whose the live object is.
+//
+// It is made for one step, so that what the project says holds from that step on.
+type gate struct {
+	app         engine.UnitID
+	project     *policy.Project
+	projectName string
+	destination clusterOf
+	resources   settings.Filter
+	tracking    differences.Tracking
+	work        runner.Work
+	// others are objects that another unit has.
+	others map[engine.ObjectID]engine.UnitID
+}
+
+// gate is the gate of an Application, by what its project and the settings say now.
+func (d *driver) gate(a *app, w runner.Work) gate {
+	tracking, resources := d.tracking(a), d.settings.now().Resources
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return gate{
+		app: a.id, project: a.project, projectName: a.obj.Spec.Project, destination: a.cluster, resources: resources,
+		tracking: tracking, work: w, others: w.Conflicts,
+	}
+}
+
+// visible tells why an object is none of the Application's business, nil when it may be: the settings exclude its kind, or
+// the project does not permit it.
+func (g gate) visible(e engine.Entry) error {
+	if g.resources.Excludes(e.ID.Group, e.ID.Kind, g.destination.Server) {
+		return fmt.Errorf("resource %s:%s is excluded in the settings", e.ID.Group, e.ID.Kind)
+	}
+	if g.project == nil {
+		return nil
+	}
+	_, namespaced, known := g.work.Kind(e.GroupVersionKind())
+	return g.project.PermitsObject(g.destination, policy.Object{
+		Group: e.ID.Group, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Namespaced: namespaced || !known && e.ID.Namespace != "",
+	})
+}
+
+// admits tells why the settings and the project do not let an object be written, nil when they do.
+func (g gate) admits(e engine.Entry) error {
+	if g.project == nil {
+		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName) //nolint:staticcheck // the upstream's words
+	}
+	return g.visible(e)
+}
+
+// permits tells why an object may not be written, nil when it may.
+func (g gate) permits(e engine.Entry) error { return errors.Join(g.admits(e), g.conflict(e.ID)) }
+
+// conflict names the other unit that has an object, nil when none has.
+func (g gate) conflict(id engine.ObjectID) error {
+	owner, conflict := g.others[id]
+	if !conflict {
+		return nil
+	}
+	return g.taken(id, owner)
+}
+
+// unclaimed is conflict for what was not declared when the step began: a hook of a deletion, the namespace of the
+// destination.
+func (g gate) unclaimed(ctx context.Context, id engine.ObjectID) error {
+	owner, other, err := g.work.Owner(ctx, id)
+	if err != nil || !other {
+		return err
+	}
+	return g.taken(id, owner)
+}
+
+func (g gate) taken(id engine.ObjectID, owner engine.UnitID) error {
+	return fmt.Errorf("%s is part of applications %s and %s: it belongs to %s; remove it from one of the two", id, g.app.Name, owner.Name, owner)
+}
+
+// undeclared tells why an object may not be written that is not declared: the namespace of the destination. One that is
+// only made takes nothing from whoever has it; its metadata does.
+func (g gate) undeclared(ctx context.Context, u *unstructured.Unstructured) error {
+	if len(u.GetLabels()) == 0 && len(u.GetAnnotations()) == 0 {
+		return nil
+	}
+	return g.unclaimed(ctx, g.work.Applier.Entry(u).ID)
+}
+
+// write writes an object.
+func (g gate) write(ctx context.Context, order apply.Order) apply.Written {
+	e := g.work.Applier.Entry(order.Object)
+	if err := g.permits(e); err != nil {
+		return apply.Written{Result: apply.Result{Entry: e, Action: engine.Skip, Err: err}}
+	}
+	return g.work.Applier.Write(ctx, order)
+}
+
+// remove deletes an object that is the Application's own.
+func (g gate) remove(ctx context.Context, e engine.Entry, propagation metav1.DeletionPropagation) apply.Result {
+	if err := g.visible(e); err != nil {
+		return apply.Result{Entry: e, Action: engine.Skip, Err: err}
+	}
+	return g.work.Applier.Remove(ctx, e, apply.Removal{
+		Propagation: propagation,
+		Permit:      func(live *unstructured.Unstructured) (string, bool) { return "it is no longer ours", g.owns(live) },
+	})
+}
+
+// owns tells whether a live object is the Application's: by its tracking, or as a hook.
+func (g gate) owns(live *unstructured.Unstructured) bool {
+	return g.tracking.Mine(live) || g.ownsHook(live)
+}
+
+// ownsHook tells whether a live object was made as a hook of the Application. What another Application is tracked by never
+// was. A hook without tracking is known by the marks that only hooks get; a tracking label alone counts for what says
+// itself that it is a hook, since an installation may have come from labels.
+func (g gate) ownsHook(live *unstructured.Unstructured) bool {
+	owner, _ := g.tracking.Owner(live)
+	if owner != "" && owner != g.tracking.AppName {
+		return false
+	}
+	marked := live.GetAnnotations()[annotationHookOf] != "" || hasHookFinalizer(live)
+	return marked || owner == "" && operation.HookOf(live).Is && live.GetLabels()[g.tracking.LabelKey] == g.tracking.AppName
+}
+
+// foreign names whose an object is that stands where a hook is to be made, nil when it is the Application's.
+func (g gate) foreign(live *unstructured.Unstructured) error {
+	if g.owns(live) {
+		return nil
+	}
+	whose := "nothing marks it as a hook of this application"
+	if owner, _ := g.tracking.Owner(live); owner != "" {
+		whose = "it belongs to application " + owner
+	}
+	return fmt.Errorf("%s exists already, and %s: it stays as it is; rename the hook, or delete the object", engine.IDOf(live), whose)
+}
+
+func hasHookFinalizer(live *unstructured.Unstructured) bool {
+	return slices.Contains(live.GetFinalizers(), operation.HookFinalizer)
+}
+
+// release takes our finalizer off a hook, so that whoever deletes it need not wait. The project is not asked: nothing is
+// gained by it, and a hook that the project no longer permits would never go.
+func (g gate) release(ctx context.Context, live *unstructured.Unstructured) error {
+	for range releases {
+		if live == nil || !hasHookFinalizer(live) || !g.owns(live) {
+			return nil
+		}
+		err := g.unfinalize(ctx, live)
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if live, err = getLive(ctx, g.work, g.work.Applier.Entry(live)); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("taking the finalizer off %s: it changes all the time", engine.IDOf(live))
+}
+
+// releases bounds how often a finalizer is taken off an object that changes meanwhile.
+const releases = 10
+
+func (g gate) unfinalize(ctx context.Context, live *unstructured.Unstructured) error {
+	r, _, served := g.work.Kind(live.GroupVersionKind())
+	if !served {
+		return nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(live.GetFinalizers()), func(f string) bool { return f == operation.HookFinalizer })
+	patch := encoded(map[string]any{"metadata": map[string]any{"finalizers": rest, "resourceVersion": live.GetResourceVersion()}})
+	_, err := g.work.Cluster.Dynamic.Resource(r).Namespace(live.GetNamespace()).Patch(ctx, live.GetName(), types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{FieldManager: manager})
+	if err == nil || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("taking the finalizer off %s: %w", engine.IDOf(live), err)
+}

@@ -1,0 +1,50 @@
+package argo
+
+import (
+	"context"
+	"time"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// halted is how a sync ends whose Application is deleted.
+const halted = "Operation terminated: the application is being deleted"
+
+// halt terminates the sync of a deleted Application: its hooks that run are deleted, nothing is retried, and what was asked
+// for is withdrawn.
+func (d *driver) halt(ctx context.Context, a *app, w runner.Work) {
+	op := a.job.op
+	if op == nil {
+		a.halt(time.Now())
+		return
+	}
+	step, g := op.sync.Terminate(time.Now(), live(d, a, w, true), halted), d.gate(a, w)
+	d.letGo(ctx, g, op.sync, step.Release)
+	d.drop(ctx, g, step.Drop)
+	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message
+	a.job.op = nil
+	a.ended(op, a.job.compared, false, 0)
+	d.events.operation(a.now(), op)
+	d.measureSync(a, op)
+}
+
+// halt has the status say that the sync of a process that has ended is over, as well as one that waits to be retried.
+func (a *app) halt(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := &a.view
+	if a.obj.Operation != nil {
+		v.handled = encoded(a.obj.Operation)
+	}
+	state := v.operation
+	if state == nil {
+		state = a.obj.Status.OperationState
+	}
+	if v.retry = nil; state == nil || state.Phase != v1alpha1.OperationRunning && state.Phase != v1alpha1.OperationTerminating {
+		return
+	}
+	ended := state.DeepCopy()
+	ended.Phase, ended.Message, ended.FinishedAt = v1alpha1.OperationFailed, halted, since(now)
+	v.operation, v.waits = ended, nil
+}
