@@ -42,6 +42,8 @@ type setState struct {
 	told     string
 	// moving names an Application that is on its way.
 	moving string
+	// members are the names of the Applications that the generators gave last.
+	members map[string]bool
 }
 
 func newApplicationSets(e *Engine) *applicationSets {
@@ -135,7 +137,7 @@ func (s *applicationSets) fetched(k feeds.Key) {
 // applicationChanged wakes the sets that an Application belongs to, and whoever waits for them.
 func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
 	s.mu.Lock()
-	for _, set := range setsOf(obj) {
+	for _, set := range s.setsOf(obj) {
 		s.mark(set)
 	}
 	s.mu.Unlock()
@@ -247,6 +249,7 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 		plan, outcome.Generate = appset.MakePlan(ctx, set, generated, s.existing(set), s.planOptions(set, state, options))
 	}
 	if outcome.Generate == nil {
+		s.remember(state, generated)
 		outcome.Refused = plan.Refused
 		if !options.DryRun {
 			outcome.Write = s.write(ctx, plan)
@@ -257,7 +260,7 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 			outcome.Write = errors.Join(outcome.Write, err)
 		}
 	}
-	outcome.Applications = appset.Owned(set, s.existing(set))
+	outcome.Applications = appset.Members(set, generated, s.existing(set))
 	if err := s.report(ctx, set, outcome); err != nil {
 		return 0, err
 	}
@@ -278,10 +281,14 @@ func requeueOf(set *appset.Set, o appset.Outcome) time.Duration {
 
 func (s *applicationSets) planOptions(set *appset.Set, state *setState, o settings.ApplicationSets) appset.PlanOptions {
 	return appset.PlanOptions{
-		Policy:               appset.PolicyOf(set, v1alpha1.ApplicationsSyncPolicy(o.Policy), o.PolicyOverride || o.Policy == ""),
+		Policy:               policyOf(set, o),
 		PreservedAnnotations: o.PreservedAnnotations, PreservedLabels: o.PreservedLabels, Managers: []string{appset.UpstreamManager},
 		Progressive: o.Progressive, Previous: state.yields, Now: time.Now(),
 	}
+}
+
+func policyOf(set *appset.Set, o settings.ApplicationSets) appset.Policy {
+	return appset.PolicyOf(set, v1alpha1.ApplicationsSyncPolicy(o.Policy), o.PolicyOverride || o.Policy == "")
 }
 
 // follow has the repositories followed that the generators read. After an error they may not have come to all of them.

@@ -145,8 +145,18 @@ func (s *applicationSets) patch(ctx context.Context, set *appset.Set, subresourc
 	return nil
 }
 
-// finalize lets a deleted set go. Garbage collection deletes its Applications, unless that has to happen in steps.
+// finalize lets a deleted set go. Garbage collection deletes its Applications, unless that has to happen in steps, or the
+// policy permits no deletions: then they belong to nobody before the set is gone.
 func (s *applicationSets) finalize(ctx context.Context, set *appset.Set) error {
+	if options := s.e.settings.now().AppSets; !options.DryRun && !policyOf(set, options).Delete {
+		changes, err := appset.Release(set, s.existing(set))
+		if err == nil {
+			err = s.write(ctx, appset.Plan{Update: changes})
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !slices.Contains(set.Finalizers, setFinalizer) {
 		return nil
 	}

@@ -144,6 +144,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	}
 	d.duplicates(a, c)
 	d.unserved(a, project, c)
+	homeless(w, c)
 	if err := d.stand(ctx, w, c); err != nil {
 		return nil, err
 	}

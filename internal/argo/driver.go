@@ -69,6 +69,7 @@ func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	defer d.measuresReconcile(a)()
 	result, err := d.render(ctx, a, request)
 	if err != nil {
+		a.typed(err)
 		return runner.Inputs{}, &failure{condition: v1alpha1.ApplicationConditionComparisonError, err: err}
 	}
 	d.charted(a, result)

@@ -46,12 +46,23 @@ func (e events) operation(obj *v1alpha1.Application, op *running) {
 	}
 	switch {
 	case op.state.FinishedAt == nil:
-		e.of(obj, corev1.EventTypeNormal, reasonStarted, fmt.Sprintf("%s: sync to %s", who, revision))
+		e.of(obj, corev1.EventTypeNormal, reasonStarted, fmt.Sprintf("%s: sync to %s", who, revision)+reasonsOf(op.request))
 	case op.state.Phase == v1alpha1.OperationSucceeded:
 		e.of(obj, corev1.EventTypeNormal, reasonCompleted, fmt.Sprintf("%s: sync operation to %s succeeded", who, revision))
 	default:
 		e.of(obj, corev1.EventTypeWarning, reasonCompleted, fmt.Sprintf("%s: sync operation to %s failed: %s", who, revision, op.state.Message))
 	}
+}
+
+// reasonsOf are why somebody asked for an operation, where the request says so.
+func reasonsOf(request v1alpha1.Operation) string {
+	text := ""
+	for _, line := range request.Info {
+		if line.Name == v1alpha1.ReasonInfo {
+			text += ": " + line.Value
+		}
+	}
+	return text
 }
 
 func (e events) of(obj *v1alpha1.Application, eventType, reason, message string) {

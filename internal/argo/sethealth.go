@@ -35,32 +35,11 @@ func (e *Engine) setHealth(rec cluster.Record) shown {
 func (e *Engine) firstMoving(set types.NamespacedName) *app {
 	var first *app
 	e.apps.each(func(a *app) {
-		if (first == nil || a.id.Name < first.id.Name) && a.generatedBy(set) && e.moving(a) {
+		if (first == nil || a.id.Name < first.id.Name) && e.sets.generates(set, a) && e.moving(a) {
 			first = a
 		}
 	})
 	return first
-}
-
-// generatedBy tells whether an Application is one of a set.
-func (a *app) generatedBy(set types.NamespacedName) bool {
-	if a.id.Namespace != set.Namespace {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.obj != nil && slices.Contains(setsOf(a.obj), set)
-}
-
-// setsOf are the sets that an Application belongs to.
-func setsOf(obj *v1alpha1.Application) []types.NamespacedName {
-	var sets []types.NamespacedName
-	for _, ref := range obj.OwnerReferences {
-		if ref.Kind == applicationSetKind.Kind {
-			sets = append(sets, types.NamespacedName{Namespace: obj.Namespace, Name: ref.Name})
-		}
-	}
-	return sets
 }
 
 // moving tells whether an Application that syncs by itself is on its way.
@@ -87,7 +66,7 @@ func (s *applicationSets) ignoresHealth(name types.NamespacedName) bool {
 
 // wakeParents has whoever waits for the sets of an Application look again, when that may be different now.
 func (e *Engine) wakeParents(obj *v1alpha1.Application) {
-	for _, set := range setsOf(obj) {
+	for _, set := range e.sets.of(obj) {
 		moving := ""
 		if first := e.firstMoving(set); first != nil {
 			moving = first.id.Name

@@ -60,6 +60,7 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	a.incomparable(r)
 	a.noteFinished()
 	patch, err := e.patchOf(a, r, h)
+	history := a.view.history
 	a.mu.Unlock()
 	if err != nil || patch == nil {
 		return err
@@ -73,6 +74,7 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 		return fmt.Errorf("writing the status of %s: %w", a.id, err)
 	}
 	e.events.changed(obj, u)
+	a.gave(history)
 	e.putApplication(u)
 	return nil
 }
@@ -221,12 +223,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.Applicatio
 		status.History = v.history
 	}
 	status.Conditions = e.conditionsOf(a, r, status.Conditions)
-	if failing(status.Conditions) {
-		status.Sync.Status = v1alpha1.SyncStatusCodeUnknown
-		if status.Health.Status == "" {
-			status.Health.Status = v1alpha1.HealthStatusUnknown
-		}
-	}
+	a.unknown(&status)
 	if status.Sync.Status == "" {
 		status.Sync.Status = v1alpha1.SyncStatusCodeUnknown
 	}
@@ -289,13 +286,6 @@ func withWaits(state *v1alpha1.OperationState, waits []engine.Wait) string {
 		}
 	}
 	return text
-}
-
-func failing(conditions []v1alpha1.ApplicationCondition) bool {
-	return slices.ContainsFunc(conditions, func(c v1alpha1.ApplicationCondition) bool {
-		return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError ||
-			c.Type == v1alpha1.ApplicationConditionUnknownError
-	})
 }
 
 // conditionsOf are what is wrong now: with the declaration, with the comparison, with what was compared, and with the

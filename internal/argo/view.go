@@ -45,6 +45,7 @@ type view struct {
 	retry *v1alpha1.OperationState
 	// handled is the request that has been carried out, until it is gone.
 	handled string
+	// history is the one that the Application has not been given yet.
 	history []v1alpha1.RevisionHistory
 	// waits are what the operation waits for.
 	waits []engine.Wait
@@ -237,27 +238,6 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 		v.hooks = c.hooked
 		v.history = a.historyWith(op, now)
 	}
-}
-
-// historyWith is the history with one deployment more. The caller holds the lock.
-func (a *app) historyWith(op *running, now time.Time) []v1alpha1.RevisionHistory {
-	history := a.view.history
-	if history == nil {
-		history = a.obj.Status.History
-	}
-	entry := v1alpha1.RevisionHistory{
-		Revision: op.state.SyncResult.Revision, Revisions: op.state.SyncResult.Revisions, Source: op.state.SyncResult.Source,
-		Sources: op.state.SyncResult.Sources, DeployedAt: *since(now), DeployStartedAt: op.state.StartedAt.DeepCopy(), InitiatedBy: op.request.InitiatedBy,
-	}
-	if n := len(history); n > 0 {
-		entry.ID = history[n-1].ID + 1
-	}
-	limit := int64(10)
-	if a.obj.Spec.RevisionHistoryLimit != nil {
-		limit = *a.obj.Spec.RevisionHistoryLimit
-	}
-	history = append(append([]v1alpha1.RevisionHistory{}, history...), entry)
-	return history[max(0, len(history)-int(limit)):]
 }
 
 // result is what came of a sync, before anything did. The caller does not hold the lock.

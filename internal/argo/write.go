@@ -111,7 +111,7 @@ func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that is this object's own trouble, and nobody else's.
-			out.Err, out.Again = errors.New(need.Reason), true
+			out.Err, out.Again = errors.New(unknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
 			return out
 		}
 		out.Needs = []engine.Wait{need.Wait}

@@ -97,6 +97,9 @@ func (f *appFollower) refresh(ctx context.Context, ref reference, hard bool) (*u
 
 // uncomparable tells whether an Application says that it cannot be compared.
 func uncomparable(app *v1alpha1.Application) bool {
+	if app.Status.Sync.Status != v1alpha1.SyncStatusCodeUnknown {
+		return false
+	}
 	for _, c := range app.Status.Conditions {
 		if c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError {
 			return true

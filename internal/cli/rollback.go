@@ -114,7 +114,9 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 	if err != nil {
 		return err
 	}
-	reached, err := f.operate(ctx, o.ref, requested(sync, newToken()), annotations, false)
+	op := requested(sync, newToken())
+	op.Info = append(op.Info, v1alpha1.Info{Name: v1alpha1.ReasonInfo, Value: fmt.Sprintf("initiated rollback to %d", entry.ID)})
+	reached, err := f.operate(ctx, o.ref, op, annotations, false)
 	if err == nil && !reached {
 		err = errNo
 	}

@@ -136,7 +136,7 @@ func TestBuild(t *testing.T) {
 		"missing entry of a base": {
 			reason:  "the kustomization to change is named, however deep it is",
 			files:   map[string]string{"a/kustomization.yaml": "resources: [b]", "a/b/kustomization.yaml": "resources: [nope.yaml]"},
-			options: render.Options{Path: "a"}, fails: `a/b/kustomization.yaml: entry "nope.yaml": there is no such file or directory`,
+			options: render.Options{Path: "a"}, fails: `a/b/kustomization.yaml: entry "nope.yaml": a/b/nope.yaml: no such file or directory`,
 		},
 		"entry without a kustomization": {
 			reason: "a directory that is no base is named",

@@ -58,7 +58,7 @@ func (f *treeFS) explain(dir string, err error) error {
 func (f *treeFS) cause(entry, text string) string {
 	switch {
 	case !f.Exists(entry) && strings.Contains(text, "file does not exist"):
-		return "there is no such file or directory"
+		return inTree(entry) + ": no such file or directory"
 	case f.IsDir(entry) && strings.Contains(text, "unable to find one of"):
 		return "the directory has no kustomization.yaml"
 	}

@@ -16,6 +16,9 @@ type Operation struct {
 	Retry RetryStrategy `json:"retry,omitzero"`
 }
 
+// ReasonInfo is the name of the line of an operation that says why somebody asked for it.
+const ReasonInfo = "Reason"
+
 // OperationInitiator is who asked.
 type OperationInitiator struct {
 	// Username of a person.

@@ -82,15 +82,12 @@ type at struct{ url, revision string }
 // ErrNotServed is that a generator is not served.
 var ErrNotServed = errors.New("this generator is not served; nothing of the ApplicationSet is changed")
 
-// Generate makes the Applications of a set. After an error nothing may be created, changed or deleted; errors of the
+// Generate makes the Applications of a set; one without generators has none. After an error nothing may be created, changed or deleted; errors of the
 // facts are wrapped.
 func Generate(ctx context.Context, set *Set, facts Facts, options Options) (Generated, error) {
 	made, err := newGeneration(ctx, set, facts, options)
 	if err != nil {
 		return Generated{}, err
-	}
-	if len(set.generators) == 0 {
-		return Generated{}, errors.New("spec.generators: there is none")
 	}
 	for i, raw := range set.generators {
 		if err := made.generator(raw); err != nil {

@@ -86,6 +86,9 @@ func MakePlan(ctx context.Context, set *Set, generated Generated, existing []*un
 	}
 	p.broken(generated)
 	p.deletions(generated)
+	if err := p.release(existing); err != nil {
+		return Plan{}, err
+	}
 	p.remember(generated)
 	slices.SortFunc(p.plan.Keep, func(a, b Kept) int { return cmp.Compare(a.Name, b.Name) })
 	return p.plan, nil
@@ -189,21 +192,4 @@ func withoutAutomation(app *unstructured.Unstructured) error {
 	}
 	automated["enabled"] = false
 	return unstructured.SetNestedMap(app.Object, automated, "spec", "syncPolicy", "automated")
-}
-
-// Release are the Applications of a set that is being deleted, and whose policy permits no deletions: as changes
-// that have them belong to nobody.
-func Release(set *Set, existing []*unstructured.Unstructured) ([]Change, error) {
-	p := &planning{set: set}
-	var changes []Change
-	for _, live := range Owned(set, existing) {
-		free := live.DeepCopy()
-		p.own(free)
-		patch, err := mergePatch(live, free)
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, Change{Live: live, Desired: free, Patch: patch})
-	}
-	return changes, nil
 }

@@ -206,10 +206,6 @@ func TestPlanKeep(t *testing.T) {
 			want: []Kept{{"one", "it is being deleted, and is created again when it has gone"}},
 		},
 		"NoUpdates": {reason: "a policy without changes", names: []string{"one"}, policy: Policy{Delete: true}, more: `spec: {project: q}`, want: []Kept{{"one", "the policy permits no changes"}}},
-		"NoDeletions": {
-			reason: "a policy without deletions", names: []string{"new"}, policy: Policy{Update: true},
-			want: []Kept{{"one", "no generator gives it any more, and the policy permits no deletions"}},
-		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -220,13 +216,5 @@ func TestPlanKeep(t *testing.T) {
 				t.Errorf("%s: %s %+v", c.reason, diff, plan)
 			}
 		})
-	}
-}
-
-func TestRelease(t *testing.T) {
-	set := setOf(t, planSpec("", "one"))
-	changes, err := Release(set, []*unstructured.Unstructured{liveApp(t, "one", ""), liveApp(t, "two", "metadata: {ownerReferences: null}")})
-	if err != nil || len(changes) != 1 || string(changes[0].Patch) != `{"metadata":{"ownerReferences":null}}` {
-		t.Errorf("Applications outlive the set: %+v %v", changes, err)
 	}
 }

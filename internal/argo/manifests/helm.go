@@ -235,7 +235,7 @@ func (j *job) parameters(own files) ([]helm.Parameter, error) {
 		}
 		file, there, err := j.read(at)
 		if err == nil && !there {
-			err = fmt.Errorf("%q: %w", p.Path, errMissing)
+			err = fmt.Errorf("%s: %w", p.Path, errMissing)
 		}
 		if err != nil {
 			return nil, fieldError(field, "%w", err)

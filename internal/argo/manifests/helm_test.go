@@ -41,7 +41,7 @@ func TestValues(t *testing.T) {
 			"what is listed is where it is listed, not where a pattern is", "{valueFiles: ['env/1.yaml', 'env/*.yaml']}", `{"greeting":"two","list":[1],"order":[1]}`, "",
 		},
 		"listed last":       {"also after the pattern", "{valueFiles: ['env/*.yaml', 'env/1.yaml']}", `{"greeting":"one","list":[1],"order":[1]}`, ""},
-		"missing":           {"a missing file is named", "{valueFiles: [prod.yaml, nope.yaml]}", "", `spec.source.helm.valueFiles[1]: "nope.yaml": there is no such file`},
+		"missing":           {"a missing file is named", "{valueFiles: [prod.yaml, nope.yaml]}", "", `spec.source.helm.valueFiles[1]: nope.yaml: no such file or directory`},
 		"ignored":           {"unless it may be", "{valueFiles: [nope.yaml, 'nope/*.yaml'], ignoreMissingValueFiles: true}", `{"greeting":"hello","list":[1]}`, ""},
 		"no match":          {"so is a pattern without a match", "{valueFiles: ['nope/*.yaml']}", "", `spec.source.helm.valueFiles[0]: values file glob "nope/*.yaml" matched no files`},
 		"outside":           {"a path out of the repository", "{valueFiles: [../../x.yaml]}", "", "it is outside of the repository"},
@@ -57,7 +57,7 @@ func TestValues(t *testing.T) {
 		"variables":       {"variables of the build are replaced", "{parameters: [{name: greeting, value: '$ARGOCD_APP_REVISION_SHORT-${ARGOCD_APP_NAMESPACE}-$$X-$NOPE.'}]}", `{"greeting":"0123456-prod-$X-.","list":[1]}`, ""},
 		"bad parameter":   {"a parameter that cannot be set is named, its value is not", "{parameters: [{name: 'a[x]', value: secret}]}", "", `spec.source.helm.parameters: setting "a[x]" by --set: `},
 		"files as values": {"the text of a file is a value as it is", "{fileParameters: [{name: greeting, path: text.txt}]}", `{"greeting":"a, b\n","list":[1]}`, ""},
-		"missing file":    {"a missing one is named", "{fileParameters: [{name: greeting, path: nope.txt}]}", "", `spec.source.helm.fileParameters[0].path: "nope.txt": there is no such file`},
+		"missing file":    {"a missing one is named", "{fileParameters: [{name: greeting, path: nope.txt}]}", "", `spec.source.helm.fileParameters[0].path: nope.txt: no such file or directory`},
 	}
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {

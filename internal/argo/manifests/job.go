@@ -162,7 +162,7 @@ func merge(spec v1alpha1.ApplicationSource, patch []byte) (merged v1alpha1.Appli
 	return merged, nil
 }
 
-// kind finds out what builds the source: what it says, or what is in its directory.
+// kind finds out what builds the source: what it says, or what is in its directory, by the tools that are switched on.
 func (j *job) kind() (v1alpha1.ApplicationSourceType, error) {
 	kind, err := j.stated()
 	if err != nil {
@@ -218,14 +218,19 @@ func pluginName(p *v1alpha1.ApplicationSourcePlugin) string {
 	return fmt.Sprintf("%q", p.Name)
 }
 
-// found is what the directory looks like.
+// found is what the directory looks like. A kustomization beside a chart counts, as with the upstream; a tool that is
+// switched off leaves the directory to the other one.
 func (j *job) found() (v1alpha1.ApplicationSourceType, error) {
-	if _, there, err := j.reader().Size(path.Join(j.dir, "Chart.yaml")); err != nil || there {
-		return v1alpha1.ApplicationSourceTypeHelm, err
-	}
-	there, err := j.hasKustomization()
-	if err != nil || there {
+	kustomization, err := j.hasKustomization()
+	if err != nil || kustomization && j.request.Options.Kustomize.Enabled {
 		return v1alpha1.ApplicationSourceTypeKustomize, err
+	}
+	_, chart, err := j.reader().Size(path.Join(j.dir, "Chart.yaml"))
+	switch {
+	case err != nil || chart:
+		return v1alpha1.ApplicationSourceTypeHelm, err
+	case kustomization:
+		return v1alpha1.ApplicationSourceTypeKustomize, nil
 	}
 	return v1alpha1.ApplicationSourceTypeDirectory, nil
 }

@@ -137,6 +137,8 @@ type Error struct {
 	Source string
 	// Field is that of the source that is to blame, such as helm.valueFiles[0]; it may be empty.
 	Field string
+	// Types are what builds the sources, as far as that was found out; empty for those after the one that failed.
+	Types []v1alpha1.ApplicationSourceType
 	Err   error
 }
 
@@ -169,10 +171,12 @@ func (r *Renderer) Render(ctx context.Context, request Request) (*Result, error)
 	for i := range request.Sources {
 		j := run.job(i)
 		objects, kind, err := j.render(ctx)
-		if err != nil {
-			return nil, run.located(i, err)
-		}
 		out.Types[i] = kind
+		if err != nil {
+			located := run.located(i, err)
+			located.Types = out.Types
+			return nil, located
+		}
 		out.Objects = append(out.Objects, objects...)
 		out.sources = append(out.sources, j.seen())
 	}
@@ -210,7 +214,7 @@ func (r *run) name(i int) string {
 }
 
 // located is an error that names its source.
-func (r *run) located(i int, err error) error {
+func (r *run) located(i int, err error) *Error {
 	var known *Error
 	if errors.As(err, &known) && known.Source == "" && err == error(known) { //nolint:errorlint // only the outermost error gets the name
 		return &Error{Source: r.name(i), Field: known.Field, Err: known.Err}

@@ -30,8 +30,8 @@ func TestTypes(t *testing.T) {
 		fails   string
 	}{
 		"chart": {
-			reason: "a Chart.yaml makes a chart, also beside a kustomization",
-			source: "path: .", files: chartFiles.with(repo{"kustomization.yaml": ""}), options: options(),
+			reason: "a Chart.yaml makes a chart",
+			source: "path: .", files: chartFiles, options: options(),
 			kind: "Helm", want: "ConfigMap//shop-web",
 		},
 		"kustomization": {
@@ -60,6 +60,24 @@ func TestTypes(t *testing.T) {
 			reason: "a tool that is switched off leaves a plain directory", source: "path: a",
 			files:   repo{"a/kustomization.yaml": "namePrefix: p-\n", "a/x.yaml": plain},
 			options: options(func(o *manifests.Options) { o.Kustomize.Enabled = false }), kind: "Directory", want: "ConfigMap//plain",
+		},
+		"chart beside it switched off": {
+			reason: "a tool that is switched off leaves the directory to the other one", source: "path: a",
+			files:   repo{"a/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "a/kustomization.yaml": "resources: [x.yaml]\n", "a/x.yaml": plain},
+			options: options(func(o *manifests.Options) { o.Helm.Enabled = false }), kind: "Kustomize", want: "ConfigMap//plain",
+		},
+		"kustomization beside a chart": {
+			reason: "the kustomization counts, as with the upstream", source: "path: a",
+			files:   repo{"a/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "a/kustomization.yaml": "resources: [x.yaml]\n", "a/x.yaml": plain},
+			options: options(), kind: "Kustomize", want: "ConfigMap//plain",
+		},
+		"kustomization beside a chart switched off": {
+			reason: "the chart counts then", source: "path: a",
+			files: repo{
+				"a/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "a/templates/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: charted}\n",
+				"a/kustomization.yaml": "resources: [x.yaml]\n", "a/x.yaml": plain,
+			},
+			options: options(func(o *manifests.Options) { o.Kustomize.Enabled = false }), kind: "Helm", want: "ConfigMap//charted",
 		},
 		"chart switched off": {
 			reason: "a source that is nothing but a chart cannot be a directory", source: "chart: web\ntargetRevision: 1.2.3",

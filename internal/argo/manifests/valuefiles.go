@@ -157,7 +157,7 @@ func (j *job) valueFiles(own files) ([]valueFile, error) {
 			}
 			file, there, err := j.read(one)
 			if err == nil && !there && !j.spec.Helm.IgnoreMissingValueFiles {
-				err = fmt.Errorf("%q: %w", one.text, errMissing)
+				err = fmt.Errorf("%s: %w", one.text, errMissing)
 			}
 			if err != nil {
 				return nil, fieldError(fmt.Sprintf("helm.valueFiles[%d]", i), "%w", err)
@@ -237,8 +237,8 @@ func (g *globber) walk(dir string, depth int) error {
 	return nil
 }
 
-// errMissing is a file that is not there.
-var errMissing = errors.New("there is no such file")
+// errMissing is a file that is not there, in the words of those who open it.
+var errMissing = errors.New("no such file or directory")
 
 // read reads a file, decrypted where it has to be.
 func (j *job) read(at place) (file valueFile, there bool, err error) {

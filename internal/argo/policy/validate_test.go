@@ -34,7 +34,7 @@ func TestValidate(t *testing.T) {
 		"TwoPlaces": {"", all, func(a *app) { a.Spec.Destination.Name = "prod" }, []string{"application destination can't have both name and server defined: prod https://prod"}},
 		"NoName":    {"a name that is not known is never the host", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "prd"} }, []string{"there are no clusters with this name: prd"}},
 		"TwoOfName": {"", all, func(a *app) { a.Spec.Destination = v1alpha1.ApplicationDestination{Name: "twin"} }, []string{`error getting cluster by name "twin": there are 2 clusters named "twin"`}},
-		"NoServer":  {"", all, func(a *app) { a.Spec.Destination.Server = "https://gone" }, []string{`error getting cluster by server "https://gone": there is no cluster with server "https://gone"`}},
+		"NoServer":  {"", all, func(a *app) { a.Spec.Destination.Server = "https://gone" }, []string{`error getting cluster by server "https://gone": cluster "https://gone" not found`}},
 		"Elsewhere": {"", all, func(a *app) { a.Namespace = "team" }, []string{"application 'web' in namespace 'team' is not permitted to use project 'p'"}},
 		"BadRetries": {"", all, func(a *app) {
 			a.Spec.SyncPolicy = &v1alpha1.SyncPolicy{Retry: &v1alpha1.RetryStrategy{Backoff: &v1alpha1.Backoff{Duration: "x"}}}

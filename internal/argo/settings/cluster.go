@@ -141,14 +141,13 @@ func whereNot(err error) string {
 // Destination finds a cluster by the URL of its server or by its name, one of which has to be given.
 func (s Settings) Destination(server, name string) (Cluster, error) {
 	var matches func(Cluster) bool
-	var what string
 	switch server = strings.TrimRight(server, "/"); {
 	case server != "" && name != "":
 		return Cluster{}, fmt.Errorf("the destination names server %q and cluster %q; it may name one of them", server, name)
 	case server != "":
-		what, matches = fmt.Sprintf("with server %q", server), func(c Cluster) bool { return c.Server == server }
+		matches = func(c Cluster) bool { return c.Server == server }
 	case name != "":
-		what, matches = fmt.Sprintf("named %q", name), func(c Cluster) bool { return c.Name == name }
+		matches = func(c Cluster) bool { return c.Name == name }
 	default:
 		return Cluster{}, errors.New("the destination names neither a server nor a cluster")
 	}
@@ -159,10 +158,14 @@ func (s Settings) Destination(server, name string) (Cluster, error) {
 		}
 	}
 	switch {
+	case len(found) == 0 && server == InClusterServer:
+		return Cluster{}, fmt.Errorf("cluster %q is disabled", server)
+	case len(found) == 0 && server != "":
+		return Cluster{}, fmt.Errorf("cluster %q not found", server)
 	case len(found) == 0:
-		return Cluster{}, fmt.Errorf("there is no cluster %s", what)
+		return Cluster{}, fmt.Errorf("there is no cluster named %q", name)
 	case len(found) > 1 && name != "":
-		return Cluster{}, fmt.Errorf("there are %d clusters %s", len(found), what)
+		return Cluster{}, fmt.Errorf("there are %d clusters named %q", len(found), name)
 	}
 	return found[0], nil
 }
