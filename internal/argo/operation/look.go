@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -186,6 +187,7 @@ func (o *Operation) Supersede(old *Operation) {
 	if old == nil {
 		return
 	}
+	o.notes = append(slices.Clone(old.notes), o.notes...)
 	for _, t := range append(old.lingering, old.Tasks...) {
 		if !t.Hook || t.State != Running {
 			continue

@@ -71,6 +71,15 @@ func (w *world) run(t *testing.T) string {
 			return fmt.Sprintf("%s%s", map[bool]string{true: "FAILED "}[step.Failed], step.Message)
 		}
 		var names []string
+		for _, task := range step.Delete {
+			names = append(names, "-"+task.ID.Name)
+			delete(w.there, task.ID.Name)
+			w.op.Deleted(task, began, operation.Result{})
+		}
+		if len(names) > 0 {
+			w.done = append(w.done, strings.Join(names, ""))
+			continue
+		}
 		for _, task := range step.Apply {
 			names = append(names, task.ID.Name)
 			w.there[task.ID.Name] = true

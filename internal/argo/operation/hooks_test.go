@@ -1,0 +1,143 @@
+package operation_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+func TestNames(t *testing.T) {
+	cases := map[string]struct {
+		reason, generate, hook, revision string
+		want                             []string
+	}{
+		"prefix":     {"a hook with a prefix gets a name that no other run has", "gen-", "Sync", "abcdef0123", []string{"gen-abcdef0-sync-1767323045"}},
+		"none":       {"one without even that gets one too, another one in each phase", "", "PreSync,PostSync", "abcdef0123", []string{"abcdef0-presync-1767323045", "abcdef0-postsync-1767323045"}},
+		"several":    {"of several revisions the first one counts", "gen-", "Sync", "1.2.3,abcdef0123", []string{"gen-1.2.3-sync-1767323045"}},
+		"digest":     {"a digest is named without its algorithm", "gen-", "Sync", "sha256:0123456789", []string{"gen-0123456-sync-1767323045"}},
+		"upper case": {"names have no capitals", "Gen-", "Sync", "ABC", []string{"gen-abc-sync-1767323045"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u := object("x hook=" + tc.hook)
+			u.SetName("")
+			u.SetGenerateName(tc.generate)
+			op := operation.New(operation.Request{
+				ID: engine.EntryOf, Digest: func(*unstructured.Unstructured) string { return "d" }, Revision: tc.revision, Started: began,
+				Objects: []*unstructured.Unstructured{u},
+			})
+			var got []string
+			for _, task := range op.Tasks {
+				if task.Object.GetName() != task.ID.Name || task.Object.GetGenerateName() != "" {
+					t.Errorf("%s is written as %s%s", task.ID, task.Object.GetGenerateName(), task.Object.GetName())
+				}
+				got = append(got, task.ID.Name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// A hook is released as soon as it has completed, well or not, before anything else goes on; objects are not.
+func TestRelease(t *testing.T) {
+	w := start("pre hook=PreSync hook-delete-policy=HookFailed", "x", "post hook=PostSync")
+	w.health = map[string]string{"pre": "Progressing", "post": "Degraded"}
+	if got := w.run(t); got != "waiting for completion of hook /ConfigMap/pre" || len(w.released) > 0 {
+		t.Errorf("it says %q and released %v", got, w.released)
+	}
+	w.health["pre"] = "Healthy"
+	if got := w.run(t); !strings.HasPrefix(got, "FAILED") {
+		t.Errorf("it says %q", got)
+	}
+	if diff := cmp.Diff([]string{"pre", "post"}, w.released); diff != "" {
+		t.Errorf("released, -want +got:\n%s", diff)
+	}
+	w = start("pre hook=PreSync", "x")
+	w.op.Next(began, w.live)
+	w.there["pre"] = true
+	w.op.Applied(w.op.Tasks[0], began, operation.Result{})
+	w.op.Released(w.op.Next(began, w.live).Release[0], errors.New("it is forbidden"))
+	if got := w.run(t); !strings.Contains(got, "Failed to remove hook finalizer: it is forbidden") || len(w.done) > 0 {
+		t.Errorf("it says %q and wrote %v", got, w.done)
+	}
+}
+
+// Hooks that run when a sync is terminated are deleted; what has completed by then says so, is released, and stays.
+func TestTerminate(t *testing.T) {
+	w := start("complete hook=PreSync", "completing hook=PreSync", "running hook=PreSync", "x")
+	w.health = map[string]string{"completing": "Progressing", "running": "Progressing"}
+	w.run(t)
+	w.health["completing"] = "Healthy"
+	step := w.op.Terminate(began, w.live, "Operation terminated")
+	if !step.Ended || !step.Failed || step.Message != "Operation terminated" {
+		t.Errorf("it ends with %+v", step)
+	}
+	names := func(tasks []*operation.Task) string {
+		var all []string
+		for _, task := range tasks {
+			all = append(all, task.ID.Name+":"+task.Message)
+		}
+		return strings.Join(all, " ")
+	}
+	if got := names(step.Drop); got != "running:Terminated" {
+		t.Errorf("it drops %s", got)
+	}
+	if got := names(step.Release); got != "completing:it is Healthy" {
+		t.Errorf("it releases %s", got)
+	}
+}
+
+func TestDeletion(t *testing.T) {
+	begin := func(cascade bool) *world {
+		return &world{there: map[string]bool{"x": true}, health: map[string]string{}, op: operation.Delete(operation.Removal{
+			ID: engine.EntryOf, Digest: func(u *unstructured.Unstructured) string { return u.GetName() }, Cascade: cascade, Started: began,
+			Hooks: []*unstructured.Unstructured{object("before hook=PreDelete"), object("sync hook=Sync"), object("after hook=PostDelete")},
+			Held:  map[bool][]operation.Extra{true: {{Entry: engine.EntryOf(object("x"))}}}[cascade],
+		})}
+	}
+	cases := map[string]struct {
+		reason  string
+		cascade bool
+		health  map[string]string
+		message string
+		done    []string
+		dropped string
+	}{
+		"cascade": {
+			"the hook before goes with the objects, the one after stays; a hook of a sync does not run", true, nil,
+			"successfully synced (all tasks run)", []string{"before", "-before-x", "after"}, "",
+		},
+		"orphans": {"objects that stay are left alone", false, nil, "successfully synced (all tasks run)", []string{"before", "after"}, ""},
+		"failure": {
+			"a hook that fails holds the deletion, and makes room for the next attempt", true, map[string]string{"before": "Degraded"},
+			"FAILED PreDelete hook(s) failed: ConfigMap/before: it is Degraded", []string{"before"}, "before",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := begin(tc.cascade)
+			w.health = tc.health
+			if got := w.run(t); got != tc.message {
+				t.Errorf("\n%s\nit says %q, want %q", tc.reason, got, tc.message)
+			}
+			if diff := cmp.Diff(tc.done, w.done); diff != "" {
+				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+			dropped := ""
+			for _, task := range w.op.Next(began, w.live).Drop {
+				dropped += task.ID.Name
+			}
+			if dropped != tc.dropped {
+				t.Errorf("\n%s\nit drops %q, want %q", tc.reason, dropped, tc.dropped)
+			}
+		})
+	}
+}
