@@ -75,6 +75,14 @@ func TestBuild(t *testing.T) {
 			reason: "a directory without manifests renders to nothing",
 			files:  map[string]string{"a/README.md": "x"}, options: render.Options{Path: "a"}, want: "",
 		},
+		"nothing but a missing file": {
+			reason: "a file that a kustomization names has to be there, also when there is nothing to build",
+			files:  map[string]string{"kustomization.yaml": "configurations: [nope.yaml]\n"}, fails: "kustomization.yaml: open nope.yaml: file does not exist",
+		},
+		"nothing but settings": {
+			reason: "one that is there makes nothing of nothing",
+			files:  map[string]string{"kustomization.yaml": "configurations: [c.yaml]\n", "c.yaml": "namePrefix: []\n"}, want: "",
+		},
 		"missing path": {
 			reason: "a path that does not exist is named",
 			files:  map[string]string{"a/x.yaml": configMap("x", "1")}, options: render.Options{Path: "./b"},

@@ -190,8 +190,7 @@ func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, e
 	if err := f.readKustomization(name, k); err != nil {
 		return nil, err
 	}
-	if len(k.Resources) == 0 && len(k.Components) == 0 && len(k.ConfigMapGenerator) == 0 &&
-		len(k.SecretGenerator) == 0 && len(k.Generators) == 0 {
+	if readsNothing(k) {
 		return nil, errEmpty
 	}
 	if !o.schema {
@@ -209,6 +208,13 @@ func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, e
 	defer r.schema.Unlock()
 	defer openapi.ResetOpenAPI()
 	return f.run(dir, o)
+}
+
+// readsNothing tells whether a kustomization names nothing to build from, and no file that may be missing either.
+func readsNothing(k *types.Kustomization) bool {
+	sources := len(k.Resources) + len(k.Components) + len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)
+	edits := len(k.Configurations) + len(k.Crds) + len(k.OpenAPI) + len(k.Transformers) + len(k.Validators) + len(k.Replacements)
+	return sources+edits+len(k.Patches)+len(k.PatchesStrategicMerge)+len(k.PatchesJson6902) == 0 //nolint:staticcheck // the older fields are read
 }
 
 // run is one run of the library.
