@@ -49,7 +49,8 @@ type Order struct {
 	// Propagation is for Force; empty stands for Foreground.
 	Propagation metav1.DeletionPropagation
 	// Validate leaves the validation of fields to the server's default, which warns of unknown and
-	// duplicate fields, and refuses unknown ones of a server-side apply. Without it, they are ignored.
+	// duplicate fields, and refuses unknown ones of a server-side apply. Without it, they are ignored: an object
+	// that has unknown ones is applied client-side.
 	Validate bool
 	// Fresh trusts no memory.
 	Fresh bool
@@ -191,6 +192,11 @@ func (s *scribe) client() dynamic.ResourceInterface {
 // write writes the object once, in its mode. Nil without an error is returned for an object that has to
 // be gone before it is created.
 func (s *scribe) write(ctx context.Context) (*unstructured.Unstructured, error) {
+	if s.Mode == ServerSide && !s.Validate {
+		// Tried without effect, since a server-side apply begins with taking fields over.
+		_, err := s.apply(ctx, s.Object, []string{metav1.DryRunAll})
+		s.yields(err)
+	}
 	if s.needsLive() {
 		if err := s.read(ctx); err != nil {
 			return nil, err
@@ -204,6 +210,16 @@ func (s *scribe) write(ctx context.Context) (*unstructured.Unstructured, error) 
 	default:
 		return s.applyLeaving(ctx)
 	}
+}
+
+// yields has the object merged on the client from here on, when the server would not apply it for a field that it does not
+// know and that nobody is to validate: the server ignores such a field of every other write.
+func (s *scribe) yields(err error) bool {
+	if s.Validate || s.Mode != ServerSide || !undeclared(err) {
+		return false
+	}
+	s.Mode = ClientSide
+	return true
 }
 
 // needsLive tells whether the object has to be read before it is written: for what others keep, for what

@@ -95,7 +95,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a field of another type: %v", err)
 	}
 	long := invalid(field.Forbidden(field.NewPath("spec"), "spec is immutable\n@@ -1 +1 @@"), field.Invalid(field.NewPath("data").Key("k"), "hidden", "no"))
-	want := `refused as invalid: spec: Forbidden: spec is immutable; data[k]: FieldValueInvalid; to delete and recreate it, set the annotation ` +
+	want := `Pod "x" is invalid: [spec: Forbidden: spec is immutable, data[k]: FieldValueInvalid]; to delete and recreate it, set the annotation ` +
 		`argocd.argoproj.io/sync-options: Replace=true,Force=true`
 	if diff := cmp.Diff(want, s.worded(long).Error()); diff != "" {
 		t.Errorf("a refusal of a Secret (-want +got):\n%s", diff)
@@ -103,6 +103,10 @@ func TestRefusals(t *testing.T) {
 	s.id.Kind = "Pod"
 	if err := s.worded(long); !strings.Contains(err.Error(), `data[k]: Invalid value: "hidden": no`) || !apierrors.IsInvalid(err) {
 		t.Errorf("a refusal of a Pod: %v", err)
+	}
+	one := invalid(field.Required(field.NewPath("spec", "a"), ""))
+	if got := s.worded(one).Error(); got != `Pod "x" is invalid: spec.a: Required value` {
+		t.Errorf("a refusal for one field: %s", got)
 	}
 	if mistyped(apierrors.NewInternalError(errors.New("etcd is slow"))) {
 		t.Error("any internal error counts as one of types")

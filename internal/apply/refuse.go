@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -53,8 +54,8 @@ func (s *scribe) worded(err error) error {
 	}
 }
 
-// terse words a refusal in one line: some servers add the difference of the whole object. Of a secret, it
-// tells no values.
+// terse words a refusal in one line, as the API server begins it, since people look for that: some servers add the
+// difference of the whole object. Of a secret, it tells no values.
 type terse struct {
 	err    error
 	secret bool
@@ -68,8 +69,9 @@ func (t *terse) Error() string {
 		status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
 		return explain(t.err)
 	}
+	details := status.Status().Details
 	var parts []string
-	for _, c := range status.Status().Details.Causes {
+	for _, c := range details.Causes {
 		message, _, _ := strings.Cut(c.Message, "\n")
 		if t.secret && slices.Contains([]metav1.CauseType{
 			metav1.CauseTypeFieldValueInvalid, metav1.CauseTypeFieldValueNotSupported, metav1.CauseTypeFieldValueDuplicate,
@@ -79,7 +81,16 @@ func (t *terse) Error() string {
 		}
 		parts = append(parts, strings.TrimPrefix(c.Field+": ", ": ")+message)
 	}
-	return "refused as invalid: " + strings.Join(parts, "; ")
+	kind := schema.GroupKind{Group: details.Group, Kind: details.Kind}
+	return fmt.Sprintf("%s %q is invalid: %s", kind, details.Name, listed(parts))
+}
+
+// listed are the causes of a refusal as the API server lists them.
+func listed(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // passing is the result for an error that is a matter of time: a namespace is missing, or a kind is not
@@ -151,6 +162,11 @@ func noDryRun(err error) bool {
 // internal error.
 func mistyped(err error) bool {
 	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to create typed")
+}
+
+// undeclared tells that an object has a field that the schema of its kind does not know.
+func undeclared(err error) bool {
+	return mistyped(err) && strings.Contains(err.Error(), "field not declared in schema")
 }
 
 // withoutValues is the text of a mistyped error up to the first value that it quotes, which may be secret.

@@ -127,9 +127,13 @@ func (s *scribe) predict(ctx context.Context, desired *unstructured.Unstructured
 	if s.Mode == ClientSide {
 		return s.merge(ctx, dryRun)
 	}
-	desired = desired.DeepCopy()
-	desired.SetResourceVersion(s.before.GetResourceVersion())
-	return s.apply(ctx, desired, dryRun)
+	versioned := desired.DeepCopy()
+	versioned.SetResourceVersion(s.before.GetResourceVersion())
+	predicted, err := s.apply(ctx, versioned, dryRun)
+	if s.yields(err) {
+		return s.merge(ctx, dryRun)
+	}
+	return predicted, err
 }
 
 // unpredicted is the standing of an object whose dry run was refused.
