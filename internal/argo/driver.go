@@ -78,7 +78,7 @@ func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 	if err != nil {
 		return runner.Inputs{}, err
 	}
-	return runner.Inputs{Objects: objects, Namespace: obj.Spec.Destination.Namespace, Digest: result.Digest}, nil
+	return runner.Inputs{Objects: objects, Namespace: obj.Spec.Destination.Namespace, LastWins: true, Digest: result.Digest}, nil
 }
 
 // request gathers what an Application is rendered from.

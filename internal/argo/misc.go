@@ -41,14 +41,38 @@ func (e *Engine) mark(t differences.Tracking, u *unstructured.Unstructured) {
 	}
 }
 
-// duplicates warns of objects that stand more than once in what was rendered.
-func (d *driver) duplicates(a *app, c *comparison) {
-	if a.job.rendered == nil {
-		return
+// duplicates warns of objects that stand more than once in what was rendered: in the same words, or only once it is known
+// that their kind has no namespace.
+func (d *driver) duplicates(a *app, w runner.Work, c *comparison) {
+	times := maps.Clone(w.Repeated)
+	if times == nil {
+		times = map[engine.ObjectID]int{}
 	}
-	for _, id := range a.job.rendered.Duplicates {
-		c.warn(v1alpha1.ApplicationConditionRepeatedResourceWarning, fmt.Sprintf("Resource %s/%s/%s/%s appeared more than once among application resources.", id.Group, id.Kind, id.Namespace, id.Name))
+	if a.job.rendered != nil {
+		for id, n := range a.job.rendered.Duplicates {
+			id.Cluster = c.cluster
+			if o := c.named(id, a.now().Spec.Destination.Namespace); o != nil {
+				id = o.entry.ID
+			}
+			times[id] = max(times[id]-1, 0) + n
+		}
 	}
+	for _, id := range slices.SortedFunc(maps.Keys(times), engine.ObjectID.Compare) {
+		c.warn(v1alpha1.ApplicationConditionRepeatedResourceWarning, fmt.Sprintf(
+			"Resource %s/%s/%s/%s appeared %d times among application resources.", id.Group, id.Kind, id.Namespace, id.Name, times[id]))
+	}
+}
+
+// named finds the declared object of an identity as a source has it: without the namespace of the destination, or with one
+// that its kind does not have.
+func (c *comparison) named(id engine.ObjectID, destination string) *compared {
+	for _, namespace := range []string{orDefault(id.Namespace, destination), ""} {
+		id.Namespace = namespace
+		if o := c.find(id); o != nil {
+			return o
+		}
+	}
+	return nil
 }
 
 // runsOnce tells whether an object is a Job that its time to live deletes when it has completed.

@@ -62,6 +62,8 @@ type Work struct {
 	// unit holds.
 	Objects []*unstructured.Unstructured
 	Held    []engine.Entry
+	// Repeated are objects that were there several times, by how many there were; the last one is among Objects.
+	Repeated map[engine.ObjectID]int
 	// Conflicts are objects that belong to another unit.
 	Conflicts map[engine.ObjectID]engine.UnitID
 	// Cluster is that of the unit, as whom the unit works there, and Applier writes to it.
@@ -203,7 +205,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 	p, id := u.pass, u.ID
 	w := Work{Unit: id, Key: p.Key, Fresh: u.fresh(), Held: u.inventory}
 	if u.declares() {
-		w.Objects = u.rendering.objects
+		w.Objects, w.Repeated = u.rendering.objects, u.rendering.repeated
 		w.Conflicts, _ = r.conflicts(u, u.rendering)
 	}
 	source, sources := u.Source, r.cfg.Sources

@@ -113,6 +113,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	if j.reusable(out) && r.targets.get(j.target) != nil {
 		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
 		out.replaced, out.orphaned, out.given = j.previous.replaced, j.previous.orphaned, inputs
+		out.repeated = j.previous.repeated
 		return out, inputs
 	}
 	select {
@@ -164,8 +165,8 @@ func (j job) reusable(out *rendering) bool {
 
 // finish labels the objects with their owner and puts them in order.
 func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
-	out.given = inputs
-	seen := map[engine.ObjectID]bool{}
+	out.given, out.repeated = inputs, nil
+	seen := map[engine.ObjectID]int{}
 	objects := make([]*unstructured.Unstructured, 0, len(out.result.Objects))
 	for _, o := range out.result.Objects {
 		o = o.DeepCopy()
@@ -184,25 +185,41 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 			out.replaced = append(out.replaced, replaced{t.applier.Entry(o), why})
 			continue
 		}
-		if seen[id] {
+		at, known := seen[id]
+		switch {
+		case !known:
+			seen[id] = len(objects)
+			objects = append(objects, o)
+		case inputs.LastWins:
+			objects[at] = o
+			out.repeat(id)
+		default:
 			return fmt.Errorf("%s stands twice in what was rendered", id)
-		}
-		seen[id] = true
-		objects = append(objects, o)
-		if t.applier.Orphans(o) {
-			out.orphaned = append(out.orphaned, id)
 		}
 	}
 	out.objects = engine.Sort(objects)
 	for _, o := range out.objects {
-		if o.GetName() != "" {
-			out.entries = append(out.entries, t.applier.Entry(o))
+		if o.GetName() == "" {
+			continue
+		}
+		entry := t.applier.Entry(o)
+		out.entries = append(out.entries, entry)
+		if t.applier.Orphans(o) {
+			out.orphaned = append(out.orphaned, entry.ID)
 		}
 	}
 	if t.cluster.Name == "" {
 		out.children = childrenOf(out.objects, r.cfg.UnitKinds)
 	}
 	return nil
+}
+
+// repeat notes that an object is there once more.
+func (out *rendering) repeat(id engine.ObjectID) {
+	if out.repeated == nil {
+		out.repeated = map[engine.ObjectID]int{}
+	}
+	out.repeated[id] = max(out.repeated[id], 1) + 1
 }
 
 func label(o *unstructured.Unstructured, labels map[string]string) {

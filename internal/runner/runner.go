@@ -40,6 +40,9 @@ type Inputs struct {
 	Objects []*unstructured.Unstructured
 	// Namespace is for objects of a driver that name none and whose kind has one.
 	Namespace string
+	// LastWins keeps the last of several objects of one identity, which are an error otherwise. An identity is known for sure
+	// here, where it is known which kinds have namespaces.
+	LastWins bool
 	// Digest changes whenever Options or Objects do.
 	Digest string
 	// Labels are set on every object: the names of the owner.

@@ -122,6 +122,8 @@ type rendering struct {
 	orphaned []engine.ObjectID
 	// replaced are objects that were rendered and are left as they are.
 	replaced []replaced
+	// repeated are objects of which the last of several was kept, by how many there were.
+	repeated map[engine.ObjectID]int
 	// children are the units that these objects declare.
 	children []engine.UnitID
 	// declared is set for the objects of a driver.

@@ -88,8 +88,8 @@ type Charts interface {
 type Result struct {
 	// Objects are those of all sources in their order. Of duplicates the last one is among them.
 	Objects []*unstructured.Unstructured
-	// Duplicates are the objects that were there more than once, sorted.
-	Duplicates []engine.ObjectID
+	// Duplicates are the objects that were there more than once, by how many there were.
+	Duplicates map[engine.ObjectID]int
 	// Types are Helm, Kustomize or Directory for each source, and empty for one that others only refer to.
 	Types []v1alpha1.ApplicationSourceType
 	// Reads are what was read of each source's tree.

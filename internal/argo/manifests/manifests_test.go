@@ -163,7 +163,7 @@ func TestMultiple(t *testing.T) {
 	if !strings.Contains(text(t, got.Objects), `"greeting":"prod"`) || !strings.Contains(text(t, got.Objects), "k: last") {
 		t.Errorf("the values of the ref or the last duplicate are not there:\n%s", text(t, got.Objects))
 	}
-	if diff := cmp.Diff([]engine.ObjectID{{Kind: "ConfigMap", Name: "w"}, {Kind: "ConfigMap", Name: "x"}}, got.Duplicates); diff != "" {
+	if diff := cmp.Diff(map[engine.ObjectID]int{{Kind: "ConfigMap", Name: "w"}: 2, {Kind: "ConfigMap", Name: "x"}: 2}, got.Duplicates); diff != "" {
 		t.Errorf("duplicates (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]v1alpha1.ApplicationSourceType{"Helm", "", "Directory", "Directory", "Directory"}, got.Types); diff != "" {

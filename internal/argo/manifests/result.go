@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -73,7 +72,7 @@ func (r *Result) finish(run *run) error {
 		sum.Write(data)
 	}
 	r.Digest = "sha256:" + hex.EncodeToString(sum.Sum(nil))
-	r.Images = images(r.Objects)
+	r.Images = Images(r.Objects...)
 	return r.inputs(run)
 }
 
@@ -123,28 +122,35 @@ func (r *Result) deduplicate(namespace string) {
 		}
 		return id
 	}
-	last := map[engine.ObjectID]int{}
+	last, times := map[engine.ObjectID]int{}, map[engine.ObjectID]int{}
 	for i, o := range r.Objects {
 		last[identity(o)] = i
+		times[identity(o)]++
 	}
 	var kept []*unstructured.Unstructured
 	for i, o := range r.Objects {
-		// Names that the API server makes are never the same.
-		if at := last[identity(o)]; o.GetName() != "" && at != i {
-			r.Duplicates = append(r.Duplicates, engine.IDOf(r.Objects[at]))
+		id := identity(o)
+		switch {
+		case o.GetName() == "": // names that the API server makes are never the same
+		case last[id] != i:
 			continue
+		case times[id] > 1:
+			r.repeated(engine.IDOf(o), times[id])
 		}
 		kept = append(kept, o)
 	}
 	r.Objects = kept
-	slices.SortFunc(r.Duplicates, func(a, b engine.ObjectID) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	r.Duplicates = slices.Compact(r.Duplicates)
 }
 
-// images are those of the containers of objects.
-func images(objects []*unstructured.Unstructured) []string {
+func (r *Result) repeated(id engine.ObjectID, times int) {
+	if r.Duplicates == nil {
+		r.Duplicates = map[engine.ObjectID]int{}
+	}
+	r.Duplicates[id] = times
+}
+
+// Images are those of the containers of objects, sorted.
+func Images(objects ...*unstructured.Unstructured) []string {
 	var all []string
 	for _, o := range objects {
 		for _, at := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}} {
