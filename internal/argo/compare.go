@@ -58,9 +58,11 @@ type compared struct {
 	options policy.ObjectOptions
 	hook    operation.Hook
 	wave    int
-	// standing is where the object stands; refused is why it may not be written.
+	// standing is where the object stands; refused is why it may not be written. barred is set where that is since the project
+	// does not permit the kind.
 	standing apply.Standing
 	refused  error
+	barred   bool
 	// done is set for a Job that has completed for this content, whatever became of it.
 	done    bool
 	compare apply.Compare
@@ -134,7 +136,8 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		mine := rules.For(marked)
 		o.order = d.orderOf(marked, o.options, obj, mine, c.options)
 		o.compare = d.comparing(mine, policy.CompareOptionsOf(u, s.Compare.ServerSide))
-		o.refused = errors.Join(marking, g.admits(entry), named(u))
+		denied := g.admits(entry)
+		o.refused, o.barred = errors.Join(marking, denied, named(u)), errors.Is(denied, policy.ErrKind)
 		if conflict := g.conflict(entry.ID); conflict != nil {
 			o.refused = conflict
 			c.warn(v1alpha1.ApplicationConditionSharedResourceWarning, conflict.Error())
@@ -142,7 +145,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		o.done = done[doneKey(entry.ID)] == o.order.Digest && runsOnce(u)
 		c.add(o)
 	}
-	d.duplicates(a, c)
+	d.duplicates(a, w, c)
 	d.unserved(a, project, c)
 	homeless(w, c)
 	if err := d.stand(ctx, w, c); err != nil {
@@ -365,7 +368,10 @@ func (c *comparison) resources() []v1alpha1.ResourceStatus {
 	for _, o := range c.objects {
 		r := resourceOf(o.entry)
 		r.SyncWave, r.Status = int64(o.wave), v1alpha1.SyncStatusCodeOutOfSync
-		if o.inSync() {
+		switch {
+		case o.barred:
+			r.Status = v1alpha1.SyncStatusCodeUnknown
+		case o.inSync():
 			r.Status = v1alpha1.SyncStatusCodeSynced
 		}
 		all = append(all, r)

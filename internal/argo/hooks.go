@@ -65,7 +65,7 @@ func (d *driver) makeHook(ctx context.Context, g gate, t *operation.Task, mark s
 		u.SetFinalizers(append(u.GetFinalizers(), operation.HookFinalizer))
 	}
 	written := g.write(ctx, apply.Order{Object: u, Validate: true, Fresh: true})
-	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Message: said(written)}}
+	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Message: said(written, apply.ServerSide)}}
 	if written.Wait != nil {
 		out.needs, out.Needs = []apply.Need{*written.Wait}, []engine.Wait{written.Wait.Wait}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -273,12 +274,15 @@ func (r *running) results() []v1alpha1.ResourceResult {
 		if t.Hook {
 			one.HookType = string(t.Phase)
 		}
-		switch t.State {
-		case operation.Running:
+		if t.Object != nil {
+			one.Images = manifests.Images(t.Object)
+		}
+		switch {
+		case t.State == operation.Running, t.State == operation.Done && t.Unwaited():
 			one.HookPhase = v1alpha1.OperationRunning
-		case operation.Done:
+		case t.State == operation.Done:
 			one.HookPhase = v1alpha1.OperationSucceeded
-		case operation.Failed:
+		case t.State == operation.Failed:
 			one.HookPhase = v1alpha1.OperationFailed
 		}
 		all = append(all, one)

@@ -106,7 +106,7 @@ func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.
 		before = rec.Health.Status
 	}
 	written := g.write(ctx, order)
-	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: before, Message: said(written)}}
+	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: before, Message: said(written, order.Mode)}}
 	if need := written.Wait; need != nil {
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
@@ -151,15 +151,18 @@ func called(id engine.ObjectID) string {
 	return name + "/" + id.Name
 }
 
-// said is what was done with an object.
-func said(w apply.Written) string {
+// said is what was done with an object, in the words of kubectl. What is replaced is never unchanged: the whole object is
+// what is declared.
+func said(w apply.Written, mode apply.WriteMode) string {
 	name := called(w.Entry.ID)
-	switch w.Action {
-	case engine.Create:
+	switch {
+	case w.Action == engine.Create:
 		name += " created"
-	case engine.Configure:
+	case mode == apply.Replace && w.Err == nil:
+		name += " replaced"
+	case w.Action == engine.Configure:
 		name += " configured"
-	case engine.Unchanged:
+	case w.Action == engine.Unchanged:
 		name += " unchanged"
 	}
 	if w.Message != "" {

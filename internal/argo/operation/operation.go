@@ -84,6 +84,8 @@ type Task struct {
 	again bool
 	// released is set for a hook that has completed and is held no more.
 	released bool
+	// unwaited is set once the operation goes on without waiting for the health of the object.
+	unwaited bool
 }
 
 // Code is what came of an object.
@@ -104,6 +106,10 @@ func (t *Task) Name() string {
 	}
 	return t.ID.Group + "/" + t.ID.Kind + "/" + t.ID.Name
 }
+
+// Unwaited tells whether the operation ended without waiting for the health of the object: nobody waits for the last wave.
+// Argo CD shows such an object as one that runs.
+func (t *Task) Unwaited() bool { return t.unwaited }
 
 func (t *Task) ended() bool { return t.State == Done || t.State == Failed }
 
@@ -243,7 +249,7 @@ func (o *Operation) advance(group []*Task, last bool, now time.Time) (Step, bool
 	if len(step.Waits) > 0 {
 		return step, true
 	}
-	o.close(group)
+	o.close(group, last)
 	return Step{}, false
 }
 
@@ -289,10 +295,11 @@ func (t *Task) waits(reason string) engine.Wait {
 }
 
 // close ends a group of which nothing is waited for any more, and notes what failed in it.
-func (o *Operation) close(group []*Task) {
+func (o *Operation) close(group []*Task, last bool) {
 	var failed []string
+	waited := !last || slices.ContainsFunc(group, func(t *Task) bool { return t.Hook })
 	for _, t := range group {
-		t.closed = true
+		t.closed, t.unwaited = true, !waited && !t.Prune && t.State != Failed
 		if !t.ended() {
 			t.State = Done
 		}
@@ -311,12 +318,13 @@ func (o *Operation) close(group []*Task) {
 	}
 }
 
-// failing names the object of a task that failed, once.
+// failing names the object of a task that failed, once: what a server refused as invalid is named by the server.
 func (t *Task) failing() string {
-	if name := t.ID.String(); !strings.HasPrefix(t.Message, name) {
-		return name + ": " + t.Message
+	name := t.ID.String()
+	if strings.HasPrefix(t.Message, name) || strings.HasPrefix(t.Message, fmt.Sprintf("%s %q ", t.ID.GroupKind(), t.ID.Name)) {
+		return t.Message
 	}
-	return t.Message
+	return name + ": " + t.Message
 }
 
 // end tells how the operation ended.

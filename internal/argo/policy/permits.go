@@ -131,8 +131,16 @@ func (p *Project) PermitsKind(o Object) error {
 	if permitted {
 		return nil
 	}
-	return fmt.Errorf("resource %s:%s is not permitted in project %s", o.Group, o.Kind, p.Name)
+	return &kindError{fmt.Sprintf("resource %s:%s is not permitted in project %s", o.Group, o.Kind, p.Name)}
 }
+
+// ErrKind is what an error is that says that a project does not permit objects of a kind, wherever they are.
+var ErrKind = errors.New("the kind is not permitted")
+
+type kindError struct{ text string }
+
+func (e *kindError) Error() string        { return e.text }
+func (e *kindError) Is(target error) bool { return target == ErrKind }
 
 // PermitsObject is an error where the project does not permit an object of a cluster: by its kind, or by its namespace.
 // What is not permitted is neither applied nor deleted, and counts as not there.
