@@ -98,8 +98,10 @@ type app struct {
 	generation int64
 	// asked is the token of the last request, until it is gone; requested is the same, told apart from an equal one of before.
 	asked, requested string
-	project          *policy.Project
-	cluster          settings.Cluster
+	// awaits is the request for a fetch that has to be answered before anything is compared.
+	awaits  uint64
+	project *policy.Project
+	cluster settings.Cluster
 	// invalid is why it cannot be followed.
 	invalid []v1alpha1.ApplicationCondition
 
@@ -234,7 +236,7 @@ func (e *Engine) declare(a *app) {
 		return
 	}
 	a.generation = generationOf(obj)
-	a.sources = wantedSources(obj)
+	a.sources = wantedSources(obj, a.unpinned())
 	a.keys = nil
 	for _, s := range a.sources {
 		a.keys = append(a.keys, feeds.KeyOf(s, obj.Spec.Project))
@@ -256,12 +258,12 @@ func (e *Engine) declare(a *app) {
 	follow := !slices.Equal(a.wanted, keys)
 	a.wanted = keys
 	stir := wakes(obj, &a.view)
+	if asked && (obj.Annotations[v1alpha1.RefreshAnnotation] != "" || a.unbegun()) {
+		a.awaits = e.feeds.Refresh(keys)
+	}
 	a.mu.Unlock()
 	if follow {
 		e.feeds.Want(a.id.String(), keys)
-	}
-	if asked && obj.Annotations[v1alpha1.RefreshAnnotation] != "" {
-		e.feeds.Refresh(keys)
 	}
 	e.runner.Upsert(unit)
 	if stir {
@@ -269,8 +271,9 @@ func (e *Engine) declare(a *app) {
 	}
 }
 
-// wantedSources are the sources of an Application, as a request for a sync changes them.
-func wantedSources(obj *v1alpha1.Application) []v1alpha1.ApplicationSource {
+// wantedSources are the sources of an Application, as a request for a sync changes them: without its revisions where these
+// hold no more.
+func wantedSources(obj *v1alpha1.Application, unpinned bool) []v1alpha1.ApplicationSource {
 	spec := obj.Spec
 	all := slices.Clone(spec.Sources)
 	if one := policy.SourceOf(spec); one != nil {
@@ -288,6 +291,7 @@ func wantedSources(obj *v1alpha1.Application) []v1alpha1.ApplicationSource {
 	}
 	for i := range all {
 		switch {
+		case unpinned:
 		case len(sync.Revisions) > i && sync.Revisions[i] != "":
 			all[i].TargetRevision = sync.Revisions[i]
 		case sync.Revision != "" && len(all) == 1:
@@ -333,7 +337,7 @@ func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact
 		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
 	}
 	a.mu.Lock()
-	keys := a.keys
+	keys, awaits, unbegun := a.keys, a.awaits, a.unbegun()
 	a.mu.Unlock()
 	if len(keys) == 0 {
 		return engine.SourceFact{Found: true, Revision: "none", Digest: "none"}, nil
@@ -343,9 +347,9 @@ func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact
 	for i, k := range keys {
 		state := s.e.feeds.Get(k)
 		switch {
-		case !state.Settled:
+		case !state.Settled, state.Asked < awaits && !k.Fixed():
 			return engine.SourceFact{Found: true, Pending: true, Message: sourceName(keys, i) + " is being fetched"}, nil
-		case !state.Has():
+		case !state.Has(), unbegun && state.Err != nil:
 			return engine.SourceFact{Found: true, Message: fmt.Sprintf("%s: %s", sourceName(keys, i), state.Err)}, nil
 		}
 		revisions = append(revisions, state.Revision)

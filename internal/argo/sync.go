@@ -46,7 +46,7 @@ func (r *running) selective() bool { return r.request.Sync != nil && len(r.reque
 func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 	now := time.Now()
 	d.show(a, c, w, now)
-	request, state := d.asked(a, c)
+	request, state := d.asked(a, w, c)
 	if request == nil {
 		request = d.automate(a, c, now)
 	}
@@ -64,8 +64,9 @@ func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 }
 
 // asked is what somebody asked for, or what goes on: with the state that it has, if any.
-func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
-	obj := a.now()
+func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
+	// Of a request that came since, nothing was compared yet.
+	obj, early := a.now(), w.Superseded()
 	// A newer revision that holds the same for the Application is no reason to begin again.
 	same := func(state v1alpha1.OperationState) bool {
 		return sameRevision(state, c.revision) || a.job.sameContent(c)
@@ -76,9 +77,15 @@ func (d *driver) asked(a *app, c *comparison) (*v1alpha1.Operation, *v1alpha1.Op
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if obj.Operation != nil && a.view.handled != encoded(obj.Operation) {
+		if early {
+			return nil, nil
+		}
 		state := a.view.retry
 		if state == nil {
 			state = resumable(obj, c.revision, obj.Operation)
+		}
+		if a.unpinned() {
+			return unpin(*obj.Operation), state
 		}
 		return obj.Operation.DeepCopy(), state
 	}
@@ -106,7 +113,7 @@ func at(request v1alpha1.Operation, revision string) *v1alpha1.Operation {
 // resumable is the state of an operation that a process which ended has left, when it is the one that is wanted.
 func resumable(obj *v1alpha1.Application, revision string, op *v1alpha1.Operation) *v1alpha1.OperationState {
 	state := obj.Status.OperationState
-	if state == nil || state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision) || encoded(state.Operation) != encoded(*op) {
+	if state == nil || state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision) || !sameRequest(state.Operation, *op) {
 		return nil
 	}
 	return &v1alpha1.OperationState{StartedAt: state.StartedAt, RetryCount: state.RetryCount, Operation: state.Operation}

@@ -341,10 +341,13 @@ func (w *world) kgone(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// kmerge changes an object by hand: "kmerge KIND/NAME JSON".
+// kmerge changes an object by hand: "kmerge KIND/NAME JSON", or "kmerge KIND/NAME @FILE" with the JSON in a file.
 func (w *world) kmerge(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
-	usage(ts, len(args) == 2, "kmerge KIND/NAME JSON")
+	usage(ts, len(args) == 2, "kmerge KIND/NAME JSON|@FILE")
+	if file, named := strings.CutPrefix(args[1], "@"); named {
+		args[1] = ts.ReadFile(file)
+	}
 	client, name := w.object(ts, args[0])
 	_, err := client.Patch(context.Background(), name, types.MergePatchType, []byte(args[1]), metav1.PatchOptions{FieldManager: "kubectl-edit"})
 	ts.Check(err)

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -57,6 +58,9 @@ func KeyOf(s v1alpha1.ApplicationSource, project string) Key {
 	return k
 }
 
+// Fixed tells whether a key always stands for the same content.
+func (k Key) Fixed() bool { return k.Kind == Git && isCommit(k.Revision) }
+
 // Same tells whether two keys name the same revision of the same repository, however its address is written.
 func (k Key) Same(other Key) bool {
 	addressed := k.URL == other.URL || settings.SameURL(k.URL, other.URL)
@@ -77,6 +81,8 @@ type State struct {
 	// Err is why the last fetch failed, Since when that began. What was fetched before is kept.
 	Err   error
 	Since time.Time
+	// Asked is the newest request that was made when the last fetch began, as Refresh returns them.
+	Asked uint64
 }
 
 // Has tells whether there is content.
@@ -109,6 +115,8 @@ type Feeds struct {
 	ctx   context.Context
 	slots chan struct{}
 	wg    sync.WaitGroup
+	// asked counts the requests for a look.
+	asked atomic.Uint64
 
 	mu     sync.RWMutex
 	feeds  map[Key]*feed
@@ -190,15 +198,21 @@ func (f *Feeds) Nudge(matches func(url string) bool) {
 	}
 }
 
-// Refresh has keys looked at at once.
-func (f *Feeds) Refresh(keys []Key) {
+// Refresh has keys fetched at once. It returns the number of the request: what a key stands for by then is known once its
+// state says that the number was asked. Changed is told of that, whatever came of the fetch.
+func (f *Feeds) Refresh(keys []Key) uint64 {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
+	request := f.asked.Add(1)
 	for _, k := range keys {
 		if one := f.feeds[k]; one != nil {
+			one.mu.Lock()
+			one.request = request
+			one.mu.Unlock()
 			one.poke()
 		}
 	}
+	return request
 }
 
 // Retry has everything looked at at once that could not be fetched last: somebody gave other credentials.
@@ -231,6 +245,8 @@ type feed struct {
 
 	mu    sync.Mutex
 	state State
+	// request is the newest one that somebody waits for.
+	request uint64
 }
 
 func (o *feed) poke() {
@@ -270,7 +286,7 @@ func (o *feed) pass(ctx context.Context) time.Duration {
 	case <-ctx.Done():
 		return retryMax
 	}
-	began := time.Now()
+	began, asked := time.Now(), o.feeds.asked.Load()
 	got, err := o.fetch(ctx)
 	if ctx.Err() != nil {
 		return retryMax
@@ -279,10 +295,10 @@ func (o *feed) pass(ctx context.Context) time.Duration {
 		o.feeds.cfg.Fetched(o.key, err == nil && !got.unchanged, time.Since(began), err)
 	}
 	if err != nil {
-		o.failed(err)
+		o.failed(err, asked)
 		return min(retryMin<<min(o.failures-1, 12), retryMax)
 	}
-	o.succeeded(got)
+	o.succeeded(got, asked)
 	return o.rest()
 }
 
@@ -292,14 +308,21 @@ type fetched struct {
 	unchanged bool
 }
 
-func (o *feed) succeeded(got fetched) {
+// answers notes which requests a fetch answers, and tells whether somebody waits for one of them. The caller holds the lock.
+func (o *feed) answers(asked uint64) bool {
+	awaited := o.request > o.state.Asked && o.request <= asked
+	o.state.Asked = asked
+	return awaited
+}
+
+func (o *feed) succeeded(got fetched, asked uint64) {
 	o.failures = 0
 	o.mu.Lock()
-	changed := !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
+	changed := o.answers(asked) || !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
 	if got.unchanged {
 		o.state.Settled, o.state.Err, o.state.Since = true, nil, time.Time{}
 	} else {
-		got.Settled = true
+		got.Settled, got.Asked = true, asked
 		o.state = got.State
 	}
 	o.mu.Unlock()
@@ -308,10 +331,10 @@ func (o *feed) succeeded(got fetched) {
 	}
 }
 
-func (o *feed) failed(err error) {
+func (o *feed) failed(err error, asked uint64) {
 	o.failures++
 	o.mu.Lock()
-	changed := !o.state.Settled || o.state.Err == nil || o.state.Err.Error() != err.Error()
+	changed := o.answers(asked) || !o.state.Settled || o.state.Err == nil || o.state.Err.Error() != err.Error()
 	if o.state.Err == nil {
 		o.state.Since = time.Now()
 	}
@@ -328,7 +351,7 @@ const forever = 365 * 24 * time.Hour
 // rest is how long to wait after a fetch that went well.
 func (o *feed) rest() time.Duration {
 	every := o.feeds.cfg.Settings().Reconciliation
-	if every.Every == 0 || o.key.Kind == Git && isCommit(o.key.Revision) {
+	if every.Every == 0 || o.key.Fixed() {
 		return forever
 	}
 	d := every.Every

@@ -212,6 +212,27 @@ func TestOutage(t *testing.T) {
 	}
 }
 
+// Whoever asks for a look is told when one has been that began afterwards, also when it brought nothing.
+func TestRefreshIsAnswered(t *testing.T) {
+	w := start(t, nil)
+	k := w.key("main")
+	w.feeds.Want("a", []feeds.Key{k})
+	before := w.until(k, "the first fetch", has)
+	request := w.feeds.Refresh([]feeds.Key{k})
+	if before.Asked >= request {
+		t.Fatalf("request %d is answered by a fetch that began before it: %d", request, before.Asked)
+	}
+	answered := func(s feeds.State) bool { return s.Asked >= request }
+	if got := w.until(k, "the same content", answered); got.Revision != before.Revision || got.Err != nil {
+		t.Errorf("nothing changed, and now it is %+v", got)
+	}
+	w.login("wrong")
+	request = w.feeds.Refresh([]feeds.Key{k})
+	if got := w.until(k, "the outage", answered); got.Err == nil {
+		t.Errorf("a fetch that failed is no answer: %+v", got)
+	}
+}
+
 func TestWant(t *testing.T) {
 	w := start(t, nil)
 	k := w.key("main")

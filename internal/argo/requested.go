@@ -1,0 +1,45 @@
+package argo
+
+import (
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+)
+
+// unbegun tells whether somebody asks for a sync that has not begun. It is one of what the repositories have when it begins,
+// not of what they had when they were looked at last. The caller holds the lock.
+func (a *app) unbegun() bool {
+	op := a.obj.Operation
+	if op == nil || op.Sync == nil {
+		return false
+	}
+	running := a.view.operation
+	if running == nil {
+		// One that a killed process left has begun.
+		running = a.obj.Status.OperationState
+	}
+	return a.view.handled != encoded(op) && (running == nil || running.Phase != v1alpha1.OperationRunning)
+}
+
+// unpinned tells whether a sync that somebody asked for is tried again, and is to take what its sources have then instead of
+// the revisions that it names: its strategy says refresh. The caller holds the lock.
+func (a *app) unpinned() bool {
+	op, state := a.obj.Operation, a.view.operation
+	if state == nil {
+		state = a.obj.Status.OperationState
+	}
+	return op != nil && op.Retry.Refresh && state != nil && state.Phase == v1alpha1.OperationRunning && state.RetryCount > 0 &&
+		sameRequest(state.Operation, *op)
+}
+
+// sameRequest tells whether two requests are the same one, before and after it was unpinned.
+func sameRequest(a, b v1alpha1.Operation) bool {
+	return encoded(a) == encoded(b) || encoded(unpin(a)) == encoded(unpin(b))
+}
+
+// unpin is a request as it is tried again: without revisions, where its strategy says refresh.
+func unpin(request v1alpha1.Operation) *v1alpha1.Operation {
+	out := request.DeepCopy()
+	if out.Retry.Refresh && out.Sync != nil {
+		out.Sync.Revision, out.Sync.Revisions = "", nil
+	}
+	return out
+}
