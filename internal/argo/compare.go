@@ -259,7 +259,7 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 	}
 	held := engine.Union(w.Held, w.Cluster.Objects.OwnedBy(types.NamespacedName{Name: tracking.AppName}))
 	for _, e := range held {
-		if c.find(e.ID) != nil || hooks[e.ID] || c.skipped[e.ID] || asksFor(obj, c.options, e.ID) {
+		if c.find(e.ID) != nil || hooks[e.ID] || c.skipped[e.ID] || asksFor(obj, e.ID) {
 			continue
 		}
 		if _, there := w.Cluster.Objects.Get(e.ID); !there && len(w.Cluster.Objects.Unwatched([]engine.Entry{e})) == 0 {

@@ -66,7 +66,7 @@ func (g gate) visible(e engine.Entry) error {
 // admits tells why the settings and the project do not let an object be written, nil when they do.
 func (g gate) admits(e engine.Entry) error {
 	if g.project == nil {
-		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName) //nolint:staticcheck // the upstream's words
+		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName)
 	}
 	return g.visible(e)
 }

@@ -19,9 +19,9 @@ func managedMetadata(obj *v1alpha1.Application) *v1alpha1.ManagedNamespaceMetada
 
 // asksFor tells whether an object is the namespace of the destination and the Application wants it to be there: it is not
 // pruned then, whether it is declared or not.
-func asksFor(obj *v1alpha1.Application, o policy.Options, id engine.ObjectID) bool {
+func asksFor(obj *v1alpha1.Application, id engine.ObjectID) bool {
 	is := id.Kind == "Namespace" && id.Group == "" && id.Name == obj.Spec.Destination.Namespace
-	return is && (o.CreateNamespace || managedMetadata(obj) != nil)
+	return is && (managedMetadata(obj) != nil || policy.OptionsOf(obj, nil).CreateNamespace)
 }
 
 // managedNamespace is the namespace of the destination, where the operation makes it.

@@ -209,7 +209,8 @@ func (a *app) progress(op *running, c *comparison, waits []engine.Wait) {
 	a.view.operation, a.view.waits, a.view.resources = state, waits, resources
 }
 
-// hooksNever stands for the hooks of an Application whose first sync failed: they have not run.
+// hooksNever stands for the hooks of an Application of which none have run, since some may not be made: once they may, there
+// is something to sync.
 const hooksNever = "none"
 
 // ended takes how an operation ended, or that it is tried again.
@@ -229,7 +230,7 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 	if a.obj.Operation != nil {
 		v.handled = encoded(a.obj.Operation)
 	}
-	if op.state.Phase != v1alpha1.OperationSucceeded && v.hooks == "" && a.obj.Annotations[annotationHooks] == "" {
+	if len(c.barred) > 0 && v.hooks == "" && a.obj.Annotations[annotationHooks] == "" {
 		v.hooks = hooksNever
 	}
 	if op.state.Phase != v1alpha1.OperationSucceeded || op.request.Sync.DryRun {

@@ -48,7 +48,8 @@ func (t *Task) lookHealth(now time.Time, live Live) {
 	t.why = live.Message
 	switch live.Health {
 	case "", healthy:
-		t.State, t.Message = Done, orElse(live.Message, t.Message)
+		// What was done with the object says more than that it is well.
+		t.State = Done
 	case degraded:
 		if t.was == degraded && now.Before(t.Since.Add(staleness)) {
 			// It was bad before it was written, and may not have been looked at since.
