@@ -27,7 +27,8 @@ func (w *write) takeOver(ctx context.Context, live *unstructured.Unstructured) e
 	if err != nil {
 		return err
 	}
-	ops := []map[string]any{{"op": "test", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()}}
+	// Another version is a conflict, which may be tried again; that of a "test" would be a refusal.
+	ops := []map[string]any{{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()}}
 	if changed {
 		ops = append(ops, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries})
 	}

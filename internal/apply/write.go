@@ -29,8 +29,8 @@ type write struct {
 	digest  string
 	live    engine.Live
 	ignored []engine.Pointer
-	// unseen is set when nobody may look whether the object exists.
-	unseen bool
+	// unseen is set when nobody may look whether the object exists, raced when it changed since it was read.
+	unseen, raced bool
 }
 
 func (w *write) id() engine.ObjectID { return w.applier.Entry(w.desired).ID }
@@ -50,18 +50,13 @@ func (w *write) do(ctx context.Context, result Result) Result {
 			"metadata.namespace: a namespace is needed; set it on the object, or spec.targetNamespace on its unit")}
 		return result
 	}
-	before, err := w.read(ctx)
+	before, desired, err := w.ready(ctx)
 	if err != nil {
 		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
-	if w.plan() == engine.Skip {
+	if desired == nil {
 		result.Action = engine.Skip
-		return result
-	}
-	desired, err := w.prepare(ctx, before)
-	if err != nil {
-		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
 	applied, err := w.apply(ctx, desired)
@@ -83,8 +78,26 @@ func (w *write) do(ctx context.Context, result Result) Result {
 	return result
 }
 
+// ready returns the object as it is, if that had to be read, and what is to be applied: nothing when the live object
+// asks to be left alone. A taking over that lost a race with another write is tried again.
+func (w *write) ready(ctx context.Context) (before, desired *unstructured.Unstructured, err error) {
+	for range attempts {
+		if before, err = w.read(ctx); err != nil {
+			return nil, nil, err
+		}
+		if w.plan() == engine.Skip {
+			return before, nil, nil
+		}
+		if desired, err = w.prepare(ctx, before); !apierrors.IsConflict(err) {
+			break
+		}
+		w.raced = true
+	}
+	return before, desired, err
+}
+
 // plan says what is to be done with the object, by what is known of it now. What is left alone because of its
-// marks in the cluster is looked at again when they change.
+// marks in the cluster is planned again when they change.
 func (w *write) plan() engine.Action {
 	change := engine.Plan(w.digest, w.marks, w.live, w.applier.recall(w.id(), w.set.Fresh))
 	if change.Action == engine.Skip && w.live.Marks.HandsOff {
@@ -98,7 +111,7 @@ func (w *write) plan() engine.Action {
 // something, is told by the object itself.
 func (w *write) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	drifted := w.applier.recall(w.id(), false).Digest == w.digest
-	if w.live.Exists && !w.live.Stray && !drifted && len(w.ignored) == 0 {
+	if w.live.Exists && !w.live.Stray && !drifted && !w.raced && len(w.ignored) == 0 {
 		return nil, nil
 	}
 	live, err := w.client().Get(ctx, w.desired.GetName(), metav1.GetOptions{})

@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -249,36 +246,6 @@ func (o *Objects) Renew() {
 		w.stop()
 		o.watches[key] = o.newWatch(o.ctx, w.resource, key.selection, o.sink())
 	}
-}
-
-func ownedFields(entries []metav1.ManagedFieldsEntry, own Ownership) (digest string, stray bool) {
-	for i := range entries {
-		e := &entries[i]
-		switch {
-		case e.Subresource != "":
-		case e.Manager == own.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
-			digest = fieldsDigest(e)
-		default:
-			taken, _, err := StrayFields(e, own.Prefix)
-			stray = stray || err != nil || taken != nil
-		}
-	}
-	return digest, stray
-}
-
-func updatedFields(entries []metav1.ManagedFieldsEntry, manager string) string {
-	for i := range entries {
-		e := &entries[i]
-		if e.Subresource == "" && e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil {
-			return fieldsDigest(e)
-		}
-	}
-	return ""
-}
-
-func fieldsDigest(e *metav1.ManagedFieldsEntry) string {
-	sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
-	return hex.EncodeToString(sum[:16])
 }
 
 func (o *Objects) enter(u *unstructured.Unstructured) (Record, bool) {

@@ -331,21 +331,3 @@ func (r *Runner) interested(u *unit, id engine.ObjectID) bool {
 	}
 	return false
 }
-
-// summary counts changes for a note.
-func summary(changes []apply.Result) string {
-	if len(changes) == 0 {
-		return ""
-	}
-	counts := map[engine.Action]int{}
-	for _, c := range changes {
-		counts[c.Action]++
-	}
-	var parts []string
-	for _, action := range []engine.Action{engine.Create, engine.Configure, engine.Delete} {
-		if counts[action] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[action], action))
-		}
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
-}

@@ -69,33 +69,6 @@ func (r *Runner) retarget(u *unit, to engine.Target) {
 	r.retire()
 }
 
-// scope takes the namespace off the objects of a declaration whose kinds have none: only the cluster
-// knows which these are.
-func (r *Runner) scope(declared *engine.Unit) {
-	declared.Dependencies = slices.Clone(declared.Dependencies)
-	for i := range declared.Dependencies {
-		if d := &declared.Dependencies[i]; d.Unit == (engine.UnitID{}) {
-			d.Object = scoped(r.home, d.Object)
-		}
-	}
-	t := r.targets.get(engine.Target{Cluster: declared.Target.Cluster})
-	if t == nil {
-		return
-	}
-	declared.Health.Checks = slices.Clone(declared.Health.Checks)
-	for i := range declared.Health.Checks {
-		c := &declared.Health.Checks[i]
-		c.ID = scoped(t, c.ID)
-	}
-}
-
-func scoped(t *target, id engine.ObjectID) engine.ObjectID {
-	if res, served := t.cluster.Kinds.Lookup(id.GroupKind().WithVersion("")); served && !res.Namespaced {
-		id.Namespace = ""
-	}
-	return id
-}
-
 // adopt takes over what the declaration says was applied before this process began.
 func (r *Runner) adopt(u *unit, declared engine.Unit) {
 	u.Unit = declared

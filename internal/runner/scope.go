@@ -38,6 +38,33 @@ func definedScope(gk schema.GroupKind, all []*unstructured.Unstructured) (namesp
 	return false, false
 }
 
+// scope takes the namespace off the objects of a declaration whose kinds have none: only the cluster
+// knows which these are.
+func (r *Runner) scope(declared *engine.Unit) {
+	declared.Dependencies = slices.Clone(declared.Dependencies)
+	for i := range declared.Dependencies {
+		if d := &declared.Dependencies[i]; d.Unit == (engine.UnitID{}) {
+			d.Object = scoped(r.home, d.Object)
+		}
+	}
+	t := r.targets.get(engine.Target{Cluster: declared.Target.Cluster})
+	if t == nil {
+		return
+	}
+	declared.Health.Checks = slices.Clone(declared.Health.Checks)
+	for i := range declared.Health.Checks {
+		c := &declared.Health.Checks[i]
+		c.ID = scoped(t, c.ID)
+	}
+}
+
+func scoped(t *target, id engine.ObjectID) engine.ObjectID {
+	if res, served := t.cluster.Kinds.Lookup(id.GroupKind().WithVersion("")); served && !res.Namespaced {
+		id.Namespace = ""
+	}
+	return id
+}
+
 // rescope corrects which objects a unit declares and holds: that a kind has no namespace is known when it is served
 // and not before, and what was declared until then may have been given one.
 func (r *Runner) rescope(u *unit) {

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -52,4 +54,34 @@ func isMark(p fieldpath.Path, prefix string) bool {
 func inMetadata(p fieldpath.Path) bool {
 	metadata, field := p[0].FieldName, p[1].FieldName
 	return metadata != nil && field != nil && *metadata == "metadata" && (*field == "annotations" || *field == "labels")
+}
+
+func ownedFields(entries []metav1.ManagedFieldsEntry, own Ownership) (digest string, stray bool) {
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.Subresource != "":
+		case e.Manager == own.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil:
+			digest = fieldsDigest(e)
+		default:
+			taken, _, err := StrayFields(e, own.Prefix)
+			stray = stray || err != nil || taken != nil
+		}
+	}
+	return digest, stray
+}
+
+func updatedFields(entries []metav1.ManagedFieldsEntry, manager string) string {
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == "" && e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil {
+			return fieldsDigest(e)
+		}
+	}
+	return ""
+}
+
+func fieldsDigest(e *metav1.ManagedFieldsEntry) string {
+	sum := sha256.Sum256(e.FieldsV1.GetRawBytes())
+	return hex.EncodeToString(sum[:16])
 }
