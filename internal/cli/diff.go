@@ -84,6 +84,7 @@ func (o offlineOptions) diff(ctx context.Context, d *differ, live *reference) er
 	case argo:
 		return o.diffArgo(ctx, d, p)
 	}
+	o.cluster.Masks = true
 	o.cluster.Installed = func(id engine.UnitID) bool { return d.installed(ctx, id) }
 	o.cluster.Generation = func(id engine.SourceID) int64 { return d.generation(ctx, id) }
 	units, err := o.units(ctx)
@@ -255,11 +256,32 @@ func (d *differ) object(ctx context.Context, of flux.OfflineUnit, o *unstructure
 		d.print("✗ %s (of %s): the server refuses it: %v", engine.IDOf(o), unit, err)
 		return nil
 	}
-	if lines := difference(live, after); lines != "" {
+	if lines := differenceOf(of, o, live, after); lines != "" {
 		d.print("~ %s (of %s)\n%s", engine.IDOf(o), unit, lines)
 	}
 	return nil
 }
+
+// differenceOf compares two states of an object that a unit declares.
+func differenceOf(of flux.OfflineUnit, declared, before, after *unstructured.Unstructured) string {
+	without, holdsSecret := of.Shown[engine.IDOf(declared)]
+	if !holdsSecret {
+		return difference(before, after)
+	}
+	b, a := bare(before), bare(after)
+	if cmp.Equal(b.Object, a.Object) {
+		return ""
+	}
+	hide(b.Object, declared.Object, without.Object)
+	hide(a.Object, declared.Object, without.Object)
+	if lines := difference(b, a); lines != "" {
+		return lines
+	}
+	return valuesDiffer
+}
+
+// valuesDiffer is all that is said of values that are secret.
+const valuesDiffer = "    values differ"
 
 // difference compares two states of an object, without what the server sets by itself.
 func difference(before, after *unstructured.Unstructured) string {
@@ -271,7 +293,7 @@ func difference(before, after *unstructured.Unstructured) string {
 	if secret {
 		b, a = masked(b), masked(a)
 		if cmp.Equal(b.Object, a.Object) {
-			return "    values differ"
+			return valuesDiffer
 		}
 	}
 	return lineDiff(b, a)

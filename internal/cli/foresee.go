@@ -14,7 +14,7 @@ func (s *system) foresee(ctx context.Context) error {
 	if s.options.remote() {
 		return nil
 	}
-	o := offlineOptions{globals: s.options.globals, dir: s.options.path, root: s.options.root, ageKeyFile: s.options.ageKeyFile}
+	o := offlineOptions{globals: s.options.globals, dir: s.options.path, root: s.options.root, ageKeyFile: s.options.ageKeyFile, rules: s.options.serving.policyFlags}
 	o.cluster.Marks = true
 	s.foreseen = make(chan []string, 1)
 	go func() {

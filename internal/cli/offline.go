@@ -25,6 +25,7 @@ type offlineOptions struct {
 	only, namespace string
 	rewrite         []string
 	local           localCharts
+	rules           policyFlags
 	// cluster is what is known of the cluster that is compared with.
 	cluster flux.OfflineOptions
 	// alone leaves out what an Application leads to.
@@ -55,6 +56,7 @@ func (o *offlineOptions) aim(args []string) {
 func bindOffline(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: it is looked for)")
 	cmd.Flags().StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with")
+	o.rules.bind(cmd.Flags())
 }
 
 // bindCharts adds the flags of commands that render HelmReleases, or one of them.
@@ -108,7 +110,11 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 // options say which charts are fetched, and from where.
 func (o offlineOptions) options() (flux.OfflineOptions, error) {
 	options := o.cluster
-	var err error
+	err := o.rules.check()
+	if err != nil {
+		return options, err
+	}
+	options.Policy = o.rules.policy
 	if options.Rewrites, err = source.ParseRewrites(o.rewrite); err != nil {
 		return options, fmt.Errorf("--rewrite: %w", err)
 	}
@@ -144,6 +150,10 @@ func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, 
 
 // advice is what to try when a unit cannot be rendered, or nothing.
 func advice(err error) string {
+	var missing *flux.MissingSecretError
+	if errors.As(err, &missing) && missing.Namespace == flux.Namespace && missing.Name == flux.AgeSecret {
+		return "\n  try: --age-key-file FILE, which gives its key"
+	}
 	var chart *flux.ChartError
 	if errors.As(err, &chart) && chart.URL != "" {
 		return fmt.Sprintf("\n  try: --rewrite %s=URL, with the URL of a mirror that is within reach", chart.URL)

@@ -25,7 +25,8 @@ func newRender(g *globals) *cobra.Command {
      the Applications, those that ApplicationSets generate among them
   3. fetch the chart of the HelmRelease that is named, or with --charts those of all, and render it with its
      values as an install does; ConfigMaps, Secrets and sources are looked for among what was rendered
-  4. print the objects as YAML, by unit; the values of Secrets are masked unless --secrets
+  4. print the objects as YAML, by unit; the values of Secrets, and what other objects have of them or of
+     encrypted files, are masked unless --secrets
 
 Units are built from the sources that they name: those whose URL is that of the working copy from PATH, as it is
 committed or not, without what is ignored. Those of other repositories, registries and buckets are named, with their
@@ -47,7 +48,7 @@ rendered when they are named, or with --charts.`,
 	bindOffline(cmd, &o)
 	bindCharts(cmd, &o)
 	cmd.Flags().StringVarP(&o.folder, "folder", "f", "", "the directory, where PATH is left out (default: the current one)")
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of Secrets")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of Secrets, and those that come from them")
 	return cmd
 }
 
@@ -58,6 +59,7 @@ func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
 	case argo:
 		return o.renderArgo(ctx, p, secrets)
 	}
+	o.cluster.Masks = !secrets
 	units, err := o.units(ctx)
 	if err != nil {
 		return err
@@ -87,13 +89,13 @@ func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
 
 func renderUnit(streams IO, u flux.OfflineUnit, secrets bool) error {
 	for _, object := range u.Objects {
-		if err := renderObject(streams, u.Unit.ID.String(), object, secrets); err != nil {
+		if err := renderObject(streams, u.Unit.ID.String(), shown(u, object), secrets); err != nil {
 			return err
 		}
 	}
 	for _, h := range u.Hooks {
 		of := u.Unit.ID.String() + ", hook of " + strings.Join(h.Events, ", ")
-		if err := renderObject(streams, of, h.Object, secrets); err != nil {
+		if err := renderObject(streams, of, shown(u, h.Object), secrets); err != nil {
 			return err
 		}
 	}
@@ -110,22 +112,4 @@ func renderObject(streams IO, of string, object *unstructured.Unstructured, secr
 	}
 	_, err = fmt.Fprintf(streams.Out, "---\n# %s\n%s", of, data)
 	return err
-}
-
-// masked hides the values of a Secret.
-func masked(u *unstructured.Unstructured) *unstructured.Unstructured {
-	if u.GetKind() != "Secret" || u.GetAPIVersion() != "v1" {
-		return u
-	}
-	u = u.DeepCopy()
-	for _, field := range []string{"data", "stringData"} {
-		values, ok := u.Object[field].(map[string]any)
-		for key := range values {
-			values[key] = "**"
-		}
-		if ok {
-			u.Object[field] = values
-		}
-	}
-	return u
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
@@ -14,13 +13,10 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// strictGate is the gate of the upstream by which variables have to be defined.
-const strictGate = "StrictPostBuildSubstitutions"
-
 // serving is how the objects of a cluster are served, whoever owns the cluster. The flags have the
 // names of the upstream's.
 type serving struct {
-	policy      flux.Policy
+	policyFlags
 	selector    string
 	insecureTLS bool
 	metricsAddr string
@@ -28,7 +24,6 @@ type serving struct {
 	receiverAddr string
 	rewrite      []string
 	rewrites     source.Rewrites
-	gates        map[string]string
 	serve        []string
 	groups       flux.Groups
 	// argoNamespace is that of the installation of Argo CD.
@@ -36,16 +31,12 @@ type serving struct {
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
+	s.policyFlags.bind(f)
 	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or some, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
-	f.StringVar(&s.policy.DefaultServiceAccount, "default-service-account", "", "service account of the Kustomizations that name none")
-	f.BoolVar(&s.policy.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse references to sources of other namespaces")
-	f.BoolVar(&s.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside of their source")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not check the server's certificate")
-	f.StringVar(&s.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys that serve every Kustomization with decryption")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "fetch from elsewhere: FROM=TO, both beginnings of URLs, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
-	f.StringToStringVar(&s.gates, "feature-gates", nil, "gates of the upstream: "+strictGate+"=false makes variables empty that are not defined")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
 	f.StringVar(&s.receiverAddr, "receiver-addr", "", "take the requests for Receivers at this address, such as :9292")
 }
@@ -59,12 +50,8 @@ func (s *serving) check() error {
 	if _, err := labels.Parse(s.selector); err != nil {
 		return fmt.Errorf("--watch-label-selector: %w", err)
 	}
-	for gate, value := range s.gates {
-		if on, err := strconv.ParseBool(value); gate == strictGate && err == nil {
-			s.policy.LaxSubstitution = !on
-			continue
-		}
-		return fmt.Errorf("--feature-gates: %s=%s is not known; use %s=true or false", gate, value, strictGate)
+	if err := s.policyFlags.check(); err != nil {
+		return err
 	}
 	if s.argoNamespace == "" {
 		return errors.New("--argo-namespace is empty: name the namespace of the Applications")

@@ -63,6 +63,9 @@ func (s *simulation) apply(c *flux.Config, say *progress.Printer) {
 	c.Simulate = s.want
 	c.Simulated = func(one flux.StandIn) {
 		text := "stands in for " + one.Name
+		if one.What == "Remote" || one.What == "Patch" {
+			text = one.Name + " is left out"
+		}
 		if one.For != "" {
 			text += ", for which " + one.For + " waited"
 		}

@@ -77,8 +77,8 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 		units, err := o.units(ctx)
 		return func(_ context.Context, ref reference) (crown, error) { return planted(units, ref) }, err
 	}
-	if o.charts || o.root != "" || o.ageKeyFile != "" || len(o.rewrite) > 0 {
-		return nil, hint(errors.New("--charts, --rewrite, --path and --age-key-file are about a directory, and none is named"), "headgate tree --repository PATH")
+	if o.charts || o.root != "" || o.ageKeyFile != "" || len(o.rewrite) > 0 || o.rules.given() {
+		return nil, hint(errors.New("--charts, --rewrite, --path, --age-key-file and the flags about what is permitted are about a directory, and none is named"), "headgate tree --repository PATH")
 	}
 	client, err := o.client()
 	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref) }, err

@@ -48,28 +48,29 @@ func IsUnit(u *unstructured.Unstructured) bool {
 
 // Declared reads what an object declares that is a unit.
 func Declared(u *unstructured.Unstructured) (Declaration, error) {
-	d, err := declare(u)
+	d, err := Policy{}.declareAny(u)
 	return d.Declaration, err
 }
 
-func declare(u *unstructured.Unstructured) (declared, error) {
+// declareAny reads an object of any of the kinds that declare units.
+func (t Policy) declareAny(u *unstructured.Unstructured) (declared, error) {
 	var d declared
 	var err error
 	d.Unit.ID = engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
 		if d.hr, err = readAs[helmv2.HelmRelease](u); err == nil {
-			d.Unit, d.Chart = Policy{}.declareRelease(d.hr), chartOrigin(d.hr)
+			d.Unit, d.Chart = t.declareRelease(d.hr), chartOrigin(d.hr)
 		}
 		return d, err
 	}
 	if u.GroupVersionKind().GroupKind() == resourceSetKind {
 		if d.rs, err = readAs[fluxcdv1.ResourceSet](u); err == nil {
-			d.Unit = Policy{}.declareResourceSet(d.rs)
+			d.Unit = t.declareResourceSet(d.rs)
 		}
 		return d, err
 	}
 	if d.ks, err = readAs[kustomizev1.Kustomization](u); err == nil {
-		d.Unit = Policy{}.declare(d.ks)
+		d.Unit = t.declare(d.ks)
 	}
 	return d, err
 }

@@ -3,7 +3,9 @@ package flux
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -22,6 +24,10 @@ import (
 
 // OfflineOptions say how far a repository is rendered, and for what cluster.
 type OfflineOptions struct {
+	// Policy is what holds for every unit, beside what FluxInstances in the repository ask for.
+	Policy Policy
+	// Masks has Shown be filled in for what holds values of Secrets.
+	Masks bool
 	// Releases tells of which HelmReleases the charts are fetched and rendered; nil is of none.
 	Releases func(engine.UnitID) bool
 	// Rewrites send fetches of charts elsewhere.
@@ -56,6 +62,9 @@ type OfflineUnit struct {
 	// Elsewhere says, in one line, which source cannot be read without a cluster; empty when none is missing.
 	Elsewhere string
 	Objects   []*unstructured.Unstructured
+	// Shown are those of the objects, and of the hooks, that hold values of Secrets without being any, with "**" in the
+	// place of these.
+	Shown map[engine.ObjectID]*unstructured.Unstructured
 	// Hooks are those of a release: they come and go, and are no objects of it.
 	Hooks []helm.Hook
 	// Namespaces are those that it makes beside its objects.
@@ -72,8 +81,9 @@ type OfflineUnit struct {
 func Offline(ctx context.Context, files source.Directory, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, files: files, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{}, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, replaced: replacedObject(Groups{}, logr.Discard()), indexes: map[engine.SourceID]*source.Index{},
+		done: map[engine.UnitID]bool{}, replaced: replacedObject(Groups{}, logr.Discard()), indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{},
 	}
+	w.now = o.Policy
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
 	objects, err := RootObjects(root)
 	if err != nil {
@@ -104,7 +114,10 @@ type walk struct {
 	done       map[engine.UnitID]bool
 	indexes    map[engine.SourceID]*source.Index
 	units      []OfflineUnit
-	replaced   func(*unstructured.Unstructured) string
+	// now is the policy that holds, twins the objects as they would be with marks in the place of secret values.
+	now      Policy
+	twins    map[engine.ObjectID]*unstructured.Unstructured
+	replaced func(*unstructured.Unstructured) string
 }
 
 // declared is a unit in the queue: ks, hr or rs is set.
@@ -155,9 +168,11 @@ func (w *walk) visit(ctx context.Context, d declared) {
 		unit.Namespaces = []string{d.hr.GetReleaseNamespace()}
 	}
 	switch {
+	case d.Unit.Invalid.Message != "":
+		unit.Rendered, unit.Err = true, errors.New(d.Unit.Invalid.Message)
 	case d.ks != nil:
 		unit.Rendered = true
-		unit.Objects, unit.Err = w.render(ctx, d)
+		unit.Objects, unit.Shown, unit.Err = w.render(ctx, d)
 	case d.rs != nil:
 		unit.Rendered = true
 		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
@@ -173,61 +188,80 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	w.units = append(w.units, unit)
 }
 
-func (w *walk) render(ctx context.Context, d declared) ([]*unstructured.Unstructured, error) {
+func (w *walk) render(ctx context.Context, d declared) ([]*unstructured.Unstructured, map[engine.ObjectID]*unstructured.Unstructured, error) {
 	ks := d.ks
 	tree, err := w.sourceTree(ctx, sourceOf(ks))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := w.unread(d); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	inputs, err := w.policy().inputsOf(ctx, ks, w)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	result, err := w.renderer.Build(ctx, tree, inputs.Options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	objects := make([]*unstructured.Unstructured, 0, len(result.Objects))
-	for _, o := range result.Objects {
-		if RootIDs()[engine.IDOf(o)] || w.replaced(o) != "" {
-			continue
-		}
+	objects := w.finished(result.Objects, inputs.Labels)
+	var shown map[engine.ObjectID]*unstructured.Unstructured
+	if w.options.Masks {
+		shown = w.mask(ctx, ks, tree, inputs, objects)
+	}
+	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return RootIDs()[engine.IDOf(o)] || w.replaced(o) != "" })
+	return engine.Sort(objects), shown, nil
+}
+
+// finished are rendered objects with the labels of their unit.
+func (w *walk) finished(rendered []*unstructured.Unstructured, add map[string]string) []*unstructured.Unstructured {
+	objects := make([]*unstructured.Unstructured, 0, len(rendered))
+	for _, o := range rendered {
 		o = o.DeepCopy()
 		labels := o.GetLabels()
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		for k, v := range inputs.Labels {
-			labels[k] = v
-		}
+		maps.Copy(labels, add)
 		o.SetLabels(labels)
 		objects = append(objects, o)
 	}
-	return engine.Sort(objects), nil
+	return objects
 }
 
 func (w *walk) policy() Policy {
+	policy := w.now
 	if !w.options.Marks {
-		return Policy{}
+		return policy
 	}
 	mark := func(key string) string { return Mark + key }
-	return Policy{content: &standInContent{
+	policy.content = &standInContent{
 		leaveOut: func(engine.UnitID) func(string, string) { return func(string, string) {} },
 		marks:    func(engine.UnitID) func(string) string { return mark },
-	}}
+	}
+	return policy
+}
+
+// ask takes what a FluxInstance asks for, as the engine does.
+func (w *walk) ask(o *unstructured.Unstructured) {
+	if o.GetKind() != fluxcdv1.FluxInstanceKind || o.GroupVersionKind().Group != fluxcdv1.GroupVersion.Group || o.GetNamespace() != Namespace {
+		return
+	}
+	if instance, err := readAs[fluxcdv1.FluxInstance](o); err == nil {
+		w.now = w.now.with(wishesOf(instance.Spec).policy)
+	}
 }
 
 // take enters what was rendered, and the units among it.
 func (w *walk) take(objects []*unstructured.Unstructured) {
 	for _, o := range objects {
 		w.held[engine.IDOf(o)] = o
+		w.ask(o)
 		if !IsUnit(o) {
 			continue
 		}
-		d, err := declare(o)
+		d, err := w.policy().declareAny(o)
 		if err != nil {
 			w.units = append(w.units, OfflineUnit{Declaration: d.Declaration, Rendered: true, Err: err})
 			continue
@@ -248,11 +282,22 @@ func (w *walk) ConfigMap(_ context.Context, namespace, name string) (map[string]
 	return data, err
 }
 
+// MissingSecretError is that of a Secret which nothing in a repository declares.
+type MissingSecretError struct{ Namespace, Name string }
+
+// Error is that of a cluster.
+func (e *MissingSecretError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap tells it from other failures.
+func (e *MissingSecretError) Unwrap() error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, e.Name)
+}
+
 // Secret reads one that was rendered.
 func (w *walk) Secret(_ context.Context, namespace, name string) (map[string][]byte, error) {
 	o, ok := w.held[engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}]
 	if !ok {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, name)
+		return nil, &MissingSecretError{namespace, name}
 	}
 	out := map[string][]byte{}
 	encoded, _, _ := unstructured.NestedStringMap(o.Object, "data")

@@ -45,6 +45,9 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 		return
 	}
 	into.Hooks, into.Objects = rendered.Hooks, append(rendered.CRDs, rendered.Objects...)
+	if w.options.Masks {
+		w.maskRelease(ctx, hr, into)
+	}
 	if options.CRDs == helm.CreateReplaceCRDs {
 		return
 	}

@@ -73,7 +73,8 @@ func (s *simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 	if ks.Spec.PostBuild == nil {
 		return nil
 	}
-	values := map[string]string{}
+	// Without any variable nothing would be replaced, and nobody would say which ones there have to be.
+	values := map[string]string{"simulated": simulate.Mark("")}
 	if found := undefined.FindStringSubmatch(failure); found != nil {
 		for name := range strings.SplitSeq(found[1], ", ") {
 			values[name] = simulate.Mark(name)
@@ -82,7 +83,7 @@ func (s *simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 	var needs []simulate.Need
 	last := -1
 	for _, from := range ks.Spec.PostBuild.SubstituteFrom {
-		if from.Kind != "Secret" || from.Optional && (len(values) == 0 || s.real(ctx, ks.Namespace, from.Name)) {
+		if from.Kind != "Secret" || from.Optional && (len(values) == 1 || s.real(ctx, ks.Namespace, from.Name)) {
 			continue
 		}
 		needs = append(needs, simulate.Need{Namespace: ks.Namespace, Name: from.Name})

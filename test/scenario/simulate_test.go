@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"filippo.io/age"
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
@@ -80,11 +82,48 @@ spec:
   url: oci://registry.invalid/charts/app
   ref: {tag: 1.2.3}
   layerSelector: {mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip, operation: copy}
+  secretRef: {name: registry-login}
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: app, namespace: default}
-spec: {interval: 1h, chartRef: {kind: OCIRepository, name: app}}
+spec:
+  interval: 1h
+  chartRef: {kind: OCIRepository, name: app}
+  valuesFrom: [{kind: Secret, name: app-values}, {kind: Secret, name: app-values, valuesKey: token, targetPath: auth.token}]
+  postRenderers:
+  - kustomize:
+      patches:
+      - target: {kind: Deployment, name: app}
+        patch: "- {op: replace, path: /spec/template/spec/volumes/2, value: {name: real}}"
+      - target: {kind: Deployment, name: app}
+        patch: |
+          apiVersion: apps/v1
+          kind: Deployment
+          metadata: {name: app, annotations: {patched: "yes"}}
+          spec: {template: {spec: {containers: [{name: real, volumeMounts: [{name: config, mountPath: /config}]}]}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: monitored, namespace: default}
+spec:
+  interval: 1h
+  chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: variables, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./variables
+  prune: true
+  postBuild: {substituteFrom: [{kind: Secret, name: nobody-makes-it}]}
+  sourceRef: {kind: GitRepository, name: flux-system}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: places, namespace: flux-system}
+spec: {interval: 1h, path: ./places, prune: true, wait: true, timeout: 2m, sourceRef: {kind: GitRepository, name: flux-system}}
 `
 
 // simulatedFiles are what the units apply. The plural of the kind is one that nobody can guess.
@@ -118,6 +157,42 @@ spec:
           properties:
             spec: {type: object, properties: {size: {type: integer}}}
             status: {type: object, properties: {phase: {type: string}}}
+`,
+	"variables/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: variables, namespace: default}\ndata: {v: \"${FIRST} ${SECOND}\"}\n",
+	"chart/Chart.yaml":  "apiVersion: v2\nname: monitored\nversion: 1.0.0\n",
+	"chart/templates/x.yaml": `apiVersion: monitors.example.org/v1
+kind: Monitor
+metadata: {name: monitored}
+spec: {every: 1m}
+`,
+	"places/workloads.yaml": `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: stored, namespace: default}
+spec:
+  serviceName: stored
+  selector: {matchLabels: {app: stored}}
+  template:
+    metadata: {labels: {app: stored}}
+    spec:
+      nodeSelector: {example.com/role: storage}
+      containers: [{name: c, image: i, env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: pod-secret, key: password}}}]}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], storageClassName: nobody-makes-it, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: apart, namespace: default}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: apart}}
+  template:
+    metadata: {labels: {app: apart}}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: apart}}}]
+      containers: [{name: c, image: i}]
 `,
 	"remote/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [\"https://registry.invalid/all.yaml\", own.yaml]\n",
 	"remote/own.yaml":           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: default}\ndata: {k: own}\n",
@@ -168,6 +243,8 @@ func TestSimulate(t *testing.T) {
 	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "own", metav1.GetOptions{}); err != nil {
 		t.Errorf("what is beside a remote base: %v", err)
 	}
+	checkSimulatedSecrets(t, client)
+	checkSimulatedPlaces(t, client)
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "ephemeral", "kubeconfig"))
 	if err != nil {
 		t.Fatal(err)
@@ -197,6 +274,76 @@ func TestSimulate(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	checkReport(t, report)
+}
+
+// checkSimulatedSecrets demands the Secrets that nobody makes, and what is made with them.
+func checkSimulatedSecrets(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "variables", metav1.GetOptions{})
+	if err != nil || cm.Data["v"] != "simulated-FIRST simulated-SECOND" {
+		t.Errorf("with variables of nobody's the ConfigMap has %v: %v", cm.Data, err)
+	}
+	for name, want := range map[string]map[string]string{
+		"flux-system/nobody-makes-it": {"FIRST": "simulated-FIRST", "SECOND": "simulated-SECOND", "simulated": "simulated"},
+		"default/app-values":          {"values.yaml": "{}\n", "token": "simulated-token"},
+		"default/registry-login":      {}, "default/pod-secret": {"password": "simulated-password"},
+	} {
+		namespace, name, _ := strings.Cut(name, "/")
+		secret, err := client.CoreV1().Secrets(namespace).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got := map[string]string{}
+		for key, value := range secret.Data {
+			got[key] = string(value)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || secret.Labels["headgate.dev/simulated"] != "secret" {
+			t.Errorf("Secret %s has labels %v (-want +got):\n%s", name, secret.Labels, diff)
+		}
+	}
+	app, err := client.AppsV1().Deployments("default").Get(t.Context(), "app", metav1.GetOptions{})
+	if err != nil || app.Annotations["patched"] != "yes" || len(app.Spec.Template.Spec.Volumes) != 1 || app.Spec.Template.Spec.Volumes[0].Name != "config" {
+		t.Errorf("the patched stand-in of a chart is %+v: %v", app.Spec.Template.Spec, err)
+	}
+}
+
+// checkSimulatedPlaces demands that every pod has its place.
+func checkSimulatedPlaces(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	stored, err := client.CoreV1().Pods("default").Get(t.Context(), "stored-0", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := client.CoreV1().Nodes().Get(t.Context(), stored.Spec.NodeName, metav1.GetOptions{})
+	if err != nil || node.Labels["example.com/role"] != "storage" || node.Labels["headgate.dev/simulated"] != "true" {
+		t.Errorf("the pod with a selector is on node %q: %v", stored.Spec.NodeName, err)
+	}
+	apart, err := client.AppsV1().Deployments("default").Get(t.Context(), "apart", metav1.GetOptions{})
+	if err != nil || apart.Status.ReadyReplicas != 5 {
+		t.Errorf("of five pods that are to be apart %d are ready: %v", apart.Status.ReadyReplicas, err)
+	}
+}
+
+// TestSimulateReport has the report tell what is not real also when the boot ends otherwise than ready.
+func TestSimulateReport(t *testing.T) {
+	repo, report := t.TempDir(), filepath.Join(t.TempDir(), "report.json")
+	writeFile(t, filepath.Join(repo, "cluster", "units.yaml"), strings.Replace(simulatedUnits, "path: ./remote", "path: ./missing", 1))
+	for name, text := range simulatedFiles {
+		writeFile(t, filepath.Join(repo, name), text)
+	}
+	writeEncrypted(t, filepath.Join(repo, "encrypted", "secret.yaml"))
+	p := run(t, "up", repo, "--path", "cluster", "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate", "--report", report)
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.output.String(), "Kustomization/flux-system/remote is Failed") {
+		t.Fatalf("exit code %d:\n%s", code, p.output)
+	}
+	_, stands := readReport(t, report)
+	for _, want := range []string{"Chart app 1.2.3", "Secret Secret/flux-system/creds", "Status Thingy/default/one"} {
+		if !slices.ContainsFunc(stands, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("%q is not among %q", want, stands)
+		}
+	}
 }
 
 // TestSimulateOrder takes a dependency away: the definition comes first then, the objects wait for it, and
@@ -255,6 +402,9 @@ func checkReport(t *testing.T, file string) {
 	}
 	for _, want := range []string{
 		"Chart app 1.2.3 of OCIRepository/default/app", "CustomResourceDefinition externalsecrets.external-secrets.io",
+		"Secret Secret/flux-system/nobody-makes-it", "Secret Secret/default/app-values", "Secret Secret/default/registry-login", "Secret Secret/default/pod-secret",
+		"Patch spec.postRenderers of HelmRelease/default/app: patches[0] for Deployment", "CustomResourceDefinition monitors.monitors.example.org",
+		"Object StorageClass/nobody-makes-it", "Object Node/simulated-",
 		"Secret Secret/flux-system/creds", "Remote https://registry.invalid/all.yaml", "Status Thingy/default/one",
 	} {
 		if !slices.ContainsFunc(stands, func(s string) bool { return strings.HasPrefix(s, want) }) {

@@ -9,7 +9,7 @@ import (
 
 // WithStandIn returns keys that put a stand-in in the place of each value that they cannot decrypt; mark
 // makes it from the key that the value has. What can be decrypted is. An object with such values gets a
-// label, whose value is "values".
+// label, whose value is "values", unless the label is empty.
 func (k *Keys) WithStandIn(mark func(key string) string, label string) *Keys {
 	out := &Keys{}
 	if k != nil {
@@ -28,7 +28,7 @@ func (k *Keys) markTree(tree *sops.Tree) {
 	for i := range tree.Branches {
 		branch := tree.Branches[i]
 		branch = k.markBranch(branch, k.standIn, kindOf(branch) == "Secret")
-		if kindOf(branch) != "" {
+		if kindOf(branch) != "" && k.standInLabel != "" {
 			branch = labelled(branch, k.standInLabel)
 		}
 		tree.Branches[i] = branch

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// strictGate is the gate of the upstream by which variables have to be defined.
+const strictGate = "StrictPostBuildSubstitutions"
+
+// policyFlags say what holds for every unit, whether it is applied or rendered without a cluster. The flags have the
+// names of the upstream's.
+type policyFlags struct {
+	policy flux.Policy
+	gates  map[string]string
+}
+
+func (p *policyFlags) bind(f *pflag.FlagSet) {
+	f.StringVar(&p.policy.DefaultServiceAccount, "default-service-account", "", "service account of the Kustomizations that name none")
+	f.BoolVar(&p.policy.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse references to sources of other namespaces")
+	f.BoolVar(&p.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside of their source")
+	f.StringVar(&p.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys that serve every Kustomization with decryption")
+	f.StringToStringVar(&p.gates, "feature-gates", nil, "gates of the upstream: "+strictGate+"=false makes variables empty that are not defined")
+}
+
+// check tells what is wrong with the flags.
+func (p *policyFlags) check() error {
+	for gate, value := range p.gates {
+		on, err := strconv.ParseBool(value)
+		if gate != strictGate || err != nil {
+			return fmt.Errorf("--feature-gates: %s=%s is not known; use %s=true or false", gate, value, strictGate)
+		}
+		p.policy.LaxSubstitution = !on
+	}
+	return nil
+}
+
+// given tells whether one of the flags was.
+func (p *policyFlags) given() bool { return p.policy != (flux.Policy{}) || len(p.gates) > 0 }

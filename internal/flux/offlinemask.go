@@ -1,0 +1,287 @@
+package flux
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Masked is shown in the place of a secret value.
+const Masked = "**"
+
+// hidden stands for a secret value in the twin of a render: it needs no quotes in YAML.
+const hidden = "hidden-by-headgate"
+
+// maskedReader reads what was rendered, with marks in the place of what Secrets hold.
+type maskedReader struct{ *walk }
+
+// Secret has a mark for each value.
+func (r maskedReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+	data, err := r.walk.Secret(ctx, namespace, name)
+	for key := range data {
+		data[key] = []byte(hidden)
+	}
+	return data, err
+}
+
+// ConfigMap has marks for what it holds of Secrets.
+func (r maskedReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
+	if twin, there := r.twins[engine.ObjectID{Kind: "ConfigMap", Namespace: namespace, Name: name}]; there {
+		data, _, err := unstructured.NestedStringMap(twin.Object, "data")
+		return data, err
+	}
+	return r.walk.ConfigMap(ctx, namespace, name)
+}
+
+// mask is what is shown of the objects of a Kustomization: they are rendered once more with marks in the place of
+// secret values, wherever these come from, and where that makes a difference there is something secret.
+func (w *walk) mask(ctx context.Context, ks *kustomizev1.Kustomization, tree *source.Tree, inputs runner.Inputs, objects []*unstructured.Unstructured) map[engine.ObjectID]*unstructured.Unstructured {
+	if !w.holdsSecrets(ks) {
+		return nil
+	}
+	twins, err := w.twinsOf(ctx, ks, tree, inputs)
+	paired := err == nil && len(twins) == len(objects)
+	names := map[string]string{}
+	if paired {
+		for i, o := range objects {
+			// The name of what is generated changes with its content.
+			if name := twins[i].GetName(); !strings.Contains(name, hidden) {
+				names[name] = o.GetName()
+			}
+		}
+	}
+	shown := map[engine.ObjectID]*unstructured.Unstructured{}
+	for i, o := range objects {
+		id := engine.IDOf(o)
+		if !paired {
+			// A mark is nothing that this can be rendered with: nobody knows what is secret.
+			shown[id] = blank(o)
+			continue
+		}
+		text, differs := shownOf(o.Object, twins[i].Object, names)
+		if fields, is := text.(map[string]any); differs && is {
+			w.twins[id], shown[id] = twins[i], &unstructured.Unstructured{Object: fields}
+		}
+	}
+	return shown
+}
+
+// holdsSecrets tells whether what a Kustomization renders may hold secret values.
+func (w *walk) holdsSecrets(ks *kustomizev1.Kustomization) bool {
+	if _, twin := w.twins[kustomizationObject(ks)]; twin || ks.Spec.Decryption != nil {
+		return true
+	}
+	return ks.Spec.PostBuild != nil && slices.ContainsFunc(ks.Spec.PostBuild.SubstituteFrom, func(from kustomizev1.SubstituteReference) bool {
+		_, twin := w.twins[engine.ObjectID{Kind: from.Kind, Namespace: ks.Namespace, Name: from.Name}]
+		return twin || from.Kind == "Secret"
+	})
+}
+
+func kustomizationObject(ks *kustomizev1.Kustomization) engine.ObjectID {
+	return engine.ObjectID{Group: kustomizationKind.Group, Kind: kustomizationKind.Kind, Namespace: ks.Namespace, Name: ks.Name}
+}
+
+// twinsOf renders a Kustomization with marks in the place of secret values.
+func (w *walk) twinsOf(ctx context.Context, ks *kustomizev1.Kustomization, tree *source.Tree, inputs runner.Inputs) ([]*unstructured.Unstructured, error) {
+	if twin, there := w.twins[kustomizationObject(ks)]; there {
+		read, err := readAs[kustomizev1.Kustomization](twin)
+		if err != nil {
+			return nil, err
+		}
+		ks = read
+	}
+	options := optionsOf(ks)
+	options.Path, options.NoRemoteBases, options.LeaveOut = inputs.Options.Path, inputs.Options.NoRemoteBases, inputs.Options.LeaveOut
+	if inputs.Options.Decryption != nil {
+		var none *decrypt.Keys
+		options.Decryption = none.WithStandIn(func(string) string { return hidden }, "")
+	}
+	var err error
+	if options.Substitute, err = variablesOf(ctx, ks, maskedReader{w}); err != nil {
+		return nil, err
+	}
+	if options.Substitute != nil && inputs.Options.Substitute != nil {
+		options.Substitute.Strict = inputs.Options.Substitute.Strict
+	}
+	result, err := w.renderer.Build(ctx, tree, options)
+	if err != nil {
+		return nil, err
+	}
+	return w.finished(result.Objects, inputs.Labels), nil
+}
+
+// shownOf is a value without what differs from its twin, and whether something does.
+func shownOf(value, twin any, names map[string]string) (any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		other, is := twin.(map[string]any)
+		if !is {
+			return Masked, true
+		}
+		return shownFields(v, other, names)
+	case []any:
+		other, is := twin.([]any)
+		if !is || len(other) != len(v) {
+			return Masked, true
+		}
+		out, differs := make([]any, len(v)), false
+		for i := range v {
+			shown, differ := shownOf(v[i], other[i], names)
+			out[i], differs = shown, differs || differ
+		}
+		return out, differs
+	}
+	if reflect.DeepEqual(value, twin) {
+		return value, false
+	}
+	text, is := twin.(string)
+	switch {
+	case is && names[text] == value:
+		return value, false
+	case is && strings.Contains(text, hidden):
+		return strings.ReplaceAll(text, hidden, Masked), true
+	}
+	return Masked, true
+}
+
+func shownFields(fields, twin map[string]any, names map[string]string) (any, bool) {
+	out, differs := map[string]any{}, false
+	for key, value := range fields {
+		other, there := twin[key]
+		if !there {
+			// The key itself may be secret.
+			out[Masked], differs = Masked, true
+			continue
+		}
+		shown, differ := shownOf(value, other, names)
+		out[key], differs = shown, differs || differ
+	}
+	return out, differs
+}
+
+// blank is an object of which nothing is shown but what it is.
+func blank(o *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	for key := range o.Object {
+		out.Object[key] = Masked
+	}
+	out.Object["metadata"] = map[string]any{}
+	out.SetGroupVersionKind(o.GroupVersionKind())
+	out.SetNamespace(o.GetNamespace())
+	out.SetName(o.GetName())
+	return out
+}
+
+// maskRelease fills in what is shown of the objects of a release: what its values have of Secrets is masked wherever it
+// appears.
+func (w *walk) maskRelease(ctx context.Context, hr *helmv2.HelmRelease, unit *OfflineUnit) {
+	secret := w.secretValues(ctx, hr)
+	if len(secret) == 0 {
+		return
+	}
+	unit.Shown = map[engine.ObjectID]*unstructured.Unstructured{}
+	objects := slices.Clone(unit.Objects)
+	for _, h := range unit.Hooks {
+		objects = append(objects, h.Object)
+	}
+	for _, o := range objects {
+		if fields, is := without(o.Object, secret).(map[string]any); is && !reflect.DeepEqual(fields, o.Object) {
+			unit.Shown[engine.IDOf(o)] = &unstructured.Unstructured{Object: fields}
+		}
+	}
+}
+
+// secretValues are the texts among the values of a release that come from Secrets, the longest first.
+func (w *walk) secretValues(ctx context.Context, hr *helmv2.HelmRelease) []string {
+	var found []string
+	id := engine.ObjectID{Group: helmReleaseKind.Group, Kind: helmReleaseKind.Kind, Namespace: hr.Namespace, Name: hr.Name}
+	if twin, there := w.twins[id]; there {
+		values, _, _ := unstructured.NestedFieldNoCopy(twin.Object, "spec", "values")
+		found = differing(hr.GetValues(), values, found)
+	}
+	for _, from := range hr.Spec.ValuesFrom {
+		data, there, err := readValues(ctx, hr.Namespace, from, w)
+		if err != nil || !there {
+			continue
+		}
+		masked, _, _ := readValues(ctx, hr.Namespace, from, maskedReader{w})
+		var value, twin any
+		if from.TargetPath != "" || yaml.Unmarshal(data, &value) != nil {
+			value = string(data)
+		}
+		if from.TargetPath != "" || yaml.Unmarshal(masked, &twin) != nil {
+			twin = string(masked)
+		}
+		found = differing(value, twin, found)
+	}
+	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
+	return slices.Compact(found)
+}
+
+// differing adds the texts in a value that its twin has not.
+func differing(value, twin any, found []string) []string {
+	switch v := value.(type) {
+	case map[string]any:
+		other, _ := twin.(map[string]any)
+		for key := range v {
+			found = differing(v[key], other[key], found)
+		}
+	case []any:
+		other, _ := twin.([]any)
+		for i := range v {
+			var with any
+			if i < len(other) {
+				with = other[i]
+			}
+			found = differing(v[i], with, found)
+		}
+	case string:
+		if text := strings.TrimSpace(v); v != twin && text != "" {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// shortest is how long a text has to be to be looked for within others: a shorter one is masked where it is all there is.
+const shortest = 4
+
+// without is a value with marks in the place of secret texts.
+func without(value any, secret []string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key := range v {
+			out[key] = without(v[key], secret)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = without(v[i], secret)
+		}
+		return out
+	case string:
+		for _, text := range secret {
+			switch {
+			case v == text:
+				return Masked
+			case len(text) >= shortest:
+				v = strings.ReplaceAll(v, text, Masked)
+			}
+		}
+		return v
+	}
+	return value
+}
