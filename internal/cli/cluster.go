@@ -27,6 +27,7 @@ func newCluster(g *globals) *cobra.Command {
 func newClusterStart(g *globals) *cobra.Command {
 	var ephemeral bool
 	var port int
+	var gates planeGates
 	cmd := &cobra.Command{
 		Use:   "start",
 		Short: "Start the control plane and stay until Ctrl-C",
@@ -38,24 +39,26 @@ func newClusterStart(g *globals) *cobra.Command {
 		Example: "  headgate cluster start --ephemeral",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runClusterStart(cmd.Context(), g, ephemeral, port)
+			if err := gates.check(g); err != nil {
+				return err
+			}
+			return runClusterStart(cmd.Context(), g, controlplane.Config{Ephemeral: ephemeral, Port: port, FeatureGates: gates.gates})
 		},
 	}
+	gates.bind(cmd.Flags())
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep nothing")
 	cmd.Flags().IntVar(&port, "port", 0, "port of the API server (default: that of last time, or a free one)")
 	return cmd
 }
 
-func runClusterStart(ctx context.Context, g *globals, ephemeral bool, port int) error {
+func runClusterStart(ctx context.Context, g *globals, config controlplane.Config) error {
 	state, err := g.state()
 	if err != nil {
 		return err
 	}
 	say := progress.New(g.io.Err)
-	plane, err := controlplane.Start(ctx, controlplane.Config{
-		Dir: clusterDir(state, ephemeral), Ephemeral: ephemeral, Port: port,
-		Notify: func(text string) { say.Info("note", text) },
-	})
+	config.Dir, config.Notify = clusterDir(state, config.Ephemeral), func(text string) { say.Info("note", text) }
+	plane, err := controlplane.Start(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
+// foreseen are the waits that can never end, and what else a repository says of its cluster.
+type foreseen struct {
+	never []string
+	gates string
+}
+
 // foresee looks for waits in the working copy that can never end, beside what is started meanwhile. What
 // cannot be rendered here is left to the engine to tell.
 func (s *system) foresee(ctx context.Context) error {
@@ -16,7 +22,7 @@ func (s *system) foresee(ctx context.Context) error {
 	}
 	o := offlineOptions{globals: s.options.globals, dir: s.options.path, root: s.options.root, ageKeyFile: s.options.ageKeyFile, rules: s.options.serving.policyFlags}
 	o.cluster.Marks = true
-	s.foreseen = make(chan []string, 1)
+	s.foreseen = make(chan foreseen, 1)
 	go func() {
 		var lines []string
 		if p := (place{s.layout, s.objects}); p.argo() {
@@ -34,20 +40,28 @@ func (s *system) foresee(ctx context.Context) error {
 				lines = append(lines, strings.Join(knot.Steps, "; "))
 			}
 		}
-		s.foreseen <- lines
+		found := foreseen{never: lines}
+		if !s.options.real() {
+			found.gates = s.options.gates.suggest(ctx, s.layout.Repository)
+		}
+		s.foreseen <- found
 	}()
 	return nil
 }
 
-// warn names the waits that can never end, before anything begins to wait.
+// warn names the waits that can never end, before anything begins to wait, and the feature gates that the repository
+// counts on.
 func (s *system) warn(ctx context.Context) error {
 	if s.foreseen == nil {
 		return nil
 	}
 	select {
-	case lines := <-s.foreseen:
-		for _, line := range lines {
+	case found := <-s.foreseen:
+		for _, line := range found.never {
 			s.say.Problem("never ends", line)
+		}
+		if found.gates != "" {
+			s.say.Info("feature gates", found.gates)
 		}
 	case <-ctx.Done():
 	}

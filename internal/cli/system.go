@@ -37,8 +37,8 @@ type system struct {
 	token  string
 	log    *journal
 	report *report
-	// foreseen are the waits that can never end; nil when nobody looked.
-	foreseen chan []string
+	// foreseen is what the repository says before anything begins; nil when nobody looked.
+	foreseen chan foreseen
 	leader   leader
 	// metrics and endpoints are nil unless they are asked for.
 	metrics   *meter.Metrics
@@ -94,7 +94,8 @@ func (s *system) startCluster(ctx context.Context) error {
 	began := time.Now()
 	config := controlplane.Config{
 		Dir: s.state, Ephemeral: s.options.ephemeral, Port: s.options.port, AuditLog: s.options.auditLog,
-		Notify: func(text string) { s.say.Info("note", text) },
+		FeatureGates: s.options.gates.gates,
+		Notify:       func(text string) { s.say.Info("note", text) },
 	}
 	if s.options.kubernetesLogs {
 		config.KubernetesLogs = s.options.io.Err

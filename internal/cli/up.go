@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type upOptions struct {
 	port                   int
 	charts                 *localCharts
 	simulation             simulation
+	gates                  planeGates
 	report                 string
 	serving                serving
 }
@@ -60,7 +62,7 @@ others. The repository that such a root names is PATH itself, whatever it was cl
 			if err := o.serving.check(); err != nil {
 				return err
 			}
-			if err := o.simulation.check(o.globals); err != nil {
+			if err := errors.Join(o.simulation.check(o.globals), o.gates.check(o.globals)); err != nil {
 				return err
 			}
 			return runUp(cmd.Context(), o)
@@ -81,6 +83,7 @@ others. The repository that such a root names is PATH itself, whatever it was cl
 	o.simulation.bind(f)
 	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and beside it as a table (.md)")
 	o.serving.bind(f)
+	o.gates.bind(f)
 	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes parts")
 	return cmd
 }

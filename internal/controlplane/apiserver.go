@@ -103,6 +103,9 @@ func apiOptions(cfg Config, keys *pki, etcd string, listener net.Listener) (*opt
 	if err := o.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
 		return nil, fmt.Errorf("setting feature gates: %w", err)
 	}
+	if err := setGates(cfg.FeatureGates); err != nil {
+		return nil, err
+	}
 	o.SecureServing.Listener = listener
 	o.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
 	o.SecureServing.BindAddress = net.IPv4(127, 0, 0, 1)

@@ -39,6 +39,8 @@ type Config struct {
 	KubernetesLogs io.Writer
 	// AuditLog is a file for the audit log at metadata level; empty writes none.
 	AuditLog string
+	// FeatureGates are set in all parts. They are settings of the process: those of one Start hold for later ones, too.
+	FeatureGates map[string]bool
 	// Notify, when set, is told what differs here from a real cluster, each thing once.
 	Notify func(string)
 }
