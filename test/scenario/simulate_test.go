@@ -126,6 +126,26 @@ metadata: {name: places, namespace: flux-system}
 spec: {interval: 1h, path: ./places, prune: true, wait: true, timeout: 2m, sourceRef: {kind: GitRepository, name: flux-system}}
 `
 
+// talosConfig sets a feature gate of the API server, and gatedObject is one that is refused without it.
+const (
+	talosConfig = `clusterName: home
+patches:
+  - |-
+    cluster:
+      apiServer:
+        extraArgs: {feature-gates: "HPAScaleToZero=true,NoSuchGate=true"}
+`
+	gatedObject = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: to-zero, namespace: default}
+spec:
+  minReplicas: 0
+  maxReplicas: 2
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: apart}
+  metrics: [{type: External, external: {metric: {name: queue}, target: {type: Value, value: "1"}}}]
+`
+)
+
 // simulatedFiles are what the units apply. The plural of the kind is one that nobody can guess.
 var simulatedFiles = map[string]string{
 	"external/es.yaml": `apiVersion: external-secrets.io/v1
@@ -228,8 +248,11 @@ func writeEncrypted(t *testing.T, name string) {
 // and the real definition of a kind takes the place of its stub, whatever that had guessed.
 func TestSimulate(t *testing.T) {
 	repo, dir := writeSimulated(t), shortDir(t)
+	writeFile(t, filepath.Join(repo, "talos", "talconfig.yaml"), talosConfig)
+	writeFile(t, filepath.Join(repo, "variables", "hpa.yaml"), gatedObject)
 	report := filepath.Join(t.TempDir(), "report.json")
-	p := run(t, "up", repo, "--path", "cluster", "--state-dir", dir, "--ephemeral", "--simulate", "--report", report)
+	p := run(t, "up", repo, "--path", "cluster", "--state-dir", dir, "--ephemeral", "--simulate", "--report", report,
+		"--kubernetes-feature-gates", "HPAScaleToZero=true")
 	p.says("✓ ready")
 	client := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
 	cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "reader", metav1.GetOptions{})
@@ -242,6 +265,12 @@ func TestSimulate(t *testing.T) {
 	}
 	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "own", metav1.GetOptions{}); err != nil {
 		t.Errorf("what is beside a remote base: %v", err)
+	}
+	if _, err := client.AutoscalingV2().HorizontalPodAutoscalers("default").Get(t.Context(), "to-zero", metav1.GetOptions{}); err != nil {
+		t.Errorf("what needs a feature gate: %v", err)
+	}
+	if text := p.output.String(); strings.Contains(text, "feature gates") {
+		t.Errorf("a gate is suggested that is set:\n%s", text)
 	}
 	checkSimulatedSecrets(t, client)
 	checkSimulatedPlaces(t, client)
@@ -423,6 +452,7 @@ func checkReport(t *testing.T, file string) {
 // TestSimulateRefuses has no stand-in come near a cluster of somebody's own, nor one that was not asked for.
 func TestSimulateRefuses(t *testing.T) {
 	repo := writeSimulated(t)
+	writeFile(t, filepath.Join(repo, "talos", "talconfig.yaml"), talosConfig)
 	p := run(t, "up", repo, "--path", "cluster", "--simulate", "--kubeconfig", "/nonexistent")
 	<-p.ended
 	if code := p.cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(p.output.String(), "never for that of --kubeconfig") {
@@ -431,7 +461,10 @@ func TestSimulateRefuses(t *testing.T) {
 	p = run(t, "up", repo, "--path", "cluster", "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate=crds,health")
 	<-p.ended
 	text := p.output.String()
-	for _, want := range []string{"Kustomization/flux-system/encrypted is Failed", "HelmRelease/default/app is WaitingForSource"} {
+	for _, want := range []string{
+		"talos/talconfig.yaml sets HPAScaleToZero=true for the API server of its cluster; for the one here: --kubernetes-feature-gates HPAScaleToZero=true",
+		"Kustomization/flux-system/encrypted is Failed", "HelmRelease/default/app is WaitingForSource",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
