@@ -42,7 +42,7 @@ func (p *planeGates) check(g *globals) error {
 // suggest is what to say of the gates that configurations of Talos in a repository set for its API server, and that
 // are otherwise here; empty when there is nothing to say.
 func (p *planeGates) suggest(ctx context.Context, repository string) string {
-	tree, err := source.ReadDir(repository, nil)
+	tree, err := source.Directory{Path: repository}.Tree(source.Selection{})
 	if err != nil {
 		return ""
 	}
