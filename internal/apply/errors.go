@@ -93,7 +93,7 @@ func explain(err error) string {
 		for _, c := range s.Details.Causes {
 			parts = append(parts, strings.TrimPrefix(c.Field+": ", ": ")+c.Message)
 		}
-		return "refused as invalid: " + strings.Join(parts, "; ")
+		return "refused as invalid: " + Brief(strings.Join(parts, "; "))
 	}
-	return s.Message
+	return Brief(s.Message)
 }

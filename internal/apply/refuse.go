@@ -79,7 +79,9 @@ func (t *terse) Error() string {
 		}, c.Type) {
 			message = string(c.Type)
 		}
-		parts = append(parts, strings.TrimPrefix(c.Field+": ", ": ")+message)
+		if part := Brief(strings.TrimPrefix(c.Field+": ", ": ") + message); part != "" {
+			parts = append(parts, part)
+		}
 	}
 	kind := schema.GroupKind{Group: details.Group, Kind: details.Kind}
 	return fmt.Sprintf("%s %q is invalid: %s", kind, details.Name, listed(parts))

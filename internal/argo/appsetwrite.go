@@ -84,6 +84,9 @@ func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generate
 	if err != nil {
 		return appset.Rollout{}, err
 	}
+	for i := range states {
+		states[i].Behind = s.e.behind(UnitID(set.Namespace, states[i].Name))
+	}
 	r := appset.MakeRollout(set, states, time.Now())
 	var errs []error
 	for _, name := range r.Sync {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/appset"
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // remember notes what a set generates: Applications of a policy that permits no deletions do not name their set.
@@ -54,4 +55,20 @@ func (s *applicationSets) setsOf(obj *v1alpha1.Application) []types.NamespacedNa
 		}
 	}
 	return sets
+}
+
+// behind tells whether an Application has yet to be compared with what its sources hold now. One that is not followed, or whose
+// sources cannot be read, is waited for by nobody.
+func (e *Engine) behind(id engine.UnitID) bool {
+	a := e.apps.get(id)
+	if a == nil {
+		return false
+	}
+	fact, _ := (sources{e}).Source(a.source())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.invalid) > 0 || a.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true" {
+		return false
+	}
+	return fact.Digest != "" && fact.Digest != a.view.content
 }

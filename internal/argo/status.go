@@ -194,12 +194,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.Applicatio
 	if !v.reconciled.IsZero() {
 		status.Sync, status.Resources = v.sync, e.resourcesOf(a, persist)
 		status.ReconciledAt = since(v.reconciled)
-		status.SourceType, status.SourceTypes = "", nil
-		if len(a.obj.Spec.Sources) > 0 {
-			status.SourceTypes = v.types
-		} else if len(v.types) > 0 {
-			status.SourceType = v.types[0]
-		}
+		a.sourceTypes(&status)
 		status.Summary.Images = v.images
 		status.Summary.IsAppOfApps = slices.ContainsFunc(v.resources, func(r v1alpha1.ResourceStatus) bool {
 			return r.Group == Group && r.Kind == applicationKind.Kind

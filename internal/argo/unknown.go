@@ -25,6 +25,9 @@ func (a *app) unknown(status *v1alpha1.ApplicationStatus) {
 		if status.Health.Status == "" {
 			shown{Status: healthy}.into(status)
 		}
+		if len(a.view.types) > 0 {
+			a.sourceTypes(status)
+		}
 		for i := range status.Resources {
 			status.Resources[i].Status = v1alpha1.SyncStatusCodeUnknown
 		}
@@ -43,4 +46,14 @@ func (a *app) typed(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.view.types = known.Types
+}
+
+// sourceTypes has a status say what builds the sources. The caller holds the lock.
+func (a *app) sourceTypes(status *v1alpha1.ApplicationStatus) {
+	status.SourceType, status.SourceTypes = "", nil
+	if len(a.obj.Spec.Sources) > 0 {
+		status.SourceTypes = a.view.types
+	} else if len(a.view.types) > 0 {
+		status.SourceType = a.view.types[0]
+	}
 }

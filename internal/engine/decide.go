@@ -49,7 +49,7 @@ func (f Facts) decideDeletion() Decision {
 	}
 	if len(f.Awaited) > 0 && !f.Stirred {
 		d.Step, d.At = StepWait, f.DeletionDeadline
-		d.Message, d.Waits = describeWaits(f.Awaited), f.Awaited
+		d.Message, d.Waits = Grouped(f.Awaited), f.Awaited
 	}
 	if f.DeletionRetry.After(f.Now) {
 		d.Step, d.At = StepWait, f.DeletionRetry
@@ -192,7 +192,7 @@ func (f Facts) decideApply() Decision {
 	due := !p.Again.IsZero() && !p.Again.After(f.Now)
 	if len(p.Waiting) > 0 && !f.Stirred && !due {
 		return Decision{
-			Step: StepWait, Phase: PhaseApplying, Reason: ReasonProgressing, Message: describeWaits(p.Waiting),
+			Step: StepWait, Phase: PhaseApplying, Reason: ReasonProgressing, Message: Grouped(p.Waiting),
 			Waits: p.Waiting, At: p.Again,
 		}
 	}
@@ -204,7 +204,7 @@ func (f Facts) decideApply() Decision {
 func (f Facts) decidePrune() Decision {
 	p := f.Pass
 	if len(p.Pending) > 0 {
-		message := describeWaits(p.Pending)
+		message := Grouped(p.Pending)
 		if !f.Now.Before(p.Deadline) {
 			return f.fail(ReasonFailed, message, false)
 		}
@@ -303,20 +303,6 @@ func (f Facts) fail(reason, message string, terminal bool) Decision {
 		d.Step = StepWait
 	}
 	return d
-}
-
-// namedWaits bounds how many waits a message names: a unit may wait for thousands of objects, and says so each time one changes.
-const namedWaits = 10
-
-func describeWaits(waits []Wait) string {
-	var parts []string
-	for _, w := range waits[:min(len(waits), namedWaits)] {
-		parts = append(parts, w.String())
-	}
-	if more := len(waits) - namedWaits; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, "; ")
 }
 
 // earliest is the earlier of two times, where zero is never.

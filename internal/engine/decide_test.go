@@ -123,17 +123,3 @@ func TestDecide(t *testing.T) {
 		})
 	}
 }
-
-func TestDescribeWaits(t *testing.T) {
-	waits := make([]Wait, namedWaits+2)
-	for i := range waits {
-		waits[i] = Wait{On: "x", Reason: "y"}
-	}
-	text := describeWaits(waits)
-	if n := strings.Count(text, waits[0].String()); n != namedWaits || !strings.HasSuffix(text, "; and 2 more") {
-		t.Errorf("%d are named: %s", n, text)
-	}
-	if text := describeWaits(waits[:namedWaits]); strings.Contains(text, "more") {
-		t.Errorf("as many as are named: %s", text)
-	}
-}

@@ -107,27 +107,21 @@ func (r *Runner) count(u *unit, result apply.Result) {
 
 // failureOf words what failed in an apply or a deletion; nil when nothing did.
 func failureOf(results []apply.Result) *engine.Failure {
-	const named = 5
-	var texts []string
-	failed, transient, refused := 0, true, false
+	var failed []engine.Wait
+	transient, refused := true, false
 	for _, result := range results {
 		if result.Err == nil {
 			continue
 		}
-		failed++
 		transient = transient && apply.Transient(result.Err)
 		refused = refused || apply.Refused(result.Err)
-		if failed <= named {
-			texts = append(texts, result.Err.Error())
-		}
+		on := result.Entry.ID.String()
+		failed = append(failed, engine.Wait{On: on, Reason: strings.TrimPrefix(result.Err.Error(), on+": ")})
 	}
-	if failed == 0 {
+	if len(failed) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d objects failed: %s", failed, len(results), strings.Join(texts, "; "))
-	if failed > named {
-		message += fmt.Sprintf("; and %d more", failed-named)
-	}
+	message := fmt.Sprintf("%d of %d objects failed: %s", len(failed), len(results), engine.Grouped(failed))
 	return &engine.Failure{Reason: engine.ReasonFailed, Message: message, Transient: transient, Refused: refused}
 }
 

@@ -30,6 +30,8 @@ type AppState struct {
 	Broken bool
 	// Changed says that its spec changes in this pass.
 	Changed bool
+	// Behind says that it has not been compared yet with what its sources hold now: it may have to change first.
+	Behind bool
 }
 
 // States are those of the Applications that were generated.

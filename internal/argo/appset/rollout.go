@@ -186,7 +186,8 @@ func (r *rolling) number(name string) int {
 	return step + 1
 }
 
-// permitted are the steps that may run: the first one that has not ended, and those before it.
+// permitted are the steps that may run: the first one that has not ended, and those before it. One has not ended while an
+// Application of it is behind: of a commit that changes two of them, the later one may be compared first.
 func (r *rolling) permitted() int {
 	healthy := map[string]bool{}
 	for _, status := range r.out.Statuses {
@@ -194,7 +195,7 @@ func (r *rolling) permitted() int {
 	}
 	for i := range r.steps {
 		for _, app := range r.apps {
-			if r.of[app.Name] == i && !healthy[app.Name] {
+			if r.of[app.Name] == i && (!healthy[app.Name] || app.Behind) {
 				r.out.Step = i + 1
 				return i
 			}

@@ -63,6 +63,15 @@ func TestRollout(t *testing.T) {
 			apps:   []AppState{app("a dev OutOfSync Missing"), app("b dev OutOfSync Missing"), app("c prod OutOfSync Missing"), app("d none OutOfSync Missing")},
 			want:   "a 1 Pending, b 1 Pending, c 2 Waiting, d -1 Waiting", sync: "a b", step: 1,
 		},
+		"Behind": {
+			reason: "of a commit that changes both, the later one is compared first, and waits all the same",
+			before: []v1alpha1.ApplicationSetApplicationStatus{was("a", RolloutHealthy, ""), was("c", RolloutHealthy, "")},
+			apps: []AppState{
+				with(app("a dev Synced Healthy"), func(a *AppState) { a.Behind = true }),
+				with(app("c prod OutOfSync Healthy"), func(a *AppState) { a.Revisions = []string{"r2"} }),
+			},
+			want: "a 1 Healthy, c 2 Waiting", step: 1,
+		},
 		"Missing": {
 			reason: "a step waits for Applications that are not there yet",
 			apps:   []AppState{app("a dev Synced Healthy"), {Name: "b", Labels: map[string]string{"env": "dev"}}, app("c prod OutOfSync Healthy")},

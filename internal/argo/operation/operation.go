@@ -296,7 +296,7 @@ func (t *Task) waits(reason string) engine.Wait {
 
 // close ends a group of which nothing is waited for any more, and notes what failed in it.
 func (o *Operation) close(group []*Task, last bool) {
-	var failed []string
+	var failed []engine.Wait
 	waited := !last || slices.ContainsFunc(group, func(t *Task) bool { return t.Hook })
 	for _, t := range group {
 		t.closed, t.unwaited = true, !waited && !t.Prune && t.State != Failed
@@ -304,27 +304,19 @@ func (o *Operation) close(group []*Task, last bool) {
 			t.State = Done
 		}
 		if t.State == Failed {
-			failed = append(failed, t.failing())
+			on := t.ID.String()
+			failed = append(failed, engine.Wait{On: on, Reason: strings.TrimPrefix(t.Message, on+": ")})
 		}
 	}
 	if len(failed) > 0 && o.failure == "" {
-		o.failure = "one or more objects failed to apply, reason: " + strings.Join(failed, "; ")
+		o.failure = "one or more objects failed to apply, reason: " + engine.Grouped(failed)
 		if slices.ContainsFunc(group, func(t *Task) bool { return t.State == Failed && t.Code == Synced || t.Hook && t.State == Failed }) {
-			o.failure = "one or more synchronization tasks completed unsuccessfully, reason: " + strings.Join(failed, "; ")
+			o.failure = "one or more synchronization tasks completed unsuccessfully, reason: " + engine.Grouped(failed)
 			if phase := group[0].Phase; o.removal && (phase == PreDelete || phase == PostDelete) {
-				o.failure = string(phase) + " hook(s) failed: " + strings.Join(failed, "; ")
+				o.failure = string(phase) + " hook(s) failed: " + engine.Grouped(failed)
 			}
 		}
 	}
-}
-
-// failing names the object of a task that failed, once: what a server refused as invalid is named by the server.
-func (t *Task) failing() string {
-	name := t.ID.String()
-	if strings.HasPrefix(t.Message, name) || strings.HasPrefix(t.Message, fmt.Sprintf("%s %q ", t.ID.GroupKind(), t.ID.Name)) {
-		return t.Message
-	}
-	return name + ": " + t.Message
 }
 
 // end tells how the operation ended.

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	// groups bounds how many reasons a message has, and groupNames how many objects are named for each: a unit may wait for
+	// thousands, and says so each time one of them changes.
+	groups     = 5
+	groupNames = 3
+)
+
+// group are objects for which the same is said.
+type group struct {
+	reason string
+	on     []string
+}
+
+// Grouped words what is said of several objects in one line: the same is said once, with the first few of the objects, and
+// how many more there are.
+func Grouped(waits []Wait) string {
+	var all []*group
+	known := map[string]*group{}
+	for _, w := range waits {
+		key := alike(w)
+		if known[key] == nil {
+			known[key] = &group{reason: w.Reason}
+			all = append(all, known[key])
+		}
+		known[key].on = append(known[key].on, w.On)
+	}
+	var parts []string
+	for _, g := range all[:min(len(all), groups)] {
+		parts = append(parts, g.String())
+	}
+	more := 0
+	for _, g := range all[min(len(all), groups):] {
+		more += len(g.on)
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// alike is the same for objects of which the same is said, whatever their names are.
+func alike(w Wait) string {
+	_, name := cutKind(w.On)
+	return strings.ReplaceAll(w.Reason, `"`+name[strings.LastIndex(name, "/")+1:]+`"`, `"*"`)
+}
+
+// cutKind takes the kind off the name of an object.
+func cutKind(on string) (kind, name string) {
+	kind, name, found := strings.Cut(on, "/")
+	if !found {
+		return "", on
+	}
+	return kind, name
+}
+
+func (g *group) String() string {
+	switch {
+	case len(g.on) == 1 && namedBy(g.on[0], g.reason):
+		return g.reason
+	case len(g.on) == 1:
+		return g.on[0] + ": " + g.reason
+	}
+	kind, _ := cutKind(g.on[0])
+	same := kind != ""
+	for _, on := range g.on {
+		other, _ := cutKind(on)
+		same = same && other == kind
+	}
+	what := "objects"
+	if same {
+		what = plural(kind)
+	}
+	var names []string
+	for _, on := range g.on[:min(len(g.on), groupNames)] {
+		if same {
+			_, on = cutKind(on)
+		}
+		names = append(names, on)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(g.on) - groupNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d %s (%s): %s", len(g.on), what, text, g.reason)
+}
+
+// namedBy tells whether a reason begins with the name of the object, as those of the API server do.
+func namedBy(on, reason string) bool {
+	kind, name := cutKind(on)
+	rest, begins := strings.CutPrefix(reason, kind)
+	group, _, named := strings.Cut(rest, ` "`+name[strings.LastIndex(name, "/")+1:]+`" `)
+	return kind != "" && begins && named && !strings.Contains(group, " ")
+}
+
+// plural is the name of a kind for several of it.
+func plural(kind string) string {
+	switch {
+	case strings.HasSuffix(kind, "ss") || strings.HasSuffix(kind, "x") || strings.HasSuffix(kind, "ch"):
+		return kind + "es"
+	case strings.HasSuffix(kind, "s"):
+		return kind
+	case strings.HasSuffix(kind, "y") && !strings.HasSuffix(kind, "ey") && !strings.HasSuffix(kind, "ay"):
+		return strings.TrimSuffix(kind, "y") + "ies"
+	}
+	return kind + "s"
+}
