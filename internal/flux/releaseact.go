@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
@@ -147,7 +148,7 @@ func (a *act) decide() (plan.Step, error) {
 			LastAction: plan.Action(status.LastAttemptedReleaseAction), Generation: status.LastAttemptedGeneration,
 			ChartVersion: status.LastAttemptedRevision, ConfigDigest: status.LastAttemptedConfigDigest,
 			OCIDigest: status.LastAttemptedRevisionDigest, PostRenderDigest: status.ObservedPostRenderersDigest,
-			SinceFailure: a.sinceFailure(),
+			SinceFailure: a.sinceFailure(), Cause: failureCause(status),
 		},
 	}
 	if !plan.NeedsDrift(state) {
@@ -342,7 +343,7 @@ func (a *act) failedRelease(action plan.Action, message string, counts bool) run
 		status.InstallFailures++
 	}
 	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
-		releaseNameOf(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), message)
+		releaseNameOf(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), apply.Brief(message))
 	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
 	out := failedAct(reason, text, true)
 	if counts {

@@ -120,13 +120,34 @@ func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, err
 
 // failedAt is when the last action on a release failed, as its status has it; zero when it did not.
 func failedAt(hr *helmv2.HelmRelease) time.Time {
-	c := &conditions{list: hr.Status.Conditions}
-	for _, kind := range []string{helmv2.TestSuccessCondition, helmv2.ReleasedCondition} {
-		if c.is(kind, metav1.ConditionFalse) {
-			return c.get(kind).LastTransitionTime.Time
-		}
+	if failed := failedCondition(&hr.Status); failed != nil {
+		return failed.LastTransitionTime.Time
 	}
 	return time.Time{}
+}
+
+// failedCondition is the one by which a status says that the last action failed, nil when it did not.
+func failedCondition(status *helmv2.HelmReleaseStatus) *metav1.Condition {
+	c := &conditions{list: status.Conditions}
+	for _, kind := range []string{helmv2.TestSuccessCondition, helmv2.ReleasedCondition} {
+		if c.is(kind, metav1.ConditionFalse) {
+			return c.get(kind)
+		}
+	}
+	return nil
+}
+
+// failureCause is why the last action failed, without the name of the release.
+func failureCause(status *helmv2.HelmReleaseStatus) string {
+	failed := failedCondition(status)
+	if failed == nil {
+		return ""
+	}
+	_, cause, named := strings.Cut(failed.Message, ": ")
+	if !named {
+		return failed.Message
+	}
+	return cause
 }
 
 // publish puts what a step knows now in the place of what was known before it.

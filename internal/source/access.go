@@ -134,5 +134,5 @@ func (r *redactor) clean(text string) string {
 	for _, secret := range r.values {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return unresolved(strings.Join(strings.Fields(text), " "), "")
 }

@@ -132,6 +132,6 @@ func (r *remote) explain(ctx context.Context, err error) error {
 		for _, secret := range r.secrets {
 			text = strings.ReplaceAll(text, secret, "…")
 		}
-		return fmt.Errorf("fetching %q: %s", r.url, text)
+		return fmt.Errorf("fetching %q: %s", r.url, unresolved(text, r.url))
 	}
 }

@@ -257,10 +257,11 @@ func (s *State) wait(r Remediation, reason string) Step {
 }
 
 func (s *State) exceeded(a Action, failures int64) Step {
-	return Step{
-		Action: Stalled, Stalled: RetriesExceeded,
-		Reason: hinted(fmt.Sprintf("Failed to %s after %d attempt(s)", a, failures), s.Declared.HowToReset),
+	reason := fmt.Sprintf("Failed to %s after %d attempt(s)", a, failures)
+	if s.Recorded.Cause != "" {
+		reason += ": " + s.Recorded.Cause
 	}
+	return Step{Action: Stalled, Stalled: RetriesExceeded, Reason: hinted(reason, s.Declared.HowToReset)}
 }
 
 // remediate is the step for a release that failed.

@@ -94,6 +94,15 @@ func TestDecide(t *testing.T) {
 			want: Step{Action: Stalled, Status: Absent, Stalled: RetriesExceeded},
 			says: "Failed to install after 1 attempt(s); annotate it to reset",
 		},
+		"absent, out of retries, with why": {
+			reason: "what failed is what a person has to mend",
+			change: func(s *State) {
+				failedInstall(s)
+				s.Storage, s.Recorded.Cause = nil, "Deployment/web: it is not ready"
+			},
+			want: Step{Action: Stalled, Status: Absent, Stalled: RetriesExceeded},
+			says: "Failed to install after 1 attempt(s): Deployment/web: it is not ready; annotate it to reset",
+		},
 		"absent, out of retries, forced": {
 			change: func(s *State) {
 				failedInstall(s)

@@ -106,8 +106,9 @@ type Recorded struct {
 	OCIDigest    string
 	// PostRenderDigest is that of the last success.
 	PostRenderDigest string
-	// SinceFailure is how long ago the last action failed.
+	// SinceFailure is how long ago the last action failed, and Cause why; it may be empty.
 	SinceFailure time.Duration
+	Cause        string
 }
 
 // active is the remediation after the last action, nil when none was attempted.
