@@ -86,7 +86,7 @@ func New(cfg Config) *Engine {
 		cfg.Namespace = DefaultNamespace
 	}
 	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(cfg.Namespace)}
-	e.judge = newJudge(func() settings.Tracking { return e.settings.now().Tracking })
+	e.judge = newJudge(cfg.Namespace, func() settings.Tracking { return e.settings.now().Tracking })
 	e.apps, e.projects = newRegistry(), newProjects()
 	e.sets = newApplicationSets(e)
 	return e

@@ -151,9 +151,11 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	if err := d.stand(ctx, w, c); err != nil {
 		return nil, err
 	}
+	d.lookForMarks(ctx, a, w)
 	if err := d.lookForExtras(ctx, a, w, c); err != nil {
 		return nil, err
 	}
+	d.lookForOrphans(ctx, a, w, c)
 	if namespace := managedNamespace(obj, w, c, c.options); namespace != nil {
 		c.bar(g.admits(w.Applier.Entry(namespace)))
 	}

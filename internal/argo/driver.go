@@ -35,6 +35,10 @@ type job struct {
 	op *running
 	// attempted is the digest of what the last operation applied, obstacles that of what was in its way.
 	attempted, obstacles string
+	// surveyed is the request for which the cluster was asked last for what bears marks.
+	surveyed *string
+	// orphans are those of the namespace of the destination, as they were counted last.
+	orphans orphans
 	// teardown is the deletion under way.
 	teardown *operation.Operation
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,10 +22,12 @@ type judge struct {
 	checks atomic.Pointer[argocd.Checks]
 	// tracking is how objects are marked.
 	tracking func() settings.Tracking
+	// installation is its namespace.
+	installation string
 }
 
-func newJudge(tracking func() settings.Tracking) *judge {
-	j := &judge{tracking: tracking}
+func newJudge(installation string, tracking func() settings.Tracking) *judge {
+	j := &judge{installation: installation, tracking: tracking}
 	j.checks.Store(argocd.New(argocd.Settings{}))
 	return j
 }
@@ -38,6 +41,15 @@ func (j *judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
 		return types.NamespacedName{}
 	}
 	return types.NamespacedName{Name: name}
+}
+
+// Unit is the Application of a mark: its name, with its namespace before an underscore unless that is the installation's.
+func (j *judge) Unit(owner types.NamespacedName) engine.UnitID {
+	namespace, name, elsewhere := strings.Cut(owner.Name, "_")
+	if !elsewhere {
+		namespace, name = j.installation, owner.Name
+	}
+	return UnitID(namespace, name)
 }
 
 // Assess judges an object. What its controller has not looked at since it was changed is Progressing, whatever its

@@ -77,7 +77,7 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if obj.Operation != nil && a.view.handled != encoded(obj.Operation) {
-		if early {
+		if early && a.unbegun() {
 			return nil, nil
 		}
 		state := a.view.retry

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -42,6 +43,8 @@ type Judge interface {
 	Assess(u *unstructured.Unstructured) engine.ObjectHealth
 	// Owner is the unit that an object is marked as that of, empty for nobody's.
 	Owner(u *unstructured.Unstructured) types.NamespacedName
+	// Unit is the unit that such an owner stands for.
+	Unit(owner types.NamespacedName) engine.UnitID
 }
 
 // Listener is told of changes. The calls come from the goroutines of the watches and must not
@@ -66,7 +69,9 @@ type Cluster struct {
 	// Objects holds the records of managed and followed objects.
 	Objects *Objects
 
-	crds *watch
+	crds     *watch
+	metadata metadata.Interface
+	marked   marked
 }
 
 // dialTimeout bounds the first questions to the cluster.
@@ -83,10 +88,14 @@ func Connect(config *rest.Config, name string, ownership Ownership, listener Lis
 	if err != nil {
 		return nil, fmt.Errorf("making a discovery client for %s: %w", config.Host, err)
 	}
+	meta, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of metadata for %s: %w", config.Host, err)
+	}
 	kinds := newKinds(disc, listener)
 	objects := newObjects(dyn, kinds, ownership, listener)
 	objects.cluster = name
-	return &Cluster{Name: name, Dynamic: dyn, Kinds: kinds, Objects: objects}, nil
+	return &Cluster{Name: name, Dynamic: dyn, Kinds: kinds, Objects: objects, metadata: meta}, nil
 }
 
 // unlimited is the configuration without a rate: the engine bounds its own requests in flight.
@@ -104,10 +113,14 @@ func (c *Cluster) As(ctx context.Context, config *rest.Config, ownership Ownersh
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}
+	meta, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of metadata for %s: %w", config.Host, err)
+	}
 	objects := newObjects(dyn, c.Kinds, ownership, listener)
 	objects.cluster = c.Name
 	objects.start(ctx)
-	return &Cluster{Name: c.Name, Dynamic: dyn, Kinds: c.Kinds, Objects: objects}, nil
+	return &Cluster{Name: c.Name, Dynamic: dyn, Kinds: c.Kinds, Objects: objects, metadata: meta}, nil
 }
 
 // Start asks the cluster what it serves and keeps that true by watching its CRDs, until ctx ends.

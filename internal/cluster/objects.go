@@ -40,7 +40,9 @@ type Record struct {
 	// Unit is the owner by the labels of the object, as namespace and name.
 	Unit     types.NamespacedName
 	Deleting bool
-	Health   engine.ObjectHealth
+	// Child is set for what another object owns.
+	Child  bool
+	Health engine.ObjectHealth
 	// renewal counts the changes of the rules by which the object was judged.
 	renewal int
 	// Full is the object itself; it is kept for kinds that were asked for by KeepFull only.
@@ -213,15 +215,11 @@ func (o *Objects) Put(u *unstructured.Unstructured) Record {
 
 // Reduce returns the record that stands for u.
 func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
-	labels := u.GetLabels()
 	version, _ := strconv.ParseUint(u.GetResourceVersion(), 10, 64)
 	r := Record{
 		ID: engine.IDOf(u).In(o.cluster), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
 		Deleting: u.GetDeletionTimestamp() != nil, Health: o.assess(u), Marks: engine.MarksOf(u, o.ownership.Prefix),
-		Unit: types.NamespacedName{Namespace: labels[o.ownership.NamespaceLabel], Name: labels[o.ownership.Label]},
-	}
-	if o.ownership.Judge != nil {
-		r.Unit = o.ownership.Judge.Owner(u)
+		Unit: o.ownerOf(u), Child: len(u.GetOwnerReferences()) > 0,
 	}
 	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership)
 	r.Updated = updatedFields(u.GetManagedFields(), o.ownership.Manager)

@@ -29,6 +29,42 @@ func (p *Project) IgnoresOrphan(o Object) bool {
 	return false
 }
 
+// Resident is an object of a namespace, as far as it matters for orphans.
+type Resident struct {
+	Object
+	// UID is its own; Owners are those of what owns it.
+	UID    string
+	Owners []string
+	// Taken is set for what an Application has.
+	Taken bool
+}
+
+// Orphans counts the objects of a namespace that no Application has and that the project permits, together with what they
+// own: nothing that is owned counts by itself.
+func (p *Project) Orphans(all []Resident) int {
+	below := map[string][]Resident{}
+	var next []Resident
+	for _, r := range all {
+		for _, owner := range r.Owners {
+			below[owner] = append(below[owner], r)
+		}
+		if len(r.Owners) == 0 && p.PermitsKind(r.Object) == nil && !p.IgnoresOrphan(r.Object) {
+			next = append(next, r)
+		}
+	}
+	counted := map[string]bool{}
+	for len(next) > 0 {
+		r := next[0]
+		next = next[1:]
+		if r.Taken || counted[r.UID] {
+			continue
+		}
+		counted[r.UID] = true
+		next = append(next, below[r.UID]...)
+	}
+	return len(counted)
+}
+
 func orEmpty(pattern, text string) bool { return pattern == "" || matchesGlob(pattern, text) }
 
 func matchesGlob(pattern, text string) bool {

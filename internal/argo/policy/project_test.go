@@ -313,3 +313,34 @@ func TestAccount(t *testing.T) {
 		})
 	}
 }
+
+func TestOrphans(t *testing.T) {
+	config := func(uid string, taken bool, owners ...string) Resident {
+		return Resident{Object: Object{Kind: "ConfigMap", Namespace: "n", Name: uid, Namespaced: true}, UID: uid, Owners: owners, Taken: taken}
+	}
+	spec := v1alpha1.AppProjectSpec{
+		NamespaceResourceBlacklist: []metav1.GroupKind{{Kind: "Secret"}},
+		OrphanedResources:          &v1alpha1.OrphanedResourcesMonitorSettings{Ignore: []v1alpha1.OrphanedResourceKey{{Kind: "ConfigMap", Name: "ignored"}}},
+	}
+	secret := Resident{Object: Object{Kind: "Secret", Namespace: "n", Name: "s", Namespaced: true}, UID: "s"}
+	for name, tc := range map[string]struct {
+		reason string
+		all    []Resident
+		want   int
+	}{
+		"none":        {"there is nothing", nil, 0},
+		"one":         {"what nobody has is one", []Resident{config("a", false)}, 1},
+		"taken":       {"what an Application has is none, and neither is what that owns", []Resident{config("a", true), config("b", false, "a")}, 0},
+		"owned":       {"what an orphan owns counts too, each once", []Resident{config("a", false), config("b", false, "a"), config("c", false, "a", "b")}, 3},
+		"elsewhere":   {"what something owns that is not there does not", []Resident{config("a", false, "gone")}, 0},
+		"in a circle": {"objects that own each other end the count", []Resident{config("a", false), config("b", false, "a", "c"), config("c", false, "b")}, 3},
+		"ignored":     {"what the project ignores is none", []Resident{config("ignored", false), config("a", false)}, 1},
+		"forbidden":   {"what the project does not permit is nobody's business", []Resident{secret}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := project(t, spec).Orphans(tc.all); got != tc.want {
+				t.Errorf("%s: there are %d, want %d", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
