@@ -70,8 +70,8 @@ type Set struct {
 	Objects []*unstructured.Unstructured
 	// Conflicts are objects that belong to another unit.
 	Conflicts map[engine.ObjectID]engine.UnitID
-	// Deferred are objects that their present owner is about to let go.
-	Deferred map[engine.ObjectID]engine.UnitID
+	// Deferred are objects that their present owner may let go, and why they have to wait.
+	Deferred map[engine.ObjectID]string
 	Force    bool
 	// Fresh trusts no record: every object is applied.
 	Fresh  bool
@@ -207,9 +207,9 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 			"%w %s; remove it from one of the two", ErrConflict, owner)}
 		return result
 	}
-	if owner, deferred := set.Deferred[id]; deferred {
+	if why, deferred := set.Deferred[id]; deferred {
 		result.Wait = &Need{
-			Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("it belongs to %s, which has not read this revision yet", owner)},
+			Wait: engine.Wait{On: id.String(), Reason: why},
 			What: ObjectReleased, Object: id,
 		}
 		return result

@@ -75,6 +75,11 @@ func (a *Applier) deleteOne(ctx context.Context, unit engine.UnitID, e engine.En
 	return result
 }
 
+// Deletes tells whether the unit deletes an object that it no longer declares, by how that is marked.
+func (a *Applier) Deletes(unit engine.UnitID, u *unstructured.Unstructured) bool {
+	return a.mine(unit, u)
+}
+
 // mine tells whether the unit may delete an object.
 func (a *Applier) mine(unit engine.UnitID, live *unstructured.Unstructured) bool {
 	labels := live.GetLabels()

@@ -36,9 +36,8 @@ func (f Facts) decideDeletion() Decision {
 	if f.Busy {
 		d.Step = StepWait
 	}
-	if f.Hold != "" {
-		d.Step, d.Message = StepWait, f.Hold
-		d.Waits = []Wait{{On: f.Unit.ID.String(), Reason: f.Hold}}
+	if len(f.Holders) > 0 {
+		d.Step, d.Message, d.Waits, d.Held = StepWait, describeHolders(f.Holders), f.Holders, true
 	}
 	if len(f.Terminating) > 0 && f.Now.Before(f.DeletionDeadline) {
 		d.Step, d.At = StepWait, f.DeletionDeadline
@@ -213,10 +212,10 @@ func (f Facts) decidePrune() Decision {
 			Waits: p.Pending, At: f.next(p.Deadline),
 		}
 	}
-	if f.Hold != "" {
+	if len(f.Holders) > 0 {
 		return Decision{
-			Step: StepWait, Phase: PhasePruning, Reason: ReasonProgressing, Message: f.Hold,
-			Waits: []Wait{{On: f.Unit.ID.String(), Reason: f.Hold}}, At: f.next(time.Time{}),
+			Step: StepWait, Phase: PhasePruning, Reason: ReasonProgressing, Message: describeHolders(f.Holders),
+			Waits: f.Holders, Held: true, At: f.next(time.Time{}),
 		}
 	}
 	return Decision{Step: StepPrune, Phase: PhasePruning, Reason: ReasonProgressing}
@@ -303,6 +302,21 @@ func (f Facts) fail(reason, message string, terminal bool) Decision {
 		d.Step = StepWait
 	}
 	return d
+}
+
+// namedHolders bounds how many units a message names for which deletions wait.
+const namedHolders = 3
+
+// describeHolders says for whom deletions wait. The reasons name the units.
+func describeHolders(holders []Wait) string {
+	reasons := make([]string, 0, namedHolders+1)
+	for _, h := range holders[:min(len(holders), namedHolders)] {
+		reasons = append(reasons, h.Reason)
+	}
+	if more := len(holders) - namedHolders; more > 0 {
+		reasons = append(reasons, fmt.Sprintf("and %d more", more))
+	}
+	return "deletions wait: " + strings.Join(reasons, "; ")
 }
 
 // earliest is the earlier of two times, where zero is never.

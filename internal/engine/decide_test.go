@@ -29,6 +29,7 @@ func pass(p Progress) *Pass {
 func TestDecide(t *testing.T) {
 	ill := UnitHealth{Verdict: Failed, Broken: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed}}}
 	slow := UnitHealth{Verdict: InProgress, Pending: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: InProgress}}}
+	holders := []Wait{{On: "K/n/b", Reason: "b has not read r1"}, {On: "K/n/c", Reason: "c is broken"}}
 	cases := map[string]struct {
 		reason string
 		change func(*Facts)
@@ -79,7 +80,7 @@ func TestDecide(t *testing.T) {
 		"busy":      {"a busy unit waits", func(f *Facts) { f.Pass = pass(Rendered); f.Busy = true }, StepWait, PhaseApplying, ""},
 		"rendered":  {"what was rendered is applied", func(f *Facts) { f.Pass = pass(Rendered) }, StepApply, PhaseApplying, ""},
 		"applied":   {"after the apply comes the prune", func(f *Facts) { f.Pass = pass(Applied) }, StepPrune, PhasePruning, ""},
-		"held":      {"deletions wait for others", func(f *Facts) { f.Pass = pass(Applied); f.Hold = "b has not read r1" }, StepWait, PhasePruning, "b has not read r1"},
+		"held":      {"deletions wait for others", func(f *Facts) { f.Pass = pass(Applied); f.Holders = holders }, StepWait, PhasePruning, "deletions wait: b has not read r1; c is broken"},
 		"needs":     {"what cannot be applied yet is waited for", func(f *Facts) { f.Pass = pass(Applied); f.Pass.Pending = []Wait{{On: "X/x", Reason: "no kind"}} }, StepWait, PhaseApplying, "X/x: no kind"},
 		"needs too long": {"a need that does not come fails at the deadline", func(f *Facts) {
 			f.Pass = pass(Applied)
@@ -112,7 +113,7 @@ func TestDecide(t *testing.T) {
 		"retry":         {"a failure is retried", func(f *Facts) { f.Last.Failure = &Failure{Reason: ReasonBuildFailed, RetryAt: now} }, StepRender, PhaseRendering, ""},
 		"turned ill":    {"a ready unit whose objects turn ill is looked at", func(f *Facts) { f.Unit.Health.Wait = true; f.Health = ill }, StepRecheck, PhaseReady, ""},
 		"deleted":       {"a deleted unit is finalized", func(f *Facts) { f.Unit.Deleting = true }, StepFinalize, PhaseDeleting, ""},
-		"deleted, held": {"the deletion of a unit waits for others too", func(f *Facts) { f.Unit.Deleting = true; f.Hold = "b has not read r1" }, StepWait, PhaseDeleting, "b has not read r1"},
+		"deleted, held": {"the deletion of a unit waits for others too", func(f *Facts) { f.Unit.Deleting = true; f.Holders = holders }, StepWait, PhaseDeleting, "deletions wait: b has not read r1; c is broken"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -179,44 +179,6 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-func TestOwners(t *testing.T) {
-	x := ObjectID{Kind: "ConfigMap", Name: "x"}
-	a, b := UnitID{"K", "n", "a"}, UnitID{"K", "n", "b"}
-	o := NewOwners()
-	if got := o.Claim(x, a); got != a {
-		t.Fatalf("the first claim gives %s", got)
-	}
-	if got := o.Claim(x, b); got != a || !o.ClaimedByOther(x, a) {
-		t.Fatalf("the second claim gives %s", got)
-	}
-	if heir, changed := o.Release(x, a); !changed || heir != b {
-		t.Fatalf("after the owner let go: %s, %v", heir, changed)
-	}
-	if _, changed := o.Release(x, b); changed {
-		t.Fatal("nobody inherits from the last one")
-	}
-	if owner, owned := o.Owner(x); owned {
-		t.Fatalf("nobody owns it, got %s", owner)
-	}
-}
-
-func TestOwnersRename(t *testing.T) {
-	old, now := ObjectID{Kind: "Gadget", Namespace: "n", Name: "x"}, ObjectID{Kind: "Gadget", Name: "x"}
-	a, b, c := UnitID{"K", "n", "a"}, UnitID{"K", "n", "b"}, UnitID{"K", "n", "c"}
-	o := NewOwners()
-	o.Claim(old, b)
-	o.Claim(old, c)
-	o.Claim(now, a)
-	o.Rename(old, now)
-	o.Rename(now, now)
-	if diff := cmp.Diff([]UnitID{a, b, c}, o.Claimants(now)); diff != "" {
-		t.Errorf("the claims come in their order, behind those before (-want +got):\n%s", diff)
-	}
-	if _, owned := o.Owner(old); owned {
-		t.Error("the identity that it has no more is still owned")
-	}
-}
-
 func TestRollUp(t *testing.T) {
 	h := RollUp([]ObjectHealth{
 		{ID: ObjectID{Kind: "Pod", Name: "b"}, Verdict: InProgress},

@@ -189,8 +189,8 @@ type Facts struct {
 	DriftAt time.Time
 	// Interval is when the next pass is due without any change; zero is never.
 	IntervalAt time.Time
-	// Hold is why pruning has to wait, if it does.
-	Hold string
+	// Holders are the units for which deletions have to wait, and why.
+	Holders []Wait
 	// Terminating are the objects whose end the deletion of the unit still waits for.
 	Terminating []ObjectHealth
 	// Awaited is what a driver waits for in the middle of a deletion.
@@ -209,6 +209,8 @@ type Decision struct {
 	Reason  string
 	Message string
 	Waits   []Wait
+	// Held is set when deletions wait for other units.
+	Held bool
 	// Terminal failures are not tried again without a change.
 	Terminal bool
 	// At is when to decide again if nothing happens before; zero is never.

@@ -2,69 +2,228 @@ package engine
 
 import "slices"
 
-// Owners says which unit owns which object. The first claim wins and keeps; a later claim by
-// another unit is a conflict until the first one lets go.
+// Grip says how firmly a unit has an object.
+type Grip int
+
+// The grips. Only the last two keep others from applying the object.
+const (
+	// Loose is the grip of a unit that declares the object at most: others may apply it, and do not delete it.
+	Loose Grip = iota
+	// Recorded is that of a unit whose status says that it applied the object once. The marks of the live object
+	// tell whether that is so.
+	Recorded
+	// Applying is that of a unit that is writing the object right now.
+	Applying
+	// Held is that of a unit that has applied the object.
+	Held
+)
+
+// Owners says which unit owns which object: the first that applies it, until it lets go. A unit that declares an
+// object without having applied it owns nothing; it only keeps others from deleting the object.
 //
 // It is a plain value for one goroutine; it is not safe for concurrent use.
 type Owners struct {
-	claims map[ObjectID][]UnitID
+	claims map[ObjectID][]claim
+	// byUnit are the objects of each unit, so that everything goes with it.
+	byUnit map[UnitID]map[ObjectID]struct{}
+}
+
+// claim is what one unit has of an object.
+type claim struct {
+	unit     UnitID
+	declared bool
+	grip     Grip
 }
 
 // NewOwners returns an empty registry.
-func NewOwners() *Owners { return &Owners{claims: map[ObjectID][]UnitID{}} }
-
-// Claim enters that unit wants the object and returns the owner, which is another unit when there
-// is a conflict.
-func (o *Owners) Claim(id ObjectID, unit UnitID) UnitID {
-	claims := o.claims[id]
-	if !slices.Contains(claims, unit) {
-		claims = append(claims, unit)
-		o.claims[id] = claims
-	}
-	return claims[0]
+func NewOwners() *Owners {
+	return &Owners{claims: map[ObjectID][]claim{}, byUnit: map[UnitID]map[ObjectID]struct{}{}}
 }
 
-// Release takes the claim of unit back and returns the unit that owns the object from now on, if
-// the object changed hands.
-func (o *Owners) Release(id ObjectID, unit UnitID) (heir UnitID, changed bool) {
-	claims := o.claims[id]
-	at := slices.Index(claims, unit)
-	if at < 0 {
-		return UnitID{}, false
+// Declare enters what a unit declares, in the place of what it declared before.
+func (o *Owners) Declare(unit UnitID, entries []Entry) {
+	now := make(map[ObjectID]bool, len(entries))
+	for _, e := range entries {
+		now[e.ID] = true
+		o.of(e.ID, unit).declared = true
 	}
-	claims = slices.Delete(slices.Clone(claims), at, at+1)
-	if len(claims) == 0 {
-		delete(o.claims, id)
-		return UnitID{}, false
+	for id := range o.byUnit[unit] {
+		if !now[id] {
+			o.of(id, unit).declared = false
+			o.tidy(id, unit)
+		}
 	}
-	o.claims[id] = claims
-	return claims[0], at == 0
 }
 
-// Rename has the claims on an object count for another identity of it, behind those that are there already.
+// Rename has the claims on an object count for another identity of it. What somebody owns there already stays its own.
 func (o *Owners) Rename(old, now ObjectID) {
 	if old == now {
 		return
 	}
-	for _, unit := range o.claims[old] {
-		o.Claim(now, unit)
+	for _, c := range slices.Clone(o.claims[old]) {
+		if owner, owned := o.Owner(now); owned && owner != c.unit {
+			c.grip = min(c.grip, Recorded)
+		}
+		to := o.of(now, c.unit)
+		to.declared, to.grip = to.declared || c.declared, max(to.grip, c.grip)
+		o.Withdraw(old, c.unit)
 	}
-	delete(o.claims, old)
 }
 
-// Owner returns the owner of the object.
+// Record enters that the status of a unit names an object.
+func (o *Owners) Record(id ObjectID, unit UnitID) {
+	c := o.of(id, unit)
+	c.grip = max(c.grip, Recorded)
+}
+
+// Reserve has a unit own an object that it is about to apply; it is false when another one owns it.
+func (o *Owners) Reserve(id ObjectID, unit UnitID) bool { return o.take(id, unit, Applying) }
+
+// Hold has a unit own an object that it has applied; it is false when another one owns it.
+func (o *Owners) Hold(id ObjectID, unit UnitID) bool { return o.take(id, unit, Held) }
+
+func (o *Owners) take(id ObjectID, unit UnitID, grip Grip) bool {
+	if owner, owned := o.Owner(id); owned && owner != unit {
+		return false
+	}
+	c := o.of(id, unit)
+	c.grip = max(c.grip, grip)
+	return true
+}
+
+// Loosen weakens the grip of a unit on an object. When it owned the object, the next unit that declares it is
+// returned.
+func (o *Owners) Loosen(id ObjectID, unit UnitID, to Grip) (heir UnitID, changed bool) {
+	owner, _ := o.Owner(id)
+	if o.Grip(id, unit) > to {
+		o.of(id, unit).grip = to
+	}
+	o.tidy(id, unit)
+	if owner != unit || to >= Applying {
+		return UnitID{}, false
+	}
+	return o.heir(id, unit)
+}
+
+// Withdraw takes everything back that a unit has of an object, its declaration included.
+func (o *Owners) Withdraw(id ObjectID, unit UnitID) (heir UnitID, changed bool) {
+	if at := o.index(id, unit); at >= 0 {
+		o.claims[id][at].declared = false
+	}
+	return o.Loosen(id, unit, Loose)
+}
+
+// Of returns all objects of which a unit has anything.
+func (o *Owners) Of(unit UnitID) []ObjectID {
+	left := make([]ObjectID, 0, len(o.byUnit[unit]))
+	for id := range o.byUnit[unit] {
+		left = append(left, id)
+	}
+	slices.SortFunc(left, ObjectID.Compare)
+	return left
+}
+
+// heir is the first of the others that declare an object.
+func (o *Owners) heir(id ObjectID, unit UnitID) (UnitID, bool) {
+	for _, c := range o.claims[id] {
+		if c.unit != unit && c.declared {
+			return c.unit, true
+		}
+	}
+	return UnitID{}, false
+}
+
+// Owner returns the unit that has applied an object, or is applying it.
 func (o *Owners) Owner(id ObjectID) (UnitID, bool) {
+	for _, c := range o.claims[id] {
+		if c.grip >= Applying {
+			return c.unit, true
+		}
+	}
+	return UnitID{}, false
+}
+
+// Grip is how firmly a unit has an object.
+func (o *Owners) Grip(id ObjectID, unit UnitID) Grip {
+	if at := o.index(id, unit); at >= 0 {
+		return o.claims[id][at].grip
+	}
+	return Loose
+}
+
+// Declares tells whether a unit declares an object.
+func (o *Owners) Declares(id ObjectID, unit UnitID) bool {
+	at := o.index(id, unit)
+	return at >= 0 && o.claims[id][at].declared
+}
+
+// Nearest returns the unit that an object most likely belongs to: its owner, or else whose status names it, or else
+// the first that declares it.
+func (o *Owners) Nearest(id ObjectID) (UnitID, bool) {
 	claims := o.claims[id]
 	if len(claims) == 0 {
 		return UnitID{}, false
 	}
-	return claims[0], true
+	best := claims[0]
+	for _, c := range claims[1:] {
+		if c.grip > best.grip {
+			best = c
+		}
+	}
+	return best.unit, true
 }
 
-// Claimants returns all units that want the object, the owner first.
-func (o *Owners) Claimants(id ObjectID) []UnitID { return slices.Clone(o.claims[id]) }
+// Recorded returns the other units whose status names an object.
+func (o *Owners) Recorded(id ObjectID, but UnitID) []UnitID {
+	var units []UnitID
+	for _, c := range o.claims[id] {
+		if c.unit != but && c.grip == Recorded {
+			units = append(units, c.unit)
+		}
+	}
+	return units
+}
 
-// ClaimedByOther tells whether a unit other than unit wants the object.
-func (o *Owners) ClaimedByOther(id ObjectID, unit UnitID) bool {
-	return slices.ContainsFunc(o.claims[id], func(c UnitID) bool { return c != unit })
+// Others returns the other units that have anything of an object.
+func (o *Owners) Others(id ObjectID, but UnitID) []UnitID {
+	var units []UnitID
+	for _, c := range o.claims[id] {
+		if c.unit != but {
+			units = append(units, c.unit)
+		}
+	}
+	return units
+}
+
+func (o *Owners) index(id ObjectID, unit UnitID) int {
+	return slices.IndexFunc(o.claims[id], func(c claim) bool { return c.unit == unit })
+}
+
+// of is what a unit has of an object, to be changed before anything else is entered.
+func (o *Owners) of(id ObjectID, unit UnitID) *claim {
+	at := o.index(id, unit)
+	if at < 0 {
+		at = len(o.claims[id])
+		o.claims[id] = append(o.claims[id], claim{unit: unit})
+		if o.byUnit[unit] == nil {
+			o.byUnit[unit] = map[ObjectID]struct{}{}
+		}
+		o.byUnit[unit][id] = struct{}{}
+	}
+	return &o.claims[id][at]
+}
+
+// tidy forgets what says nothing any more.
+func (o *Owners) tidy(id ObjectID, unit UnitID) {
+	at := o.index(id, unit)
+	if at < 0 || o.claims[id][at].declared || o.claims[id][at].grip > Loose {
+		return
+	}
+	delete(o.byUnit[unit], id)
+	if len(o.byUnit[unit]) == 0 {
+		delete(o.byUnit, unit)
+	}
+	if o.claims[id] = slices.Delete(o.claims[id], at, at+1); len(o.claims[id]) == 0 {
+		delete(o.claims, id)
+	}
 }

@@ -162,7 +162,7 @@ func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 	emit := func(kind, reason, message string) { d.events.emit(ks, kind, reason, message, annotations) }
 	switch {
 	case !r.Final:
-		if r.Reason == engine.ReasonDependencyNotReady {
+		if r.Reason == engine.ReasonDependencyNotReady || r.Held {
 			emit(corev1.EventTypeNormal, r.Reason, r.Message)
 		}
 		return

@@ -125,7 +125,7 @@ func (s *resourceSets) tell(rs *fluxcdv1.ResourceSet, r runner.Report) {
 	c := &conditions{list: rs.Status.Conditions}
 	switch {
 	case !r.Final:
-		if r.Reason == engine.ReasonDependencyNotReady {
+		if r.Reason == engine.ReasonDependencyNotReady || r.Held {
 			emit(corev1.EventTypeNormal, r.Reason, r.Message)
 		}
 		return

@@ -59,23 +59,26 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 	}
 }
 
-// settleClaims lets go of what the unit's account may not write, and does not hold: nobody keeps an
-// object from others by declaring it. What could be written after all is claimed.
+// settleClaims has the unit hold what it has applied, and lets go of the rest that it was about to apply: nobody keeps
+// an object from others by declaring it. What its account may not write it does not even declare.
 func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 	for _, result := range results {
 		id := result.Entry.ID
 		switch {
-		case result.Err == nil && u.refused[id]:
+		case result.Err == nil && result.Wait == nil && (result.Action != engine.Skip || !result.Orphaned && r.marked(u, id)):
 			delete(u.refused, id)
-			r.owners.Claim(id, u.ID)
+			r.seize(u, result.Entry)
 		case apierrors.IsForbidden(result.Err) && !u.owned[id] && u.Target.User != "":
 			if u.refused == nil {
 				u.refused = map[engine.ObjectID]bool{}
 			}
 			u.refused[id] = true
-			r.letGo(u, id)
+			if heir, changed := r.owners.Withdraw(id, u.ID); changed {
+				r.bequeath(u, id, heir)
+			}
 		}
 	}
+	r.giveBack(u)
 }
 
 // clearConflicts looks at conflicts again that were found before the apply: an object that has been
@@ -83,7 +86,10 @@ func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 func (r *Runner) clearConflicts(u *unit, results []apply.Result) {
 	for i := range results {
 		id := results[i].Entry.ID
-		if owner, _ := r.owners.Owner(id); !errors.Is(results[i].Err, apply.ErrConflict) || owner != u.ID {
+		if !errors.Is(results[i].Err, apply.ErrConflict) {
+			continue
+		}
+		if standing, _ := r.contention(u, id); standing == conflicting || standing == contested {
 			continue
 		}
 		results[i].Err = nil
@@ -166,10 +172,9 @@ func (r *Runner) objectCame(u *unit, need apply.Need) bool {
 	case apply.ObjectGone:
 		return !exists
 	case apply.ObjectReleased:
-		owner, owned := r.owners.Owner(need.Object)
-		other, known := r.units[owner]
 		// When the owner has read the revision and keeps the object, trying again finds a conflict.
-		return !owned || owner == u.ID || !known || r.unsettled(other) == ""
+		standing, _ := r.contention(u, need.Object)
+		return standing != waiting
 	default:
 		return false
 	}
@@ -220,7 +225,7 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 	if t := r.at(u); t == nil || u.Suspended || u.Deleting || !r.differs(u, t, id) {
 		return
 	}
-	if owner, _ := r.owners.Owner(id); owner != u.ID {
+	if owner, owned := r.owners.Owner(id); owned && owner != u.ID {
 		return
 	}
 	if u.drift == nil {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -29,7 +30,7 @@ func (r *Runner) behind(ctx context.Context, units []engine.UnitID) (engine.Unit
 				continue
 			}
 			fact, _ := r.cfg.Sources.Source(u.Source)
-			if fact.Revision != "" && (u.rendering == nil || !fact.In(u.rendering.key) || u.rendering.key.Generation != u.Generation) {
+			if fact.Revision != "" && !r.current(u) && !r.condemned(u) {
 				return []engine.UnitID{id}
 			}
 		}
@@ -44,12 +45,12 @@ func (r *Runner) behind(ctx context.Context, units []engine.UnitID) (engine.Unit
 	return engine.UnitID{}, false
 }
 
-// claimed are the entries that other units than one claim.
+// claimed are the entries that other units than one want.
 func (r *Runner) claimed(ctx context.Context, id engine.UnitID, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
 	return ask(ctx, r, func() map[engine.ObjectID]bool {
 		found := map[engine.ObjectID]bool{}
 		for _, e := range entries {
-			if r.owners.ClaimedByOther(e.ID, id) {
+			if r.wanted(e.ID, id) {
 				found[e.ID] = true
 			}
 		}
@@ -64,7 +65,11 @@ func (r *Runner) ownerFor(id engine.UnitID) func(context.Context, engine.ObjectI
 			if owner, owned := r.owners.Owner(object); owned && owner != id {
 				return []engine.UnitID{owner}
 			}
-			return nil
+			// What a status names belongs to its unit, unless the object is known to be marked otherwise.
+			return slices.DeleteFunc(r.owners.Recorded(object, id), func(other engine.UnitID) bool {
+				u, known := r.units[other]
+				return !known || r.refuted(u, object)
+			})
 		})
 		if err != nil || len(found) == 0 {
 			return engine.UnitID{}, false, err

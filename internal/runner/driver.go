@@ -204,9 +204,10 @@ func (r *Runner) startRemedy(u *unit, message string) {
 func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted, then func(*unit, Acted)) {
 	p, id := u.pass, u.ID
 	w := Work{Unit: id, Key: p.Key, Fresh: u.fresh(), Held: u.inventory}
+	var claims claims
 	if u.declares() {
 		w.Objects, w.Repeated = u.rendering.objects, u.rendering.repeated
-		w.Conflicts, _ = r.conflicts(u, u.rendering)
+		claims = r.reserve(u, u.rendering)
 	}
 	source, sources := u.Source, r.cfg.Sources
 	w.Superseded = func() bool {
@@ -226,6 +227,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 			return func() { r.stepFailed(id, p, err) }
 		}
 		w.reach(t)
+		w.Conflicts = claims.settle(ctx, t)
 		acted := step(ctx, w, t)
 		return func() { r.acted(id, p, acted, then) }
 	})
@@ -262,12 +264,11 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 	u.busy = false
 	defer r.mark(id)
 	defer r.wakeHolding()
+	defer r.giveBack(u)
 	if acted.Held || acted.Failure == nil && acted.Entries != nil {
-		for _, e := range acted.Entries {
-			r.owners.Claim(e.ID, id)
-		}
 		r.drop(u, engine.Leftover(u.inventory, acted.Entries))
 		r.setInventory(u, acted.Entries)
+		r.holdActed(u, acted)
 		if u.rendering != nil && !u.declares() {
 			u.rendering.entries = acted.Entries
 		}

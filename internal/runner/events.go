@@ -37,7 +37,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.retarget(u, declared.Target)
 		if u.Suspended && !declared.Suspended {
 			// Someone else may have served it meanwhile.
-			r.takeUp(u, declared.Inventory)
+			r.takeUp(u, declared.Inventory, engine.Recorded)
 		}
 		if known && u.refusal != declared.Invalid {
 			// How it ended was about another declaration.
@@ -65,6 +65,7 @@ func (r *Runner) retarget(u *unit, to engine.Target) {
 		r.note(u, u.phase, fmt.Sprintf("%d objects stay in the cluster of before", len(u.inventory)), false)
 		r.drop(u, u.inventory)
 		u.rendering, u.looked = nil, engine.Key{}
+		r.owners.Declare(u.ID, nil)
 	}
 	u.Target, u.attached = to, nil
 	r.retire()
@@ -76,7 +77,7 @@ func (r *Runner) adopt(u *unit, declared engine.Unit) {
 	u.applied = declared.Applied
 	r.setInventory(u, declared.Inventory)
 	for _, e := range declared.Inventory {
-		r.owners.Claim(e.ID, declared.ID)
+		r.owners.Record(e.ID, declared.ID)
 	}
 }
 
@@ -158,12 +159,9 @@ func (r *Runner) remove(id engine.UnitID) {
 	r.note(u, engine.PhaseDeleting, "deleted", false)
 	r.setTimer(u, time.Time{})
 	r.unlink(u)
-	claimed := u.inventory
-	if u.rendering != nil {
-		claimed = engine.Union(claimed, u.rendering.entries)
-	}
-	for _, e := range claimed {
-		r.letGo(u, e.ID)
+	r.owners.Declare(id, nil)
+	for _, object := range r.owners.Of(id) {
+		r.letGo(u, object)
 	}
 	r.setInventory(u, nil)
 	for _, object := range u.deletion.followed {

@@ -27,7 +27,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		f.Dependencies = r.dependencies(u)
 	}
 	if u.Deleting {
-		f.Hold = r.holdDeletion(u)
+		f.Holders = r.holdersOfDeletion(u)
 		f.Terminating = r.terminating(u)
 		f.DeletionDeadline = u.deletion.deadline
 		if u.deletion.failedAt == f.Source.Revision+f.Source.Digest {
@@ -38,7 +38,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 	}
 	f.Stirred = r.stirredNow(u)
 	if u.pass != nil && u.pass.Progress == engine.Applied {
-		f.Hold = r.hold(u)
+		f.Holders = r.holders(u)
 	}
 	if u.Health.Checked() && (u.pass == nil || u.pass.Progress == engine.Pruned) {
 		f.Health = r.judged(u)

@@ -12,14 +12,19 @@ func (r *Runner) kin(u *unit) engine.SourceID {
 		if u.Sourced() {
 			break
 		}
-		owner, _ := r.owners.Owner(r.objectOf(u.ID))
-		parent, known := r.units[owner]
-		if !known {
+		parent := r.parentOf(u)
+		if parent == nil {
 			break
 		}
 		u = parent
 	}
 	return u.Source
+}
+
+// parentOf is the unit that declares another one, nil when none is known.
+func (r *Runner) parentOf(u *unit) *unit {
+	owner, _ := r.owners.Nearest(r.objectOf(u.ID))
+	return r.units[owner]
 }
 
 // unsettledChildren tells of those that a unit declares that have no source of their own, and so come to

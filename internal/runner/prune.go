@@ -5,108 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
-
-// unsettled tells why it is not known yet what a unit claims of the revision that its source has
-// now; it is empty when that is known.
-func (r *Runner) unsettled(u *unit) string { return r.unsettledBelow(u, maxDepth) }
-
-// unsettledBelow is unsettled, with a bound on how far down a family is looked.
-func (r *Runner) unsettledBelow(u *unit, depth int) string {
-	fact, _ := r.cfg.Sources.Source(u.Source)
-	switch {
-	case u.Suspended, u.Deleting:
-		return ""
-	case !u.Sourced() && !u.Driven && (u.rendering == nil || u.rendering.key.Generation != u.Generation):
-		return fmt.Sprintf("%s has not been rendered yet as it is declared", u.ID)
-	case u.rendering == nil || !fact.In(u.rendering.key) || u.rendering.key.Generation != u.Generation:
-		return fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
-	case u.rendering.err != nil:
-		return fmt.Sprintf("%s cannot be rendered at this revision and may claim what would be deleted", u.ID)
-	}
-	for _, child := range u.rendering.children {
-		if why := r.unborn(u, child, depth); why != "" {
-			return why
-		}
-	}
-	return ""
-}
-
-// unborn tells whether a unit that another one declares is not known here as it is declared.
-func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
-	id := r.objectOf(child)
-	rec, exists := r.record(parent, id)
-	c, known := r.units[child]
-	switch {
-	case !exists && parent.last.Failure != nil && parent.pass == nil:
-		// The parent tried and could not make it; what it would claim cannot be known, and
-		// holding on for it would hold for ever.
-		return ""
-	case !exists || !known || c.Generation < rec.Generation:
-		return fmt.Sprintf("%s declares %s, which has not begun yet", parent.ID, child)
-	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
-		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
-	case !c.Sourced() && !c.Driven && depth > 0:
-		// What it claims is told by its declaration, which has been read.
-		return r.unsettledBelow(c, depth-1)
-	default:
-		return ""
-	}
-}
-
-// hold tells why a unit has to wait with its deletions: someone of the same source may be about to
-// claim what would be deleted.
-func (r *Runner) hold(u *unit) string {
-	if u.Driven || !u.Prune || len(r.leftover(u)) == 0 {
-		return ""
-	}
-	return r.holdFor(u)
-}
-
-func (r *Runner) holdFor(u *unit) string {
-	var reasons []string
-	if why := r.unsettledChildren(u); why != "" && !u.Deleting {
-		reasons = append(reasons, why)
-	}
-	for peer := range r.bySource[r.kin(u)] {
-		other := r.units[peer]
-		if peer == u.ID || elsewhere(other, u) {
-			continue
-		}
-		if why := r.unsettled(other); why != "" {
-			reasons = append(reasons, why)
-		}
-	}
-	if len(reasons) == 0 {
-		return ""
-	}
-	slices.Sort(reasons)
-	return "deletions wait: " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
-}
-
-// elsewhere tells whether a unit can claim nothing of what another one holds: it works in a cluster of
-// its own, to which nothing else can lead. A unit of the engine's own cluster may declare units that
-// work anywhere.
-func elsewhere(peer, u *unit) bool {
-	return peer.Target.Cluster != "" && peer.Target.Cluster != u.Target.Cluster
-}
-
-// holdDeletion is hold for a unit that is itself deleted.
-func (r *Runner) holdDeletion(u *unit) string {
-	if u.Driven || u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
-		return ""
-	}
-	if fact, _ := r.cfg.Sources.Source(r.kin(u)); fact.Revision == "" {
-		// Without a source nobody can be about to claim anything.
-		return ""
-	}
-	return r.holdFor(u)
-}
 
 // leftover is what the unit holds and does not declare any more.
 func (r *Runner) leftover(u *unit) []engine.Entry {
@@ -158,6 +61,7 @@ func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
 		return
 	}
 	u.busy = false
+	r.giveBack(u)
 	if u.pass == p {
 		r.fail(u, buildFailure(err), false)
 	}
@@ -168,7 +72,7 @@ func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
 func (r *Runner) unclaimed(u *unit, entries []engine.Entry) []engine.Entry {
 	var mine []engine.Entry
 	for _, e := range entries {
-		if r.owners.ClaimedByOther(e.ID, u.ID) {
+		if r.wanted(e.ID, u.ID) {
 			r.drop(u, []engine.Entry{e})
 			continue
 		}

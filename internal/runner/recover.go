@@ -21,7 +21,7 @@ func (r *Runner) Recover(found map[engine.UnitID][]engine.Entry) {
 
 func (r *Runner) recover(u *unit, entries []engine.Entry) {
 	entries = slices.DeleteFunc(entries, func(e engine.Entry) bool { return e.ID.Cluster != u.Target.Cluster })
-	n := r.takeUp(u, entries)
+	n := r.takeUp(u, entries, engine.Held)
 	if n == 0 {
 		return
 	}
@@ -33,13 +33,16 @@ func (r *Runner) recover(u *unit, entries []engine.Entry) {
 	r.mark(u.ID)
 }
 
-// takeUp enters objects into the inventory of a unit that are nobody else's, and returns how many.
-func (r *Runner) takeUp(u *unit, entries []engine.Entry) int {
+// takeUp enters objects into the inventory of a unit that are nobody else's, and returns how many. They are held
+// where their marks say so, and else recorded.
+func (r *Runner) takeUp(u *unit, entries []engine.Entry, grip engine.Grip) int {
 	var mine []engine.Entry
 	for _, e := range engine.Leftover(entries, u.inventory) {
-		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
-			r.owners.Release(e.ID, u.ID)
+		if owner, owned := r.owners.Owner(e.ID); owned && owner != u.ID {
 			continue
+		}
+		if r.owners.Record(e.ID, u.ID); grip == engine.Held {
+			r.owners.Hold(e.ID, u.ID)
 		}
 		mine = append(mine, e)
 	}

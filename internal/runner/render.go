@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -263,14 +262,16 @@ func buildFailure(err error) engine.Failure {
 	if named := (interface{ Reason() string })(nil); errors.As(err, &named) {
 		return engine.Failure{Reason: named.Reason(), Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
 	}
+	if errors.Is(err, render.ErrPathNotFound) {
+		return engine.Failure{Reason: engine.ReasonArtifactFailed, Message: err.Error()}
+	}
 	if away := (*unreachable)(nil); errors.As(err, &away) {
 		return engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: true}
 	}
 	return engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
 }
 
-// accept enters a rendering: what it was made from, what the unit claims by it, and what it lets
-// go of, if someone else wants that.
+// accept enters a rendering: what it was made from, and what the unit declares by it.
 func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	r.attach(u)
 	if inputs != nil {
@@ -284,6 +285,10 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		r.stats.RenderHits++
 	} else {
 		r.stats.Renders++
+	}
+	if out.absent() {
+		// It holds what it has applied, and declares nothing: others may.
+		r.owners.Declare(u.ID, nil)
 	}
 	if out.err != nil && u.rendering != nil && u.rendering.err == nil {
 		// What was claimed before stays claimed: a unit that cannot be read lets nothing go.
@@ -303,71 +308,10 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	}
 	r.rescope(u)
 	out = u.rendering
-	wanted := make(map[engine.ObjectID]bool, len(out.entries))
-	for _, e := range out.entries {
-		wanted[e.ID] = true
-		if u.refused[e.ID] || slices.Contains(out.orphaned, e.ID) {
-			continue
-		}
-		if owner := r.owners.Claim(e.ID, u.ID); owner != u.ID {
-			r.inherit(owner, e)
-		}
-	}
-	kept := u.inventory[:0:0]
-	for _, e := range u.inventory {
-		if !wanted[e.ID] && r.owners.ClaimedByOther(e.ID, u.ID) {
-			r.letGo(u, e.ID)
-			continue
-		}
-		kept = append(kept, e)
-	}
-	r.setInventory(u, kept)
-}
-
-// inherit takes an object from an owner that only still holds it, and does not declare it any more
-// in the revision that its source has now.
-func (r *Runner) inherit(owner engine.UnitID, e engine.Entry) {
-	u, ok := r.units[owner]
-	if !ok || u.Suspended || u.Deleting || u.rendering.failed() || r.unsettled(u) != "" {
-		return
-	}
-	for _, declared := range u.rendering.entries {
-		if declared.ID == e.ID {
-			return
-		}
-	}
-	r.drop(u, []engine.Entry{e})
-}
-
-// letGo hands an object over to the next unit that claims it.
-func (r *Runner) letGo(u *unit, id engine.ObjectID) {
-	if t := r.at(u); t != nil {
-		t.applier.Forget(id)
-	}
-	heir, changed := r.owners.Release(id, u.ID)
-	if !changed {
-		return
-	}
-	r.note(u, u.phase, id.String()+" goes over to "+heir.String(), false)
-	to, ok := r.units[heir]
-	if !ok {
-		return
-	}
-	if to.pass != nil && !to.busy {
-		r.resume(to)
-	}
-	if to.last.Failure != nil {
-		to.last.Failure.RetryAt = time.Now()
-	}
-	if to.Driven {
-		// Its driver has not looked at the object since it is its own.
-		to.stirred = true
-		if to.drift == nil {
-			to.drift = map[engine.ObjectID]bool{}
-		}
-		to.drift[id] = true
-	}
-	r.mark(heir)
+	declared := slices.DeleteFunc(slices.Clone(out.entries), func(e engine.Entry) bool {
+		return u.refused[e.ID] || slices.Contains(out.orphaned, e.ID)
+	})
+	r.owners.Declare(u.ID, declared)
 }
 
 // resume lets a pass go on that waited for something that objects needed.

@@ -19,6 +19,8 @@ type Report struct {
 	Observed bool
 	// Final reports end a pass; others tell of one that takes long.
 	Final bool
+	// Held is set when deletions wait for other units that do not move.
+	Held bool
 	// OK is set when the unit is ready.
 	OK       bool
 	Terminal bool

@@ -2,7 +2,7 @@ package runner
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -82,9 +82,9 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 		}
 		if since := time.Since(from); since < slow {
 			at = sooner(at, from.Add(slow))
-		} else if text := string(d.Phase) + d.Message; u.announced != text {
+		} else if text := fmt.Sprint(d.Phase, d.Message, u.stuck); u.announced != text {
 			u.announced = text
-			r.report(u, Report{Reason: d.Reason, Message: d.Message, Terminal: d.Terminal})
+			r.report(u, Report{Reason: d.Reason, Message: d.Message, Terminal: d.Terminal, Held: d.Held && u.stuck})
 		}
 	}
 	if d.Phase == engine.PhaseReady && u.announced != "" {
@@ -111,7 +111,9 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 
 func (r *Runner) worthTelling(u *unit, d engine.Decision) bool {
 	switch d.Phase {
-	case engine.PhaseReady, engine.PhaseFailed, engine.PhaseSuspended, engine.PhaseDeleting:
+	case engine.PhaseDeleting:
+		return d.Held
+	case engine.PhaseReady, engine.PhaseFailed, engine.PhaseSuspended:
 		return false
 	default:
 		return u.pass == nil || !u.pass.Recheck
@@ -301,7 +303,8 @@ func (r *Runner) startApply(u *unit) {
 	set := apply.Set{
 		Unit: u.ID, Objects: rendering.objects, Force: u.Force, Fresh: u.fresh(), Ignore: u.Ignore,
 	}
-	set.Conflicts, set.Deferred = r.conflicts(u, rendering)
+	claims := r.reserve(u, rendering)
+	set.Deferred = claims.deferred
 	wanted := p.Key
 	source, sources := u.Source, r.cfg.Sources
 	set.Superseded = func() bool {
@@ -317,40 +320,8 @@ func (r *Runner) startApply(u *unit) {
 			return func() { r.stepFailed(id, p, err) }
 		}
 		t.cluster.Objects.Read(ctx, t.cluster.Objects.Unwatched(checks))
+		set.Conflicts = claims.settle(ctx, t)
 		out := t.applier.Apply(ctx, set)
 		return func() { r.applied(id, p, out) }
 	})
-}
-
-// claim enters that a unit wants an object, unless it may not write it, and returns whose it is.
-func (r *Runner) claim(u *unit, id engine.ObjectID) engine.UnitID {
-	if !u.refused[id] {
-		return r.owners.Claim(id, u.ID)
-	}
-	if owner, owned := r.owners.Owner(id); owned {
-		return owner
-	}
-	return u.ID
-}
-
-// conflicts returns which objects of a rendering belong to other units, and which of these may be
-// let go as soon as their owner has read the same revision.
-func (r *Runner) conflicts(u *unit, rendering *rendering) (conflicts map[engine.ObjectID]engine.UnitID, deferred map[engine.ObjectID]engine.UnitID) {
-	conflicts, deferred = map[engine.ObjectID]engine.UnitID{}, map[engine.ObjectID]engine.UnitID{}
-	for _, e := range rendering.entries {
-		if slices.Contains(rendering.orphaned, e.ID) {
-			continue
-		}
-		ownerID := r.claim(u, e.ID)
-		if ownerID == u.ID {
-			continue
-		}
-		owner, ok := r.units[ownerID]
-		if ok && r.kin(owner) == r.kin(u) && r.unsettled(owner) != "" && !owner.Suspended {
-			deferred[e.ID] = ownerID
-			continue
-		}
-		conflicts[e.ID] = ownerID
-	}
-	return conflicts, deferred
 }

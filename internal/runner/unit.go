@@ -83,6 +83,8 @@ type unit struct {
 	// stretches are the phases since the last pass ended.
 	stretches []Stretch
 
+	// stuck is set when deletions wait for units for which nothing is under way.
+	stuck     bool
 	announced string
 	reporting bool
 	pending   *Report
@@ -101,6 +103,9 @@ type deletion struct {
 	waits    []engine.Wait
 	followed []engine.ObjectID
 }
+
+// underway tells whether something is carried out for the unit, or is about to be decided.
+func (u *unit) underway() bool { return u.busy || u.queued || u.looking }
 
 // declares tells whether the unit has a driver that brings about objects which are known before.
 func (u *unit) declares() bool { return u.rendering != nil && u.rendering.declared }

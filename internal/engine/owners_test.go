@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOwners(t *testing.T) {
+	x, y := ObjectID{Kind: "ConfigMap", Name: "x"}, ObjectID{Kind: "ConfigMap", Name: "y"}
+	a, b := UnitID{"K", "n", "a"}, UnitID{"K", "n", "b"}
+	declare := func(o *Owners, unit UnitID, ids ...ObjectID) {
+		var entries []Entry
+		for _, id := range ids {
+			entries = append(entries, Entry{ID: id})
+		}
+		o.Declare(unit, entries)
+	}
+	cases := map[string]struct {
+		reason string
+		do     func(o *Owners) string
+		says   string
+		// owner is who owns x then, nearest to whom it most likely belongs, others are those beside a.
+		owner, nearest, others string
+	}{
+		"declared": {"a declaration owns nothing, and is known", func(o *Owners) string {
+			declare(o, b, x)
+			return fmt.Sprint(o.Declares(x, b), o.Declares(x, a))
+		}, "true false", "", "b", "b"},
+		"declared by another first": {"who applies an object owns it, whoever declared it before", func(o *Owners) string {
+			declare(o, b, x)
+			return fmt.Sprint(o.Reserve(x, a), o.Hold(x, a), o.Reserve(x, b), o.Hold(x, b))
+		}, "true true false false", "a", "a", "b"},
+		"recorded": {"a status alone owns nothing", func(o *Owners) string {
+			o.Record(x, b)
+			return fmt.Sprint(o.Recorded(x, a), o.Recorded(x, b), o.Reserve(x, a))
+		}, "[K/n/b] [] true", "a", "a", "b"},
+		"recorded and held": {"a status takes nothing from its unit", func(o *Owners) string {
+			o.Hold(x, a)
+			o.Record(x, a)
+			return fmt.Sprint(o.Grip(x, a) == Held, o.Recorded(x, b))
+		}, "true []", "a", "a", ""},
+		"given back": {"what was not applied in the end is free", func(o *Owners) string {
+			declare(o, a, x)
+			o.Reserve(x, a)
+			heir, changed := o.Loosen(x, a, Loose)
+			return fmt.Sprint(heir, changed, o.Declares(x, a))
+		}, "// false true", "", "a", ""},
+		"given away": {"the next that declares it is the heir", func(o *Owners) string {
+			declare(o, b, x)
+			o.Hold(x, a)
+			heir, changed := o.Loosen(x, a, Loose)
+			return fmt.Sprint(heir, changed)
+		}, "K/n/b true", "", "b", "b"},
+		"recorded heirs": {"who does not declare it is none", func(o *Owners) string {
+			o.Record(x, b)
+			o.Hold(x, a)
+			_, changed := o.Loosen(x, a, Loose)
+			return fmt.Sprint(changed)
+		}, "false", "", "b", "b"},
+		"not its own": {"letting go of what another one owns gives nobody anything", func(o *Owners) string {
+			declare(o, b, x)
+			declare(o, a, x)
+			o.Hold(x, b)
+			_, changed := o.Loosen(x, a, Loose)
+			return fmt.Sprint(changed)
+		}, "false", "b", "b", "b"},
+		"withdrawn": {"what is withdrawn is declared no more", func(o *Owners) string {
+			declare(o, a, x)
+			declare(o, b, x)
+			o.Reserve(x, a)
+			heir, changed := o.Withdraw(x, a)
+			return fmt.Sprint(heir, changed, o.Declares(x, a))
+		}, "K/n/b true false", "", "b", "b"},
+		"declared anew": {"a newer declaration takes the place of the one before, and keeps what is held", func(o *Owners) string {
+			declare(o, a, x, y)
+			o.Hold(x, a)
+			declare(o, a, y)
+			return fmt.Sprint(o.Declares(x, a), o.Declares(y, a), o.Of(a))
+		}, "false true [ConfigMap/x ConfigMap/y]", "a", "a", ""},
+		"renamed": {"an identity that is corrected takes its claims along; what is owned there already stays", func(o *Owners) string {
+			declare(o, b, y)
+			o.Hold(y, b)
+			declare(o, a, x)
+			o.Hold(x, a)
+			o.Rename(y, x)
+			o.Rename(x, x)
+			return fmt.Sprint(o.Recorded(x, a), o.Declares(x, b), o.Of(b))
+		}, "[K/n/b] true [ConfigMap/x]", "a", "a", "b"},
+		"renamed alone": {"whoever owned it by its former identity owns it", func(o *Owners) string {
+			o.Hold(y, b)
+			o.Rename(y, x)
+			return fmt.Sprint(o.Of(b))
+		}, "[ConfigMap/x]", "b", "b", "b"},
+		"gone": {"nothing is left of a unit that has left", func(o *Owners) string {
+			declare(o, a, x, y)
+			o.Hold(x, a)
+			declare(o, a)
+			for _, id := range o.Of(a) {
+				o.Loosen(id, a, Loose)
+			}
+			return fmt.Sprint(o.Of(a), len(o.claims), len(o.byUnit))
+		}, "[] 0 0", "", "", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := NewOwners()
+			said := c.do(o)
+			owner, _ := o.Owner(x)
+			nearest, _ := o.Nearest(x)
+			var others []string
+			for _, other := range o.Others(x, a) {
+				others = append(others, other.Name)
+			}
+			want := []string{c.says, c.owner, c.nearest, c.others}
+			if diff := cmp.Diff(want, []string{said, owner.Name, nearest.Name, strings.Join(others, " ")}); diff != "" {
+				t.Errorf("%s: %s", c.reason, diff)
+			}
+		})
+	}
+}

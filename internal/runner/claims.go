@@ -1,0 +1,246 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// claims say which of the objects that a unit is about to apply others have.
+type claims struct {
+	// conflicts belong to other units.
+	conflicts map[engine.ObjectID]engine.UnitID
+	// deferred are about to be let go, or decided upon; the text says by whom.
+	deferred map[engine.ObjectID]string
+	// contested are in the status of other units: what they are marked as tells whose they are.
+	contested map[engine.Entry][]rival
+}
+
+// rival is another unit, and how its objects are marked.
+type rival struct {
+	unit  engine.UnitID
+	names apply.Names
+}
+
+// reserve has a unit own what it is about to apply, and returns what it may not apply. What it has not applied in the
+// end is given back by giveBack.
+func (r *Runner) reserve(u *unit, rendering *rendering) claims {
+	c := claims{
+		conflicts: map[engine.ObjectID]engine.UnitID{}, deferred: map[engine.ObjectID]string{}, contested: map[engine.Entry][]rival{},
+	}
+	for _, e := range rendering.entries {
+		if slices.Contains(rendering.orphaned, e.ID) {
+			continue
+		}
+		owner, owned := r.owners.Owner(e.ID)
+		switch standing, why := r.contention(u, e.ID); standing {
+		case conflicting:
+			c.conflicts[e.ID] = owner
+			continue
+		case waiting:
+			if u.Driven {
+				c.conflicts[e.ID] = owner
+			}
+			c.deferred[e.ID] = why
+			continue
+		case yielded:
+			if owned && owner != u.ID && r.owners.Grip(e.ID, owner) == engine.Held {
+				r.owners.Loosen(e.ID, owner, engine.Recorded)
+			}
+		case contested:
+			c.contested[e] = r.rivals(u, e.ID)
+		}
+		if !u.refused[e.ID] {
+			r.owners.Reserve(e.ID, u.ID)
+		}
+	}
+	return c
+}
+
+// rivals are the other units whose status names an object.
+func (r *Runner) rivals(u *unit, id engine.ObjectID) []rival {
+	var rivals []rival
+	for _, other := range r.owners.Recorded(id, u.ID) {
+		if known := r.units[other]; known != nil {
+			rivals = append(rivals, rival{other, r.names[known.Target.Owner]})
+		}
+	}
+	return rivals
+}
+
+// settle asks the cluster whose the contested objects are, and returns all that belong to other units: one that is
+// marked as a rival's is its, and so is one that cannot be read.
+func (c claims) settle(ctx context.Context, t *target) map[engine.ObjectID]engine.UnitID {
+	for e, rivals := range c.contested {
+		live, err := t.applier.Live(ctx, e)
+		for _, other := range rivals {
+			if err != nil || other.names.Marks(live, other.unit) {
+				c.conflicts[e.ID] = other.unit
+				break
+			}
+		}
+	}
+	return c.conflicts
+}
+
+// seize has a unit hold an object that it has applied. Others that have had it do not hold it any more.
+func (r *Runner) seize(u *unit, e engine.Entry) {
+	if !r.owners.Hold(e.ID, u.ID) {
+		return
+	}
+	for _, former := range r.owners.Recorded(e.ID, u.ID) {
+		if by := r.units[former]; by != nil {
+			r.note(by, by.phase, e.ID.String()+" goes over to "+u.ID.String(), false)
+			r.drop(by, []engine.Entry{e})
+		}
+	}
+}
+
+// giveBack ends the claims of a unit on what it was about to apply, and has not applied. Those that wait for it are
+// woken by what is settled then.
+func (r *Runner) giveBack(u *unit) {
+	for _, id := range r.owners.Of(u.ID) {
+		if r.owners.Grip(id, u.ID) != engine.Applying {
+			continue
+		}
+		to := engine.Loose
+		if u.owned[id] {
+			to = engine.Recorded
+		}
+		r.owners.Loosen(id, u.ID, to)
+	}
+}
+
+// holdActed has a unit hold what its driver has brought about. Of objects that it declares, that is what was written or
+// is marked as its own: a comparison names all that are there.
+func (r *Runner) holdActed(u *unit, acted Acted) {
+	written := make(map[engine.ObjectID]bool, len(acted.Written))
+	for _, o := range acted.Written {
+		written[engine.IDOf(o).In(u.Target.Cluster)] = true
+	}
+	for _, e := range acted.Entries {
+		if !u.declares() || written[e.ID] || r.marked(u, e.ID) {
+			r.seize(u, e)
+		}
+	}
+}
+
+// marked tells whether a live object is known to be marked as that of a unit.
+func (r *Runner) marked(u *unit, id engine.ObjectID) bool {
+	t := r.at(u)
+	if t == nil {
+		return false
+	}
+	marked, _ := t.applier.Owns(u.ID, id)
+	return marked
+}
+
+// refuted tells whether a live object is known to be marked otherwise than as that of a unit.
+func (r *Runner) refuted(u *unit, id engine.ObjectID) bool {
+	t := r.at(u)
+	if t == nil {
+		return false
+	}
+	marked, known := t.applier.Owns(u.ID, id)
+	return known && !marked
+}
+
+// contention is how the wish of a unit to apply an object stands against what others have of it.
+type contention int
+
+const (
+	// yielded: nobody has it, or whoever has it gives it away.
+	yielded contention = iota
+	// contested: the status of another unit names it.
+	contested
+	// waiting: it is about to be let go, or decided upon.
+	waiting
+	// conflicting: it belongs to another unit.
+	conflicting
+)
+
+func (r *Runner) contention(u *unit, id engine.ObjectID) (contention, string) {
+	ownerID, owned := r.owners.Owner(id)
+	owner := r.units[ownerID]
+	switch {
+	case owned && ownerID == u.ID || owned && owner == nil:
+		return yielded, ""
+	case !owned && len(r.owners.Recorded(id, u.ID)) > 0:
+		return contested, ""
+	case !owned:
+		return yielded, ""
+	case u.Driven && r.owners.Grip(id, ownerID) == engine.Applying:
+		// Its driver compares again when the object changes.
+		return yielded, ""
+	case r.owners.Grip(id, ownerID) == engine.Applying && owner.busy:
+		return waiting, fmt.Sprintf("%s is applying it", ownerID)
+	case r.yields(owner, id) && owner.busy:
+		return waiting, fmt.Sprintf("it belongs to %s, which is about to let it go", ownerID)
+	case r.yields(owner, id):
+		return yielded, ""
+	case r.condemned(u), owner.Deleting:
+		return waiting, fmt.Sprintf("it belongs to %s", ownerID)
+	case r.kin(owner) == r.kin(u) && !owner.Suspended && r.unsettled(owner) != "":
+		return waiting, fmt.Sprintf("it belongs to %s, which has not read this revision yet", ownerID)
+	default:
+		return conflicting, ""
+	}
+}
+
+// yields tells whether the owner of an object gives it to whoever applies it: it is being deleted, or about to be, or it
+// does not declare the object any more in the revision that its source has now.
+func (r *Runner) yields(owner *unit, id engine.ObjectID) bool {
+	switch {
+	case owner.Suspended:
+		return false
+	case owner.Deleting:
+		// What a driver takes away is not told by what we know of it.
+		return !owner.Driven
+	case r.condemned(owner):
+		return true
+	default:
+		return r.current(owner) && (owner.rendering.absent() || owner.rendering.err == nil && r.unsettled(owner) == "" &&
+			!r.owners.Declares(id, owner.ID) && (!owner.Driven || owner.rendering.declared))
+	}
+}
+
+// letGo takes an object from a unit, and wakes the next one that declares it.
+func (r *Runner) letGo(u *unit, id engine.ObjectID) {
+	owner, _ := r.owners.Owner(id)
+	by, owned := r.units[owner]
+	if t := r.at(u); t != nil && (!owned || by == u || by.Target != u.Target) {
+		// Otherwise what is remembered is what the other one has applied.
+		t.applier.Forget(id)
+	}
+	if heir, changed := r.owners.Loosen(id, u.ID, engine.Loose); changed {
+		r.bequeath(u, id, heir)
+	}
+}
+
+// bequeath tells a unit that it may apply an object which another one has let go.
+func (r *Runner) bequeath(u *unit, id engine.ObjectID, heir engine.UnitID) {
+	r.note(u, u.phase, id.String()+" goes over to "+heir.String(), false)
+	to, ok := r.units[heir]
+	if !ok {
+		return
+	}
+	if to.pass != nil && !to.busy {
+		r.resume(to)
+	}
+	if to.last.Failure != nil {
+		to.last.Failure.RetryAt = time.Now()
+	}
+	if to.Driven {
+		// Its driver has not looked at the object since it is its own.
+		to.stirred = true
+		if to.drift == nil {
+			to.drift = map[engine.ObjectID]bool{}
+		}
+		to.drift[id] = true
+	}
+	r.mark(heir)
+}
