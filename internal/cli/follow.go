@@ -84,12 +84,7 @@ func stateOf(u *unstructured.Unstructured) runner.State {
 		Unit: idOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "it has not been looked at yet",
 		Suspended: suspended(u), Revision: text(u, "status", "lastAppliedRevision"),
 	}
-	for _, id := range inventory(u) {
-		s.Objects++
-		if isUnit(id) {
-			s.Children = append(s.Children, engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name})
-		}
-	}
+	s.Objects = len(inventory(u))
 	if isApplication(u) {
 		appState(u, &s)
 		return s

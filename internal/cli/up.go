@@ -196,23 +196,14 @@ func judge(states []runner.State) verdict {
 		return verdict{}
 	}
 	v := verdict{rest: true, ready: true, units: len(states)}
-	known := map[engine.UnitID]bool{}
 	revisions := map[string]bool{}
 	var failures []string
 	for _, s := range states {
-		known[s.Unit] = true
 		v.rest = v.rest && s.Settled
 		v.ready = v.ready && (s.Ready || s.Suspended)
 		revisions[s.Source.String()+s.Revision] = true
 		if !s.Ready && !s.Suspended {
 			failures = append(failures, s.Unit.String()+s.Message)
-		}
-	}
-	for _, s := range states {
-		for _, child := range s.Children {
-			if !known[child] && s.Ready {
-				v.rest = false
-			}
 		}
 	}
 	for r := range revisions {

@@ -37,6 +37,8 @@ type Kinds struct {
 	served map[schema.GroupKind]map[string]Resource
 	// byCRD remembers which kind a CRD brought, by the name of the CRD.
 	byCRD map[string]schema.GroupKind
+	// definitions are all CRDs, by their names.
+	definitions map[string]definition
 	// came is when a CRD brought a kind while we watched.
 	came  map[schema.GroupKind]time.Time
 	asked time.Time
@@ -50,7 +52,7 @@ func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
 	return &Kinds{
 		discovery: d, listener: l,
 		served: map[schema.GroupKind]map[string]Resource{}, byCRD: map[string]schema.GroupKind{},
-		came: map[schema.GroupKind]time.Time{},
+		came: map[schema.GroupKind]time.Time{}, definitions: map[string]definition{},
 	}
 }
 
@@ -205,6 +207,9 @@ func (k *Kinds) put(crd *unstructured.Unstructured) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	gk := schema.GroupKind{Group: group, Kind: kind}
+	k.mu.Lock()
+	k.note(crd, gk)
+	k.mu.Unlock()
 	if !established(crd) {
 		return
 	}
@@ -248,6 +253,7 @@ func (k *Kinds) dropped(crd *unstructured.Unstructured) {
 	}
 	delete(k.served, gk)
 	delete(k.byCRD, crd.GetName())
+	delete(k.definitions, crd.GetName())
 	delete(k.came, gk)
 	k.mu.Unlock()
 	if known {

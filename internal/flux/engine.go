@@ -128,6 +128,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		secrets: client, store: cfg.Store, events: ev, rewrite: cfg.Rewrite, observe: cfg.ObserveSource,
 		passed: cfg.Passed, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !cfg.Serve.serves(sourceGroup),
+		sharded: cfg.Selector != "",
 	}
 	e.sources.reach = reach{
 		rules: e.sources.rewriting, spill: cfg.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,

@@ -41,6 +41,8 @@ type sources struct {
 
 	// elsewhere is set when somebody else fetches the sources of this cluster: what they publish is read.
 	elsewhere bool
+	// sharded is set when other engines serve sources of this cluster as well.
+	sharded bool
 
 	objects    *cluster.Objects
 	generators *generators
@@ -151,6 +153,9 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 		if why := s.absence(key); why != "" {
 			return engine.SourceFact{Message: why}, nil
 		}
+		if s.declared(id) {
+			return engine.SourceFact{Pending: true, Message: id.String() + " has just been declared"}, nil
+		}
 		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
 	}
 	settled, failure := f.state()
@@ -168,6 +173,15 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
 	}
 	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
+}
+
+// declared tells whether a source exists of which its watch has not told yet.
+func (s *sources) declared(id engine.SourceID) bool {
+	if s.objects == nil || s.elsewhere || s.sharded {
+		return false
+	}
+	_, there := s.objects.Get(engine.ObjectID{Group: gitRepositoryKind.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name})
+	return there
 }
 
 // late says that a chart is not yet what is declared: a release that took the former one would be upgraded

@@ -187,8 +187,6 @@ type State struct {
 	Revision string
 	Source   engine.SourceID
 	Depends  []engine.UnitID
-	// Children are the units that this one declares.
-	Children []engine.UnitID
 }
 
 // States returns where all units stand, sorted; it returns nil when the runner has ended.
@@ -220,36 +218,11 @@ func (r *Runner) states() []State {
 				s.Depends = append(s.Depends, d.Unit)
 			}
 		}
-		s.Settled = r.atRest(u)
-		if u.rendering != nil {
-			s.Children = u.rendering.children
-		}
+		s.Settled = r.motion(u).Settled()
 		states = append(states, s)
 	}
 	slices.SortFunc(states, func(a, b State) int { return a.Unit.Compare(b.Unit) })
 	return states
-}
-
-// atRest tells that nothing is under way for a unit that could change where it stands.
-func (r *Runner) atRest(u *unit) bool {
-	if u.busy || u.queued || u.looking || u.reporting || u.pending != nil {
-		return false
-	}
-	switch u.phase {
-	case engine.PhaseReady:
-		return r.unitReady(u)
-	case engine.PhaseSuspended, engine.PhaseWaitingForDependencies:
-		return true
-	case engine.PhaseWaitingForSource:
-		fact, _ := r.cfg.Sources.Source(u.Source)
-		return !fact.Pending
-	case engine.PhaseFailed:
-		return u.last.Failure == nil || !u.last.Failure.Transient
-	case engine.PhaseApplying, engine.PhasePruning:
-		return u.pass != nil && (len(u.pass.Pending) > 0 || u.pass.Progress == engine.Applied)
-	default:
-		return false
-	}
 }
 
 // summary counts changes for a note.

@@ -219,9 +219,6 @@ func (u *unit) revision(p *engine.Pass) string {
 // Retries of transient failures begin after retryMin and are at most the retry interval apart.
 const retryMin = 750 * time.Millisecond
 
-// refusals is how often what was refused is tried again soon.
-const refusals = 6
-
 // fail ends the pass with a failure. A pass that failed on health, or for a need that may yet come,
 // stays open.
 func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
@@ -230,7 +227,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	switch {
 	case failure.After > 0:
 		failure.RetryAt = now.Add(failure.After)
-	case failure.Transient, failure.Refused && u.attempts < refusals:
+	case failure.Transient, failure.Refused && u.attempts < engine.RefusedTries:
 		backoff := min(retryMin<<min(u.attempts, 12), u.RetryInterval)
 		failure.RetryAt = now.Add(backoff)
 	}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"slices"
+	"time"
+)
+
+// Motion is what decides whether a unit can still come further without a change from outside.
+type Motion struct {
+	Now   time.Time
+	Phase Phase
+	// Underway is set while something is carried out for the unit, or is about to be: a step, a look at its objects,
+	// its status, what it has just declared.
+	Underway bool
+	// Reached is set when the unit is what is wanted of it now.
+	Reached bool
+	// Fetching is set while its source is fetched for the first time.
+	Fetching bool
+	// Failure is why it failed, the Attempts-th time in a row.
+	Failure  *Failure
+	Attempts int
+	// Due is when something is done for it next, zero for never.
+	Due time.Time
+	// Awaits are what it waits for.
+	Awaits []Awaited
+}
+
+// Awaited is one thing that a unit waits for.
+type Awaited struct {
+	What Awaiting
+	// Verdict is that of an object.
+	Verdict Verdict
+	// Applied is set for a kind whose definition has been applied, and does not say that it is broken.
+	Applied bool
+	// Bounded is set when the wait is given up at some time.
+	Bounded bool
+}
+
+// Awaiting is what sort of thing a unit waits for.
+type Awaiting string
+
+// The sorts.
+const (
+	// AwaitingUnit is another unit, which moves by itself or does not.
+	AwaitingUnit Awaiting = "unit"
+	// AwaitingKind is a kind that is not served.
+	AwaitingKind Awaiting = "kind"
+	// AwaitingExistence is an object that is not there.
+	AwaitingExistence Awaiting = "existence"
+	// AwaitingEnd is an object that is being deleted.
+	AwaitingEnd Awaiting = "end"
+	// AwaitingHealth is the health of an object.
+	AwaitingHealth Awaiting = "health"
+	// AwaitingUnknown is something of which nothing is known here.
+	AwaitingUnknown Awaiting = "unknown"
+)
+
+// soon is how near something is that is still waited for; transientTries and refusedTries are how often a failure is
+// tried again that may pass by itself.
+const (
+	soon           = 30 * time.Second
+	transientTries = 8
+	// RefusedTries is how often what was refused is tried again soon.
+	RefusedTries = 6
+)
+
+// Settled tells that nothing moves the unit any more but a change from outside: nothing is under way or due, and what
+// it waits for does not come by itself. Units that wait for each other are settled when none of them moves.
+func (m Motion) Settled() bool {
+	if m.Underway || !m.Due.IsZero() && m.Due.Before(m.Now.Add(soon)) {
+		return false
+	}
+	coming := slices.ContainsFunc(m.Awaits, Awaited.coming)
+	switch m.Phase {
+	case PhaseReady:
+		return m.Reached
+	case PhaseSuspended:
+		return true
+	case PhaseWaitingForSource:
+		return !m.Fetching
+	case PhaseFailed:
+		return !m.retried() && !coming
+	case PhaseWaitingForDependencies, PhaseApplying, PhasePruning, PhaseWaitingForHealth, PhaseDeleting:
+		return len(m.Awaits) > 0 && !coming
+	default:
+		return false
+	}
+}
+
+// retried tells whether a failure is tried again soon, since it may pass by itself.
+func (m Motion) retried() bool {
+	f := m.Failure
+	switch {
+	case f == nil:
+		return false
+	case f.Transient:
+		return f.After > 0 || m.Attempts <= transientTries
+	default:
+		return f.Refused && m.Attempts <= RefusedTries
+	}
+}
+
+// coming tells whether what is waited for may come by itself.
+func (a Awaited) coming() bool {
+	switch a.What {
+	case AwaitingKind:
+		return a.Applied
+	case AwaitingEnd, AwaitingUnknown:
+		return true
+	case AwaitingHealth:
+		// What is not there may be made by a controller: that is not waited for without an end.
+		return a.Verdict != Failed && a.Verdict != Current && (a.Verdict != NotFound || a.Bounded)
+	default:
+		return false
+	}
+}

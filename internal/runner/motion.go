@@ -1,0 +1,196 @@
+package runner
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// motion gathers what decides whether a unit can still move.
+func (r *Runner) motion(u *unit) engine.Motion {
+	m := engine.Motion{
+		Now: time.Now(), Phase: u.phase, Reached: r.unitReady(u), Failure: u.last.Failure, Attempts: u.attempts,
+		Underway: u.underway() || u.reporting || u.pending != nil || u.reading || r.unheard(u),
+	}
+	if u.pass != nil && u.pass.Failure == nil {
+		m.Due = u.pass.Again
+	}
+	fact, _ := r.cfg.Sources.Source(u.Source)
+	m.Fetching = fact.Pending
+	m.Awaits = r.awaitedNeeds(u)
+	switch u.phase {
+	case engine.PhaseWaitingForDependencies:
+		m.Awaits = append(m.Awaits, r.awaitedDependencies(u)...)
+	case engine.PhaseWaitingForHealth:
+		m.Awaits = append(m.Awaits, r.awaitedHealth(u)...)
+	case engine.PhaseApplying:
+		if u.pass != nil && len(u.pass.Waiting) > 0 {
+			m.Awaits = append(m.Awaits, r.awaitedByDriver(u)...)
+		}
+	case engine.PhasePruning, engine.PhaseDeleting:
+		m.Awaits = append(m.Awaits, r.awaitedDeletions(u)...)
+	}
+	return m
+}
+
+// unheard tells whether a unit has declared something of which the watches have not told yet: a unit, or a newer state
+// of one.
+func (r *Runner) unheard(u *unit) bool {
+	if rec, there := r.home.cluster.Objects.Get(r.objectOf(u.ID)); there && u.Generation < rec.Generation {
+		return true
+	}
+	if u.rendering == nil || r.cfg.Sharded {
+		return false
+	}
+	return slices.ContainsFunc(u.rendering.children, func(child engine.UnitID) bool {
+		_, known := r.units[child]
+		_, there := r.record(u, r.objectOf(child))
+		return there && !known
+	})
+}
+
+// awaitedNeeds is what the objects of a unit need. Many objects may need the same kind.
+func (r *Runner) awaitedNeeds(u *unit) []engine.Awaited {
+	var awaits []engine.Awaited
+	looked := map[schema.GroupVersionKind]bool{}
+	for _, need := range u.needs {
+		gvk := need.Kind.WithVersion(need.Version)
+		switch {
+		case need.What != apply.KindServed:
+			awaits = append(awaits, awaitedNeed(need))
+		case !looked[gvk]:
+			looked[gvk] = true
+			awaits = append(awaits, engine.Awaited{What: engine.AwaitingKind, Applied: r.kindComes(u, gvk)})
+		}
+	}
+	return awaits
+}
+
+func awaitedNeed(need apply.Need) engine.Awaited {
+	switch need.What {
+	case apply.ObjectGone:
+		return engine.Awaited{What: engine.AwaitingEnd}
+	case apply.ObjectReleased:
+		return engine.Awaited{What: engine.AwaitingUnit}
+	default:
+		return engine.Awaited{What: engine.AwaitingExistence}
+	}
+}
+
+// kindComes tells whether a kind is about to be served: it is defined, or a definition has just been applied of which
+// the watch has not told yet.
+func (r *Runner) kindComes(u *unit, gvk schema.GroupVersionKind) bool {
+	t := r.at(u)
+	if t == nil {
+		return false
+	}
+	kinds := t.cluster.Kinds
+	if kinds.Coming(gvk) {
+		return true
+	}
+	for id := range r.byObject {
+		if id.Kind != "CustomResourceDefinition" || id.Cluster != u.Target.Cluster {
+			continue
+		}
+		if rec, there := t.cluster.Objects.Get(id); there && !kinds.Heard(id.Name, rec.ResourceVersion) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Runner) awaitedDependencies(u *unit) []engine.Awaited {
+	var awaits []engine.Awaited
+	for _, f := range r.dependencies(u) {
+		d := f.Dependency
+		switch {
+		case f.Met:
+		case d.Unit != (engine.UnitID{}):
+			awaits = append(awaits, engine.Awaited{What: engine.AwaitingUnit})
+		default:
+			awaits = append(awaits, r.awaitedObject(u, d))
+		}
+	}
+	return awaits
+}
+
+// awaitedObject is a dependency on an object that is no unit.
+func (r *Runner) awaitedObject(u *unit, d engine.Dependency) engine.Awaited {
+	rec, there := r.eyes(u).cluster.Objects.Get(d.Object)
+	a := engine.Awaited{What: engine.AwaitingHealth, Verdict: rec.Health.Verdict}
+	switch {
+	case !there:
+		a.Verdict = engine.NotFound
+	case d.Expr != "":
+		// What makes an expression true is known to nobody here.
+		a.What = engine.AwaitingUnknown
+	}
+	return a
+}
+
+func (r *Runner) awaitedHealth(u *unit) []engine.Awaited {
+	var awaits []engine.Awaited
+	for _, e := range r.counted(u) {
+		h := r.judge(u, e)
+		switch {
+		case h.Verdict == engine.Current:
+		case r.childOf(u, e.ID) != nil:
+			awaits = append(awaits, engine.Awaited{What: engine.AwaitingUnit})
+		default:
+			awaits = append(awaits, engine.Awaited{What: engine.AwaitingHealth, Verdict: h.Verdict, Bounded: !u.Health.Patient})
+		}
+	}
+	return awaits
+}
+
+// awaitedByDriver is what a driver waits for, by the names that it gives: units, objects that the unit holds, or
+// something that only the driver knows.
+func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
+	named := map[string]engine.Awaited{}
+	for _, e := range u.inventory {
+		named[e.ID.String()] = engine.Awaited{What: engine.AwaitingHealth, Verdict: r.judge(u, e).Verdict}
+	}
+	awaits := make([]engine.Awaited, len(u.pass.Waiting))
+	for i, w := range u.pass.Waiting {
+		a, known := named[w.On]
+		switch {
+		case r.isUnit(w.On):
+			a = engine.Awaited{What: engine.AwaitingUnit}
+		case !known || a.Verdict == engine.Current:
+			a = engine.Awaited{What: engine.AwaitingUnknown}
+		}
+		awaits[i] = a
+	}
+	return awaits
+}
+
+// isUnit tells whether a unit is called by a name.
+func (r *Runner) isUnit(name string) bool {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return false
+	}
+	_, known := r.units[engine.UnitID{Kind: parts[0], Namespace: parts[1], Name: parts[2]}]
+	return known
+}
+
+// awaitedDeletions are the units that deletions wait for, and the objects that a deletion does.
+func (r *Runner) awaitedDeletions(u *unit) []engine.Awaited {
+	holders := r.holders(u)
+	if u.Deleting {
+		holders = r.holdersOfDeletion(u)
+	}
+	awaits := make([]engine.Awaited, 0, len(holders)+1)
+	for range holders {
+		awaits = append(awaits, engine.Awaited{What: engine.AwaitingUnit})
+	}
+	if len(holders) == 0 {
+		awaits = append(awaits, engine.Awaited{What: engine.AwaitingEnd})
+	}
+	return awaits
+}
