@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
 	"k8s.io/kube-aggregator/pkg/registry/apiservice"
+	servicehelp "k8s.io/kubernetes/pkg/api/service"
 	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/registry/core/endpoint"
 	"k8s.io/kubernetes/pkg/registry/core/limitrange"
@@ -67,13 +68,22 @@ func (g *group) addCore() {
 	}
 }
 
-// services is the strategy of Services with what their storage does before: the one address is also the first of all.
+// anyPort stands in for one that the server chooses.
+const anyPort = 30000
+
+// services is the strategy of Services with what their storage does before: the one address is also the first of all,
+// and a port for health checks is chosen where one is needed.
 type services struct{ rest.RESTCreateStrategy }
 
-// PrepareForCreate completes the addresses.
+// PrepareForCreate completes the addresses and the port.
 func (s services) PrepareForCreate(ctx context.Context, o runtime.Object) {
-	if svc, ok := o.(*core.Service); ok && svc.Spec.ClusterIP != "" && len(svc.Spec.ClusterIPs) == 0 {
-		svc.Spec.ClusterIPs = []string{svc.Spec.ClusterIP}
+	if svc, ok := o.(*core.Service); ok {
+		if svc.Spec.ClusterIP != "" && len(svc.Spec.ClusterIPs) == 0 {
+			svc.Spec.ClusterIPs = []string{svc.Spec.ClusterIP}
+		}
+		if svc.Spec.HealthCheckNodePort == 0 && servicehelp.NeedsHealthCheck(svc) {
+			svc.Spec.HealthCheckNodePort = anyPort
+		}
 	}
 	s.RESTCreateStrategy.PrepareForCreate(ctx, o)
 }

@@ -79,7 +79,7 @@ func choose(first bool, one, other string) string {
 // endless names the waits that never end.
 func (o offlineOptions) endless(r *offline.Repository) error {
 	never := false
-	for _, f := range findings(r) {
+	for _, f := range findings(r, nil) {
 		if f.Never {
 			never = true
 			fmt.Fprintln(o.io.Err, "✗ a wait that never ends: "+f.Text)
@@ -164,18 +164,19 @@ func (o offlineOptions) checkArgo(ctx context.Context, p place, r *offline.Repos
 			c.tell("%s: %s", s.ID, problem)
 		}
 	}
-	for _, f := range findings(r) {
+	// What is wrong with the settings was said when they were found.
+	s, _ := offline.FindSettings(p.Repository)
+	objects, around := argoObjects(r, s)
+	server, err := c.survey(ctx, objects, around)
+	if err != nil {
+		return err
+	}
+	for _, f := range findings(r, server) {
 		if f.Never {
 			c.tell("a wait that never ends: %s", f.Text)
 		} else {
 			c.tell("%s", f.Text)
 		}
-	}
-	// What is wrong with the settings was said when they were found.
-	s, _ := offline.FindSettings(p.Repository)
-	objects, around := argoObjects(r, s)
-	if err := c.survey(ctx, objects, around); err != nil {
-		return err
 	}
 	found, err := offline.Scan(p.Repository)
 	if err != nil {

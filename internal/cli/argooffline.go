@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/lint"
 	"github.com/headgate-dev/headgate/internal/argo/offline"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
@@ -240,30 +243,58 @@ func role(o *unstructured.Unstructured) string {
 	return ", hook of " + orWord(strings.Join(phases, ", "), "no phase")
 }
 
-// findings are what is wrong with a repository of an Argo CD.
-func findings(r *offline.Repository) []lint.Finding {
+// scopes tell which kinds have namespaces.
+type scopes interface {
+	Scope(gvk schema.GroupVersionKind) (namespaced, known bool)
+}
+
+// findings are what is wrong with a repository of an Argo CD. Without scopes, nothing is said of namespaces.
+func findings(r *offline.Repository, kinds scopes) []lint.Finding {
 	var apps []lint.App
 	for i := range r.Apps {
-		apps = append(apps, lintApp(&r.Apps[i]))
+		apps = append(apps, lintApp(&r.Apps[i], kinds))
 	}
 	return lint.Check(apps)
 }
 
-func lintApp(a *offline.App) lint.App {
+func lintApp(a *offline.App, kinds scopes) lint.App {
 	out := lint.App{ID: a.ID, Parent: a.Parent, Wave: a.Wave}
+	cluster := ""
+	if a.Spec != nil {
+		cluster = clusterOf(a.Spec.Spec.Destination)
+		if name := a.Spec.Spec.Destination.Namespace; name != "" && policy.OptionsOf(a.Spec, nil).CreateNamespace {
+			out.Namespace = engine.ObjectID{Kind: "Namespace", Name: name, Cluster: cluster}
+		}
+	}
 	out.Depends, _ = engine.ParseDependsOn(a.Object.GetAnnotations()["headgate.dev/depends-on"], a.ID.Namespace)
 	for _, o := range a.Objects {
 		hook := operation.HookOf(o)
 		if hook.Skip {
 			continue
 		}
-		object := lint.Object{ID: engine.IDOf(o), Hook: hook.Is}
+		object := lint.Object{ID: engine.IDOf(o), Hook: hook.Is, Phase: hook.Order(), Wave: operation.WaveOf(o.GetAnnotations())}
 		object.Defines, _ = engine.DefinedKind(o)
-		if object.ID.Namespace == "" && a.Spec != nil {
+		object.ID = object.ID.In(cluster)
+		namespaced, known := true, false
+		if kinds != nil {
+			namespaced, known = kinds.Scope(o.GroupVersionKind())
+		}
+		if object.ID.Namespace == "" && a.Spec != nil && (namespaced || !known) && object.ID.Kind != "Namespace" {
 			// Of kinds without namespaces it does no harm: the same object gets the same one within one destination.
 			object.ID.Namespace = a.Spec.Spec.Destination.Namespace
+		}
+		if known && namespaced && object.ID.Namespace != "" {
+			object.Needs = engine.ObjectID{Kind: "Namespace", Name: object.ID.Namespace, Cluster: cluster}
 		}
 		out.Objects = append(out.Objects, object)
 	}
 	return out
+}
+
+// clusterOf is the cluster of a destination, empty for that of the Argo CD itself.
+func clusterOf(d v1alpha1.ApplicationDestination) string {
+	if d.Server == settings.InClusterServer || d.Name == settings.InClusterName {
+		return ""
+	}
+	return d.Server + d.Name
 }

@@ -29,7 +29,7 @@ func (s *system) foresee(ctx context.Context) error {
 			quiet := o
 			quiet.globals = &globals{io: IO{In: o.io.In, Out: io.Discard, Err: io.Discard}}
 			if r, err := quiet.repository(ctx, p); err == nil {
-				for _, f := range findings(r) {
+				for _, f := range findings(r, nil) {
 					if f.Never {
 						lines = append(lines, f.Text)
 					}

@@ -43,19 +43,19 @@ func (c *checker) end(format string, args ...any) error {
 	return nil
 }
 
-// survey holds objects against the API server.
-func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around acceptance.Surroundings) error {
+// survey holds objects against the API server, and returns that with the kinds that they define.
+func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around acceptance.Surroundings) (*acceptance.Server, error) {
 	server, err := acceptance.New()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if around.Definitions, err = flux.Definitions(flux.Groups{}); err != nil {
-		return err
+		return nil, err
 	}
 	around.Namespaces = append(around.Namespaces, flux.Namespace, flux.ArgoNamespace)
 	found, err := server.Survey(ctx, all, around)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, text := range found.Refused {
 		c.tell("%s", text)
@@ -63,7 +63,7 @@ func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around 
 	for _, text := range found.Unknown {
 		c.note("%s", text)
 	}
-	return nil
+	return server, nil
 }
 
 // checkGraph prints what is wrong with a repository.
@@ -94,7 +94,7 @@ func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
 	for _, double := range flux.Doubles(units) {
 		c.tell("%s is declared by %s: remove it from all but one", double.Object, joinUnits(double.Units))
 	}
-	if err := c.survey(ctx, fluxObjects(units), fluxSurroundings(units)); err != nil {
+	if _, err := c.survey(ctx, fluxObjects(units), fluxSurroundings(units)); err != nil {
 		return err
 	}
 	if charts > 0 {

@@ -15,6 +15,8 @@ type Declared struct {
 	Objects []ObjectID
 	Defines []schema.GroupKind
 	Uses    []schema.GroupKind
+	// Needs are objects without which some of its own cannot be applied, such as namespaces.
+	Needs []ObjectID
 	// Illegible is set when it is not known what it applies.
 	Illegible bool
 }
@@ -29,7 +31,7 @@ type Knot struct {
 func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
 
 // Knots finds the waits that can never end, whatever the cluster does: units that wait for each other,
-// be it by their dependencies, by the health of objects, by the kinds that these need, or by all of them
+// be it by their dependencies, by the health of objects, by the kinds and the objects that these need, or by all of them
 // together; dependencies that nobody declares; and health checks of units that nobody declares, unless what
 // a unit applies is not known, which may declare them. Of what nobody is known to apply it says nothing else:
 // a chart or a controller may bring it. Object returns the object that declares a unit.
@@ -37,12 +39,15 @@ func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
 	k := knotter{
 		object: object,
 		units:  map[UnitID]*Unit{}, owner: map[ObjectID]UnitID{}, definer: map[schema.GroupKind]UnitID{},
-		why: map[[2]UnitID]string{}, graph: Graph{},
+		shared: map[ObjectID]bool{}, why: map[[2]UnitID]string{}, graph: Graph{},
 	}
 	for _, d := range all {
 		k.units[d.Unit.ID] = d.Unit
 		k.illegible = k.illegible || d.Illegible
 		for _, o := range d.Objects {
+			if other, known := k.owner[o]; known && other != d.Unit.ID {
+				k.shared[o] = true
+			}
 			k.owner[o] = d.Unit.ID
 		}
 		for _, gk := range d.Defines {
@@ -67,9 +72,11 @@ func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
 
 // knotter builds a graph of two moments for each unit: when it begins, and when it is ready.
 type knotter struct {
-	object  func(UnitID) ObjectID
-	units   map[UnitID]*Unit
-	owner   map[ObjectID]UnitID
+	object func(UnitID) ObjectID
+	units  map[UnitID]*Unit
+	owner  map[ObjectID]UnitID
+	// shared are the objects that several units declare.
+	shared  map[ObjectID]bool
 	definer map[schema.GroupKind]UnitID
 	graph   Graph
 	why     map[[2]UnitID]string
@@ -118,6 +125,11 @@ func (k *knotter) look(d Declared) {
 	for _, gk := range d.Uses {
 		if definer, known := k.definer[gk]; known && definer != id {
 			k.after(ready(id), definer, "%s applies objects of %s, which %s defines", id, gk, definer)
+		}
+	}
+	for _, need := range d.Needs {
+		if owner, known := k.owner[need]; known && owner != id && !k.shared[need] {
+			k.after(ready(id), owner, "%s applies objects that need %s of %s", id, need, owner)
 		}
 	}
 	k.lookAtHealth(d)

@@ -32,6 +32,11 @@ func TestKnots(t *testing.T) {
 	defining.Defines = []schema.GroupKind{thing}
 	using := declared("user", nil, nil, nil)
 	using.Uses = []schema.GroupKind{thing}
+	needing := func(name string, depends ...string) Declared {
+		d := declared(name, depends, nil, nil)
+		d.Needs = []ObjectID{objectNamed("Namespace", "space")}
+		return d
+	}
 	waiting := declared("parent", nil, nil, []ObjectID{objectNamed("Unit", "child"), objectNamed("Unit", "other")})
 	waiting.Unit.Health.Wait = true
 	illegible := declared("illegible", nil, nil, nil)
@@ -44,6 +49,19 @@ func TestKnots(t *testing.T) {
 		"a cycle": {
 			[]Declared{declared("a", []string{"b"}, nil, nil), declared("b", []string{"a"}, nil, nil)},
 			[]string{"Unit/ns/a depends on Unit/ns/b; Unit/ns/b depends on Unit/ns/a"},
+		},
+		"a namespace that comes later": {
+			[]Declared{needing("a"), declared("b", []string{"a"}, nil, []ObjectID{objectNamed("Namespace", "space")})},
+			[]string{"Unit/ns/a applies objects that need Namespace/ns/space of Unit/ns/b; Unit/ns/b depends on Unit/ns/a"},
+		},
+		"a namespace that comes in time": {
+			[]Declared{needing("a", "b"), declared("b", nil, nil, []ObjectID{objectNamed("Namespace", "space")})}, nil,
+		},
+		"a namespace of several": {
+			[]Declared{
+				needing("a"), declared("b", []string{"a"}, nil, []ObjectID{objectNamed("Namespace", "space")}),
+				declared("c", nil, nil, []ObjectID{objectNamed("Namespace", "space")}),
+			}, nil,
 		},
 		"nobody": {[]Declared{declared("a", []string{"gone"}, nil, nil)}, []string{"Unit/ns/a depends on Unit/ns/gone, which nobody declares"}},
 		"somebody who cannot be read": {

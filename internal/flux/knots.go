@@ -12,12 +12,15 @@ func Knots(units []OfflineUnit) []engine.Knot {
 	var all []engine.Declared
 	for i := range units {
 		u := &units[i]
-		d := engine.Declared{Unit: &u.Unit, Illegible: u.Err != nil || !u.Rendered}
+		d := engine.Declared{Unit: &u.Unit, Illegible: u.Err != nil || u.Elsewhere != ""}
 		for _, o := range u.Objects {
 			d.Objects = append(d.Objects, engine.IDOf(o))
 			d.Uses = append(d.Uses, o.GroupVersionKind().GroupKind())
 			if gk, defines := engine.DefinedKind(o); defines {
 				d.Defines = append(d.Defines, gk)
+			}
+			if need := (engine.ObjectID{Kind: "Namespace", Name: o.GetNamespace()}); need.Name != "" && !slices.Contains(d.Needs, need) {
+				d.Needs = append(d.Needs, need)
 			}
 		}
 		all = append(all, d)

@@ -26,6 +26,8 @@ type App struct {
 	Depends []engine.Dependency
 	// Objects are what it declares, hooks and children among them.
 	Objects []Object
+	// Namespace is one that its sync makes before anything else; zero when it makes none.
+	Namespace engine.ObjectID
 }
 
 // Object is one that an Application declares.
@@ -35,6 +37,10 @@ type Object struct {
 	Defines schema.GroupKind
 	// Hook is set for hooks, of which several syncs may declare the same.
 	Hook bool
+	// Phase and Wave are when it is applied, within its Application. A negative Phase is none of a sync.
+	Phase, Wave int
+	// Needs is the namespace that it is applied to; zero when it has none, or that is not known.
+	Needs engine.ObjectID
 }
 
 // Finding is one thing that is wrong. Text says what, and what to change.
@@ -55,6 +61,7 @@ func Check(apps []App) []Finding {
 	}
 	var all []Finding
 	all = append(all, c.definitions()...)
+	all = append(all, c.namespaces()...)
 	all = append(all, c.cycles()...)
 	all = append(all, c.unknown()...)
 	return append(all, c.doubles()...)
@@ -92,22 +99,29 @@ func (c *checker) fork(a, b *App) (overA, overB *App, found bool) {
 	return nil, nil, false
 }
 
+// kindAt is a kind in a cluster.
+type kindAt struct {
+	schema.GroupKind
+
+	cluster string
+}
+
 // definitions finds objects that come in an earlier wave than the definition of their kind. Within one Application, the
 // definition is moved before them.
 func (c *checker) definitions() []Finding {
-	defined := map[schema.GroupKind][]*App{}
+	defined := map[kindAt][]*App{}
 	for _, a := range c.order {
 		for _, o := range a.Objects {
-			if o.Defines.Kind != "" {
-				defined[o.Defines] = append(defined[o.Defines], a)
+			if at := (kindAt{o.Defines, o.ID.Cluster}); o.Defines.Kind != "" {
+				defined[at] = append(defined[at], a)
 			}
 		}
 	}
 	var all []Finding
 	for _, a := range c.order {
-		told := map[schema.GroupKind]bool{}
+		told := map[kindAt]bool{}
 		for _, o := range a.Objects {
-			gk := schema.GroupKind{Group: o.ID.Group, Kind: o.ID.Kind}
+			gk := kindAt{schema.GroupKind{Group: o.ID.Group, Kind: o.ID.Kind}, o.ID.Cluster}
 			if told[gk] || len(defined[gk]) == 0 {
 				continue
 			}

@@ -32,8 +32,16 @@ var (
 	widgets = schema.GroupKind{Group: "example.com", Kind: "Widget"}
 	crd     = Object{ID: engine.ObjectID{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "widgets.example.com"}, Defines: widgets}
 	widget  = Object{ID: engine.ObjectID{Group: "example.com", Kind: "Widget", Namespace: "ns", Name: "w"}}
+	space   = Object{ID: engine.ObjectID{Kind: "Namespace", Name: "apps"}, Phase: 2}
+	inSpace = Object{ID: engine.ObjectID{Kind: "ConfigMap", Namespace: "apps", Name: "c"}, Phase: 2, Needs: space.ID}
 	config  = Object{ID: engine.ObjectID{Kind: "ConfigMap", Namespace: "ns", Name: "c"}}
 )
+
+// there is an object in another cluster.
+func there(o Object) Object {
+	o.ID = o.ID.In("there")
+	return o
+}
 
 func TestCheck(t *testing.T) {
 	const inWaves = "Widget/ns/w, in Application/argocd/user, needs the definition of its kind in Application/argocd/operator, which comes later: "
@@ -78,6 +86,44 @@ func TestCheck(t *testing.T) {
 				member("", "root", 0), member("root", "early", 0, crd), member("root", "operator", 2, crd), member("root", "user", 1, widget),
 			},
 			want: []Finding{{Text: "CustomResourceDefinition/widgets.example.com is declared by Application/argocd/early and by Application/argocd/operator: remove it from all but one"}},
+		},
+		"namespace too late": {
+			reason: "an object in an earlier wave than its namespace is never applied",
+			apps:   []App{member("", "root", 0), member("root", "spaces", 3, space), member("root", "user", 1, inSpace)},
+			want: []Finding{{Never: true, Text: "ConfigMap/apps/c, in Application/argocd/user, needs Namespace/apps of Application/argocd/spaces, which comes later: " +
+				"in the sync of Application/argocd/root, Application/argocd/user is in wave 1 and Application/argocd/spaces in wave 3; " +
+				"put the namespace into an earlier wave, or Application/argocd/user into a later one"}},
+		},
+		"namespace in time": {
+			reason: "a namespace of the same wave is waited for",
+			apps:   []App{member("", "root", 0), member("root", "spaces", 1, space), member("root", "user", 1, inSpace)},
+		},
+		"namespace too late, within": {
+			reason: "waves count within an Application too",
+			apps:   []App{member("", "a", 0, inSpace, Object{ID: space.ID, Phase: 2, Wave: 1})},
+			want: []Finding{{Never: true, Text: "ConfigMap/apps/c, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
+				"put the namespace into an earlier wave, or create it with the sync option CreateNamespace=true"}},
+		},
+		"namespace for a hook": {
+			reason: "a hook before the sync comes before all of it",
+			apps:   []App{member("", "a", 0, space, Object{ID: engine.ObjectID{Kind: "Job", Namespace: "apps", Name: "h"}, Hook: true, Phase: 1, Needs: space.ID})},
+			want: []Finding{{Never: true, Text: "Job/apps/h, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
+				"put the namespace into an earlier wave, or create it with the sync option CreateNamespace=true"}},
+		},
+		"namespace of the sync": {
+			reason: "the sync option makes it before anything else, and one who makes it in time will do",
+			apps: []App{
+				member("", "root", 0), {ID: unit("user"), Parent: unit("root"), Objects: []Object{inSpace}, Namespace: space.ID}, member("root", "spaces", 3, space),
+			},
+		},
+		"elsewhere": {
+			reason: "another cluster has kinds, namespaces and objects of its own",
+			apps: []App{
+				member("", "root", 0), member("root", "operator", 2, there(crd), there(space), there(config)), member("root", "user", -1, widget, inSpace, config),
+			},
+		},
+		"namespace of nobody": {
+			reason: "what nothing makes may be there", apps: []App{member("", "a", 0, inSpace)},
 		},
 		"two roots": {
 			reason: "roots do not wait for each other",

@@ -16,7 +16,7 @@ import (
 type Layouts struct{}
 
 // Roots are the files with an Application that leads to others and that no other one leads to. Where there is none, it
-// is the directories with Applications and ApplicationSets that nothing leads to.
+// is the topmost directories with Applications and ApplicationSets that nothing leads to.
 func (Layouts) Roots(dir string) ([]string, error) {
 	found, err := Scan(dir)
 	if err != nil {
@@ -38,7 +38,23 @@ func (Layouts) Roots(dir string) ([]string, error) {
 	if len(files) > 0 {
 		return slices.Sorted(maps.Keys(files)), nil
 	}
-	return slices.Sorted(maps.Keys(dirs)), nil
+	return topmost(dirs), nil
+}
+
+// topmost are the directories that lie in none of the others.
+func topmost(dirs map[string]bool) []string {
+	var top []string
+	for dir := range dirs {
+		above := false
+		for other := range dirs {
+			above = above || other != dir && (other == "." || strings.HasPrefix(dir, other+"/"))
+		}
+		if !above {
+			top = append(top, dir)
+		}
+	}
+	slices.Sort(top)
+	return top
 }
 
 // Paths are those of the sources of Applications, and those below which generators look.

@@ -3,6 +3,7 @@ package offline
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,6 +94,15 @@ func TestRoots(t *testing.T) {
 				"b/root.yaml": appAt("b", "b/apps"), "b/apps/x.yaml": appAt("x", "w"), "a/root.yaml": appAt("a", "a/apps"), "a/apps/y.yaml": setAt("y", "w/*"),
 			},
 			want: []string{"a/root.yaml", "b/root.yaml"},
+		},
+		"places of a tool": {
+			reason: "sources with a scheme that only a tool knows lead to nothing here",
+			files: map[string]string{
+				"a.yaml":             strings.Replace(appAt("a", "."), "https://example.com/r.git", "tool://a/manifests", 1),
+				"b.yaml":             strings.Replace(appAt("b", "."), "https://example.com/r.git", "tool://b/manifests", 1),
+				"b/manifests/c.yaml": appAt("c", "work"), "work/x.yaml": manifest,
+			},
+			want: []string{"."},
 		},
 		"only leaves": {
 			reason: "Applications that lead to nothing are applied together, from their directory",

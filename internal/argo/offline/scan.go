@@ -102,16 +102,26 @@ func items(list *unstructured.Unstructured) []*unstructured.Unstructured {
 	return all
 }
 
-// sources are those of an Application, and where the generators of an ApplicationSet look.
+// sources are those of an Application in Git, and where the generators of an ApplicationSet look.
 func (d Declaration) sources() []v1alpha1.ApplicationSource {
+	var all []v1alpha1.ApplicationSource
 	if d.Object.GetKind() == applicationSetKind {
-		return generatorSources(d.Object.Object["spec"])
+		all = generatorSources(d.Object.Object["spec"])
+	} else {
+		app := &v1alpha1.Application{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(d.Object.Object, app) != nil {
+			return nil
+		}
+		all = slices.Clone(sourcesOf(app))
 	}
-	app := &v1alpha1.Application{}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(d.Object.Object, app) != nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(sourcesOf(app)), func(s v1alpha1.ApplicationSource) bool { return s.Chart != "" })
+	return slices.DeleteFunc(all, func(s v1alpha1.ApplicationSource) bool { return s.Chart != "" || !isGit(s.RepoURL) })
+}
+
+// isGit tells whether a URL has a scheme that Git speaks. Tools that write Applications have schemes of their own, for
+// places that only they know.
+func isGit(url string) bool {
+	scheme, _, found := strings.Cut(url, "://")
+	return !found || slices.Contains([]string{"http", "https", "ssh", "git", "file"}, strings.ToLower(scheme))
 }
 
 // generatorSources are the repositories that generators of Git read, however deep they are.

@@ -62,6 +62,19 @@ func HookOf(u *unstructured.Unstructured) Hook {
 	return h
 }
 
+// Order is when in a sync an object is applied first, of phases that come one after the other; negative when it is in none.
+func (h Hook) Order() int {
+	if !h.Is {
+		return Sync.rank()
+	}
+	for _, p := range []Phase{PreSync, Sync, PostSync} {
+		if slices.Contains(h.Phases, p) {
+			return p.rank()
+		}
+	}
+	return -1
+}
+
 // helm reads the hooks of Helm.
 func (h Hook) helm(words []string) Hook {
 	phases := map[string]Phase{
