@@ -189,7 +189,7 @@ func argoObjects(r *offline.Repository, s settings.Settings) ([]acceptance.Decla
 // writtenAs tells how an object of an Application is written.
 func writtenAs(options policy.Options, o *unstructured.Unstructured) acceptance.Options {
 	one := options.For(o)
-	return acceptance.Options{DropUnknown: one.Replace || one.ServerSideSaid && !one.ServerSide}
+	return acceptance.Options{DropUnknown: one.Replace || !one.Validate || one.ServerSideSaid && !one.ServerSide}
 }
 
 func joinUnits(ids []engine.UnitID) string {

@@ -103,7 +103,7 @@ func (w *walk) unread(d declared) error {
 		return nil
 	}
 	for _, read := range d.Unit.Reads {
-		if w.held[read] == nil && !isKey(d.ks, read) && !isOptional(d.ks, read) {
+		if w.held[read] == nil && !isOptional(d.ks, read) {
 			return &ElsewhereError{Source: d.Unit.Source, Why: fmt.Sprintf("%s, which spec.postBuild reads, is declared by nothing that is read here", read)}
 		}
 	}
@@ -227,16 +227,11 @@ func (w *walk) waiting(d declared) bool {
 	if !own && id.Kind != sourcev1.ExternalArtifactKind && w.held[engine.ObjectID{Group: group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}] == nil {
 		return true
 	}
-	return slices.ContainsFunc(d.Unit.Reads, func(read engine.ObjectID) bool { return w.held[read] == nil && !isKey(d.ks, read) })
+	return slices.ContainsFunc(d.Unit.Reads, func(read engine.ObjectID) bool { return w.held[read] == nil && !isOptional(d.ks, read) })
 }
 
-// isKey tells whether what a Kustomization reads are the keys that it decrypts with, which hardly any repository declares.
-func isKey(ks *kustomizev1.Kustomization, read engine.ObjectID) bool {
-	d := ks.Spec.Decryption
-	return d != nil && d.SecretRef != nil && read.Kind == "Secret" && read.Name == d.SecretRef.Name
-}
-
-// isOptional tells whether a Kustomization does without what it reads.
+// isOptional tells whether a Kustomization does without what it reads, or reads it for another purpose than its variables:
+// hardly any repository declares the keys that it is decrypted with.
 func isOptional(ks *kustomizev1.Kustomization, read engine.ObjectID) bool {
 	pb := ks.Spec.PostBuild
 	return pb == nil || !slices.ContainsFunc(pb.SubstituteFrom, func(from kustomizev1.SubstituteReference) bool {
