@@ -122,9 +122,26 @@ func (r *Runner) holdActed(u *unit, acted Acted) {
 	for _, o := range acted.Written {
 		written[engine.IDOf(o).In(u.Target.Cluster)] = true
 	}
-	for _, e := range acted.Entries {
-		if !u.declares() || written[e.ID] || r.marked(u, e.ID) {
+	entries := acted.Entries
+	if u.declares() {
+		// A hook is declared and never held for good.
+		entries = engine.Union(entries, u.rendering.entries)
+	}
+	for _, e := range entries {
+		switch {
+		case !u.declares() || written[e.ID] || r.marked(u, e.ID):
 			r.seize(u, e)
+		case !u.owned[e.ID]:
+			r.letGo(u, e.ID)
+		}
+	}
+}
+
+// forsake lets go of what a unit has made and neither declares nor holds any more, such as a hook.
+func (r *Runner) forsake(u *unit) {
+	for _, id := range r.owners.Of(u.ID) {
+		if !u.owned[id] && !r.owners.Declares(id, u.ID) {
+			r.letGo(u, id)
 		}
 	}
 }

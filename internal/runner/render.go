@@ -312,6 +312,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 		return u.refused[e.ID] || slices.Contains(out.orphaned, e.ID)
 	})
 	r.owners.Declare(u.ID, declared)
+	r.forsake(u)
 }
 
 // resume lets a pass go on that waited for something that objects needed.
