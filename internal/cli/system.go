@@ -37,6 +37,8 @@ type system struct {
 	token  string
 	log    *journal
 	report *report
+	// explained is what was printed last of what is not ready.
+	explained []string
 	// foreseen is what the repository says before anything begins; nil when nobody looked.
 	foreseen chan foreseen
 	leader   leader

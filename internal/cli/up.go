@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -160,6 +159,7 @@ func (s *system) stay(ctx context.Context) error {
 		case <-deadline:
 			states := s.states(ctx)
 			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
+			s.explained = nil
 			s.explain(states)
 			s.tellStandIns()
 			return errNo
@@ -270,36 +270,4 @@ func kindsOf(states []runner.State) string {
 	default:
 		return "ks"
 	}
-}
-
-// explain prints the chain of waits of everything that is not ready.
-func (s *system) explain(states []runner.State) {
-	for _, line := range chains(states) {
-		s.say.Plain("             " + line)
-	}
-}
-
-// chains words, for each unit that is not ready and that no other waits behind, what it waits for.
-func chains(states []runner.State) []string {
-	byID := map[engine.UnitID]runner.State{}
-	for _, st := range states {
-		byID[st.Unit] = st
-	}
-	var lines []string
-	for _, st := range states {
-		if st.Ready || st.Suspended {
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("%s is %s: %s", st.Unit, st.Phase, st.Message))
-		for _, dep := range st.Depends {
-			d, ok := byID[dep]
-			switch {
-			case !ok:
-				lines = append(lines, fmt.Sprintf("  it depends on %s, which does not exist", dep))
-			case !d.Ready:
-				lines = append(lines, fmt.Sprintf("  it depends on %s, which is %s", dep, d.Phase))
-			}
-		}
-	}
-	return lines
 }
