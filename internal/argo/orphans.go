@@ -71,7 +71,7 @@ func (d *driver) lookForOrphans(ctx context.Context, a *app, w runner.Work, c *c
 		*o = orphans{project: project, namespace: namespace, requested: w.Key.Requested, at: time.Now(), count: d.countOrphans(ctx, a, w, c)}
 	}
 	if every := d.settings.now().Reconciliation.Every; every > 0 {
-		o.timer = time.AfterFunc(every, func() { d.runner.Stir(a.id) })
+		o.timer = time.AfterFunc(every, func() { d.runner.InputsChanged(a.id) })
 	}
 	if o.count > 0 {
 		c.warn(v1alpha1.ApplicationConditionOrphanedResourceWarning, fmt.Sprintf("Application has %d orphaned resources", o.count))

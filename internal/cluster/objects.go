@@ -40,9 +40,7 @@ type Record struct {
 	// Unit is the owner by the labels of the object, as namespace and name.
 	Unit     types.NamespacedName
 	Deleting bool
-	// Child is set for what another object owns.
-	Child  bool
-	Health engine.ObjectHealth
+	Health   engine.ObjectHealth
 	// renewal counts the changes of the rules by which the object was judged.
 	renewal int
 	// Full is the object itself; it is kept for kinds that were asked for by KeepFull only.
@@ -219,7 +217,7 @@ func (o *Objects) Reduce(u *unstructured.Unstructured) Record {
 	r := Record{
 		ID: engine.IDOf(u).In(o.cluster), UID: u.GetUID(), ResourceVersion: version, Generation: u.GetGeneration(),
 		Deleting: u.GetDeletionTimestamp() != nil, Health: o.assess(u), Marks: engine.MarksOf(u, o.ownership.Prefix),
-		Unit: o.ownerOf(u), Child: len(u.GetOwnerReferences()) > 0,
+		Unit: o.ownerOf(u),
 	}
 	r.Owned, r.Stray = ownedFields(u.GetManagedFields(), o.ownership)
 	r.Updated = updatedFields(u.GetManagedFields(), o.ownership.Manager)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -217,25 +216,7 @@ func (r *Runner) ObjectChanged(id engine.ObjectID) {
 				r.objectChanged(u, id)
 			}
 		}
-		r.markedChanged(id)
 	})
-}
-
-// markedChanged wakes the unit that an object is marked as that of, and that does not hold it: somebody else marked it.
-func (r *Runner) markedChanged(id engine.ObjectID) {
-	for _, t := range r.targets.all(id.Cluster) {
-		judge := t.cluster.Objects.Ownership().Judge
-		rec, there := t.cluster.Objects.Get(id)
-		if judge == nil || !there || rec.Child || rec.Unit == (types.NamespacedName{}) {
-			continue
-		}
-		owner := judge.Unit(rec.Unit)
-		if u, ok := r.units[owner]; ok && !r.byObject[id][owner] {
-			u.stirred = true
-			r.observed(u)
-			r.mark(owner)
-		}
-	}
 }
 
 func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {

@@ -126,9 +126,9 @@ func (d *desk) atRest() {
 // costs counts the requests of a write whose kind is watched already.
 func (d *desk) costs() {
 	d.mustWrite(apply.Order{Object: d.configMap("cheap", "a: '1'")})
-	plain := func(data string) apply.Order { return apply.Order{Object: d.configMap("costs", data)} }
+	plain := func(data string) apply.Order { return apply.Order{Object: d.configMap("costs", data), Validate: true} }
 	left := func(data string) apply.Order {
-		return apply.Order{Object: d.configMap("costs", data), Ignored: ignoring("/data/b"), Digest: data}
+		return apply.Order{Object: d.configMap("costs", data), Ignored: ignoring("/data/b"), Digest: data, Validate: true}
 	}
 	for _, step := range []struct {
 		reason string
@@ -146,7 +146,7 @@ func (d *desk) costs() {
 			d.Errorf("%s: %d requests, want %d", step.reason, n, step.want)
 		}
 	}
-	created := apply.Order{Object: d.configMap("costs-created", "a: '1'"), Ignored: ignoring("/data/a")}
+	created := apply.Order{Object: d.configMap("costs-created", "a: '1'"), Ignored: ignoring("/data/a"), Validate: true}
 	if n := d.requests(func() { d.mustWrite(created) }); n != 3 {
 		d.Errorf("an object with a field of others: %d requests, want 3", n)
 	}
