@@ -123,7 +123,10 @@ func (s *Server) Check(ctx context.Context, o *unstructured.Unstructured, option
 	if k.namespaced() && o.GetNamespace() == "" {
 		return errors.New("metadata.namespace: a namespace is needed")
 	}
-	o = o.DeepCopy()
+	o, err := decoded(o)
+	if err != nil {
+		return err
+	}
 	if o.GetName() == "" && o.GetGenerateName() != "" {
 		o.SetName(o.GetGenerateName() + "xxxxx")
 	}
@@ -134,4 +137,17 @@ func (s *Server) Check(ctx context.Context, o *unstructured.Unstructured, option
 		}
 	}
 	return shown(o, k.create(ctx, o))
+}
+
+// decoded is an object as the server reads it, with numbers as they are in JSON.
+func decoded(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	data, err := o.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encoding it: %w", err)
+	}
+	out := &unstructured.Unstructured{}
+	if err := out.UnmarshalJSON(data); err != nil {
+		return nil, fmt.Errorf("reading it: %w", err)
+	}
+	return out, nil
 }

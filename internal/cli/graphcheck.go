@@ -103,11 +103,11 @@ func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
 	return c.end("%d units: every wait can end", len(units))
 }
 
-// fluxObjects are those that units apply to this cluster.
+// fluxObjects are those that units apply to this cluster, unless they are suspended.
 func fluxObjects(units []flux.OfflineUnit) []acceptance.Declared {
 	var all []acceptance.Declared
 	for _, u := range units {
-		if u.Unit.Target.Cluster != "" {
+		if u.Unit.Target.Cluster != "" || u.Unit.Suspended {
 			continue
 		}
 		for _, o := range u.Objects {
