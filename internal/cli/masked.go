@@ -57,7 +57,7 @@ func hide(live, declared, shown any) any {
 	case []any:
 		items, isList := live.([]any)
 		without, same := shown.([]any)
-		if !same || isList && len(items) != len(d) && !reflect.DeepEqual(declared, shown) {
+		if !same || isList && !aligned(items, d) && !reflect.DeepEqual(declared, shown) {
 			return flux.Masked
 		}
 		for i := range items {
@@ -71,4 +71,20 @@ func hide(live, declared, shown any) any {
 		return live
 	}
 	return flux.Masked
+}
+
+// aligned tells whether two lists have the same items at the same places, by their names: without names nobody knows
+// which one holds something secret.
+func aligned(live, declared []any) bool {
+	if len(live) != len(declared) {
+		return false
+	}
+	for i := range live {
+		one, isMap := live[i].(map[string]any)
+		other, _ := declared[i].(map[string]any)
+		if !isMap || one["name"] == nil || one["name"] != other["name"] {
+			return false
+		}
+	}
+	return true
 }
