@@ -29,12 +29,12 @@ func (p *planeGates) bind(f *pflag.FlagSet) {
 
 // check reads the gates; one that the embedded Kubernetes does not take is an error.
 func (p *planeGates) check(g *globals) error {
-	if len(p.given) > 0 && g.real() {
-		return fmt.Errorf("--%s: feature gates are set for the embedded Kubernetes, and not for that of --kubeconfig", planeGatesFlag)
-	}
 	var err error
 	if p.gates, err = controlplane.ParseGates(p.given); err != nil {
 		return fmt.Errorf("--%s: %w", planeGatesFlag, err)
+	}
+	if len(p.given) > 0 && g.real() {
+		return fmt.Errorf("--%s: feature gates are set for the embedded Kubernetes, and not for that of --kubeconfig", planeGatesFlag)
 	}
 	return nil
 }
