@@ -85,7 +85,7 @@ func missingNamespace(err error) (string, bool) {
 func explain(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return err.Error()
+		return withoutValues(err.Error())
 	}
 	s := status.Status()
 	if s.Reason == metav1.StatusReasonInvalid && s.Details != nil && len(s.Details.Causes) > 0 {
@@ -95,5 +95,5 @@ func explain(err error) string {
 		}
 		return "refused as invalid: " + Brief(strings.Join(parts, "; "))
 	}
-	return Brief(s.Message)
+	return Brief(withoutValues(s.Message))
 }

@@ -40,7 +40,7 @@ func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
 func (s *scribe) worded(err error) error {
 	if mistyped(err) {
 		// Not the error itself, which would count as one that may pass.
-		return errors.New("refused as invalid: " + withoutValues(explain(err)))
+		return errors.New("refused as invalid: " + explain(err))
 	}
 	told := &terse{err: err, secret: s.id.Group == "" && s.id.Kind == "Secret"}
 	switch {
