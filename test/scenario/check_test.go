@@ -53,7 +53,7 @@ func checkCluster(t *testing.T, i *installed) {
 	i.condition("ks", "bad", "False", "path not found")
 	rules := i.rules()
 	i.setRules(without(rules, 0, "delete"))
-	check(1, "✗ unhealthy    Kustomization fleet/bad: BuildFailed: ", try("headgate why kustomization/bad -n fleet"),
+	check(1, "✗ unhealthy    Kustomization fleet/bad: ArtifactFailed: ", try("headgate why kustomization/bad -n fleet"),
 		"✗ permissions  the controller may not delete objects of every kind", try("headgate install"))
 	i.setRules(rules)
 	if err := i.delete("Kustomization", "fleet", "bad"); err != nil {
