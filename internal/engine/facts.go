@@ -132,6 +132,8 @@ type Wait struct {
 	On string
 	// Reason says what is missing.
 	Reason string
+	// Stage names the step of a sequence that the wait is part of, such as a wave; it is empty where there is only one.
+	Stage string
 	// Since is when the wait began; Until when it is given up, if ever.
 	Since, Until time.Time
 }

@@ -67,9 +67,17 @@ func (g *group) String() string {
 	case len(g.on) == 1:
 		return g.on[0] + ": " + g.reason
 	}
-	kind, _ := cutKind(g.on[0])
+	return Named(g.on) + ": " + g.reason
+}
+
+// Named names objects in one line: one by its name, several by their number and kind and the first few names.
+func Named(all []string) string {
+	if len(all) == 1 {
+		return all[0]
+	}
+	kind, _ := cutKind(all[0])
 	same := kind != ""
-	for _, on := range g.on {
+	for _, on := range all {
 		other, _ := cutKind(on)
 		same = same && other == kind
 	}
@@ -78,17 +86,17 @@ func (g *group) String() string {
 		what = plural(kind)
 	}
 	var names []string
-	for _, on := range g.on[:min(len(g.on), groupNames)] {
+	for _, on := range all[:min(len(all), groupNames)] {
 		if same {
 			_, on = cutKind(on)
 		}
 		names = append(names, on)
 	}
 	text := strings.Join(names, ", ")
-	if more := len(g.on) - groupNames; more > 0 {
+	if more := len(all) - groupNames; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%d %s (%s): %s", len(g.on), what, text, g.reason)
+	return fmt.Sprintf("%d %s (%s)", len(all), what, text)
 }
 
 // namedBy tells whether a reason begins with the name of the object, as those of the API server do.

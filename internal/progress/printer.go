@@ -34,13 +34,14 @@ type Printer struct {
 	last    map[string]string
 	// opened are the units that have been ready, with whether something was told of them since.
 	opened map[string]bool
+	family family
 }
 
 // New returns a Printer on w.
 func New(w io.Writer) *Printer {
 	return &Printer{
 		w: w, colour: colourful(w), width: terminalWidth(w), began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
-		opened: map[string]bool{},
+		opened: map[string]bool{}, family: newFamily(),
 	}
 }
 
@@ -125,16 +126,20 @@ func (p *Printer) Note(n runner.Note) {
 	defer p.poke()
 	waiting := n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForHealth ||
 		n.Phase == engine.PhaseWaitingForSource
-	key := n.Text
+	text, key := n.Text, n.Text
 	if waiting {
 		key = string(n.Phase)
 	}
 	ready := n.Phase == engine.PhaseReady && strings.HasPrefix(n.Text, "ready")
 	p.mu.Lock()
+	parental, news := p.family.note(n)
+	if parental != "" {
+		text, key = parental, parental
+	}
 	told, opened := p.opened[subject]
 	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
 	routine := opened && (n.Phase == engine.PhaseWaitingForDependencies && !n.Failed || ready && !told && !strings.HasSuffix(n.Text, ")"))
-	repeated := p.last[subject] == key
+	repeated := p.last[subject] == key || !news
 	if !routine {
 		p.last[subject] = key
 		if ready || opened {
@@ -146,8 +151,8 @@ func (p *Printer) Note(n runner.Note) {
 	case repeated, routine:
 	case n.Failed:
 		p.Problem(subject, n.Text)
-	case waiting:
-		p.Waits(subject, n.Text)
+	case waiting, parental != "":
+		p.Waits(subject, text)
 	case ready:
 		p.Done(subject, Short(n.Text))
 	default:

@@ -135,6 +135,46 @@ func TestRoutine(t *testing.T) {
 	}
 }
 
+// TestParents prints of what is made of other units which of them it waits for, once for each wave and each new one.
+func TestParents(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	app := func(name string) engine.UnitID {
+		return engine.UnitID{Kind: "Application", Namespace: "ns", Name: name}
+	}
+	for _, child := range []string{"a", "b", "c"} {
+		p.Note(runner.Note{Unit: app(child), Phase: engine.PhaseApplying, Text: "deploys"})
+	}
+	wait := func(reason, stage string, on ...string) {
+		n := runner.Note{Unit: app("root"), Phase: engine.PhaseApplying, Text: reason}
+		for _, name := range on {
+			n.Waits = append(n.Waits, engine.Wait{On: name, Reason: reason, Stage: stage})
+		}
+		p.Note(n)
+	}
+	wait("one", "wave 0", "Application/ns/a", "Application/ns/b")
+	wait("two", "wave 0", "Application/ns/a", "Application/ns/b")
+	wait("three", "wave 0", "Application/ns/b")
+	wait("four", "wave 0", "Application/ns/b", "Application/ns/c")
+	wait("five", "wave 1", "Application/ns/c")
+	wait("Job/ns/x: the hook has not completed", "wave 1", "Job/ns/x")
+	wait("Job/ns/x: 1 of 2 done", "wave 1", "Job/ns/x")
+	p.Note(runner.Note{Unit: app("root"), Phase: engine.PhaseReady, Text: "ready: one"})
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		if _, text, found := strings.Cut(line, "Application ns/root"); found {
+			got = append(got, strings.TrimSpace(text))
+		}
+	}
+	want := []string{
+		"wave 0: waits for 2 Applications (ns/a, ns/b)", "wave 0: waits for 2 Applications (ns/b, ns/c)",
+		"wave 1: waits for Application/ns/c", "Job/ns/x: the hook has not completed", "ready: one",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // TestPipe has nothing rewritten where that cannot be.
 func TestPipe(t *testing.T) {
 	var out bytes.Buffer

@@ -159,16 +159,18 @@ func (r *Runner) reported(report Report, err error) {
 
 // note tells the observer what a unit did.
 func (r *Runner) note(u *unit, phase engine.Phase, text string, failed bool) {
+	r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: phase, Text: text, Failed: failed})
+}
+
+func (r *Runner) tell(n Note) {
 	if r.cfg.Observe != nil {
-		r.cfg.Observe(Note{Time: time.Now(), Unit: u.ID, Phase: phase, Text: text, Failed: failed})
+		r.cfg.Observe(n)
 	}
 }
 
 // began tells the observer that a pass for something new begins.
 func (r *Runner) began(u *unit) {
-	if r.cfg.Observe != nil {
-		r.cfg.Observe(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseRendering, Text: "begins", Began: true})
-	}
+	r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseRendering, Text: "begins", Began: true})
 }
 
 // State is where a unit stands, for those who look from outside.

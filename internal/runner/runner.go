@@ -105,6 +105,8 @@ type Note struct {
 	Unit  engine.UnitID `json:"unit"`
 	Phase engine.Phase  `json:"phase"`
 	Text  string        `json:"text"`
+	// Waits are those of a unit that waits.
+	Waits []engine.Wait `json:"-"`
 	// Failed marks bad news, and Began the begin of a pass for something new.
 	Failed bool `json:"failed,omitempty"`
 	Began  bool `json:"began,omitempty"`

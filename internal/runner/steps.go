@@ -55,7 +55,7 @@ func (r *Runner) enter(u *unit, d engine.Decision) {
 		r.trace(u, d)
 	}
 	if d.Step == engine.StepWait && !u.busy && (moved || u.message != d.Message) && d.Message != "" {
-		r.note(u, d.Phase, d.Message, d.Phase == engine.PhaseFailed)
+		r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: d.Phase, Text: d.Message, Waits: d.Waits, Failed: d.Phase == engine.PhaseFailed})
 	}
 	u.phase = d.Phase
 	if u.busy {

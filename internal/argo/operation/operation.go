@@ -277,6 +277,11 @@ func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
 			}
 		}
 	}
+	if stage := o.stage(group); stage != "" {
+		for i := range step.Waits {
+			step.Waits[i].Stage = stage
+		}
+	}
 	switch {
 	case len(deletions) > 0:
 		step.Message = "waiting for deletion of " + describe(deletions, "resources")
@@ -288,6 +293,19 @@ func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
 		step.Message = "waiting for " + step.Waits[0].String()
 	}
 	return step
+}
+
+// stage names a group for people; it is empty when there is no other.
+func (o *Operation) stage(group []*Task) string {
+	only := !slices.ContainsFunc(o.Tasks, func(t *Task) bool { return t.Phase != SyncFail && compareGroup(t, group[0]) != 0 })
+	switch {
+	case only:
+		return ""
+	case group[0].Phase == Sync:
+		return fmt.Sprintf("wave %d", group[0].Wave)
+	default:
+		return fmt.Sprintf("%s, wave %d", group[0].Phase, group[0].Wave)
+	}
 }
 
 func (t *Task) waits(reason string) engine.Wait {

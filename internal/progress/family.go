@@ -1,0 +1,54 @@
+package progress
+
+import (
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// family tells which units are printed, and what those wait for that are made of others: each of their children has
+// lines of its own, and so a parent names its wave and its children and nothing more.
+type family struct {
+	units   map[string]bool
+	waiting map[engine.UnitID]awaited
+}
+
+// awaited are the stage that a unit is in, and what it has been printed to wait for there.
+type awaited struct {
+	stage string
+	on    map[string]bool
+}
+
+func newFamily() family {
+	return family{units: map[string]bool{}, waiting: map[engine.UnitID]awaited{}}
+}
+
+// note takes a note in. The text is what to print of a wait for other units, empty for anything else. A wait for less than
+// was printed is no news, since what is waited for no more has said so itself.
+func (f *family) note(n runner.Note) (text string, news bool) {
+	f.units[n.Unit.String()] = true
+	waits := n.Phase == engine.PhaseApplying || n.Phase == engine.PhaseWaitingForHealth
+	if len(n.Waits) == 0 || !waits || n.Failed {
+		delete(f.waiting, n.Unit)
+		return "", true
+	}
+	now := f.waiting[n.Unit]
+	if now.on == nil || now.stage != n.Waits[0].Stage {
+		now = awaited{stage: n.Waits[0].Stage, on: map[string]bool{}}
+	}
+	children, on := true, []string{}
+	for _, w := range n.Waits {
+		children = children && f.units[w.On]
+		on = append(on, w.On)
+		news = news || !now.on[w.On]
+		now.on[w.On] = true
+	}
+	f.waiting[n.Unit] = now
+	if !children {
+		return "", news
+	}
+	text = "waits for " + engine.Named(on)
+	if now.stage != "" {
+		text = now.stage + ": " + text
+	}
+	return text, news
+}
