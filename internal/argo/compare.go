@@ -271,14 +271,13 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if err != nil {
 			return err
 		}
-		if live != nil && hasHookFinalizer(live) && g.owns(live) {
-			c.strays = append(c.strays, live)
-		}
-		if live == nil || live.GetDeletionTimestamp() != nil || !tracking.Mine(live) || len(live.GetOwnerReferences()) > 0 || live.GetKind() == "CustomResourceDefinition" ||
-			operation.HookOf(live).Is {
+		if live == nil {
 			continue
 		}
-		if g.visible(e) != nil {
+		if hasHookFinalizer(live) && g.owns(live) {
+			c.strays = append(c.strays, live)
+		}
+		if !tracking.Mine(live) || !prunable(live) || g.visible(e) != nil {
 			continue
 		}
 		options, skipped := c.options.For(live), operation.HookOf(live).Skip
@@ -290,6 +289,13 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		})
 	}
 	return nil
+}
+
+// prunable tells whether an object could be what an Application left behind: something else takes away what goes
+// already, what another object owns, and hooks; definitions stay.
+func prunable(live *unstructured.Unstructured) bool {
+	return live.GetDeletionTimestamp() == nil && len(live.GetOwnerReferences()) == 0 && live.GetKind() != "CustomResourceDefinition" &&
+		!operation.HookOf(live).Is
 }
 
 // getLive reads an object, nil when it is not there.

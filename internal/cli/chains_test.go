@@ -34,22 +34,26 @@ func TestChains(t *testing.T) {
 	}{
 		"Ready": {"there is nothing to say", []runner.State{ready}, nil},
 		"Cause": {
-			"what waits for a cause is counted", []runner.State{failed("a", "broken\nand more"), waiting("b", "a"), waiting("c", "b"), ready},
+			"what waits for a cause is counted",
+			[]runner.State{failed("a", "broken\nand more"), waiting("b", "a"), waiting("c", "b"), ready},
 			[]string{"Kustomization/ns/a is Failed: broken", "2 more wait for that"},
 		},
 		"Parent": {"a parent waits for its children", []runner.State{failed("a", "broken"), parent}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for that"}},
 		"Late":   {"also when its time is over", []runner.State{failed("a", "broken"), late}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for that"}},
 		"Own":    {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"Kustomization/ns/a is Failed: x", "Kustomization/ns/b is Failed: y"}},
 		"Alike": {
-			"equal reasons are said once", []runner.State{failed("a", "no such host"), failed("b", "no such host"), failed("c", "no such host"), failed("d", "no such host")},
+			"equal reasons are said once",
+			[]runner.State{failed("a", "no such host"), failed("b", "no such host"), failed("c", "no such host"), failed("d", "no such host")},
 			[]string{"4 units (Kustomization/ns/a, Kustomization/ns/b, Kustomization/ns/c and 1 more) are Failed: no such host"},
 		},
 		"Missing": {
-			"what is not there is named", []runner.State{waiting("a", "gone")},
+			"what is not there is named",
+			[]runner.State{waiting("a", "gone")},
 			[]string{"Kustomization/ns/a is WaitingForDependencies: waits", "  it depends on Kustomization/ns/gone, which does not exist"},
 		},
 		"Circle": {
-			"those that wait for each other are all named", []runner.State{waiting("a", "b"), waiting("b", "a")},
+			"those that wait for each other are all named",
+			[]runner.State{waiting("a", "b"), waiting("b", "a")},
 			[]string{"2 units (Kustomization/ns/a, Kustomization/ns/b) are WaitingForDependencies: waits"},
 		},
 	}

@@ -146,9 +146,11 @@ func TestOfflineSources(t *testing.T) {
 
 // TestKnotsElsewhere says nothing of what a unit may declare whose source is elsewhere.
 func TestKnotsElsewhere(t *testing.T) {
-	files := directoryOf(t, map[string]string{"root/all.yaml": sourceObject("OCIRepository", "oci", ", url: 'oci://registry.example.com/x'") +
-		unitOf("a", "kind: OCIRepository, name: oci", "") + unitOf("b", "kind: GitRepository, name: flux-system", ", path: ./app, dependsOn: [{name: made-by-a}]"),
-		"app/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n"})
+	files := directoryOf(t, map[string]string{
+		"root/all.yaml": sourceObject("OCIRepository", "oci", ", url: 'oci://registry.example.com/x'") +
+			unitOf("a", "kind: OCIRepository, name: oci", "") + unitOf("b", "kind: GitRepository, name: flux-system", ", path: ./app, dependsOn: [{name: made-by-a}]"),
+		"app/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n",
+	})
 	units, err := Offline(t.Context(), files, Root{Path: "root", URL: "http://localhost", Branch: "main"}, OfflineOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,16 @@
 package progress
 
 import (
+	"strings"
+
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// family tells which units are printed, and what those wait for that are made of others: each of their children has
-// lines of its own, and so a parent names its wave and its children and nothing more.
+// family tells of which kinds the units are that are printed, and what those wait for that are made of others: each of
+// their children has lines of its own, and so a parent names its wave and its children and nothing more.
 type family struct {
-	units   map[string]bool
+	kinds   map[string]bool
 	waiting map[engine.UnitID]awaited
 }
 
@@ -19,16 +21,17 @@ type awaited struct {
 }
 
 func newFamily() family {
-	return family{units: map[string]bool{}, waiting: map[engine.UnitID]awaited{}}
+	return family{kinds: map[string]bool{}, waiting: map[engine.UnitID]awaited{}}
 }
 
 // note takes a note in. The text is what to print of a wait for other units, empty for anything else. A wait for less than
 // was printed is no news, since what is waited for no more has said so itself.
 func (f *family) note(n runner.Note) (text string, news bool) {
-	f.units[n.Unit.String()] = true
-	waits := n.Phase == engine.PhaseApplying || n.Phase == engine.PhaseWaitingForHealth
-	if len(n.Waits) == 0 || !waits || n.Failed {
+	f.kinds[n.Unit.Kind] = true
+	if n.Failed || n.Phase == engine.PhaseReady {
 		delete(f.waiting, n.Unit)
+	}
+	if len(n.Waits) == 0 || n.Phase != engine.PhaseApplying && n.Phase != engine.PhaseWaitingForHealth {
 		return "", true
 	}
 	now := f.waiting[n.Unit]
@@ -37,7 +40,8 @@ func (f *family) note(n runner.Note) (text string, news bool) {
 	}
 	children, on := true, []string{}
 	for _, w := range n.Waits {
-		children = children && f.units[w.On]
+		kind, _, _ := strings.Cut(w.On, "/")
+		children = children && f.kinds[kind]
 		on = append(on, w.On)
 		news = news || !now.on[w.On]
 		now.on[w.On] = true

@@ -214,11 +214,11 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 }
 
 // repeat notes that an object is there once more.
-func (out *rendering) repeat(id engine.ObjectID) {
-	if out.repeated == nil {
-		out.repeated = map[engine.ObjectID]int{}
+func (r *rendering) repeat(id engine.ObjectID) {
+	if r.repeated == nil {
+		r.repeated = map[engine.ObjectID]int{}
 	}
-	out.repeated[id] = max(out.repeated[id], 1) + 1
+	r.repeated[id] = max(r.repeated[id], 1) + 1
 }
 
 func label(o *unstructured.Unstructured, labels map[string]string) {

@@ -113,12 +113,17 @@ func TestDeletion(t *testing.T) {
 	}{
 		"cascade": {
 			"the hook before goes with the objects, the one after stays; a hook of a sync does not run", true, nil,
-			"successfully synced (all tasks run)", []string{"before", "-before-x", "after"}, "",
+			"successfully synced (all tasks run)",
+			[]string{"before", "-before-x", "after"},
+			"",
 		},
 		"orphans": {"objects that stay are left alone", false, nil, "successfully synced (all tasks run)", []string{"before", "after"}, ""},
 		"failure": {
-			"a hook that fails holds the deletion, and makes room for the next attempt", true, map[string]string{"before": "Degraded"},
-			"FAILED PreDelete hook(s) failed: ConfigMap/before: it is Degraded", []string{"before"}, "before",
+			"a hook that fails holds the deletion, and makes room for the next attempt", true,
+			map[string]string{"before": "Degraded"},
+			"FAILED PreDelete hook(s) failed: ConfigMap/before: it is Degraded",
+			[]string{"before"},
+			"before",
 		},
 	}
 	for name, tc := range cases {
