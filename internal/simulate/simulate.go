@@ -15,8 +15,8 @@ const Label = "headgate.dev/simulated"
 // marker begins every value that stands for a secret one, and is the reason of every condition made here.
 const marker = "simulated"
 
-// Mark is the value which stands for a secret one. The same key makes the same value, which needs no quotes in
-// a URL, in YAML or in a shell.
+// Mark is the value which stands for a secret one. The same key makes the same value, which can be part of a host
+// name and needs no quotes in a URL, in YAML or in a shell.
 func Mark(key string) string {
 	safe := strings.Trim(strings.Map(plain, key), "-.")
 	if safe == "" {
@@ -27,7 +27,9 @@ func Mark(key string) string {
 
 func plain(r rune) rune {
 	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.', r == '-':
+	case r >= 'A' && r <= 'Z':
+		return r - 'A' + 'a'
+	case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '-':
 		return r
 	default:
 		return '-'

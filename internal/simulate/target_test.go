@@ -12,7 +12,7 @@ import (
 
 func TestMark(t *testing.T) {
 	for key, want := range map[string]string{
-		"password": "simulated-password", "DB_URL": "simulated-DB_URL", "a b/c:'$(x)'": "simulated-a-b-c----x", "": "simulated",
+		"password": "simulated-password", "DB_URL": "simulated-db-url", "a b/c:'$(x)'": "simulated-a-b-c----x", "": "simulated",
 		".dockerconfigjson": "simulated-dockerconfigjson", "ключ": "simulated",
 	} {
 		if got := simulate.Mark(key); got != want {

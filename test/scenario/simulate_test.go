@@ -309,11 +309,11 @@ func TestSimulate(t *testing.T) {
 func checkSimulatedSecrets(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "variables", metav1.GetOptions{})
-	if err != nil || cm.Data["v"] != "simulated-FIRST simulated-SECOND" {
+	if err != nil || cm.Data["v"] != "simulated-first simulated-second" {
 		t.Errorf("with variables of nobody's the ConfigMap has %v: %v", cm.Data, err)
 	}
 	for name, want := range map[string]map[string]string{
-		"flux-system/nobody-makes-it": {"FIRST": "simulated-FIRST", "SECOND": "simulated-SECOND", "simulated": "simulated"},
+		"flux-system/nobody-makes-it": {"FIRST": "simulated-first", "SECOND": "simulated-second", "simulated": "simulated"},
 		"default/app-values":          {"values.yaml": "{}\n", "token": "simulated-token"},
 		"default/registry-login":      {}, "default/pod-secret": {"password": "simulated-password"},
 	} {
