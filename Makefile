@@ -7,6 +7,8 @@ LDFLAGS  := -s -w -X github.com/headgate-dev/headgate/internal/buildinfo.version
 PROGRESS := hack/progress
 TOOL     := cd tools && GOBIN=$(CURDIR)/bin $(GO) install
 export GO
+# Scripts and tests run sh, sed and their like, wherever a PATH leads that holds Go, Git and make.
+export PATH := $(PATH):/usr/bin:/bin
 
 # There is no -trimpath: it would compile everything twice, once for the binary and once for the tests.
 
