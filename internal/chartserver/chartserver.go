@@ -138,7 +138,7 @@ func (s *Server) pack(ctx context.Context) error {
 
 func (s *Server) packOne(ctx context.Context, dir string) error {
 	// What a repository would not take is part of a chart all the same.
-	everything := ""
+	everything := source.KeepAll
 	tree, err := source.Directory{Path: dir}.Tree(source.Selection{Ignore: &everything})
 	if err != nil {
 		return err

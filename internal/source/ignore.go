@@ -20,6 +20,10 @@ const (
 		"**/.goreleaser.yml\n**/.sops.yaml\n**/.flux.yaml"
 )
 
+// KeepAll are rules by which nothing is left out but Git's own directory: neither the defaults count, which come back
+// where there is no rule at all, nor files with rules.
+const KeepAll = "!*\n.git/\n"
+
 // ignoreFile is the name of files with rules of the directory they are in.
 const ignoreFile = ".sourceignore"
 

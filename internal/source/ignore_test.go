@@ -52,6 +52,12 @@ func TestFilter(t *testing.T) {
 			},
 			want: []string{".sourceignore", "b.tmp", "sub/.sourceignore", "sub/a.md", "sub/top", "x.png"},
 		},
+		"keep all": {
+			reason: "nothing at all is left out but Git's own directory",
+			files:  map[string]string{".sourceignore": "*.md\n", "a.md": "", "deep/x.png": "", "b.tar.gz": "", ".gitignore": "", ".git/config": ""},
+			spec:   text(source.KeepAll),
+			want:   []string{".gitignore", ".sourceignore", "a.md", "b.tar.gz", "deep/x.png"},
+		},
 		"spec last": {
 			reason: "spec.ignore counts before files of rules",
 			files:  map[string]string{".sourceignore": "*.md\n", "a.md": "", "b.md": ""},

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -159,6 +160,20 @@ func TestGitRevisions(t *testing.T) {
 	got := w.until(missing, "a branch that is not there", func(s feeds.State) bool { return s.Settled })
 	if got.Err == nil || !strings.Contains(got.Err.Error(), "unable to resolve 'nope' to a commit SHA") {
 		t.Errorf("the error is %v", got.Err)
+	}
+}
+
+// TestWholeRepository has all files of a repository, since Argo CD leaves none out as Flux does.
+func TestWholeRepository(t *testing.T) {
+	w := start(t, nil)
+	w.commit(".sourceignore", "*.txt\n")
+	w.commit("logo.png", "x")
+	commit := w.commit("notes.txt", "x")
+	k := w.key(commit)
+	w.feeds.Want("whole", []feeds.Key{k})
+	got := w.until(k, "all files", has)
+	if diff := cmp.Diff([]string{".sourceignore", "a.yaml", "logo.png", "notes.txt"}, got.Tree.Paths()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

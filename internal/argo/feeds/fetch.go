@@ -79,11 +79,9 @@ func (o *feed) fetchGit(ctx context.Context) (fetched, error) {
 // shaOf is the commit of a revision that names the reference too.
 func shaOf(revision string) string { return revision[strings.LastIndexByte(revision, ':')+1:] }
 
-// none leaves nothing out of a repository: Argo CD has no file that says what to ignore.
-const none = "# nothing is left out\n"
-
 func (o *feed) gitOptions() (source.GitOptions, error) {
-	f, nothing := o.feeds, none
+	// Argo CD has no file that says what to ignore.
+	f, nothing := o.feeds, source.KeepAll
 	s := f.cfg.Settings()
 	options := source.GitOptions{
 		URL: f.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, Clone: &o.clone, SpillDir: f.cfg.SpillDir,
@@ -150,7 +148,7 @@ func (o *feed) fetchOCI(ctx context.Context) (fetched, error) {
 	if err != nil {
 		return fetched{}, err
 	}
-	nothing := none
+	nothing := source.KeepAll
 	options := source.OCIOptions{
 		RegistryAccess: access, URL: o.feeds.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, SpillDir: o.feeds.cfg.SpillDir, Ref: ociRef(o.key.Revision),
 	}
