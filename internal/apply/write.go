@@ -50,6 +50,9 @@ func (w *write) do(ctx context.Context, result Result) Result {
 			"metadata.namespace: a namespace is needed; set it on the object, or spec.targetNamespace on its unit")}
 		return result
 	}
+	if made := w.create(ctx); made != nil {
+		return w.done(result, made, w.drift(w.desired, nil))
+	}
 	before, desired, err := w.ready(ctx)
 	if err != nil {
 		result.Err = &ObjectError{ID: id, Err: err}
@@ -69,13 +72,36 @@ func (w *write) do(ctx context.Context, result Result) Result {
 	if err != nil {
 		return w.refused(ctx, result, err)
 	}
-	result.Drift = w.drift(desired, before)
+	return w.done(result, applied, w.drift(desired, before))
+}
+
+// done is the result of a write, which is remembered.
+func (w *write) done(result Result, applied *unstructured.Unstructured, drift *Drift) Result {
 	w.applier.cluster.Objects.Put(applied)
 	// Not the record, which may be of a later version already, changed by somebody else.
 	rec := w.applier.cluster.Objects.Reduce(applied)
-	w.applier.remember(id, engine.Memory{Digest: w.digest, UID: string(rec.UID), Owned: rec.Owned})
-	result.Action = w.action(applied)
+	w.applier.remember(w.id(), engine.Memory{Digest: w.digest, UID: string(rec.UID), Owned: rec.Owned})
+	result.Drift, result.Action = drift, w.action(applied)
 	return result
+}
+
+// noVersion is a resource version that no object has: the first that a store gives out is a later one.
+const noVersion = "1"
+
+// create applies an object of which there is no record on the condition that it does not exist, so that what is new costs
+// one request: what is there has another version, and is a conflict. It returns nil when the object was not made, for
+// whatever reason, which is found out by applying it as it is then.
+func (w *write) create(ctx context.Context) *unstructured.Unstructured {
+	if w.live.Exists {
+		return nil
+	}
+	desired := w.desired.DeepCopy()
+	desired.SetResourceVersion(noVersion)
+	made, err := w.apply(ctx, desired)
+	if err != nil {
+		return nil
+	}
+	return made
 }
 
 // ready returns the object as it is, if that had to be read, and what is to be applied: nothing when the live object
