@@ -35,13 +35,11 @@ func (n Names) Means(owner types.NamespacedName, unit engine.UnitID) bool {
 
 // Live reads an object; it is nil when it does not exist.
 func (a *Applier) Live(ctx context.Context, e engine.Entry) (*unstructured.Unstructured, error) {
-	r, served := a.cluster.Kinds.Find(e.GroupVersionKind())
+	client, served := a.reach(e)
 	if !served {
-		if r, served = a.cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion("")); !served {
-			return nil, nil
-		}
+		return nil, nil
 	}
-	live, err := a.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(e.ID.Namespace).Get(ctx, e.ID.Name, metav1.GetOptions{})
+	live, err := client.Get(ctx, e.ID.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -246,11 +245,4 @@ func isElsewhere(err error) bool {
 }
 
 // LeftAlone tells whether an object says that it is not to be applied.
-func LeftAlone(o *unstructured.Unstructured) bool {
-	for _, marks := range []map[string]string{o.GetAnnotations(), o.GetLabels()} {
-		if strings.EqualFold(marks[prefix+"reconcile"], "disabled") || strings.EqualFold(marks[prefix+"ssa"], "ignore") {
-			return true
-		}
-	}
-	return false
-}
+func LeftAlone(o *unstructured.Unstructured) bool { return engine.MarksOf(o, prefix).HandsOff }
