@@ -102,8 +102,8 @@ func (e *Engine) DoWithout(leaveOut func(engine.UnitID) func(what, entry string)
 func (e *Engine) Part() runner.Part {
 	d := &driver{e}
 	return runner.Part{
-		Dialect: dialect{e}, Sources: sources{e}, SourceKinds: []string{applicationKind.Kind},
-		Kinds: map[schema.GroupKind]bool{applicationKind: true}, Drivers: map[string]runner.Driver{applicationKind.Kind: d},
+		Dialect: dialect{e}, Sources: sources{e}, SourceKinds: []schema.GroupKind{applicationKind},
+		Kinds: map[schema.GroupKind]bool{applicationKind: true}, Drivers: map[schema.GroupKind]runner.Driver{applicationKind: d},
 		Names: map[string]apply.Names{owner: {Manager: manager, Prefix: "argocd.argoproj.io/", Judge: e.judge}},
 	}
 }

@@ -46,7 +46,7 @@ var (
 
 // UnitID is the unit that an Application declares.
 func UnitID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: applicationKind.Kind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: applicationKind.Group, Kind: applicationKind.Kind, Namespace: namespace, Name: name}
 }
 
 // finalizers that have the objects of an Application deleted with it.

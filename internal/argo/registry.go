@@ -115,7 +115,7 @@ type app struct {
 }
 
 func (a *app) source() engine.SourceID {
-	return engine.SourceID{Kind: applicationKind.Kind, Namespace: a.id.Namespace, Name: a.id.Name}
+	return engine.SourceID(a.id)
 }
 
 // now returns the Application as it was read last.

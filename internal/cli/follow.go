@@ -61,7 +61,7 @@ func follow(ctx context.Context, config *rest.Config, say *progress.Printer) err
 // rooted tells whether the root is among the units.
 func rooted(states []runner.State) bool {
 	for _, s := range states {
-		if s.Unit == (engine.UnitID{Kind: "Kustomization", Namespace: flux.Namespace, Name: flux.System}) {
+		if s.Unit == (reference{served: kustomizationServed, namespace: flux.Namespace, name: flux.System}).id() {
 			return true
 		}
 	}

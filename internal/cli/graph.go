@@ -147,7 +147,7 @@ func printGraph(streams IO, graph unitGraph, format string) error {
 
 // nodeName is how a unit is called in a graph.
 func nodeName(id engine.UnitID) string {
-	if id.Kind == kustomizationServed.kind {
+	if id.GroupKind() == kustomizationServed.groupKind() {
 		return id.Namespace + "/" + id.Name
 	}
 	return id.String()

@@ -29,6 +29,11 @@ type served struct {
 	static bool
 }
 
+// groupKind is the kind with its group.
+func (s served) groupKind() schema.GroupKind {
+	return schema.GroupKind{Group: s.resource.Group, Kind: s.kind}
+}
+
 // sourceResource is a resource of the API of sources.
 func sourceResource(name string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: name}
@@ -158,6 +163,16 @@ func findKind(name string) (served, error) {
 	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert, provider, app, appset or project", name), "headgate get all")
 }
 
+// findGroupKind finds the kind of an object that is known by its identity.
+func findGroupKind(gk schema.GroupKind) (served, error) {
+	for _, s := range servedKinds() {
+		if s.groupKind() == gk {
+			return s, nil
+		}
+	}
+	return served{}, fmt.Errorf("kind %s is not known here", gk)
+}
+
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is
 // allowed: another version was installed into it.
 func (s served) list(ctx context.Context, c dynamic.Interface, namespace string, missing bool) ([]*unstructured.Unstructured, error) {
@@ -198,19 +213,19 @@ func (r reference) String() string { return r.kind + "/" + r.namespace + "/" + r
 
 // id is what a reference names.
 func (r reference) id() engine.UnitID {
-	return engine.UnitID{Kind: r.kind, Namespace: r.namespace, Name: r.name}
+	return engine.UnitID{Group: r.resource.Group, Kind: r.kind, Namespace: r.namespace, Name: r.name}
 }
 
 // referenceTo refers to an object that declares a unit, or to a source.
 func referenceTo[ID engine.UnitID | engine.SourceID](id ID) (reference, error) {
 	at := engine.UnitID(id)
-	kind, err := findKind(at.Kind)
+	kind, err := findGroupKind(at.GroupKind())
 	return reference{served: kind, namespace: at.Namespace, name: at.Name}, err
 }
 
 // idOf is what an object is referred to by.
 func idOf(u *unstructured.Unstructured) engine.UnitID {
-	return engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	return engine.UnitOf(engine.IDOf(u))
 }
 
 // parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization. Where no namespace is named,

@@ -178,7 +178,7 @@ func (t *treePrinter) children(ctx context.Context, c crown, indent string, list
 
 // child prints the line of an object, and goes on when it is a unit that was not seen yet.
 func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, indent string) error {
-	at := engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+	at := engine.UnitOf(id)
 	if !isUnit(id) || t.seen[at] {
 		fmt.Fprintln(t.io.Out, line)
 		return nil

@@ -10,7 +10,7 @@ var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // facts are those of a unit that is ready and has nothing to do; each case changes what it is about.
 func facts(change func(*Facts)) Facts {
-	u := &Unit{ID: UnitID{"Kustomization", "ns", "a"}, Generation: 1, Timeout: time.Minute, Source: SourceID{"GitRepository", "ns", "repo"}}
+	u := &Unit{ID: UnitID{Kind: "Kustomization", Namespace: "ns", Name: "a"}, Generation: 1, Timeout: time.Minute, Source: SourceID{Kind: "GitRepository", Namespace: "ns", Name: "repo"}}
 	f := Facts{
 		Now: now, Unit: u, Source: SourceFact{Found: true, Revision: "r1"},
 		Last:       Outcome{Key: Key{Generation: 1, Revision: "r1"}, Ended: now.Add(-time.Minute)},
@@ -29,7 +29,7 @@ func pass(p Progress) *Pass {
 func TestDecide(t *testing.T) {
 	ill := UnitHealth{Verdict: Failed, Broken: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed}}}
 	slow := UnitHealth{Verdict: InProgress, Pending: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: InProgress}}}
-	holders := []Wait{{On: "K/n/b", Reason: "b has not read r1"}, {On: "K/n/c", Reason: "c is broken"}}
+	holders := []Wait{{On: "Unit/ns/b", Reason: "b has not read r1"}, {On: "Unit/ns/c", Reason: "c is broken"}}
 	cases := map[string]struct {
 		reason string
 		change func(*Facts)
@@ -52,16 +52,16 @@ func TestDecide(t *testing.T) {
 		}, StepRender, PhaseRendering, ""},
 		"dependency": {"an unmet dependency holds the gate", func(f *Facts) {
 			f.Source.Revision = "r2"
-			f.Dependencies = []DependencyFact{{Dependency: Dependency{Unit: UnitID{"K", "n", "b"}}, Message: "it is not ready"}}
-		}, StepWait, PhaseWaitingForDependencies, "K/n/b: it is not ready"},
+			f.Dependencies = []DependencyFact{{Dependency: Dependency{Unit: unitNamed("b")}, Message: "it is not ready"}}
+		}, StepWait, PhaseWaitingForDependencies, "Unit/ns/b: it is not ready"},
 		"dependency of a resting unit": {"dependencies do not disturb a unit that has nothing to do", func(f *Facts) { f.Dependencies = []DependencyFact{{Message: "no"}} }, StepWait, PhaseReady, ""},
 		"cycle": {"a cycle is spelled out", func(f *Facts) {
 			f.Source.Revision = "r2"
-			f.Cycle = []UnitID{{"K", "n", "a"}, {"K", "n", "b"}, {"K", "n", "a"}}
-		}, StepWait, PhaseWaitingForDependencies, "K/n/a -> K/n/b -> K/n/a"},
+			f.Cycle = []UnitID{unitNamed("a"), unitNamed("b"), unitNamed("a")}
+		}, StepWait, PhaseWaitingForDependencies, "Unit/ns/a -> Unit/ns/b -> Unit/ns/a"},
 		"cycle of a resting unit": {"every member names the cycle, also one that has nothing to do", func(f *Facts) {
-			f.Cycle = []UnitID{{"K", "n", "a"}, {"K", "n", "b"}, {"K", "n", "a"}}
-		}, StepWait, PhaseWaitingForDependencies, "K/n/a -> K/n/b -> K/n/a"},
+			f.Cycle = []UnitID{unitNamed("a"), unitNamed("b"), unitNamed("a")}
+		}, StepWait, PhaseWaitingForDependencies, "Unit/ns/a -> Unit/ns/b -> Unit/ns/a"},
 		"drift meanwhile": {"drift is put right while health is waited for", func(f *Facts) {
 			f.Pass = pass(Pruned)
 			f.Unit.Health.Wait, f.Health, f.Drift = true, slow, true

@@ -56,7 +56,7 @@ func DependencyOn(id ObjectID) Dependency {
 		id.Group = wellKnownGroups[id.Kind]
 	}
 	if group, unit := unitGroups[id.Kind]; unit && group == id.Group {
-		return Dependency{Unit: UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}}
+		return Dependency{Unit: UnitOf(id)}
 	}
 	if clusterScoped[id.Kind] {
 		id.Namespace = ""

@@ -161,7 +161,7 @@ func TestMemoryDrifted(t *testing.T) {
 }
 
 func TestCycles(t *testing.T) {
-	id := func(name string) UnitID { return UnitID{"K", "n", name} }
+	id := unitNamed
 	g := Graph{
 		id("a"): {id("b")}, id("b"): {id("c")}, id("c"): {id("a")}, id("d"): {id("a")}, id("e"): {id("e")}, id("f"): {id("gone")},
 	}
@@ -169,7 +169,7 @@ func TestCycles(t *testing.T) {
 	for _, cycle := range g.Cycles() {
 		got = append(got, Path(cycle))
 	}
-	want := []string{"K/n/a -> K/n/b -> K/n/c -> K/n/a", "K/n/e -> K/n/e"}
+	want := []string{"Unit/ns/a -> Unit/ns/b -> Unit/ns/c -> Unit/ns/a", "Unit/ns/e -> Unit/ns/e"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cycles (-want +got):\n%s", diff)
 	}

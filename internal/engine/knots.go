@@ -34,11 +34,11 @@ func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
 // be it by their dependencies, by the health of objects, by the kinds and the objects that these need, or by all of them
 // together; dependencies that nobody declares; and health checks of units that nobody declares, unless what
 // a unit applies is not known, which may declare them. Of what nobody is known to apply it says nothing else:
-// a chart or a controller may bring it. Object returns the object that declares a unit.
-func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
+// a chart or a controller may bring it. Kinds are those that declare units.
+func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 	k := knotter{
-		object: object,
-		units:  map[UnitID]*Unit{}, owner: map[ObjectID]UnitID{}, definer: map[schema.GroupKind]UnitID{},
+		kinds: kinds,
+		units: map[UnitID]*Unit{}, owner: map[ObjectID]UnitID{}, definer: map[schema.GroupKind]UnitID{},
 		shared: map[ObjectID]bool{}, why: map[[2]UnitID]string{}, graph: Graph{},
 	}
 	for _, d := range all {
@@ -72,9 +72,9 @@ func Knots(all []Declared, object func(UnitID) ObjectID) []Knot {
 
 // knotter builds a graph of two moments for each unit: when it begins, and when it is ready.
 type knotter struct {
-	object func(UnitID) ObjectID
-	units  map[UnitID]*Unit
-	owner  map[ObjectID]UnitID
+	kinds map[schema.GroupKind]bool
+	units map[UnitID]*Unit
+	owner map[ObjectID]UnitID
 	// shared are the objects that several units declare.
 	shared  map[ObjectID]bool
 	definer map[schema.GroupKind]UnitID
@@ -108,7 +108,7 @@ func (k *knotter) undeclared(format string, args ...any) {
 func (k *knotter) look(d Declared) {
 	id := d.Unit.ID
 	k.after(ready(id), id, "")
-	if parent, known := k.owner[k.object(id)]; known && parent != id {
+	if parent, known := k.owner[id.Object()]; known && parent != id {
 		k.after(id, parent, "%s is made by %s", id, parent)
 	}
 	for _, on := range d.Unit.Dependencies {
@@ -145,14 +145,14 @@ func (k *knotter) lookAtHealth(d Declared) {
 		}
 	}
 	for _, check := range checks {
-		child := UnitID{Kind: check.ID.Kind, Namespace: check.ID.Namespace, Name: check.ID.Name}
+		child := UnitOf(check.ID)
 		owner, owned := k.owner[check.ID]
 		switch {
-		case k.units[child] != nil && k.object(child) == check.ID:
+		case k.units[child] != nil && child.Object() == check.ID:
 			k.after(ready(id), ready(child), "%s waits for the health of %s", id, child)
 		case owned && owner != id:
 			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
-		case !owned && check.ID == k.object(child):
+		case !owned && k.kinds[check.ID.GroupKind()]:
 			k.undeclared("%s waits for the health of %s, which nobody declares", id, check.ID)
 		}
 	}

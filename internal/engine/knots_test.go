@@ -93,9 +93,7 @@ func TestKnots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, k := range Knots(tt.units, func(id UnitID) ObjectID {
-				return ObjectID{Kind: "Unit", Namespace: id.Namespace, Name: id.Name}
-			}) {
+			for _, k := range Knots(tt.units, map[schema.GroupKind]bool{{Kind: "Unit"}: true}) {
 				got = append(got, k.String())
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -10,7 +10,7 @@ import (
 
 func TestOwners(t *testing.T) {
 	x, y := ObjectID{Kind: "ConfigMap", Name: "x"}, ObjectID{Kind: "ConfigMap", Name: "y"}
-	a, b := UnitID{"K", "n", "a"}, UnitID{"K", "n", "b"}
+	a, b := unitNamed("a"), unitNamed("b")
 	declare := func(o *Owners, unit UnitID, ids ...ObjectID) {
 		var entries []Entry
 		for _, id := range ids {
@@ -36,7 +36,7 @@ func TestOwners(t *testing.T) {
 		"recorded": {"a status alone owns nothing", func(o *Owners) string {
 			o.Record(x, b)
 			return fmt.Sprint(o.Recorded(x, a), o.Recorded(x, b), o.Reserve(x, a))
-		}, "[K/n/b] [] true", "a", "a", "b"},
+		}, "[Unit/ns/b] [] true", "a", "a", "b"},
 		"recorded and held": {"a status takes nothing from its unit", func(o *Owners) string {
 			o.Hold(x, a)
 			o.Record(x, a)
@@ -53,7 +53,7 @@ func TestOwners(t *testing.T) {
 			o.Hold(x, a)
 			heir, changed := o.Loosen(x, a, Loose)
 			return fmt.Sprint(heir, changed)
-		}, "K/n/b true", "", "b", "b"},
+		}, "Unit/ns/b true", "", "b", "b"},
 		"recorded heirs": {"who does not declare it is none", func(o *Owners) string {
 			o.Record(x, b)
 			o.Hold(x, a)
@@ -73,7 +73,7 @@ func TestOwners(t *testing.T) {
 			o.Reserve(x, a)
 			heir, changed := o.Withdraw(x, a)
 			return fmt.Sprint(heir, changed, o.Declares(x, a))
-		}, "K/n/b true false", "", "b", "b"},
+		}, "Unit/ns/b true false", "", "b", "b"},
 		"declared anew": {"a newer declaration takes the place of the one before, and keeps what is held", func(o *Owners) string {
 			declare(o, a, x, y)
 			o.Hold(x, a)
@@ -88,7 +88,7 @@ func TestOwners(t *testing.T) {
 			o.Rename(y, x)
 			o.Rename(x, x)
 			return fmt.Sprint(o.Recorded(x, a), o.Declares(x, b), o.Of(b))
-		}, "[K/n/b] true [ConfigMap/x]", "a", "a", "b"},
+		}, "[Unit/ns/b] true [ConfigMap/x]", "a", "a", "b"},
 		"renamed alone": {"whoever owned it by its former identity owns it", func(o *Owners) string {
 			o.Hold(y, b)
 			o.Rename(y, x)

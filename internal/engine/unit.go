@@ -7,25 +7,52 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// UnitID names a unit: the object that declares it.
+// UnitID names a unit: the object of the engine's own cluster that declares it, whatever version of its API it was read in.
 type UnitID struct {
-	Kind, Namespace, Name string
+	Group, Kind, Namespace, Name string
 }
+
+// UnitOf is the unit that an object declares.
+func UnitOf(id ObjectID) UnitID {
+	return UnitID{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// Object is the object that declares the unit.
+func (u UnitID) Object() ObjectID {
+	return ObjectID{Group: u.Group, Kind: u.Kind, Namespace: u.Namespace, Name: u.Name}
+}
+
+// GroupKind is the kind of the object that declares the unit.
+func (u UnitID) GroupKind() schema.GroupKind { return schema.GroupKind{Group: u.Group, Kind: u.Kind} }
 
 // String is Kind/namespace/name.
 func (u UnitID) String() string { return u.Kind + "/" + u.Namespace + "/" + u.Name }
 
-// Compare orders units by kind, namespace and name.
+// Compare orders units by kind, namespace, name and group.
 func (u UnitID) Compare(other UnitID) int {
 	return cmp.Or(
 		cmp.Compare(u.Kind, other.Kind), cmp.Compare(u.Namespace, other.Namespace), cmp.Compare(u.Name, other.Name),
+		cmp.Compare(u.Group, other.Group),
 	)
 }
 
 // SourceID names the object that declares a source.
 type SourceID struct {
-	Kind, Namespace, Name string
+	Group, Kind, Namespace, Name string
 }
+
+// SourceOf is the source that an object declares.
+func SourceOf(id ObjectID) SourceID {
+	return SourceID{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// Object is the object that declares the source.
+func (s SourceID) Object() ObjectID {
+	return ObjectID{Group: s.Group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+}
+
+// GroupKind is the kind of the object that declares the source.
+func (s SourceID) GroupKind() schema.GroupKind { return schema.GroupKind{Group: s.Group, Kind: s.Kind} }
 
 // String is Kind/namespace/name.
 func (s SourceID) String() string { return s.Kind + "/" + s.Namespace + "/" + s.Name }

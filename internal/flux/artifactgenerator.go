@@ -181,7 +181,7 @@ func (s *generators) makersOf(key source.Key) []string {
 func sourcesOf(o *swapi.ArtifactGenerator) []source.Key {
 	keys := make([]source.Key, len(o.Spec.Sources))
 	for i, ref := range o.Spec.Sources {
-		keys[i] = source.Key{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, o.Namespace), Name: ref.Name}
+		keys[i] = sourceKey(ref.Kind, orDefault(ref.Namespace, o.Namespace), ref.Name)
 	}
 	return keys
 }

@@ -56,7 +56,7 @@ func Declared(u *unstructured.Unstructured) (Declaration, error) {
 func (t Policy) declareAny(u *unstructured.Unstructured) (declared, error) {
 	var d declared
 	var err error
-	d.Unit.ID = engine.UnitID{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	d.Unit.ID = engine.UnitOf(engine.IDOf(u))
 	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
 		if d.hr, err = readAs[helmv2.HelmRelease](u); err == nil {
 			d.Unit, d.Chart = t.declareRelease(d.hr), chartOrigin(d.hr)
@@ -117,10 +117,10 @@ func Static(u *unstructured.Unstructured) bool {
 
 // Manager is the field manager under which the objects of a unit are applied.
 func Manager(id engine.UnitID) string {
-	if id.Kind == helmReleaseKind.Kind {
+	if id.GroupKind() == helmReleaseKind {
 		return releaseManager
 	}
-	if id.Kind == resourceSetKind.Kind {
+	if id.GroupKind() == resourceSetKind {
 		return operatorManager
 	}
 	return applyManager

@@ -42,7 +42,7 @@ type dialect struct {
 
 // Inputs gathers what the render of a Kustomization needs.
 func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
-	if id.Kind == resourceSetKind.Kind {
+	if id.GroupKind() == resourceSetKind {
 		return d.sets.inputs(ctx, id)
 	}
 	ks, ok := d.registry.get(id)
@@ -58,10 +58,10 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 
 // Object returns the Kustomization as expressions see it.
 func (d *dialect) Object(id engine.UnitID) map[string]any {
-	if id.Kind == helmReleaseKind.Kind {
+	if id.GroupKind() == helmReleaseKind {
 		return d.releases.object(id)
 	}
-	if id.Kind == resourceSetKind.Kind {
+	if id.GroupKind() == resourceSetKind {
 		return d.sets.object(id)
 	}
 	return d.registry.object(id)
@@ -69,10 +69,10 @@ func (d *dialect) Object(id engine.UnitID) map[string]any {
 
 // Report writes the status of a Kustomization, if it changed, and tells of it by an event.
 func (d *dialect) Report(ctx context.Context, r runner.Report) error {
-	if r.Unit.Kind == helmReleaseKind.Kind {
+	if r.Unit.GroupKind() == helmReleaseKind {
 		return d.releases.report(ctx, r)
 	}
-	if r.Unit.Kind == resourceSetKind.Kind {
+	if r.Unit.GroupKind() == resourceSetKind {
 		return d.sets.report(ctx, r)
 	}
 	ks, ok := d.registry.get(r.Unit)

@@ -156,7 +156,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log,
 		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Serve, cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",
 		UnitKinds: cfg.Serve.unitKinds(),
-		Drivers:   map[string]runner.Driver{helmReleaseKind.Kind: e.takeOver()},
+		Drivers:   map[schema.GroupKind]runner.Driver{helmReleaseKind: e.takeOver()},
 		Parts:     partsOf(cfg.Guests),
 	})
 	e.sources.notify = func(id engine.SourceID) {

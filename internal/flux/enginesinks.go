@@ -27,7 +27,7 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			e.charts.touched(o)
 		}
 		if chartNamed(o) {
-			e.upsertReleases(e.handover.concerned(engine.SourceID{Kind: kind.name, Namespace: o.GetNamespace(), Name: o.GetName()}))
+			e.upsertReleases(e.handover.concerned(sourceID(kind.name, o.GetNamespace(), o.GetName())))
 		}
 	}
 }

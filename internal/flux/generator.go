@@ -306,5 +306,5 @@ func (g *generator) everything(o *swapi.ArtifactGenerator) map[source.Key]bool {
 }
 
 func artifactKey(namespace, name string) source.Key {
-	return source.Key{Kind: sourcev1.ExternalArtifactKind, Namespace: namespace, Name: name}
+	return sourceKey(sourcev1.ExternalArtifactKind, namespace, name)
 }

@@ -14,8 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-
-	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // reasonOwnership is the reason of Flux for an ExternalArtifact that somebody else has.
@@ -106,7 +104,7 @@ func (g *generator) told(o *swapi.ArtifactGenerator, failure *sourceFailure) {
 	if failure == nil || !news {
 		return
 	}
-	g.sources.tell(source.Key{Kind: swapi.ArtifactGeneratorKind, Namespace: o.Namespace, Name: o.Name}, text)
+	g.sources.tell(sourceKey(swapi.ArtifactGeneratorKind, o.Namespace, o.Name), text)
 	g.sources.events.emit(o, corev1.EventTypeWarning, failure.reason, text, nil)
 }
 

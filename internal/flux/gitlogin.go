@@ -47,7 +47,7 @@ func (s *sources) login(ctx context.Context, repo *sourcev1.GitRepository, o *so
 	o.CAFile = orBytes(data["ca.crt"], data["caFile"])
 	o.ClientCert, o.ClientKey = orBytes(data["tls.crt"], data["certFile"]), orBytes(data["tls.key"], data["keyFile"])
 	if byApp {
-		o.App = s.app(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}, appConfig(data))
+		o.App = s.app(sourceKey(sourcev1.GitRepositoryKind, repo.Namespace, repo.Name), appConfig(data))
 		return nil
 	}
 	o.Username, o.Password = string(data["username"]), string(data["password"])

@@ -33,6 +33,9 @@ func (g group) theirs(controller string) bool {
 	})
 }
 
+// kind is one of the kinds of the group.
+func (g group) kind(name string) schema.GroupKind { return schema.GroupKind{Group: g.name, Kind: name} }
+
 // The API groups, in the order of the way of the data.
 var (
 	sourceGroup       = group{sourcev1.GroupVersion.Group, []string{"source-controller"}}

@@ -46,7 +46,7 @@ func (r helmChart) status() sourceStatus {
 
 // source is what the chart comes from.
 func (r helmChart) source() source.Key {
-	return source.Key{Kind: r.Spec.SourceRef.Kind, Namespace: r.Namespace, Name: r.Spec.SourceRef.Name}
+	return sourceKey(r.Spec.SourceRef.Kind, r.Namespace, r.Spec.SourceRef.Name)
 }
 
 func (r helmChart) concerns(key source.Key) bool { return key == r.source() }

@@ -22,7 +22,7 @@ import (
 // automatedSource is the source that an automation changes.
 func automatedSource(a *autov1.ImageUpdateAutomation) engine.SourceID {
 	ref := a.Spec.SourceRef
-	return engine.SourceID{Kind: orDefault(ref.Kind, sourcev1.GitRepositoryKind), Namespace: orDefault(ref.Namespace, a.Namespace), Name: ref.Name}
+	return sourceID(orDefault(ref.Kind, sourcev1.GitRepositoryKind), orDefault(ref.Namespace, a.Namespace), ref.Name)
 }
 
 // update has the images put into the files of a repository, when that is due.

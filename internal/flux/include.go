@@ -44,7 +44,7 @@ func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 		return all, nil
 	}
 	edges := func(name string) []string {
-		return s.includedBy(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: name})
+		return s.includedBy(sourceKey(sourcev1.GitRepositoryKind, repo.Namespace, name))
 	}
 	if cycle := includeCycle(repo.Name, edges); cycle != nil {
 		return all, unavailable(reasonIncludeCycle, fmt.Errorf(
@@ -52,7 +52,7 @@ func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 	}
 	for i, in := range repo.Spec.Include {
 		name := in.GitRepositoryRef.Name
-		a, err := s.part(source.Key{Kind: sourcev1.GitRepositoryKind, Namespace: repo.Namespace, Name: name})
+		a, err := s.part(sourceKey(sourcev1.GitRepositoryKind, repo.Namespace, name))
 		if err != nil {
 			var failure *sourceFailure
 			if errors.As(err, &failure) {

@@ -27,7 +27,7 @@ import (
 const reasonProviderType = "UnsupportedType"
 
 func providerID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: fluxcdv1.ResourceSetInputProviderKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.ResourceSetInputProviderKind, Namespace: namespace, Name: name}
 }
 
 // exportedBy are the sets of inputs that a provider gives. One that is not to be looked at gives what it gave last.

@@ -40,7 +40,7 @@ type instances struct {
 
 func newInstances(reserved map[engine.ObjectID]bool, policies *policies) *instances {
 	return &instances{
-		registry: newRegistry[fluxcdv1.FluxInstance](fluxcdv1.FluxInstanceKind), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
+		registry: newRegistry[fluxcdv1.FluxInstance](operatorGroup.kind(fluxcdv1.FluxInstanceKind)), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *instances) said(id engine.UnitID) string {
 }
 
 func instanceID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: fluxcdv1.FluxInstanceKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.FluxInstanceKind, Namespace: namespace, Name: name}
 }
 
 // report serves a FluxInstance, and writes down how.

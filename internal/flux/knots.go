@@ -25,7 +25,7 @@ func Knots(units []OfflineUnit) []engine.Knot {
 		}
 		all = append(all, d)
 	}
-	return engine.Knots(all, objectOfUnit)
+	return engine.Knots(all, Groups{}.unitKinds())
 }
 
 // Double is an object that several units declare.
@@ -53,16 +53,4 @@ func Doubles(units []OfflineUnit) []Double {
 		}
 	}
 	return doubles
-}
-
-// objectOfUnit is the object that declares a unit.
-func objectOfUnit(id engine.UnitID) engine.ObjectID {
-	gk := kustomizationKind
-	switch id.Kind {
-	case helmReleaseKind.Kind:
-		gk = helmReleaseKind
-	case resourceSetKind.Kind:
-		gk = resourceSetKind
-	}
-	return engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: id.Namespace, Name: id.Name}
 }

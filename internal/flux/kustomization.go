@@ -144,7 +144,7 @@ func orDefault(s, fallback string) string {
 
 func sourceOf(ks *kustomizev1.Kustomization) engine.SourceID {
 	ref := ks.Spec.SourceRef
-	return engine.SourceID{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, ks.Namespace), Name: ref.Name}
+	return sourceID(ref.Kind, orDefault(ref.Namespace, ks.Namespace), ref.Name)
 }
 
 // treeKinds are the kinds of sources that hold files.

@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // The names that the upstream controllers write into a cluster; ours are the same, so that a
@@ -133,10 +134,20 @@ func releaseNames() apply.Names {
 
 // releaseID is the unit that a HelmRelease declares.
 func releaseID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: helmv2.HelmReleaseKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: helmReleaseKind.Group, Kind: helmReleaseKind.Kind, Namespace: namespace, Name: name}
 }
 
 // unitID is the unit that a Kustomization declares.
 func unitID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: kustomizev1.KustomizationKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: kustomizationKind.Group, Kind: kustomizationKind.Kind, Namespace: namespace, Name: name}
+}
+
+// sourceID is a source of Flux.
+func sourceID(kind, namespace, name string) engine.SourceID {
+	return engine.SourceID{Group: sourcev1.GroupVersion.Group, Kind: kind, Namespace: namespace, Name: name}
+}
+
+// sourceKey is the key under which the artifact of a source of Flux is kept.
+func sourceKey(kind, namespace, name string) source.Key {
+	return source.Key(sourceID(kind, namespace, name))
 }

@@ -73,8 +73,8 @@ type objectsOf struct{ kind, namespace string }
 func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger) *notifications {
 	n := &notifications{
 		policies: p, log: log,
-		alerts:    newRegistry[notifyv1beta3.Alert](notifyv1beta3.AlertKind),
-		providers: newRegistry[notifyv1beta3.Provider](notifyv1beta3.ProviderKind),
+		alerts:    newRegistry[notifyv1beta3.Alert](notificationGroup.kind(notifyv1beta3.AlertKind)),
+		providers: newRegistry[notifyv1beta3.Provider](notificationGroup.kind(notifyv1beta3.ProviderKind)),
 		index:     map[objectsOf][]*notify.Alert{}, told: map[engine.UnitID]string{}, failing: map[notify.Ref]string{},
 	}
 	// A Provider reads its Secrets when something is delivered: one that was changed holds at once, and

@@ -105,7 +105,7 @@ func (w *walk) chart(ctx context.Context, hr *helmv2.HelmRelease) (givenChart, e
 
 // ociChart fetches the artifact of an OCIRepository.
 func (w *walk) ociChart(ctx context.Context, repo *sourcev1.OCIRepository) (givenChart, error) {
-	origin := ChartOrigin{Source: engine.SourceID{Kind: sourcev1.OCIRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}}
+	origin := ChartOrigin{Source: sourceID(sourcev1.OCIRepositoryKind, repo.Namespace, repo.Name)}
 	options, err := w.ociOptions(ctx, repo)
 	if err != nil {
 		return givenChart{}, &ChartError{Chart: origin, URL: shownURL(options.URL), Err: err}
@@ -129,7 +129,7 @@ func (w *walk) helmChart(ctx context.Context, c helmChart) (givenChart, error) {
 	c = helmChart{c.DeepCopy()}
 	c.Generation = 1
 	if w.options.Generation != nil {
-		c.Generation = max(1, w.options.Generation(engine.SourceID{Kind: sourcev1.HelmChartKind, Namespace: c.Namespace, Name: c.Name}))
+		c.Generation = max(1, w.options.Generation(sourceID(sourcev1.HelmChartKind, c.Namespace, c.Name)))
 	}
 	var packed *chart.Packed
 	var address string
@@ -154,7 +154,7 @@ func (w *walk) helmChart(ctx context.Context, c helmChart) (givenChart, error) {
 
 // treeChart packs a chart that is in the repository itself.
 func (w *walk) treeChart(ctx context.Context, c helmChart) (*chart.Packed, string, error) {
-	id := engine.SourceID{Kind: sourcev1.GitRepositoryKind, Namespace: c.Namespace, Name: c.Spec.SourceRef.Name}
+	id := sourceID(sourcev1.GitRepositoryKind, c.Namespace, c.Spec.SourceRef.Name)
 	tree, err := w.sourceTree(ctx, id)
 	if err != nil {
 		return nil, "", err
@@ -188,7 +188,7 @@ func (w *walk) repositoryChart(ctx context.Context, c helmChart) (*chart.Packed,
 // fetchChart fetches a chart. The index of a repository that is declared is fetched once.
 func (w *walk) fetchChart(ctx context.Context, repo *sourcev1.HelmRepository, o source.ChartOptions) ([]byte, error) {
 	if repo != nil && !(helmRepository{repo}).inRegistry() {
-		id := engine.SourceID{Kind: sourcev1.HelmRepositoryKind, Namespace: repo.Namespace, Name: repo.Name}
+		id := sourceID(sourcev1.HelmRepositoryKind, repo.Namespace, repo.Name)
 		if w.indexes[id] == nil {
 			got, err := source.FetchIndex(ctx, source.IndexOptions{Access: o.Access, URL: o.URL, PassCredentials: o.PassCredentials}, nil)
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // origin is a source that was rendered and may be that of a chart whose place is taken.
 func (w *walk) origin(id engine.SourceID) origin {
-	o, there := w.held[engine.ObjectID{Group: gitRepositoryKind.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}]
+	o, there := w.held[id.Object()]
 	if !there || id.Kind != sourcev1.OCIRepositoryKind {
 		return nil
 	}

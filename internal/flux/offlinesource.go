@@ -56,7 +56,7 @@ func (w *walk) sourceTree(ctx context.Context, id engine.SourceID) (*source.Tree
 }
 
 func (w *walk) readSource(ctx context.Context, id engine.SourceID) (*source.Tree, error) {
-	if id == (engine.SourceID{Kind: sourcev1.GitRepositoryKind, Namespace: Namespace, Name: System}) {
+	if id == (sourceID(sourcev1.GitRepositoryKind, Namespace, System)) {
 		return w.files.Tree(source.Selection{})
 	}
 	switch id.Kind {
@@ -136,7 +136,7 @@ func (w *walk) gitTree(ctx context.Context, id engine.SourceID, repo *sourcev1.G
 	}
 	selection := source.Selection{Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout}
 	for _, in := range repo.Spec.Include {
-		part := engine.SourceID{Kind: id.Kind, Namespace: id.Namespace, Name: in.GitRepositoryRef.Name}
+		part := sourceID(id.Kind, id.Namespace, in.GitRepositoryRef.Name)
 		tree, err := w.sourceTree(ctx, part)
 		if err != nil {
 			return nil, err
@@ -222,7 +222,7 @@ func (w *walk) generate(ctx context.Context, g *swapi.ArtifactGenerator, id engi
 func (w *walk) waiting(d declared) bool {
 	id := d.Unit.Source
 	group := sourcev1.GroupVersion.Group
-	own := id == (engine.SourceID{Kind: sourcev1.GitRepositoryKind, Namespace: Namespace, Name: System})
+	own := id == (sourceID(sourcev1.GitRepositoryKind, Namespace, System))
 	if !own && id.Kind != sourcev1.ExternalArtifactKind && w.held[engine.ObjectID{Group: group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}] == nil {
 		return true
 	}

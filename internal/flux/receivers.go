@@ -52,13 +52,13 @@ type openHook struct {
 }
 
 func receiverID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: notifyv1.ReceiverKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: notificationGroup.name, Kind: notifyv1.ReceiverKind, Namespace: namespace, Name: name}
 }
 
 // startReceivers puts together what serves Receivers.
 func (e *Engine) startReceivers(ctx context.Context) {
 	r := &receivers{
-		registry: newRegistry[notifyv1.Receiver](notifyv1.ReceiverKind), ctx: ctx,
+		registry: newRegistry[notifyv1.Receiver](notificationGroup.kind(notifyv1.ReceiverKind)), ctx: ctx,
 		client: e.cluster.Dynamic, kinds: e.cluster.Kinds, events: e.dialect.events, policies: e.policies, passed: e.cfg.Passed,
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},

@@ -6,6 +6,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -13,7 +14,7 @@ import (
 // registry holds the objects of a kind that declare units, as they were last seen, or as our own last
 // write left them. It is safe for concurrent use.
 type registry[T any, P object[T]] struct {
-	kind string
+	kind schema.GroupKind
 
 	mu   sync.RWMutex
 	held map[engine.UnitID]held[P]
@@ -30,7 +31,7 @@ type held[P any] struct {
 	raw   map[string]any
 }
 
-func newRegistry[T any, P object[T]](kind string) *registry[T, P] {
+func newRegistry[T any, P object[T]](kind schema.GroupKind) *registry[T, P] {
 	return &registry[T, P]{kind: kind, held: map[engine.UnitID]held[P]{}}
 }
 
@@ -41,7 +42,7 @@ func (r *registry[T, P]) put(u *unstructured.Unstructured) (P, error) {
 		return nil, err
 	}
 	typed := P(read)
-	id := engine.UnitID{Kind: r.kind, Namespace: typed.GetNamespace(), Name: typed.GetName()}
+	id := engine.UnitID{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: typed.GetNamespace(), Name: typed.GetName()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old, ok := r.held[id]; ok && old.typed.GetUID() == typed.GetUID() && newer(old.typed.GetResourceVersion(), typed.GetResourceVersion()) {
@@ -55,7 +56,7 @@ func (r *registry[T, P]) put(u *unstructured.Unstructured) (P, error) {
 type kustomizationRegistry = registry[kustomizev1.Kustomization, *kustomizev1.Kustomization]
 
 func newKustomizations() *kustomizationRegistry {
-	return newRegistry[kustomizev1.Kustomization](kustomizev1.KustomizationKind)
+	return newRegistry[kustomizev1.Kustomization](kustomizationKind)
 }
 
 // newer tells whether resource version a is newer than b.

@@ -52,7 +52,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 // releaseSource is where the chart of a release comes from.
 func releaseSource(hr *helmv2.HelmRelease) engine.SourceID {
 	if ref := hr.Spec.ChartRef; ref != nil {
-		return engine.SourceID{Kind: ref.Kind, Namespace: orDefault(ref.Namespace, hr.Namespace), Name: ref.Name}
+		return sourceID(ref.Kind, orDefault(ref.Namespace, hr.Namespace), ref.Name)
 	}
 	if hr.Spec.Chart == nil {
 		return engine.SourceID{}

@@ -165,7 +165,7 @@ func chartOf(hr *helmv2.HelmRelease) *sourcev1.HelmChart {
 
 // make writes a HelmChart unless it is as it should be.
 func (c *releaseCharts) make(ctx context.Context, hr *helmv2.HelmRelease, chart *sourcev1.HelmChart) error {
-	key := source.Key{Kind: sourcev1.HelmChartKind, Namespace: chart.Namespace, Name: chart.Name}
+	key := sourceKey(sourcev1.HelmChartKind, chart.Namespace, chart.Name)
 	if f, known := c.sources.feed(key); known {
 		if is, ok := f.current().(helmChart); ok && sameChart(is.HelmChart, chart) {
 			c.note(hr, key, nil)

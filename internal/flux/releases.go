@@ -90,7 +90,7 @@ type preparedRelease struct {
 
 func newReleases() *releases {
 	return &releases{
-		registry: newRegistry[helmv2.HelmRelease](helmv2.HelmReleaseKind), twins: newTwins(),
+		registry: newRegistry[helmv2.HelmRelease](helmReleaseKind), twins: newTwins(),
 		work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*releaseClient{},
 	}
 }

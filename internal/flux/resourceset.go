@@ -22,7 +22,7 @@ const (
 
 // resourceSetID is the unit that a ResourceSet declares.
 func resourceSetID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Kind: fluxcdv1.ResourceSetKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.ResourceSetKind, Namespace: namespace, Name: name}
 }
 
 // declareResourceSet reads a ResourceSet into a unit. It has no source: its objects are in itself.

@@ -22,7 +22,7 @@ func (s *simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
 	wanted := maps.Clone(d.Sources)
 	for _, o := range d.Objects {
 		if o.ID.Group == sourcev1.GroupVersion.Group {
-			wanted[engine.SourceID{Kind: o.ID.Kind, Namespace: o.ID.Namespace, Name: o.ID.Name}] = o.Unit
+			wanted[sourceID(o.ID.Kind, o.ID.Namespace, o.ID.Name)] = o.Unit
 		}
 	}
 	made := false

@@ -52,9 +52,9 @@ func (s *simulation) provideSecrets(ctx context.Context, d runner.Demands) bool 
 // provideRead makes what a unit reads variables or values from.
 func (s *simulation) provideRead(ctx context.Context, failed runner.State) bool {
 	var needs []simulate.Need
-	if ks, is := s.engine.registry.get(failed.Unit); is && failed.Unit.Kind == kustomizationKind.Kind {
+	if ks, is := s.engine.registry.get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
 		needs = s.variables(ctx, ks, failed.Message)
-	} else if hr, is := s.engine.releases.get(failed.Unit); is && failed.Unit.Kind == helmv2.HelmReleaseKind {
+	} else if hr, is := s.engine.releases.get(failed.Unit); is && failed.Unit.GroupKind() == helmReleaseKind {
 		needs = valuesNeeded(hr)
 	}
 	made := false

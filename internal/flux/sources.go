@@ -68,7 +68,7 @@ type Local struct {
 
 // put takes a source from the watch.
 func (s *sources) put(o origin) {
-	key := source.Key{Kind: o.kind().name, Namespace: o.GetNamespace(), Name: o.GetName()}
+	key := sourceKey(o.kind().name, o.GetNamespace(), o.GetName())
 	s.mu.Lock()
 	f, ok := s.feeds[key]
 	if !ok {
@@ -100,7 +100,7 @@ func (s *sources) put(o origin) {
 // dropped takes a source that is gone.
 func (s *sources) dropped(kind *sourceKind) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
-		key := source.Key{Kind: kind.name, Namespace: u.GetNamespace(), Name: u.GetName()}
+		key := sourceKey(kind.name, u.GetNamespace(), u.GetName())
 		s.mu.Lock()
 		if f, ok := s.feeds[key]; ok {
 			f.stop()
@@ -180,7 +180,7 @@ func (s *sources) declared(id engine.SourceID) bool {
 	if s.objects == nil || s.elsewhere || s.sharded {
 		return false
 	}
-	_, there := s.objects.Get(engine.ObjectID{Group: gitRepositoryKind.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name})
+	_, there := s.objects.Get(id.Object())
 	return there
 }
 

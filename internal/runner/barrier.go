@@ -90,7 +90,7 @@ func (r *Runner) expecting(u *unit, depth int) (why string, child engine.UnitID)
 
 // unborn tells whether a unit that another one declares is not known here as it is declared.
 func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
-	id := r.objectOf(child)
+	id := child.Object()
 	rec, exists := r.record(parent, id)
 	c, known := r.units[child]
 	switch {
@@ -115,7 +115,7 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 func (r *Runner) condemned(u *unit) bool { return r.condemnedBelow(u, maxDepth) }
 
 func (r *Runner) condemnedBelow(u *unit, depth int) bool {
-	id := r.objectOf(u.ID)
+	id := u.ID.Object()
 	parent := r.parentOf(u)
 	if parent == nil || parent == u || parent.Suspended || parent.Driven || depth == 0 {
 		return false

@@ -104,7 +104,7 @@ type Acted struct {
 }
 
 // driven returns the driver of a unit, nil when its objects are applied.
-func (r *Runner) driven(id engine.UnitID) Driver { return r.cfg.Drivers[id.Kind] }
+func (r *Runner) driven(id engine.UnitID) Driver { return r.cfg.Drivers[id.GroupKind()] }
 
 // prepare is the render of a unit that is driven.
 func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inputs) {

@@ -249,7 +249,7 @@ func (r *Runner) observed(u *unit) {
 	if !u.Observed || u.busy || u.pass != nil && !u.pass.Recheck && time.Since(u.pass.Started) < slow {
 		return
 	}
-	r.markAll(r.byObject[r.objectOf(u.ID)])
+	r.markAll(r.byObject[u.ID.Object()])
 	r.markAll(r.dependents[u.ID])
 	if wait := u.paces.observe.wait(len(u.inventory)); wait > 0 {
 		r.later(&u.paces.observe, wait, func() { r.observed(u) })

@@ -98,7 +98,7 @@ func (r *Runner) childOf(u *unit, id engine.ObjectID) *unit {
 	if id.Cluster != "" || !r.cfg.UnitKinds[id.GroupKind()] || u.rules.Has(id.GroupKind()) {
 		return nil
 	}
-	return r.units[engine.UnitID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}]
+	return r.units[engine.UnitOf(id)]
 }
 
 func (r *Runner) unreadable(u *unit, id engine.ObjectID) bool {
@@ -200,7 +200,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 		return false, "it is not ready"
 	}
 	if judge, judges := r.driven(dep.ID).(Judge); judges {
-		rec, _ := r.home.cluster.Objects.Get(r.objectOf(dep.ID))
+		rec, _ := r.home.cluster.Objects.Get(dep.ID.Object())
 		if h := judge.Judge(dep.ID, rec); h.Verdict != engine.Current {
 			return false, strings.TrimSuffix("it is not healthy: "+h.Message, ": ")
 		}
@@ -228,7 +228,7 @@ func (r *Runner) objectSeen(u *unit, id engine.ObjectID) (bool, string) {
 
 func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 	dep, self := r.cfg.Dialect.Object(d.Unit), r.cfg.Dialect.Object(u.ID)
-	if id := r.objectOf(d.Unit); r.looksInto(u, d) {
+	if id := d.Unit.Object(); r.looksInto(u, d) {
 		// The account has to be able to see what it asks about.
 		if met, why := r.objectSeen(u, id); !met {
 			return false, why
@@ -242,7 +242,7 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 
 // foreignMet tells whether a unit that another engine serves is ready, by what its object says.
 func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
-	id := r.objectOf(d.Unit)
+	id := d.Unit.Object()
 	rec, ok := r.home.cluster.Objects.Get(id)
 	self := r.cfg.Dialect.Object(u.ID)
 	if !ok || d.Expr == "" || rec.Full == nil || self == nil {

@@ -23,7 +23,7 @@ func (r *Runner) kin(u *unit) engine.SourceID {
 
 // parentOf is the unit that declares another one, nil when none is known.
 func (r *Runner) parentOf(u *unit) *unit {
-	owner, _ := r.owners.Nearest(r.objectOf(u.ID))
+	owner, _ := r.owners.Nearest(u.ID.Object())
 	return r.units[owner]
 }
 

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,7 +40,7 @@ func (r *Runner) motion(u *unit) engine.Motion {
 // unheard tells whether a unit has declared something of which the watches have not told yet: a unit, or a newer state
 // of one.
 func (r *Runner) unheard(u *unit) bool {
-	if rec, there := r.home.cluster.Objects.Get(r.objectOf(u.ID)); there && u.Generation < rec.Generation {
+	if rec, there := r.home.cluster.Objects.Get(u.ID.Object()); there && u.Generation < rec.Generation {
 		return true
 	}
 	if u.rendering == nil || r.cfg.Sharded {
@@ -49,7 +48,7 @@ func (r *Runner) unheard(u *unit) bool {
 	}
 	return slices.ContainsFunc(u.rendering.children, func(child engine.UnitID) bool {
 		_, known := r.units[child]
-		_, there := r.record(u, r.objectOf(child))
+		_, there := r.record(u, child.Object())
 		return there && !known
 	})
 }
@@ -171,12 +170,12 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 
 // isUnit tells whether a unit is called by a name.
 func (r *Runner) isUnit(name string) bool {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 {
-		return false
+	for id := range r.units {
+		if id.String() == name {
+			return true
+		}
 	}
-	_, known := r.units[engine.UnitID{Kind: parts[0], Namespace: parts[1], Name: parts[2]}]
-	return known
+	return false
 }
 
 // awaitedDeletions are the units that deletions wait for, and the objects that a deletion does.

@@ -21,8 +21,8 @@ type Part struct {
 	Kinds map[schema.GroupKind]bool
 	// Sources answer for the sources of these kinds.
 	Sources     Sources
-	SourceKinds []string
-	Drivers     map[string]Driver
+	SourceKinds []schema.GroupKind
+	Drivers     map[schema.GroupKind]Driver
 	// Names are those of each way to mark objects, by the Owner of a target.
 	Names map[string]apply.Names
 }
@@ -44,12 +44,12 @@ func (c Config) join() Config {
 		return c
 	}
 	c.UnitKinds, c.Drivers = maps.Clone(c.UnitKinds), maps.Clone(c.Drivers)
-	dialects, sources := dialectMux{first: c.Dialect, others: map[string]Dialect{}}, sourceMux{first: c.Sources, others: map[string]Sources{}}
+	dialects, sources := dialectMux{first: c.Dialect, others: map[schema.GroupKind]Dialect{}}, sourceMux{first: c.Sources, others: map[schema.GroupKind]Sources{}}
 	for _, p := range c.Parts {
 		maps.Copy(c.UnitKinds, p.Kinds)
 		maps.Copy(c.Drivers, p.Drivers)
 		for gk := range p.Kinds {
-			dialects.others[gk.Kind] = p.Dialect
+			dialects.others[gk] = p.Dialect
 		}
 		for _, kind := range p.SourceKinds {
 			sources.others[kind] = p.Sources
@@ -62,11 +62,11 @@ func (c Config) join() Config {
 // sourceMux asks whoever answers for the kind of a source.
 type sourceMux struct {
 	first  Sources
-	others map[string]Sources
+	others map[schema.GroupKind]Sources
 }
 
 func (m sourceMux) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
-	if other, ok := m.others[id.Kind]; ok {
+	if other, ok := m.others[id.GroupKind()]; ok {
 		return other.Source(id)
 	}
 	return m.first.Source(id)
@@ -75,11 +75,11 @@ func (m sourceMux) Source(id engine.SourceID) (engine.SourceFact, *source.Artifa
 // dialectMux asks the dialect of a unit.
 type dialectMux struct {
 	first  Dialect
-	others map[string]Dialect
+	others map[schema.GroupKind]Dialect
 }
 
 func (m dialectMux) of(id engine.UnitID) Dialect {
-	if other, ok := m.others[id.Kind]; ok {
+	if other, ok := m.others[id.GroupKind()]; ok {
 		return other
 	}
 	return m.first

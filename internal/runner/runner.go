@@ -78,7 +78,7 @@ type Config struct {
 	Sources  Sources
 	Renderer *render.Renderer
 	// Drivers are those of the kinds of units that are driven.
-	Drivers map[string]Driver
+	Drivers map[schema.GroupKind]Driver
 	// Parts are dialects that share the runner.
 	Parts []Part
 	// UnitKinds are the kinds of objects that declare units.

@@ -260,7 +260,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 // settled wakes whoever may go on now that the unit has come further.
 func (r *Runner) settled(u *unit) {
 	r.markAll(r.dependents[u.ID])
-	if parents := r.byObject[r.objectOf(u.ID)]; parents != nil {
+	if parents := r.byObject[u.ID.Object()]; parents != nil {
 		r.markAll(parents)
 	}
 	r.wakeHolding()
@@ -282,16 +282,6 @@ func (r *Runner) wakeHolding() {
 		}
 	}
 	r.markAll(r.holding)
-}
-
-// objectOf is the object that declares a unit.
-func (r *Runner) objectOf(id engine.UnitID) engine.ObjectID {
-	for gk := range r.cfg.UnitKinds {
-		if gk.Kind == id.Kind {
-			return engine.ObjectID{Group: gk.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
-		}
-	}
-	return engine.ObjectID{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }
 
 // startApply applies what was rendered.

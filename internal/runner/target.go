@@ -345,7 +345,7 @@ func (r *Runner) seen(u *unit) []engine.ObjectID {
 		case d.Unit == (engine.UnitID{}):
 			ids = append(ids, d.Object)
 		case r.looksInto(u, d):
-			ids = append(ids, r.objectOf(d.Unit))
+			ids = append(ids, d.Unit.Object())
 		}
 	}
 	return ids
@@ -356,7 +356,7 @@ func (r *Runner) elsewhereServed(u *unit) []engine.ObjectID {
 	var ids []engine.ObjectID
 	for _, d := range u.Dependencies {
 		if r.cfg.Sharded && d.Unit != (engine.UnitID{}) {
-			ids = append(ids, r.objectOf(d.Unit))
+			ids = append(ids, d.Unit.Object())
 		}
 	}
 	return ids

@@ -149,7 +149,7 @@ func childrenOf(objects []*unstructured.Unstructured, kinds map[schema.GroupKind
 	var children []engine.UnitID
 	for _, o := range objects {
 		if kinds[o.GroupVersionKind().GroupKind()] {
-			children = append(children, engine.UnitID{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()})
+			children = append(children, engine.UnitOf(engine.IDOf(o)))
 		}
 	}
 	return children

@@ -14,14 +14,21 @@ import (
 )
 
 // Key names the object that declares a source.
-type Key struct{ Kind, Namespace, Name string }
+type Key struct{ Group, Kind, Namespace, Name string }
+
+// sourceGroup is the API group whose artifacts have the paths that source-controller gives them.
+const sourceGroup = "source.toolkit.fluxcd.io"
 
 // keyPart is what a part of a key may be, so that it is one element of a path.
 var keyPart = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-// dir is the directory of a source within the store, separated by slashes.
+// dir is the directory of a source within the store, separated by slashes: the kind, the namespace and the name. The kind
+// of another group than Flux's bears its group, as in the name of its definition.
 func (k Key) dir() (string, error) {
 	kind := strings.ToLower(k.Kind)
+	if k.Group != "" && k.Group != sourceGroup {
+		kind += "." + k.Group
+	}
 	for _, part := range []string{kind, k.Namespace, k.Name} {
 		if !keyPart.MatchString(part) {
 			return "", fmt.Errorf("storing %s %q: %q is no name of an object", k.Kind, k.Namespace+"/"+k.Name, part)

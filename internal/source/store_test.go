@@ -197,6 +197,7 @@ func TestStoreRefusesNames(t *testing.T) {
 		{Kind: "GitRepository", Namespace: "..", Name: ".."},
 		{Kind: "..", Namespace: "keep", Name: "x"},
 		{Kind: "a/b", Namespace: "ns", Name: "x"},
+		{Group: "a/../../..", Kind: "b", Namespace: "ns", Name: "x"},
 	} {
 		if _, err := s.Put(key, "r", tree(t, nil), time.Now()); err == nil {
 			t.Errorf("%v was stored", key)
@@ -207,6 +208,30 @@ func TestStoreRefusesNames(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "keep/x")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStoreTellsGroupsApart keeps a bucket of Flux's and one of a cloud's, of the same name, side by side.
+func TestStoreTellsGroupsApart(t *testing.T) {
+	s := store(t, t.TempDir(), "")
+	paths := map[string]string{}
+	for group, want := range map[string]string{
+		"source.toolkit.fluxcd.io": "bucket/ns/x/", "s3.cloud.example.org": "bucket.s3.cloud.example.org/ns/x/",
+	} {
+		key := source.Key{Group: group, Kind: "Bucket", Namespace: "ns", Name: "x"}
+		a, err := s.Put(key, "r", tree(t, map[string]string{"a": group}), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if paths[group] = a.Path; !strings.HasPrefix(a.Path, want) {
+			t.Errorf("%v is kept at %s, want below %s", key, a.Path, want)
+		}
+	}
+	if err := s.Delete(source.Key{Group: "s3.cloud.example.org", Kind: "Bucket", Namespace: "ns", Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, there := s.Get(source.Key{Group: "source.toolkit.fluxcd.io", Kind: "Bucket", Namespace: "ns", Name: "x"}); !there {
+		t.Error("the bucket of the other group is gone as well")
 	}
 }
 

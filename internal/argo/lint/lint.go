@@ -228,7 +228,7 @@ func (c *checker) unknown() []Finding {
 	var all []Finding
 	for _, a := range c.order {
 		for _, d := range a.Depends {
-			if d.Unit.Kind == a.ID.Kind && c.apps[d.Unit] == nil {
+			if d.Unit.GroupKind() == a.ID.GroupKind() && c.apps[d.Unit] == nil {
 				all = append(all, Finding{Never: true, Text: fmt.Sprintf(
 					"%s depends on %s, which the repository does not declare; name one that it does in headgate.dev/depends-on", a.ID, d.Unit)})
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 func unit(name string) engine.UnitID {
-	return engine.UnitID{Kind: "Application", Namespace: "argocd", Name: name}
+	return engine.UnitID{Group: "argoproj.io", Kind: "Application", Namespace: "argocd", Name: name}
 }
 
 func member(parent, name string, wave int, objects ...Object) App {
@@ -154,7 +154,7 @@ func TestCheck(t *testing.T) {
 		"unknown": {
 			reason: "a dependency that nothing declares never becomes ready; one of another dialect is not for us to judge",
 			apps: []App{dependent(member("", "a", 0), "nobody"), {ID: unit("b"), Depends: []engine.Dependency{
-				{Unit: engine.UnitID{Kind: "Kustomization", Namespace: "flux-system", Name: "x"}},
+				{Unit: engine.UnitID{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: "flux-system", Name: "x"}},
 			}}},
 			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/nobody, which the repository does not declare; " +
 				"name one that it does in headgate.dev/depends-on"}},

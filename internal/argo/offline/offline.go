@@ -169,7 +169,7 @@ func (w *walk) take(ctx context.Context, o *unstructured.Unstructured, parent Ap
 
 // enter puts an Application into the queue.
 func (w *walk) enter(o *unstructured.Unstructured, a App) {
-	a.ID, a.Object = engine.UnitID{Kind: applicationKind, Namespace: o.GetNamespace(), Name: o.GetName()}, o
+	a.ID, a.Object = engine.UnitID{Group: Group, Kind: applicationKind, Namespace: o.GetNamespace(), Name: o.GetName()}, o
 	if w.known[a.ID] {
 		// A root that declares itself; of others, the objects say that they are declared twice.
 		return
