@@ -207,14 +207,21 @@ func (k *Kinds) put(crd *unstructured.Unstructured) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	gk := schema.GroupKind{Group: group, Kind: kind}
-	k.mu.Lock()
-	k.note(crd, gk)
-	k.mu.Unlock()
-	if !established(crd) {
-		return
+	if k.enterDefinition(crd, gk) {
+		k.listener.KindChanged(gk)
 	}
-	served := crdVersions(crd, group)
+}
+
+// enterDefinition notes what a CRD says, and tells whether other versions of its kind are served now. A kind is served
+// in the same moment in which it stops being about to be.
+func (k *Kinds) enterDefinition(crd *unstructured.Unstructured, gk schema.GroupKind) bool {
 	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.note(crd, gk)
+	if !established(crd) {
+		return false
+	}
+	served := crdVersions(crd, gk.Group)
 	changed := len(k.served[gk]) != len(served)
 	for v := range served {
 		if _, known := k.served[gk][v]; !known {
@@ -227,10 +234,7 @@ func (k *Kinds) put(crd *unstructured.Unstructured) {
 		k.came[gk] = time.Now()
 		k.revision++
 	}
-	k.mu.Unlock()
-	if changed {
-		k.listener.KindChanged(gk)
-	}
+	return changed
 }
 
 // youth is how long a server may take until it lists a kind that has just come: it takes writes at

@@ -14,8 +14,11 @@ type Motion struct {
 	Underway bool
 	// Reached is set when the unit is what is wanted of it now.
 	Reached bool
-	// Fetching is set while its source is fetched for the first time.
-	Fetching bool
+	// Source is what its source has now, and Told what the unit says of it while it waits for it.
+	Source SourceFact
+	Told   string
+	// Key is what its pass is for, or was for last, and Want what is wanted by what the source has now.
+	Key, Want Key
 	// Failure is why it failed, the Attempts-th time in a row.
 	Failure  *Failure
 	Attempts int
@@ -30,6 +33,8 @@ type Awaited struct {
 	What Awaiting
 	// Verdict is that of an object.
 	Verdict Verdict
+	// Came is set when it is there, and the unit is about to be told.
+	Came bool
 	// Applied is set for a kind whose definition has been applied, and does not say that it is broken.
 	Applied bool
 	// Bounded is set when the wait is given up at some time.
@@ -67,7 +72,7 @@ const (
 // Settled tells that nothing moves the unit any more but a change from outside: nothing is under way or due, and what
 // it waits for does not come by itself. Units that wait for each other are settled when none of them moves.
 func (m Motion) Settled() bool {
-	if m.Underway || !m.Due.IsZero() && m.Due.Before(m.Now.Add(soon)) {
+	if m.Underway || m.Overtaken() || !m.Due.IsZero() && m.Due.Before(m.Now.Add(soon)) {
 		return false
 	}
 	coming := slices.ContainsFunc(m.Awaits, Awaited.coming)
@@ -77,13 +82,26 @@ func (m Motion) Settled() bool {
 	case PhaseSuspended:
 		return true
 	case PhaseWaitingForSource:
-		return !m.Fetching
+		return !m.Source.Pending
 	case PhaseFailed:
 		return !m.retried() && !coming
 	case PhaseWaitingForDependencies, PhaseApplying, PhasePruning, PhaseWaitingForHealth, PhaseDeleting:
 		return len(m.Awaits) > 0 && !coming
 	default:
 		return false
+	}
+}
+
+// Overtaken tells that the source says something else than when the unit was decided upon: what the source has is known at
+// once, and the unit is told of it a moment later.
+func (m Motion) Overtaken() bool {
+	switch m.Phase {
+	case PhaseWaitingForSource:
+		return m.Source.Revision != "" || m.Source.Message != m.Told
+	case PhaseWaitingForDependencies, PhaseSuspended, PhaseDeleting:
+		return false
+	default:
+		return m.Key != m.Want
 	}
 }
 
@@ -102,6 +120,9 @@ func (m Motion) retried() bool {
 
 // coming tells whether what is waited for may come by itself.
 func (a Awaited) coming() bool {
+	if a.Came {
+		return true
+	}
 	switch a.What {
 	case AwaitingKind:
 		return a.Applied

@@ -16,14 +16,41 @@ func TestSettled(t *testing.T) {
 		"ready for less":      {"a newer state is wanted", Motion{Phase: PhaseReady}, false},
 		"ready and under way": {"its status is being written", Motion{Phase: PhaseReady, Reached: true, Underway: true}, false},
 		"suspended":           {"nobody moves it", Motion{Phase: PhaseSuspended}, true},
-		"first fetch":         {"the source is about to come", Motion{Phase: PhaseWaitingForSource, Fetching: true}, false},
+		"first fetch":         {"the source is about to come", Motion{Phase: PhaseWaitingForSource, Source: SourceFact{Pending: true}}, false},
 		"dead source":         {"the source has failed", Motion{Phase: PhaseWaitingForSource}, true},
-		"rendering":           {"a step follows", Motion{Phase: PhaseRendering}, false},
+		"source that has just come": {"the unit is told of it in a moment", Motion{
+			Phase: PhaseWaitingForSource, Source: SourceFact{Found: true, Revision: "main@1", Digest: "d"},
+		}, false},
+		"source that has just failed": {"the unit says yet that it is fetched", Motion{
+			Phase: PhaseWaitingForSource, Source: SourceFact{Message: "there is no such host"}, Told: "there is no artifact yet",
+		}, false},
+		"source that failed": {"the unit says so", Motion{
+			Phase: PhaseWaitingForSource, Source: SourceFact{Message: "there is no such host"}, Told: "there is no such host",
+		}, true},
+		"ready for the revision before": {"the source has a newer one", Motion{
+			Phase: PhaseReady, Reached: true, Key: Key{Revision: "main@1"}, Want: Key{Revision: "main@2"},
+		}, false},
+		"failed for the revision before": {"the newer one may be right", Motion{
+			Phase: PhaseFailed, Failure: &Failure{}, Key: Key{Revision: "main@1"}, Want: Key{Revision: "main@2"},
+		}, false},
+		"suspended for the revision before": {"nobody moves it", Motion{
+			Phase: PhaseSuspended, Key: Key{Revision: "main@1"}, Want: Key{Revision: "main@2"},
+		}, true},
+		"dependency for the revision before": {"what it wants waits as well", Motion{
+			Phase: PhaseWaitingForDependencies, Key: Key{Revision: "main@1"}, Want: Key{Revision: "main@2"}, Awaits: []Awaited{{What: AwaitingUnit}},
+		}, true},
+		"rendering": {"a step follows", Motion{Phase: PhaseRendering}, false},
 
 		"applying a definition": {"its kind is served in a moment", Motion{
 			Phase: PhaseApplying, Awaits: []Awaited{{What: AwaitingKind, Applied: true}},
 		}, false},
 		"no definition": {"nobody brings the kind", Motion{Phase: PhaseApplying, Awaits: []Awaited{{What: AwaitingKind}}}, true},
+		"a kind that has just come": {"the unit is told of it in a moment", Motion{
+			Phase: PhaseApplying, Awaits: []Awaited{{What: AwaitingKind, Came: true}},
+		}, false},
+		"an object that has just come": {"the unit is told of it in a moment", Motion{
+			Phase: PhaseApplying, Awaits: []Awaited{{What: AwaitingExistence, Came: true}},
+		}, false},
 		"one of two kinds": {"one comes still", Motion{
 			Phase: PhaseApplying, Awaits: []Awaited{{What: AwaitingKind}, {What: AwaitingKind, Applied: true}},
 		}, false},

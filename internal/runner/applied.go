@@ -45,7 +45,8 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 		}
 	}
 	if failure := failureOf(out.Results); failure != nil {
-		r.awaitNeeds(u)
+		// What was missing and has come meanwhile tells of itself no more.
+		failure.Transient = r.awaitNeeds(u) || failure.Transient
 		r.fail(u, *failure, false)
 		return
 	}

@@ -19,8 +19,11 @@ func (r *Runner) motion(u *unit) engine.Motion {
 	if u.pass != nil && u.pass.Failure == nil {
 		m.Due = u.pass.Again
 	}
-	fact, _ := r.cfg.Sources.Source(u.Source)
-	m.Fetching = fact.Pending
+	m.Source, _ = r.cfg.Sources.Source(u.Source)
+	m.Told, m.Key, m.Want = u.message, u.last.Key, u.wants(m.Source)
+	if u.pass != nil {
+		m.Key = u.pass.Key
+	}
 	m.Awaits = r.awaitedNeeds(u)
 	switch u.phase {
 	case engine.PhaseWaitingForDependencies:
@@ -61,13 +64,35 @@ func (r *Runner) awaitedNeeds(u *unit) []engine.Awaited {
 		gvk := need.Kind.WithVersion(need.Version)
 		switch {
 		case need.What != apply.KindServed:
-			awaits = append(awaits, awaitedNeed(need))
+			a := awaitedNeed(need)
+			a.Came = u.waitsInPass() && r.objectCame(u, need)
+			awaits = append(awaits, a)
 		case !looked[gvk]:
 			looked[gvk] = true
-			awaits = append(awaits, engine.Awaited{What: engine.AwaitingKind, Applied: r.kindComes(u, gvk)})
+			// Whether it comes is asked for first: what comes is served a moment later.
+			applied := r.kindComes(u, gvk)
+			awaits = append(awaits, engine.Awaited{What: engine.AwaitingKind, Applied: applied, Came: u.goesOnWithKinds() && r.served(u, gvk)})
 		}
 	}
 	return awaits
+}
+
+// waitsInPass tells whether a pass goes on as soon as what the objects of the unit need has come.
+func (u *unit) waitsInPass() bool { return u.pass != nil && u.pass.Failure == nil }
+
+// goesOnWithKinds tells whether the unit goes on as soon as a kind is served: one that failed over objects is tried again.
+func (u *unit) goesOnWithKinds() bool {
+	return u.waitsInPass() || u.last.Failure != nil && u.last.Failure.Reason == engine.ReasonFailed
+}
+
+// served tells whether a kind is served where the unit works.
+func (r *Runner) served(u *unit, gvk schema.GroupVersionKind) bool {
+	t := r.at(u)
+	if t == nil {
+		return false
+	}
+	_, served := t.cluster.Kinds.Lookup(gvk)
+	return served
 }
 
 func awaitedNeed(need apply.Need) engine.Awaited {

@@ -220,7 +220,12 @@ func (r *Runner) states() []State {
 				s.Depends = append(s.Depends, d.Unit)
 			}
 		}
-		s.Settled = r.motion(u).Settled()
+		m := r.motion(u)
+		if m.Overtaken() {
+			// It is told again, whoever else forgets to.
+			r.mark(u.ID)
+		}
+		s.Settled = m.Settled()
 		states = append(states, s)
 	}
 	slices.SortFunc(states, func(a, b State) int { return a.Unit.Compare(b.Unit) })
