@@ -85,7 +85,7 @@ func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generate
 		return appset.Rollout{}, err
 	}
 	for i := range states {
-		states[i].Behind = s.e.behind(UnitID(set.Namespace, states[i].Name))
+		states[i].Behind = s.e.behind(UnitID(set.Namespace, states[i].Name), &states[i])
 	}
 	r := appset.MakeRollout(set, states, time.Now())
 	var errs []error

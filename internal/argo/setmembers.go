@@ -57,9 +57,10 @@ func (s *applicationSets) setsOf(obj *v1alpha1.Application) []types.NamespacedNa
 	return sets
 }
 
-// behind tells whether an Application has yet to be compared with what its sources hold now. One that is not followed, or whose
-// sources cannot be read, is waited for by nobody.
-func (e *Engine) behind(id engine.UnitID) bool {
+// behind tells whether an Application has yet to be compared with what its sources hold now, or whether what was read of it is
+// older than that comparison: of two that a commit changes, the status of the later one may be written first. One that is not
+// followed, or whose sources cannot be read, is waited for by nobody.
+func (e *Engine) behind(id engine.UnitID, read *appset.AppState) bool {
 	a := e.apps.get(id)
 	if a == nil {
 		return false
@@ -67,8 +68,12 @@ func (e *Engine) behind(id engine.UnitID) bool {
 	fact, _ := (sources{e}).Source(a.source())
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.invalid) > 0 || a.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true" {
+	switch v := &a.view; {
+	case len(a.invalid) > 0 || a.obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true":
 		return false
+	case fact.Digest == "":
+		return fact.Pending
+	default:
+		return fact.Digest != v.content || v.generation != a.generation || !read.Tells(v.sync)
 	}
-	return fact.Digest != "" && fact.Digest != a.view.content
 }

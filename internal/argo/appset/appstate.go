@@ -30,7 +30,8 @@ type AppState struct {
 	Broken bool
 	// Changed says that its spec changes in this pass.
 	Changed bool
-	// Behind says that it has not been compared yet with what its sources hold now: it may have to change first.
+	// Behind says that it has not been compared yet with what its sources hold now, or that its status does not tell yet what
+	// came of that: it may have to change first.
 	Behind bool
 }
 
@@ -64,9 +65,7 @@ func (s *AppState) read(o *unstructured.Unstructured) error {
 	}
 	status := typed.Status
 	s.Exists, s.Health, s.Sync, s.Operating = true, status.Health.Status, status.Sync.Status, typed.Operation != nil
-	if s.Revisions = status.Sync.Revisions; len(s.Revisions) == 0 && status.Sync.Revision != "" {
-		s.Revisions = []string{status.Sync.Revision}
-	}
+	s.Revisions = revisionsOf(status.Sync)
 	if status.ReconciledAt != nil {
 		s.Reconciled = status.ReconciledAt.Time
 	}
@@ -82,6 +81,19 @@ func (s *AppState) read(o *unstructured.Unstructured) error {
 		return c.Type == v1alpha1.ApplicationConditionInvalidSpecError || c.Type == v1alpha1.ApplicationConditionUnknownError
 	})
 	return nil
+}
+
+func revisionsOf(sync v1alpha1.SyncStatus) []string {
+	if len(sync.Revisions) == 0 && sync.Revision != "" {
+		return []string{sync.Revision}
+	}
+	return sync.Revisions
+}
+
+// Tells says whether what was read of an Application is what a comparison found. One that could not be compared says that
+// nothing is known.
+func (s *AppState) Tells(found v1alpha1.SyncStatus) bool {
+	return slices.Equal(s.Revisions, revisionsOf(found)) && (s.Sync == found.Status || s.Sync == v1alpha1.SyncStatusCodeUnknown)
 }
 
 // SyncOperation is what a rollout writes into the field operation of an Application, as it was generated, to have it

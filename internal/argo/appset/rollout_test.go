@@ -255,3 +255,31 @@ func TestDeletions(t *testing.T) {
 		})
 	}
 }
+
+func TestTells(t *testing.T) {
+	found := v1alpha1.SyncStatus{Status: v1alpha1.SyncStatusCodeOutOfSync, Revision: "r1"}
+	several := v1alpha1.SyncStatus{Status: v1alpha1.SyncStatusCodeSynced, Revisions: []string{"r1", "r2"}}
+	read := func(sync v1alpha1.SyncStatusCode, revisions ...string) AppState {
+		return AppState{Sync: sync, Revisions: revisions}
+	}
+	for name, c := range map[string]struct {
+		reason string
+		read   AppState
+		found  v1alpha1.SyncStatus
+		want   bool
+	}{
+		"same":           {"the status has been written", read("OutOfSync", "r1"), found, true},
+		"before":         {"it tells of the commit before", read("Synced", "r0"), found, false},
+		"synced":         {"it tells of the operation before", read("Synced", "r1"), found, false},
+		"not compared":   {"what could not be compared stays as it is", read("Unknown", "r1"), found, true},
+		"nothing":        {"nothing has been written", read(""), found, false},
+		"several":        {"every source counts", read("Synced", "r1", "r2"), several, true},
+		"one of several": {"every source counts", read("Synced", "r1", "r1"), several, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.read.Tells(c.found); got != c.want {
+				t.Errorf("%s: got %v", c.reason, got)
+			}
+		})
+	}
+}
