@@ -152,7 +152,7 @@ type Outcome struct {
 // SourceFact is what is known of a unit's source.
 type SourceFact struct {
 	Found bool
-	// Pending is set while the first fetch is under way.
+	// Pending is set while the first fetch is under way, or one that was asked for after a failure.
 	Pending  bool
 	Revision string
 	// Digest is that of the tree; it changes with the content alone.

@@ -152,6 +152,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.dialect.releases = e.releases
 	e.charts = newReleaseCharts(e.sources, e.releases, e.policies)
 	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
+	e.sources.awaited = e.charts.awaited
 	e.runner = runner.New(runner.Config{
 		Dialect: e.dialect, Sources: e.sources, Renderer: renderer, Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log,
 		Reserved: cfg.Reserved, Replaced: replacedObject(cfg.Serve, cfg.Log), Connected: e.recovery.look, Sharded: cfg.Selector != "",

@@ -98,6 +98,8 @@ type feed struct {
 	// index is that of a repository of charts.
 	index  *source.Index
 	nudged bool
+	// again is set from when a fetch is asked for until there was one: what went wrong before may be over.
+	again bool
 	done   *requestedPass
 	// seen is what the last look at what the source is made from gave; made is that of which the
 	// artifact is made.
@@ -128,7 +130,7 @@ func (f *feed) put(o origin) {
 // nudge has the source fetched at once, whatever its interval.
 func (f *feed) nudge() {
 	f.mu.Lock()
-	f.nudged = true
+	f.nudged, f.again = true, true
 	f.mu.Unlock()
 	f.poke()
 }
@@ -160,6 +162,9 @@ func (f *feed) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Reset(f.pass(ctx))
+		f.mu.Lock()
+		f.again = f.nudged
+		f.mu.Unlock()
 	}
 }
 
@@ -280,6 +285,13 @@ func (f *feed) state() (settled bool, failure string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.settled, f.failure
+}
+
+// asked tells whether a fetch was asked for that has not ended.
+func (f *feed) asked() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.again
 }
 
 // fetchedFor tells whether the artifact is what the object declares now.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -241,6 +242,15 @@ func (c *releaseCharts) failure(key source.Key) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed[key]
+}
+
+// awaited tells whether a HelmChart that is not there is one that a release declares, and so is about to be made.
+func (c *releaseCharts) awaited(key source.Key) bool {
+	chart := sourceKey(sourcev1.HelmChartKind, key.Namespace, key.Name)
+	return key == chart && !c.sources.sharded && slices.ContainsFunc(c.releases.all(), func(hr *helmv2.HelmRelease) bool {
+		declares := hr.Spec.Chart != nil && hr.Spec.ChartRef == nil && hr.GetHelmChartName() == key.Name && hr.Spec.Chart.GetNamespace(hr.Namespace) == key.Namespace
+		return declares && !hr.Spec.Suspend && hr.DeletionTimestamp == nil && c.policy.now().deniedChart(hr) == ""
+	})
 }
 
 // remove deletes the HelmChart that was made for a release, and nobody else's.

@@ -50,6 +50,8 @@ type sources struct {
 	simulation *simulation
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
+	// awaited tells whether an object that declares a source is about to be made here.
+	awaited func(source.Key) bool
 	// outdated tells that a chart is not what its release declares.
 	outdated func(helmChart) bool
 
@@ -156,7 +158,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 		if s.declared(id) {
 			return engine.SourceFact{Pending: true, Message: id.String() + " has just been declared"}, nil
 		}
-		return engine.SourceFact{Message: id.String() + " does not exist"}, nil
+		return engine.SourceFact{Pending: s.awaited(key), Message: id.String() + " does not exist"}, nil
 	}
 	settled, failure := f.state()
 	if a, ok := s.store.Get(key); ok && settled {
@@ -170,7 +172,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 		return fact, a
 	}
 	if failure != "" {
-		return engine.SourceFact{Found: true, Message: id.String() + " has no artifact: " + failure}, nil
+		return engine.SourceFact{Found: true, Pending: f.asked(), Message: id.String() + " has no artifact: " + failure}, nil
 	}
 	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
 }
