@@ -187,14 +187,14 @@ func (s *system) finish(ctx context.Context) {
 	}
 }
 
-// states returns where the units stand, or nothing while another process serves the cluster.
-func (s *system) states(ctx context.Context) []runner.State {
+// standing returns where the units stand, or nothing while another process serves the cluster, and whether stand-ins may
+// yet be made for what they wait for.
+func (s *system) standing(ctx context.Context) (states []runner.State, providing bool) {
 	engine := s.leader.current()
 	if engine == nil {
-		return nil
+		return nil, false
 	}
-	states, _ := engine.Runner().States(ctx)
-	return states
+	return engine.Standing(ctx)
 }
 
 // watch tells the engine of changes of what is served from here.

@@ -157,7 +157,7 @@ func (s *system) stay(ctx context.Context) error {
 		case err := <-s.leader.failed:
 			return err
 		case <-deadline:
-			states := s.states(ctx)
+			states, _ := s.standing(ctx)
 			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
 			s.explained = nil
 			s.explain(states)
@@ -166,19 +166,18 @@ func (s *system) stay(ctx context.Context) error {
 		case <-s.say.Changed():
 		case <-tick.C:
 		}
-		states := s.states(ctx)
+		states, providing := s.standing(ctx)
 		s.say.Live(states)
 		v := judge(states)
+		// It does not rest while stand-ins may yet be made.
+		v.rest = v.rest && !providing
 		if v == told {
 			continue
 		}
-		end, over, err := s.conclude(v, states)
-		if end {
+		if end, err := s.conclude(v, states); end {
 			return err
 		}
-		if over {
-			told = v
-		}
+		told = v
 	}
 }
 
@@ -214,24 +213,20 @@ func judge(states []runner.State) verdict {
 }
 
 // conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
-// It is not over while stand-ins may yet be made.
-func (s *system) conclude(v verdict, states []runner.State) (end, over bool, err error) {
+func (s *system) conclude(v verdict, states []runner.State) (end bool, err error) {
 	if !v.rest {
-		return false, true, nil
-	}
-	if engine := s.leader.current(); engine != nil && engine.Providing() {
-		return false, false, nil
+		return false, nil
 	}
 	if v.ready {
 		s.summary(states)
-		return s.options.exit, true, nil
+		return s.options.exit, nil
 	}
 	s.explain(states)
 	s.tellStandIns()
 	if s.options.exit {
-		return true, true, errNo
+		return true, errNo
 	}
-	return false, true, nil
+	return false, nil
 }
 
 func (s *system) summary(states []runner.State) {

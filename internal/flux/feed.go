@@ -100,7 +100,7 @@ type feed struct {
 	nudged bool
 	// again is set from when a fetch is asked for until there was one: what went wrong before may be over.
 	again bool
-	done   *requestedPass
+	done  *requestedPass
 	// seen is what the last look at what the source is made from gave; made is that of which the
 	// artifact is made.
 	seen, made string

@@ -139,7 +139,14 @@ func (s *simulation) provideLogin(ctx context.Context, f *feed) bool {
 	return made
 }
 
-var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+var (
+	pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	// workloads are what the embedded cluster makes pods of at once.
+	workloads = []schema.GroupVersionResource{
+		{Group: "apps", Version: "v1", Resource: "deployments"}, {Group: "apps", Version: "v1", Resource: "statefulsets"},
+		{Group: "apps", Version: "v1", Resource: "daemonsets"}, {Group: "batch", Version: "v1", Resource: "jobs"},
+	}
+)
 
 // providePods makes the Secrets without which pods would not start on real nodes. Everything else is ready by then:
 // what still is not there nobody makes.
@@ -147,15 +154,31 @@ func (s *simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
 	}
-	list, err := s.client.Resource(pods).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return false
-	}
 	made := false
-	for _, need := range simulate.PodNeeds(list.Items) {
+	for _, need := range simulate.PodNeeds(s.pods(ctx)) {
 		made = s.provideSecret(ctx, need, "") || made
 	}
 	return made
+}
+
+// pods are those that there are, and one of each workload: nobody may have waited for its pods, which come when they do.
+func (s *simulation) pods(ctx context.Context) []unstructured.Unstructured {
+	var all []unstructured.Unstructured
+	if list, err := s.client.Resource(pods).List(ctx, metav1.ListOptions{}); err == nil {
+		all = list.Items
+	}
+	for _, resource := range workloads {
+		list, err := s.client.Resource(resource).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue
+		}
+		for i := range list.Items {
+			if pod := simulate.PodOf(&list.Items[i]); pod != nil {
+				all = append(all, *pod)
+			}
+		}
+	}
+	return all
 }
 
 // provideSecret makes a Secret that is not there, or adds to one that stands in; what somebody made stays as it is.

@@ -43,8 +43,8 @@ type simulation struct {
 	client  dynamic.Interface
 	healer  *simulate.Healer
 	observe func(StandIn)
-	// exhausted is set while there is nothing to provide for what is waited for.
-	exhausted atomic.Bool
+	// exhausted is the fingerprint of demands for which there is nothing to provide.
+	exhausted atomic.Value
 
 	mu   sync.Mutex
 	made map[string]StandIn
@@ -105,6 +105,8 @@ func (s *simulation) run(ctx context.Context) {
 	tick := time.NewTicker(simulateEvery)
 	defer tick.Stop()
 	moved, looked, seen := time.Now(), time.Time{}, ""
+	// answered is set when something was provided for these demands: they change as soon as that is seen.
+	answered := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,16 +117,16 @@ func (s *simulation) run(ctx context.Context) {
 		d := s.engine.runner.Demands(ctx)
 		now := fingerprint(d)
 		if d.Moving || now != seen {
-			moved, seen = time.Now(), now
-			s.exhausted.Store(false)
+			moved, seen, answered = time.Now(), now, false
 			continue
 		}
+		ready := d.Ready == d.Units
 		rest, provide := time.Since(moved), s.provide
-		if d.Ready == d.Units {
+		if ready {
 			provide = s.providePods
 		}
 		switch {
-		case s.exhausted.Load() || rest < calm:
+		case s.exhausted.Load() == now || rest < calm:
 			continue
 		case rest < patience && s.working(d):
 			// Some of it nobody brings on: what has no place, however long that takes.
@@ -133,11 +135,12 @@ func (s *simulation) run(ctx context.Context) {
 			}
 			provide, looked = s.providePlaces, time.Now()
 		}
-		if provide(ctx, d) {
-			moved = time.Now()
-			continue
+		switch {
+		case provide(ctx, d):
+			moved, answered = time.Now(), !ready
+		case rest >= patience || !answered && !s.working(d):
+			s.exhausted.Store(now)
 		}
-		s.exhausted.Store(rest >= patience || !s.working(d))
 	}
 }
 
@@ -148,7 +151,7 @@ func fingerprint(d runner.Demands) string {
 		words = append(words, o.String())
 	}
 	for _, f := range d.Failed {
-		words = append(words, f.Unit.String())
+		words = append(words, f.Unit.String()+": "+f.Message)
 	}
 	for kind := range d.Kinds {
 		words = append(words, kind.String())
@@ -157,7 +160,7 @@ func fingerprint(d runner.Demands) string {
 		words = append(words, id.String())
 	}
 	slices.Sort(words)
-	return fmt.Sprint(d.Units, d.Ready, words)
+	return fmt.Sprint(d.Units, d.Ready, d.Passes, words)
 }
 
 // working tells whether an object is waited for that the embedded cluster itself brings on.
@@ -215,8 +218,15 @@ func (s *simulation) dropped(what, name string) {
 	delete(s.made, what+" "+name)
 }
 
-// Providing tells whether stand-ins may yet be made for what is waited for.
-func (e *Engine) Providing() bool { return e.simulation != nil && !e.simulation.exhausted.Load() }
+// Standing returns where all units stand, and whether stand-ins may yet be made for what they wait for in that moment.
+func (e *Engine) Standing(ctx context.Context) (states []runner.State, providing bool) {
+	if e.simulation == nil {
+		states, _ = e.runner.States(ctx)
+		return states, false
+	}
+	states, d := e.runner.Standing(ctx)
+	return states, d.Moving || e.simulation.exhausted.Load() != fingerprint(d)
+}
 
 // StandIns returns what is not real, sorted.
 func (e *Engine) StandIns() []StandIn {

@@ -17,6 +17,8 @@ type Demands struct {
 	Moving bool
 	// Units counts the units, Ready those of them that are ready or suspended.
 	Units, Ready int
+	// Passes counts the passes that began: what they applied may need more than what they waited for.
+	Passes uint64
 	// Kinds are those that have to be served, Sources those that have nothing to give.
 	Kinds   map[schema.GroupVersionKind]engine.UnitID
 	Sources map[engine.SourceID]engine.UnitID
@@ -50,9 +52,25 @@ func (r *Runner) Demands(ctx context.Context) Demands {
 	}
 }
 
+// Standing returns where all units stand, and what those of the engine's own cluster wait for in the same moment.
+func (r *Runner) Standing(ctx context.Context) ([]State, Demands) {
+	type answer struct {
+		states  []State
+		demands Demands
+	}
+	got := make(chan answer, 1)
+	r.mail.post(func() { got <- answer{r.states(), r.demands()} })
+	select {
+	case a := <-got:
+		return a.states, a.demands
+	case <-ctx.Done():
+		return nil, Demands{Moving: true}
+	}
+}
+
 func (r *Runner) demands() Demands {
 	d := Demands{
-		Units: len(r.units), Kinds: map[schema.GroupVersionKind]engine.UnitID{}, Sources: map[engine.SourceID]engine.UnitID{},
+		Units: len(r.units), Passes: r.stats.Passes, Kinds: map[schema.GroupVersionKind]engine.UnitID{}, Sources: map[engine.SourceID]engine.UnitID{},
 	}
 	for _, u := range r.units {
 		switch {

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -46,6 +47,17 @@ func (n Need) Lacks(secret *unstructured.Unstructured) map[string]any {
 	held, lacks := nested(secret.Object, "data"), n.Data()
 	maps.DeleteFunc(lacks, func(key string, _ any) bool { return held[key] != nil })
 	return lacks
+}
+
+// PodOf is a pod as the controller of a workload makes it; nil when the workload asks for none.
+func PodOf(workload *unstructured.Unstructured) *unstructured.Unstructured {
+	spec := nested(workload.Object, "spec")
+	if fmt.Sprint(spec["replicas"]) == "0" || spec["suspend"] == true {
+		return nil
+	}
+	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": nested(spec, "template", "spec")}}
+	pod.SetNamespace(workload.GetNamespace())
+	return pod
 }
 
 // PodNeeds are the Secrets that pods do not start without, each one once, in the order of their names.

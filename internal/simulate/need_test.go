@@ -31,6 +31,28 @@ func TestPodNeeds(t *testing.T) {
 	}
 }
 
+func TestPodOf(t *testing.T) {
+	template := "template: {spec: {containers: [{name: c, envFrom: [{secretRef: {name: a}}]}]}}"
+	for name, c := range map[string]struct {
+		reason, workload string
+		want             []simulate.Need
+	}{
+		"deployment":   {"one replica is what is made", "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, namespace: nn}, spec: {" + template + "}}", []simulate.Need{{Namespace: "nn", Name: "a", Values: map[string]string{}}}},
+		"replicas":     {"their pods are alike", "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: w, namespace: nn}, spec: {replicas: 2, " + template + "}}", []simulate.Need{{Namespace: "nn", Name: "a", Values: map[string]string{}}}},
+		"none":         {"a workload that is scaled down starts nothing", "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, namespace: nn}, spec: {replicas: 0, " + template + "}}", nil},
+		"suspended":    {"nor does a Job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: w, namespace: nn}, spec: {suspend: true, " + template + "}}", nil},
+		"no container": {"what has no template has no needs", "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, namespace: nn}, spec: {}}", nil},
+	} {
+		var pods []unstructured.Unstructured
+		if pod := simulate.PodOf(object(t, c.workload)); pod != nil {
+			pods = append(pods, *pod)
+		}
+		if diff := cmp.Diff(c.want, simulate.PodNeeds(pods)); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, c.reason, diff)
+		}
+	}
+}
+
 func TestNeedLacks(t *testing.T) {
 	need := simulate.Need{Namespace: "nn", Name: "a", Values: map[string]string{"has": "1", "lacks": "2"}}
 	made := need.Secret()

@@ -179,7 +179,16 @@ spec:
             status: {type: object, properties: {phase: {type: string}}}
 `,
 	"variables/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: variables, namespace: default}\ndata: {v: \"${FIRST} ${SECOND}\"}\n",
-	"chart/Chart.yaml":  "apiVersion: v2\nname: monitored\nversion: 1.0.0\n",
+	"variables/unwaited.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: unwaited, namespace: default}
+spec:
+  selector: {matchLabels: {app: unwaited}}
+  template:
+    metadata: {labels: {app: unwaited}}
+    spec: {containers: [{name: c, image: i, env: [{name: X, valueFrom: {secretKeyRef: {name: unwaited-secret, key: x}}}]}]}
+`,
+	"chart/Chart.yaml": "apiVersion: v2\nname: monitored\nversion: 1.0.0\n",
 	"chart/templates/x.yaml": `apiVersion: monitors.example.org/v1
 kind: Monitor
 metadata: {name: monitored}
@@ -253,7 +262,7 @@ func TestSimulate(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report.json")
 	p := run(t, "up", repo, "--path", "cluster", "--state-dir", dir, "--ephemeral", "--simulate", "--report", report,
 		"--kubernetes-feature-gates", "HPAScaleToZero=true")
-	p.says("✓ ready")
+	p.saysWithin(3*patience, "✓ ready")
 	client := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
 	cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "reader", metav1.GetOptions{})
 	if err != nil || cm.Data["v"] != "simulated-password" {
@@ -316,6 +325,7 @@ func checkSimulatedSecrets(t *testing.T, client kubernetes.Interface) {
 		"flux-system/nobody-makes-it": {"FIRST": "simulated-first", "SECOND": "simulated-second", "simulated": "simulated"},
 		"default/app-values":          {"values.yaml": "{}\n", "token": "simulated-token"},
 		"default/registry-login":      {}, "default/pod-secret": {"password": "simulated-password"},
+		"default/unwaited-secret": {"x": "simulated-x"},
 	} {
 		namespace, name, _ := strings.Cut(name, "/")
 		secret, err := client.CoreV1().Secrets(namespace).Get(t.Context(), name, metav1.GetOptions{})
@@ -432,6 +442,7 @@ func checkReport(t *testing.T, file string) {
 	for _, want := range []string{
 		"Chart app 1.2.3 of OCIRepository/default/app", "CustomResourceDefinition externalsecrets.external-secrets.io",
 		"Secret Secret/flux-system/nobody-makes-it", "Secret Secret/default/app-values", "Secret Secret/default/registry-login", "Secret Secret/default/pod-secret",
+		"Secret Secret/default/unwaited-secret",
 		"Patch spec.postRenderers of HelmRelease/default/app: patches[0] for Deployment", "CustomResourceDefinition monitors.monitors.example.org",
 		"Object StorageClass/nobody-makes-it", "Object Node/simulated-",
 		"Secret Secret/flux-system/creds", "Remote https://registry.invalid/all.yaml", "Status Thingy/default/one",
