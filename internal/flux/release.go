@@ -57,9 +57,7 @@ func releaseSource(hr *helmv2.HelmRelease) engine.SourceID {
 	if hr.Spec.Chart == nil {
 		return engine.SourceID{}
 	}
-	return engine.SourceID{
-		Kind: sourcev1.HelmChartKind, Namespace: hr.Spec.Chart.GetNamespace(hr.Namespace), Name: hr.GetHelmChartName(),
-	}
+	return sourceID(sourcev1.HelmChartKind, hr.Spec.Chart.GetNamespace(hr.Namespace), hr.GetHelmChartName())
 }
 
 func (t Policy) deniedChart(hr *helmv2.HelmRelease) string {
