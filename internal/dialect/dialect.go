@@ -1,0 +1,67 @@
+// Package dialect is the port through which an API joins Headgate, such as those of Flux and of Argo CD: everything that
+// a dialect has to know of the house, and everything that the house knows of a dialect.
+//
+// A dialect names its API groups and kinds, and serves them with what a Host gives it: one runner, one graph and one
+// registry of owners span all dialects. What only some dialects can do is an optional interface of this package. The
+// package decides nothing and asks nobody.
+package dialect
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// Dialect is an API that can be served. Its methods but Serve ask no cluster.
+type Dialect interface {
+	// Name is the word of --serve for all groups of the dialect, such as "flux".
+	Name() string
+	// Groups are the API groups, in the order in which data passes through them.
+	Groups() []Group
+	// Kinds are the kinds that commands know by name, in the order in which they are listed.
+	Kinds() []Kind
+	// Definitions are the CustomResourceDefinitions of the groups that are served, and the namespaces that an
+	// installation needs.
+	Definitions(Groups) (definitions []*unstructured.Unstructured, namespaces []string, err error)
+	// Serve puts together what serves the groups of the host. It makes no requests; Part.Start does.
+	Serve(ctx context.Context, host *Host) (Part, error)
+}
+
+// Part is a dialect that is served in one cluster.
+type Part interface {
+	// Joins is what the part brings to the runner: its kinds of units, their drivers, its sources.
+	Joins() runner.Part
+	// Start begins to read what is declared, and returns when everything has been read that there is. It runs until ctx
+	// ends, which Wait waits for.
+	Start(ctx context.Context) error
+	// Nudge fetches every source at once whose URL matches.
+	Nudge(matches func(url string) bool)
+	// Wait waits until everything that was started has ended.
+	Wait()
+}
+
+// Upstreamed is a Dialect with an upstream whose controllers may serve a cluster, too.
+type Upstreamed interface {
+	Upstream() Upstream
+}
+
+// Upstream says how the controllers of an upstream are known in a cluster.
+type Upstream struct {
+	// Name is what commands call it, such as "argocd"; Title is what people do.
+	Name, Title string
+	// PartOf is the value of the label app.kubernetes.io/part-of of its objects.
+	PartOf string
+	// Kinds are those of its workloads: Deployment, StatefulSet.
+	Kinds []string
+	// Renamed is set when an installation may give the controllers other names, or other labels: they are looked for by
+	// name too, and told by "<part-of>-<component>" of their labels.
+	Renamed bool
+	// Electing is set when each controller holds the lease "<controller>-leader-election" in the namespace LeaseNamespace.
+	Electing       bool
+	LeaseNamespace string
+	// Replaced are the kinds of objects of an installation that are left as they are where the dialect is served, when
+	// they bear the label: for Deployments of controllers by name, only those that serve a group.
+	Replaced []string
+}

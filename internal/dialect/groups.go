@@ -1,0 +1,127 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ErrGroup is returned for an API group that no dialect has.
+var ErrGroup = errors.New("unknown API group")
+
+// Groups are the API groups that are served, with the dialects that they are of. The zero value is none.
+type Groups struct{ all []served }
+
+type served struct {
+	Group
+	of Dialect
+}
+
+// All are the groups of all dialects.
+func (c Catalogue) All() Groups {
+	var g Groups
+	for _, d := range c {
+		for _, one := range d.Groups() {
+			g.all = append(g.all, served{one, d})
+		}
+	}
+	return g
+}
+
+// Parse reads the names of API groups; the name of a dialect stands for all of its groups. No names are all groups.
+func (c Catalogue) Parse(names []string) (Groups, error) {
+	if len(names) == 0 {
+		return c.All(), nil
+	}
+	var words, groups []string
+	for _, d := range c {
+		words = append(words, d.Name())
+	}
+	for _, g := range c.All().all {
+		groups = append(groups, g.Name)
+	}
+	wanted := map[string]bool{}
+	for _, name := range names {
+		switch at := slices.Index(words, name); {
+		case at >= 0:
+			for _, g := range c[at].Groups() {
+				wanted[g.Name] = true
+			}
+		case slices.Contains(groups, name):
+			wanted[name] = true
+		default:
+			return Groups{}, fmt.Errorf("%w %q: use %s, or any of %s", ErrGroup, name, strings.Join(words, ", "), strings.Join(groups, ", "))
+		}
+	}
+	return Groups{slices.DeleteFunc(c.All().all, func(g served) bool { return !wanted[g.Name] })}, nil
+}
+
+// Names are the API groups, in the order of the catalogue.
+func (g Groups) Names() []string {
+	names := make([]string, len(g.all))
+	for i, one := range g.all {
+		names[i] = one.Name
+	}
+	return names
+}
+
+// Serves tells whether an API group is served.
+func (g Groups) Serves(name string) bool {
+	return slices.ContainsFunc(g.all, func(one served) bool { return one.Name == name })
+}
+
+// Dialects are those of which a group is served.
+func (g Groups) Dialects() []Dialect {
+	var all []Dialect
+	for _, one := range g.all {
+		if !slices.Contains(all, one.of) {
+			all = append(all, one.of)
+		}
+	}
+	return all
+}
+
+// Units are the kinds of the served groups that declare units.
+func (g Groups) Units() map[schema.GroupKind]bool {
+	kinds := map[schema.GroupKind]bool{}
+	for _, d := range g.Dialects() {
+		for _, k := range d.Kinds() {
+			if k.Role == Unit && g.Serves(k.Group) {
+				kinds[k.GroupKind] = true
+			}
+		}
+	}
+	return kinds
+}
+
+// ServedBy names the first served group that a controller of an upstream serves as well.
+func (g Groups) ServedBy(controller string) (group string, is bool) {
+	for _, one := range g.all {
+		if one.ServedBy(controller) {
+			return one.Name, true
+		}
+	}
+	return "", false
+}
+
+// Only are the served groups of one dialect.
+func (g Groups) Only(d Dialect) Groups {
+	return Groups{slices.DeleteFunc(slices.Clone(g.all), func(one served) bool { return one.of != d })}
+}
+
+// Definitions are the CustomResourceDefinitions of the groups, and the namespaces that installations of their dialects
+// need.
+func (g Groups) Definitions() (definitions []*unstructured.Unstructured, namespaces []string, err error) {
+	for _, d := range g.Dialects() {
+		some, where, err := d.Definitions(g)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading the definitions of %s: %w", d.Name(), err)
+		}
+		definitions, namespaces = append(definitions, some...), append(namespaces, where...)
+	}
+	return definitions, namespaces, nil
+}

@@ -1,0 +1,141 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Role is what objects of a kind declare.
+type Role int
+
+// The roles.
+const (
+	// Input is anything that is neither a unit nor a source.
+	Input Role = iota
+	// Source declares something that units are rendered from.
+	Source
+	// Unit declares a unit of delivery.
+	Unit
+)
+
+// Kind is a kind of objects that a dialect serves.
+type Kind struct {
+	schema.GroupKind
+	// Version is the one that commands ask for, Resource the plural of the kind in lower case.
+	Version, Resource string
+	// Aliases are what commands call the kind, in lower case; the first one is what messages suggest.
+	Aliases []string
+	Role    Role
+	// Static objects have no status to read.
+	Static bool
+}
+
+// GroupVersionResource is how objects of the kind are reached.
+func (k Kind) GroupVersionResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource}
+}
+
+// Group is an API group that can be served.
+type Group struct {
+	Name string
+	// Controllers are those of the upstream that serve the group; that of a shard has the name of the shard behind its
+	// own.
+	Controllers []string
+}
+
+// ServedBy tells whether a controller of the upstream serves the group.
+func (g Group) ServedBy(controller string) bool {
+	return slices.ContainsFunc(g.Controllers, func(name string) bool {
+		return controller == name || strings.HasPrefix(controller, name+"-")
+	})
+}
+
+// Catalogue is what can be served, in the order in which it is listed.
+type Catalogue []Dialect
+
+// Kinds are those of all dialects.
+func (c Catalogue) Kinds() []Kind {
+	var all []Kind
+	for _, d := range c {
+		all = append(all, d.Kinds()...)
+	}
+	return all
+}
+
+// Units are the kinds that declare units.
+func (c Catalogue) Units() []Kind {
+	return slices.DeleteFunc(c.Kinds(), func(k Kind) bool { return k.Role != Unit })
+}
+
+// Of is the dialect of an API group; false when there is none.
+func (c Catalogue) Of(group string) (Dialect, bool) {
+	for _, d := range c {
+		if slices.ContainsFunc(d.Groups(), func(g Group) bool { return g.Name == group }) {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Kind is the kind of a group and a name.
+func (c Catalogue) Kind(gk schema.GroupKind) (Kind, bool) {
+	for _, k := range c.Kinds() {
+		if k.GroupKind == gk {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// IsUnit tells whether an object declares a unit.
+func (c Catalogue) IsUnit(id engine.ObjectID) bool {
+	k, known := c.Kind(id.GroupKind())
+	return known && k.Role == Unit && id.Cluster == ""
+}
+
+// ErrKind is returned for a name that no kind has, or several have.
+var ErrKind = errors.New("unknown kind")
+
+// Find is the kind that commands call by a name: an alias, or the resource or the kind with its group behind a dot. An
+// alias of several kinds is an error that names them.
+func (c Catalogue) Find(name string) (Kind, error) {
+	name = strings.ToLower(name)
+	var found []Kind
+	for _, k := range c.Kinds() {
+		full := []string{k.Resource + "." + k.Group, strings.ToLower(k.GroupKind.Kind) + "." + k.Group}
+		if slices.Contains(full, name) {
+			return k, nil
+		}
+		if slices.Contains(k.Aliases, name) {
+			found = append(found, k)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Kind{}, fmt.Errorf("%w %q: use %s", ErrKind, name, strings.Join(c.Suggestions(), ", "))
+	}
+	names := make([]string, len(found))
+	for i, k := range found {
+		names[i] = k.Resource + "." + k.Group
+	}
+	return Kind{}, fmt.Errorf("%w %q: it is the name of several; use %s", ErrKind, name, strings.Join(names, " or "))
+}
+
+// Suggestions are the first alias of each kind.
+func (c Catalogue) Suggestions() []string {
+	var names []string
+	for _, k := range c.Kinds() {
+		if len(k.Aliases) > 0 {
+			names = append(names, k.Aliases[0])
+		}
+	}
+	return names
+}
