@@ -56,7 +56,7 @@ func (s *applicationSets) owner(name types.NamespacedName) string {
 
 // serves tells whether the ApplicationSets of a namespace are served here.
 func (s *applicationSets) serves(namespace string) bool {
-	return namespace == s.e.cfg.Namespace || matchesAny(s.e.settings.now().AppSets.Namespaces, namespace)
+	return namespace == s.e.options.Namespace || matchesAny(s.e.settings.now().AppSets.Namespaces, namespace)
 }
 
 func (s *applicationSets) put(u *unstructured.Unstructured) {
@@ -96,8 +96,8 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 		return
 	}
 	s.e.feeds.Want(s.owner(name), nil)
-	if s.e.cfg.Measure != nil {
-		s.e.cfg.Measure.ForgetApplicationSet(name.Namespace, name.Name)
+	if s.e.Metrics != nil {
+		s.e.Metrics.ForgetApplicationSet(name.Namespace, name.Name)
 	}
 }
 
@@ -191,8 +191,8 @@ const (
 func (s *applicationSets) pass(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) {
 	began := time.Now()
 	again, err := s.reconcile(ctx, name, state, object)
-	if s.e.cfg.Measure != nil {
-		s.e.cfg.Measure.Generated(name.Namespace, name.Name, time.Since(began))
+	if s.e.Metrics != nil {
+		s.e.Metrics.Generated(name.Namespace, name.Name, time.Since(began))
 	}
 	if errors.Is(err, feeds.ErrPending) || ctx.Err() != nil {
 		return

@@ -10,52 +10,90 @@
 package argo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
-	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/runner"
-	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Config is what an Engine needs.
-type Config struct {
+// Options are what a person says of how the API of Argo CD is served.
+type Options struct {
 	// Namespace is that of the installation, "argocd" by default.
 	Namespace string
-	// Selector, when not empty, is the label selector of the Applications and ApplicationSets that are served: a shard.
-	Selector string
-	// Local answers with the repository served from here that stands in for a URL.
-	Local func(url string) (feeds.Local, bool)
-	// Rewrites send fetches elsewhere; SpillDir keeps files that are too large for memory.
-	Rewrites source.Rewrites
-	SpillDir string
-	// StandIn, when set, gives charts that cannot be fetched.
-	StandIn func(repo, name, version string, cause error) (data []byte, resolved string, ok bool)
-	// Observe, when set, is told what goes wrong beside units. It must not block.
-	Observe func(what, text string)
-	// Measure, when set, is told what was done. It must not block.
-	Measure Measure
-	Log     logr.Logger
 }
 
-// Engine serves the API of Argo CD on one cluster, as a guest of a runner.
+// Dialect is the one of Argo CD.
+type Dialect struct{ Options }
+
+// New returns the dialect; Options may be changed until it is served.
+func New(o Options) *Dialect { return &Dialect{o} }
+
+// Name is the word for the group.
+func (*Dialect) Name() string { return "argocd" }
+
+// Groups is the one of Argo CD.
+func (*Dialect) Groups() []dialect.Group {
+	return []dialect.Group{{Name: Group, Controllers: []string{"argocd-application-controller", "argocd-applicationset-controller"}}}
+}
+
+// Kinds are those that commands know.
+func (*Dialect) Kinds() []dialect.Kind {
+	kind := func(name, resource string, aliases ...string) dialect.Kind {
+		return dialect.Kind{
+			GroupKind: schema.GroupKind{Group: Group, Kind: name}, Version: applicationResource.Version, Resource: resource,
+			Aliases: append(aliases, strings.ToLower(name), resource),
+		}
+	}
+	all := []dialect.Kind{
+		kind("Application", "applications", "app", "apps"), kind("ApplicationSet", "applicationsets", "appset", "appsets"),
+		kind("AppProject", "appprojects", "project", "projects", "appproj", "appprojs"),
+	}
+	all[0].Role, all[2].Static = dialect.Unit, true
+	return all
+}
+
+// Definitions are those of the group, and the namespace of the installation.
+func (d *Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, []string, error) {
+	if !serve.Serves(Group) {
+		return nil, nil, nil
+	}
+	all, err := deploy.ArgoCRDs()
+	return all, []string{d.namespace()}, err
+}
+
+// Upstream is how the controllers of Argo CD are known.
+func (*Dialect) Upstream() dialect.Upstream {
+	return dialect.Upstream{
+		Name: "argocd", Title: "Argo CD", PartOf: "argocd", Kinds: []string{"Deployment", "StatefulSet"}, Renamed: true,
+		Replaced: []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "batch", Kind: "Job"}},
+	}
+}
+
+func (d *Dialect) namespace() string { return cmp.Or(d.Namespace, DefaultNamespace) }
+
+// Engine serves the API of Argo CD on one cluster.
 type Engine struct {
-	cfg      Config
+	*dialect.Host
+	options  Options
 	ctx      context.Context
 	client   dynamic.Interface
 	kube     kubernetes.Interface
@@ -71,39 +109,44 @@ type Engine struct {
 	projects *projects
 	sets     *applicationSets
 	events   events
-	// leaveOut and marks are nil unless units may do without what they cannot read.
-	leaveOut func(engine.UnitID) func(what, entry string)
-	marks    func(engine.UnitID) func(key string) string
 	// version is that of the cluster, served what it serves.
 	version string
 	served  versions
 	wg      sync.WaitGroup
 }
 
-// New returns an Engine; Start gives it its cluster.
-func New(cfg Config) *Engine {
-	if cfg.Namespace == "" {
-		cfg.Namespace = DefaultNamespace
+// Serve puts an Engine together.
+func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, error) {
+	kube, err := kubernetes.NewForConfig(host.Config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	e := &Engine{cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(cfg.Namespace)}
-	e.judge = newJudge(cfg.Namespace, func() settings.Tracking { return e.settings.now().Tracking })
-	e.apps, e.projects = newRegistry(), newProjects()
+	e := &Engine{
+		Host: host, options: d.Options, ctx: ctx, runner: host.Runner, home: host.Home, config: host.Config, client: host.Home.Dynamic, kube: kube,
+		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(d.namespace()),
+		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: newProjects(),
+	}
+	e.options.Namespace = d.namespace()
+	e.judge = newJudge(d.namespace(), func() settings.Tracking { return e.settings.now().Tracking })
+	e.judge.ctx = ctx
 	e.sets = newApplicationSets(e)
-	return e
+	config := feeds.Config{
+		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Changed: e.fetched,
+		Fetched: e.measureRequest,
+	}
+	if host.Substitutes != nil {
+		config.StandIn = host.Substitutes.Chart
+	}
+	e.feeds = feeds.New(ctx, config)
+	e.events, err = newEvents(kube)
+	return e, err
 }
 
-// DoWithout has Applications do without what cannot be read: entries of kustomizations that are somewhere else are left
-// out, and values that cannot be decrypted get stand-ins. Both functions return nil for a unit that has all it needs.
-func (e *Engine) DoWithout(leaveOut func(engine.UnitID) func(what, entry string), marks func(engine.UnitID) func(key string) string) {
-	e.leaveOut, e.marks = leaveOut, marks
-}
-
-// Part is how the engine joins a runner.
-func (e *Engine) Part() runner.Part {
-	d := &driver{e}
+// Joins is what the runner learns of the dialect.
+func (e *Engine) Joins() runner.Part {
 	return runner.Part{
-		Dialect: dialect{e}, Sources: sources{e}, SourceKinds: []schema.GroupKind{applicationKind},
-		Kinds: map[schema.GroupKind]bool{applicationKind: true}, Drivers: map[schema.GroupKind]runner.Driver{applicationKind: d},
+		Groups: []string{Group}, Dialect: dialectPort{e}, Sources: sources{e},
+		Kinds: map[schema.GroupKind]bool{applicationKind: true}, Drivers: map[schema.GroupKind]runner.Driver{applicationKind: &driver{e}},
 		Names: map[string]apply.Names{owner: {Manager: manager, Prefix: "argocd.argoproj.io/", Judge: e.judge}},
 	}
 }
@@ -111,26 +154,13 @@ func (e *Engine) Part() runner.Part {
 // syncTimeout bounds the first lists.
 const syncTimeout = time.Minute
 
-// Start begins to serve what there is, until ctx ends. Definitions of the served kinds have to be installed before.
-func (e *Engine) Start(ctx context.Context, r *runner.Runner, home *cluster.Cluster, config *rest.Config) error {
-	kube, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
-	}
-	e.ctx, e.runner, e.home, e.config, e.client, e.kube = ctx, r, home, config, home.Dynamic, kube
-	e.renderer = manifests.With(r.Renderer())
-	if e.events, err = newEvents(kube); err != nil {
-		return err
-	}
+// Start begins to serve what there is, until ctx ends.
+func (e *Engine) Start(ctx context.Context) error {
 	context.AfterFunc(ctx, e.events.stop)
-	e.version, e.judge.ctx = e.serverVersion(), ctx
-	e.feeds = feeds.New(ctx, feeds.Config{
-		Settings: e.settings.now, Local: e.cfg.Local, Rewrites: e.cfg.Rewrites, SpillDir: e.cfg.SpillDir, Changed: e.fetched,
-		StandIn: e.cfg.StandIn, Fetched: e.measureRequest,
-	})
+	e.version = e.serverVersion()
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("it took longer than %s", syncTimeout))
 	defer cancel()
-	if err := e.settings.watch(ctx, wait, home, e.settingsChanged); err != nil {
+	if err := e.settings.watch(ctx, wait, e.home, e.settingsChanged); err != nil {
 		return err
 	}
 	if err := e.watch(ctx, wait); err != nil {
@@ -149,8 +179,8 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		return err
 	}
 	var all errgroup.Group
-	all.Go(first(applicationResource, e.cfg.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
-	all.Go(first(applicationSetResource, e.cfg.Selector, cluster.Sink{Put: e.sets.put, Dropped: e.sets.dropped}))
+	all.Go(first(applicationResource, e.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
+	all.Go(first(applicationSetResource, e.Selector, cluster.Sink{Put: e.sets.put, Dropped: e.sets.dropped}))
 	return all.Wait()
 }
 
@@ -185,10 +215,12 @@ func (e *Engine) fetched(k feeds.Key) {
 
 // observe tells of something that went wrong and that no Application says.
 func (e *Engine) observe(what, text string) {
-	e.cfg.Log.Info(text, "of", what)
-	if e.cfg.Observe != nil {
-		e.cfg.Observe(what, text)
-	}
+	e.Log.Info(text, "of", what)
+	e.Problem(what, text)
 }
 
-var _ runner.Guest = (*Engine)(nil)
+var (
+	_ dialect.Dialect    = (*Dialect)(nil)
+	_ dialect.Upstreamed = (*Dialect)(nil)
+	_ dialect.Part       = (*Engine)(nil)
+)

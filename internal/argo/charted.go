@@ -18,7 +18,7 @@ const installationChart = "argo-cd"
 // honours them from the first moment.
 func (d *driver) charted(a *app, result *manifests.Result) {
 	destination := a.now().Spec.Destination.Namespace
-	found, err := declaredSettings(result, d.cfg.Namespace, destination)
+	found, err := declaredSettings(result, d.options.Namespace, destination)
 	if err != nil {
 		d.observe(a.id.String(), "values of chart "+installationChart+": "+err.Error())
 	}

@@ -18,7 +18,7 @@ import (
 type clusterOf = settings.Cluster
 
 // Connect tells how the cluster of an Application is reached.
-func (d dialect) Connect(_ context.Context, id engine.UnitID) (runner.Connection, error) {
+func (d dialectPort) Connect(_ context.Context, id engine.UnitID) (runner.Connection, error) {
 	a := d.apps.get(id)
 	if a == nil {
 		return runner.Connection{}, fmt.Errorf("reading %s: it is gone", id)

@@ -236,10 +236,10 @@ func (d *driver) cascade(ctx context.Context, a *app, g gate, t *operation.Task)
 }
 
 // Orphaned is asked of units without a driver.
-func (d dialect) Orphaned(context.Context, engine.UnitID) error { return nil }
+func (d dialectPort) Orphaned(context.Context, engine.UnitID) error { return nil }
 
 // Release lets a deleted Application go.
-func (d dialect) Release(ctx context.Context, id engine.UnitID) error {
+func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {
 	a := d.apps.get(id)
 	if a == nil {
 		return nil

@@ -105,8 +105,8 @@ func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error)
 		}
 		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
 	}
-	if d.leaveOut != nil {
-		r.Options.LeaveOut, r.Options.StandIns = d.leaveOut(a.id), true
+	if d.Substitutes != nil {
+		r.Options.LeaveOut, r.Options.StandIns = d.Substitutes.LeaveOut(a.id), true
 	}
 	var err error
 	r.Decrypt, err = d.keys(ctx, a.id, obj)

@@ -34,25 +34,25 @@ type Measure interface {
 
 // measuresReconcile begins to measure; what it returns ends that.
 func (e *Engine) measuresReconcile(a *app) func() {
-	if e.cfg.Measure == nil {
+	if e.Metrics == nil {
 		return func() {}
 	}
 	began := time.Now()
-	return func() { e.cfg.Measure.Reconciled(a.id.Namespace, a.now().Spec.Destination.Server, time.Since(began)) }
+	return func() { e.Metrics.Reconciled(a.id.Namespace, a.now().Spec.Destination.Server, time.Since(began)) }
 }
 
 func (e *Engine) measureRequest(k feeds.Key, brought bool, took time.Duration, err error) {
-	if e.cfg.Measure == nil || k.Kind != feeds.Git {
+	if e.Metrics == nil || k.Kind != feeds.Git {
 		return
 	}
 	unknown := errors.Is(err, source.ErrReference)
-	e.cfg.Measure.Requested(meter.GitRequest{
+	e.Metrics.Requested(meter.GitRequest{
 		Repo: withoutLogin(k.URL), Revision: k.Revision, Brought: brought, Unknown: unknown, Failed: err != nil && !unknown, Took: took,
 	})
 }
 
 func (e *Engine) measureSync(a *app, op *running) {
-	if e.cfg.Measure == nil {
+	if e.Metrics == nil {
 		return
 	}
 	obj := a.now()
@@ -63,7 +63,7 @@ func (e *Engine) measureSync(a *app, op *running) {
 	if end := op.state.FinishedAt; end != nil {
 		sync.Took = end.Sub(op.state.StartedAt.Time)
 	}
-	e.cfg.Measure.Synced(sync)
+	e.Metrics.Synced(sync)
 }
 
 func projectOf(obj *v1alpha1.Application) string { return orDefault(obj.Spec.Project, defaultProject) }

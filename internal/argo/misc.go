@@ -30,7 +30,7 @@ func (e *Engine) tracking(a *app) differences.Tracking {
 	t := e.settings.now().Tracking
 	return differences.Tracking{
 		Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID,
-		AppName: differences.InstanceName(a.id.Namespace, a.id.Name, e.cfg.Namespace), Namespace: a.now().Spec.Destination.Namespace,
+		AppName: differences.InstanceName(a.id.Namespace, a.id.Name, e.options.Namespace), Namespace: a.now().Spec.Destination.Namespace,
 	}
 }
 
@@ -191,10 +191,10 @@ func (d *driver) peers(a *app) []engine.UnitID {
 // keys are those that an Application decrypts by. One that may do without has stand-ins for what they do not decrypt.
 func (d *driver) keys(ctx context.Context, id engine.UnitID, obj *v1alpha1.Application) (*decrypt.Keys, error) {
 	keys, err := d.decryption(ctx, obj)
-	if d.marks == nil {
+	if d.Substitutes == nil {
 		return keys, err
 	}
-	mark := d.marks(id)
+	mark := d.Substitutes.Marks(id)
 	if mark == nil {
 		return keys, err
 	}
@@ -213,16 +213,16 @@ func (d *driver) decryption(ctx context.Context, obj *v1alpha1.Application) (*de
 	case "sops":
 	default:
 		return nil, &failure{condition: v1alpha1.ApplicationConditionInvalidSpecError, lasting: true, err: fmt.Errorf(
-			"annotation %s: %q: want sops, or sops/NAME of a Secret in namespace %s", annotationDecryption, provider, d.cfg.Namespace)}
+			"annotation %s: %q: want sops, or sops/NAME of a Secret in namespace %s", annotationDecryption, provider, d.options.Namespace)}
 	}
 	name = orDefault(name, "sops-age")
-	secret, err := d.kube.CoreV1().Secrets(d.cfg.Namespace).Get(ctx, name, metav1.GetOptions{})
+	secret, err := d.kube.CoreV1().Secrets(d.options.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("annotation %s: reading Secret %s/%s: %w", annotationDecryption, d.cfg.Namespace, name, err)
+		return nil, fmt.Errorf("annotation %s: reading Secret %s/%s: %w", annotationDecryption, d.options.Namespace, name, err)
 	}
 	keys, err := decrypt.NewKeys(secret.Data)
 	if err != nil {
-		return nil, fmt.Errorf("annotation %s: Secret %s/%s: %w", annotationDecryption, d.cfg.Namespace, name, err)
+		return nil, fmt.Errorf("annotation %s: Secret %s/%s: %w", annotationDecryption, d.options.Namespace, name, err)
 	}
 	return keys, nil
 }

@@ -72,7 +72,7 @@ func (p *projects) reread(s settings.Settings) {
 }
 
 func (e *Engine) putProject(u *unstructured.Unstructured) {
-	if u.GetNamespace() != e.cfg.Namespace {
+	if u.GetNamespace() != e.options.Namespace {
 		return
 	}
 	project := &v1alpha1.AppProject{}
@@ -87,7 +87,7 @@ func (e *Engine) putProject(u *unstructured.Unstructured) {
 }
 
 func (e *Engine) dropProject(u *unstructured.Unstructured) {
-	if u.GetNamespace() != e.cfg.Namespace {
+	if u.GetNamespace() != e.options.Namespace {
 		return
 	}
 	e.projects.mu.Lock()

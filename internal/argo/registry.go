@@ -166,7 +166,7 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 
 // serves tells whether Applications of a namespace are served here.
 func (e *Engine) serves(namespace string) bool {
-	return namespace == e.cfg.Namespace || matchesAny(e.settings.now().Namespaces, namespace)
+	return namespace == e.options.Namespace || matchesAny(e.settings.now().Namespaces, namespace)
 }
 
 func (e *Engine) dropApplication(u *unstructured.Unstructured) {
@@ -192,8 +192,8 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	}
 	e.runner.Remove(id)
 	e.sets.applicationGone(a.now())
-	if e.cfg.Measure != nil {
-		e.cfg.Measure.ForgetApplication(id.Namespace, id.Name)
+	if e.Metrics != nil {
+		e.Metrics.ForgetApplication(id.Namespace, id.Name)
 	}
 }
 
@@ -251,7 +251,7 @@ func (e *Engine) declare(a *app) {
 		a.view.handled = ""
 	}
 	a.project = e.projects.get(obj.Spec.Project)
-	a.invalid = policy.Validate(obj, a.project, now, e.cfg.Namespace)
+	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
 	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	unit := e.unitOf(a, now)
 	keys := a.keys

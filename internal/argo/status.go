@@ -20,15 +20,15 @@ import (
 )
 
 // dialect is the runner's view of Applications.
-type dialect struct{ *Engine }
+type dialectPort struct{ *Engine }
 
 // Inputs is not asked of driven units.
-func (d dialect) Inputs(_ context.Context, id engine.UnitID) (runner.Inputs, error) {
+func (d dialectPort) Inputs(_ context.Context, id engine.UnitID) (runner.Inputs, error) {
 	return runner.Inputs{}, fmt.Errorf("%s is driven", id)
 }
 
 // Object returns the Application as expressions see it.
-func (d dialect) Object(id engine.UnitID) map[string]any {
+func (d dialectPort) Object(id engine.UnitID) map[string]any {
 	a := d.apps.get(id)
 	if a == nil {
 		return nil
@@ -39,10 +39,10 @@ func (d dialect) Object(id engine.UnitID) map[string]any {
 }
 
 // Drifted has nothing to tell: a foreign change that was taken back is an operation, which tells of itself.
-func (d dialect) Drifted(context.Context, engine.UnitID, apply.Drift, int, time.Duration) {}
+func (d dialectPort) Drifted(context.Context, engine.UnitID, apply.Drift, int, time.Duration) {}
 
 // Report writes the status of an Application, when it is another one.
-func (d dialect) Report(ctx context.Context, r runner.Report) error {
+func (d dialectPort) Report(ctx context.Context, r runner.Report) error {
 	a := d.apps.get(r.Unit)
 	if a == nil {
 		return nil
@@ -189,7 +189,7 @@ func (a *app) completed() string {
 func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.ApplicationStatus {
 	v := &a.view
 	status := *a.obj.Status.DeepCopy()
-	status.ControllerNamespace = e.cfg.Namespace
+	status.ControllerNamespace = e.options.Namespace
 	persist := e.settings.now().Controller.PersistHealth
 	if !v.reconciled.IsZero() {
 		status.Sync, status.Resources = v.sync, e.resourcesOf(a, persist)

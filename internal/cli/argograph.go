@@ -146,7 +146,7 @@ func appNote(a offline.App) string {
 
 // checkArgo prints what is wrong with a repository of an Argo CD.
 func (o offlineOptions) checkArgo(ctx context.Context, p place, r *offline.Repository) error {
-	c := &checker{io: o.io}
+	c := &checker{io: o.io, catalogue: o.catalogue}
 	skipped := 0
 	for _, a := range r.Apps {
 		switch {

@@ -104,7 +104,7 @@ func runBootstrap(ctx context.Context, o *bootstrapOptions) error {
 	if err != nil {
 		return err
 	}
-	options, err := o.options()
+	options, err := o.options(o.catalogue)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ Each thing that is wrong comes with the next command.`,
 					i.serve = served
 				}
 			}
-			o, err := i.options()
+			o, err := i.options(g.catalogue)
 			if err != nil {
 				return err
 			}

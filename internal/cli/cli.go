@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/dialects"
 )
 
 // IO is where a command reads and writes.
@@ -49,9 +51,14 @@ func hint(err error, format string, args ...any) error {
 	return &hintError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// Main runs one command and returns its exit code.
+// Main runs one command with every dialect that there is, and returns its exit code.
 func Main(ctx context.Context, args []string, streams IO) int {
-	root := NewCommand(streams)
+	return MainWith(ctx, args, streams, dialects.All())
+}
+
+// MainWith is Main with the dialects of a catalogue.
+func MainWith(ctx context.Context, args []string, streams IO, catalogue dialect.Catalogue) int {
+	root := NewCommand(streams, catalogue)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -83,7 +90,7 @@ func nextCommand(err error) string {
 }
 
 // NewCommand returns the root command.
-func NewCommand(streams IO) *cobra.Command {
+func NewCommand(streams IO, catalogue dialect.Catalogue) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headgate",
 		Short: "Turn Git repositories into running clusters",
@@ -99,7 +106,7 @@ gate by gate, on a cluster that it brings itself or on any other.
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	g := &globals{io: streams}
+	g := &globals{io: streams, catalogue: catalogue}
 	g.bind(root)
 	for _, add := range []func(*globals) *cobra.Command{
 		newUp, newGet, newSync, newSuspend, newResume, newHistory, newRollback, newTerminate, newTree, newWhy, newEvents, newLogs,

@@ -12,11 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controller"
-	"github.com/headgate-dev/headgate/internal/meter"
-	"github.com/headgate-dev/headgate/internal/runner"
-	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/tracing"
 )
 
@@ -53,7 +49,7 @@ Each shard (--watch-label-selector) has a lease of its own. "headgate install" m
   headgate controller --serve flux --watch-label-selector 'sharding.fluxcd.io/key=shard1'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(o.serving.named(), o.serving.check()); err != nil {
+			if err := errors.Join(o.serving.named(), o.serving.check(o.catalogue)); err != nil {
 				return err
 			}
 			return runController(cmd.Context(), o)
@@ -101,14 +97,6 @@ func runController(ctx context.Context, o controllerOptions) error {
 		}
 	}
 	o.serving.apply(&cfg.Engine)
-	cfg.Namespaces = o.serving.namespaces()
-	if o.serving.groups.Serves(argo.Group) {
-		cfg.Guests = func(store *source.Store, metrics *meter.Metrics) []runner.Guest {
-			c := o.serving.argo(store, metrics)
-			c.Log = log
-			return []runner.Guest{argo.New(c)}
-		}
-	}
 	return controller.Run(ctx, cfg)
 }
 

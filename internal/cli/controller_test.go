@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
@@ -23,6 +24,7 @@ extraArgs: [--rewrite=oci://a/=oci://b/]
 // TestChartFlags parses what the Deployments of the chart give to the command.
 func TestChartFlags(t *testing.T) {
 	objects, err := installation.Objects(t.Context(), installation.Options{
+		Serve:              dialects.All().All(),
 		WithoutDefinitions: true, Values: []helm.Layer{{From: "test", Data: []byte(everyFlag)}},
 	})
 	if err != nil {
@@ -66,7 +68,7 @@ func TestInstallValues(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			o, err := (&installing{serve: []string{"flux"}, image: tc.image}).options()
+			o, err := (&installing{serve: []string{"flux"}, image: tc.image}).options(dialects.All())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +85,7 @@ func TestInstallValues(t *testing.T) {
 		})
 	}
 	for _, bad := range []installing{{serve: []string{"apps"}}, {set: []string{"replicas"}}, {values: []string{"/nowhere.yaml"}}} {
-		if _, err := bad.options(); err == nil {
+		if _, err := bad.options(dialects.All()); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}

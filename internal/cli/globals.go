@@ -16,11 +16,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/headgate-dev/headgate/internal/buildinfo"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 // globals are the flags that every command has.
 type globals struct {
-	io                  IO
+	io IO
+	// catalogue holds the dialects that there are.
+	catalogue           dialect.Catalogue
 	stateDir            string
 	kubeconfig, context string
 }

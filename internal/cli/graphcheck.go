@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -22,6 +23,8 @@ import (
 type checker struct {
 	io    IO
 	wrong int
+	// catalogue holds the dialects that there are.
+	catalogue dialect.Catalogue
 }
 
 // tell prints what is wrong for certain, note what is not known.
@@ -49,10 +52,10 @@ func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around 
 	if err != nil {
 		return nil, err
 	}
-	if around.Definitions, err = flux.Definitions(flux.Groups{}); err != nil {
+	if around.Definitions, around.Namespaces, err = c.catalogue.All().Definitions(); err != nil {
 		return nil, err
 	}
-	around.Namespaces = append(around.Namespaces, flux.Namespace, flux.ArgoNamespace)
+	around.Namespaces = append(around.Namespaces, flux.Namespace)
 	found, err := server.Survey(ctx, all, around)
 	if err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := &checker{io: o.io}
+	c := &checker{io: o.io, catalogue: o.catalogue}
 	charts := 0
 	for _, u := range units {
 		switch {

@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/installation"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
@@ -36,10 +37,10 @@ func (i *installing) bind(f *pflag.FlagSet) {
 }
 
 // options reads the flags.
-func (i *installing) options() (installation.Options, error) {
+func (i *installing) options(catalogue dialect.Catalogue) (installation.Options, error) {
 	var o installation.Options
 	var err error
-	if o.Serve, err = flux.ParseGroups(i.serve); err != nil {
+	if o.Serve, err = catalogue.Parse(i.serve); err != nil {
 		return o, fmt.Errorf("--serve: %w", err)
 	}
 	for _, name := range i.values {
@@ -88,7 +89,7 @@ Done again, it upgrades. --export prints the objects instead; "headgate uninstal
   headgate install --export > clusters/prod/headgate/headgate.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := i.options()
+			o, err := i.options(g.catalogue)
 			if err != nil {
 				return err
 			}
@@ -136,7 +137,7 @@ func (g *globals) install(ctx context.Context, say *progress.Printer, o installa
 	if err != nil {
 		return err
 	}
-	if err := flux.RefuseUpstream(ctx, config, o.Serve); err != nil {
+	if err := host.RefuseUpstream(ctx, config, o.Serve); err != nil {
 		return unreachable(err)
 	}
 	changed := 0
@@ -186,7 +187,7 @@ until a controller is installed again.`,
 			if !g.real() {
 				return errNoCluster()
 			}
-			o, err := i.options()
+			o, err := i.options(g.catalogue)
 			if err != nil {
 				return err
 			}

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/argo"
-	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/runner"
-	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // leader holds the engine while this process is the one that serves the cluster. It is safe for
@@ -24,16 +21,16 @@ type leader struct {
 	failed chan error
 
 	mu     sync.Mutex
-	engine *flux.Engine
+	engine *host.Engine
 }
 
-func (l *leader) current() *flux.Engine {
+func (l *leader) current() *host.Engine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.engine
 }
 
-func (l *leader) set(e *flux.Engine) {
+func (l *leader) set(e *host.Engine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.engine = e
@@ -68,7 +65,7 @@ func (s *system) lead(ctx context.Context) error {
 	if err := s.alone(ctx); err != nil {
 		return err
 	}
-	lease := flux.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration, Shard: s.options.serving.selector}
+	lease := host.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration, Shard: s.options.serving.selector}
 	lease.Observe = func(holder string) {
 		if holder != lease.Identity {
 			s.say.Waits("cluster", "it is served by "+holder+"; this process takes over when that one ends")
@@ -76,7 +73,7 @@ func (s *system) lead(ctx context.Context) error {
 	}
 	go func() {
 		defer close(s.leader.ended)
-		if err := flux.Lead(ctx, s.config, lease, s.serve); err != nil {
+		if err := host.Lead(ctx, s.config, lease, s.serve); err != nil {
 			s.fail(err)
 		}
 	}()
@@ -85,12 +82,12 @@ func (s *system) lead(ctx context.Context) error {
 
 // alone ends the process when a controller of Flux comes to serve what it serves.
 func (s *system) alone(ctx context.Context) error {
-	masters, err := flux.WatchMasters(ctx, s.config, s.options.serving.groups)
+	others, err := host.WatchControllers(ctx, s.config, s.options.serving.groups)
 	if err != nil {
 		return err
 	}
 	go func() {
-		if refusal := masters.Other(ctx); refusal != nil {
+		if refusal := others.Other(ctx); refusal != nil {
 			s.fail(refusal)
 		}
 	}()
@@ -127,55 +124,21 @@ func (s *system) begin(ctx context.Context) error {
 	if err := s.putRoot(ctx); err != nil {
 		return err
 	}
-	config := flux.Config{
-		Cluster: s.config, Store: s.store, Rewrite: s.rewrite, Reserved: flux.RootIDs(),
-		Observe:       func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
-		ObserveSource: s.say.Source, Notifications: filepath.Join(s.state, "notifications"),
+	config := host.Config{
+		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: flux.RootIDs(),
+		Observe: func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
+		Problem: s.say.Problem, Metrics: s.metrics,
 	}
-	if s.metrics != nil {
-		config.Passed, config.Gone, config.Notified = s.metrics.Pass, s.metrics.Forget, s.metrics.Notified
-	}
-	s.options.simulation.apply(&config, s.say)
 	s.options.serving.apply(&config)
-	if config.Serve.Serves(argo.Group) {
-		config.Guests = append(config.Guests, s.argo(config))
+	if err := s.options.simulation.apply(s.options.catalogue, &config, s.say); err != nil {
+		return err
 	}
-	engine, err := flux.Start(ctx, config)
+	engine, err := host.Start(ctx, config)
 	if err != nil {
 		return err
 	}
 	s.leader.set(engine)
 	return nil
-}
-
-// argo serves the API of Argo CD.
-func (s *system) argo(config flux.Config) *argo.Engine {
-	c := s.options.serving.argo(s.store, s.metrics)
-	c.Observe = s.say.Problem
-	if s.rewrite != nil {
-		c.Local = func(url string) (feeds.Local, bool) {
-			local, ok := s.rewrite(url)
-			return feeds.Local(local), ok
-		}
-	}
-	if simulated := config.Simulate; simulated != nil && simulated.Charts {
-		c.StandIn = func(repo, name, version string, cause error) ([]byte, string, bool) {
-			return s.standInChart(config, repo, name, version, cause)
-		}
-	}
-	return argo.New(c)
-}
-
-// standInChart makes a stub of a chart that cannot be fetched.
-func (s *system) standInChart(config flux.Config, repo, name, version string, cause error) ([]byte, string, bool) {
-	resolved := simulate.Version(version)
-	data, err := simulate.Chart(name, resolved, nil)
-	if err != nil {
-		s.say.Problem("simulate", err.Error())
-		return nil, "", false
-	}
-	config.Simulated(flux.StandIn{What: "Chart", Name: fmt.Sprintf("%s %s of %s (%s)", name, resolved, repo, cause), Time: time.Now()})
-	return data, resolved, true
 }
 
 // finish waits until the engine has ended.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/argo"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/installation"
 	"github.com/headgate-dev/headgate/internal/migration"
@@ -18,7 +17,7 @@ import (
 type migrateOptions struct {
 	*globals
 	installing
-	of                                         flux.Upstream
+	of                                         migration.Upstream
 	back, dryRun, withoutInstall, withoutCheck bool
 	// argoNamespace is that of the Applications; empty is that of the controller that is found.
 	argoNamespace string
@@ -35,7 +34,7 @@ func newMigrate(g *globals) *cobra.Command {
 }
 
 func newMigrateFlux(g *globals) *cobra.Command {
-	o := &migrateOptions{globals: g, of: flux.Flux}
+	o := &migrateOptions{globals: g, of: migration.Flux}
 	cmd := &cobra.Command{
 		Use:   "flux",
 		Short: "Take a cluster over from the controllers of Flux",
@@ -61,7 +60,7 @@ interrupted.`,
 }
 
 func newMigrateArgo(g *globals) *cobra.Command {
-	o := &migrateOptions{globals: g, of: flux.ArgoCD}
+	o := &migrateOptions{globals: g, of: migration.ArgoCD}
 	cmd := &cobra.Command{
 		Use:   "argocd",
 		Short: "Take a cluster over from the controllers of Argo CD",
@@ -127,7 +126,7 @@ func (o *migrateOptions) bind(cmd *cobra.Command) {
 
 // title is the name of the engine that is left.
 func (o *migrateOptions) title() string {
-	if o.of == flux.ArgoCD {
+	if o.of == migration.ArgoCD {
 		return "Argo CD"
 	}
 	return "Flux"
@@ -135,7 +134,7 @@ func (o *migrateOptions) title() string {
 
 // settle decides on the namespace of the Applications, and has the installation look there.
 func (o *migrateOptions) settle(found migration.Paused, m *migration.Migration, options *installation.Options) {
-	if o.of != flux.ArgoCD {
+	if o.of != migration.ArgoCD {
 		return
 	}
 	if o.argoNamespace == "" {
@@ -151,7 +150,7 @@ func (o *migrateOptions) settle(found migration.Paused, m *migration.Migration, 
 }
 
 func (o *migrateOptions) run(ctx context.Context, m *migration.Migration, say *progress.Printer) error {
-	options, err := o.options()
+	options, err := o.options(o.catalogue)
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (o *migrateOptions) onwards() string {
 
 // holders says whose the objects are that are compared.
 func (o *migrateOptions) holders() string {
-	if o.of == flux.ArgoCD {
+	if o.of == migration.ArgoCD {
 		return "of Applications"
 	}
 	return "in inventories"

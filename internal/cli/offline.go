@@ -115,6 +115,9 @@ func (o offlineOptions) options() (flux.OfflineOptions, error) {
 		return options, err
 	}
 	options.Policy = o.rules.policy
+	if options.Replaced, err = o.catalogue.All().Replaced(); err != nil {
+		return options, err
+	}
 	if options.Rewrites, err = source.ParseRewrites(o.rewrite); err != nil {
 		return options, fmt.Errorf("--rewrite: %w", err)
 	}

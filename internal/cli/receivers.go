@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/server"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
@@ -26,7 +26,7 @@ func (s *system) startReceivers(context.Context) error {
 
 // hooksOf serves the hooks of the engine of now. While there is none, another process may have them, and the
 // sender is told to try again.
-func hooksOf(current func() *flux.Engine) http.Handler {
+func hooksOf(current func() *host.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		engine := current()
 		if engine == nil {

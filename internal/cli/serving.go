@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
-	"github.com/headgate-dev/headgate/internal/meter"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -25,7 +26,7 @@ type serving struct {
 	rewrite      []string
 	rewrites     source.Rewrites
 	serve        []string
-	groups       flux.Groups
+	groups       dialect.Groups
 	// argoNamespace is that of the installation of Argo CD.
 	argoNamespace string
 }
@@ -42,9 +43,9 @@ func (s *serving) bind(f *pflag.FlagSet) {
 }
 
 // check tells what is wrong with the flags.
-func (s *serving) check() error {
+func (s *serving) check(catalogue dialect.Catalogue) error {
 	var err error
-	if s.groups, err = flux.ParseGroups(s.serve); err != nil {
+	if s.groups, err = catalogue.Parse(s.serve); err != nil {
 		return fmt.Errorf("--serve: %w", err)
 	}
 	if _, err := labels.Parse(s.selector); err != nil {
@@ -59,6 +60,7 @@ func (s *serving) check() error {
 	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
 		return fmt.Errorf("--rewrite: %w", err)
 	}
+	s.configure(catalogue)
 	return nil
 }
 
@@ -70,25 +72,19 @@ func (s *serving) named() error {
 	return nil
 }
 
+// configure enters the flags into the dialects.
+func (s *serving) configure(catalogue dialect.Catalogue) {
+	for _, d := range catalogue {
+		switch d := d.(type) {
+		case *flux.Dialect:
+			d.Policy, d.InsecureKubeconfigTLS = s.policy, s.insecureTLS
+		case *argo.Dialect:
+			d.Namespace = s.argoNamespace
+		}
+	}
+}
+
 // apply enters the flags into the configuration of an engine.
-func (s *serving) apply(c *flux.Config) {
-	c.Policy, c.Selector, c.InsecureKubeconfigTLS = s.policy, s.selector, s.insecureTLS
-	c.Rewrites, c.Serve = s.rewrites, s.groups
-}
-
-// namespaces are those that have to be there before anything is served.
-func (s *serving) namespaces() []string {
-	if s.groups.Serves(argo.Group) {
-		return []string{s.argoNamespace}
-	}
-	return nil
-}
-
-// argo is how the API of Argo CD is served; metrics may be nil.
-func (s *serving) argo(store *source.Store, metrics *meter.Metrics) argo.Config {
-	c := argo.Config{Namespace: s.argoNamespace, Selector: s.selector, Rewrites: s.rewrites, SpillDir: store.SpillDir()}
-	if metrics != nil {
-		c.Measure = metrics
-	}
-	return c
+func (s *serving) apply(c *host.Config) {
+	c.Selector, c.Rewrites, c.Serve = s.selector, s.rewrites, s.groups
 }

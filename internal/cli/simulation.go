@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -18,6 +20,8 @@ type simulation struct {
 	what      []string
 	overrides string
 	want      *flux.Simulate
+	// made is what makes them; nil where everything is real.
+	made *flux.Simulation
 }
 
 // simulated are the sorts of stand-ins, in the order in which they are made.
@@ -58,10 +62,13 @@ func (s *simulation) check(g *globals) error {
 	return nil
 }
 
-// apply enters the flags into the configuration of an engine.
-func (s *simulation) apply(c *flux.Config, say *progress.Printer) {
-	c.Simulate = s.want
-	c.Simulated = func(one flux.StandIn) {
+// apply enters the flags into the dialects, and into the configuration of an engine.
+func (s *simulation) apply(catalogue dialect.Catalogue, c *host.Config, say *progress.Printer) error {
+	if s.want == nil {
+		return nil
+	}
+	var err error
+	s.made, err = flux.NewSimulation(*s.want, func(one flux.StandIn) {
 		text := "stands in for " + one.Name
 		if one.What == "Remote" || one.What == "Patch" {
 			text = one.Name + " is left out"
@@ -70,13 +77,23 @@ func (s *simulation) apply(c *flux.Config, say *progress.Printer) {
 			text += ", for which " + one.For + " waited"
 		}
 		say.Info("simulated "+one.What, text)
+	})
+	if err != nil {
+		return err
 	}
+	c.Simulation = s.made
+	for _, d := range catalogue {
+		if of, is := d.(*flux.Dialect); is {
+			of.Simulation = s.made
+		}
+	}
+	return nil
 }
 
 // standIns are what is not real, as far as an engine runs.
 func (s *system) standIns() []flux.StandIn {
-	if engine := s.leader.current(); engine != nil {
-		return engine.StandIns()
+	if made := s.options.simulation.made; made != nil && s.leader.current() != nil {
+		return made.StandIns()
 	}
 	return nil
 }

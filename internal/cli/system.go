@@ -18,6 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/server"
@@ -52,7 +53,7 @@ type system struct {
 	objects []*unstructured.Unstructured
 	ageKey  []byte
 	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
-	rewrite func(url string) (flux.Local, bool)
+	rewrite func(url string) (source.Local, bool)
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this
 	// process.
 	state, run string
@@ -229,26 +230,26 @@ func (s *system) startEndpoints(ctx context.Context) error {
 
 func (s *system) install(ctx context.Context) error {
 	if s.options.real() {
-		if err := flux.RefuseUpstream(ctx, s.config, s.options.serving.groups); err != nil {
+		if err := host.RefuseUpstream(ctx, s.config, s.options.serving.groups); err != nil {
 			return err
 		}
 	}
-	return flux.Install(ctx, s.config, s.options.serving.groups, s.options.serving.namespaces()...)
+	return host.Install(ctx, s.config, s.options.serving.groups)
 }
 
 // standIn returns the rewrite of a system with a mirror.
-func (s *system) standIn(ctx context.Context) func(string) (flux.Local, bool) {
-	local := flux.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
+func (s *system) standIn(ctx context.Context) func(string) (source.Local, bool) {
+	local := source.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
 	remotes := s.mirror.Remotes(ctx)
 	for _, url := range adopted(s.objects, s.mirror.Root(), remotes) {
 		s.say.Info("repository", url+" is served from "+s.mirror.Root()+", since the root names it")
 	}
 	ours := place{flux.Layout{Repository: s.mirror.Root()}, s.objects}.ours(remotes)
-	return func(url string) (flux.Local, bool) {
+	return func(url string) (source.Local, bool) {
 		if url == local.URL || ours(url) {
 			return local, true
 		}
-		return flux.Local{}, false
+		return source.Local{}, false
 	}
 }
 

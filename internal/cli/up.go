@@ -58,7 +58,7 @@ others. The repository that such a root names is PATH itself, whatever it was cl
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
-			if err := o.serving.check(); err != nil {
+			if err := o.serving.check(o.catalogue); err != nil {
 				return err
 			}
 			if err := errors.Join(o.simulation.check(o.globals), o.gates.check(o.globals)); err != nil {
@@ -118,7 +118,7 @@ func (s *system) putRoot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root.AgeKey = s.ageKey
+	root.AgeKey, root.Served = s.ageKey, s.options.serving.groups
 	if err := flux.PutRoot(ctx, s.config, root); err != nil {
 		return err
 	}

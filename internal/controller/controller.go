@@ -17,7 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/server"
@@ -36,11 +36,7 @@ type Addresses struct {
 type Config struct {
 	Cluster *rest.Config
 	// Engine is how objects are served; Run sets what comes from this package.
-	Engine flux.Config
-	// Guests, when set, makes the dialects that run beside Flux's, anew for each engine.
-	Guests func(*source.Store, *meter.Metrics) []runner.Guest
-	// Namespaces have to be there before anything is served; Install makes them.
-	Namespaces []string
+	Engine host.Config
 	// Dir keeps the artifacts, and what else may be lost only at a cost.
 	Dir string
 	// StorageURL is the URL by which others reach the Storage of whichever replica serves, such as that of a
@@ -65,7 +61,7 @@ type Controller struct {
 	cfg     Config
 	store   *source.Store
 	metrics *meter.Metrics
-	masters *flux.Masters
+	others  *host.Controllers
 	state   state
 	// identity is what the lease says while this replica holds it.
 	identity string
@@ -113,9 +109,9 @@ func (c *Controller) listen(ctx context.Context) error {
 	}{
 		{"metrics", to.Metrics, server.Metrics(c.metrics.Handler()), server.Start},
 		{"health", to.Health, server.Health(c.alive, c.state.ready), server.Start},
-		{"storage", to.Storage, c.shared(to.Storage, func(*flux.Engine) http.Handler { return c.store }), server.Start},
-		{"events", to.Events, c.shared(to.Events, (*flux.Engine).EventHandler), server.Start},
-		{"receivers", to.Receivers, c.shared(to.Receivers, (*flux.Engine).Hooks), server.StartHooks},
+		{"storage", to.Storage, c.shared(to.Storage, func(*host.Engine) http.Handler { return c.store }), server.Start},
+		{"events", to.Events, c.shared(to.Events, (*host.Engine).EventHandler), server.Start},
+		{"receivers", to.Receivers, c.shared(to.Receivers, (*host.Engine).Hooks), server.StartHooks},
 	} {
 		if one.addr == "" {
 			continue
@@ -131,7 +127,7 @@ func (c *Controller) listen(ctx context.Context) error {
 }
 
 // shared serves from the engine of this replica, or from whichever other one serves.
-func (c *Controller) shared(addr string, of func(*flux.Engine) http.Handler) http.Handler {
+func (c *Controller) shared(addr string, of func(*host.Engine) http.Handler) http.Handler {
 	return standby{peer: c.peer, port: portOf(addr), local: func() http.Handler {
 		if e := c.state.serving(); e != nil {
 			return of(e)
@@ -159,15 +155,11 @@ func (c *Controller) stop(ctx context.Context) error {
 }
 
 // engine is how this replica serves.
-func (c *Controller) engine() flux.Config {
+func (c *Controller) engine() host.Config {
 	cfg := c.cfg.Engine
 	cfg.Cluster, cfg.Store, cfg.Log = c.cfg.Cluster, c.store, c.cfg.Log
-	cfg.Passed, cfg.Gone, cfg.Notified = c.metrics.Pass, c.metrics.Forget, c.metrics.Notified
-	cfg.Notifications = filepath.Join(c.cfg.Dir, "notifications")
-	cfg.Observe, cfg.ObserveSource = c.note, c.noteSource
-	if c.cfg.Guests != nil {
-		cfg.Guests = c.cfg.Guests(c.store, c.metrics)
-	}
+	cfg.Metrics, cfg.Dir = c.metrics, c.cfg.Dir
+	cfg.Observe, cfg.Problem = c.note, c.problem
 	if c.cfg.Tracer != nil {
 		cfg.Traced = c.cfg.Tracer.Pass
 	}

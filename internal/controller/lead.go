@@ -11,8 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 
-	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 )
 
 // retry is how long a replica waits that could not serve.
@@ -21,7 +20,7 @@ const retry = 5 * time.Second
 // state is where a replica stands. It is safe for concurrent use.
 type state struct {
 	mu     sync.Mutex
-	engine *flux.Engine
+	engine *host.Engine
 	// idle says why the replica is of no use; nil when it serves or stands by.
 	idle error
 	// holder is who holds the lease.
@@ -34,7 +33,7 @@ func (s *state) set(idle error) {
 	s.idle = idle
 }
 
-func (s *state) lead(e *flux.Engine) {
+func (s *state) lead(e *host.Engine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.engine = e
@@ -52,7 +51,7 @@ func (s *state) leader() string {
 	return s.holder
 }
 
-func (s *state) serving() *flux.Engine {
+func (s *state) serving() *host.Engine {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.engine
@@ -140,33 +139,33 @@ func (c *Controller) refuse(err error) {
 // prepare waits until nobody else serves the groups, and installs their definitions.
 func (c *Controller) prepare(ctx context.Context) error {
 	var err error
-	if c.masters == nil {
-		if c.masters, err = flux.WatchMasters(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
+	if c.others == nil {
+		if c.others, err = host.WatchControllers(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
 			return err
 		}
 	}
-	if err := c.masters.None(ctx, c.refuse); err != nil {
+	if err := c.others.None(ctx, c.refuse); err != nil {
 		return err
 	}
-	if err := flux.RefuseUpstream(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
+	if err := host.RefuseUpstream(ctx, c.cfg.Cluster, c.cfg.Engine.Serve); err != nil {
 		return err
 	}
 	if c.cfg.Install {
-		return flux.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve, c.cfg.Namespaces...)
+		return host.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve)
 	}
 	return nil
 }
 
-// contend stands by, and serves while this replica holds the lease, until ctx ends or another master comes.
+// contend stands by, and serves while this replica holds the lease, until ctx ends or another controller serves a group.
 func (c *Controller) contend(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {
-		if refusal := c.masters.Other(ctx); refusal != nil {
+		if refusal := c.others.Other(ctx); refusal != nil {
 			stop(refusal)
 		}
 	}()
-	err := flux.Lead(ctx, c.cfg.Cluster, flux.LeaseConfig{
+	err := host.Lead(ctx, c.cfg.Cluster, host.LeaseConfig{
 		Identity: c.identity, Duration: c.cfg.LeaseDuration, Shard: c.cfg.Engine.Selector,
 		Observe: func(holder string) {
 			if ctx.Err() == nil {
@@ -200,7 +199,7 @@ var errEnded = errors.New("it has ended to serve")
 // serve runs one engine until ctx ends.
 func (c *Controller) serve(ctx context.Context) error {
 	c.cfg.Log.Info("serving", "groups", strings.Join(c.cfg.Engine.Serve.Names(), ","), "shard", c.cfg.Engine.Selector)
-	e, err := flux.Start(ctx, c.engine())
+	e, err := host.Start(ctx, c.engine())
 	if err != nil {
 		return fmt.Errorf("starting to serve: %w", err)
 	}
@@ -222,6 +221,4 @@ func (c *Controller) serve(ctx context.Context) error {
 	return nil
 }
 
-func (c *Controller) noteSource(id engine.SourceID, text string) {
-	c.cfg.Log.Error(nil, text, "kind", id.Kind, "namespace", id.Namespace, "name", id.Name)
-}
+func (c *Controller) problem(subject, text string) { c.cfg.Log.Error(nil, text, "of", subject) }

@@ -8,9 +8,13 @@ package dialect
 
 import (
 	"context"
+	"net/http"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -42,6 +46,25 @@ type Part interface {
 	Wait()
 }
 
+// Marking is a Dialect by whose names the objects of units are marked that name no way of their own. There is one at
+// most in a catalogue.
+type Marking interface {
+	Names() apply.Names
+}
+
+// Connected is a Part that is told of each cluster that units are applied to, the home of the engine included. It must not
+// block.
+type Connected interface {
+	Connected(c *cluster.Cluster)
+}
+
+// Hooked is a Part that takes requests by which others tell of changes, and EventTaker one that takes events of other
+// controllers.
+type (
+	Hooked     interface{ Hooks() http.Handler }
+	EventTaker interface{ EventHandler() http.Handler }
+)
+
 // Upstreamed is a Dialect with an upstream whose controllers may serve a cluster, too.
 type Upstreamed interface {
 	Upstream() Upstream
@@ -55,13 +78,12 @@ type Upstream struct {
 	PartOf string
 	// Kinds are those of its workloads: Deployment, StatefulSet.
 	Kinds []string
-	// Renamed is set when an installation may give the controllers other names, or other labels: they are looked for by
-	// name too, and told by "<part-of>-<component>" of their labels.
+	// Renamed is set when an installation may give controllers other names, or other labels: they are looked for by name
+	// too, and are told by "<part-of>-<component>" of their labels.
 	Renamed bool
-	// Electing is set when each controller holds the lease "<controller>-leader-election" in the namespace LeaseNamespace.
-	Electing       bool
+	// LeaseNamespace is where each controller holds the lease "<controller>-leader-election"; empty when they hold none.
 	LeaseNamespace string
-	// Replaced are the kinds of objects of an installation that are left as they are where the dialect is served, when
-	// they bear the label: for Deployments of controllers by name, only those that serve a group.
-	Replaced []string
+	// Replaced are kinds of objects that are left as they are, beside the workloads of controllers, when they bear the
+	// label and a group of the dialect is served.
+	Replaced []schema.GroupKind
 }

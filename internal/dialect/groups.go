@@ -98,6 +98,18 @@ func (g Groups) Units() map[schema.GroupKind]bool {
 	return kinds
 }
 
+// Resource is how objects of a kind of the served groups are reached; false for any other kind.
+func (g Groups) Resource(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool) {
+	for _, d := range g.Dialects() {
+		for _, k := range d.Kinds() {
+			if k.WithVersion(k.Version) == gvk && g.Serves(k.Group) {
+				return k.GroupVersionResource(), true
+			}
+		}
+	}
+	return schema.GroupVersionResource{}, false
+}
+
 // ServedBy names the first served group that a controller of an upstream serves as well.
 func (g Groups) ServedBy(controller string) (group string, is bool) {
 	for _, one := range g.all {
@@ -124,4 +136,13 @@ func (g Groups) Definitions() (definitions []*unstructured.Unstructured, namespa
 		definitions, namespaces = append(definitions, some...), append(namespaces, where...)
 	}
 	return definitions, namespaces, nil
+}
+
+// Controllers are those of upstreams that serve the groups.
+func (g Groups) Controllers() []string {
+	var names []string
+	for _, one := range g.all {
+		names = append(names, one.Group.Controllers...)
+	}
+	return names
 }

@@ -1,12 +1,12 @@
 package dialect
 
 import (
-	"time"
-
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -29,16 +29,23 @@ type Host struct {
 	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
-	Observer Observer
-	Log      logr.Logger
+	// Reserved are objects that no unit may touch.
+	Reserved map[engine.ObjectID]bool
+	// Substitutes, when set, stand in for what units cannot read.
+	Substitutes Substitutes
+	// Metrics counts what is done.
+	Metrics *meter.Metrics
+	// Problem is told what went wrong beside units, such as with a source. It must not block.
+	Problem func(subject, text string)
+	Log     logr.Logger
 }
 
-// Observer is told what happens. Its methods must not block; they are safe for concurrent use.
-type Observer interface {
-	// Problem is told what went wrong beside units, such as with a source.
-	Problem(subject, text string)
-	// Passed is told of each pass over an object that ended, and how long it took.
-	Passed(kind, namespace, name string, took time.Duration, ok bool)
-	// Gone is told of each object that is no longer there.
-	Gone(kind, namespace, name string)
+// Substitutes stand in, in a simulation, for what units cannot read. They are safe for concurrent use.
+type Substitutes interface {
+	// LeaveOut is told of entries of kustomizations that are somewhere else, and are left out; Marks makes values in the
+	// place of those that cannot be decrypted. Both are nil for a unit that has all it needs.
+	LeaveOut(unit engine.UnitID) func(what, entry string)
+	Marks(unit engine.UnitID) func(key string) string
+	// Chart makes a stub of a chart that cannot be fetched; false where charts have to be real.
+	Chart(repo, name, version string, cause error) (data []byte, resolved string, made bool)
 }

@@ -19,7 +19,7 @@ import (
 
 // notifierID is the identity of a Provider of notifications.
 func notifierID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Group: notificationGroup.name, Kind: notifyv1beta3.ProviderKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: notificationGroup.Name, Kind: notifyv1beta3.ProviderKind, Namespace: namespace, Name: name}
 }
 
 func (n *notifications) putProvider(u *unstructured.Unstructured) {

@@ -17,7 +17,7 @@ import (
 )
 
 func alertID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Group: notificationGroup.name, Kind: notifyv1beta3.AlertKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: notificationGroup.Name, Kind: notifyv1beta3.AlertKind, Namespace: namespace, Name: name}
 }
 
 func (n *notifications) putAlert(u *unstructured.Unstructured) {

@@ -13,22 +13,27 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
 
-// wrap makes everything that is sent with a configuration pass by the simulation: whoever writes the real
-// definition of a kind finds its place free, whatever the stub had guessed.
-func (s *simulation) wrap(config *rest.Config) *rest.Config {
+// Wrap has everything that is sent with a configuration go through the simulation: a request that writes the real
+// definition of a kind finds its place free, whatever the stub had guessed. The simulation's own requests do not.
+func (s *Simulation) Wrap(config *rest.Config) (*rest.Config, error) {
+	var err error
+	if s.client, err = dynamic.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &clearance{next, s} })
-	return config
+	return config, nil
 }
 
 // clearance is a transport that takes stubs away when the real thing comes.
 type clearance struct {
 	next       http.RoundTripper
-	simulation *simulation
+	simulation *Simulation
 }
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -62,7 +67,7 @@ const clearanceTimeout = 30 * time.Second
 
 // makeWay deletes the stub of a kind with its objects. Their owners apply them again when the real kind is
 // served.
-func (s *simulation) makeWay(ctx context.Context, gk schema.GroupKind) error {
+func (s *Simulation) makeWay(ctx context.Context, gk schema.GroupKind) error {
 	s.mu.Lock()
 	name, stub := s.stubs[gk]
 	s.mu.Unlock()

@@ -48,7 +48,7 @@ type connection struct {
 }
 
 // Connect tells how the cluster of a Kustomization is reached that names one.
-func (d *dialect) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
+func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
 	ref := clusterRef{}
 	if ks, ok := d.registry.get(id); ok {
 		ref = clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}
@@ -266,7 +266,7 @@ func (a *accountTokens) Token() (*oauth2.Token, error) {
 
 // Orphaned tells that the account of a deleted Kustomization is gone: nobody may delete its objects
 // any more, as with the upstream.
-func (d *dialect) Orphaned(ctx context.Context, id engine.UnitID) error {
+func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
 	o, target, ok := d.declaring(id)
 	if !ok || target.Cluster != "" {
 		return nil

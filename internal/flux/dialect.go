@@ -26,8 +26,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// dialect is the runner's view of Kustomizations.
-type dialect struct {
+// reporter answers the runner for units of Flux, and writes down how they stand.
+type reporter struct {
 	client   dynamic.Interface
 	secrets  kubernetes.Interface
 	registry *kustomizationRegistry
@@ -41,7 +41,7 @@ type dialect struct {
 }
 
 // Inputs gathers what the render of a Kustomization needs.
-func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
 	if id.GroupKind() == resourceSetKind {
 		return d.sets.inputs(ctx, id)
 	}
@@ -57,7 +57,7 @@ func (d *dialect) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, 
 }
 
 // Object returns the Kustomization as expressions see it.
-func (d *dialect) Object(id engine.UnitID) map[string]any {
+func (d *reporter) Object(id engine.UnitID) map[string]any {
 	if id.GroupKind() == helmReleaseKind {
 		return d.releases.object(id)
 	}
@@ -68,7 +68,7 @@ func (d *dialect) Object(id engine.UnitID) map[string]any {
 }
 
 // Report writes the status of a Kustomization, if it changed, and tells of it by an event.
-func (d *dialect) Report(ctx context.Context, r runner.Report) error {
+func (d *reporter) Report(ctx context.Context, r runner.Report) error {
 	if r.Unit.GroupKind() == helmReleaseKind {
 		return d.releases.report(ctx, r)
 	}
@@ -90,7 +90,7 @@ func (d *dialect) Report(ctx context.Context, r runner.Report) error {
 	return nil
 }
 
-func (d *dialect) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization, status kustomizev1.KustomizationStatus) error {
+func (d *reporter) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization, status kustomizev1.KustomizationStatus) error {
 	patch, err := statusPatch(ks.Status, status)
 	if err != nil {
 		return fmt.Errorf("encoding the status of %s/%s: %w", ks.Namespace, ks.Name, err)
@@ -154,7 +154,7 @@ const maxLines = 40
 // tell emits the events of a report, given the Kustomization as it was before: what changed, that its
 // health was waited for, that it is ready, that it failed, that it begins to wait for others. A pass
 // that changed nothing tells nothing.
-func (d *dialect) tell(ks *kustomizev1.Kustomization, r runner.Report) {
+func (d *reporter) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 	annotations := map[string]string{prefix + "revision": r.Attempted}
 	if r.Origin != "" {
 		annotations[prefix+"originRevision"] = r.Origin
@@ -200,7 +200,7 @@ func changeLog(changes []apply.Result) string {
 }
 
 // Drifted tells of a foreign change by an event.
-func (d *dialect) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
+func (d *reporter) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
 	o, _, ok := d.declaring(id)
 	switch {
 	case !ok:
@@ -228,7 +228,7 @@ func appliedRevision(o runtime.Object) map[string]string {
 }
 
 // declaring is the object of a unit whose objects are applied, and where they are.
-func (d *dialect) declaring(id engine.UnitID) (runtime.Object, engine.Target, bool) {
+func (d *reporter) declaring(id engine.UnitID) (runtime.Object, engine.Target, bool) {
 	if rs, ok := d.sets.get(id); ok {
 		return rs, d.policies.now().declareResourceSet(rs).Target, true
 	}
@@ -240,7 +240,7 @@ func (d *dialect) declaring(id engine.UnitID) (runtime.Object, engine.Target, bo
 }
 
 // Release takes our finalizer off a Kustomization.
-func (d *dialect) Release(ctx context.Context, id engine.UnitID) error {
+func (d *reporter) Release(ctx context.Context, id engine.UnitID) error {
 	if hr, ok := d.releases.get(id); ok {
 		return setFinalizer(ctx, d.client.Resource(helmReleases).Namespace(hr.Namespace), hr, false)
 	}

@@ -16,7 +16,7 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 	return func(u *unstructured.Unstructured) {
 		o, err := kind.read(u)
 		if err != nil {
-			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
 		if !e.sources.foreign(o) {
@@ -47,7 +47,7 @@ func (e *Engine) putGenerator(ctx context.Context) func(*unstructured.Unstructur
 	return func(u *unstructured.Unstructured) {
 		o, err := e.sources.generators.put(u)
 		if err != nil {
-			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
 		e.finalizer(ctx, o, artifactGenerators, swapi.Finalizer)
@@ -58,7 +58,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
 		ks, err := e.registry.put(u)
 		if err != nil {
-			e.cfg.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
+			e.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
 			return
 		}
 		e.finalizer(ctx, ks, kustomizations, finalizer)
@@ -70,7 +70,7 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 	return func(u *unstructured.Unstructured) {
 		hr, err := e.releases.put(u)
 		if err != nil {
-			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
 		e.finalizer(ctx, hr, helmReleases, finalizer)
@@ -106,9 +106,7 @@ func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 }
 
 func (e *Engine) gone(kind string, o metav1.Object) {
-	if e.cfg.Gone != nil {
-		e.cfg.Gone(kind, o.GetNamespace(), o.GetName())
-	}
+	e.Metrics.Forget(kind, o.GetNamespace(), o.GetName())
 }
 
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {
@@ -128,7 +126,7 @@ func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupV
 	go func() {
 		err := setNamedFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, name, true)
 		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.V(1).Info("a finalizer could not be set; the next change of the object tries again",
+			e.Log.V(1).Info("a finalizer could not be set; the next change of the object tries again",
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 		}
 	}()

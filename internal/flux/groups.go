@@ -1,155 +1,80 @@
 package flux
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
+	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
-
-// group is an API group that can be served, and which controllers of the upstream serve it.
-type group struct {
-	name        string
-	controllers []string
-}
-
-// theirs tells whether a controller of the upstream serves the group. That of a shard has the name of the shard behind
-// its own.
-func (g group) theirs(controller string) bool {
-	return slices.ContainsFunc(g.controllers, func(name string) bool {
-		return controller == name || strings.HasPrefix(controller, name+"-")
-	})
-}
-
-// kind is one of the kinds of the group.
-func (g group) kind(name string) schema.GroupKind { return schema.GroupKind{Group: g.name, Kind: name} }
 
 // The API groups, in the order of the way of the data.
 var (
-	sourceGroup       = group{sourcev1.GroupVersion.Group, []string{"source-controller"}}
-	generatorGroup    = group{swapi.GroupVersion.Group, []string{"source-watcher"}}
-	kustomizeGroup    = group{kustomizev1.GroupVersion.Group, []string{"kustomize-controller"}}
-	helmGroup         = group{helmv2.GroupVersion.Group, []string{"helm-controller"}}
-	operatorGroup     = group{fluxcdv1.GroupVersion.Group, []string{"flux-operator"}}
-	notificationGroup = group{notifyv1.GroupVersion.Group, []string{"notification-controller"}}
-	imageGroup        = group{imagev1.GroupVersion.Group, []string{"image-reflector-controller", "image-automation-controller"}}
+	sourceGroup       = dialect.Group{Name: sourcev1.GroupVersion.Group, Controllers: []string{"source-controller"}}
+	generatorGroup    = dialect.Group{Name: swapi.GroupVersion.Group, Controllers: []string{"source-watcher"}}
+	kustomizeGroup    = dialect.Group{Name: kustomizev1.GroupVersion.Group, Controllers: []string{"kustomize-controller"}}
+	helmGroup         = dialect.Group{Name: helmv2.GroupVersion.Group, Controllers: []string{"helm-controller"}}
+	operatorGroup     = dialect.Group{Name: fluxcdv1.GroupVersion.Group, Controllers: []string{"flux-operator"}}
+	notificationGroup = dialect.Group{Name: notifyv1.GroupVersion.Group, Controllers: []string{"notification-controller"}}
+	imageGroup        = dialect.Group{Name: imagev1.GroupVersion.Group, Controllers: []string{"image-reflector-controller", "image-automation-controller"}}
 )
 
-func fluxGroups() []group {
-	return []group{sourceGroup, generatorGroup, kustomizeGroup, helmGroup, operatorGroup, notificationGroup, imageGroup}
+func groups() []dialect.Group {
+	return []dialect.Group{sourceGroup, generatorGroup, kustomizeGroup, helmGroup, operatorGroup, notificationGroup, imageGroup}
 }
 
-// argoGroup is the one of Argo CD, which a guest serves.
-var argoGroup = group{ArgoGroup, []string{"argocd-application-controller", "argocd-applicationset-controller"}}
+// kindIn is one of the kinds of a group.
+func kindIn(g dialect.Group, name string) schema.GroupKind {
+	return schema.GroupKind{Group: g.Name, Kind: name}
+}
 
-// ArgoGroup is the API group of Argo CD.
-const ArgoGroup = "argoproj.io"
-
-func allGroups() []group { return append(fluxGroups(), argoGroup) }
-
-// allFlux is the word for every API group of Flux, allArgo for that of Argo CD.
-const (
-	allFlux = "flux"
-	allArgo = "argocd"
-)
-
-// ErrGroup is returned for an API group that is not served here.
-var ErrGroup = errors.New("unknown API group")
-
-// Groups are the API groups that an Engine serves. The zero value is all of them.
-type Groups struct{ names []string }
-
-// ParseGroups reads API groups; "flux" is all of those of Flux, and "argocd" that of Argo CD.
-func ParseGroups(names []string) (Groups, error) {
-	var known []string
-	for _, g := range allGroups() {
-		known = append(known, g.name)
+// kinds are those that commands know, by the names that the flux command has for them.
+func kinds() []dialect.Kind {
+	kind := func(g dialect.Group, version, name, resource string, aliases ...string) dialect.Kind {
+		return dialect.Kind{GroupKind: kindIn(g, name), Version: version, Resource: resource, Aliases: append(aliases, strings.ToLower(name), resource)}
 	}
-	var out Groups
-	for _, name := range names {
-		switch {
-		case name == allFlux:
-			for _, g := range fluxGroups() {
-				out.names = append(out.names, g.name)
-			}
-		case name == allArgo:
-			out.names = append(out.names, ArgoGroup)
-		case slices.Contains(known, name):
-			out.names = append(out.names, name)
-		default:
-			return Groups{}, fmt.Errorf("%w %q: use %s, %s, or any of %s", ErrGroup, name, allFlux, allArgo, strings.Join(known, ", "))
-		}
+	source := func(name, resource string, aliases ...string) dialect.Kind {
+		k := kind(sourceGroup, sourcev1.GroupVersion.Version, name, resource, aliases...)
+		k.Role = dialect.Source
+		return k
 	}
-	return out, nil
-}
-
-// Names are the API groups, in the order of the way of the data.
-func (g Groups) Names() []string {
-	var names []string
-	for _, known := range allGroups() {
-		if g.serves(known) {
-			names = append(names, known.name)
-		}
+	unit := func(k dialect.Kind) dialect.Kind {
+		k.Role = dialect.Unit
+		return k
 	}
-	return names
-}
-
-// Serves tells whether an API group is served.
-func (g Groups) Serves(name string) bool { return g.servesName(name) }
-
-// ServesFlux tells whether a group of Flux is served.
-func (g Groups) ServesFlux() bool { return slices.ContainsFunc(fluxGroups(), g.serves) }
-
-func (g Groups) serves(what group) bool { return g.servesName(what.name) }
-
-func (g Groups) servesName(name string) bool {
-	if len(g.names) > 0 {
-		return slices.Contains(g.names, name)
+	static := func(k dialect.Kind) dialect.Kind {
+		k.Static = true
+		return k
 	}
-	return slices.ContainsFunc(allGroups(), func(known group) bool { return known.name == name })
-}
-
-// unitKinds are the kinds whose objects declare units.
-func (g Groups) unitKinds() map[schema.GroupKind]bool {
-	kinds := map[schema.GroupKind]bool{}
-	for _, gk := range []schema.GroupKind{kustomizationKind, helmReleaseKind, resourceSetKind} {
-		if g.servesName(gk.Group) {
-			kinds[gk] = true
-		}
+	return []dialect.Kind{
+		source("GitRepository", "gitrepositories", "git", "gitrepo"),
+		source("OCIRepository", "ocirepositories", "oci", "ocirepo"),
+		source("Bucket", "buckets"),
+		source("HelmRepository", "helmrepositories", "helm", "helmrepo"),
+		source("HelmChart", "helmcharts", "chart"),
+		unit(kind(kustomizeGroup, kustomizev1.GroupVersion.Version, "Kustomization", "kustomizations", "ks")),
+		unit(kind(helmGroup, helmv2.GroupVersion.Version, "HelmRelease", "helmreleases", "hr")),
+		unit(kind(operatorGroup, fluxcdv1.GroupVersion.Version, "ResourceSet", "resourcesets", "rset")),
+		kind(operatorGroup, fluxcdv1.GroupVersion.Version, "ResourceSetInputProvider", "resourcesetinputproviders", "rsip"),
+		kind(operatorGroup, fluxcdv1.GroupVersion.Version, "FluxInstance", "fluxinstances", "instance"),
+		kind(imageGroup, imagev1.GroupVersion.Version, "ImageRepository", "imagerepositories", "imgrepo", "imagerepo"),
+		kind(imageGroup, imagev1.GroupVersion.Version, "ImagePolicy", "imagepolicies", "imgpol", "imagepol"),
+		kind(imageGroup, imagev1.GroupVersion.Version, "ImageUpdateAutomation", "imageupdateautomations", "imgupd", "iua", "imgauto"),
+		kind(notificationGroup, notifyv1.GroupVersion.Version, "Receiver", "receivers"),
+		static(kind(notificationGroup, notifyv1beta3.GroupVersion.Version, "Alert", "alerts")),
+		static(kind(notificationGroup, notifyv1beta3.GroupVersion.Version, "Provider", "providers", "alert-provider", "alert-providers")),
 	}
-	return kinds
 }
 
-// defines tells whether a definition is that of a kind that is served.
-func (g Groups) defines(crd *unstructured.Unstructured) bool {
-	name, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	return g.servesName(name)
-}
-
-// Replaces tells whether a controller of the upstream serves one of the groups.
-func (g Groups) Replaces(controller string) bool {
-	_, ours := g.servedBy(controller)
-	return ours
-}
-
-// servedBy names the served group that a controller of the upstream serves as well, if there is one.
-func (g Groups) servedBy(controller string) (string, bool) {
-	for _, known := range allGroups() {
-		if known.theirs(controller) && g.serves(known) {
-			return known.name, true
-		}
-	}
-	return "", false
+// unitKinds are those whose objects declare units.
+func unitKinds() map[schema.GroupKind]bool {
+	return map[schema.GroupKind]bool{kustomizationKind: true, helmReleaseKind: true, resourceSetKind: true}
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -35,13 +36,13 @@ type handover struct {
 
 	instances *instances
 	sources   *sources
-	serve     Groups
+	serve     dialect.Groups
 }
 
 // replaced names the chart of a release when it is one of the two, and is empty otherwise. A chart of which
 // nothing is known yet is not read before that is.
 func (h *handover) replaced(hr *helmv2.HelmRelease) string {
-	if !h.serve.serves(operatorGroup) {
+	if !h.serve.Serves(operatorGroup.Name) {
 		return ""
 	}
 	return replacedChart(hr, h.origin)

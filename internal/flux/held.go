@@ -1,15 +1,8 @@
 package flux
 
 import (
-	"context"
-	"fmt"
-	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -39,22 +32,9 @@ func HeldBy(u *unstructured.Unstructured) []engine.Entry {
 
 // Suspended tells whether an object is set aside: by its field, or by the annotation of the kinds that have none.
 func Suspended(u *unstructured.Unstructured) bool {
-	if u.GroupVersionKind().Group == operatorGroup.name {
+	if u.GroupVersionKind().Group == operatorGroup.Name {
 		return disabledByAnnotation(u)
 	}
 	off, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
 	return off
-}
-
-// Holder is who holds the lease of a shard now; it is empty when nobody does, or when the one who does has not
-// renewed it in time.
-func Holder(ctx context.Context, client kubernetes.Interface, shard string, now time.Time) (string, error) {
-	lease, err := client.CoordinationV1().Leases(Namespace).Get(ctx, LeaseName(shard), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("reading the lease: %w", err)
-	}
-	return holderOf(lease, now), nil
 }

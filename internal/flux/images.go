@@ -65,14 +65,14 @@ type scan struct {
 
 func newImageKeeper(e *Engine) *imageKeeper {
 	k := &imageKeeper{
-		secrets: e.dialect.secrets, sources: e.sources, events: e.dialect.events, rules: e.policies, passed: e.cfg.Passed,
-		log: e.cfg.Log, slots: make(chan struct{}, imageWork), scans: map[engine.UnitID]scan{},
+		secrets: e.dialect.secrets, sources: e.sources, events: e.dialect.events, rules: e.policies, passed: e.Metrics.Pass,
+		log: e.Log, slots: make(chan struct{}, imageWork), scans: map[engine.UnitID]scan{},
 		nudge:        func(url string) { e.Nudge(func(u string) bool { return u == url }) },
-		repositories: newRegistry[imagev1.ImageRepository](imageGroup.kind(imagev1.ImageRepositoryKind)),
-		policies:     newRegistry[imagev1.ImagePolicy](imageGroup.kind(imagev1.ImagePolicyKind)),
-		automations:  newRegistry[autov1.ImageUpdateAutomation](imageGroup.kind(autov1.ImageUpdateAutomationKind)),
+		repositories: newRegistry[imagev1.ImageRepository](kindIn(imageGroup, imagev1.ImageRepositoryKind)),
+		policies:     newRegistry[imagev1.ImagePolicy](kindIn(imageGroup, imagev1.ImagePolicyKind)),
+		automations:  newRegistry[autov1.ImageUpdateAutomation](kindIn(imageGroup, autov1.ImageUpdateAutomationKind)),
 	}
-	if e.cfg.Rewrite != nil {
+	if e.Local != nil {
 		k.unpushed = "a working copy is shown here, so nothing is committed or pushed"
 	}
 	k.scanning, k.choosing, k.updating = newRounds(k.scan), newRounds(k.choose), newRounds(k.update)
@@ -80,7 +80,7 @@ func newImageKeeper(e *Engine) *imageKeeper {
 }
 
 func imageID(kind string, o metav1.Object) engine.UnitID {
-	return engine.UnitID{Group: imageGroup.name, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	return engine.UnitID{Group: imageGroup.Name, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
 // wait waits until no pass is under way any more.

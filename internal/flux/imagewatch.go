@@ -33,7 +33,7 @@ func (e *Engine) watchImages(ctx context.Context) error {
 		put := func(u *unstructured.Unstructured) {
 			o, err := kind.enter(ctx, u)
 			if err != nil {
-				e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+				e.Log.Info("an object cannot be read", "error", err.Error())
 				return
 			}
 			e.finalizer(ctx, o, kind.resource, imagev1.ImageFinalizer)
@@ -42,7 +42,7 @@ func (e *Engine) watchImages(ctx context.Context) error {
 			e.gone(kind.name, u)
 			kind.drop(ctx, imageID(kind.name, u))
 		}
-		if err := e.cluster.Watch(ctx, kind.resource, e.cfg.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
+		if err := e.cluster.Watch(ctx, kind.resource, e.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
 			return err
 		}
 	}

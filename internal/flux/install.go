@@ -2,17 +2,14 @@ package flux
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -20,13 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -42,6 +39,8 @@ type Root struct {
 	URL, Branch string
 	// Path is the directory of the root unit.
 	Path string
+	// Served are the groups whose definitions have been installed.
+	Served dialect.Groups
 	// Objects are applied as they are, instead of a root unit.
 	Objects []*unstructured.Unstructured
 	// Credentials are written into the Secret of the source, if there are any.
@@ -62,123 +61,6 @@ const AgeSecret = "sops-age"
 
 // ErrForeignRoot is returned when the cluster has another root.
 var ErrForeignRoot = errors.New("the cluster has another root")
-
-// Install makes the cluster ready for an Engine: the definitions of the kinds that it serves, the namespace of the
-// root, and those that guests need. Without any, and where Argo CD is served, that is the one of its installations.
-func Install(ctx context.Context, config *rest.Config, serve Groups, namespaces ...string) error {
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
-	}
-	definitions, err := Definitions(serve)
-	if err != nil {
-		return err
-	}
-	if len(namespaces) == 0 && serve.serves(argoGroup) {
-		namespaces = []string{ArgoNamespace}
-	}
-	for _, name := range append([]string{Namespace}, namespaces...) {
-		if err := putNamespace(ctx, client, name); err != nil {
-			return err
-		}
-	}
-	// Whoever watches a kind before it is served comes to it later than whoever asks until it is.
-	var all errgroup.Group
-	all.SetLimit(installs)
-	for _, d := range definitions {
-		all.Go(func() error {
-			if err := put(ctx, client.Resource(crdResource), d); err != nil {
-				return err
-			}
-			return served(ctx, client, resourceOf(d))
-		})
-	}
-	return all.Wait()
-}
-
-// installs bounds the definitions that are applied at a time.
-const installs = 8
-
-// resourceOf is how the objects of a definition are reached, in the version in which they are stored.
-func resourceOf(crd *unstructured.Unstructured) schema.GroupVersionResource {
-	r := schema.GroupVersionResource{}
-	r.Group, _, _ = unstructured.NestedString(crd.Object, "spec", "group")
-	r.Resource, _, _ = unstructured.NestedString(crd.Object, "spec", "names", "plural")
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	for _, v := range versions {
-		if version, ok := v.(map[string]any); ok && version["storage"] == true {
-			r.Version, _ = version["name"].(string)
-		}
-	}
-	return r
-}
-
-// ArgoNamespace is where an installation of Argo CD is.
-const ArgoNamespace = "argocd"
-
-// putNamespace makes a namespace of an installation. One that is there is left alone: a controller may run in it
-// that may not write namespaces.
-func putNamespace(ctx context.Context, client dynamic.Interface, name string) error {
-	namespaces := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
-	_, err := namespaces.Get(ctx, name, metav1.GetOptions{})
-	if err == nil {
-		return nil
-	}
-	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("looking for namespace %s: %w", name, err)
-	}
-	return put(ctx, namespaces, &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
-	}})
-}
-
-// Definitions are those of the kinds of the groups.
-func Definitions(serve Groups) ([]*unstructured.Unstructured, error) {
-	definitions, err := deploy.CRDs()
-	if err != nil {
-		return nil, err
-	}
-	argo, err := deploy.ArgoCRDs()
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(append(definitions, argo...), func(d *unstructured.Unstructured) bool { return !serve.defines(d) }), nil
-}
-
-// served waits until a resource can be listed.
-func served(ctx context.Context, client dynamic.Interface, r schema.GroupVersionResource) error {
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		_, err := client.Resource(r).List(ctx, metav1.ListOptions{Limit: 1})
-		if err == nil || apierrors.IsForbidden(err) {
-			return nil
-		}
-		if !apierrors.IsNotFound(err) && !apierrors.IsServiceUnavailable(err) && ctx.Err() == nil {
-			return fmt.Errorf("waiting for %s to be served: %w", r.Resource, err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s to be served: %w", r.Resource, context.Cause(ctx))
-		case <-tick.C:
-		}
-	}
-}
-
-func put(ctx context.Context, client dynamic.ResourceInterface, u *unstructured.Unstructured) error {
-	data, err := json.Marshal(u.Object)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", engine.IDOf(u), err)
-	}
-	force := true
-	_, err = client.Patch(ctx, u.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: installManager, Force: &force})
-	if err != nil {
-		return fmt.Errorf("applying %s: %w", engine.IDOf(u), err)
-	}
-	return nil
-}
 
 // RefuseRoot fails with ErrForeignRoot when PutRoot would.
 func RefuseRoot(ctx context.Context, config *rest.Config, root Root) error {
@@ -207,7 +89,8 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 		return err
 	}
 	for _, o := range objects {
-		resource, ok := ownResources[o.GroupVersionKind()]
+		// A server takes objects of a kind before it announces the kind.
+		resource, ok := root.Served.Resource(o.GroupVersionKind())
 		if !ok {
 			gvk := o.GroupVersionKind()
 			mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
@@ -216,7 +99,7 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 			}
 			resource = mapping.Resource
 		}
-		if err := put(ctx, client.Resource(resource).Namespace(o.GetNamespace()), o); err != nil {
+		if err := apply.Put(ctx, client.Resource(resource).Namespace(o.GetNamespace()), installManager, o); err != nil {
 			return err
 		}
 	}
@@ -234,16 +117,6 @@ func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 		return nil, fmt.Errorf("asking the cluster what it serves: %w", err)
 	}
 	return restmapper.NewDiscoveryRESTMapper(groups), nil
-}
-
-// ownResources are those of the kinds that Install has waited for: a server takes objects of a kind
-// before it announces the kind.
-var ownResources = map[schema.GroupVersionKind]schema.GroupVersionResource{
-	kustomizationKind.WithVersion(kustomizations.Version):                     kustomizations,
-	gitRepositoryKind.WithVersion(gitRepositories.Version):                    gitRepositories,
-	{Group: ArgoGroup, Version: applications.Version, Kind: "Application"}:    applications,
-	{Group: ArgoGroup, Version: applications.Version, Kind: "ApplicationSet"}: applicationSets,
-	{Group: ArgoGroup, Version: applications.Version, Kind: "AppProject"}:     appProjects,
 }
 
 func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) error {

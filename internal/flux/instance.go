@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -40,7 +41,7 @@ type instances struct {
 
 func newInstances(reserved map[engine.ObjectID]bool, policies *policies) *instances {
 	return &instances{
-		registry: newRegistry[fluxcdv1.FluxInstance](operatorGroup.kind(fluxcdv1.FluxInstanceKind)), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
+		registry: newRegistry[fluxcdv1.FluxInstance](kindIn(operatorGroup, fluxcdv1.FluxInstanceKind)), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
 	}
 }
 
@@ -139,7 +140,7 @@ func (s *instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.S
 		return fmt.Sprintf("sync: the root %s/%s is the one of this run and stays as it is", namespace, name), nil
 	}
 	for _, o := range objects {
-		if err := put(ctx, s.client.Resource(syncResources[o.GetKind()]).Namespace(namespace), o); err != nil {
+		if err := apply.Put(ctx, s.client.Resource(syncResources[o.GetKind()]).Namespace(namespace), installManager, o); err != nil {
 			return "", fmt.Errorf("spec.sync: %w", err)
 		}
 	}

@@ -25,7 +25,7 @@ func Knots(units []OfflineUnit) []engine.Knot {
 		}
 		all = append(all, d)
 	}
-	return engine.Knots(all, Groups{}.unitKinds())
+	return engine.Knots(all, unitKinds())
 }
 
 // Double is an object that several units declare.

@@ -44,9 +44,6 @@ const (
 )
 
 var (
-	applications      = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "applications"}
-	applicationSets   = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "applicationsets"}
-	appProjects       = schema.GroupVersionResource{Group: ArgoGroup, Version: "v1alpha1", Resource: "appprojects"}
 	kustomizations    = kustomizev1.GroupVersion.WithResource("kustomizations")
 	gitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")
 	ociRepositories   = sourcev1.GroupVersion.WithResource("ocirepositories")
@@ -81,7 +78,7 @@ func Ownership() cluster.Ownership { return ApplyNames().Ownership() }
 func ApplyNames() apply.Names {
 	return apply.Names{
 		Manager: applyManager, Prefix: prefix, Name: nameLabel, Namespace: namespaceLabel,
-		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group, notificationGroup.name, imageGroup.name, ArgoGroup},
+		Protected: []string{kustomizationKind.Group, gitRepositoryKind.Group, helmReleaseKind.Group, swapi.GroupVersion.Group, fluxcdv1.GroupVersion.Group, notificationGroup.Name, imageGroup.Name},
 	}
 }
 

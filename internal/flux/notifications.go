@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -73,8 +74,8 @@ type objectsOf struct{ kind, namespace string }
 func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger) *notifications {
 	n := &notifications{
 		policies: p, log: log,
-		alerts:    newRegistry[notifyv1beta3.Alert](notificationGroup.kind(notifyv1beta3.AlertKind)),
-		providers: newRegistry[notifyv1beta3.Provider](notificationGroup.kind(notifyv1beta3.ProviderKind)),
+		alerts:    newRegistry[notifyv1beta3.Alert](kindIn(notificationGroup, notifyv1beta3.AlertKind)),
+		providers: newRegistry[notifyv1beta3.Provider](kindIn(notificationGroup, notifyv1beta3.ProviderKind)),
 		index:     map[objectsOf][]*notify.Alert{}, told: map[engine.UnitID]string{}, failing: map[notify.Ref]string{},
 	}
 	// A Provider reads its Secrets when something is delivered: one that was changed holds at once, and
@@ -97,13 +98,17 @@ func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger)
 // nobody from being told, and nothing else from being served.
 func (e *Engine) startNotifications(ctx context.Context) error {
 	n := e.notifications
+	dir := e.Dir
+	if dir != "" {
+		dir = filepath.Join(dir, "notifications")
+	}
 	n.client, n.events = e.cluster.Dynamic, e.dialect.events
 	config := notify.Config{
-		Dir: e.cfg.Notifications, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: e.cfg.Notified, Log: e.cfg.Log,
+		Dir: dir, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: e.Metrics.Notified, Log: e.Log,
 	}
 	notifier, err := notify.Start(ctx, config)
 	if err != nil && config.Dir != "" {
-		e.cfg.Log.Info("notifications that wait are lost with this process", "error", err.Error())
+		e.Log.Info("notifications that wait are lost with this process", "error", err.Error())
 		config.Dir = ""
 		notifier, err = notify.Start(ctx, config)
 	}
@@ -122,9 +127,9 @@ func (e *Engine) watchNotifications(ctx context.Context) error {
 		return nil
 	}
 	n := e.notifications
-	err := e.cluster.Watch(ctx, providerResource, e.cfg.Selector, cluster.Sink{Put: n.putProvider, Dropped: n.dropProvider})
+	err := e.cluster.Watch(ctx, providerResource, e.Selector, cluster.Sink{Put: n.putProvider, Dropped: n.dropProvider})
 	if err == nil {
-		err = e.cluster.Watch(ctx, alertResource, e.cfg.Selector, cluster.Sink{Put: n.putAlert, Dropped: n.dropAlert})
+		err = e.cluster.Watch(ctx, alertResource, e.Selector, cluster.Sink{Put: n.putAlert, Dropped: n.dropAlert})
 	}
 	if err != nil {
 		return err

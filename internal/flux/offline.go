@@ -10,12 +10,12 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -44,6 +44,8 @@ type OfflineOptions struct {
 	// Generation is that of a HelmChart that the cluster has, and 0 of another one: the version of a chart
 	// with values of its own shows it.
 	Generation func(engine.SourceID) int64
+	// Replaced are the objects that are left as they are where a cluster is served.
+	Replaced dialect.Replaced
 	// Marks puts stand-ins in the place of values that cannot be decrypted, and leaves out what kustomizations
 	// read from elsewhere.
 	Marks bool
@@ -81,7 +83,7 @@ type OfflineUnit struct {
 func Offline(ctx context.Context, files source.Directory, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, files: files, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{}, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, replaced: replacedObject(Groups{}, logr.Discard()), indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{},
+		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{},
 	}
 	w.now = o.Policy
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
@@ -115,9 +117,8 @@ type walk struct {
 	indexes    map[engine.SourceID]*source.Index
 	units      []OfflineUnit
 	// now is the policy that holds, twins the objects as they would be with marks in the place of secret values.
-	now      Policy
-	twins    map[engine.ObjectID]*unstructured.Unstructured
-	replaced func(*unstructured.Unstructured) string
+	now   Policy
+	twins map[engine.ObjectID]*unstructured.Unstructured
 }
 
 // declared is a unit in the queue: ks, hr or rs is set.
@@ -210,7 +211,9 @@ func (w *walk) render(ctx context.Context, d declared) ([]*unstructured.Unstruct
 	if w.options.Masks {
 		shown = w.mask(ctx, ks, tree, inputs, objects)
 	}
-	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return RootIDs()[engine.IDOf(o)] || w.replaced(o) != "" })
+	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool {
+		return RootIDs()[engine.IDOf(o)] || w.options.Replaced.Why(o) != ""
+	})
 	return engine.Sort(objects), shown, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -44,7 +45,12 @@ kind: Deployment
 metadata: {name: source-controller, namespace: flux-system, labels: {app.kubernetes.io/part-of: flux}}
 `,
 	})
+	replaced, err := dialect.Catalogue{New(Options{})}.All().Replaced()
+	if err != nil {
+		t.Fatal(err)
+	}
 	units, err := Offline(t.Context(), tree, Root{URL: "http://git", Branch: "main", Path: "root"}, OfflineOptions{
+		Replaced: replaced,
 		Releases: func(engine.UnitID) bool { return true },
 	})
 	if err != nil {

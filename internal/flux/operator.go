@@ -14,22 +14,22 @@ import (
 // watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
 // let go of what it made.
 func (e *Engine) watchOperator(ctx context.Context) error {
-	err := e.cluster.Watch(ctx, inputProviders, e.cfg.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
+	err := e.cluster.Watch(ctx, inputProviders, e.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
 	if err != nil {
 		return err
 	}
-	return e.cluster.Watch(ctx, resourceSetResource, e.cfg.Selector, cluster.Sink{Put: e.putResourceSet(ctx), Dropped: e.dropResourceSet})
+	return e.cluster.Watch(ctx, resourceSetResource, e.Selector, cluster.Sink{Put: e.putResourceSet(ctx), Dropped: e.dropResourceSet})
 }
 
 // watchInstances begins with FluxInstances: what they ask for holds for everything else.
 func (e *Engine) watchInstances(ctx context.Context) error {
-	return e.cluster.Watch(ctx, fluxInstances, e.cfg.Selector, cluster.Sink{Put: e.putInstance, Dropped: e.dropInstance})
+	return e.cluster.Watch(ctx, fluxInstances, e.Selector, cluster.Sink{Put: e.putInstance, Dropped: e.dropInstance})
 }
 
 func (e *Engine) putInstance(u *unstructured.Unstructured) {
 	o, err := e.instances.put(u)
 	if err != nil {
-		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+		e.Log.Info("an object cannot be read", "error", err.Error())
 		return
 	}
 	id := instanceID(u.GetNamespace(), u.GetName())
@@ -48,7 +48,7 @@ func (e *Engine) dropInstance(u *unstructured.Unstructured) {
 
 func (e *Engine) putProvider(u *unstructured.Unstructured) {
 	if _, err := e.sets.putProvider(u); err != nil {
-		e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+		e.Log.Info("an object cannot be read", "error", err.Error())
 		return
 	}
 	e.providerDesk.add(providerID(u.GetNamespace(), u.GetName()))
@@ -63,7 +63,7 @@ func (e *Engine) putResourceSet(ctx context.Context) func(*unstructured.Unstruct
 	return func(u *unstructured.Unstructured) {
 		rs, err := e.sets.put(u)
 		if err != nil {
-			e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
 		e.finalizer(ctx, rs, resourceSetResource, fluxcdv1.Finalizer)
@@ -81,19 +81,19 @@ func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
 // startOperator puts together what serves the kinds of flux-operator.
 func (e *Engine) startOperator() {
 	e.sets = newResourceSets()
-	e.sets.config, e.sets.secrets, e.sets.events = e.cfg.Cluster, e.dialect.secrets, e.dialect.events
-	e.sets.passed, e.sets.policies = e.cfg.Passed, e.policies
+	e.sets.config, e.sets.secrets, e.sets.events = e.Host.Config, e.dialect.secrets, e.dialect.events
+	e.sets.passed, e.sets.policies = e.Metrics.Pass, e.policies
 	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
 	e.dialect.sets = e.sets
-	e.providerDesk = newDesk(e.cfg.Log, e.sets.reportProvider)
-	e.instances = newInstances(e.cfg.Reserved, e.policies)
+	e.providerDesk = newDesk(e.Log, e.sets.reportProvider)
+	e.instances = newInstances(e.Reserved, e.policies)
 	e.instances.events = e.dialect.events
-	e.instanceDesk = newDesk(e.cfg.Log, e.instances.report)
+	e.instanceDesk = newDesk(e.Log, e.instances.report)
 }
 
 // takeOver puts together what drives releases.
 func (e *Engine) takeOver() runner.Driver {
-	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources, serve: e.cfg.Serve}
+	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources, serve: e.Serve}
 	e.releases.words = e.handover.words
 	return e.handover
 }

@@ -52,18 +52,18 @@ type openHook struct {
 }
 
 func receiverID(namespace, name string) engine.UnitID {
-	return engine.UnitID{Group: notificationGroup.name, Kind: notifyv1.ReceiverKind, Namespace: namespace, Name: name}
+	return engine.UnitID{Group: notificationGroup.Name, Kind: notifyv1.ReceiverKind, Namespace: namespace, Name: name}
 }
 
 // startReceivers puts together what serves Receivers.
 func (e *Engine) startReceivers(ctx context.Context) {
 	r := &receivers{
-		registry: newRegistry[notifyv1.Receiver](notificationGroup.kind(notifyv1.ReceiverKind)), ctx: ctx,
-		client: e.cluster.Dynamic, kinds: e.cluster.Kinds, events: e.dialect.events, policies: e.policies, passed: e.cfg.Passed,
+		registry: newRegistry[notifyv1.Receiver](kindIn(notificationGroup, notifyv1.ReceiverKind)), ctx: ctx,
+		client: e.cluster.Dynamic, kinds: e.cluster.Kinds, events: e.dialect.events, policies: e.policies, passed: e.Metrics.Pass,
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
 	}
-	r.desk = newDesk(e.cfg.Log, r.report)
+	r.desk = newDesk(e.Log, r.report)
 	r.tokens = newTokens(ctx, r.desk.add)
 	r.tokens.watch = func(ctx context.Context, namespace, name string, to cluster.Sink) error {
 		return e.cluster.WatchOne(ctx, secretResource, namespace, name, to)
@@ -73,11 +73,11 @@ func (e *Engine) startReceivers(ctx context.Context) {
 }
 
 func (e *Engine) watchReceivers(ctx context.Context) error {
-	return e.cluster.Watch(ctx, receiverResource, e.cfg.Selector, cluster.Sink{
+	return e.cluster.Watch(ctx, receiverResource, e.Selector, cluster.Sink{
 		Put: func(u *unstructured.Unstructured) {
 			o, err := e.receivers.put(u)
 			if err != nil {
-				e.cfg.Log.Info("an object cannot be read", "error", err.Error())
+				e.Log.Info("an object cannot be read", "error", err.Error())
 				return
 			}
 			e.finalizer(ctx, o, receiverResource, notifyv1.NotificationFinalizer)

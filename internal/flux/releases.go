@@ -39,7 +39,7 @@ type releases struct {
 	events   events
 	renderer *render.Renderer
 	// simulation is nil where everything is real.
-	simulation  *simulation
+	simulation  *Simulation
 	twins       *twins
 	connections *connections
 	charts      *releaseCharts

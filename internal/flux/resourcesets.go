@@ -48,8 +48,8 @@ type resourceSets struct {
 
 func newResourceSets() *resourceSets {
 	return &resourceSets{
-		registry:  newRegistry[fluxcdv1.ResourceSet](operatorGroup.kind(fluxcdv1.ResourceSetKind)),
-		providers: newRegistry[fluxcdv1.ResourceSetInputProvider](operatorGroup.kind(fluxcdv1.ResourceSetInputProviderKind)),
+		registry:  newRegistry[fluxcdv1.ResourceSet](kindIn(operatorGroup, fluxcdv1.ResourceSetKind)),
+		providers: newRegistry[fluxcdv1.ResourceSetInputProvider](kindIn(operatorGroup, fluxcdv1.ResourceSetInputProviderKind)),
 		counts:    map[engine.UnitID]int{}, accounts: map[string]kubernetes.Interface{},
 	}
 }

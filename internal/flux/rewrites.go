@@ -27,7 +27,7 @@ func (e *Engine) watchRewrites(ctx context.Context, group *errgroup.Group) {
 	group.Go(func() error {
 		return e.cluster.WatchOne(ctx, configMaps, Namespace, RewritesName, cluster.Sink{
 			Put:     e.putRewrites,
-			Dropped: func(*unstructured.Unstructured) { e.sources.setRewrites(e.cfg.Rewrites) },
+			Dropped: func(*unstructured.Unstructured) { e.sources.setRewrites(e.Rewrites) },
 		})
 	})
 }
@@ -37,11 +37,11 @@ func (e *Engine) putRewrites(u *unstructured.Unstructured) {
 	given, err := readAs[corev1.ConfigMap](u)
 	var rules source.Rewrites
 	if err == nil {
-		rules, err = e.cfg.Rewrites.With(ruleLines(given.Data))
+		rules, err = e.Rewrites.With(ruleLines(given.Data))
 	}
 	if err != nil {
 		text := fmt.Sprintf("the rules stay as they were: %s", err)
-		e.cfg.Log.Info("rewrites cannot be read", "object", engine.IDOf(u).String(), "error", text)
+		e.Log.Info("rewrites cannot be read", "object", engine.IDOf(u).String(), "error", text)
 		e.sources.events.emit(u, corev1.EventTypeWarning, "RewritesIllegible", text, nil)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 const reasonSimulated = "Simulated"
 
 // chart makes a stub of the chart that a source cannot get, if it may; the error is why it could not.
-func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetched, bool) {
+func (s *Simulation) chart(o origin, id engine.SourceID, failure error) (*fetched, bool) {
 	if s == nil {
 		return nil, false
 	}
@@ -32,7 +32,7 @@ func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 	}
 	data, err := simulate.Chart(name, version, nil)
 	if err != nil {
-		s.engine.cfg.Log.Info("a chart cannot be simulated", "source", id.String(), "error", err.Error())
+		s.engine.Log.Info("a chart cannot be simulated", "source", id.String(), "error", err.Error())
 		return nil, false
 	}
 	s.note("Chart", fmt.Sprintf("%s %s of %s", name, version, id), engine.UnitID{})
@@ -45,7 +45,7 @@ func (s *simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 }
 
 // emptyIndex lets a repository of charts be there without any: its charts have stubs of their own.
-func (s *simulation) emptyIndex(id engine.SourceID, failure error) *fetched {
+func (s *Simulation) emptyIndex(id engine.SourceID, failure error) *fetched {
 	data := []byte(`{"apiVersion":"v1","entries":{}}`)
 	s.note("Chart", "the index of "+id.String(), engine.UnitID{})
 	text := fmt.Sprintf("an index without charts, since it cannot be fetched: %s", failure)
@@ -79,4 +79,20 @@ func chartOfOrigin(o origin) (name, version string, ok bool) {
 		return path.Base(r.Spec.Chart), simulate.Version(r.Spec.Version), r.Spec.SourceRef.Kind == sourcev1.HelmRepositoryKind
 	}
 	return "", "", false
+}
+
+// Chart makes a stub of a chart that cannot be fetched, for a dialect that fetches charts itself; false where charts have
+// to be real.
+func (s *Simulation) Chart(repo, name, version string, cause error) (data []byte, resolved string, made bool) {
+	if !s.want.Charts {
+		return nil, "", false
+	}
+	resolved = simulate.Version(version)
+	data, err := simulate.Chart(name, resolved, nil)
+	if err != nil {
+		s.engine.Log.Info("a chart cannot be simulated", "chart", name, "error", err.Error())
+		return nil, "", false
+	}
+	s.note("Chart", fmt.Sprintf("%s %s of %s (%s)", name, resolved, repo, cause), engine.UnitID{})
+	return data, resolved, true
 }

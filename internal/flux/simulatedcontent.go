@@ -15,7 +15,7 @@ import (
 )
 
 // provideCharts lets sources that have nothing to give have a stub.
-func (s *simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
+func (s *Simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Charts {
 		return false
 	}
@@ -45,27 +45,20 @@ func (s *simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
 }
 
 // label marks a source that may have a stub.
-func (s *simulation) label(ctx context.Context, o origin) {
+func (s *Simulation) label(ctx context.Context, o origin) {
 	patch := []byte(`{"metadata":{"labels":{"` + simulate.Label + `":"chart"}}}`)
 	_, err := s.client.Resource(o.kind().resource).Namespace(o.GetNamespace()).
 		Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
 	if err != nil && !apierrors.IsNotFound(err) {
-		s.engine.cfg.Log.Info("a source cannot be labelled", "kind", o.kind().name, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+		s.engine.Log.Info("a source cannot be labelled", "kind", o.kind().name, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 	}
-}
-
-// doesWithout is a guest whose units can do without what they cannot read.
-type doesWithout interface {
-	// DoWithout gives, for each unit, what is told of entries that are left out and what makes stand-ins of values; both
-	// are nil for one that has all it needs. It is called once, before the guest is started.
-	DoWithout(leaveOut func(engine.UnitID) func(what, entry string), marks func(engine.UnitID) func(key string) string)
 }
 
 // reasonComparison is why Applications fail that cannot be rendered.
 const reasonComparison = "ComparisonError"
 
 // lacksContent tells that a unit failed for what it reads.
-func (s *simulation) lacksContent(failed runner.State) bool {
+func (s *Simulation) lacksContent(failed runner.State) bool {
 	if _, ours := s.engine.registry.get(failed.Unit); !ours {
 		return failed.Reason == reasonComparison
 	}
@@ -74,7 +67,7 @@ func (s *simulation) lacksContent(failed runner.State) bool {
 
 // provideContent lets units that failed have marked values where they cannot decrypt, and do without what
 // they read from elsewhere.
-func (s *simulation) provideContent(_ context.Context, d runner.Demands) bool {
+func (s *Simulation) provideContent(_ context.Context, d runner.Demands) bool {
 	made := false
 	for _, failed := range d.Failed {
 		if !s.lacksContent(failed) {
@@ -90,8 +83,8 @@ func (s *simulation) provideContent(_ context.Context, d runner.Demands) bool {
 	return made
 }
 
-// leaveOut returns what has a unit do without what is not in its source, nil when it does not have to.
-func (s *simulation) leaveOut(id engine.UnitID) func(what, entry string) {
+// LeaveOut returns what has a unit do without what is not in its source, nil when it does not have to.
+func (s *Simulation) LeaveOut(id engine.UnitID) func(what, entry string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.want.Charts || !s.marked[id] {
@@ -100,8 +93,8 @@ func (s *simulation) leaveOut(id engine.UnitID) func(what, entry string) {
 	return func(what, entry string) { s.note(what, entry, id) }
 }
 
-// marks returns what makes the stand-ins of a unit's values, nil when there are none.
-func (s *simulation) marks(id engine.UnitID) func(key string) string {
+// Marks returns what makes the stand-ins of a unit's values, nil when there are none.
+func (s *Simulation) Marks(id engine.UnitID) func(key string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.want.Secrets || !s.marked[id] {

@@ -16,7 +16,7 @@ import (
 )
 
 // provideKinds installs stubs of the kinds that nobody brings.
-func (s *simulation) provideKinds(ctx context.Context, d runner.Demands) bool {
+func (s *Simulation) provideKinds(ctx context.Context, d runner.Demands) bool {
 	if !s.want.CRDs {
 		return false
 	}
@@ -59,7 +59,7 @@ func kindsMissing(message string) []schema.GroupVersionKind {
 }
 
 // retryWhenServed has a unit tried again as soon as a kind is served, once.
-func (s *simulation) retryWhenServed(gk schema.GroupKind, unit engine.UnitID) {
+func (s *Simulation) retryWhenServed(gk schema.GroupKind, unit engine.UnitID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.missing[gk] == nil {
@@ -71,7 +71,7 @@ func (s *simulation) retryWhenServed(gk schema.GroupKind, unit engine.UnitID) {
 }
 
 // retryServed has units tried again for which a kind was missing that is served by now.
-func (s *simulation) retryServed() {
+func (s *Simulation) retryServed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for gk, units := range s.missing {
@@ -90,7 +90,7 @@ func (s *simulation) retryServed() {
 var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
 // stubKind makes a stub of a kind. One that is there already gets the versions that it lacks.
-func (s *simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions []string, unit engine.UnitID) bool {
+func (s *Simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions []string, unit engine.UnitID) bool {
 	if gk.Group == "" || s.engine.ours(gk) {
 		return false
 	}
@@ -117,7 +117,7 @@ func (s *simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions
 		_, err = s.client.Resource(crdResource).Patch(ctx, stub.GetName(), types.ApplyPatchType, data, options)
 	}
 	if err != nil {
-		s.engine.cfg.Log.Info("a kind cannot be simulated", "kind", gk.String(), "error", err.Error())
+		s.engine.Log.Info("a kind cannot be simulated", "kind", gk.String(), "error", err.Error())
 		return false
 	}
 	s.mu.Lock()

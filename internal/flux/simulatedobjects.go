@@ -18,7 +18,7 @@ import (
 )
 
 // provideObjects makes objects healthy that nobody looks after, and makes those that nobody makes.
-func (s *simulation) provideObjects(ctx context.Context, d runner.Demands) bool {
+func (s *Simulation) provideObjects(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Health {
 		return false
 	}
@@ -31,7 +31,7 @@ func (s *simulation) provideObjects(ctx context.Context, d runner.Demands) bool 
 	return made
 }
 
-func (s *simulation) provideObject(ctx context.Context, demand runner.ObjectDemand) bool {
+func (s *Simulation) provideObject(ctx context.Context, demand runner.ObjectDemand) bool {
 	gk := demand.ID.GroupKind()
 	if gk.Kind == "CustomResourceDefinition" {
 		kind, known := simulate.KindOf(demand.ID.Name)
@@ -66,12 +66,12 @@ func (s *simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 		}
 		return s.heal(ctx, client, o, checks, demand.Unit)
 	}
-	s.engine.cfg.Log.Info("an object cannot be simulated", "object", demand.ID.String(), "error", err.Error())
+	s.engine.Log.Info("an object cannot be simulated", "object", demand.ID.String(), "error", err.Error())
 	return false
 }
 
 // heal writes the status by which an object is healthy, once for each generation.
-func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured, checks []simulate.Check, unit engine.UnitID) bool {
+func (s *Simulation) heal(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured, checks []simulate.Check, unit engine.UnitID) bool {
 	key := fmt.Sprintf("%s at generation %d", o.GetUID(), o.GetGeneration())
 	s.mu.Lock()
 	done := s.healed[key]
@@ -81,7 +81,7 @@ func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 	}
 	status, ok, err := s.healer.Status(o, s.definition(ctx, o.GroupVersionKind().GroupKind()), checks)
 	if err != nil {
-		s.engine.cfg.Log.Info("an object may not become healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+		s.engine.Log.Info("an object may not become healthy", "object", engine.IDOf(o).String(), "error", err.Error())
 	}
 	if !ok || status == nil {
 		return false
@@ -100,7 +100,7 @@ func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 		}
 	}
 	if err != nil {
-		s.engine.cfg.Log.Info("an object cannot be made healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+		s.engine.Log.Info("an object cannot be made healthy", "object", engine.IDOf(o).String(), "error", err.Error())
 		return false
 	}
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func (s *simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 }
 
 // definition is the CRD of a kind, nil when there is none.
-func (s *simulation) definition(ctx context.Context, gk schema.GroupKind) *unstructured.Unstructured {
+func (s *Simulation) definition(ctx context.Context, gk schema.GroupKind) *unstructured.Unstructured {
 	r, served := s.engine.cluster.Kinds.Lookup(gk.WithVersion(""))
 	if !served {
 		return nil
@@ -127,7 +127,7 @@ func (s *simulation) definition(ctx context.Context, gk schema.GroupKind) *unstr
 var externalSecretKind = schema.GroupKind{Group: "external-secrets.io", Kind: "ExternalSecret"}
 
 // provideExternalSecrets writes the Secrets of the ExternalSecrets that there are.
-func (s *simulation) provideExternalSecrets(ctx context.Context, _ runner.Demands) bool {
+func (s *Simulation) provideExternalSecrets(ctx context.Context, _ runner.Demands) bool {
 	r, served := s.engine.cluster.Kinds.Lookup(externalSecretKind.WithVersion(""))
 	if !served || !s.want.Secrets {
 		return false
@@ -150,7 +150,7 @@ func (s *simulation) provideExternalSecrets(ctx context.Context, _ runner.Demand
 
 var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 
-func (s *simulation) writeTarget(ctx context.Context, o *unstructured.Unstructured) {
+func (s *Simulation) writeTarget(ctx context.Context, o *unstructured.Unstructured) {
 	secret, ok := simulate.Target(o)
 	if !ok {
 		return
@@ -164,12 +164,12 @@ func (s *simulation) writeTarget(ctx context.Context, o *unstructured.Unstructur
 	if err == nil {
 		s.note("Secret", id.String(), engine.UnitID{})
 	} else if !apierrors.IsAlreadyExists(err) {
-		s.engine.cfg.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+		s.engine.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
 	}
 }
 
 // mergeInto adds the data of a Secret to one that is there.
-func (s *simulation) mergeInto(ctx context.Context, secret *unstructured.Unstructured) error {
+func (s *Simulation) mergeInto(ctx context.Context, secret *unstructured.Unstructured) error {
 	patch, err := json.Marshal(map[string]any{"data": secret.Object["data"]})
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type patcher interface {
 // left out, and what the others leave incomplete is completed.
 type standInPatcher struct {
 	renderer   *render.Renderer
-	simulation *simulation
+	simulation *Simulation
 	unit       engine.UnitID
 }
 

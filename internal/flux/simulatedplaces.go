@@ -22,7 +22,7 @@ var (
 )
 
 // providePlaces makes what workloads need to be put somewhere: classes of volumes, and nodes.
-func (s *simulation) providePlaces(ctx context.Context, d runner.Demands) bool {
+func (s *Simulation) providePlaces(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Health || !s.working(d) {
 		return false
 	}
@@ -31,7 +31,7 @@ func (s *simulation) providePlaces(ctx context.Context, d runner.Demands) bool {
 }
 
 // provideClasses makes the StorageClasses that claims name and nobody makes: the drivers that would are not here.
-func (s *simulation) provideClasses(ctx context.Context) bool {
+func (s *Simulation) provideClasses(ctx context.Context) bool {
 	list, err := s.client.Resource(claims).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return false
@@ -48,13 +48,13 @@ func (s *simulation) provideClasses(ctx context.Context) bool {
 }
 
 // provideNew makes an object unless it is there.
-func (s *simulation) provideNew(ctx context.Context, resource schema.GroupVersionResource, o *unstructured.Unstructured) bool {
+func (s *Simulation) provideNew(ctx context.Context, resource schema.GroupVersionResource, o *unstructured.Unstructured) bool {
 	_, err := s.client.Resource(resource).Create(ctx, o, metav1.CreateOptions{FieldManager: simulationManager})
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return false
 	case err != nil:
-		s.engine.cfg.Log.Info("an object cannot be simulated", "object", engine.IDOf(o).String(), "error", err.Error())
+		s.engine.Log.Info("an object cannot be simulated", "object", engine.IDOf(o).String(), "error", err.Error())
 		return false
 	}
 	s.note("Object", engine.IDOf(o).String(), engine.UnitID{})
@@ -66,7 +66,7 @@ const maxNodes = 64
 
 // provideNodes makes nodes for pods that fit on none: with the labels that they select, and as many as they want to be
 // apart from each other.
-func (s *simulation) provideNodes(ctx context.Context) bool {
+func (s *Simulation) provideNodes(ctx context.Context) bool {
 	waiting, err := s.client.Resource(pods).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName="})
 	if err != nil || len(waiting.Items) == 0 {
 		return false

@@ -20,7 +20,7 @@ import (
 )
 
 // provideLogins makes the Secrets without which sources fail, and which nobody makes.
-func (s *simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
+func (s *Simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
 	}
@@ -35,7 +35,7 @@ func (s *simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
 }
 
 // provideSecrets makes the Secrets without which units fail, and which nobody makes.
-func (s *simulation) provideSecrets(ctx context.Context, d runner.Demands) bool {
+func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
 	}
@@ -50,7 +50,7 @@ func (s *simulation) provideSecrets(ctx context.Context, d runner.Demands) bool 
 }
 
 // provideRead makes what a unit reads variables or values from.
-func (s *simulation) provideRead(ctx context.Context, failed runner.State) bool {
+func (s *Simulation) provideRead(ctx context.Context, failed runner.State) bool {
 	var needs []simulate.Need
 	if ks, is := s.engine.registry.get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
 		needs = s.variables(ctx, ks, failed.Message)
@@ -69,7 +69,7 @@ var undefined = regexp.MustCompile(`not defined and have no default: (\w+(?:, \w
 
 // variables are the Secrets from which a Kustomization takes variables: those that it does not go without, and where
 // variables are not defined, the last one that is not real has them.
-func (s *simulation) variables(ctx context.Context, ks *kustomizev1.Kustomization, failure string) []simulate.Need {
+func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomization, failure string) []simulate.Need {
 	if ks.Spec.PostBuild == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (s *simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 }
 
 // real tells whether there is a Secret that somebody made.
-func (s *simulation) real(ctx context.Context, namespace, name string) bool {
+func (s *Simulation) real(ctx context.Context, namespace, name string) bool {
 	o, err := s.client.Resource(secrets).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	return err == nil && o.GetLabels()[simulate.Label] == ""
 }
@@ -120,7 +120,7 @@ func valuesNeeded(hr *helmv2.HelmRelease) []simulate.Need {
 }
 
 // provideLogin makes what a source logs in with: nothing, as who has no account does.
-func (s *simulation) provideLogin(ctx context.Context, f *feed) bool {
+func (s *Simulation) provideLogin(ctx context.Context, f *feed) bool {
 	o := f.current()
 	if o == nil {
 		return false
@@ -150,7 +150,7 @@ var (
 
 // providePods makes the Secrets without which pods would not start on real nodes. Everything else is ready by then:
 // what still is not there nobody makes.
-func (s *simulation) providePods(ctx context.Context, _ runner.Demands) bool {
+func (s *Simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
 	}
@@ -162,7 +162,7 @@ func (s *simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 }
 
 // pods are those that there are, and one of each workload: nobody may have waited for its pods, which come when they do.
-func (s *simulation) pods(ctx context.Context) []unstructured.Unstructured {
+func (s *Simulation) pods(ctx context.Context) []unstructured.Unstructured {
 	var all []unstructured.Unstructured
 	if list, err := s.client.Resource(pods).List(ctx, metav1.ListOptions{}); err == nil {
 		all = list.Items
@@ -182,7 +182,7 @@ func (s *simulation) pods(ctx context.Context) []unstructured.Unstructured {
 }
 
 // provideSecret makes a Secret that is not there, or adds to one that stands in; what somebody made stays as it is.
-func (s *simulation) provideSecret(ctx context.Context, need simulate.Need, waited string) bool {
+func (s *Simulation) provideSecret(ctx context.Context, need simulate.Need, waited string) bool {
 	client := s.client.Resource(secrets).Namespace(need.Namespace)
 	o, err := client.Get(ctx, need.Name, metav1.GetOptions{})
 	switch {
@@ -200,7 +200,7 @@ func (s *simulation) provideSecret(ctx context.Context, need simulate.Need, wait
 	}
 	id := engine.ObjectID{Kind: "Secret", Namespace: need.Namespace, Name: need.Name}
 	if err != nil {
-		s.engine.cfg.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+		s.engine.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
 		return false
 	}
 	s.noteFor("Secret", id.String(), waited)

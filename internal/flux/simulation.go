@@ -1,10 +1,11 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,9 +36,9 @@ type StandIn struct {
 	Time time.Time `json:"time"`
 }
 
-// simulation makes stand-ins when nothing moves but for what they would provide, so that the order in
+// Simulation makes stand-ins when nothing moves but for what they would provide, so that the order in
 // which units open is that of a real cluster. It is safe for concurrent use.
-type simulation struct {
+type Simulation struct {
 	want    Simulate
 	engine  *Engine
 	client  dynamic.Interface
@@ -71,37 +72,20 @@ const (
 	again = time.Second
 )
 
-// newSimulation returns nil when everything is to be real.
-func newSimulation(cfg Config) (*simulation, error) {
-	if cfg.Simulate == nil {
-		return nil, nil
-	}
-	healer, err := simulate.NewHealer(cfg.Simulate.Overrides)
+// NewSimulation returns a Simulation. Observe is told of each stand-in; it must not block.
+func NewSimulation(want Simulate, observe func(StandIn)) (*Simulation, error) {
+	healer, err := simulate.NewHealer(want.Overrides)
 	if err != nil {
 		return nil, err
 	}
-	// Its own requests take nothing out of the way.
-	client, err := dynamic.NewForConfig(cfg.Cluster)
-	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
-	}
-	return &simulation{
-		want: *cfg.Simulate, client: client, healer: healer, observe: cfg.Simulated, made: map[string]StandIn{}, healed: map[string]bool{}, stubs: map[schema.GroupKind]string{},
+	return &Simulation{
+		want: want, healer: healer, observe: observe, made: map[string]StandIn{}, healed: map[string]bool{}, stubs: map[schema.GroupKind]string{},
 		missing: map[schema.GroupKind]map[engine.UnitID]bool{}, marked: map[engine.UnitID]bool{}, charts: map[engine.SourceID]bool{},
 	}, nil
 }
 
-// tell has guests do without what nobody has.
-func (s *simulation) tell(guests []runner.Guest) {
-	for _, g := range guests {
-		if without, can := g.(doesWithout); can {
-			without.DoWithout(s.leaveOut, s.marks)
-		}
-	}
-}
-
-// run looks after the units until ctx ends.
-func (s *simulation) run(ctx context.Context) {
+// Run makes stand-ins until ctx ends.
+func (s *Simulation) Run(ctx context.Context) {
 	tick := time.NewTicker(simulateEvery)
 	defer tick.Stop()
 	moved, looked, seen := time.Now(), time.Time{}, ""
@@ -164,18 +148,18 @@ func fingerprint(d runner.Demands) string {
 }
 
 // working tells whether an object is waited for that the embedded cluster itself brings on.
-func (s *simulation) working(d runner.Demands) bool {
+func (s *Simulation) working(d runner.Demands) bool {
 	return slices.ContainsFunc(d.Objects, func(o runner.ObjectDemand) bool { return !o.Gone && s.builtIn(o.ID.GroupKind()) })
 }
 
 // builtIn tells whether a kind comes with Kubernetes and not by a CRD.
-func (s *simulation) builtIn(gk schema.GroupKind) bool {
+func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 	return !s.engine.cluster.Kinds.Defined(gk)
 }
 
 // provide makes the stand-ins of the first sort that is waited for, and tells whether it made any. What
 // they unblock moves before the next sort is looked at.
-func (s *simulation) provide(ctx context.Context, d runner.Demands) bool {
+func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 	for _, provide := range []func(context.Context, runner.Demands) bool{
 		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
 		s.providePlaces, s.provideObjects,
@@ -191,7 +175,7 @@ func (s *simulation) provide(ctx context.Context, d runner.Demands) bool {
 const simulationManager = "headgate-simulate"
 
 // note remembers a stand-in for which a unit waited, if one did, and tells of it.
-func (s *simulation) note(what, name string, unit engine.UnitID) {
+func (s *Simulation) note(what, name string, unit engine.UnitID) {
 	waited := ""
 	if unit != (engine.UnitID{}) {
 		waited = unit.String()
@@ -200,7 +184,7 @@ func (s *simulation) note(what, name string, unit engine.UnitID) {
 }
 
 // noteFor is note for whatever waited.
-func (s *simulation) noteFor(what, name, waited string) {
+func (s *Simulation) noteFor(what, name, waited string) {
 	one := StandIn{What: what, Name: name, For: waited, Time: time.Now()}
 	s.mu.Lock()
 	_, known := s.made[what+" "+name]
@@ -212,39 +196,24 @@ func (s *simulation) noteFor(what, name, waited string) {
 }
 
 // dropped forgets a stand-in that something real has replaced.
-func (s *simulation) dropped(what, name string) {
+func (s *Simulation) dropped(what, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.made, what+" "+name)
 }
 
 // Standing returns where all units stand, and whether stand-ins may yet be made for what they wait for in that moment.
-func (e *Engine) Standing(ctx context.Context) (states []runner.State, providing bool) {
-	if e.simulation == nil {
-		states, _ = e.runner.States(ctx)
-		return states, false
-	}
-	states, d := e.runner.Standing(ctx)
-	return states, d.Moving || e.simulation.exhausted.Load() != fingerprint(d)
+func (s *Simulation) Standing(ctx context.Context) (states []runner.State, providing bool) {
+	states, d := s.engine.runner.Standing(ctx)
+	return states, d.Moving || s.exhausted.Load() != fingerprint(d)
 }
 
 // StandIns returns what is not real, sorted.
-func (e *Engine) StandIns() []StandIn {
-	if e.simulation == nil {
-		return nil
-	}
-	e.simulation.mu.Lock()
-	defer e.simulation.mu.Unlock()
-	var all []StandIn
-	for _, one := range e.simulation.made {
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b StandIn) int {
-		if a.What != b.What {
-			return strings.Compare(a.What, b.What)
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+func (s *Simulation) StandIns() []StandIn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.Collect(maps.Values(s.made))
+	slices.SortFunc(all, func(a, b StandIn) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 

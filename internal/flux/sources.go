@@ -30,10 +30,10 @@ type sources struct {
 	store   *source.Store
 	events  events
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
-	rewrite  func(url string) (Local, bool)
+	rewrite  func(url string) (source.Local, bool)
 	rewrites atomic.Pointer[source.Rewrites]
 	notify   func(engine.SourceID)
-	observe  func(engine.SourceID, string)
+	problem  func(subject, text string)
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 	slots    chan struct{}
 	ctx      context.Context
@@ -47,7 +47,7 @@ type sources struct {
 	objects    *cluster.Objects
 	generators *generators
 	// simulation is nil where everything is real.
-	simulation *simulation
+	simulation *Simulation
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
 	// awaited tells whether an object that declares a source is about to be made here.
@@ -61,11 +61,6 @@ type sources struct {
 	apps  map[source.Key]*source.App
 	// listed is closed when all sources are known that there were at the start.
 	listed chan struct{}
-}
-
-// Local is a repository that is served from here.
-type Local struct {
-	URL, Username, Password string
 }
 
 // put takes a source from the watch.
@@ -139,9 +134,7 @@ func (s *sources) changed(key source.Key) {
 }
 
 func (s *sources) tell(key source.Key, text string) {
-	if s.observe != nil {
-		s.observe(engine.SourceID(key), text)
-	}
+	s.problem(key.Kind+" "+key.Namespace+"/"+key.Name, text)
 }
 
 // originRevision is the annotation that tells from what an artifact was built.

@@ -1,4 +1,4 @@
-package flux
+package host
 
 import (
 	"context"
@@ -14,32 +14,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
-// ErrUpstream is returned when the upstream's controllers serve the API groups already.
+// ErrUpstream is returned when controllers of an upstream serve the API groups already.
 var ErrUpstream = errors.New("another engine serves this cluster")
-
-// Upstream names an engine whose controllers serve groups that are served here too, as "headgate migrate" takes it.
-type Upstream string
-
-// The engines.
-const (
-	Flux   Upstream = "flux"
-	ArgoCD Upstream = "argocd"
-)
-
-func (u Upstream) title() string {
-	if u == ArgoCD {
-		return "Argo CD"
-	}
-	return "Flux"
-}
 
 // UpstreamError says which controllers serve groups that are to be served here. It is ErrUpstream.
 type UpstreamError struct {
-	// Engines are those whose controllers were found, Flux first.
-	Engines []Upstream
-	text    string
+	// Upstreams are those whose controllers were found, by their names, in the order of the catalogue.
+	Upstreams []string
+	text      string
 }
 
 func (e *UpstreamError) Error() string { return e.text }
@@ -47,58 +33,74 @@ func (e *UpstreamError) Error() string { return e.text }
 // Is tells that it is ErrUpstream.
 func (e *UpstreamError) Is(target error) bool { return target == ErrUpstream }
 
-// electionSuffix follows the controller in the names of the upstream's leases; those of shards go on behind it.
+// electionSuffix follows the controller in the names of the upstream's leases; those of shards have the shard behind it.
 const electionSuffix = "-leader-election"
 
-// master is a controller that serves a group which is served here too. The zero value is none.
-type master struct {
-	of   Upstream
-	text string
+// finding is a controller that serves a group which is served here too. The zero value is none.
+type finding struct {
+	upstream string
+	text     string
+}
+
+// upstreamOf is the upstream of a dialect; false when it has none.
+func upstreamOf(d dialect.Dialect) (dialect.Upstream, bool) {
+	of, has := d.(dialect.Upstreamed)
+	if !has {
+		return dialect.Upstream{}, false
+	}
+	return of.Upstream(), true
 }
 
 // RefuseUpstream fails with ErrUpstream, naming the Deployment, the StatefulSet or the lease, when a controller of an
-// upstream serves one of the groups on the cluster: two masters never serve one API group.
-func RefuseUpstream(ctx context.Context, config *rest.Config, serve Groups) error {
+// upstream serves one of the groups on the cluster: two controllers never serve one API group.
+func RefuseUpstream(ctx context.Context, config *rest.Config, serve dialect.Groups) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	workloads, err := Controllers(ctx, client, serve)
+	workloads, err := Workloads(ctx, client, serve)
 	if err != nil {
 		return err
 	}
-	var found []master
+	var found []finding
 	for _, w := range workloads {
-		found = append(found, w.master(serve))
+		found = append(found, w.finding(serve))
 	}
-	leases, err := client.CoordinationV1().Leases(Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("looking for the leases of the upstream's controllers: %w", err)
+	for _, d := range serve.Dialects() {
+		up, has := upstreamOf(d)
+		if !has || up.LeaseNamespace == "" {
+			continue
+		}
+		leases, err := client.CoordinationV1().Leases(up.LeaseNamespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing the leases of the controllers of %s: %w", up.Title, err)
+		}
+		for i := range leases.Items {
+			found = append(found, leaseFinding(&leases.Items[i], up, serve.Only(d), time.Now()))
+		}
 	}
-	for i := range leases.Items {
-		found = append(found, masterLease(&leases.Items[i], serve, time.Now()))
-	}
-	return refusal(found)
+	return refusal(serve, found)
 }
 
-// refusal is the error for what was found; the zero value was no master.
-func refusal(found []master) error {
+// refusal is the error for what was found.
+func refusal(serve dialect.Groups, found []finding) error {
 	e := &UpstreamError{}
 	var texts []string
-	for _, of := range []Upstream{Flux, ArgoCD} {
+	for _, d := range serve.Dialects() {
+		up, _ := upstreamOf(d)
 		var here []string
-		for _, m := range found {
-			if m.of == of && m.text != "" {
-				here = append(here, m.text)
+		for _, f := range found {
+			if f.upstream == up.Name && f.text != "" {
+				here = append(here, f.text)
 			}
 		}
 		if len(here) == 0 {
 			continue
 		}
 		slices.Sort(here)
-		e.Engines = append(e.Engines, of)
+		e.Upstreams = append(e.Upstreams, up.Name)
 		texts = append(texts, fmt.Sprintf("%s runs on this cluster: %s; `headgate migrate %s` pauses it and takes over, or leave its group out of --serve",
-			of.title(), strings.Join(slices.Compact(here), "; "), of))
+			up.Title, strings.Join(slices.Compact(here), "; "), up.Name))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -124,39 +126,53 @@ func stateful(s *appsv1.StatefulSet) Workload {
 	return Workload{"StatefulSet", s.ObjectMeta, ptr.Deref(s.Spec.Replicas, 1)}
 }
 
-// Labels by which the controllers of Argo CD are known.
+// The labels by which controllers are known.
 const (
+	PartOf         = dialect.PartOf
 	appNameLabel   = "app.kubernetes.io/name"
 	componentLabel = "app.kubernetes.io/component"
-	argoPart       = "argocd"
-	fluxPart       = "flux"
 )
 
 // Serves tells which of the groups the workload serves, if it is a controller of an upstream that does, whether it has
-// replicas or not. A controller of Flux has the label of Flux, since its name is one that others use too. One of Argo CD
-// may have been given another name: then its labels say what it is.
-func (w Workload) Serves(serve Groups) (group string, of Upstream, is bool) {
-	if w.Labels[PartOf] == fluxPart {
-		group, is = serve.servedBy(w.Name)
-		return group, Flux, is && group != ArgoGroup
+// replicas or not. It has the label of its upstream, since its name is one that others use too; where an installation may
+// rename controllers, their labels or their name tell what they are.
+func (w Workload) Serves(serve dialect.Groups) (group, upstream string, is bool) {
+	for _, d := range serve.Dialects() {
+		up, has := upstreamOf(d)
+		if !has {
+			continue
+		}
+		for _, name := range w.calledAs(up) {
+			if group, is = serve.Only(d).ServedBy(name); is {
+				return group, up.Name, true
+			}
+		}
 	}
-	names := []string{w.Name, w.Labels[appNameLabel]}
-	if w.Labels[PartOf] == argoPart {
-		names = append(names, "argocd-"+w.Labels[componentLabel])
-	}
-	if !serve.serves(argoGroup) || !slices.ContainsFunc(names, argoGroup.theirs) {
-		return "", "", false
-	}
-	return ArgoGroup, ArgoCD, true
+	return "", "", false
 }
 
-// master says which served group a workload with replicas serves as well.
-func (w Workload) master(serve Groups) master {
-	group, of, is := w.Serves(serve)
-	if !is || w.Replicas == 0 {
-		return master{}
+// calledAs are the names by which a workload may be known as a controller of an upstream.
+func (w Workload) calledAs(up dialect.Upstream) []string {
+	labelled := w.Labels[PartOf] == up.PartOf
+	switch {
+	case up.Renamed && labelled:
+		return []string{w.Name, w.Labels[appNameLabel], up.PartOf + "-" + w.Labels[componentLabel]}
+	case up.Renamed:
+		return []string{w.Name, w.Labels[appNameLabel]}
+	case labelled:
+		return []string{w.Name}
+	default:
+		return nil
 	}
-	return master{of, fmt.Sprintf("%s %s/%s serves %s", w.Kind, w.Namespace, w.Name, group)}
+}
+
+// finding says which served group a workload with replicas serves as well.
+func (w Workload) finding(serve dialect.Groups) finding {
+	group, upstream, is := w.Serves(serve)
+	if !is || w.Replicas == 0 {
+		return finding{}
+	}
+	return finding{upstream, fmt.Sprintf("%s %s/%s serves %s", w.Kind, w.Namespace, w.Name, group)}
 }
 
 // selection is where controllers of an upstream are looked for.
@@ -165,20 +181,23 @@ type selection struct {
 	labels, field string
 }
 
-// selections are where those are looked for that serve one of the groups: by their label, and those of Argo CD by their
-// name too, since what installs them may change labels.
-func (g Groups) selections() []selection {
+// selections are where those are looked for that serve one of the groups: by their label, and by their names too where
+// an installation may change labels.
+func selections(serve dialect.Groups) []selection {
 	var all []selection
-	if g.ServesFlux() {
-		all = append(all, selection{kind: "Deployment", labels: PartOf + "=" + fluxPart})
-	}
-	if !g.serves(argoGroup) {
-		return all
-	}
-	for _, kind := range []string{"Deployment", "StatefulSet"} {
-		all = append(all, selection{kind: kind, labels: PartOf + "=" + argoPart})
-		for _, name := range argoGroup.controllers {
-			all = append(all, selection{kind: kind, field: "metadata.name=" + name})
+	for _, d := range serve.Dialects() {
+		up, has := upstreamOf(d)
+		if !has {
+			continue
+		}
+		for _, kind := range up.Kinds {
+			all = append(all, selection{kind: kind, labels: PartOf + "=" + up.PartOf})
+			if !up.Renamed {
+				continue
+			}
+			for _, name := range serve.Only(d).Controllers() {
+				all = append(all, selection{kind: kind, field: "metadata.name=" + name})
+			}
 		}
 	}
 	return all
@@ -213,13 +232,13 @@ func (s selection) list(ctx context.Context, client kubernetes.Interface) ([]Wor
 	return all, nil
 }
 
-// Controllers are the workloads of upstreams that serve one of the groups, those without replicas too, each once.
-func Controllers(ctx context.Context, client kubernetes.Interface, serve Groups) ([]Workload, error) {
+// Workloads are those of upstreams that serve one of the groups, those without replicas too, each once.
+func Workloads(ctx context.Context, client kubernetes.Interface, serve dialect.Groups) ([]Workload, error) {
 	var all []Workload
-	for _, s := range serve.selections() {
+	for _, s := range selections(serve) {
 		found, err := s.list(ctx, client)
 		if err != nil {
-			return nil, fmt.Errorf("looking for the upstream's controllers: %w", err)
+			return nil, fmt.Errorf("listing the controllers of upstreams: %w", err)
 		}
 		for _, w := range found {
 			_, _, is := w.Serves(serve)
@@ -232,15 +251,15 @@ func Controllers(ctx context.Context, client kubernetes.Interface, serve Groups)
 	return all, nil
 }
 
-// masterLease says which served group the holder of a lease of Flux serves as well.
-func masterLease(l *coordinationv1.Lease, serve Groups, now time.Time) master {
+// leaseFinding says which served group the holder of a lease of an upstream serves as well.
+func leaseFinding(l *coordinationv1.Lease, up dialect.Upstream, serve dialect.Groups, now time.Time) finding {
 	controller, shard, is := strings.Cut(l.Name, electionSuffix)
-	group, theirs := serve.servedBy(controller)
+	group, theirs := serve.ServedBy(controller)
 	holder := holderOf(l, now)
 	if !is || !theirs || holder == "" || shard != "" && shard[0] != '-' {
-		return master{}
+		return finding{}
 	}
-	return master{Flux, fmt.Sprintf("%s holds the lease %s/%s and serves %s", holder, l.Namespace, l.Name, group)}
+	return finding{up.Name, fmt.Sprintf("%s holds the lease %s/%s and serves %s", holder, l.Namespace, l.Name, group)}
 }
 
 // holderOf is who holds a lease, and has renewed it in time.

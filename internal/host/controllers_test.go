@@ -1,4 +1,4 @@
-package flux
+package host
 
 import (
 	"errors"
@@ -12,6 +12,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/dialects"
 )
 
 const (
@@ -21,8 +25,8 @@ const (
 )
 
 func TestParseGroups(t *testing.T) {
-	every := Groups{}.Names()
-	ofFlux := slices.DeleteFunc(slices.Clone(every), func(name string) bool { return name == ArgoGroup })
+	every := groupsOf(t).Names()
+	ofFlux := slices.DeleteFunc(slices.Clone(every), func(name string) bool { return name == argo.Group })
 	cases := map[string]struct {
 		reason string
 		names  []string
@@ -31,17 +35,17 @@ func TestParseGroups(t *testing.T) {
 	}{
 		"None":    {reason: "who names none serves all: a cluster of one's own", want: every},
 		"Flux":    {reason: "flux is all of Flux's", names: []string{"flux"}, want: ofFlux},
-		"Argo":    {reason: "argocd is that of Argo CD", names: []string{"argocd"}, want: []string{ArgoGroup}},
-		"Both":    {reason: "words may be mixed", names: []string{"argocd", "flux", ArgoGroup}, want: every},
+		"Argo":    {reason: "argocd is that of Argo CD", names: []string{"argocd"}, want: []string{argo.Group}},
+		"Both":    {reason: "words may be mixed", names: []string{"argocd", "flux", argo.Group}, want: every},
 		"Order":   {reason: "they come in the order of the way of the data", names: []string{theReleases, theSources}, want: []string{theSources, theReleases}},
 		"Twice":   {reason: "a group that is named twice is served once", names: []string{theReleases, "flux", theReleases}, want: ofFlux},
-		"Unknown": {reason: "a group that is not served here is refused", names: []string{theReleases, "apps"}, err: ErrGroup},
-		"Short":   {reason: "groups have their whole names", names: []string{"helm"}, err: ErrGroup},
-		"Empty":   {reason: "nothing is no group", names: []string{""}, err: ErrGroup},
+		"Unknown": {reason: "a group that is not served here is refused", names: []string{theReleases, "apps"}, err: dialect.ErrGroup},
+		"Short":   {reason: "groups have their whole names", names: []string{"helm"}, err: dialect.ErrGroup},
+		"Empty":   {reason: "nothing is no group", names: []string{""}, err: dialect.ErrGroup},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := ParseGroups(tc.names)
+			got, err := dialects.All().Parse(tc.names)
 			if !errors.Is(err, tc.err) {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
@@ -58,9 +62,9 @@ func TestParseGroups(t *testing.T) {
 	}
 }
 
-func groupsOf(t *testing.T, names ...string) Groups {
+func groupsOf(t *testing.T, names ...string) dialect.Groups {
 	t.Helper()
-	g, err := ParseGroups(names)
+	g, err := dialects.All().Parse(names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,21 +75,21 @@ func TestServedBy(t *testing.T) {
 	some := groupsOf(t, theKustomizations, theReleases)
 	cases := map[string]struct {
 		reason, controller string
-		serve              Groups
+		serve              dialect.Groups
 		want               string
 	}{
 		"Same":       {reason: "it serves a group that is served here", controller: "helm-controller", serve: some, want: theReleases},
 		"Other":      {reason: "it serves a group that is left to it", controller: "source-controller", serve: some},
 		"Shard":      {reason: "a shard of it serves that group too", controller: "kustomize-controller-shard1", serve: some, want: theKustomizations},
-		"Images":     {reason: "two controllers serve one group", controller: "image-automation-controller", want: "image.toolkit.fluxcd.io"},
+		"Images":     {reason: "two controllers serve one group", controller: "image-automation-controller", serve: groupsOf(t), want: "image.toolkit.fluxcd.io"},
 		"Beginning":  {reason: "a name that only begins alike is somebody else's", controller: "helm-controllers", serve: some},
-		"Unknown":    {reason: "other controllers serve other groups", controller: "cert-manager"},
-		"Everything": {reason: "the zero value is every group", controller: "source-watcher", want: "source.extensions.fluxcd.io"},
+		"Unknown":    {reason: "other controllers serve other groups", controller: "cert-manager", serve: groupsOf(t)},
+		"Everything": {reason: "who names none serves every group", controller: "source-watcher", serve: groupsOf(t), want: "source.extensions.fluxcd.io"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, is := tc.serve.servedBy(tc.controller)
-			if diff := cmp.Diff(tc.want, got); diff != "" || is != (tc.want != "") || tc.serve.Replaces(tc.controller) != is {
+			got, is := tc.serve.ServedBy(tc.controller)
+			if diff := cmp.Diff(tc.want, got); diff != "" || is != (tc.want != "") {
 				t.Errorf("%s: %v\n%s", tc.reason, is, diff)
 			}
 		})
@@ -93,13 +97,13 @@ func TestServedBy(t *testing.T) {
 }
 
 func TestUnitKinds(t *testing.T) {
-	want := map[schema.GroupKind]bool{kustomizationKind: true}
-	if diff := cmp.Diff(want, groupsOf(t, theSources, theKustomizations).unitKinds()); diff != "" {
+	want := map[schema.GroupKind]bool{{Group: theKustomizations, Kind: "Kustomization"}: true}
+	if diff := cmp.Diff(want, groupsOf(t, theSources, theKustomizations).Units()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestMaster(t *testing.T) {
+func TestFinding(t *testing.T) {
 	replicas := func(n int32) *int32 { return &n }
 	labels := func(pairs ...string) map[string]string {
 		m := map[string]string{}
@@ -113,21 +117,21 @@ func TestMaster(t *testing.T) {
 		reason, kind, name string
 		labels             map[string]string
 		replicas           *int32
-		serve              Groups
-		want               master
+		serve              dialect.Groups
+		want               finding
 	}{
-		"Serves":  {reason: "it runs", name: "helm-controller", labels: labels(PartOf, "flux"), replicas: replicas(2), want: master{Flux, "Deployment ns/helm-controller serves " + theReleases}},
-		"Default": {reason: "it says not how many, which is one", name: "helm-controller", labels: labels(PartOf, "flux"), want: master{Flux, "Deployment ns/helm-controller serves " + theReleases}},
+		"Serves":  {reason: "it runs", name: "helm-controller", labels: labels(PartOf, "flux"), replicas: replicas(2), want: finding{"flux", "Deployment ns/helm-controller serves " + theReleases}},
+		"Default": {reason: "it says not how many, which is one", name: "helm-controller", labels: labels(PartOf, "flux"), want: finding{"flux", "Deployment ns/helm-controller serves " + theReleases}},
 		"Paused":  {reason: "it is scaled down", name: "helm-controller", labels: labels(PartOf, "flux"), replicas: replicas(0)},
 		"Foreign": {reason: "it bears the name alone", name: "helm-controller", labels: labels(PartOf, "k3s")},
 		"Left":    {reason: "its group is left to it", name: "source-controller", labels: labels(PartOf, "flux")},
 
-		"Argo":         {reason: "the controller of Argo CD is a StatefulSet", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), want: master{ArgoCD, "StatefulSet ns/argocd-application-controller serves argoproj.io"}},
-		"ArgoDeployed": {reason: "or a Deployment, with dynamic shards", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), want: master{ArgoCD, "Deployment ns/argocd-application-controller serves argoproj.io"}},
-		"ArgoSets":     {reason: "that of ApplicationSets counts too", name: "argocd-applicationset-controller", labels: labels(PartOf, "argocd"), want: master{ArgoCD, "Deployment ns/argocd-applicationset-controller serves argoproj.io"}},
-		"ArgoUnmarked": {reason: "whoever installs it may give it other labels", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "platform"), want: master{ArgoCD, "StatefulSet ns/argocd-application-controller serves argoproj.io"}},
-		"ArgoRelease":  {reason: "or another name, as a release does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "argocd-application-controller"), want: master{ArgoCD, "StatefulSet ns/prod-application-controller serves argoproj.io"}},
-		"ArgoOperator": {reason: "or both, as an operator does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "prod-application-controller", componentLabel, "application-controller"), want: master{ArgoCD, "StatefulSet ns/prod-application-controller serves argoproj.io"}},
+		"Argo":         {reason: "the controller of Argo CD is a StatefulSet", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), want: finding{"argocd", "StatefulSet ns/argocd-application-controller serves argoproj.io"}},
+		"ArgoDeployed": {reason: "or a Deployment, with dynamic shards", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), want: finding{"argocd", "Deployment ns/argocd-application-controller serves argoproj.io"}},
+		"ArgoSets":     {reason: "that of ApplicationSets counts too", name: "argocd-applicationset-controller", labels: labels(PartOf, "argocd"), want: finding{"argocd", "Deployment ns/argocd-applicationset-controller serves argoproj.io"}},
+		"ArgoUnmarked": {reason: "whoever installs it may give it other labels", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "platform"), want: finding{"argocd", "StatefulSet ns/argocd-application-controller serves argoproj.io"}},
+		"ArgoRelease":  {reason: "or another name, as a release does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "argocd-application-controller"), want: finding{"argocd", "StatefulSet ns/prod-application-controller serves argoproj.io"}},
+		"ArgoOperator": {reason: "or both, as an operator does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "prod-application-controller", componentLabel, "application-controller"), want: finding{"argocd", "StatefulSet ns/prod-application-controller serves argoproj.io"}},
 		"ArgoServer":   {reason: "its API server writes no objects of Applications", name: "argocd-server", labels: labels(PartOf, "argocd", componentLabel, "server")},
 		"ArgoPaused":   {reason: "it is scaled down", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), replicas: replicas(0)},
 		"ArgoLeft":     {reason: "its group is left to it", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), serve: groupsOf(t, theReleases)},
@@ -135,7 +139,7 @@ func TestMaster(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			serve := both
-			if len(tc.serve.names) > 0 {
+			if len(tc.serve.Names()) > 0 {
 				serve = tc.serve
 			}
 			meta := metav1.ObjectMeta{Namespace: "ns", Name: tc.name, Labels: tc.labels}
@@ -143,7 +147,7 @@ func TestMaster(t *testing.T) {
 			if tc.kind == "StatefulSet" {
 				w = stateful(&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: tc.replicas}})
 			}
-			if got := w.master(serve); got != tc.want {
+			if got := w.finding(serve); got != tc.want {
 				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 			}
 		})
@@ -154,23 +158,23 @@ func TestMaster(t *testing.T) {
 func TestSelections(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		serve  Groups
+		serve  dialect.Groups
 		want   int
 	}{
 		"Flux": {"Deployments by their label", groupsOf(t, "flux"), 1},
 		"Argo": {"two kinds, by a label and two names", groupsOf(t, "argocd"), 6},
-		"Both": {"both", Groups{}, 7},
+		"Both": {"both", groupsOf(t), 7},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.serve.selections(); len(got) != tc.want {
+			if got := selections(tc.serve); len(got) != tc.want {
 				t.Errorf("%s: %v", tc.reason, got)
 			}
 		})
 	}
 }
 
-func TestMasterLease(t *testing.T) {
+func TestLeaseFinding(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	holder, nobody, seconds := "pod-a", "", int32(35)
 	lease := func(name string, who *string, ago time.Duration) *coordinationv1.Lease {
@@ -201,7 +205,7 @@ func TestMasterLease(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, masterLease(tc.lease, groupsOf(t, theReleases), now).text); diff != "" {
+			if diff := cmp.Diff(tc.want, leaseFinding(tc.lease, dialect.Upstream{Name: "flux"}, groupsOf(t, theReleases), now).text); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.holder, holderOf(tc.lease, now)); diff != "" {
@@ -212,11 +216,11 @@ func TestMasterLease(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	if err := refusal([]master{{}, {}}); err != nil {
+	if err := refusal(groupsOf(t), []finding{{}, {}}); err != nil {
 		t.Errorf("nobody was found: %v", err)
 	}
-	found := []master{{Flux, "b serves"}, {}, {Flux, "a serves"}, {ArgoCD, "c serves"}, {ArgoCD, "c serves"}}
-	err := refusal(found)
+	found := []finding{{"flux", "b serves"}, {}, {"flux", "a serves"}, {"argocd", "c serves"}, {"argocd", "c serves"}}
+	err := refusal(groupsOf(t), found)
 	if !errors.Is(err, ErrUpstream) {
 		t.Errorf("the refusal is another error: %v", err)
 	}
@@ -226,17 +230,17 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 	var known *UpstreamError
-	if !errors.As(err, &known) || !slices.Equal(known.Engines, []Upstream{Flux, ArgoCD}) {
+	if !errors.As(err, &known) || !slices.Equal(known.Upstreams, []string{"flux", "argocd"}) {
 		t.Errorf("the refusal does not say whose controllers these are: %v", known)
 	}
-	if err := refusal(found[3:]); strings.Contains(err.Error(), "Flux") {
+	if err := refusal(groupsOf(t), found[3:]); strings.Contains(err.Error(), "Flux") {
 		t.Errorf("the refusal names an engine that does not run: %v", err)
 	}
 }
 
-// TestMasters tells of controllers that come, are scaled and go.
-func TestMasters(t *testing.T) {
-	m := &Masters{serve: groupsOf(t, theReleases), found: map[string]master{}, changed: make(chan struct{})}
+// TestControllers tells of controllers that come, are scaled and go.
+func TestControllers(t *testing.T) {
+	m := &Controllers{serve: groupsOf(t, theReleases), found: map[string]finding{}, changed: make(chan struct{})}
 	one, zero := int32(1), int32(0)
 	controller := func(replicas *int32) *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "helm-controller", Labels: map[string]string{PartOf: "flux"}}}

@@ -1,4 +1,4 @@
-package flux
+package host
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
@@ -16,6 +17,10 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
+
+// Namespace is where Headgate keeps what is its own in a cluster, such as its lease: that of Flux, which every cluster of
+// Flux has.
+const Namespace = "flux-system"
 
 // leaseName is the Lease, in the namespace of the root, that the one engine of a cluster holds.
 const leaseName = "headgate"
@@ -120,4 +125,17 @@ func leadOnce(ctx context.Context, client kubernetes.Interface, o LeaseConfig, l
 	mu.Unlock()
 	led.Wait()
 	return nil
+}
+
+// Holder is who holds the lease of a shard now; it is empty when nobody does, or when the one who does has not
+// renewed it in time.
+func Holder(ctx context.Context, client kubernetes.Interface, shard string, now time.Time) (string, error) {
+	lease, err := client.CoordinationV1().Leases(Namespace).Get(ctx, LeaseName(shard), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the lease: %w", err)
+	}
+	return holderOf(lease, now), nil
 }

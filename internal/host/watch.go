@@ -1,4 +1,4 @@
-package flux
+package host
 
 import (
 	"context"
@@ -15,40 +15,42 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
-// Masters watches for controllers of upstreams that serve the groups as well. It is safe for concurrent use.
-type Masters struct {
-	serve Groups
+// Controllers watches for controllers of upstreams that serve the groups as well. It is safe for concurrent use.
+type Controllers struct {
+	serve dialect.Groups
 
 	mu sync.Mutex
 	// found are those with replicas, by where they were seen and their names: one may be seen at several places.
-	found map[string]master
-	// changed is closed and made anew when what was found changes.
+	found map[string]finding
+	// changed is replaced and closed when what was found changes.
 	changed chan struct{}
 }
 
-// WatchMasters begins to watch, until ctx ends. It fails when what is watched cannot be listed in time.
-func WatchMasters(ctx context.Context, config *rest.Config, serve Groups) (*Masters, error) {
+// WatchControllers begins to watch, until ctx ends. It fails when what is watched cannot be listed in time.
+func WatchControllers(ctx context.Context, config *rest.Config, serve dialect.Groups) (*Controllers, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	m := &Masters{serve: serve, found: map[string]master{}, changed: make(chan struct{})}
+	m := &Controllers{serve: serve, found: map[string]finding{}, changed: make(chan struct{})}
 	watching, stop := context.WithCancel(ctx)
 	var begun []sight
-	for _, s := range serve.selections() {
+	for _, s := range selections(serve) {
 		one, err := m.watch(watching, client, s)
 		if err != nil {
 			stop()
-			return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
+			return nil, fmt.Errorf("watching the controllers of upstreams: %w", err)
 		}
 		begun = append(begun, one)
 	}
 	for _, one := range begun {
 		if err := one.synced(ctx); err != nil {
 			stop()
-			return nil, fmt.Errorf("watching the upstream's controllers: %w", err)
+			return nil, fmt.Errorf("watching the controllers of upstreams: %w", err)
 		}
 	}
 	context.AfterFunc(ctx, stop)
@@ -63,7 +65,7 @@ type sight struct {
 }
 
 // watch begins to watch a selection.
-func (m *Masters) watch(ctx context.Context, client kubernetes.Interface, s selection) (sight, error) {
+func (m *Controllers) watch(ctx context.Context, client kubernetes.Interface, s selection) (sight, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.LabelSelector, o.FieldSelector = s.labels, s.field
 	}))
@@ -114,37 +116,37 @@ func (s sight) synced(ctx context.Context) error {
 	}
 }
 
-func (m *Masters) see(at string, o any) {
+func (m *Controllers) see(at string, o any) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
-		m.set(at+o.Namespace+"/"+o.Name, deployed(o).master(m.serve))
+		m.set(at+o.Namespace+"/"+o.Name, deployed(o).finding(m.serve))
 	case *appsv1.StatefulSet:
-		m.set(at+o.Namespace+"/"+o.Name, stateful(o).master(m.serve))
+		m.set(at+o.Namespace+"/"+o.Name, stateful(o).finding(m.serve))
 	}
 }
 
-func (m *Masters) lose(at string, o any) {
+func (m *Controllers) lose(at string, o any) {
 	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(o); err == nil {
-		m.set(at+key, master{})
+		m.set(at+key, finding{})
 	}
 }
 
-func (m *Masters) set(key string, one master) {
+func (m *Controllers) set(key string, one finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.found[key] == one {
 		return
 	}
 	m.found[key] = one
-	if one == (master{}) {
+	if one == (finding{}) {
 		delete(m.found, key)
 	}
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// Other waits until there is another master, and returns ErrUpstream; it returns nil when ctx ends.
-func (m *Masters) Other(ctx context.Context) error {
+// Other waits until another controller serves a group, and returns ErrUpstream; it returns nil when ctx ends.
+func (m *Controllers) Other(ctx context.Context) error {
 	var refusal error
 	_ = m.until(ctx, func(now error) bool {
 		refusal = now
@@ -153,8 +155,8 @@ func (m *Masters) Other(ctx context.Context) error {
 	return refusal
 }
 
-// None waits until there is no other master, and tells what each is that it waits for.
-func (m *Masters) None(ctx context.Context, told func(error)) error {
+// None waits until no other controller serves a group, and tells which one it waits for.
+func (m *Controllers) None(ctx context.Context, told func(error)) error {
 	return m.until(ctx, func(now error) bool {
 		if now != nil {
 			told(now)
@@ -164,7 +166,7 @@ func (m *Masters) None(ctx context.Context, told func(error)) error {
 }
 
 // until looks at what was found, whenever that changes, until it is enough or ctx ends.
-func (m *Masters) until(ctx context.Context, enough func(refusal error) bool) error {
+func (m *Controllers) until(ctx context.Context, enough func(refusal error) bool) error {
 	for {
 		changed, refusal := m.now()
 		if enough(refusal) {
@@ -178,10 +180,10 @@ func (m *Masters) until(ctx context.Context, enough func(refusal error) bool) er
 	}
 }
 
-// now is a channel that is closed when what was found may have changed, and ErrUpstream when there is another
-// master.
-func (m *Masters) now() (changed <-chan struct{}, refused error) {
+// now is a channel that is closed when what was found may have changed, and ErrUpstream when another
+// controller serves a group.
+func (m *Controllers) now() (changed <-chan struct{}, refused error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.changed, refusal(slices.Collect(maps.Values(m.found)))
+	return m.changed, refusal(m.serve, slices.Collect(maps.Values(m.found)))
 }

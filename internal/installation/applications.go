@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/argo"
 )
 
 // Kinds of Argo CD that say how they are.
@@ -16,7 +16,7 @@ const (
 )
 
 func is(u *unstructured.Unstructured, kind string) bool {
-	return u.GetKind() == kind && u.GroupVersionKind().Group == flux.ArgoGroup
+	return u.GetKind() == kind && u.GroupVersionKind().Group == argo.Group
 }
 
 // tally counts Applications.

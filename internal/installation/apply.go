@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -132,7 +133,7 @@ func removeOne(ctx context.Context, client dynamic.ResourceInterface, name strin
 	if err != nil {
 		return false, err
 	}
-	if live.GetLabels()[flux.PartOf] != Name {
+	if live.GetLabels()[dialect.PartOf] != Name {
 		return false, nil
 	}
 	err = client.Delete(ctx, name, metav1.DeleteOptions{})

@@ -19,7 +19,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 )
 
 // Finding is one thing that was looked at.
@@ -40,7 +43,7 @@ type checker struct {
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
 	objects []*unstructured.Unstructured
-	serve   flux.Groups
+	serve   dialect.Groups
 	found   []Finding
 
 	applications tally
@@ -143,11 +146,11 @@ func versionsLacking(want, live *unstructured.Unstructured) string {
 }
 
 func (c *checker) masters(ctx context.Context) error {
-	err := flux.RefuseUpstream(ctx, c.config, c.serve)
-	var known *flux.UpstreamError
+	err := host.RefuseUpstream(ctx, c.config, c.serve)
+	var known *host.UpstreamError
 	switch {
 	case errors.As(err, &known):
-		c.bad("one master", err.Error(), "headgate migrate "+string(known.Engines[0]))
+		c.bad("one master", err.Error(), "headgate migrate "+known.Upstreams[0])
 	case err != nil:
 		c.bad("one master", err.Error(), "headgate install")
 	}
@@ -155,7 +158,7 @@ func (c *checker) masters(ctx context.Context) error {
 }
 
 func (c *checker) controllers(ctx context.Context) error {
-	list, err := c.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=headgate"})
+	list, err := c.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
 	if err != nil {
 		return fmt.Errorf("looking for the controller: %w", err)
 	}
@@ -182,7 +185,7 @@ func (c *checker) controllers(ctx context.Context) error {
 
 // holder names who holds the lease of a shard; nobody and next are what is bad when there is none.
 func (c *checker) holder(ctx context.Context, shard, nobody, next string) error {
-	holder, err := flux.Holder(ctx, c.client, shard, time.Now())
+	holder, err := host.Holder(ctx, c.client, shard, time.Now())
 	switch {
 	case err != nil:
 		return err
@@ -347,7 +350,7 @@ func whyOf(u *unstructured.Unstructured) string {
 // Trouble is what an object says of itself that is not ready; it is empty for one that is, and for one of a
 // kind that says nothing about itself.
 func Trouble(u *unstructured.Unstructured) string {
-	if u.GroupVersionKind().Group == flux.ArgoGroup {
+	if u.GroupVersionKind().Group == argo.Group {
 		return argoTrouble(u)
 	}
 	for _, c := range conditionsOf(u) {

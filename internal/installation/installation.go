@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
 )
@@ -26,7 +27,7 @@ const manager = "headgate"
 // Options say what is installed.
 type Options struct {
 	// Serve are the API groups that the controller serves.
-	Serve flux.Groups
+	Serve dialect.Groups
 	// Values are those of the chart, beside what the other options say; a later one goes over an earlier one.
 	Values []helm.Layer
 	// WithoutDefinitions leaves out the definitions of the served kinds: the controller applies them too.
@@ -60,7 +61,7 @@ func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, erro
 	}
 	objects := []*unstructured.Unstructured{namespace()}
 	if !o.WithoutDefinitions {
-		definitions, err := flux.Definitions(o.Serve)
+		definitions, _, err := o.Serve.Definitions()
 		if err != nil {
 			return nil, err
 		}

@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/helm"
 )
 
 // made renders an installation with values, given as YAML, and returns its objects by kind and name.
 func made(t *testing.T, values string) (map[string]string, error) {
 	t.Helper()
-	o := Options{WithoutDefinitions: true}
+	o := Options{Serve: dialects.All().All(), WithoutDefinitions: true}
 	if values != "" {
 		o.Values = []helm.Layer{{From: "values", Data: []byte(values)}}
 	}
@@ -180,7 +180,7 @@ func TestShards(t *testing.T) {
 
 // TestObjects looks at what is installed, and in which order.
 func TestObjects(t *testing.T) {
-	groups, err := flux.ParseGroups([]string{"kustomize.toolkit.fluxcd.io"})
+	groups, err := dialects.All().Parse([]string{"kustomize.toolkit.fluxcd.io"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/deploy"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialects"
 )
 
 // The manifests beside the chart are what it renders, and the kustomization lists every definition.
 func TestManifests(t *testing.T) {
-	serve, err := flux.ParseGroups([]string{"flux"})
+	serve, err := dialects.All().Parse([]string{"flux"})
 	if err != nil {
 		t.Fatal(err)
 	}

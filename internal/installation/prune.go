@@ -12,12 +12,13 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // ownOnly selects what an installation made: what a release of Helm or a repository made is theirs.
-const ownOnly = flux.PartOf + "=" + Name + ",app.kubernetes.io/managed-by=" + Name + ",!kustomize.toolkit.fluxcd.io/name"
+const ownOnly = dialect.PartOf + "=" + Name + ",app.kubernetes.io/managed-by=" + Name + ",!kustomize.toolkit.fluxcd.io/name"
 
 // Prune deletes the Deployments and Services of an earlier installation that are not among the objects any more,
 // as those of a shard that there is no more.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialects"
 )
 
 func TestServices(t *testing.T) {
@@ -26,7 +26,7 @@ func TestServices(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			groups, err := flux.ParseGroups(tc.serve)
+			groups, err := dialects.All().Parse(tc.serve)
 			if err != nil {
 				t.Fatal(err)
 			}

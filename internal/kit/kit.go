@@ -14,10 +14,11 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controlplane"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -33,7 +34,7 @@ type Kit struct {
 	// Config is that of an administrator, Own that of the account of an installation, with its rights.
 	Config, Own *rest.Config
 	Git         *gitserver.Server
-	Engine      *flux.Engine
+	Engine      *host.Engine
 	Store       *source.Store
 	Dir         string
 
@@ -46,8 +47,10 @@ type Kit struct {
 type Options struct {
 	// AuditLog names a file for the audit log; empty writes none.
 	AuditLog string
-	// Serve are the API groups that the engine serves, all of them when it is not set.
-	Serve flux.Groups
+	// Serve are the API groups that the engine serves, by the words of --serve: all of them when it is not set.
+	Serve []string
+	// Dialects are those that there are, every one of Headgate when it is not set.
+	Dialects dialect.Catalogue
 	// Persistent keeps the state of the cluster when its control plane stops.
 	Persistent bool
 }
@@ -71,7 +74,7 @@ func (k *Kit) start(ctx context.Context) error {
 	if err := k.StartGit(ctx); err != nil {
 		return err
 	}
-	if err := flux.Install(ctx, k.Config, flux.Groups{}); err != nil {
+	if err := host.Install(ctx, k.Config, k.catalogue().All()); err != nil {
 		return err
 	}
 	var err error
@@ -125,20 +128,25 @@ func (k *Kit) StartGit(ctx context.Context) error {
 // StartEngine starts an engine on the cluster.
 func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var err error
-	config := flux.Config{
-		Cluster: k.Own, Store: k.Store, Notifications: filepath.Join(k.Dir, "notifications"), Serve: k.options.Serve,
+	serve, err := k.catalogue().Parse(k.options.Serve)
+	if err != nil {
+		stop()
+		return err
 	}
-	if k.options.Serve.Serves(argo.Group) {
-		config.Guests = append(config.Guests, argo.New(argo.Config{SpillDir: k.Store.SpillDir()}))
-	}
-	k.Engine, err = flux.Start(engine, config)
+	k.Engine, err = host.Start(engine, host.Config{Cluster: k.Own, Store: k.Store, Dir: k.Dir, Serve: serve})
 	if err != nil {
 		stop()
 		return fmt.Errorf("starting the engine: %w", err)
 	}
 	k.stopEngine = stop
 	return nil
+}
+
+func (k *Kit) catalogue() dialect.Catalogue {
+	if k.options.Dialects != nil {
+		return k.options.Dialects
+	}
+	return dialects.All()
 }
 
 // StopEngine ends the engine and waits until it has.

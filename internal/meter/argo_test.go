@@ -16,15 +16,14 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// host is an engine with one guest.
-type host struct{ runner.Guest }
+// host is an engine with one dialect.
+type host struct{ one any }
 
-func (host) Resources() []meter.Resource                                      { return nil }
 func (host) States(context.Context) (states []runner.State, all runner.Stats) { return }
-func (h host) Guests() []runner.Guest                                         { return []runner.Guest{h.Guest} }
+func (h host) Measured() []any                                                { return []any{h.one} }
 
-// argo is a guest that serves the API of Argo CD.
-type argo struct{ runner.Guest }
+// argo is a dialect that serves the API of Argo CD.
+type argo struct{}
 
 func (argo) Applications() []meter.Application {
 	return []meter.Application{{

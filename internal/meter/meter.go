@@ -8,6 +8,7 @@ package meter
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,11 +31,13 @@ type Resource struct {
 
 // Engine is asked when the metrics are scraped.
 type Engine interface {
-	Resources() []Resource
 	States(ctx context.Context) ([]runner.State, runner.Stats)
-	// Guests are other dialects that it runs; one that is an ArgoCD is asked too.
-	Guests() []runner.Guest
+	// Measured are the dialects that it runs; one that is a Lister or an ArgoCD is asked, too.
+	Measured() []any
 }
+
+// Lister says where the objects of a dialect stand, in the terms of Flux.
+type Lister interface{ Resources() []Resource }
 
 // Metrics are those of one process. They are safe for concurrent use.
 type Metrics struct {
@@ -144,16 +147,11 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	if engine == nil {
 		return
 	}
-	for _, r := range engine.Resources() {
-		suspended := "false"
-		if r.Suspended {
-			suspended = "true"
+	for _, one := range engine.Measured() {
+		if lister, is := one.(Lister); is {
+			collect(lister, ch)
 		}
-		ch <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1,
-			r.Group, r.Version, r.Kind, r.Namespace, r.Name, r.Ready, suspended, r.Revision, r.Source, r.URL)
-	}
-	for _, guest := range engine.Guests() {
-		if argo, is := guest.(ArgoCD); is {
+		if argo, is := one.(ArgoCD); is {
 			s.argo.collect(argo, ch)
 		}
 	}
@@ -181,4 +179,12 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	count(objects, stats.Deleted, "deleted")
 	count(written, stats.Reports)
 	count(allPasses, stats.Passes)
+}
+
+// collect gives the metrics of objects.
+func collect(of Lister, ch chan<- prometheus.Metric) {
+	for _, r := range of.Resources() {
+		ch <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1,
+			r.Group, r.Version, r.Kind, r.Namespace, r.Name, r.Ready, strconv.FormatBool(r.Suspended), r.Revision, r.Source, r.URL)
+	}
 }

@@ -4,11 +4,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
-var applications = schema.GroupVersionResource{Group: flux.ArgoGroup, Version: "v1alpha1", Resource: "applications"}
+var applications = schema.GroupVersionResource{Group: argo.Group, Version: "v1alpha1", Resource: "applications"}
 
 // Annotations of Applications: refresh asks for a comparison, and skip asks for none.
 const (
@@ -36,7 +36,7 @@ func resourcesOf(u *unstructured.Unstructured) []engine.Entry {
 			continue
 		}
 		text := func(field string) string { value, _ := r[field].(string); return value }
-		if text("group") == flux.ArgoGroup {
+		if text("group") == argo.Group {
 			// An Application has its status within what is counted by its generation.
 			continue
 		}

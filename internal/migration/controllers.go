@@ -12,6 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
@@ -22,7 +25,7 @@ const fieldManager = "headgate-migrate"
 // Rest has Headgate's own Deployments leave to the engine what it served: those that serve nothing else are scaled to
 // nothing. It returns what would start them again: the Kustomizations whose repositories declare them.
 func (m *Migration) Rest(ctx context.Context) ([]string, error) {
-	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.PartOf + "=headgate"})
+	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
 	if err != nil {
 		return nil, fmt.Errorf("looking for Headgate's own Deployments: %w", err)
 	}
@@ -51,11 +54,11 @@ func (m *Migration) Rest(ctx context.Context) ([]string, error) {
 
 // remaining are the groups that are not those of the engine.
 func (m *Migration) remaining(served []string) []string {
-	groups, err := flux.ParseGroups(served)
+	groups, err := dialects.All().Parse(served)
 	if err != nil || len(served) == 0 {
 		return nil
 	}
-	theirs := func(name string) bool { return (name == flux.ArgoGroup) == (m.of == flux.ArgoCD) }
+	theirs := func(name string) bool { return (name == argo.Group) == (m.of == ArgoCD) }
 	return slices.DeleteFunc(groups.Names(), theirs)
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/metadata"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
@@ -53,7 +54,7 @@ func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 
 // held are the objects of a unit in this cluster.
 func (m *Migration) held(u unit) []engine.Entry {
-	if m.of == flux.ArgoCD {
+	if m.of == ArgoCD {
 		return resourcesOf(u.Unstructured)
 	}
 	return flux.HeldBy(u.Unstructured)
@@ -71,7 +72,7 @@ func printNow(ctx context.Context, client metadata.ResourceInterface, name strin
 	if err != nil {
 		return "", err
 	}
-	if o.Labels[flux.PartOf] == installation.Name {
+	if o.Labels[dialect.PartOf] == installation.Name {
 		return "", nil
 	}
 	return printOf(o), nil

@@ -21,7 +21,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
@@ -30,7 +32,7 @@ const recordKey = "paused.json"
 
 // record is the ConfigMap that says what was paused of an engine.
 func (m *Migration) record() string {
-	if m.of == flux.ArgoCD {
+	if m.of == ArgoCD {
 		return "headgate-migration-argocd"
 	}
 	return "headgate-migration"
@@ -73,12 +75,21 @@ type Instance struct {
 	Reconcile string `json:"reconcile,omitempty"`
 }
 
+// Upstream names the engine that a cluster moves from, or back to, as commands do.
+type Upstream string
+
+// The engines.
+const (
+	Flux   Upstream = "flux"
+	ArgoCD Upstream = "argocd"
+)
+
 // Migration works on one cluster.
 type Migration struct {
 	// Namespace is that of the Applications that are looked at; empty for all.
 	Namespace string
 
-	of      flux.Upstream
+	of      Upstream
 	config  *rest.Config
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
@@ -86,7 +97,7 @@ type Migration struct {
 }
 
 // New returns a Migration from an engine, which tells what it does.
-func New(config *rest.Config, of flux.Upstream, say func(what, text string)) (*Migration, error) {
+func New(config *rest.Config, of Upstream, say func(what, text string)) (*Migration, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -100,12 +111,12 @@ func New(config *rest.Config, of flux.Upstream, say func(what, text string)) (*M
 
 // Found says which controllers of the upstream serve the groups, and how many pods each has. A controller of
 // an earlier pause counts with what it had then.
-func (m *Migration) Found(ctx context.Context, serve flux.Groups) (Paused, error) {
+func (m *Migration) Found(ctx context.Context, serve dialect.Groups) (Paused, error) {
 	found, err := m.recorded(ctx)
 	if err != nil && !errors.Is(err, ErrNothing) {
 		return found, err
 	}
-	workloads, err := flux.Controllers(ctx, m.client, serve)
+	workloads, err := host.Workloads(ctx, m.client, serve)
 	if err != nil {
 		return found, err
 	}
@@ -115,12 +126,12 @@ func (m *Migration) Found(ctx context.Context, serve flux.Groups) (Paused, error
 			one.Kind = w.Kind
 		}
 		known := slices.ContainsFunc(found.Controllers, func(have Controller) bool { return have.Described() == one.Described() })
-		if _, of, _ := w.Serves(serve); of == m.of && w.Replicas > 0 && !known {
+		if _, of, _ := w.Serves(serve); of == string(m.of) && w.Replicas > 0 && !known {
 			found.Controllers = append(found.Controllers, one)
 		}
 	}
 	slices.SortStableFunc(found.Controllers, byTurn)
-	if m.of != flux.Flux {
+	if m.of != Flux {
 		return found, nil
 	}
 	return found, m.addInstances(ctx, &found, serve)
@@ -182,7 +193,7 @@ func (m *Migration) write(ctx context.Context, p Paused) error {
 // Pause writes down what is found, and pauses it: first what would start the rest again. It returns when no
 // pod of a paused controller is left.
 func (m *Migration) Pause(ctx context.Context, p Paused) error {
-	if len(p.Services) == 0 && m.of == flux.Flux {
+	if len(p.Services) == 0 && m.of == Flux {
 		services, err := m.services(ctx)
 		if err != nil {
 			return err
@@ -257,7 +268,7 @@ func (m *Migration) quiet(ctx context.Context) error {
 	}
 	for _, shard := range append(shards, "") {
 		err := m.until(ctx, "Headgate to let go of its lease", func() (bool, error) {
-			holder, err := flux.Holder(ctx, m.client, shard, time.Now())
+			holder, err := host.Holder(ctx, m.client, shard, time.Now())
 			return holder == "", err
 		})
 		if err != nil {

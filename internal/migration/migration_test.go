@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // Those are paused first that would start the others again; the shards of a controller with it.
@@ -51,16 +50,16 @@ func TestChanged(t *testing.T) {
 func TestRemaining(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		of     flux.Upstream
+		of     Upstream
 		served []string
 		want   []string
 	}{
-		"Alone":     {reason: "nothing else is served", of: flux.ArgoCD, served: []string{"argoproj.io"}},
-		"Word":      {reason: "a word stands for groups", of: flux.Flux, served: []string{"flux"}},
-		"Both":      {reason: "the groups of the other engine go on", of: flux.Flux, served: []string{"flux", "argocd"}, want: []string{"argoproj.io"}},
-		"BothBack":  {reason: "in both directions", of: flux.ArgoCD, served: []string{"kustomize.toolkit.fluxcd.io", "argoproj.io"}, want: []string{"kustomize.toolkit.fluxcd.io"}},
-		"Unknown":   {reason: "what cannot be read is scaled to nothing", of: flux.Flux, served: []string{"what"}},
-		"NothingAt": {reason: "a Deployment that says nothing too", of: flux.Flux},
+		"Alone":     {reason: "nothing else is served", of: ArgoCD, served: []string{"argoproj.io"}},
+		"Word":      {reason: "a word stands for groups", of: Flux, served: []string{"flux"}},
+		"Both":      {reason: "the groups of the other engine go on", of: Flux, served: []string{"flux", "argocd"}, want: []string{"argoproj.io"}},
+		"BothBack":  {reason: "in both directions", of: ArgoCD, served: []string{"kustomize.toolkit.fluxcd.io", "argoproj.io"}, want: []string{"kustomize.toolkit.fluxcd.io"}},
+		"Unknown":   {reason: "what cannot be read is scaled to nothing", of: Flux, served: []string{"what"}},
+		"NothingAt": {reason: "a Deployment that says nothing too", of: Flux},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
@@ -23,8 +24,8 @@ const (
 var instances = schema.GroupVersionResource{Group: "fluxcd.controlplane.io", Version: "v1", Resource: "fluxinstances"}
 
 // addInstances adds the FluxInstances, if flux-operator is to be paused.
-func (m *Migration) addInstances(ctx context.Context, p *Paused, serve flux.Groups) error {
-	if len(p.Instances) > 0 || !serve.Replaces("flux-operator") {
+func (m *Migration) addInstances(ctx context.Context, p *Paused, serve dialect.Groups) error {
+	if _, replaced := serve.ServedBy("flux-operator"); !replaced || len(p.Instances) > 0 {
 		return nil
 	}
 	list, err := m.dynamic.Resource(instances).List(ctx, metav1.ListOptions{})
@@ -75,7 +76,7 @@ func (m *Migration) services(ctx context.Context) ([]corev1.Service, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading Service %s/%s: %w", flux.Namespace, name, err)
 		}
-		if s.Labels[flux.PartOf] == "headgate" {
+		if s.Labels[dialect.PartOf] == "headgate" {
 			continue
 		}
 		found = append(found, corev1.Service{

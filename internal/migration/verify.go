@@ -21,7 +21,7 @@ import (
 // waits until each has had it. It returns those that are not ready then, with why.
 func (m *Migration) Request(ctx context.Context, token string) (unready []string, err error) {
 	annotation, value := meta.ReconcileRequestAnnotation, token
-	if m.of == flux.ArgoCD {
+	if m.of == ArgoCD {
 		annotation, value = refresh, "normal"
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotation: value}}})
@@ -61,7 +61,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 
 // handled tells whether a unit has had the pass that it was asked for.
 func (m *Migration) handled(u unit, token string) bool {
-	if m.of == flux.ArgoCD {
+	if m.of == ArgoCD {
 		_, asked := u.GetAnnotations()[refresh]
 		return !asked
 	}
@@ -81,7 +81,7 @@ func (u unit) name() string { return u.GetKind() + " " + u.GetNamespace() + "/" 
 // moving visits the units that are not suspended.
 func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
 	return m.units(ctx, func(u unit) error {
-		if flux.Suspended(u.Unstructured) || m.of == flux.ArgoCD && skipped(u.Unstructured) {
+		if flux.Suspended(u.Unstructured) || m.of == ArgoCD && skipped(u.Unstructured) {
 			return nil
 		}
 		return visit(u)
@@ -91,7 +91,7 @@ func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
 // units visits all units.
 func (m *Migration) units(ctx context.Context, visit func(unit) error) error {
 	resources, namespace := flux.UnitResources(), ""
-	if m.of == flux.ArgoCD {
+	if m.of == ArgoCD {
 		resources, namespace = []schema.GroupVersionResource{applications}, m.Namespace
 	}
 	for _, resource := range resources {

@@ -205,7 +205,7 @@ func (r *Runner) countDrift(u *unit, out apply.Outcome) {
 		}
 		r.note(u, u.phase, text, back > 0)
 		r.work(func(ctx context.Context) func() {
-			r.cfg.Dialect.Drifted(ctx, id, drift, times, back)
+			r.dialects.Drifted(ctx, id, drift, times, back)
 			return func() {}
 		})
 	}

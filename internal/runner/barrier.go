@@ -17,7 +17,7 @@ func (r *Runner) current(u *unit) bool {
 	if u.rendering == nil || u.rendering.key.Generation != u.Generation {
 		return false
 	}
-	fact, _ := r.cfg.Sources.Source(u.Source)
+	fact, _ := r.sources.Source(u.Source)
 	return !u.Sourced() && !u.Driven || fact.In(u.rendering.key)
 }
 
@@ -48,7 +48,7 @@ func (r *Runner) unread(u *unit) string {
 	case !r.current(u) && !u.Sourced() && !u.Driven:
 		return fmt.Sprintf("%s has not been rendered yet as it is declared", u.ID)
 	case !r.current(u):
-		fact, _ := r.cfg.Sources.Source(u.Source)
+		fact, _ := r.sources.Source(u.Source)
 		why := fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
 		if u.underway() {
 			return why
@@ -136,7 +136,7 @@ func (r *Runner) condemnedBelow(u *unit, depth int) bool {
 
 // takesAlong tells whether a unit deletes the object of another one, by how that is marked.
 func (r *Runner) takesAlong(parent, u *unit) bool {
-	t, object := r.at(parent), r.cfg.Dialect.Object(u.ID)
+	t, object := r.at(parent), r.dialects.Object(u.ID)
 	return t != nil && object != nil && t.applier.Deletes(parent.ID, &unstructured.Unstructured{Object: object})
 }
 
@@ -173,7 +173,7 @@ func (r *Runner) holdersOfDeletion(u *unit) []engine.Wait {
 	if u.Driven || u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
 		return nil
 	}
-	if fact, _ := r.cfg.Sources.Source(r.kin(u)); fact.Revision == "" {
+	if fact, _ := r.sources.Source(r.kin(u)); fact.Revision == "" {
 		// Without a source nobody can be about to claim anything.
 		return nil
 	}

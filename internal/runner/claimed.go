@@ -29,7 +29,7 @@ func (r *Runner) behind(ctx context.Context, units []engine.UnitID) (engine.Unit
 			if !known || u.Suspended || u.Deleting || u.Invalid != (engine.Invalid{}) {
 				continue
 			}
-			fact, _ := r.cfg.Sources.Source(u.Source)
+			fact, _ := r.sources.Source(u.Source)
 			if fact.Revision != "" && !r.current(u) && !r.condemned(u) {
 				return []engine.UnitID{id}
 			}

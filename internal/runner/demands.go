@@ -94,7 +94,7 @@ func (r *Runner) demand(u *unit, d *Demands) {
 	}
 	switch u.phase {
 	case engine.PhaseWaitingForSource:
-		fact, _ := r.cfg.Sources.Source(u.Source)
+		fact, _ := r.sources.Source(u.Source)
 		d.Moving = d.Moving || fact.Pending
 		if !fact.Pending {
 			d.Sources[u.Source] = u.ID
@@ -145,10 +145,8 @@ func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
 	}
 	h.ID = e.ID
 	demand := ObjectDemand{ObjectHealth: h, Unit: u.ID, Exprs: u.Health.Exprs, Gone: h.Verdict == engine.NotFound}
-	for _, p := range r.cfg.Parts {
-		if own := p.Names[u.Target.Owner].Judge; own != nil {
-			demand.Assess = own.Assess
-		}
+	if own := r.names[u.Target.Owner].Judge; own != nil {
+		demand.Assess = own.Assess
 	}
 	d.Objects = append(d.Objects, demand)
 }

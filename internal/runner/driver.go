@@ -104,7 +104,7 @@ type Acted struct {
 }
 
 // driven returns the driver of a unit, nil when its objects are applied.
-func (r *Runner) driven(id engine.UnitID) Driver { return r.cfg.Drivers[id.GroupKind()] }
+func (r *Runner) driven(id engine.UnitID) Driver { return r.drivers[id.GroupKind()] }
 
 // prepare is the render of a unit that is driven.
 func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inputs) {
@@ -209,7 +209,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 		w.Objects, w.Repeated = u.rendering.objects, u.rendering.repeated
 		claims = r.reserve(u, u.rendering)
 	}
-	source, sources := u.Source, r.cfg.Sources
+	source, sources := u.Source, r.sources
 	w.Superseded = func() bool {
 		fact, _ := sources.Source(source)
 		return !fact.In(w.Key)

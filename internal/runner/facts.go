@@ -19,7 +19,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 	if f.Drift && !f.Now.Before(f.DriftAt) {
 		f.DriftAt = time.Time{}
 	}
-	f.Source, _ = r.cfg.Sources.Source(u.Source)
+	f.Source, _ = r.sources.Source(u.Source)
 	if u.busy {
 		return f
 	}
@@ -95,7 +95,7 @@ func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
 // childOf returns the unit that an object declares, when it is one of this engine and no expression
 // judges it.
 func (r *Runner) childOf(u *unit, id engine.ObjectID) *unit {
-	if id.Cluster != "" || !r.cfg.UnitKinds[id.GroupKind()] || u.rules.Has(id.GroupKind()) {
+	if id.Cluster != "" || !r.unitKinds[id.GroupKind()] || u.rules.Has(id.GroupKind()) {
 		return nil
 	}
 	return r.units[engine.UnitOf(id)]
@@ -206,7 +206,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 		}
 	}
 	if dep.Source == u.Source && u.Sourced() {
-		fact, _ := r.cfg.Sources.Source(u.Source)
+		fact, _ := r.sources.Source(u.Source)
 		if dep.applied != fact.Revision || !dep.Suspended && !fact.In(dep.last.Key) {
 			return false, fmt.Sprintf("it has not applied %q yet", fact.Revision)
 		}
@@ -227,7 +227,7 @@ func (r *Runner) objectSeen(u *unit, id engine.ObjectID) (bool, string) {
 }
 
 func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
-	dep, self := r.cfg.Dialect.Object(d.Unit), r.cfg.Dialect.Object(u.ID)
+	dep, self := r.dialects.Object(d.Unit), r.dialects.Object(u.ID)
 	if id := d.Unit.Object(); r.looksInto(u, d) {
 		// The account has to be able to see what it asks about.
 		if met, why := r.objectSeen(u, id); !met {
@@ -244,7 +244,7 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
 	id := d.Unit.Object()
 	rec, ok := r.home.cluster.Objects.Get(id)
-	self := r.cfg.Dialect.Object(u.ID)
+	self := r.dialects.Object(u.ID)
 	if !ok || d.Expr == "" || rec.Full == nil || self == nil {
 		return objectMet(r.home, id)
 	}

@@ -19,7 +19,7 @@ func (r *Runner) motion(u *unit) engine.Motion {
 	if u.pass != nil && u.pass.Failure == nil {
 		m.Due = u.pass.Again
 	}
-	m.Source, _ = r.cfg.Sources.Source(u.Source)
+	m.Source, _ = r.sources.Source(u.Source)
 	m.Told, m.Key, m.Want = u.message, u.last.Key, u.wants(m.Source)
 	if u.pass != nil {
 		m.Key = u.pass.Key

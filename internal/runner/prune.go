@@ -153,7 +153,7 @@ func (r *Runner) startFinalize(u *unit) {
 	u.busy = true
 	id, target := u.ID, u.Target
 	r.work(func(ctx context.Context) func() {
-		if err := r.cfg.Dialect.Orphaned(ctx, id); err != nil {
+		if err := r.dialects.Orphaned(ctx, id); err != nil {
 			return func() { r.abandoned(id, entries, err) }
 		}
 		t, err := r.reach(ctx, id, target)
@@ -194,7 +194,7 @@ func (r *Runner) deletionFailed(id engine.UnitID, message string) {
 // retryDeletion says when the deletion of a unit is tried again.
 func (r *Runner) retryDeletion(u *unit) {
 	u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
-	fact, _ := r.cfg.Sources.Source(u.Source)
+	fact, _ := r.sources.Source(u.Source)
 	u.deletion.failedAt = fact.Revision + fact.Digest
 	u.attempts++
 }
@@ -249,7 +249,7 @@ func (r *Runner) release(u *unit) {
 	u.busy = true
 	id := u.ID
 	r.work(func(ctx context.Context) func() {
-		err := r.cfg.Dialect.Release(ctx, id)
+		err := r.dialects.Release(ctx, id)
 		return func() {
 			u, ok := r.units[id]
 			if !ok {

@@ -30,7 +30,7 @@ type job struct {
 }
 
 func (r *Runner) jobOf(u *unit, key engine.Key, fresh bool) job {
-	_, artifact := r.cfg.Sources.Source(u.Source)
+	_, artifact := r.sources.Source(u.Source)
 	j := job{id: u.ID, target: u.Target, key: key, artifact: artifact, previous: u.rendering, fresh: fresh, held: u.inventory}
 	j.sourced = u.Sourced() || u.Driven
 	if u.inputsFor == u.inputs && u.cached != nil && !fresh && j.previous != nil && j.previous.key.Generation == key.Generation {
@@ -62,7 +62,7 @@ func (r *Runner) startRender(u *unit) {
 // lookAhead renders a unit that waits for its dependencies, so that it is known in time what it
 // will claim, and so that nothing is left to render when the dependencies are met.
 func (r *Runner) lookAhead(u *unit) {
-	fact, _ := r.cfg.Sources.Source(u.Source)
+	fact, _ := r.sources.Source(u.Source)
 	key := u.wants(fact)
 	if u.looking || u.looked == key || fact.Revision == "" && u.Sourced() {
 		return
@@ -100,7 +100,7 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	}
 	inputs := j.cached
 	if inputs == nil {
-		got, err := r.cfg.Dialect.Inputs(ctx, j.id)
+		got, err := r.dialects.Inputs(ctx, j.id)
 		out.versions = got.Versions
 		if err != nil {
 			out.err = err
@@ -208,7 +208,7 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 		}
 	}
 	if t.cluster.Name == "" {
-		out.children = childrenOf(out.objects, r.cfg.UnitKinds)
+		out.children = childrenOf(out.objects, r.unitKinds)
 	}
 	return nil
 }

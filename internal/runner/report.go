@@ -63,7 +63,7 @@ func (r *Runner) report(u *unit, report Report) {
 	if report.Pass != nil {
 		report.Generation, report.Attempted = report.Pass.Key.Generation, report.Pass.Key.Revision
 		report.Handled = report.Pass.Key.Requested
-		if fact, _ := r.cfg.Sources.Source(u.Source); fact.In(report.Pass.Key) {
+		if fact, _ := r.sources.Source(u.Source); fact.In(report.Pass.Key) {
 			report.Origin = fact.Origin
 		}
 	}
@@ -122,7 +122,7 @@ func (r *Runner) writeReports() {
 		r.writing++
 		r.stats.Reports++
 		r.work(func(ctx context.Context) func() {
-			err := r.cfg.Dialect.Report(ctx, report)
+			err := r.dialects.Report(ctx, report)
 			return func() {
 				r.writing--
 				r.reported(report, err)

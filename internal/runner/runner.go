@@ -74,15 +74,7 @@ type Dialect interface {
 
 // Config is what a Runner needs.
 type Config struct {
-	Dialect  Dialect
-	Sources  Sources
 	Renderer *render.Renderer
-	// Drivers are those of the kinds of units that are driven.
-	Drivers map[schema.GroupKind]Driver
-	// Parts are dialects that share the runner.
-	Parts []Part
-	// UnitKinds are the kinds of objects that declare units.
-	UnitKinds map[schema.GroupKind]bool
 	// Connected, when set, is told of each connection to another cluster. It must not block.
 	Connected func(*cluster.Cluster)
 	// Sharded is set when other engines serve units of the cluster as well.
@@ -120,6 +112,12 @@ type Runner struct {
 	names   map[string]apply.Names
 	targets targets
 
+	// What the dialects brought.
+	dialects  dialectMux
+	sources   sourceMux
+	unitKinds map[schema.GroupKind]bool
+	drivers   map[schema.GroupKind]Driver
+
 	mail    mailbox
 	renders chan struct{}
 
@@ -151,11 +149,11 @@ type Stats struct {
 	Passes, Renders, RenderHits, Applied, Unchanged, Deleted, Reports uint64
 }
 
-// New returns a Runner; Bind gives it its cluster.
+// New returns a Runner; Bind gives it its cluster, Join its dialects.
 func New(cfg Config) *Runner {
-	cfg = cfg.join()
 	return &Runner{
-		cfg: cfg, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), mail: newMailbox(),
+		cfg: cfg, names: map[string]apply.Names{}, dialects: dialectMux{}, sources: sourceMux{},
+		unitKinds: map[schema.GroupKind]bool{}, drivers: map[schema.GroupKind]Driver{}, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), mail: newMailbox(),
 		units: map[engine.UnitID]*unit{}, owners: engine.NewOwners(),
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
 		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},

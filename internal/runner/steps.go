@@ -149,7 +149,7 @@ func (r *Runner) begin(u *unit) {
 	if u.pass != nil {
 		return
 	}
-	fact, _ := r.cfg.Sources.Source(u.Source)
+	fact, _ := r.sources.Source(u.Source)
 	now := time.Now()
 	u.pass = &engine.Pass{
 		Key:     u.wants(fact),
@@ -237,7 +237,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	u.attempts++
 	p := u.pass
 	if p == nil {
-		fact, _ := r.cfg.Sources.Source(u.Source)
+		fact, _ := r.sources.Source(u.Source)
 		p = &engine.Pass{Started: now, Key: u.wants(fact)}
 	}
 	p.Failure = &failure
@@ -293,7 +293,7 @@ func (r *Runner) startApply(u *unit) {
 	claims := r.reserve(u, rendering)
 	set.Deferred = claims.deferred
 	wanted := p.Key
-	source, sources := u.Source, r.cfg.Sources
+	source, sources := u.Source, r.sources
 	set.Superseded = func() bool {
 		fact, _ := sources.Source(source)
 		return !fact.In(wanted)

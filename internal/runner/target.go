@@ -105,10 +105,10 @@ func (t *targets) all(name string) []*target {
 // Bind gives the runner the cluster that it works on, with how it is reached; it is called once,
 // before Run.
 //
-// Names are those of each way to mark the objects of units, by the Owner of a target.
-func (r *Runner) Bind(c *cluster.Cluster, config *rest.Config, names map[string]apply.Names) {
-	r.config, r.names = config, names
-	r.home = &target{cluster: c, applier: apply.New(c, names[""]), config: config, stop: func() {}, ended: func(func()) {}}
+// Names are how the objects of units are marked whose target names no owner.
+func (r *Runner) Bind(c *cluster.Cluster, config *rest.Config, names apply.Names) {
+	r.config, r.names[""] = config, names
+	r.home = &target{cluster: c, applier: apply.New(c, names), config: config, stop: func() {}, ended: func(func()) {}}
 	r.targets.put(engine.Target{}, r.home)
 }
 
@@ -166,7 +166,7 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 		}
 		return nil, fmt.Errorf("acting as %q: there is no connection", key.User)
 	}
-	connection, err := r.cfg.Dialect.Connect(ctx, id)
+	connection, err := r.dialects.Connect(ctx, id)
 	if err != nil {
 		return nil, &unreachable{err}
 	}
@@ -232,7 +232,7 @@ func (r *Runner) attach(u *unit) {
 	}
 	u.attached = t
 	if r.cfg.Sharded {
-		for gk := range r.cfg.UnitKinds {
+		for gk := range r.unitKinds {
 			r.home.cluster.Objects.KeepFull(gk)
 		}
 	}

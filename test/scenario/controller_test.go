@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -105,7 +106,7 @@ func replicas(t *testing.T, i *installed) {
 		r.ready(http.StatusServiceUnavailable, master)
 	}
 	eventually(t, "the lease is let go", func() (bool, string) {
-		holder, err := flux.Holder(t.Context(), i.client, "", time.Now())
+		holder, err := host.Holder(t.Context(), i.client, "", time.Now())
 		return err == nil && holder == "", fmt.Sprint(holder, err)
 	})
 	i.push("2")
@@ -116,7 +117,7 @@ func replicas(t *testing.T, i *installed) {
 	}
 
 	leader, standby := first, second
-	if holder, err := flux.Holder(t.Context(), i.client, "", time.Now()); err != nil || strings.Contains(holder, there) {
+	if holder, err := host.Holder(t.Context(), i.client, "", time.Now()); err != nil || strings.Contains(holder, there) {
 		leader, standby = second, first
 	}
 	if code := leader.signal(syscall.SIGTERM); code != 0 {
@@ -314,7 +315,7 @@ func shards(t *testing.T, i *installed) {
 	}
 	holders := map[string]bool{}
 	for _, selector := range []string{a, rest} {
-		holder, err := flux.Holder(t.Context(), i.client, selector, time.Now())
+		holder, err := host.Holder(t.Context(), i.client, selector, time.Now())
 		if err != nil || holder == "" {
 			t.Errorf("nobody holds the lease of %s: %v", selector, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -42,12 +43,8 @@ spec:
 // TestElsewhere has somebody else serve the sources: an engine in this process stands for Flux's controller, and
 // a process serves Kustomizations and HelmReleases beside it.
 func TestElsewhere(t *testing.T) {
-	serve, err := flux.ParseGroups([]string{theSources})
-	if err != nil {
-		t.Fatal(err)
-	}
 	audit := filepath.Join(t.TempDir(), "audit.log")
-	k := startKit(t, kit.Options{Serve: serve, AuditLog: audit})
+	k := startKit(t, kit.Options{Serve: []string{theSources}, AuditLog: audit})
 	charts, err := kit.StartCharts()
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +89,7 @@ func TestElsewhere(t *testing.T) {
 	if err != nil || len(leases.Items) != 1 || leases.Items[0].Name != "headgate" {
 		t.Errorf("leases: %v %v", leases, err)
 	}
-	if holder, err := flux.Holder(t.Context(), i.client, "", time.Now()); err != nil || !strings.Contains(holder, here) {
+	if holder, err := host.Holder(t.Context(), i.client, "", time.Now()); err != nil || !strings.Contains(holder, here) {
 		t.Errorf("the lease is held by %q: %v", holder, err)
 	}
 	if code := r.signal(syscall.SIGTERM); code != 0 {

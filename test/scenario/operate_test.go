@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
@@ -198,7 +199,7 @@ func otherKey(t *testing.T) string {
 func fluxDeployment(name string, replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace, Labels: map[string]string{flux.PartOf: "flux", "app.kubernetes.io/component": name}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace, Labels: map[string]string{dialect.PartOf: "flux", "app.kubernetes.io/component": name}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{

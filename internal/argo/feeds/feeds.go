@@ -88,15 +88,12 @@ type State struct {
 // Has tells whether there is content.
 func (s State) Has() bool { return s.Digest != "" }
 
-// Local is a repository that is served from here.
-type Local struct{ URL, Username, Password string }
-
 // Config is what Feeds need. Functions must not block.
 type Config struct {
 	// Settings are those of now.
 	Settings func() settings.Settings
 	// Local answers with what stands in for a URL, if anything does.
-	Local func(url string) (Local, bool)
+	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
 	// SpillDir keeps files that are too large for memory.

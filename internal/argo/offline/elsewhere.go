@@ -28,7 +28,7 @@ func NewNetwork(ctx context.Context, s settings.Settings, rewrites source.Rewrit
 	ctx, stop := context.WithCancel(ctx)
 	n := &Network{stop: stop, changed: make(chan struct{})}
 	n.feeds = feeds.New(ctx, feeds.Config{
-		Settings: func() settings.Settings { return s }, Local: func(string) (feeds.Local, bool) { return feeds.Local{}, false },
+		Settings: func() settings.Settings { return s }, Local: func(string) (source.Local, bool) { return source.Local{}, false },
 		Rewrites: rewrites, SpillDir: spill, Changed: func(feeds.Key) { n.wake() },
 	})
 	return n

@@ -1,0 +1,57 @@
+package dialect
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// PartOf is the label that says what an object is a part of: an installation of an upstream, or of Headgate.
+const PartOf = "app.kubernetes.io/part-of"
+
+// Replaced knows the objects of a repository that are left as they are where groups are served.
+type Replaced struct {
+	serve       Groups
+	definitions map[string]bool
+}
+
+// Replaced are the workloads of the upstreams' controllers, and the definitions of the kinds that are served.
+func (g Groups) Replaced() (Replaced, error) {
+	definitions, _, err := g.Definitions()
+	if err != nil {
+		return Replaced{}, err
+	}
+	r := Replaced{serve: g, definitions: make(map[string]bool, len(definitions))}
+	for _, d := range definitions {
+		r.definitions[d.GetName()] = true
+	}
+	return r, nil
+}
+
+// Why says why an object is left as it is; it is empty for most.
+func (r Replaced) Why(o *unstructured.Unstructured) string {
+	gk := o.GroupVersionKind().GroupKind()
+	if gk == (schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) && r.definitions[o.GetName()] {
+		return "it is Headgate's own"
+	}
+	for _, d := range r.serve.Dialects() {
+		of, has := d.(Upstreamed)
+		if has && of.Upstream().replaced(r.serve.Only(d), gk, o) {
+			return "Headgate serves in its place"
+		}
+	}
+	return ""
+}
+
+// replaced tells whether an object is one of the processes of an installation whose groups are served, or prepares for one.
+func (u Upstream) replaced(serve Groups, gk schema.GroupKind, o *unstructured.Unstructured) bool {
+	if o.GetLabels()[PartOf] != u.PartOf {
+		return false
+	}
+	if slices.Contains(u.Replaced, gk) {
+		return true
+	}
+	_, serves := serve.ServedBy(o.GetName())
+	return serves && gk.Group == "apps" && slices.Contains(u.Kinds, gk.Kind)
+}

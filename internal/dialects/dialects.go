@@ -1,0 +1,17 @@
+// Package dialects is the one list of the dialects that Headgate has. Whatever serves, renders or shows objects takes it
+// from here, and knows dialects by their port alone.
+package dialects
+
+import (
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// With is the catalogue of dialects that are served by what a person said.
+func With(f flux.Options, a argo.Options) dialect.Catalogue {
+	return dialect.Catalogue{flux.New(f), argo.New(a)}
+}
+
+// All is the catalogue by which everything is as by default.
+func All() dialect.Catalogue { return With(flux.Options{}, argo.Options{}) }

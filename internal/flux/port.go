@@ -1,0 +1,69 @@
+package flux
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/dialect"
+)
+
+// Options are what a person says of how the API of Flux is served.
+type Options struct {
+	// Policy is what holds for every Kustomization.
+	Policy Policy
+	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
+	InsecureKubeconfigTLS bool
+	// Simulation, when set, has stand-ins made; the cluster must be an embedded one.
+	Simulation *Simulation
+}
+
+// Dialect is the one of Flux and of its operator.
+type Dialect struct{ Options }
+
+// New returns the dialect; Options may be changed until it is served.
+func New(o Options) *Dialect { return &Dialect{o} }
+
+// Name is the word for all groups.
+func (*Dialect) Name() string { return "flux" }
+
+// Groups are those of Flux and of its operator.
+func (*Dialect) Groups() []dialect.Group { return groups() }
+
+// Kinds are those that commands know.
+func (*Dialect) Kinds() []dialect.Kind { return kinds() }
+
+// Definitions are those of the served groups. Nothing needs a namespace beside that of Headgate.
+func (*Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, []string, error) {
+	all, err := deploy.CRDs()
+	if err != nil {
+		return nil, nil, err
+	}
+	return slices.DeleteFunc(all, func(crd *unstructured.Unstructured) bool {
+		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+		return !serve.Serves(group)
+	}), nil, nil
+}
+
+// Upstream is how the controllers of Flux are known.
+func (*Dialect) Upstream() dialect.Upstream {
+	return dialect.Upstream{Name: "flux", Title: "Flux", PartOf: "flux", Kinds: []string{"Deployment"}, LeaseNamespace: Namespace}
+}
+
+// Names mark the objects of Kustomizations.
+func (*Dialect) Names() apply.Names { return ApplyNames() }
+
+// Serve puts an Engine together.
+func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, error) {
+	return newEngine(ctx, d.Options, host)
+}
+
+var (
+	_ dialect.Dialect    = (*Dialect)(nil)
+	_ dialect.Upstreamed = (*Dialect)(nil)
+	_ dialect.Marking    = (*Dialect)(nil)
+	_ dialect.Part       = (*Engine)(nil)
+)

@@ -1,0 +1,6 @@
+package source
+
+// Local is a repository that this process serves itself.
+type Local struct {
+	URL, Username, Password string
+}
