@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -29,6 +30,9 @@ import (
 const asCommand = "HEADGATE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	// As main does: commands of several scripts run in this process, and each would write to the flags that libraries
+	// register for the process.
+	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
 	if os.Getenv(asCommand) == "" {
 		os.Exit(m.Run())
 	}
