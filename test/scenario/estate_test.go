@@ -26,7 +26,7 @@ func TestEstate(t *testing.T) {
 	f.write(t, repo)
 	report := filepath.Join(t.TempDir(), "report.json")
 	p := run(t, "up", repo, "--path", "infrastructure/controllers/argocd/root.yaml", "--state-dir", dir, "--ephemeral", "--simulate", "--report", report)
-	p.saysWithin(4*time.Minute, "✓ ready")
+	p.saysWithin(slowness*4*time.Minute, "✓ ready")
 	apps := applications(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
 	if len(apps) != len(f.waves)+1 {
 		t.Errorf("there are %d Applications, want %d", len(apps), len(f.waves)+1)

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a script waits for one condition.
-const patience = 60 * time.Second
+const patience = slowness * 60 * time.Second
 
 func TestScenarios(t *testing.T) {
 	w := newWorld(t)
