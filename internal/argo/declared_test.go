@@ -26,7 +26,7 @@ func application(uid string) *v1alpha1.Application {
 // TestSnapshots deletes and creates the project of an Application while a worker asks for its sync windows. That the worker
 // reads no memory that is written meanwhile is for the race detector to say.
 func TestSnapshots(t *testing.T) {
-	e := New(Config{})
+	e := &Engine{apps: newRegistry(), projects: newProjects(), settings: newSettingsKeeper("argocd"), options: Options{Namespace: "argocd"}}
 	d := &driver{e}
 	project := &v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Namespace: "argocd", Name: "p"}}
 	project.Spec.SyncWindows = []v1alpha1.SyncWindow{{Kind: "deny", Schedule: "* * * * *", Duration: "1h", Applications: []string{"*"}}}

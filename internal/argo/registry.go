@@ -46,6 +46,23 @@ func (r *registry) bury(uid types.UID) {
 	r.gone[uid] = now
 }
 
+// take returns the app of an Application, a fresh one where there is none with its UID; nil when the Application is gone. A
+// fresh one is locked, so that it is not seen before it is known what it comes to.
+func (r *registry) take(id engine.UnitID, read declared) (a *app, fresh bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, gone := r.gone[read.obj.UID]; gone {
+		return nil, false
+	}
+	if a = r.apps[id]; a != nil && a.uid == read.obj.UID {
+		return a, false
+	}
+	a = &app{id: id, uid: read.obj.UID, declared: read}
+	a.mu.Lock()
+	r.apps[id] = a
+	return a, true
+}
+
 func newRegistry() *registry {
 	return &registry{apps: map[engine.UnitID]*app{}, strangers: map[engine.UnitID]*unstructured.Unstructured{}, gone: map[types.UID]time.Time{}}
 }
@@ -82,35 +99,26 @@ func (r *registry) readers(k feeds.Key) []*app {
 	return found
 }
 
-// app is one Application, and what is known of it.
+// app is one Application, and what is known of it. One that is created again under its name is another app, so that a worker
+// of the deleted one shares nothing with it.
 type app struct {
-	id engine.UnitID
+	id  engine.UnitID
+	uid types.UID
 
-	// mu guards what follows. It is held for moments only.
+	// mu guards what follows, up to job. It is held for moments only.
 	mu sync.Mutex
-	// obj is the Application as it was read last; it is never changed. raw is the same as expressions see it.
-	obj *v1alpha1.Application
-	raw map[string]any
-	// sources are those that are wanted now, keys where they come from.
-	sources []v1alpha1.ApplicationSource
-	keys    []feeds.Key
-	// generation stands for what is declared; see generationOf.
-	generation int64
-	// asked is the token of the last request, until it is gone; requested is the same, told apart from an equal one of before.
-	asked, requested string
+	declared
+	// asked is the token of the last request, until it is gone.
+	asked string
 	// awaits is the request for a fetch that has to be answered before anything is compared.
-	awaits  uint64
-	project *policy.Project
-	cluster settings.Cluster
-	// invalid is why it cannot be followed.
-	invalid []v1alpha1.ApplicationCondition
+	awaits uint64
 
 	// wanted are the keys that are followed.
 	wanted []feeds.Key
 
 	// view is what the last comparison and the last operation gave.
 	view view
-	// what follows belongs to the worker of the unit.
+	// job belongs to the worker of the unit, and needs no lock.
 	job job
 }
 
@@ -139,28 +147,22 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 		e.observe(id.String(), fmt.Sprintf("it cannot be read: %s", err))
 		return
 	}
-	e.apps.mu.Lock()
-	if _, gone := e.apps.gone[u.GetUID()]; gone {
-		e.apps.mu.Unlock()
-		return
-	}
-	a := e.apps.apps[id]
+	a, fresh := e.apps.take(id, declared{obj: obj, raw: u.Object})
 	if a == nil {
-		a = &app{id: id}
-		e.apps.apps[id] = a
-	}
-	e.apps.mu.Unlock()
-	a.mu.Lock()
-	if a.obj != nil && a.obj.UID == obj.UID && !newer(obj.ResourceVersion, a.obj.ResourceVersion) {
-		a.mu.Unlock()
 		return
 	}
-	if a.obj != nil && a.obj.UID != obj.UID {
-		a.view, a.job = view{}, job{}
+	if !fresh {
+		a.mu.Lock()
+		if !newer(obj.ResourceVersion, a.obj.ResourceVersion) {
+			a.mu.Unlock()
+			return
+		}
+		a.obj, a.raw = obj, u.Object
 	}
-	a.obj, a.raw = obj, u.Object
+	n := e.derive(a)
 	a.mu.Unlock()
-	e.declare(a)
+	n.follow = n.follow || fresh
+	e.spread(a, n)
 	e.sets.applicationChanged(obj)
 }
 
@@ -173,7 +175,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	id := UnitID(u.GetNamespace(), u.GetName())
 	e.apps.mu.Lock()
 	a := e.apps.apps[id]
-	if a != nil && a.obj != nil && u.GetUID() != "" && a.obj.UID != u.GetUID() {
+	if a != nil && u.GetUID() != "" && a.uid != u.GetUID() {
 		e.apps.mu.Unlock()
 		return
 	}
@@ -225,51 +227,6 @@ func (e *Engine) reserve() {
 }
 
 func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
-
-// declare tells the runner what an Application declares now.
-func (e *Engine) declare(a *app) {
-	now := e.settings.now()
-	a.mu.Lock()
-	obj := a.obj
-	if obj == nil {
-		a.mu.Unlock()
-		return
-	}
-	a.generation = generationOf(obj)
-	a.sources = wantedSources(obj, a.unpinned())
-	a.keys = nil
-	for _, s := range a.sources {
-		a.keys = append(a.keys, feeds.KeyOf(s, obj.Spec.Project))
-	}
-	refresh := requestOf(obj)
-	asked := refresh != "" && refresh != a.asked
-	a.asked = refresh
-	if asked {
-		a.requested = refresh + "@" + obj.ResourceVersion
-	}
-	if obj.Operation == nil {
-		a.view.handled = ""
-	}
-	a.project = e.projects.get(obj.Spec.Project)
-	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
-	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
-	unit := e.unitOf(a, now)
-	keys := a.keys
-	follow := !slices.Equal(a.wanted, keys)
-	a.wanted = keys
-	stir := wakes(obj, &a.view)
-	if asked && (obj.Annotations[v1alpha1.RefreshAnnotation] != "" || a.unbegun()) {
-		a.awaits = e.feeds.Refresh(keys)
-	}
-	a.mu.Unlock()
-	if follow {
-		e.feeds.Want(a.id.String(), keys)
-	}
-	e.runner.Upsert(unit)
-	if stir {
-		e.runner.Stir(a.id)
-	}
-}
 
 // wantedSources are the sources of an Application, as a request for a sync changes them: without its revisions where these
 // hold no more.

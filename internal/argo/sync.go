@@ -129,7 +129,7 @@ func sameRevision(state v1alpha1.OperationState, revision string) bool {
 // automate decides whether an operation begins by itself.
 func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operation {
 	obj := a.known()
-	windows, err := policy.Windows(a.project, obj, a.cluster, now)
+	windows, err := a.snapshot().windows(now)
 	if err != nil {
 		d.observe(a.id.String(), err.Error())
 	}
@@ -196,7 +196,7 @@ func (d *driver) refuseEarly(a *app, c *comparison, r *running) {
 	if shared := c.shared(); r.options.FailOnShared && len(shared) > 0 {
 		r.sync.Refuse("Shared resource found: " + strings.Join(shared, "; "))
 	}
-	windows, err := policy.Windows(a.project, a.now(), a.cluster, time.Now())
+	windows, err := a.snapshot().windows(time.Now())
 	if err != nil || !windows.CanGoOn(!r.request.InitiatedBy.Automated, r.state.StartedAt.Time) {
 		r.sync.Refuse(orDefault(windows.Why, "Sync operation blocked by sync window"))
 	}
@@ -261,14 +261,14 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 
 // ends tells why an operation has to end before its time.
 func (d *driver) ends(a *app, op *running) string {
-	obj := a.now()
-	if state := obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {
+	s := a.snapshot()
+	if state := s.obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {
 		return "Operation terminated"
 	}
 	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 && time.Since(op.state.StartedAt.Time) > timeout {
 		return "Operation terminated: it took longer than controller.sync.timeout.seconds, " + timeout.String()
 	}
-	windows, err := policy.Windows(a.project, obj, a.cluster, time.Now())
+	windows, err := s.windows(time.Now())
 	if err == nil && !windows.CanGoOn(!op.request.InitiatedBy.Automated, op.state.StartedAt.Time) {
 		return windows.Why
 	}
@@ -286,7 +286,7 @@ func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acte
 	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 {
 		again = sooner(again, op.state.StartedAt.Add(timeout))
 	}
-	if windows, err := policy.Windows(a.project, a.now(), a.cluster, time.Now()); err == nil && !windows.Next.IsZero() {
+	if windows, err := a.snapshot().windows(time.Now()); err == nil && !windows.Next.IsZero() {
 		again = sooner(again, windows.Next)
 	}
 	a.progress(op, c, step.Waits)

@@ -25,8 +25,12 @@ type Verdict struct {
 // whether they name it by its server or by its name.
 //
 // The error joins what is bad about windows and names each. As long as one that is for the Application cannot be read,
-// nothing begins: who knows what it was to protect.
+// nothing begins: who knows what it was to protect. A project that does not exist has no windows: it may be deleted while
+// a sync is under way.
 func Windows(p *Project, app *v1alpha1.Application, cluster settings.Cluster, now time.Time) (Verdict, error) {
+	if p == nil {
+		return Verdict{at: now}, nil
+	}
 	var mine []window
 	for _, w := range p.windows {
 		if w.matches(app, cluster) {

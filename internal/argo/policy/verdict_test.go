@@ -134,6 +134,14 @@ func TestCanGoOn(t *testing.T) {
 	}
 }
 
+func TestWindowsOfNoProject(t *testing.T) {
+	app, cluster := windowed()
+	v, err := Windows(nil, app, cluster, noon)
+	if err != nil || !v.CanGoOn(false, noon) || v.Why != "" || !v.Next.IsZero() {
+		t.Errorf("the project was deleted while a sync was under way: got %+v, %v", v, err)
+	}
+}
+
 func TestBadWindows(t *testing.T) {
 	for name, tc := range map[string]struct {
 		window v1alpha1.SyncWindow
