@@ -1,0 +1,147 @@
+package rounds
+
+import (
+	"context"
+	"sync"
+)
+
+// Slots bound what is done at a time. Whoever wants one waits in the queue of its share, and a slot that comes free goes
+// to the share that has the fewest: a namespace with a thousand objects keeps nobody else from being served. They are safe
+// for concurrent use.
+type Slots struct {
+	mu     sync.Mutex
+	free   int
+	shares map[string]*share
+	// events counts shares that came and slots that were given.
+	events uint64
+}
+
+// share is a group of those that want slots. There is one while it has a slot or waits for one.
+type share struct {
+	taken   int
+	waiting []*Turn
+	// came and served are the numbers of its coming and of its last slot; the latter is zero before the first one.
+	came, served uint64
+}
+
+// Turn is a slot, or a place in the queue for one.
+type Turn struct {
+	slots *Slots
+	share string
+	// given is closed when it has become a slot.
+	given chan struct{}
+}
+
+// NewSlots returns a number of slots.
+func NewSlots(n int) *Slots { return &Slots{free: n, shares: map[string]*share{}} }
+
+// Take waits for a slot, which has to be given back by End. There is none, and ok is false, when ctx ends before.
+func (s *Slots) Take(ctx context.Context, share string) (turn *Turn, ok bool) {
+	turn = s.join(share)
+	return turn, turn.wait(ctx)
+}
+
+// join queues for a slot. Where there are no Slots there is no bound.
+func (s *Slots) join(name string) *Turn {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, known := s.shares[name]
+	if !known {
+		s.events++
+		one = &share{came: s.events}
+		s.shares[name] = one
+	}
+	turn := &Turn{slots: s, share: name, given: make(chan struct{})}
+	one.waiting = append(one.waiting, turn)
+	s.give()
+	return turn
+}
+
+// give gives away what is free. The caller holds the lock.
+func (s *Slots) give() {
+	for s.free > 0 {
+		var next *share
+		for _, one := range s.shares {
+			if len(one.waiting) > 0 && (next == nil || one.before(next)) {
+				next = one
+			}
+		}
+		if next == nil {
+			return
+		}
+		s.free--
+		s.events++
+		next.taken++
+		next.served = s.events
+		close(next.waiting[0].given)
+		next.waiting = next.waiting[1:]
+	}
+}
+
+// before tells whether a share is served before another one: that which has fewer slots, was served longer ago, or came
+// first.
+func (s *share) before(other *share) bool {
+	switch {
+	case s.taken != other.taken:
+		return s.taken < other.taken
+	case s.served != other.served:
+		return s.served < other.served
+	}
+	return s.came < other.came
+}
+
+// wait waits until a turn has come; when ctx ends before, it gives its place up.
+func (t *Turn) wait(ctx context.Context) bool {
+	if t == nil {
+		return ctx.Err() == nil
+	}
+	select {
+	case <-t.given:
+		return true
+	case <-ctx.Done():
+	}
+	t.slots.mu.Lock()
+	defer t.slots.mu.Unlock()
+	select {
+	case <-t.given:
+		t.back()
+	default:
+		one := t.slots.shares[t.share]
+		for i, other := range one.waiting {
+			if other == t {
+				one.waiting = append(one.waiting[:i:i], one.waiting[i+1:]...)
+				break
+			}
+		}
+		t.slots.tidy(t.share)
+	}
+	return false
+}
+
+// End gives a slot back.
+func (t *Turn) End() {
+	if t == nil {
+		return
+	}
+	t.slots.mu.Lock()
+	defer t.slots.mu.Unlock()
+	t.back()
+}
+
+// back is End for a caller that holds the lock.
+func (t *Turn) back() {
+	t.slots.free++
+	t.slots.shares[t.share].taken--
+	t.slots.give()
+	t.slots.tidy(t.share)
+}
+
+// tidy forgets a share that has nothing and wants nothing. The caller holds the lock.
+func (s *Slots) tidy(name string) {
+	if one := s.shares[name]; one.taken == 0 && len(one.waiting) == 0 {
+		delete(s.shares, name)
+	}
+}

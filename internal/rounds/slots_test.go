@@ -1,0 +1,143 @@
+package rounds
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestShares has slots come free one by one, and sees who is served.
+func TestShares(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		slots   int
+		waiting []string
+		want    []string
+	}{
+		"one share": {
+			reason: "a share alone is served in the order of its queue",
+			slots:  1, waiting: []string{"a1", "a2", "a3"},
+			want: []string{"a1", "a2", "a3"},
+		},
+		"a crowd": {
+			reason: "one that comes after a crowd is next, and so are others that come",
+			slots:  1, waiting: []string{"a1", "a2", "a3", "a4", "b1", "c1"},
+			want: []string{"a1", "b1", "c1", "a2", "a3", "a4"},
+		},
+		"two crowds": {
+			reason: "two crowds take turns",
+			slots:  1, waiting: []string{"a1", "a2", "a3", "b1", "b2", "b3"},
+			want: []string{"a1", "b1", "a2", "b2", "a3", "b3"},
+		},
+		"several slots": {
+			reason: "a crowd that has all slots leaves what comes free to whoever has none",
+			slots:  3, waiting: []string{"a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"},
+			want: []string{"a1", "a2", "a3", "b1", "c1", "a4", "b2", "a5"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := NewSlots(c.slots)
+			turns, names := make([]*Turn, len(c.waiting)), map[*Turn]string{}
+			for i, name := range c.waiting {
+				turns[i] = s.join(name[:1])
+				names[turns[i]] = name
+			}
+			var order, has []string
+			held := map[*Turn]bool{}
+			for len(order) < len(c.waiting) {
+				var first *Turn
+				for _, turn := range turns {
+					select {
+					case <-turn.given:
+						if held[turn] {
+							continue
+						}
+						held[turn] = true
+						order, has = append(order, names[turn]), append(has, names[turn])
+					default:
+					}
+				}
+				if len(held) > 0 && len(has) <= c.slots {
+					// Slots come free in the order in which they were given.
+					for _, turn := range turns {
+						if names[turn] == has[0] {
+							first = turn
+						}
+					}
+					has = has[1:]
+					first.End()
+					continue
+				}
+				t.Fatalf("%s: %d have slots, of %d", c.reason, len(has), c.slots)
+			}
+			if diff := cmp.Diff(c.want, order); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestGivenUp has whoever waits no longer let its place go, and nothing be left in the end.
+func TestGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSlots(1)
+		first, ok := s.Take(t.Context(), "a")
+		if !ok {
+			t.Fatal("a free slot was not given")
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		results := make(chan string, 3)
+		for i, ctx := range []context.Context{ctx, t.Context()} {
+			go func() {
+				turn, ok := s.Take(ctx, fmt.Sprint("waits", i))
+				results <- fmt.Sprint(i, ok)
+				if ok {
+					turn.End()
+				}
+			}()
+			synctest.Wait()
+		}
+		elapse(time.Hour)
+		synctest.Wait()
+		if got := <-results; got != "0 false" {
+			t.Errorf("the one whose time is up got %s", got)
+		}
+		first.End()
+		if got := <-results; got != "1 true" {
+			t.Errorf("the one that waited got %s", got)
+		}
+		synctest.Wait()
+		over, end := context.WithCancel(t.Context())
+		end()
+		// One that has its slot takes it, or gives it back.
+		if turn, ok := s.Take(over, "late"); ok {
+			turn.End()
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.free != 1 || len(s.shares) > 0 {
+			t.Errorf("%d slots are free, and shares are left: %v", s.free, s.shares)
+		}
+	})
+}
+
+// TestNoSlots has nothing bounded where there are none.
+func TestNoSlots(t *testing.T) {
+	var s *Slots
+	turn, ok := s.Take(t.Context(), "a")
+	if !ok {
+		t.Error("there is a bound")
+	}
+	turn.End()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, ok := s.Take(ctx, "a"); ok {
+		t.Error("something begins after the end")
+	}
+}
