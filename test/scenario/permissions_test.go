@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
@@ -285,7 +286,7 @@ const unsearched = "not every kind could be searched for what an earlier run app
 // tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
 // they may.
 func tenantsAlone(t *testing.T, i *installed) {
-	objects, err := installation.Objects(t.Context(), installation.Options{WithoutDefinitions: true, Values: []helm.Layer{
+	objects, err := installation.Objects(t.Context(), installation.Options{Serve: dialects.All().All(), WithoutDefinitions: true, Values: []helm.Layer{
 		{From: "test", Data: []byte("rbac: {scope: tenants}\nmultitenancy: {defaultServiceAccount: tenant}")},
 	}})
 	if err != nil {
