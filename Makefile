@@ -7,7 +7,7 @@ LDFLAGS  := -s -w -X github.com/headgate-dev/headgate/internal/buildinfo.version
 PROGRESS := hack/progress
 TOOL     := cd tools && GOBIN=$(CURDIR)/bin $(GO) install
 export GO
-# Scripts and tests run sh, sed and their like, wherever a PATH leads that holds Go, Git and make.
+# Scripts and tests run sh, sed and the like, even if PATH names only Go, Git and make.
 export PATH := $(PATH):/usr/bin:/bin
 
 # There is no -trimpath: it would compile everything twice, once for the binary and once for the tests.
@@ -15,13 +15,13 @@ export PATH := $(PATH):/usr/bin:/bin
 .DEFAULT_GOAL := help
 .PHONY: help demo build test race race-scenarios check fix bench generate generate-check docs-check tidy-check lint
 
-help: ## Say what there is
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## Boot the example cluster and keep it running (Ctrl-C ends)
 	bin/headgate up examples/layered --ephemeral --age-key-file examples/layered/age.agekey
 
-build: ## Build bin/headgate; the first build takes minutes and says how far it is
+build: ## Build bin/headgate; the first build takes minutes and shows its progress
 	@$(PROGRESS) -ldflags "$(LDFLAGS)" -o bin/headgate ./cmd/headgate
 
 test: ## Run all tests
@@ -29,23 +29,23 @@ test: ## Run all tests
 	$(GO) test -p 2 -timeout 25m ./...
 
 # The race detector needs cgo and a C compiler (gcc and libc6-dev), which nothing else here does, and compiles every
-# dependency once more. So "race" takes what it can have without k8s.io/kubernetes: all packages that decide, fetch, render,
-# move units and write to clusters, some 2100 of the 3700 packages that the suite is made of. The embedded control plane, the
-# command line that links it, and acceptance, which calls the API server's validation, come with the scenarios. Neither list
-# is kept by hand: a package belongs to one by what its tests link.
+# dependency again. So "race" covers what does not link k8s.io/kubernetes: all packages that decide, fetch, render,
+# move units and write to clusters, some 2100 of the 3700 packages in the suite. The embedded control plane, the
+# command line that links it, and acceptance, which calls the API server's validation, are covered by the scenarios. Neither
+# list is maintained by hand: what a package's tests link decides.
 TESTED = $(GO) list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | sed -n
 LINKS  = / k8s\.io\/kubernetes\//
 NAME   = s/^\([^ ]*\)\.test .*/\1/p
 RACE   = CGO_ENABLED=1 $(GO) test -race
 
-race: ## Run the tests of the packages without Kubernetes in them under the race detector; it needs a C compiler
+race: ## Run the tests of all packages that do not link Kubernetes with the race detector; needs a C compiler
 	$(RACE) -p 2 -timeout 25m $$($(TESTED) '$(LINKS)d; $(NAME)')
 
-race-scenarios: ## Run the scenarios and the other tests with Kubernetes likewise; RUN=TestScenarios/argo takes some
+race-scenarios: ## The same for the scenarios and the other tests; RUN=TestScenarios/argo selects some
 	$(RACE) -p 1 -timeout 90m -run '$(RUN)' $$($(TESTED) '$(LINKS)!d; $(NAME)')
 
-# The quick ones come first.
-check: tidy-check generate-check lint docs-check ## What CI checks beside the tests; it writes nothing but bin/
+# The quick ones run first.
+check: tidy-check generate-check lint docs-check ## What CI checks besides the tests; writes only to bin/
 
 tidy-check:
 	$(GO) mod tidy -diff

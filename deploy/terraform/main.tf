@@ -1,6 +1,6 @@
-# Connects a cluster to a Git repository with one apply: what "headgate bootstrap" does. It needs no provider
-# but the one that Terraform and OpenTofu carry themselves, and keeps no secret in the state: files of keys are
-# named, and the password comes from the environment variable GIT_PASSWORD.
+# Connects a cluster to a Git repository with one apply, as "headgate bootstrap" does. It needs no provider
+# except the built-in one of Terraform and OpenTofu, and keeps no secret in the state: key files are
+# referenced by name, and the password comes from the environment variable GIT_PASSWORD.
 
 locals {
   cluster = concat(
@@ -26,10 +26,10 @@ locals {
 }
 
 resource "terraform_data" "headgate" {
-  # A change of any of these runs the command again; done again, it changes only what is not as it should be.
+  # A change of any of these runs the command again; it is idempotent.
   triggers_replace = [local.bootstrap, var.again]
 
-  # What the end needs to know: a destroy may refer to nothing else.
+  # What destroy needs: it may refer to nothing else.
   input = {
     uninstall = [for word in local.uninstall : "'${replace(word, "'", "'\\''")}'"]
     keep      = var.keep
@@ -39,7 +39,7 @@ resource "terraform_data" "headgate" {
     command = join(" ", [for word in local.bootstrap : "'${replace(word, "'", "'\\''")}'"])
   }
 
-  # What the repository declared stays as it is; only the controller goes, and only when that is asked for.
+  # What the repository declared stays as it is; the controller is removed only on request.
   provisioner "local-exec" {
     when    = destroy
     command = self.input.keep ? "true" : join(" ", self.input.uninstall)

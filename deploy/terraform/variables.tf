@@ -10,13 +10,13 @@ variable "branch" {
 
 variable "path" {
   type        = string
-  description = "Directory of the repository that the cluster begins with, such as clusters/prod."
+  description = "Directory of the repository that the cluster is synced from, such as clusters/prod."
 }
 
 variable "kubeconfig" {
   type        = string
   default     = ""
-  description = "File of the kubeconfig; the usual ones when it is empty, of which context selects."
+  description = "Path of the kubeconfig. Empty: the default kubeconfig, with the given context."
 }
 
 variable "context" {
@@ -33,13 +33,13 @@ variable "context" {
 variable "serve" {
   type        = list(string)
   default     = ["flux"]
-  description = "API groups that the controller serves; flux is all of Flux's."
+  description = "API groups that the controller serves; flux stands for all of Flux's."
 }
 
 variable "image" {
   type        = string
   default     = ""
-  description = "Image of the controller; that of the chart when it is empty."
+  description = "Image of the controller. Empty: the image that the chart names."
 }
 
 variable "values" {
@@ -56,7 +56,7 @@ variable "git_username" {
 variable "git_password_file" {
   type        = string
   default     = ""
-  description = "File with the password or token of the repository; the environment variable GIT_PASSWORD when it is empty."
+  description = "File with the password or token of the repository. Empty: the environment variable GIT_PASSWORD."
 }
 
 variable "ssh_key_file" {
@@ -72,7 +72,7 @@ variable "known_hosts_file" {
 variable "age_key_file" {
   type        = string
   default     = ""
-  description = "File with the age identities that the secrets of the repository are encrypted for."
+  description = "File with the age identities that decrypt the secrets of the repository."
 }
 
 variable "push" {
@@ -90,13 +90,13 @@ variable "timeout" {
 variable "keep" {
   type        = bool
   default     = true
-  description = "Leave the controller in the cluster when this is destroyed."
+  description = "Leave the controller in the cluster on destroy."
 }
 
 variable "again" {
   type        = string
   default     = ""
-  description = "Change it to have the command run again: after the cluster was made anew, set the id of the new one."
+  description = "Change it to run the command again, for example to the id of a recreated cluster."
 }
 
 variable "headgate" {
