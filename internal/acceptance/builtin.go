@@ -107,7 +107,7 @@ func (k *builtin) fields(o *unstructured.Unstructured) error {
 func (k *builtin) create(ctx context.Context, o *unstructured.Unstructured) error {
 	data, err := o.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("encoding it: %w", err)
+		return fmt.Errorf("encoding: %w", err)
 	}
 	internal := schema.GroupVersion{Group: k.kind.Group, Version: runtime.APIVersionInternal}
 	// The decoder sets the defaults of the version.

@@ -48,7 +48,7 @@ func (s *Server) Define(ctx context.Context, o *unstructured.Unstructured) error
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, crd); err != nil {
-		return fmt.Errorf("reading it: %w", err)
+		return fmt.Errorf("reading: %w", err)
 	}
 	apiserver.Scheme.Default(crd)
 	d := &definition{crd: crd, models: s.models}

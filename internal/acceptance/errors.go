@@ -23,7 +23,7 @@ func shown(o *unstructured.Unstructured, err error) error {
 	var lines []string
 	add := func(field, text string) {
 		if secret {
-			text = "the value is not accepted"
+			text = "invalid value"
 		}
 		if line := strings.Join(strings.Fields(strings.Trim(field+": "+text, ": ")), " "); !strings.Contains(text, notJudged) && !slices.Contains(lines, line) {
 			lines = append(lines, line)
@@ -41,7 +41,7 @@ func shown(o *unstructured.Unstructured, err error) error {
 			add(causeField(cause), cause.Message)
 		}
 	case secret:
-		return errors.New("a field has a value of another type than its own")
+		return errors.New("a field has a value of the wrong type")
 	default:
 		return err
 	}

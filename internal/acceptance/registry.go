@@ -68,7 +68,7 @@ func builtinGroups() ([]*group, error) {
 	for _, p := range providers() {
 		info, err := p.NewRESTStorage(served, options)
 		if err != nil {
-			return nil, fmt.Errorf("asking %T what it serves: %w", p, err)
+			return nil, fmt.Errorf("getting what %T serves: %w", p, err)
 		}
 		name := ""
 		if len(info.PrioritizedVersions) > 0 {
@@ -130,5 +130,5 @@ type unreachable struct{}
 
 // RoundTrip refuses every request.
 func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, errors.New("there is no server")
+	return nil, errors.New("no server")
 }

@@ -121,7 +121,7 @@ func (s *Server) Check(ctx context.Context, o *unstructured.Unstructured, option
 		return &UnservedError{Kind: gvk, Served: s.Versions(gvk.GroupKind())}
 	}
 	if k.namespaced() && o.GetNamespace() == "" {
-		return errors.New("metadata.namespace: a namespace is needed")
+		return errors.New("metadata.namespace: required")
 	}
 	o, err := decoded(o)
 	if err != nil {
@@ -143,11 +143,11 @@ func (s *Server) Check(ctx context.Context, o *unstructured.Unstructured, option
 func decoded(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	data, err := o.MarshalJSON()
 	if err != nil {
-		return nil, fmt.Errorf("encoding it: %w", err)
+		return nil, fmt.Errorf("encoding: %w", err)
 	}
 	out := &unstructured.Unstructured{}
 	if err := out.UnmarshalJSON(data); err != nil {
-		return nil, fmt.Errorf("reading it: %w", err)
+		return nil, fmt.Errorf("reading: %w", err)
 	}
 	return out, nil
 }

@@ -114,15 +114,15 @@ func (v *surveyor) result() Survey {
 		out.Refused = append(out.Refused, fmt.Sprintf("%s of %s: %s", several(ids), by, text))
 	})
 	v.missing.each(func(by engine.UnitID, namespace string, ids []engine.ObjectID) {
-		text := fmt.Sprintf("namespace %q is made by nothing: %s of %s", namespace, several(ids), by)
+		text := fmt.Sprintf("nothing creates namespace %q: %s of %s", namespace, several(ids), by)
 		if v.around.Blind {
-			out.Unknown = append(out.Unknown, text+", unless something that is not read here makes it")
+			out.Unknown = append(out.Unknown, text+", unless something that is not rendered here does")
 		} else {
 			out.Refused = append(out.Refused, text)
 		}
 	})
 	if kinds := slices.Sorted(maps.Keys(v.unknown)); len(kinds) > 0 {
-		out.Unknown = append(out.Unknown, "kinds that are defined by nothing that is read here: "+listed(kinds))
+		out.Unknown = append(out.Unknown, "kinds without a definition in what is rendered here: "+listed(kinds))
 	}
 	return out
 }

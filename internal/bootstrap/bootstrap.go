@@ -46,20 +46,20 @@ func (r Repository) Check() error {
 		return errors.New("the URL of the repository cannot be parsed")
 	case u.Scheme == "http" || u.Scheme == "https":
 		if len(r.Identity) > 0 {
-			return errors.New("--ssh-key-file goes with an ssh:// URL only")
+			return errors.New("--ssh-key-file requires an ssh:// URL")
 		}
 	case u.Scheme == "ssh":
 		if len(r.Identity) == 0 || len(r.KnownHosts) == 0 {
-			return errors.New("an ssh:// URL needs --ssh-key-file and --known-hosts-file")
+			return errors.New("an ssh:// URL requires --ssh-key-file and --known-hosts-file")
 		}
 	default:
 		return errors.New("the URL of the repository must be http://, https:// or ssh://, such as ssh://git@example.com/fleet.git")
 	}
 	if u.User != nil && u.Scheme != "ssh" {
-		return errors.New("the URL of the repository holds credentials: give --git-username and --git-password-file, so that they are kept in a Secret")
+		return errors.New("the URL of the repository contains credentials: use --git-username and --git-password-file, so that they are stored in a Secret")
 	}
 	if r.Path == "" {
-		return errors.New("--path is missing: the directory of the repository that the cluster begins with, such as clusters/prod")
+		return errors.New("--path is missing: the directory of the repository that the cluster is synced from, such as clusters/prod")
 	}
 	return nil
 }
@@ -88,14 +88,14 @@ var ErrAgeKey = errors.New("the cluster has another age key")
 func Key(ctx context.Context, config *rest.Config, given []byte, fresh bool) (shown string, err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return "", fmt.Errorf("making a client: %w", err)
+		return "", fmt.Errorf("creating a client: %w", err)
 	}
 	secrets := client.CoreV1().Secrets(flux.Namespace)
 	held, err := secrets.Get(ctx, flux.AgeSecret, metav1.GetOptions{})
 	switch {
 	case err == nil:
 		if len(given) > 0 && !holds(held.Data, given) {
-			return "", fmt.Errorf("%w: Secret %s/%s does not hold that of the file; delete it first to replace it", ErrAgeKey, flux.Namespace, flux.AgeSecret)
+			return "", fmt.Errorf("%w: Secret %s/%s does not contain the key of the file; delete the Secret first to replace it", ErrAgeKey, flux.Namespace, flux.AgeSecret)
 		}
 		return "", nil
 	case !apierrors.IsNotFound(err):
@@ -107,12 +107,12 @@ func Key(ctx context.Context, config *rest.Config, given []byte, fresh bool) (sh
 		}
 		identity, err := age.GenerateX25519Identity()
 		if err != nil {
-			return "", fmt.Errorf("making an age key: %w", err)
+			return "", fmt.Errorf("creating an age key: %w", err)
 		}
 		shown = fmt.Sprintf("# public key: %s\n%s\n", identity.Recipient(), identity)
 		given = []byte(shown)
 	} else if _, err := age.ParseIdentities(strings.NewReader(string(given))); err != nil {
-		return "", errors.New("the file of the age key holds none; age-keygen makes one")
+		return "", errors.New("the file contains no age key; create one with age-keygen")
 	}
 	_, err = secrets.Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: flux.AgeSecret, Namespace: flux.Namespace}, Data: map[string][]byte{"age.agekey": given},
@@ -149,11 +149,11 @@ func Refuse(ctx context.Context, config *rest.Config, r Repository) error {
 func Connect(ctx context.Context, config *rest.Config, r Repository) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	_, err = client.CoreV1().Secrets(flux.Namespace).Get(ctx, flux.AgeSecret, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("looking for the age key: %w", err)
+		return fmt.Errorf("reading the age key: %w", err)
 	}
 	return flux.PutRoot(ctx, config, r.root(err == nil))
 }

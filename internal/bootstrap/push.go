@@ -51,7 +51,7 @@ func Push(ctx context.Context, r Repository, controller []*unstructured.Unstruct
 				switch {
 				case there && path.Base(name) == listFile:
 					if !bytes.Contains(is, []byte(controllerFile)) {
-						advice = fmt.Sprintf("add %s to the resources of %s, in the place of gotk-components.yaml if that is there", controllerFile, name)
+						advice = fmt.Sprintf("add %s to the resources of %s, instead of gotk-components.yaml if that is listed", controllerFile, name)
 					}
 				case there && path.Base(name) == syncFile, bytes.Equal(is, data):
 				default:

@@ -63,7 +63,7 @@ func Start(ctx context.Context, dirs ...string) (*Server, error) {
 		case err != nil:
 			return nil, err
 		case len(found) == 0:
-			return nil, fmt.Errorf("there is no chart in %q: none of its directories has a Chart.yaml", dir)
+			return nil, fmt.Errorf("no chart in %q: none of its directories has a Chart.yaml", dir)
 		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -87,7 +87,7 @@ func (s *Server) Stop(ctx context.Context) error { return s.http.Shutdown(ctx) }
 func charts(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("looking for charts: %w", err)
+		return nil, fmt.Errorf("searching for charts: %w", err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -106,7 +106,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	if q.Method != http.MethodGet && q.Method != http.MethodHead {
-		http.Error(w, "charts are served here, and not taken", http.StatusMethodNotAllowed)
+		http.Error(w, "read-only: charts cannot be pushed", http.StatusMethodNotAllowed)
 		return
 	}
 	if strings.Contains(q.URL.Path, "/manifests/") || strings.Contains(q.URL.Path, "/tags/") {

@@ -183,7 +183,7 @@ func TestCheck(t *testing.T) {
 	a := filepath.Join(dir, "a.sops.yaml")
 	must(t, "secret", "encrypt", "-i", filepath.Join(dir, "b.sops.yaml"))
 	code, out, errs := run("secret", "check", dir)
-	want := a + ":6: stringData.password is to be encrypted and is in clear\n" + a + ":7: stringData.user is to be encrypted and is in clear\n"
+	want := a + ":6: stringData.password must be encrypted, but is in clear text\n" + a + ":7: stringData.user must be encrypted, but is in clear text\n"
 	if code != 1 || out != want || !strings.Contains(errs, "there are no keys") {
 		t.Errorf("exit code %d, output %q, said %q; want 1 and %q", code, out, errs, want)
 	}

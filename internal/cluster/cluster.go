@@ -134,7 +134,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	if err := c.crds.waitSynced(wait); err != nil {
-		logr.FromContextOrDiscard(ctx).Info("custom resource definitions cannot be watched; new kinds are found by asking",
+		logr.FromContextOrDiscard(ctx).Info("custom resource definitions cannot be watched; new kinds are found by discovery",
 			"error", err.Error())
 	}
 	return nil

@@ -18,7 +18,7 @@ const denialLasts = 5 * time.Minute
 // should be, which is slower and as right.
 const listTimeout = 30 * time.Second
 
-var errSlow = errors.New("the cluster took too long to list it")
+var errSlow = errors.New("listing timed out")
 
 // denials are what an account may not do.
 type denials struct {

@@ -61,7 +61,7 @@ func (k *Kinds) discover() error {
 	_, lists, err := k.discovery.ServerGroupsAndResources()
 	partial := &discovery.ErrGroupDiscoveryFailed{}
 	if err != nil && !errors.As(err, &partial) && !discovery.IsGroupDiscoveryFailedError(err) {
-		return fmt.Errorf("asking the cluster what it serves: %w", err)
+		return fmt.Errorf("discovering the kinds of the cluster: %w", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +69,7 @@ func (k *Kinds) discover() error {
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			return fmt.Errorf("asking the cluster what it serves: %w", err)
+			return fmt.Errorf("discovering the kinds of the cluster: %w", err)
 		}
 		for i := range list.APIResources {
 			r := &list.APIResources[i]

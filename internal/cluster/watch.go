@@ -162,7 +162,7 @@ func (w *watch) state() (running, synced, denied bool) {
 }
 
 // errDenied is why a watch ended that is not permitted.
-var errDenied = errors.New("it is not permitted")
+var errDenied = errors.New("not permitted")
 
 // waitSynced waits until the first list is in.
 func (w *watch) waitSynced(ctx context.Context) error {

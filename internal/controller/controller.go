@@ -82,9 +82,9 @@ func Run(ctx context.Context, cfg Config) error {
 // Start opens the ports of a replica, so that it can be asked how it is doing. Nothing is served yet.
 func Start(ctx context.Context, cfg Config) (*Controller, error) {
 	c := &Controller{cfg: cfg, identity: identity(cfg.Name, cfg.Address)}
-	c.state.set(errors.New("it is starting"))
+	c.state.set(errors.New("starting"))
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of artifacts: %w", err)
+		return nil, fmt.Errorf("creating the directory of artifacts: %w", err)
 	}
 	var err error
 	if c.store, err = source.NewStore(filepath.Join(cfg.Dir, "artifacts"), cfg.StorageURL); err != nil {
@@ -148,7 +148,7 @@ func (c *Controller) stop(ctx context.Context) error {
 	}
 	if c.cfg.Tracer != nil {
 		if err := c.cfg.Tracer.Stop(ctx); err != nil {
-			c.cfg.Log.Info("traces are lost", "error", err.Error())
+			c.cfg.Log.Info("traces were dropped", "error", err.Error())
 		}
 	}
 	return errors.Join(errs...)

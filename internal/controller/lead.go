@@ -194,14 +194,14 @@ func (c *Controller) follow(holder string) {
 }
 
 // errEnded is why a replica is of no use that has served, and is about to let go.
-var errEnded = errors.New("it has ended to serve")
+var errEnded = errors.New("this replica stopped serving")
 
 // serve runs one engine until ctx ends.
 func (c *Controller) serve(ctx context.Context) error {
 	c.cfg.Log.Info("serving", "groups", strings.Join(c.cfg.Engine.Serve.Names(), ","), "shard", c.cfg.Engine.Selector)
 	e, err := host.Start(ctx, c.engine())
 	if err != nil {
-		return fmt.Errorf("starting to serve: %w", err)
+		return fmt.Errorf("starting: %w", err)
 	}
 	c.state.lead(e)
 	c.state.set(nil)
@@ -216,7 +216,7 @@ func (c *Controller) serve(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-time.After(c.cfg.Patience):
-		c.cfg.Log.Info("what was under way is left to the next replica")
+		c.cfg.Log.Info("work in progress is left to the next replica")
 	}
 	return nil
 }

@@ -81,19 +81,19 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 func serverChain(config app.CompletedConfig, told *teller) (*aggregatorapiserver.APIAggregator, error) {
 	extensions, err := config.ApiExtensions.New(genericapiserver.NewEmptyDelegate())
 	if err != nil {
-		return nil, fmt.Errorf("making the server of custom resources: %w", err)
+		return nil, fmt.Errorf("creating the apiextensions server: %w", err)
 	}
 	if err := skipServiceConversions(extensions.Informers, told); err != nil {
 		return nil, err
 	}
 	kube, err := config.KubeAPIs.New(extensions.GenericAPIServer)
 	if err != nil {
-		return nil, fmt.Errorf("making the server of built-in kinds: %w", err)
+		return nil, fmt.Errorf("creating the API server: %w", err)
 	}
 	aggregator, err := controlplaneapiserver.CreateAggregatorServer(config.Aggregator, kube.ControlPlane.GenericAPIServer,
 		extensions.Informers.Apiextensions().V1().CustomResourceDefinitions(), true, priorities())
 	if err != nil {
-		return nil, fmt.Errorf("making the aggregator: %w", err)
+		return nil, fmt.Errorf("creating the aggregator: %w", err)
 	}
 	return aggregator, nil
 }

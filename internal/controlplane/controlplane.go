@@ -79,10 +79,10 @@ func Start(ctx context.Context, cfg Config) (*Running, error) {
 		cfg.Nodes = 3
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the state directory: %w", err)
+		return nil, fmt.Errorf("creating the state directory: %w", err)
 	}
 	if err := os.Chmod(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("closing the state directory to others: %w", err)
+		return nil, fmt.Errorf("setting the mode of the state directory: %w", err)
 	}
 	held, err := acquire(cfg.Dir)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Running) run(group *sync.WaitGroup, name string, ctx context.Context, p
 			return
 		}
 		if err == nil {
-			err = errors.New("it ended by itself")
+			err = errors.New("it ended unexpectedly")
 		}
 		r.report(name, err)
 	}()
@@ -204,7 +204,7 @@ func (r *Running) listen() (net.Listener, error) {
 	}
 	if err != nil {
 		_ = l.Close()
-		return nil, fmt.Errorf("remembering the port: %w", err)
+		return nil, fmt.Errorf("storing the port: %w", err)
 	}
 	return l, nil
 }
@@ -230,7 +230,7 @@ func (r *Running) kubeconfigs(keys *pki, api *apiServer) error {
 func (r *Running) waitReady(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(r.config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	var last error
 	for {

@@ -59,7 +59,7 @@ func (d *deadServices) note(obj any, there bool) {
 		d.dead[s.Spec.Group] = map[string]bool{}
 	}
 	d.dead[s.Spec.Group][s.Spec.Version] = true
-	d.told.tell("APIService %s is served by Service %s/%s, whose pods only seem to run here: it is left out of discovery",
+	d.told.tell("APIService %s is served by Service %s/%s, whose pods are simulated: it is removed from discovery",
 		s.Name, s.Spec.Service.Namespace, s.Spec.Service.Name)
 }
 
@@ -85,7 +85,7 @@ func (d *deadServices) filter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 		if len(parts) >= 3 && parts[0] == "apis" && d.isDead(parts[1], parts[2]) {
-			http.Error(w, fmt.Sprintf("group %s is served by pods that only seem to run here", parts[1]), http.StatusNotFound)
+			http.Error(w, fmt.Sprintf("group %s is served by simulated pods", parts[1]), http.StatusNotFound)
 			return
 		}
 		document := r.Method == http.MethodGet && parts[0] == "apis" && len(parts) <= 2

@@ -30,12 +30,12 @@ func startStore(ctx context.Context, dir string, ephemeral bool) (*store, error)
 	if len(sockets)+len("/client.sock") > longestSocket {
 		short, err := os.MkdirTemp("", "headgate-")
 		if err != nil {
-			return nil, fmt.Errorf("making a directory for sockets: %w", err)
+			return nil, fmt.Errorf("creating a directory for sockets: %w", err)
 		}
 		sockets, s.sockets = short, short
 	}
 	if err := os.MkdirAll(sockets, 0o700); err != nil {
-		return nil, fmt.Errorf("making a directory for sockets: %w", err)
+		return nil, fmt.Errorf("creating a directory for sockets: %w", err)
 	}
 	config := etcdConfig(filepath.Join(dir, "etcd"), sockets, ephemeral)
 	s.endpoint = config.ListenClientUrls[0].String()

@@ -42,7 +42,7 @@ func versionNumber() string {
 func alike(name string, all map[featuregate.Feature]featuregate.FeatureSpec) string {
 	for _, known := range slices.Sorted(maps.Keys(all)) {
 		if strings.EqualFold(string(known), name) {
-			return fmt.Sprintf("; there is %q", known)
+			return fmt.Sprintf("; did you mean %q?", known)
 		}
 	}
 	return ""

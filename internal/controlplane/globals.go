@@ -57,7 +57,7 @@ func (p *process) setUp(logs io.Writer) {
 func (p *process) exit(code int) {
 	p.mu.Lock()
 	for plane := range p.planes {
-		plane.report("kubernetes", fmt.Errorf("it wanted to end the process with code %d; run with --kubernetes-logs to see why", code))
+		plane.report("kubernetes", fmt.Errorf("it tried to exit with code %d; run with --kubernetes-logs to see why", code))
 	}
 	p.mu.Unlock()
 	runtime.Goexit()

@@ -67,11 +67,11 @@ func Unused(dir string) error {
 func Interrupt(ctx context.Context, dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "lock"))
 	if err != nil {
-		return fmt.Errorf("looking for the process that runs the cluster: %w", err)
+		return fmt.Errorf("searching for the process that runs the cluster: %w", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return fmt.Errorf("looking for the process that runs the cluster: %w", err)
+		return fmt.Errorf("searching for the process that runs the cluster: %w", err)
 	}
 	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
 		return fmt.Errorf("interrupting process %d: %w", pid, err)

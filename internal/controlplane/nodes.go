@@ -26,7 +26,7 @@ import (
 func nodes(ctx context.Context, kubeconfig string, client *rest.Config, count int) error {
 	typed, err := kubernetes.NewForConfig(client)
 	if err != nil {
-		return fmt.Errorf("making a client for the simulated nodes: %w", err)
+		return fmt.Errorf("creating a client for the simulated nodes: %w", err)
 	}
 	controller, err := kwokController(kubeconfig, typed)
 	if err != nil {
@@ -39,7 +39,7 @@ func nodes(ctx context.Context, kubeconfig string, client *rest.Config, count in
 	for i := range count {
 		_, err := typed.CoreV1().Nodes().Create(ctx, node(i), metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("making a simulated node: %w", err)
+			return fmt.Errorf("creating a simulated node: %w", err)
 		}
 	}
 	return nil
@@ -52,15 +52,15 @@ func kwokController(kubeconfig string, typed kubernetes.Interface) (*kwok.Contro
 	}
 	set, err := kwokclient.NewClientset("", kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for the simulated nodes: %w", err)
+		return nil, fmt.Errorf("creating a client for the simulated nodes: %w", err)
 	}
 	dynamic, err := set.ToDynamicClient()
 	if err != nil {
-		return nil, fmt.Errorf("making a client for the simulated nodes: %w", err)
+		return nil, fmt.Errorf("creating a client for the simulated nodes: %w", err)
 	}
 	mapper, err := set.ToRESTMapper()
 	if err != nil {
-		return nil, fmt.Errorf("making a mapper for the simulated nodes: %w", err)
+		return nil, fmt.Errorf("creating a mapper for the simulated nodes: %w", err)
 	}
 	controller, err := kwok.NewController(kwok.Config{
 		Clock: clock.RealClock{}, DynamicClient: dynamic, RESTClient: typed.CoreV1().RESTClient(), RESTMapper: mapper,
@@ -83,7 +83,7 @@ func localStages() (map[internalversion.StageResourceRef][]*internalversion.Stag
 	} {
 		stage, err := config.UnmarshalWithType[*internalversion.Stage](text)
 		if err != nil {
-			return nil, fmt.Errorf("reading the life of simulated pods: %w", err)
+			return nil, fmt.Errorf("reading the stages of simulated pods: %w", err)
 		}
 		stages[stage.Spec.ResourceRef] = append(stages[stage.Spec.ResourceRef], stage)
 	}

@@ -51,7 +51,7 @@ func (p *pki) path(name string) string { return filepath.Join(p.dir, name) }
 // newPKI makes the keys of a control plane, or takes those that are there.
 func newPKI(dir string) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the key directory: %w", err)
+		return nil, fmt.Errorf("creating the key directory: %w", err)
 	}
 	p := &pki{dir: dir}
 	var err error
@@ -190,7 +190,7 @@ func (p *pki) serviceAccountKey() error {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("making the service account key: %w", err)
+		return fmt.Errorf("creating the service account key: %w", err)
 	}
 	raw, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -233,7 +233,7 @@ func encryptionConfig(file string) error {
 	}
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
-		return fmt.Errorf("making the encryption key: %w", err)
+		return fmt.Errorf("creating the encryption key: %w", err)
 	}
 	text := fmt.Sprintf(`apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration

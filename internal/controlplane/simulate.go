@@ -34,7 +34,7 @@ type simulator struct {
 func simulate(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client for the simulated cloud: %w", err)
+		return fmt.Errorf("creating a client for the simulated cloud: %w", err)
 	}
 	s := &simulator{
 		client: client,
@@ -75,7 +75,7 @@ func (s *simulator) defaultClass(ctx context.Context) error {
 		Provisioner: "headgate.dev/simulated", VolumeBindingMode: &binding, ReclaimPolicy: &reclaim,
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("making the default storage class: %w", err)
+		return fmt.Errorf("creating the default storage class: %w", err)
 	}
 	return nil
 }

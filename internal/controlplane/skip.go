@@ -82,7 +82,7 @@ func (t *teller) skipped(configuration, webhook string, client admissionv1.Webho
 	if client.Service == nil {
 		return false
 	}
-	t.tell("webhook %s of %s calls Service %s/%s, whose pods only seem to run here: it is skipped",
+	t.tell("webhook %s of %s calls Service %s/%s, whose pods are simulated: it is skipped",
 		webhook, configuration, client.Service.Namespace, client.Service.Name)
 	return true
 }
@@ -97,7 +97,7 @@ func skipServiceConversions(factory extensionsinformers.SharedInformerFactory, t
 			return obj, nil
 		}
 		s := crd.Spec.Conversion.Webhook.ClientConfig.Service
-		told.tell("CRD %s converts by Service %s/%s, whose pods only seem to run here: versions differ by name only",
+		told.tell("CRD %s converts by Service %s/%s, whose pods are simulated: versions differ only by name",
 			crd.Name, s.Namespace, s.Name)
 		crd = crd.DeepCopy()
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}

@@ -55,19 +55,19 @@ func TestCheckGenerator(t *testing.T) {
 		},
 		"revision": {
 			"it names a source", func(s *swapi.ArtifactGeneratorSpec) { s.OutputArtifacts[0].Revision = "@other" },
-			`ValidationFailed: spec.artifacts[0].revision: there is no source with alias "other"`,
+			`ValidationFailed: spec.artifacts[0].revision: no source has the alias "other"`,
 		},
 		"origin revision": {
 			"it names a source as well", func(s *swapi.ArtifactGeneratorSpec) { s.OutputArtifacts[0].OriginRevision = "@other" },
-			`ValidationFailed: spec.artifacts[0].originRevision: there is no source with alias "other"`,
+			`ValidationFailed: spec.artifacts[0].originRevision: no source has the alias "other"`,
 		},
 		"copy": {
 			"operations are read before there are sources", func(s *swapi.ArtifactGeneratorSpec) { s.OutputArtifacts[0].Copy[0].Exclude = []string{"["} },
-			`ValidationFailed: spec.artifacts[0].copy[0].exclude[0]: pattern "[" cannot be read`,
+			`ValidationFailed: spec.artifacts[0].copy[0].exclude[0]: pattern "[" is invalid`,
 		},
 		"pattern in nothing": {
 			"a pattern names a source", func(s *swapi.ArtifactGeneratorSpec) { s.PathPattern = "@other/{app}" },
-			`ValidationFailed: spec.pathPattern: there is no source with alias "other"`,
+			`ValidationFailed: spec.pathPattern: no source has the alias "other"`,
 		},
 	}
 	for name, tt := range tests {
@@ -104,7 +104,7 @@ func TestOutputs(t *testing.T) {
 		"collision": {"two directories may not be one artifact", "{app}", []string{"apps/a/dev/x", "apps/A/dev/x"}, nil, `directory "apps/a/dev": spec.artifacts[0].name: "a" is taken by directory "apps/A/dev" already`},
 		"label":     {"captures are labels", "{app}", []string{"apps/.hidden/dev/x"}, nil, `directory "apps/.hidden/dev": spec.pathPattern: {app}: ".hidden" cannot be a label`},
 		"name":      {"and names of objects", "{app}", []string{"apps/a_b/dev/x"}, nil, `spec.artifacts[0].name: "a_b":`},
-		"unknown":   {"a placeholder is a capture", "{other}", []string{"apps/a/dev/x"}, nil, `spec.artifacts[0].name: "{other}": {other} is no capture`},
+		"unknown":   {"a placeholder is a capture", "{other}", []string{"apps/a/dev/x"}, nil, `spec.artifacts[0].name: "{other}": {other} is not a capture`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -116,7 +116,7 @@ func TestEditAnotherBranch(t *testing.T) {
 	s.push(t, "other:copy")
 	e = s.edit("bot", "a: 5", "a: 6")
 	e.Refspec = "bot:refs/heads/copy"
-	if _, err := source.EditGit(t.Context(), e); err == nil || !strings.Contains(err.Error(), "begin the refspec with +") {
+	if _, err := source.EditGit(t.Context(), e); err == nil || !strings.Contains(err.Error(), "start the refspec with +") {
 		t.Errorf("got %v", err)
 	}
 	e = s.edit("bot", "a: 6", "a: 7")
@@ -132,9 +132,9 @@ func TestEditChecks(t *testing.T) {
 		"fine":    {"a branch alone", "main", "", ""},
 		"refspec": {"and a reference", "main", "refs/heads/main:refs/for/main", ""},
 		"branch":  {"no name", "a..b", "", "spec.git.push.branch"},
-		"source":  {"another source", "main", "refs/heads/x:refs/heads/y", "its source has to be"},
+		"source":  {"another source", "main", "refs/heads/x:refs/heads/y", "its source must be"},
 		"short":   {"a destination that could be anything", "main", "main:y", "want SOURCE:refs/DESTINATION"},
-		"delete":  {"a deletion", "main", ":refs/heads/y", "its source has to be"},
+		"delete":  {"a deletion", "main", ":refs/heads/y", "its source must be"},
 		"pattern": {"several", "main", "refs/heads/*:refs/heads/*", "want SOURCE:refs/DESTINATION"},
 	}
 	for name, tc := range cases {

@@ -334,7 +334,7 @@ func TestFetchEndsInTime(t *testing.T) {
 	defer silent.Close()
 	defer close(block)
 	_, err := source.FetchGit(t.Context(), source.GitOptions{URL: silent.URL + "/x", Timeout: 50 * time.Millisecond}, "", nil)
-	if err == nil || !strings.Contains(err.Error(), "longer than 50ms") {
+	if err == nil || !strings.Contains(err.Error(), "timed out after 50ms") {
 		t.Errorf("after the timeout: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

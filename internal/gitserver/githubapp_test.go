@@ -217,22 +217,22 @@ func TestGitHubAppRefused(t *testing.T) {
 		err    error
 	}{
 		"no ID":           {"the ID is missing", func(c *source.AppConfig, _ *source.GitOptions) { c.ID = "" }, "its ID is missing", source.ErrAuth},
-		"no installation": {"no installation is named", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID = "" }, "the ID or the owner of its installation is missing", source.ErrAuth},
-		"two":             {"two installations are", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationOwner = "org" }, "both given", source.ErrAuth},
-		"no number":       {"an installation that is no number", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID = "7/../8" }, "no number", source.ErrAuth},
-		"no key":          {"no key", func(c *source.AppConfig, _ *source.GitOptions) { c.PrivateKey = "SECRET" }, "its private key cannot be read", source.ErrAuth},
+		"no installation": {"no installation is named", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID = "" }, "the installation ID or owner is missing", source.ErrAuth},
+		"two":             {"two installations are", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationOwner = "org" }, "both the installation ID and owner", source.ErrAuth},
+		"no number":       {"an installation that is no number", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID = "7/../8" }, "not a number", source.ErrAuth},
+		"no key":          {"no key", func(c *source.AppConfig, _ *source.GitOptions) { c.PrivateKey = "SECRET" }, "its private key is invalid", source.ErrAuth},
 		"other key":       {"the key of another", func(c *source.AppConfig, _ *source.GitOptions) { c.PrivateKey = other }, `401 Unauthorized": A JSON web token could not be decoded`, source.ErrAuth},
 		"other App":       {"another App", func(c *source.AppConfig, _ *source.GitOptions) { c.ID = "99" }, "401 Unauthorized", source.ErrAuth},
 		"other":           {"an installation that is not there", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID = "78" }, "404 Not Found", source.ErrAuth},
-		"other owner":     {"an owner who has not installed it", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID, c.InstallationOwner = "", "../x" }, `"../x" has not installed it`, source.ErrAuth},
+		"other owner":     {"an owner who has not installed it", func(c *source.AppConfig, _ *source.GitOptions) { c.InstallationID, c.InstallationOwner = "", "../x" }, `not installed for "../x"`, source.ErrAuth},
 		"no CA":           {"a certificate that nobody knows", func(_ *source.AppConfig, o *source.GitOptions) { o.CAFile = nil }, "certificate", source.ErrAuth},
 		"bad URL":         {"an API that is no URL", func(c *source.AppConfig, _ *source.GitOptions) { c.BaseURL = "ftp://x" }, "must be https or http", source.ErrAuth},
 		"no API":          {"an API that is not there", func(c *source.AppConfig, _ *source.GitOptions) { c.BaseURL = closed.URL }, "cannot be reached", source.ErrAuth},
-		"garbage":         {"an answer that is none", func(c *source.AppConfig, _ *source.GitOptions) { c.BaseURL = garbage.URL }, "not what it should be", source.ErrAuth},
+		"garbage":         {"an answer that is none", func(c *source.AppConfig, _ *source.GitOptions) { c.BaseURL = garbage.URL }, "response of the API is invalid", source.ErrAuth},
 		"no proxy": {"a proxy that is not there", func(_ *source.AppConfig, o *source.GitOptions) {
 			o.Proxy = strings.Replace(closed.URL, "http://", "http://u:SECRET@", 1)
 		}, "cannot be reached", source.ErrAuth},
-		"ssh": {"a URL by ssh", func(_ *source.AppConfig, o *source.GitOptions) { o.URL = "ssh://git@example.com/x" }, "by https", source.ErrURL},
+		"ssh": {"a URL by ssh", func(_ *source.AppConfig, o *source.GitOptions) { o.URL = "ssh://git@example.com/x" }, "over https", source.ErrURL},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, write, ok := s.authenticate(r)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Basic realm="headgate"`)
-		http.Error(w, "a user and a token are needed", http.StatusUnauthorized)
+		http.Error(w, "user and token required", http.StatusUnauthorized)
 		return
 	}
 	asked, ok := parse(r)
@@ -71,9 +71,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case asked.push && !write:
-		http.Error(w, fmt.Sprintf("user %q may not push", name), http.StatusForbidden)
+		http.Error(w, fmt.Sprintf("user %q is not allowed to push", name), http.StatusForbidden)
 	case asked.push && s.mirrored(asked.repo):
-		http.Error(w, "this repository shows a working copy; commit there instead", http.StatusForbidden)
+		http.Error(w, "this repository serves a working copy; commit there instead", http.StatusForbidden)
 	case asked.writes:
 		s.receive(w, r, name, asked.repo)
 	default:

@@ -60,9 +60,9 @@ func TestFetchIncludes(t *testing.T) {
 		"rules":       {"the rules of both count", []source.Inclusion{{Name: "lib", Tree: lib, From: "skip", To: "s"}}, "/dir\n", []string{"a.yaml", "s/.sourceignore", "s/b", "version.yaml"}, ""},
 		"defaults":    {"and those that count where there are none", []source.Inclusion{{Name: "lib", Tree: other(t, map[string]string{"p.jpg": "", "q": ""}), To: "s"}}, "", with("s/q"), ""},
 		"missing":     {"what is not there is named", []source.Inclusion{{Name: "lib", Tree: lib, From: "nope", To: "x"}}, "", nil, `"lib": fromPath "nope" does not exist in its artifact`},
-		"taken":       {"nothing is replaced", []source.Inclusion{{Name: "lib", Tree: other(t, map[string]string{"b.yaml": ""}), To: "dir"}}, "", nil, `"lib": path "dir/b.yaml" is taken by the repository itself already`},
-		"taken twice": {"by another one neither", []source.Inclusion{{Name: "lib", Tree: lib, From: "deploy/base", To: "x"}, {Name: "lib2", Tree: lib, From: "deploy/base", To: "x"}}, "", nil, `"lib2": path "x/x.yaml" is taken by "lib" already`},
-		"file, root":  {"a file needs a name", []source.Inclusion{{Name: "lib", Tree: lib, From: "README.md", To: "."}}, "", nil, "toPath names none"},
+		"taken":       {"nothing is replaced", []source.Inclusion{{Name: "lib", Tree: other(t, map[string]string{"b.yaml": ""}), To: "dir"}}, "", nil, `"lib": path "dir/b.yaml" is already used by the repository itself`},
+		"taken twice": {"by another one neither", []source.Inclusion{{Name: "lib", Tree: lib, From: "deploy/base", To: "x"}, {Name: "lib2", Tree: lib, From: "deploy/base", To: "x"}}, "", nil, `"lib2": path "x/x.yaml" is already used by "lib"`},
+		"file, root":  {"a file needs a name", []source.Inclusion{{Name: "lib", Tree: lib, From: "README.md", To: "."}}, "", nil, "toPath names no file"},
 		"ring":        {"links that go in circles end", []source.Inclusion{{Name: "lib", Tree: lib, From: "ring", To: "x"}}, "", nil, "too many links"},
 		"below a file": {
 			"a file is no directory", []source.Inclusion{{Name: "lib", Tree: lib, From: "deploy/base", To: "a.yaml"}}, "", nil, "is a file and a directory",

@@ -72,7 +72,7 @@ func realDirectory(path string) (string, error) {
 	}
 	info, err := os.Stat(real)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is not a directory")
+		err = errors.New("not a directory")
 	}
 	return real, err
 }
@@ -88,7 +88,7 @@ func (m *Mirror) locate(ctx context.Context, dir string) error {
 	case says(err, "not a git repository"):
 		return nil
 	case says(err, "must be run in a work tree"):
-		return errors.New("it is a repository without a working copy; clone it, or use its URL")
+		return errors.New("a repository without a working copy; clone it, or use its URL")
 	case err != nil:
 		return err
 	}
@@ -97,7 +97,7 @@ func (m *Mirror) locate(ctx context.Context, dir string) error {
 		return err
 	}
 	if format != "sha1" {
-		return fmt.Errorf("its repository uses %s; only sha1 is served", format)
+		return fmt.Errorf("its repository uses %s; only sha1 is supported", format)
 	}
 	shown, err := filepath.Rel(top, dir)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestFetchSparse(t *testing.T) {
 	}{
 		"one":     {sparse: []string{"./apps"}, want: []string{"apps/a/x.yaml", "apps/b/y.yaml"}},
 		"two":     {sparse: []string{"apps/b/", "appsets"}, want: []string{"apps/b/y.yaml", "appsets/z.yaml"}},
-		"missing": {sparse: []string{"apps", "nope"}, fails: `spec.sparseCheckout[1]: there is no directory "nope"`},
+		"missing": {sparse: []string{"apps", "nope"}, fails: `spec.sparseCheckout[1]: no such directory "nope"`},
 	} {
 		o := s.options(source.GitRef{Branch: "main"})
 		o.Sparse = c.sparse

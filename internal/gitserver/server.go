@@ -59,7 +59,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making the directory of repositories: %w", err)
+		return nil, fmt.Errorf("creating the directory of repositories: %w", err)
 	}
 	backend, err := findBackend(ctx)
 	if err != nil {
@@ -99,11 +99,11 @@ func (s *Server) serve() {
 func findBackend(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
 	if err != nil {
-		return "", fmt.Errorf("looking for git: %w; install git and try again", err)
+		return "", fmt.Errorf("searching for git: %w; install git and try again", err)
 	}
 	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
 	if _, err := os.Stat(backend); err != nil {
-		return "", fmt.Errorf("looking for git's http-backend: %w; install git and try again", err)
+		return "", fmt.Errorf("searching for git's http-backend: %w; install git and try again", err)
 	}
 	return backend, nil
 }

@@ -30,7 +30,7 @@ func (m *Mirror) Watch(ctx context.Context, onChange func(revision string), onEr
 	if ctx.Err() != nil {
 		return nil
 	}
-	logr.FromContextOrDiscard(ctx).Info("the folder cannot be watched and is looked at each second",
+	logr.FromContextOrDiscard(ctx).Info("the directory cannot be watched; polling it every second",
 		"folder", m.Root(), "reason", err.Error())
 	w.poll(ctx)
 	return nil
@@ -111,7 +111,7 @@ func (w *watcher) catchUp(ctx context.Context) error {
 // note tells whether a change can matter, and remembers new directories.
 func (w *watcher) note(event fsnotify.Event) (bool, error) {
 	if event.Name == w.mirror.Root() && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
-		return false, errors.New("the folder is gone")
+		return false, errors.New("the directory was deleted")
 	}
 	inGit, matters := w.mirror.gitChange(event.Name)
 	if inGit && !matters {

@@ -129,7 +129,7 @@ func (r Rules) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 	}
 	h := engine.ObjectHealth{ID: engine.IDOf(u), Verdict: engine.InProgress}
 	if generationBehind(u) {
-		h.Message = "its controller has not seen the latest change"
+		h.Message = "its controller has not observed the latest generation"
 		return h
 	}
 	if yes, err := rule.inProgress.bool(u.Object); yes || err != nil {

@@ -68,7 +68,7 @@ func TestRules(t *testing.T) {
 		"in progress": {"the expression says so", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {phase: Pending}}", engine.InProgress, "inProgress"},
 		"neither":     {"what is not current is on its way", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {phase: Odd}}", engine.InProgress, "not yet current"},
 		"no status":   {"an expression that cannot be evaluated waits, and says why", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}}", engine.InProgress, "status"},
-		"behind":      {"a status of an older generation is not asked", "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 2}, status: {observedGeneration: 1, phase: Done}}", engine.InProgress, "latest change"},
+		"behind":      {"a status of an older generation is not asked", "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 2}, status: {observedGeneration: 1, phase: Done}}", engine.InProgress, "latest generation"},
 		"other group": {"other kinds follow the built-in rules", "{apiVersion: f.io/v1, kind: X, metadata: {name: a}, status: {phase: Broken}}", engine.Current, ""},
 	}
 	for name, c := range cases {

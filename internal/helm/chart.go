@@ -86,7 +86,7 @@ func dependenciesPresent(c *chartv2.Chart) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("Chart.yaml: dependencies that are not in charts/: %s", strings.Join(missing, ", "))
+		return fmt.Errorf("Chart.yaml: dependencies missing in charts/: %s", strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (c *Chart) WithValuesFiles(names []string, ignoreMissing bool) (*Chart, err
 			if ignoreMissing {
 				continue
 			}
-			return nil, fmt.Errorf("reading values of chart %s: there is no file %q in it", c.Name(), name)
+			return nil, fmt.Errorf("reading values of chart %s: no such file %q", c.Name(), name)
 		}
 		values, err := common.ReadValues(data)
 		if err != nil {
@@ -152,7 +152,7 @@ func (c *Chart) WithValuesFiles(names []string, ignoreMissing bool) (*Chart, err
 }
 
 // errNotValues stands in for the error of a YAML parser, which may quote what it read.
-var errNotValues = errors.New("it is not a map in YAML")
+var errNotValues = errors.New("not a YAML map")
 
 // File returns a file of the chart by its path in it.
 func (c *Chart) File(name string) ([]byte, bool) {

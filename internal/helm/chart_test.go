@@ -95,7 +95,7 @@ func TestLoadChartErrors(t *testing.T) {
 		"no version":         {pack(t, map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\n"}), "version"},
 		"broken values":      {pack(t, map[string]string{"Chart.yaml": metadata, "values.yaml": "- a"}), "values.yaml"},
 		"out of itself":      {pack(t, map[string]string{"Chart.yaml": metadata, "../../etc/x": "a"}), "parent directory"},
-		"missing dependency": {pack(t, map[string]string{"Chart.yaml": metadata + "dependencies: [{name: db, version: 1.0.0}]\n"}), "not in charts/: db"},
+		"missing dependency": {pack(t, map[string]string{"Chart.yaml": metadata + "dependencies: [{name: db, version: 1.0.0}]\n"}), "missing in charts/: db"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := LoadChart(tt.data); err == nil || !strings.Contains(err.Error(), tt.says) {

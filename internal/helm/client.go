@@ -142,7 +142,7 @@ func (w *written) Delete(key string) (release.Releaser, error) {
 // failure is why the records are not what they have to be.
 func (w *written) failure() error {
 	if err := errors.Join(slices.Collect(maps.Values(w.lost))...); err != nil {
-		return fmt.Errorf("recording what became of it: %w", err)
+		return fmt.Errorf("recording the result: %w", err)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func lastOf(s *storage.Storage, name string) (*releasev1.Release, error) {
 	}
 	found, ok := last.(*releasev1.Release)
 	if !ok {
-		return nil, fmt.Errorf("reading release %q: it is of a newer kind, %T", name, last)
+		return nil, fmt.Errorf("reading release %q: unsupported type %T", name, last)
 	}
 	return found, nil
 }

@@ -98,11 +98,11 @@ func (c *connection) capabilities() (*common.Capabilities, error) {
 	c.discovery.Invalidate()
 	version, err := c.discovery.ServerVersion()
 	if err != nil {
-		return nil, fmt.Errorf("asking the cluster for its version: %w", err)
+		return nil, fmt.Errorf("getting the version of the cluster: %w", err)
 	}
 	apis, err := action.GetVersionSet(c.discovery)
 	if err != nil {
-		return nil, fmt.Errorf("asking the cluster for its kinds: %w", err)
+		return nil, fmt.Errorf("discovering the kinds of the cluster: %w", err)
 	}
 	c.caps = &common.Capabilities{
 		APIVersions: apis, HelmVersion: common.DefaultCapabilities.HelmVersion,

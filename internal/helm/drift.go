@@ -45,7 +45,7 @@ type Difference struct {
 // String tells the difference in one line.
 func (d Difference) String() string {
 	if d.Missing {
-		return fmt.Sprintf("%s is gone", d.ID)
+		return fmt.Sprintf("%s was deleted", d.ID)
 	}
 	const named = 5
 	fields := d.Fields
@@ -102,7 +102,7 @@ func (c *Client) Correct(ctx context.Context, differences []Difference) ([]Diffe
 			_, err = client.Apply(ctx, d.desired.GetName(), d.desired, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("bringing %s back to the manifest: %w", d.ID, masked(d.desired, err)))
+			errs = append(errs, fmt.Errorf("reverting %s to the manifest: %w", d.ID, masked(d.desired, err)))
 			continue
 		}
 		done = append(done, d)
@@ -174,7 +174,7 @@ func (c *Client) compare(ctx context.Context, desired *unstructured.Unstructured
 // masked is an error about an object, without what the API server quotes from a Secret.
 func masked(o *unstructured.Unstructured, err error) error {
 	if o.GetKind() == "Secret" && apierrors.IsInvalid(err) {
-		return errors.New("the API server finds it invalid")
+		return errors.New("the API server refuses it as invalid")
 	}
 	return err
 }

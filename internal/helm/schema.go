@@ -77,7 +77,7 @@ func validateSchema(ctx context.Context, chart string, schema []byte, values map
 	defer func() {
 		// The library panics on some malformed schemas; that is the chart's fault, not the process's.
 		if p := recover(); p != nil {
-			err = fmt.Errorf("reading values.schema.json of chart %s: it breaks the validator", chart)
+			err = fmt.Errorf("reading values.schema.json of chart %s: the validator panicked", chart)
 		}
 	}()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
@@ -121,23 +121,23 @@ func violations(e *jsonschema.ValidationError, into []string) []string {
 func wanted(broken jsonschema.ErrorKind) string {
 	switch k := broken.(type) {
 	case *kind.Type:
-		return fmt.Sprintf("it is %s and has to be %s", article(k.Got), article(strings.Join(k.Want, " or ")))
+		return fmt.Sprintf("it is %s and must be %s", article(k.Got), article(strings.Join(k.Want, " or ")))
 	case *kind.Required:
 		return "it lacks " + strings.Join(k.Missing, ", ")
 	case *kind.AdditionalProperties:
-		return "it may not have " + strings.Join(k.Properties, ", ")
+		return "it must not have " + strings.Join(k.Properties, ", ")
 	case *kind.Enum:
-		return fmt.Sprintf("it has to be one of %v", k.Want)
+		return fmt.Sprintf("it must be one of %v", k.Want)
 	case *kind.Minimum:
-		return "it has to be at least " + k.Want.RatString()
+		return "it must be at least " + k.Want.RatString()
 	case *kind.Maximum:
-		return "it may be at most " + k.Want.RatString()
+		return "it must be at most " + k.Want.RatString()
 	case *kind.Pattern:
-		return fmt.Sprintf("it has to match %q", k.Want)
+		return fmt.Sprintf("it must match %q", k.Want)
 	case *kind.Format:
-		return "it has to be of the format " + k.Want
+		return "it must be of the format " + k.Want
 	}
-	return "it breaks " + strings.Join(broken.KeywordPath(), "/")
+	return "it violates " + strings.Join(broken.KeywordPath(), "/")
 }
 
 func article(noun string) string {

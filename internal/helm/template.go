@@ -76,7 +76,7 @@ func dryRun(ctx context.Context, o TemplateOptions, crds bool) (*releasev1.Relea
 	in.PostRenderer, in.PostRenderStrategy = o.PostRender.renderer(), o.PostRender.strategy()
 	if o.KubeVersion != "" {
 		if in.KubeVersion, err = common.ParseKubeVersion(o.KubeVersion); err != nil {
-			return nil, nil, fmt.Errorf("reading the version of Kubernetes %q: %w", o.KubeVersion, err)
+			return nil, nil, fmt.Errorf("parsing the Kubernetes version %q: %w", o.KubeVersion, err)
 		}
 	}
 	made, err := in.RunWithContext(ctx, chart, o.Values.Map())
@@ -85,7 +85,7 @@ func dryRun(ctx context.Context, o TemplateOptions, crds bool) (*releasev1.Relea
 	}
 	release, ok := made.(*releasev1.Release)
 	if !ok {
-		return nil, nil, fmt.Errorf("it became a release of a newer kind, %T", made)
+		return nil, nil, fmt.Errorf("unsupported release type %T", made)
 	}
 	return release, chart, nil
 }

@@ -70,7 +70,7 @@ func Compose(inline map[string]any, layers ...Layer) (Values, error) {
 }
 
 // errNotSet stands in for an error of Helm's parser, which may quote the value.
-var errNotSet = errors.New("the path or the value cannot be read as helm --set does; escape commas, dots and brackets, or set it literally")
+var errNotSet = errors.New("the path or the value cannot be parsed as by helm --set; escape commas, dots and brackets, or set it literally")
 
 // Map returns a copy of the values.
 func (v Values) Map() map[string]any { return deepCopy(v.data) }

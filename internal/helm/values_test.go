@@ -136,8 +136,8 @@ func TestSchema(t *testing.T) {
 	}{
 		"valid":                 {"host: web", ""},
 		"missing":               {"", "values do not satisfy the schema of chart web: /: it lacks host"},
-		"several":               {"host: hunter2\nreplicas: 9\ndb: {password: hunter2}", `values do not satisfy the schema of chart web: /db/password: it breaks minLength; /host: it has to match "^[a-z]+$"; /replicas: it may be at most 5`},
-		"a dependency":          {"host: web\ncache: {size: hunter2}", "values do not satisfy the schema of chart cache: /size: it is a string and has to be an integer"},
+		"several":               {"host: hunter2\nreplicas: 9\ndb: {password: hunter2}", `values do not satisfy the schema of chart web: /db/password: it violates minLength; /host: it must match "^[a-z]+$"; /replicas: it must be at most 5`},
+		"a dependency":          {"host: web\ncache: {size: hunter2}", "values do not satisfy the schema of chart cache: /size: it is a string and must be an integer"},
 		"a disabled dependency": {"host: web\ncache: {enabled: false, size: hunter2}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

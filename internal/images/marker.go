@@ -75,7 +75,7 @@ func (m marker) value(i Image) (value, why string) {
 		return i.Tag, ""
 	case digestOnly:
 		if i.Digest == "" {
-			return "", "policy " + m.policy + " reflects no digest; set its spec.digestReflectionPolicy"
+			return "", "policy " + m.policy + " has no digest; set its spec.digestReflectionPolicy"
 		}
 		return i.Digest, ""
 	default:

@@ -62,7 +62,7 @@ type bounded struct{ text strings.Builder }
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.text.Len()+len(p) > maxMessage {
-		return 0, fmt.Errorf("the message has more than %d bytes", maxMessage)
+		return 0, fmt.Errorf("the message exceeds %d bytes", maxMessage)
 	}
 	return b.text.Write(p)
 }

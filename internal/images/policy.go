@@ -165,7 +165,7 @@ func highest(found []candidate, sign int) (*candidate, error) {
 	for _, c := range found {
 		number, err := strconv.ParseFloat(c.key, 64)
 		if err != nil {
-			return nil, fmt.Errorf("failed to parse invalid numeric value '%s' of tag %q; leave such tags out by filterTags", c.key, c.tag)
+			return nil, fmt.Errorf("failed to parse invalid numeric value '%s' of tag %q; exclude such tags by filterTags", c.key, c.tag)
 		}
 		numbers[c.tag] = number
 	}

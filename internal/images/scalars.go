@@ -101,7 +101,7 @@ func (l line) offset(column int) (int, bool) {
 }
 
 // errSpread is a value that cannot be changed in its place.
-var errSpread = errors.New("its value is not one word or one quoted text on the line")
+var errSpread = errors.New("its value is not a single word or quoted string on the line")
 
 // extent finds the text of a value in its line, with its quotes.
 func (l line) extent(n *yaml.Node) (from, to int, err error) {

@@ -40,7 +40,7 @@ func Set(data []byte, selected map[string]Image) Edit {
 	}
 	documents, err := parse(data)
 	if err != nil {
-		edit.Notes = append(edit.Notes, "it is not valid YAML: "+oneLine(err.Error()))
+		edit.Notes = append(edit.Notes, "not valid YAML: "+oneLine(err.Error()))
 		return edit
 	}
 	values := lastOnLine(documents)

@@ -58,7 +58,7 @@ func Apply(ctx context.Context, config *rest.Config, objects []*unstructured.Uns
 func connect(config *rest.Config) (dynamic.Interface, meta.RESTMapper, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a client: %w", err)
+		return nil, nil, fmt.Errorf("creating a client: %w", err)
 	}
 	mapper, err := flux.Mapper(config)
 	return client, mapper, err
@@ -84,7 +84,7 @@ func applyOne(ctx context.Context, client dynamic.ResourceInterface, o *unstruct
 	}
 	data, err := json.Marshal(o.Object)
 	if err != nil {
-		return change, fmt.Errorf("encoding it: %w", err)
+		return change, fmt.Errorf("encoding: %w", err)
 	}
 	force := true
 	after, err := client.Patch(ctx, o.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: manager, Force: &force})
@@ -151,7 +151,7 @@ const look = 500 * time.Millisecond
 func Wait(ctx context.Context, config *rest.Config, objects []*unstructured.Unstructured, told func(string)) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	tick := time.NewTicker(look)
 	defer tick.Stop()

@@ -58,10 +58,10 @@ func Check(ctx context.Context, config *rest.Config, o Options) ([]Finding, erro
 		return nil, err
 	}
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	looks := []func(context.Context) error{c.version, c.definitions, c.masters, c.controllers, c.permissions, c.health}
 	if o.Embedded {
@@ -86,7 +86,7 @@ func (c *checker) bad(subject, text, next string) {
 func (c *checker) version(context.Context) error {
 	info, err := c.client.Discovery().ServerVersion()
 	if err != nil {
-		return fmt.Errorf("asking the cluster for its version: %w", err)
+		return fmt.Errorf("getting the version of the cluster: %w", err)
 	}
 	v, err := semver.NewVersion(info.GitVersion)
 	if err == nil && v.LessThan(semver.MustParse(oldest)) {
@@ -160,7 +160,7 @@ func (c *checker) masters(ctx context.Context) error {
 func (c *checker) controllers(ctx context.Context) error {
 	list, err := c.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
 	if err != nil {
-		return fmt.Errorf("looking for the controller: %w", err)
+		return fmt.Errorf("reading the controller: %w", err)
 	}
 	for i := range list.Items {
 		d := &list.Items[i]
@@ -171,12 +171,12 @@ func (c *checker) controllers(ctx context.Context) error {
 		c.good("controller", fmt.Sprintf("%s/%s, %s, %s", d.Namespace, d.Name, imageOf(d), strings.Join(serveOf(d), " ")))
 	}
 	if len(list.Items) == 0 {
-		return c.holder(ctx, "", "nobody: there is no controller in this cluster", "headgate install")
+		return c.holder(ctx, "", "no controller is installed in this cluster", "headgate install")
 	}
 	for i := range list.Items {
 		d := &list.Items[i]
 		next := fmt.Sprintf("kubectl -n %s logs deployment/%s", d.Namespace, d.Name)
-		if err := c.holder(ctx, shardOf(d), d.Name+": nobody holds the lease", next); err != nil {
+		if err := c.holder(ctx, shardOf(d), d.Name+": no replica holds the lease", next); err != nil {
 			return err
 		}
 	}
@@ -239,14 +239,14 @@ func ServedBy(d *appsv1.Deployment) []string {
 func Served(ctx context.Context, config *rest.Config) ([]string, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	d, err := client.AppsV1().Deployments(flux.Namespace).Get(ctx, Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for the controller: %w", err)
+		return nil, fmt.Errorf("reading the controller: %w", err)
 	}
 	return ServedBy(d), nil
 }
@@ -268,7 +268,7 @@ func (c *checker) permissions(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for the account of the controller: %w", err)
+		return fmt.Errorf("reading the ServiceAccount of the controller: %w", err)
 	}
 	all, err := Permissions(c.objects)
 	if err != nil {

@@ -81,7 +81,7 @@ func (o Options) values() (helm.Values, error) {
 		return given, err
 	}
 	if _, is := given.Map()["serve"]; is {
-		return given, errors.New("the value serve of the chart is given by --serve")
+		return given, errors.New("set the value serve of the chart by --serve")
 	}
 	return helm.Compose(map[string]any{"serve": anys(o.Serve.Names())}, o.Values...)
 }
@@ -122,4 +122,4 @@ func anys(texts []string) []any {
 }
 
 // ErrUnhealthy is returned when what was installed does not become ready.
-var ErrUnhealthy = errors.New("the controller does not become ready")
+var ErrUnhealthy = errors.New("the controller did not become ready")

@@ -25,7 +25,7 @@ const ownOnly = dialect.PartOf + "=" + Name + ",app.kubernetes.io/managed-by=" +
 func Prune(ctx context.Context, config *rest.Config, objects []*unstructured.Unstructured, told func(Change)) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	var errs []error
 	for _, resource := range []schema.GroupVersionResource{
@@ -33,7 +33,7 @@ func Prune(ctx context.Context, config *rest.Config, objects []*unstructured.Uns
 	} {
 		list, err := client.Resource(resource).Namespace(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: ownOnly})
 		if err != nil {
-			return fmt.Errorf("listing what was installed before: %w", err)
+			return fmt.Errorf("listing previously installed objects: %w", err)
 		}
 		for i := range list.Items {
 			id := engine.IDOf(&list.Items[i])

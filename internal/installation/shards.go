@@ -16,7 +16,7 @@ import (
 func Shards(ctx context.Context, client kubernetes.Interface) ([]string, error) {
 	list, err := client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=" + Name})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the controller: %w", err)
+		return nil, fmt.Errorf("reading the controller: %w", err)
 	}
 	var shards []string
 	for i := range list.Items {

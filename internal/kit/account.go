@@ -36,7 +36,7 @@ func account(ctx context.Context, admin *rest.Config) (*rest.Config, error) {
 func Account(ctx context.Context, admin *rest.Config, namespace, name string) (*rest.Config, error) {
 	client, err := kubernetes.NewForConfig(admin)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {

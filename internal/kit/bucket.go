@@ -24,7 +24,7 @@ type Buckets struct {
 func StartBuckets() (*Buckets, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("starting a server of buckets: %w", err)
+		return nil, fmt.Errorf("starting a bucket server: %w", err)
 	}
 	backend := s3mem.New()
 	b := &Buckets{Host: listener.Addr().String(), backend: backend, http: &http.Server{Handler: gofakes3.New(backend).Server()}}

@@ -36,7 +36,7 @@ type chartRepo struct {
 func StartCharts() (*Charts, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("starting a server of charts: %w", err)
+		return nil, fmt.Errorf("starting a chart server: %w", err)
 	}
 	c := &Charts{Host: listener.Addr().String(), repos: map[string]*chartRepo{}}
 	c.http = &http.Server{Handler: c}

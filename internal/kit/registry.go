@@ -105,7 +105,7 @@ func (r *Registry) push(ctx context.Context, reference string, files map[string]
 	}
 	annotated, ok := mutate.Annotations(image, annotations).(v1.Image)
 	if !ok {
-		return fmt.Errorf("packing %s: annotations make it something else", reference)
+		return fmt.Errorf("packing %s: annotations changed its type", reference)
 	}
 	to, err := name.ParseReference(r.Host+"/"+reference, name.Insecure)
 	if err != nil {

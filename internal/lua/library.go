@@ -81,10 +81,10 @@ func numbers(state *glua.LState) *glua.LTable {
 // refusal stands for a library that a script does not get: using it raises an error with the reason. For any other name
 // there is nothing, as with all variables that are not set.
 func refusal(state *glua.LState, name string) glua.LValue {
-	reason := name + " is not there for scripts"
+	reason := name + " is not available to scripts"
 	switch {
 	case name == "string" || name == "math":
-		reason = "the library " + name + " is not open to this script; useOpenLibs opens it"
+		reason = "the library " + name + " is not available to this script; set useOpenLibs"
 	case !slices.Contains(append(absent(), "io", "debug", "coroutine", "channel", "package"), name):
 		return glua.LNil
 	}
@@ -109,7 +109,7 @@ func silent(state *glua.LState) int {
 func require(state *glua.LState) int {
 	name := state.CheckString(1)
 	if !slices.Contains([]string{"os", "table", "string", "math"}, name) {
-		state.RaiseError("module %s is not there for scripts", name)
+		state.RaiseError("module %s is not available to scripts", name)
 	}
 	state.Push(state.GetGlobal(name))
 	return 1

@@ -34,9 +34,9 @@ const (
 
 var (
 	// ErrTime is that a script ran for too long.
-	ErrTime = errors.New("it ran for too long")
+	ErrTime = errors.New("it timed out")
 	// ErrMemory is that a script used up its budget.
-	ErrMemory = errors.New("it used up its budget of memory and steps")
+	ErrMemory = errors.New("it exceeded its budget of memory and steps")
 )
 
 // Options say what a script may do. The zero value is what Argo CD gives to a script of its settings.

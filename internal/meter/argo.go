@@ -79,16 +79,16 @@ func newArgoCounters() argoCounters {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	return argoCounters{
-		syncs:         counter("argocd_app_sync_total", "Syncs that ended, by phase.", append(app, "phase", "dry_run")...),
-		syncTime:      counter("argocd_app_sync_duration_seconds_total", "How long syncs took that ended well, in seconds.", app...),
+		syncs:         counter("argocd_app_sync_total", "Completed syncs, by phase.", append(app, "phase", "dry_run")...),
+		syncTime:      counter("argocd_app_sync_duration_seconds_total", "Duration of successful syncs, in seconds.", app...),
 		requests:      counter("argocd_git_request_total", "Requests to Git repositories.", "repo", "request_type"),
-		fetchFailures: counter("argocd_git_fetch_fail_total", "Requests to Git repositories that failed.", "repo", "revision"),
-		refFailures:   counter("argocd_git_lsremote_fail_total", "Revisions that a Git repository does not have.", "repo", "revision"),
-		reconciled: histogram("argocd_app_reconcile", "How long it took to render an Application, in seconds.",
+		fetchFailures: counter("argocd_git_fetch_fail_total", "Failed requests to Git repositories.", "repo", "revision"),
+		refFailures:   counter("argocd_git_lsremote_fail_total", "Revisions that a Git repository does not contain.", "repo", "revision"),
+		reconciled: histogram("argocd_app_reconcile", "Duration of rendering an Application, in seconds.",
 			[]float64{0.25, .5, 1, 2, 4, 8, 16}, "namespace", "dest_server"),
-		requestTime: histogram("argocd_git_request_duration_seconds", "How long requests to Git repositories took, in seconds.",
+		requestTime: histogram("argocd_git_request_duration_seconds", "Duration of requests to Git repositories, in seconds.",
 			[]float64{0.1, 0.25, .5, 1, 2, 4, 10, 20}, "repo", "request_type"),
-		sets: histogram("argocd_appset_reconcile", "How long passes over an ApplicationSet took, in seconds.", prometheus.DefBuckets, "namespace", "name"),
+		sets: histogram("argocd_appset_reconcile", "Duration of passes of an ApplicationSet, in seconds.", prometheus.DefBuckets, "namespace", "name"),
 	}
 }
 
@@ -150,13 +150,13 @@ type argoDescs struct {
 func newArgoDescs() argoDescs {
 	desc := prometheus.NewDesc
 	return argoDescs{
-		app: desc("argocd_app_info", "Where an Application stands; the value is always 1.", []string{
+		app: desc("argocd_app_info", "State of an Application; the value is always 1.", []string{
 			"namespace", "name", "project", "autosync_enabled", "repo", "dest_server", "dest_namespace", "sync_status", "health_status", "operation",
 		}, nil),
-		set:        desc("argocd_appset_info", "Where an ApplicationSet stands; the value is always 1.", []string{"namespace", "name", "resource_update_status"}, nil),
-		owned:      desc("argocd_appset_owned_applications", "Applications that an ApplicationSet has.", []string{"namespace", "name"}, nil),
-		cluster:    desc("argocd_cluster_info", "A cluster to which Applications go; the value is always 1.", []string{"server", "k8s_version", "name"}, nil),
-		connection: desc("argocd_cluster_connection_status", "Whether a cluster answers: 1 or 0.", []string{"server", "k8s_version"}, nil),
+		set:        desc("argocd_appset_info", "State of an ApplicationSet; the value is always 1.", []string{"namespace", "name", "resource_update_status"}, nil),
+		owned:      desc("argocd_appset_owned_applications", "Applications that an ApplicationSet owns.", []string{"namespace", "name"}, nil),
+		cluster:    desc("argocd_cluster_info", "A cluster that Applications are deployed to; the value is always 1.", []string{"server", "k8s_version", "name"}, nil),
+		connection: desc("argocd_cluster_connection_status", "Whether a cluster responds: 1 or 0.", []string{"server", "k8s_version"}, nil),
 		kinds:      desc("argocd_cluster_api_resources", "Kinds that a cluster serves.", []string{"server"}, nil),
 		objects:    desc("argocd_cluster_api_resource_objects", "Objects of a cluster that are watched.", []string{"server"}, nil),
 	}

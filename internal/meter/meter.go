@@ -57,14 +57,14 @@ func New(ctx context.Context, current func() Engine) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "gotk_reconcile_duration_seconds", Help: "How long a pass over an object took, in seconds.",
+			Name: "gotk_reconcile_duration_seconds", Help: "Duration of a pass, in seconds.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2.5, 14),
 		}, []string{"kind", "name", "namespace"}),
 		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "controller_runtime_reconcile_total", Help: "Passes that ended, by kind and result.",
+			Name: "controller_runtime_reconcile_total", Help: "Completed passes, by kind and result.",
 		}, []string{"controller", "result"}),
 		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "headgate_notifications_total", Help: "Attempts to notify, by type of Provider and outcome.",
+			Name: "headgate_notifications_total", Help: "Delivery attempts of notifications, by type of Provider and outcome.",
 		}, []string{"provider", "outcome"}),
 		argo: newArgoCounters(),
 	}
@@ -119,16 +119,16 @@ type scrape struct {
 }
 
 var (
-	info = prometheus.NewDesc("gotk_resource_info", "Where an object stands; the value is always 1.", []string{
+	info = prometheus.NewDesc("gotk_resource_info", "State of an object; the value is always 1.", []string{
 		"customresource_group", "customresource_version", "customresource_kind", "exported_namespace", "name",
 		"ready", "suspended", "revision", "source_name", "url",
 	}, nil)
-	units     = prometheus.NewDesc("headgate_units", "Units, by the phase that they are in.", []string{"phase"}, nil)
-	waiting   = prometheus.NewDesc("headgate_unit_waiting_seconds", "How long a unit has been in a phase other than Ready or Suspended, in seconds.", []string{"kind", "namespace", "name", "phase"}, nil)
-	renders   = prometheus.NewDesc("headgate_renders_total", "Renders, by whether an earlier one could be used again.", []string{"cached"}, nil)
-	objects   = prometheus.NewDesc("headgate_objects_total", "Objects that passes had in their hands, by what became of them.", []string{"action"}, nil)
-	written   = prometheus.NewDesc("headgate_status_writes_total", "States of units that were written down.", nil, nil)
-	allPasses = prometheus.NewDesc("headgate_passes_total", "Passes that began.", nil, nil)
+	units     = prometheus.NewDesc("headgate_units", "Units, by phase.", []string{"phase"}, nil)
+	waiting   = prometheus.NewDesc("headgate_unit_waiting_seconds", "Time that a unit has spent in a phase other than Ready or Suspended, in seconds.", []string{"kind", "namespace", "name", "phase"}, nil)
+	renders   = prometheus.NewDesc("headgate_renders_total", "Renders, by whether a previous result was reused.", []string{"cached"}, nil)
+	objects   = prometheus.NewDesc("headgate_objects_total", "Objects that passes processed, by action.", []string{"action"}, nil)
+	written   = prometheus.NewDesc("headgate_status_writes_total", "Status writes of units.", nil, nil)
+	allPasses = prometheus.NewDesc("headgate_passes_total", "Passes started.", nil, nil)
 )
 
 // Describe names the metrics.

@@ -27,7 +27,7 @@ const fieldManager = "headgate-migrate"
 func (m *Migration) Rest(ctx context.Context) ([]string, error) {
 	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
 	if err != nil {
-		return nil, fmt.Errorf("looking for Headgate's own Deployments: %w", err)
+		return nil, fmt.Errorf("listing Headgate's own Deployments: %w", err)
 	}
 	var declared []string
 	for i := range list.Items {

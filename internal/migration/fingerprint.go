@@ -25,7 +25,7 @@ type Fingerprint map[string]string
 func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	client, err := metadata.NewForConfig(m.config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	mapper, err := flux.Mapper(m.config)
 	if err != nil {
@@ -91,11 +91,11 @@ func (f Fingerprint) Changed(now Fingerprint) []string {
 	for id, was := range f {
 		switch is, there := now[id]; {
 		case !there:
-			changed = append(changed, id+" is held by nobody any more")
+			changed = append(changed, id+" is no longer in an inventory")
 		case is == missing && was != is:
-			changed = append(changed, id+" is gone")
+			changed = append(changed, id+" was deleted")
 		case is != was && strings.Fields(is)[0] != strings.Fields(was)[0]:
-			changed = append(changed, id+" was made anew")
+			changed = append(changed, id+" was recreated")
 		case is != was:
 			changed = append(changed, id+" was changed")
 		}

@@ -39,7 +39,7 @@ func (m *Migration) record() string {
 }
 
 // ErrNothing is returned when there is nothing to move back.
-var ErrNothing = errors.New("no migration is written down in this cluster")
+var ErrNothing = errors.New("no migration is recorded in this cluster")
 
 // Paused is what was paused, and how it was before.
 type Paused struct {
@@ -100,11 +100,11 @@ type Migration struct {
 func New(config *rest.Config, of Upstream, say func(what, text string)) (*Migration, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	return &Migration{of: of, config: config, client: client, dynamic: dyn, say: say}, nil
 }
@@ -185,7 +185,7 @@ func (m *Migration) write(ctx context.Context, p Paused) error {
 		_, err = m.client.CoreV1().ConfigMaps(flux.Namespace).Update(ctx, cm, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		return fmt.Errorf("writing down what is paused: %w", err)
+		return fmt.Errorf("recording what is paused: %w", err)
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (m *Migration) Resume(ctx context.Context) error {
 	}
 	err = m.client.CoreV1().ConfigMaps(flux.Namespace).Delete(ctx, m.record(), metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("forgetting the migration: %w", err)
+		return fmt.Errorf("deleting the record of the migration: %w", err)
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (m *Migration) quiet(ctx context.Context) error {
 		return err
 	}
 	for _, shard := range append(shards, "") {
-		err := m.until(ctx, "Headgate to let go of its lease", func() (bool, error) {
+		err := m.until(ctx, "Headgate to release its lease", func() (bool, error) {
 			holder, err := host.Holder(ctx, m.client, shard, time.Now())
 			return holder == "", err
 		})

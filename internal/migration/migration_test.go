@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 func TestChanged(t *testing.T) {
 	before := Fingerprint{"a": "u1 generation 1", "b": "u2 version 7", "c": "u3 generation 1", "d": "u4 generation 1", "e": "missing", "f": "u6 generation 2"}
 	after := Fingerprint{"a": "u1 generation 1", "b": "u2 version 8", "c": "u9 generation 1", "d": "missing", "e": "missing"}
-	want := []string{"b was changed", "c was made anew", "d is gone", "f is held by nobody any more"}
+	want := []string{"b was changed", "c was recreated", "d was deleted", "f is no longer in an inventory"}
 	if diff := cmp.Diff(want, before.Changed(after)); diff != "" {
 		t.Error(diff)
 	}

@@ -33,7 +33,7 @@ func (m *Migration) addInstances(ctx context.Context, p *Paused, serve dialect.G
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for FluxInstances: %w", err)
+		return fmt.Errorf("listing FluxInstances: %w", err)
 	}
 	for i := range list.Items {
 		o := &list.Items[i]

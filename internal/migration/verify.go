@@ -32,7 +32,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 		_, err := m.dynamic.Resource(r.resource).Namespace(r.GetNamespace()).Patch(ctx, r.GetName(), types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: fieldManager})
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("asking %s for a pass: %w", r.name(), err)
+			return fmt.Errorf("requesting a pass of %s: %w", r.name(), err)
 		}
 		return nil
 	})
@@ -40,7 +40,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 		return nil, err
 	}
 	var waiting string
-	err = m.until(ctx, "every unit to be looked at", func() (bool, error) {
+	err = m.until(ctx, "every unit to be reconciled", func() (bool, error) {
 		waiting, unready = "", nil
 		err := m.moving(ctx, func(r unit) error {
 			if !m.handled(r, token) {

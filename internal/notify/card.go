@@ -14,7 +14,7 @@ func (c *sender) teams(ctx context.Context, e *Event) error {
 	address := c.settings.Address
 	u, err := url.Parse(address)
 	if err != nil {
-		return permanent("spec.address: it is no URL")
+		return permanent("spec.address: not a URL")
 	}
 	if strings.HasSuffix(u.Hostname(), legacyTeams) {
 		return c.post(ctx, address, messageCard(e))

@@ -85,16 +85,16 @@ func slackVerdict(body []byte) error {
 		Error string `json:"error"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return &failure{text: "the answer of Slack cannot be read"}
+		return &failure{text: "the response of Slack is invalid"}
 	}
 	if answer.OK {
 		return nil
 	}
 	switch answer.Error {
 	case "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout":
-		return &failure{text: "Slack answered: " + readable([]byte(answer.Error))}
+		return &failure{text: "Slack returned: " + readable([]byte(answer.Error))}
 	}
-	return permanent("Slack answered: " + readable([]byte(answer.Error)))
+	return permanent("Slack returned: " + readable([]byte(answer.Error)))
 }
 
 // discord is told in the form of Slack, at the path that it has for that.
@@ -102,7 +102,7 @@ func (c *sender) discord(ctx context.Context, e *Event) error {
 	s := c.settings
 	u, err := url.Parse(s.Address)
 	if err != nil {
-		return permanent("spec.address: it is no URL")
+		return permanent("spec.address: not a URL")
 	}
 	if !strings.HasSuffix(u.Path, "/slack") {
 		u.Path = path.Join(u.Path, "slack")

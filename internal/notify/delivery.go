@@ -58,7 +58,7 @@ func parseItem(name string, data []byte) (*item, error) {
 		return nil, fmt.Errorf("decoding %q: %w", name, err)
 	}
 	if i.Provider.Name == "" || i.Event.InvolvedObject.Kind == "" {
-		return nil, fmt.Errorf("decoding %q: it is no delivery", name)
+		return nil, fmt.Errorf("decoding %q: not a delivery", name)
 	}
 	return i, nil
 }

@@ -86,11 +86,11 @@ func (e *Event) Check() error {
 	case e.InvolvedObject.Kind == "" || e.InvolvedObject.Name == "" || e.InvolvedObject.Namespace == "":
 		return fmt.Errorf("involvedObject: kind, namespace and name are needed")
 	case !slices.Contains([]string{SeverityTrace, SeverityInfo, SeverityError}, e.Severity):
-		return fmt.Errorf("severity: %q is none of trace, info and error", e.Severity)
+		return fmt.Errorf("severity: %q is not one of trace, info and error", e.Severity)
 	case e.Message == "":
-		return fmt.Errorf("message: it is empty")
+		return fmt.Errorf("message: empty")
 	case len(e.Message) > maxMessage:
-		return fmt.Errorf("message: it is longer than %d bytes", maxMessage)
+		return fmt.Errorf("message: longer than %d bytes", maxMessage)
 	}
 	return nil
 }

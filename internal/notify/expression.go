@@ -50,7 +50,7 @@ func (x *Expression) Evaluate(e Event, alert, provider map[string]any) (string, 
 	}
 	text, ok := out.Value().(string)
 	if !ok || text == "" {
-		return "", fmt.Errorf("evaluating: it yields no text")
+		return "", fmt.Errorf("evaluating: it does not yield a string")
 	}
 	return text, nil
 }

@@ -32,7 +32,7 @@ func plain(err error) error {
 // The ways in which a delivery ends that is no failure of the receiver.
 var (
 	// ErrGone is why a delivery is given up: the Provider is there no more.
-	ErrGone = errors.New("the Provider is gone")
+	ErrGone = errors.New("the Provider was deleted")
 	// ErrSuspended is why a delivery waits.
 	ErrSuspended = errors.New("the Provider is suspended")
 )

@@ -23,7 +23,7 @@ func parseRepository(address string) (repository, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return repository{}, errors.New("it is no address of a repository")
+		return repository{}, errors.New("not the address of a repository")
 	}
 	r := repository{host: u.Host, path: strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")}
 	switch u.Scheme {
@@ -33,10 +33,10 @@ func parseRepository(address string) (repository, error) {
 		r.host = u.Hostname()
 		r.base = "https://" + r.host
 	default:
-		return repository{}, errors.New("its scheme is none of https, http and ssh")
+		return repository{}, errors.New("its scheme is not one of https, http and ssh")
 	}
 	if strings.Count(r.path, "/") < 1 {
-		return repository{}, errors.New("it names no repository: OWNER/NAME is needed")
+		return repository{}, errors.New("it names no repository: want OWNER/NAME")
 	}
 	return r, nil
 }
@@ -53,7 +53,7 @@ func commitOf(revision string) (string, error) {
 		kind, sum = "sha1", last
 	}
 	if kind != "sha1" || !hash.MatchString(sum) {
-		return "", fmt.Errorf("revision %q names no commit", revision)
+		return "", fmt.Errorf("revision %q does not name a commit", revision)
 	}
 	return sum, nil
 }
@@ -122,7 +122,7 @@ func (c *sender) forge(repo repository) (forge, error) {
 		}, nil
 	}
 	if strings.Count(repo.path, "/") != 1 {
-		return forge{}, permanent("spec.address: it names no repository: OWNER/NAME is needed")
+		return forge{}, permanent("spec.address: it names no repository: want OWNER/NAME")
 	}
 	f := forge{
 		form: func(st status) object {
@@ -157,7 +157,7 @@ func (c *sender) told(ctx context.Context, f forge, st status) (bool, error) {
 		State, Status, Context, Name, Description string
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
-		return false, &failure{text: "listing the statuses of the commit: the answer cannot be read"}
+		return false, &failure{text: "listing the statuses of the commit: invalid response"}
 	}
 	for _, one := range list {
 		if orDefault(one.Context, one.Name) == st.context {

@@ -15,12 +15,12 @@ func (n *Notifier) Handler(fact func(Event) Fact) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			http.Error(w, "events are posted", http.StatusMethodNotAllowed)
+			http.Error(w, "use POST", http.StatusMethodNotAllowed)
 			return
 		}
 		var e Event
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&e); err != nil {
-			http.Error(w, "the body is no event", http.StatusBadRequest)
+			http.Error(w, "the body is not an event", http.StatusBadRequest)
 			return
 		}
 		if err := e.Check(); err != nil {
@@ -32,7 +32,7 @@ func (n *Notifier) Handler(fact func(Event) Fact) http.Handler {
 		}
 		e.Timestamp = e.Timestamp.UTC().Truncate(time.Second)
 		if !n.Publish(fact(e)) {
-			http.Error(w, "the same event was taken a moment ago", http.StatusTooManyRequests)
+			http.Error(w, "duplicate of a recent event", http.StatusTooManyRequests)
 			return
 		}
 		w.WriteHeader(http.StatusAccepted)

@@ -49,7 +49,7 @@ func (c *sender) pagerDuty(ctx context.Context, e *Event) error {
 	}
 	u, err := url.Parse(c.settings.Address)
 	if err != nil {
-		return permanent("spec.address: it is no URL")
+		return permanent("spec.address: not a URL")
 	}
 	base := u.Scheme + "://" + u.Host
 	o := e.InvolvedObject

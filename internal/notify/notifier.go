@@ -72,7 +72,7 @@ func Start(ctx context.Context, c Config) (*Notifier, error) {
 		err = n.ledger.load(data)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.Log.Info("what was told before is not known; some may be told again", "error", err.Error())
+		c.Log.Info("the record of sent notifications cannot be read; some may be sent again", "error", err.Error())
 	}
 	n.queue = &queue{
 		spool: keep, limits: c.Limits.orDefaults(), log: c.Log, count: n.count, lost: n.lost, serve: n.work, lines: map[Ref]*line{},
@@ -138,7 +138,7 @@ func (n *Notifier) route(ctx, work context.Context) {
 	n.inbox, n.dropped = nil, 0
 	n.mu.Unlock()
 	if dropped > 0 {
-		n.config.Log.Info("events came faster than they could be written down; the oldest were dropped", "dropped", dropped)
+		n.config.Log.Info("events arrive faster than they can be stored; the oldest were dropped", "dropped", dropped)
 	}
 	for i := range batch {
 		n.tell(ctx, work, &batch[i])
@@ -151,7 +151,7 @@ func (n *Notifier) tell(ctx, work context.Context, t *taken) {
 	for _, a := range n.config.Alerts(o.Kind, o.Namespace) {
 		selected, err := a.selects(ctx, &t.Fact)
 		if err != nil {
-			n.config.Log.Info("an event is told to nobody who selects by labels", "alert", a.Ref.String(), "object", o.String(), "error", err.Error())
+			n.config.Log.Info("labels of an object are unknown; its event is not sent to Alerts that select by labels", "alert", a.Ref.String(), "object", o.String(), "error", err.Error())
 			continue
 		}
 		if !selected {
@@ -165,7 +165,7 @@ func (n *Notifier) tell(ctx, work context.Context, t *taken) {
 			continue
 		}
 		if err := n.queue.add(work, Delivery{Provider: a.Provider, Alert: a.Ref, Kind: a.Kind, Event: e}); err != nil {
-			n.config.Log.Info("a notification does not outlive this process: it could not be written down", "error", err.Error())
+			n.config.Log.Info("a notification could not be stored, and will be lost if this process ends", "error", err.Error())
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (n *Notifier) save(ctx context.Context, dispatched <-chan struct{}) {
 			err = n.spool.put(ledgerName, data)
 		}
 		if err != nil {
-			n.config.Log.Info("what was told could not be written down", "error", err.Error())
+			n.config.Log.Info("the record of sent notifications could not be written", "error", err.Error())
 		}
 	}
 }

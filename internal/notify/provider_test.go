@@ -311,42 +311,42 @@ func TestErrors(t *testing.T) {
 			"a receiver that repeats the secret does not spread it",
 			notify.Settings{Type: "generic", Headers: map[string]string{"X-Key": "verysecret"}},
 			status(500, "no verysecret\nat /hook/s3cretpath"), "/hook/s3cretpath",
-			"the receiver answered 500: no ***** at *****",
+			"the receiver returned 500: no ***** at *****",
 		},
 		"slack": {
 			"the API of Slack answers 200 for everything",
 			notify.Settings{Type: "slack", Token: "xoxb-1"},
 			status(200, `{"ok":false,"error":"channel_not_found"}`), "/api/chat.postMessage",
-			"Slack answered: channel_not_found",
+			"Slack returned: channel_not_found",
 		},
 		"redirect": {
 			"a redirect to another host is not followed",
 			notify.Settings{Type: "generic"},
 			func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
-			}, "", "the receiver answered 307",
+			}, "", "the receiver returned 307",
 		},
 		"redirect to a question": {
 			"a redirect that would drop the message is not followed",
 			notify.Settings{Type: "generic"},
 			func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "/elsewhere", http.StatusFound)
-			}, "", "the receiver answered 302",
+			}, "", "the receiver returned 302",
 		},
 		"no commit": {
 			"a forge needs to know of which commit",
 			notify.Settings{Type: "gitea", Token: "t"},
 			nil, "/a",
-			"spec.address: it names no repository: OWNER/NAME is needed",
+			"spec.address: it names no repository: want OWNER/NAME",
 		},
 		"token": {
-			"what is missing is named", notify.Settings{Type: "github"}, nil, "/a/b", "spec.secretRef: entry token: type github needs it",
+			"what is missing is named", notify.Settings{Type: "github"}, nil, "/a/b", "spec.secretRef: entry token: required for type github",
 		},
 		"type": {
 			"a type that is not served is named, with those that are",
 			notify.Settings{Type: "nats"},
 			nil, "",
-			`spec.type: providers of type "nats" are not served; served are ` + strings.Join(notify.Types(), ", "),
+			`spec.type: type "nats" is not supported; use one of ` + strings.Join(notify.Types(), ", "),
 		},
 	}
 	for name, tc := range cases {

@@ -95,7 +95,7 @@ func (q *queue) load(ctx context.Context) error {
 			it, err = parseItem(name, data)
 		}
 		if err != nil {
-			q.log.Info("a notification in the queue is lost: its file cannot be read", "error", err.Error())
+			q.log.Info("a queued notification is lost: its file cannot be read", "error", err.Error())
 			_ = q.spool.remove(name)
 			continue
 		}
@@ -202,7 +202,7 @@ const logEvery = time.Minute
 // drop gives an item up because the queue is full.
 func (q *queue) drop(it *item) {
 	if err := q.spool.remove(it.name); err != nil {
-		q.log.Info("a file of the queue stays", "error", err.Error())
+		q.log.Info("a file of the queue could not be deleted", "error", err.Error())
 	}
 	q.count(it.Kind, outcomeDropped)
 	q.lost(it.Delivery)
@@ -210,7 +210,7 @@ func (q *queue) drop(it *item) {
 	defer q.mu.Unlock()
 	q.dropped++
 	if now := time.Now(); now.Sub(q.loggedAt) >= logEvery {
-		q.log.Info("the queue of notifications is full; the oldest are dropped", "dropped", q.dropped, "provider", it.Provider.String())
+		q.log.Info("the queue of notifications is full; dropping the oldest", "dropped", q.dropped, "provider", it.Provider.String())
 		q.dropped, q.loggedAt = 0, now
 	}
 }
@@ -221,7 +221,7 @@ func (q *queue) finish(it *item) {
 	q.take(it)
 	q.mu.Unlock()
 	if err := q.spool.remove(it.name); err != nil {
-		q.log.Info("a file of the queue stays; its notification may come again", "error", err.Error())
+		q.log.Info("a file of the queue could not be deleted; its notification may be sent again", "error", err.Error())
 	}
 }
 

@@ -128,7 +128,7 @@ func (c *sender) post(ctx context.Context, url string, value any, header ...stri
 func (c *sender) do(ctx context.Context, m message) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, m.method, m.url, bytes.NewReader(m.body))
 	if err != nil {
-		return nil, permanent("spec.address: it is no URL that can be asked")
+		return nil, permanent("spec.address: not a usable URL")
 	}
 	for k, v := range m.header {
 		req.Header[k] = v
@@ -143,7 +143,7 @@ func (c *sender) do(ctx context.Context, m message) ([]byte, error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", plain(err))
+		return nil, fmt.Errorf("reading the response: %w", plain(err))
 	}
 	return body, verdict(answer, body)
 }
@@ -154,7 +154,7 @@ func verdict(answer *http.Response, body []byte) error {
 	if code >= 200 && code < 300 {
 		return nil
 	}
-	f := &failure{text: fmt.Sprintf("the receiver answered %d", code), after: retryAfter(answer)}
+	f := &failure{text: fmt.Sprintf("the receiver returned %d", code), after: retryAfter(answer)}
 	if text := readable(body); text != "" {
 		f.text += ": " + text
 	}

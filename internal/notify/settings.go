@@ -67,14 +67,14 @@ func Forge(kind string) bool {
 // Check tells what the settings lack, by the field or the entry of the Secret.
 func (s *Settings) Check() error {
 	if !Serves(s.Type) {
-		return fmt.Errorf("spec.type: providers of type %q are not served; served are %s", s.Type, strings.Join(Types(), ", "))
+		return fmt.Errorf("spec.type: type %q is not supported; use one of %s", s.Type, strings.Join(Types(), ", "))
 	}
 	if err := s.checkAddress(); err != nil {
 		return err
 	}
 	need := func(value, what string) error {
 		if value == "" {
-			return fmt.Errorf("%s: type %s needs it", what, s.Type)
+			return fmt.Errorf("%s: required for type %s", what, s.Type)
 		}
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *Settings) checkAddress() error {
 		if s.Type == typeTelegram {
 			return nil
 		}
-		return fmt.Errorf("%s: it is empty, and spec.secretRef has no entry address", field)
+		return fmt.Errorf("%s: it is empty, and the Secret of spec.secretRef has no entry address", field)
 	}
 	if Forge(s.Type) {
 		_, err := parseRepository(s.Address)
@@ -110,7 +110,7 @@ func (s *Settings) checkAddress() error {
 	}
 	u, err := url.Parse(s.Address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("%s: it is no http or https URL", field)
+		return fmt.Errorf("%s: not an http or https URL", field)
 	}
 	return nil
 }
@@ -121,13 +121,13 @@ func (s *Settings) transport() (*http.Transport, error) {
 	if len(s.CA) > 0 {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(s.CA) {
-			return nil, permanent("spec.certSecretRef: ca.crt holds no certificate")
+			return nil, permanent("spec.certSecretRef: ca.crt contains no certificate")
 		}
 	}
 	if len(s.Cert) > 0 || len(s.Key) > 0 {
 		pair, err := tls.X509KeyPair(s.Cert, s.Key)
 		if err != nil {
-			return nil, permanent("spec.certSecretRef: tls.crt and tls.key are no pair")
+			return nil, permanent("spec.certSecretRef: tls.crt and tls.key do not match")
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
@@ -138,7 +138,7 @@ func (s *Settings) transport() (*http.Transport, error) {
 	if s.Proxy != "" {
 		proxy, err := url.Parse(s.Proxy)
 		if err != nil || proxy.Host == "" {
-			return nil, permanent("spec.proxySecretRef: address is no URL")
+			return nil, permanent("spec.proxySecretRef: address is not a URL")
 		}
 		t.Proxy = http.ProxyURL(proxy)
 	}

@@ -24,11 +24,11 @@ func newSpool(dir string) (*spool, error) {
 		return &spool{}, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of the queue: %w", err)
+		return nil, fmt.Errorf("creating the directory of the queue: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, halfWritten+"*"))
 	if err != nil {
-		return nil, fmt.Errorf("looking for what is half written: %w", err)
+		return nil, fmt.Errorf("searching for partial files: %w", err)
 	}
 	for _, name := range left {
 		_ = os.Remove(name)

@@ -37,7 +37,7 @@ func (n *Notifier) attempt(ctx context.Context, l *line, it *item) {
 		n.queue.finish(it)
 		n.count(it.Kind, outcomeExpired)
 		n.lost(it.Delivery)
-		n.config.Failed(it.Delivery, errors.New("it was given up after a day"))
+		n.config.Failed(it.Delivery, errors.New("expired after a day"))
 		return
 	}
 	err := n.deliver(ctx, it.Delivery)

@@ -95,7 +95,7 @@ func TestBuild(t *testing.T) {
 		"leaving the tree": {
 			reason: "a path out of the source is refused and named",
 			files:  map[string]string{"a/kustomization.yaml": "resources: [../../etc]\n"}, options: render.Options{Path: "a"},
-			fails: "outside of the source",
+			fails: "outside the source",
 		},
 		"link out of the tree": {
 			reason: "a symbolic link out of the source is refused and named",
@@ -118,7 +118,7 @@ func TestBuild(t *testing.T) {
 		"missing component": {
 			reason: "a missing component is named",
 			files:  map[string]string{"x.yaml": configMap("x", "1")}, options: render.Options{Components: []string{"../c"}},
-			fails: `outside of the source`,
+			fails: `outside the source`,
 		},
 		"missing component ignored": {
 			reason:  "missing components may be ignored",
@@ -130,7 +130,7 @@ func TestBuild(t *testing.T) {
 			reason:  "an undefined variable names the object and the variable",
 			files:   map[string]string{"x.yaml": configMap("x", "${A} ${B:=c} ${C}")},
 			options: render.Options{Substitute: &substitute.Options{Strict: true, Always: true}},
-			fails:   "ConfigMap/x: variables are not defined and have no default: A, C",
+			fails:   "ConfigMap/x: variables without a value or a default: A, C",
 		},
 		"duplicate": {
 			reason: "two objects of one name are an error",
@@ -168,7 +168,7 @@ func TestBuild(t *testing.T) {
 		},
 		"no manifest": {
 			reason: "a YAML file that is no object is named",
-			files:  map[string]string{"x.yaml": configMap("x", "1"), "values.yaml": "a: b\n"}, fails: "values.yaml: it is no Kubernetes object",
+			files:  map[string]string{"x.yaml": configMap("x", "1"), "values.yaml": "a: b\n"}, fails: "values.yaml: not a Kubernetes object",
 		},
 		"key twice": {
 			reason: "the key is named, and no value is shown",
@@ -178,7 +178,7 @@ func TestBuild(t *testing.T) {
 		"kind from a variable without value": {
 			reason:  "an object that loses its kind is named, and no value is shown",
 			files:   map[string]string{"x.yaml": "apiVersion: v1\nkind: ${X}\nmetadata: {name: x}\n"},
-			options: render.Options{Substitute: &substitute.Options{Always: true}}, fails: "${X}/x: kind is missing or no text",
+			options: render.Options{Substitute: &substitute.Options{Always: true}}, fails: "${X}/x: kind is missing or not a string",
 		},
 		"list": {
 			reason: "a List becomes its items",

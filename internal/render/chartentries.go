@@ -103,7 +103,7 @@ func (in *inflater) chart(dir, rel string, c *named) (*Chart, error) {
 		chart.merge = mergeOverride
 	case mergeOverride, mergeReplace, mergeMerge:
 	default:
-		return nil, fmt.Errorf("valuesMerge: %q is none of override, replace, merge", c.ValuesMerge)
+		return nil, fmt.Errorf("valuesMerge: %q is not one of override, replace, merge", c.ValuesMerge)
 	}
 	home := c.ChartHome
 	if home == "" {
@@ -120,7 +120,7 @@ func (in *inflater) chart(dir, rel string, c *named) (*Chart, error) {
 		return nil, in.fs.failure
 	}
 	if chart.Vendored == "" && chart.Repo == "" {
-		return nil, fmt.Errorf("repo: it is empty, and there is no chart in %q", inTree(path.Join(home, c.Name)))
+		return nil, fmt.Errorf("repo: it is empty, and %q contains no chart", inTree(path.Join(home, c.Name)))
 	}
 	return chart, in.valuesFiles(dir, c, chart)
 }
@@ -153,7 +153,7 @@ func (in *inflater) valuesFiles(dir string, c *named, chart *Chart) (err error) 
 // values reads a file of values.
 func (in *inflater) values(dir, name string) ([]byte, error) {
 	if strings.Contains(name, "://") {
-		return nil, fmt.Errorf("%q: files of values are not fetched; put it into the repository", name)
+		return nil, fmt.Errorf("%q: values files are not fetched; add it to the repository", name)
 	}
 	in.opener.noteValues(dir, name)
 	at := in.at(dir, name)
@@ -162,7 +162,7 @@ func (in *inflater) values(dir, name string) ([]byte, error) {
 		if in.fs.failure != nil {
 			return nil, in.fs.failure
 		}
-		return nil, fmt.Errorf("there is no file %q", inTree(at))
+		return nil, fmt.Errorf("no such file %q", inTree(at))
 	}
 	if data == nil {
 		data = []byte{}

@@ -206,9 +206,9 @@ func (in *inflater) manifests(dir, rel string, c *named) ([]byte, error) {
 	data, err := marked(text)
 	if err != nil {
 		if in.opener.shows(err.Error()) {
-			err = errors.New("it shows what was decrypted")
+			err = errors.New("withheld, since it contains decrypted data")
 		}
-		return nil, fmt.Errorf("reading what the chart became: %w", err)
+		return nil, fmt.Errorf("reading the rendered chart: %w", err)
 	}
 	in.made[string(key)] = data
 	return data, nil

@@ -25,8 +25,8 @@ func TestInflate(t *testing.T) {
 	}{
 		"objects":   {"what the chart became is a resource; items of lists are too", configMap("x", "1") + "---\napiVersion: v1\nkind: ConfigMapList\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: w}\n", nil, "ConfigMap//x ConfigMap//w", ""},
 		"nothing":   {"a chart may make nothing", "# nothing\n---\n", nil, "", ""},
-		"no object": {"what lacks a name cannot be built", "kind: X\n", nil, "", `b/kustomization.yaml: helmCharts[0] "x": reading what the chart became: an object ("X") lacks apiVersion, kind or metadata.name`},
-		"no YAML":   {"nor what is no YAML", "a: b: c\n", nil, "", `b/kustomization.yaml: helmCharts[0] "x": reading what the chart became: `},
+		"no object": {"what lacks a name cannot be built", "kind: X\n", nil, "", `b/kustomization.yaml: helmCharts[0] "x": reading the rendered chart: an object ("X") lacks apiVersion, kind or metadata.name`},
+		"no YAML":   {"nor what is no YAML", "a: b: c\n", nil, "", `b/kustomization.yaml: helmCharts[0] "x": reading the rendered chart: `},
 		"failure":   {"an error is that of the entry", "", context.DeadlineExceeded, "", `b/kustomization.yaml: helmCharts[0] "x": context deadline exceeded`},
 	}
 	for name, tt := range cases {

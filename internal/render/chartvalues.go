@@ -40,11 +40,11 @@ func (c *Chart) mergedValues(file []byte) ([]byte, error) {
 	}
 	inline, err := kyaml.FromMap(c.inline)
 	if err != nil {
-		return nil, errors.New("valuesInline: it cannot be encoded")
+		return nil, errors.New("valuesInline: cannot be encoded")
 	}
 	values, err := kyaml.Parse(string(file))
 	if err != nil && len(file) > 0 {
-		return nil, errors.New("valuesFile: it is no YAML")
+		return nil, errors.New("valuesFile: not YAML")
 	}
 	if err != nil || values.IsNilOrEmpty() {
 		return yaml.Marshal(c.inline)
@@ -55,7 +55,7 @@ func (c *Chart) mergedValues(file []byte) ([]byte, error) {
 	}
 	merged, err := merge2.Merge(source, target, kyaml.MergeOptions{})
 	if err != nil {
-		return nil, errors.New("valuesInline: it cannot be merged with the file of values; is that a map?")
+		return nil, errors.New("valuesInline: cannot be merged with the values file; is that a map?")
 	}
 	if merged == nil {
 		return []byte("{}\n"), nil

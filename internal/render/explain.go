@@ -26,7 +26,7 @@ func (f *treeFS) explain(dir string, err error) error {
 		text = text[:at]
 	}
 	if f.inflater != nil && strings.Contains(text, "must specify --enable-helm") {
-		return &Error{File: f.named(dir), Field: "helmCharts", Err: errors.New("a remote base names a chart; put the base into the repository to have the chart inflated")}
+		return &Error{File: f.named(dir), Field: "helmCharts", Err: errors.New("a remote base contains a chart; add the base to the repository to inflate the chart")}
 	}
 	where := dir
 	if entered := enteredPattern.FindAllStringSubmatchIndex(text, -1); len(entered) > 0 {
@@ -48,7 +48,7 @@ func (f *treeFS) explain(dir string, err error) error {
 	}
 	for _, missing := range []string{"missing Resource metadata", "missing metadata.name", "missing kind"} {
 		if strings.HasPrefix(cause, missing) {
-			return &Error{File: inTree(path.Join(where, entry)), Err: errors.New("it is no Kubernetes object: " + missing)}
+			return &Error{File: inTree(path.Join(where, entry)), Err: errors.New("not a Kubernetes object: " + missing)}
 		}
 	}
 	return &Error{File: f.named(where), Field: fmt.Sprintf("entry %q", entry), Err: errors.New(f.cause(path.Join(where, entry), plain(cause)))}

@@ -116,7 +116,7 @@ func replace(u *unstructured.Unstructured, o Options) error {
 	}
 	if err != nil {
 		// The parser's error may quote a value.
-		return errors.New("with its variables replaced it is no YAML any more; quote the variables in the file")
+		return errors.New("not YAML after variable substitution; quote the variables in the file")
 	}
 	u.Object = object
 	return nil
@@ -148,7 +148,7 @@ func mark(u *unstructured.Unstructured, o Options) error {
 func normalise(object map[string]any, nameless bool) (*unstructured.Unstructured, error) {
 	for _, field := range []string{"apiVersion", "kind"} {
 		if text, _ := object[field].(string); text == "" {
-			return nil, fmt.Errorf("%s is missing or no text", field)
+			return nil, fmt.Errorf("%s is missing or not a string", field)
 		}
 	}
 	data, err := json.Marshal(object)
@@ -158,11 +158,11 @@ func normalise(object map[string]any, nameless bool) (*unstructured.Unstructured
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(data); err != nil {
 		// The decoder's error may quote a value.
-		return nil, errors.New("it is no Kubernetes object")
+		return nil, errors.New("not a Kubernetes object")
 	}
 	if u.GetName() == "" && !u.IsList() {
 		if value, there, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "name"); there && value != nil && value != "" {
-			return nil, errors.New("metadata.name is no text; put it in quotes")
+			return nil, errors.New("metadata.name is not a string; quote it")
 		}
 		if nameless {
 			return u, nil

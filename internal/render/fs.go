@@ -79,7 +79,7 @@ func (f *treeFS) within(p string) (string, error) {
 	}
 	rel, ok := strings.CutPrefix(clean, root)
 	if !ok || (rel != "" && rel[0] != '/') {
-		return "", f.refuse(fmt.Errorf("path %q is outside of the source", p))
+		return "", f.refuse(fmt.Errorf("path %q is outside the source", p))
 	}
 	return strings.TrimPrefix(rel, "/"), nil
 }
@@ -133,7 +133,7 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 	}
 	if file.Size > maxManifest {
 		return nil, f.refuse(&Error{File: rel, Err: fmt.Errorf(
-			"it has %d bytes; a manifest may have %d at most", file.Size, maxManifest)})
+			"it has %d bytes; the limit for a manifest is %d", file.Size, maxManifest)})
 	}
 	data, err := file.Read()
 	if err != nil {

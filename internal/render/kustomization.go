@@ -20,7 +20,7 @@ var (
 	// errEmpty tells that there is nothing to render.
 	errEmpty = errors.New("nothing to render")
 	// errSchema tells that a kustomization brings a schema, which has to be built alone.
-	errSchema = errors.New("a kustomization brings a schema")
+	errSchema = errors.New("a kustomization contains a schema")
 )
 
 // kustomizationFile finds the kustomization of a directory; two of them are an error.
@@ -33,7 +33,7 @@ func (f *treeFS) kustomizationFile(dir string) (string, error) {
 	}
 	if len(found) > 1 {
 		return "", &Error{File: inTree(found[0]), Err: fmt.Errorf(
-			"the directory also holds %q; keep one of them", path.Base(found[1]))}
+			"the directory also contains %q; keep one of them", path.Base(found[1]))}
 	}
 	if len(found) == 0 {
 		return "", nil
@@ -85,7 +85,7 @@ func (f *treeFS) readKustomization(name string, into *types.Kustomization) error
 	}
 	if len(into.HelmCharts) > 0 || into.HelmGlobals != nil || len(into.HelmChartInflationGenerator) > 0 {
 		return &Error{File: rel, Field: "helmCharts", Err: errors.New(
-			"charts are not inflated in a Kustomization; use a HelmRelease")}
+			"charts in a Kustomization are not supported; use a HelmRelease")}
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (f *treeFS) merge(k *types.Kustomization, dir string, o Options) error {
 			if f.failure != nil {
 				return f.failure
 			}
-			return fmt.Errorf("spec.components: there is no directory %q: %w", component, fs.ErrNotExist)
+			return fmt.Errorf("spec.components: no such directory %q: %w", component, fs.ErrNotExist)
 		}
 		k.Components = append(k.Components, component)
 	}

@@ -30,7 +30,7 @@ func (r *Renderer) Patch(manifests []byte, patches []types.Patch, images []types
 	defer func() {
 		// The library panics on some malformed input; that is the input's fault, not the process's.
 		if p := recover(); p != nil {
-			out, err = nil, errors.New("patching rendered objects: kustomize broke down on it")
+			out, err = nil, errors.New("patching rendered objects: kustomize panicked")
 		}
 	}()
 	r.schema.RLock()

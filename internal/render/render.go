@@ -65,7 +65,7 @@ func (o Options) sealed() error {
 	if o.Sealed != "" {
 		return errors.New(o.Sealed)
 	}
-	return errors.New("it is encrypted by SOPS, and its unit has no spec.decryption")
+	return errors.New("encrypted with SOPS, but the unit has no spec.decryption")
 }
 
 // Result is what was rendered. Its objects must not be changed.
@@ -223,7 +223,7 @@ func (f *treeFS) run(dir string, o *opener) (built resmap.ResMap, err error) {
 	defer func() {
 		// The library panics on some malformed input; that is the input's fault, not the process's.
 		if p := recover(); p != nil {
-			built, err = nil, &Error{File: f.named(dir), Err: errors.New("kustomize broke down on it")}
+			built, err = nil, &Error{File: f.named(dir), Err: errors.New("kustomize panicked")}
 		}
 	}()
 	options := krusty.MakeDefaultOptions()
@@ -240,7 +240,7 @@ func (f *treeFS) run(dir string, o *opener) (built resmap.ResMap, err error) {
 	explained := f.explain(dir, err)
 	if o.shows(explained.Error()) {
 		return nil, &Error{File: f.named(dir), Err: fmt.Errorf(
-			"kustomize fails, with a message that shows what was decrypted; look at %s", strings.Join(o.decrypted, ", "))}
+			"kustomize failed, with a message that contains decrypted data; check %s", strings.Join(o.decrypted, ", "))}
 	}
 	return nil, explained
 }

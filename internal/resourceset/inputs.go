@@ -44,7 +44,7 @@ func Flatten(providers []Provider) ([]Input, error) {
 		}
 	}
 	if len(all) > maxPermutations {
-		return nil, fmt.Errorf("there are %d sets of inputs; the most is %d", len(all), maxPermutations)
+		return nil, fmt.Errorf("%d sets of inputs exceed the limit of %d", len(all), maxPermutations)
 	}
 	return all, nil
 }
@@ -112,15 +112,15 @@ func plan(providers []Provider) (names []string, total int, err error) {
 	for _, p := range providers {
 		name := Normalise(p.Name)
 		if other, taken := named[name]; taken {
-			return nil, 0, fmt.Errorf("the inputs of %s and of %s would both be called %q; rename one of the two", other, p, name)
+			return nil, 0, fmt.Errorf("the inputs of %s and of %s would both be named %q; rename one of them", other, p, name)
 		}
 		if name == "" || name == idField {
-			return nil, 0, fmt.Errorf("the inputs of %s would be called %q, which templates cannot use; rename it", p, name)
+			return nil, 0, fmt.Errorf("the inputs of %s would be named %q, which templates cannot use; rename it", p, name)
 		}
 		named[name] = p
 		names = append(names, name)
 		if total *= len(p.Sets); total > maxPermutations {
-			return nil, 0, fmt.Errorf("there are more than %d ways to take one set of inputs of each provider", maxPermutations)
+			return nil, 0, fmt.Errorf("more than %d combinations of the inputs of all providers", maxPermutations)
 		}
 	}
 	return names, total, nil

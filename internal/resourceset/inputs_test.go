@@ -72,7 +72,7 @@ func TestPermute(t *testing.T) {
 		"one name": {
 			reason:      "Two that would be called the same cannot be told apart.",
 			providers:   []resourceset.Provider{provider("P", "a-b", map[string]any{}), provider("P", "a.b", map[string]any{})},
-			wantProblem: `the inputs of P/apps/a-b and of P/apps/a.b would both be called "a_b"`,
+			wantProblem: `the inputs of P/apps/a-b and of P/apps/a.b would both be named "a_b"`,
 		},
 		"too many": {
 			reason:      "The number of ways is bounded.",

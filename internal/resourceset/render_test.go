@@ -146,12 +146,12 @@ spec:
 		},
 		"no name": {
 			reason: "An object without a name cannot be applied.", text: "apiVersion: v1\nkind: X\n", inputs: []map[string]any{{}},
-			wantProblem: `spec.resources[0]: with input 1 of ResourceSet/apps/web: the document that begins at line 1 of what was rendered: the X has no metadata.name`,
+			wantProblem: `spec.resources[0]: with input 1 of ResourceSet/apps/web: the document at line 1 of the rendered template: the X has no metadata.name`,
 		},
 		"a label that is a number": {
 			reason: "The API would refuse it in words that name nothing.",
 			text:   "apiVersion: v1\nkind: X\nmetadata: {name: a, labels: {num: << inputs.n >>}}\n", inputs: []map[string]any{{"n": int64(1)}},
-			wantProblem: `metadata.labels: num: 1 is no string; use quote`,
+			wantProblem: `metadata.labels: num: 1 is not a string; use quote`,
 		},
 		"the clock": {
 			reason: "Functions that give something else each time are not there.", text: "a: << now >>\n", inputs: []map[string]any{{}},

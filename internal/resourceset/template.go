@@ -63,7 +63,7 @@ func (p *parsed) render(in Input) (objects []*unstructured.Unstructured, err err
 // bounded takes what a template writes, up to a bound.
 type bounded struct{ text strings.Builder }
 
-var errTooLong = errors.New("the template writes more than 16 MiB")
+var errTooLong = errors.New("the template renders more than 16 MiB")
 
 // Write takes a piece.
 func (b *bounded) Write(p []byte) (int, error) {
@@ -114,18 +114,18 @@ func documents(text string) []document {
 func (d document) objects() ([]*unstructured.Unstructured, error) {
 	data, err := yaml.YAMLToJSON([]byte(d.text))
 	if err != nil {
-		return nil, fmt.Errorf("the document that begins at line %d of what was rendered is not YAML: %w", d.line, err)
+		return nil, fmt.Errorf("the document at line %d of the rendered template is not YAML: %w", d.line, err)
 	}
 	var read any
 	if err := utiljson.Unmarshal(data, &read); err != nil {
-		return nil, fmt.Errorf("the document that begins at line %d of what was rendered: %w", d.line, err)
+		return nil, fmt.Errorf("the document at line %d of the rendered template: %w", d.line, err)
 	}
 	if read == nil {
 		return nil, nil
 	}
 	found, err := objectsOf(read)
 	if err != nil {
-		return nil, fmt.Errorf("the document that begins at line %d of what was rendered: %w", d.line, err)
+		return nil, fmt.Errorf("the document at line %d of the rendered template: %w", d.line, err)
 	}
 	return found, nil
 }
@@ -133,7 +133,7 @@ func (d document) objects() ([]*unstructured.Unstructured, error) {
 func objectsOf(read any) ([]*unstructured.Unstructured, error) {
 	fields, ok := read.(map[string]any)
 	if !ok {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("not an object")
 	}
 	o := &unstructured.Unstructured{Object: fields}
 	if err := legible(fields); err != nil {
@@ -162,12 +162,12 @@ func legible(fields map[string]any) error {
 	}
 	named, ok := metadata.(map[string]any)
 	if !ok {
-		return errors.New("metadata is no object")
+		return errors.New("metadata is not an object")
 	}
 	for _, name := range []string{"name", "namespace"} {
 		if value, there := named[name]; there && value != nil {
 			if _, ok := value.(string); !ok {
-				return fmt.Errorf("metadata.%s: %v is no string; use quote", name, value)
+				return fmt.Errorf("metadata.%s: %v is not a string; use quote", name, value)
 			}
 		}
 	}
@@ -186,11 +186,11 @@ func strung(value any) error {
 	}
 	pairs, ok := value.(map[string]any)
 	if !ok {
-		return errors.New("it is no object")
+		return errors.New("not an object")
 	}
 	for _, key := range keys(pairs) {
 		if _, ok := pairs[key].(string); !ok {
-			return fmt.Errorf("%s: %v is no string; use quote", key, pairs[key])
+			return fmt.Errorf("%s: %v is not a string; use quote", key, pairs[key])
 		}
 	}
 	return nil

@@ -33,10 +33,10 @@ type entry struct {
 // make the same bytes.
 func Chart(name, version string, demanded []*unstructured.Unstructured) ([]byte, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || name == "." || name == ".." {
-		return nil, fmt.Errorf("making a stub of chart %q: it is not the name of a chart", name)
+		return nil, fmt.Errorf("creating a stub of chart %q: not a chart name", name)
 	}
 	if _, err := semver.NewVersion(version); err != nil {
-		return nil, fmt.Errorf("making a stub of chart %q: version %q: %w", name, version, err)
+		return nil, fmt.Errorf("creating a stub of chart %q: version %q: %w", name, version, err)
 	}
 	files, err := filesOf(name, version, demanded)
 	if err != nil {

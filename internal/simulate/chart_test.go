@@ -79,8 +79,8 @@ func shown(t *testing.T, o *unstructured.Unstructured) {
 
 func TestChartThatCannotBe(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
-		{"", "1.0.0", "it is not the name of a chart"},
-		{"../up", "1.0.0", "it is not the name of a chart"},
+		{"", "1.0.0", "not a chart name"},
+		{"../up", "1.0.0", "not a chart name"},
 		{"a", "latest", `chart "a": version "latest"`},
 		{"a", "", `chart "a": version ""`},
 		{"a", ">=1.0.0", `version ">=1.0.0"`},

@@ -10,7 +10,7 @@ import (
 // reason and message are those of the conditions made here.
 const (
 	reason  = "Simulated"
-	message = "nobody works on this object; its status is made up"
+	message = "no controller handles this object; its status is simulated"
 )
 
 // conditionTypes are the conditions that make an object of a kind healthy.

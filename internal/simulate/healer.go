@@ -39,7 +39,7 @@ func NewHealer(overrides map[schema.GroupKind]map[string]any) (*Healer, error) {
 	var errs []error
 	for gk := range overrides {
 		if isReal(gk) {
-			errs = append(errs, fmt.Errorf("status of %s: its status says what was done, and is never made up", gk))
+			errs = append(errs, fmt.Errorf("status of %s: it records actions, and is never simulated", gk))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -66,7 +66,7 @@ func (h *Healer) Status(o, crd *unstructured.Unstructured, checks []Check) (stat
 	}
 	status, err = h.made(o, crd, checks, now)
 	if err != nil {
-		err = fmt.Errorf("making a status for %s %q in namespace %q: %w", gk, o.GetName(), o.GetNamespace(), err)
+		err = fmt.Errorf("creating a status for %s %q in namespace %q: %w", gk, o.GetName(), o.GetNamespace(), err)
 	}
 	return status, len(status) > 0, err
 }

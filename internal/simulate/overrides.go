@@ -22,7 +22,7 @@ func ParseOverrides(data []byte) (map[schema.GroupKind]map[string]any, error) {
 	}
 	list := document.Content[0]
 	if list.Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("parsing statuses: line %d: it is not a list", list.Line)
+		return nil, fmt.Errorf("parsing statuses: line %d: not a list", list.Line)
 	}
 	for i, item := range list.Content {
 		gk, status, err := override(item)
@@ -30,7 +30,7 @@ func ParseOverrides(data []byte) (map[schema.GroupKind]map[string]any, error) {
 			return nil, fmt.Errorf("parsing statuses: item %d: %w", i, err)
 		}
 		if overrides[gk] != nil {
-			return nil, fmt.Errorf("parsing statuses: item %d: line %d: %s is there twice", i, item.Line, gk)
+			return nil, fmt.Errorf("parsing statuses: item %d: line %d: duplicate %s", i, item.Line, gk)
 		}
 		overrides[gk] = status
 	}
@@ -39,7 +39,7 @@ func ParseOverrides(data []byte) (map[schema.GroupKind]map[string]any, error) {
 
 func override(item *yaml.Node) (gk schema.GroupKind, status map[string]any, err error) {
 	if item.Kind != yaml.MappingNode {
-		return gk, nil, fmt.Errorf("line %d: it is not a map", item.Line)
+		return gk, nil, fmt.Errorf("line %d: not a map", item.Line)
 	}
 	for i := 0; i+1 < len(item.Content); i += 2 {
 		key, value := item.Content[i], item.Content[i+1]
@@ -51,7 +51,7 @@ func override(item *yaml.Node) (gk schema.GroupKind, status map[string]any, err 
 		case "status":
 			status, err = statusOf(value)
 		default:
-			err = errors.New("no such field; there are group, kind and status")
+			err = errors.New("unknown field; use group, kind and status")
 		}
 		if err != nil {
 			return gk, nil, fmt.Errorf("line %d: field %q: %w", key.Line, key.Value, err)
@@ -62,7 +62,7 @@ func override(item *yaml.Node) (gk schema.GroupKind, status map[string]any, err 
 		missing bool
 	}{{"group", gk.Group == ""}, {"kind", gk.Kind == ""}, {"status", status == nil}} {
 		if field.missing {
-			return gk, nil, fmt.Errorf("line %d: field %q: it is missing", item.Line, field.name)
+			return gk, nil, fmt.Errorf("line %d: field %q: missing", item.Line, field.name)
 		}
 	}
 	return gk, status, nil
@@ -70,7 +70,7 @@ func override(item *yaml.Node) (gk schema.GroupKind, status map[string]any, err 
 
 func text(node *yaml.Node, into *string) error {
 	if node.Kind != yaml.ScalarNode || node.Tag != "!!str" || node.Value == "" {
-		return errors.New("it is not a text")
+		return errors.New("not a string")
 	}
 	*into = node.Value
 	return nil
@@ -79,18 +79,18 @@ func text(node *yaml.Node, into *string) error {
 // statusOf reads a status as the API server would: with numbers that are whole where they can be.
 func statusOf(node *yaml.Node) (map[string]any, error) {
 	if node.Kind != yaml.MappingNode {
-		return nil, errors.New("it is not a map")
+		return nil, errors.New("not a map")
 	}
 	var decoded, status map[string]any
 	if err := node.Decode(&decoded); err != nil {
-		return nil, fmt.Errorf("reading it: %w", err)
+		return nil, fmt.Errorf("reading: %w", err)
 	}
 	data, err := json.Marshal(decoded)
 	if err == nil {
 		err = json.Unmarshal(data, &status)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading it: %w", err)
+		return nil, fmt.Errorf("reading: %w", err)
 	}
 	return status, nil
 }

@@ -51,7 +51,7 @@ func Check(files []string, keys *decrypt.Keys) ([]Finding, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("looking at a file: %w", err)
+			return nil, fmt.Errorf("checking a file: %w", err)
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -160,7 +160,7 @@ func (c *checker) encrypted(t *text) {
 		return
 	}
 	seen := c.values(t, tree.Branches, tree.Metadata, func(v value) (string, bool) {
-		return v.path + " is in clear in an encrypted file", !v.closed
+		return v.path + " is in clear text in an encrypted file", !v.closed
 	})
 	if seen > 0 || c.keys == nil || c.keys.Empty() {
 		return
@@ -182,7 +182,7 @@ func (c *checker) unreadable(t *text, err error) {
 	if errors.As(err, &syntax) {
 		line = max(line, syntax.Line)
 	}
-	c.find(t.file, line, "it is to be encrypted and is not: %v", err)
+	c.find(t.file, line, "must be encrypted, but is not: %v", err)
 }
 
 // plain looks at a file without metadata of SOPS.
@@ -204,18 +204,18 @@ func (c *checker) plain(t *text, branches sops.TreeBranches) {
 	}
 	c.values(t, branches, metadata(rule, t.format), func(v value) (string, bool) {
 		if v.closed {
-			return v.path + " is encrypted, and the file has no sops metadata", true
+			return v.path + " is encrypted, but the file has no sops metadata", true
 		}
 		if t.format == decrypt.Binary {
-			return "it is to be encrypted and is in clear", true
+			return "must be encrypted, but is in clear text", true
 		}
-		return v.path + " is to be encrypted and is in clear", v.meant
+		return v.path + " must be encrypted, but is in clear text", v.meant
 	})
 }
 
 // orphans looks for encrypted values without metadata.
 func (c *checker) orphans(t *text, branches sops.TreeBranches) {
 	c.values(t, branches, sops.Metadata{}, func(v value) (string, bool) {
-		return v.path + " is encrypted, and the file has no sops metadata", v.closed
+		return v.path + " is encrypted, but the file has no sops metadata", v.closed
 	})
 }

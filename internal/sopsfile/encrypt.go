@@ -61,7 +61,7 @@ func Encrypt(file string, plain []byte) ([]byte, error) {
 	}
 	out, err := store.EmitEncryptedFile(*tree)
 	if err != nil {
-		return nil, fmt.Errorf("it was encrypted, but cannot be written as %s", format)
+		return nil, fmt.Errorf("encrypted, but it cannot be written as %s", format)
 	}
 	return out, nil
 }
@@ -77,7 +77,7 @@ func (c closer) Encrypt(ctx context.Context, in *keyservice.EncryptRequest, opti
 		return out, err
 	}
 	if _, missing := exec.LookPath("gpg"); missing != nil {
-		return nil, errors.New("a PGP recipient takes the gpg command, which is not installed")
+		return nil, errors.New("a PGP recipient requires the gpg command, which is not installed")
 	}
-	return nil, fmt.Errorf("a PGP recipient takes the gpg command, and the public key %s in its keyring: %w", pgp.PgpKey.Fingerprint, err)
+	return nil, fmt.Errorf("a PGP recipient requires the gpg command, and the public key %s in its keyring: %w", pgp.PgpKey.Fingerprint, err)
 }

@@ -15,10 +15,10 @@ import (
 )
 
 // ErrNotEncrypted is returned for a file that has no metadata of SOPS.
-var ErrNotEncrypted = errors.New("it is not encrypted by SOPS")
+var ErrNotEncrypted = errors.New("it is not encrypted with SOPS")
 
 // ErrMAC is returned for a file whose content is not what was encrypted.
-var ErrMAC = errors.New("its message authentication code does not fit: it was changed by hand after it was encrypted")
+var ErrMAC = errors.New("its message authentication code does not match: it was changed by hand after encryption")
 
 // File is an encrypted file that was opened.
 type File struct {
@@ -52,7 +52,7 @@ func Open(file string, data []byte, keys *decrypt.Keys, ignoreMAC bool) (*File, 
 		return nil, ErrMAC
 	}
 	if f.plain, err = f.store.EmitPlainFile(f.tree.Branches); err != nil {
-		return nil, fmt.Errorf("it was decrypted, but cannot be written as %s", format)
+		return nil, fmt.Errorf("decrypted, but it cannot be written as %s", format)
 	}
 	return f, nil
 }
@@ -78,7 +78,7 @@ func (f *File) Replace(plain []byte) ([]byte, error) {
 	}
 	out, err := f.store.EmitEncryptedFile(tree)
 	if err != nil {
-		return nil, fmt.Errorf("it was encrypted, but cannot be written as %s", f.format)
+		return nil, fmt.Errorf("encrypted, but it cannot be written as %s", f.format)
 	}
 	return out, nil
 }
@@ -114,7 +114,7 @@ func load(store sops.Store, data []byte) (tree sops.Tree, err error) {
 	case errors.Is(err, sops.MetadataNotFound):
 		return tree, ErrNotEncrypted
 	case err != nil:
-		return tree, errors.New("its sops metadata cannot be read")
+		return tree, errors.New("its sops metadata is invalid")
 	case tree.Metadata.MasterKeyCount() == 0:
 		return tree, errors.New("its sops metadata names no recipients")
 	}
@@ -131,7 +131,7 @@ func decryptTree(tree *sops.Tree, key []byte, cipher sops.Cipher) (mac string, e
 	mac, err = tree.Decrypt(key, cipher)
 	if err != nil {
 		// The library's error may quote what it decrypts.
-		return "", errors.New("a value in it does not fit its key, or is in clear")
+		return "", errors.New("a value in it does not match its key, or is in clear text")
 	}
 	return mac, nil
 }

@@ -61,7 +61,7 @@ func (c *checker) values(t *text, branches sops.TreeBranches, m sops.Metadata, s
 		tree := sops.Tree{Branches: sops.TreeBranches{branch}, Metadata: m}
 		if _, err := tree.Encrypt(nil, look); err != nil && meant && t.index >= 0 {
 			found++
-			c.find(t.file, 1, "document %d cannot be looked at, nor encrypted: a key in it is no text", i+1)
+			c.find(t.file, 1, "document %d cannot be checked or encrypted: a key in it is not a string", i+1)
 		}
 	}
 	if found > mostPerFile {

@@ -19,7 +19,7 @@ import (
 const RulesName = ".sops.yaml"
 
 // ErrNoRules is returned when no directory above a file has a .sops.yaml.
-var ErrNoRules = errors.New("there is no .sops.yaml in its directory or above")
+var ErrNoRules = errors.New("no .sops.yaml in its directory or above")
 
 // NoRuleError is returned for a file that no creation rule matches.
 type NoRuleError struct {

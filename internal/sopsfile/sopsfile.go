@@ -29,7 +29,7 @@ import (
 const sopsVersion = "3.13.3"
 
 // ErrEncrypted is returned for a file that is to be encrypted and already is.
-var ErrEncrypted = errors.New("it is encrypted already, or has a key called sops")
+var ErrEncrypted = errors.New("it is already encrypted, or has a key named sops")
 
 // NewIdentity makes an age identity, a post-quantum one when quantum is set. It returns the file that
 // age-keygen would write, with the time of its making, and the public key.
@@ -38,13 +38,13 @@ func NewIdentity(quantum bool, now time.Time) (file []byte, recipient string, er
 	if quantum {
 		made, err := age.GenerateHybridIdentity()
 		if err != nil {
-			return nil, "", fmt.Errorf("making an age identity: %w", err)
+			return nil, "", fmt.Errorf("creating an age identity: %w", err)
 		}
 		identity, recipient = made, made.Recipient().String()
 	} else {
 		made, err := age.GenerateX25519Identity()
 		if err != nil {
-			return nil, "", fmt.Errorf("making an age identity: %w", err)
+			return nil, "", fmt.Errorf("creating an age identity: %w", err)
 		}
 		identity, recipient = made, made.Recipient().String()
 	}
@@ -116,7 +116,7 @@ func seal(tree *sops.Tree, key []byte, cipher sops.Cipher, now time.Time) error 
 	mac, err := tree.Encrypt(key, cipher)
 	if err != nil {
 		// The library's error may quote a value.
-		return errors.New("encrypting it: a key is no text, or a value is of a type that SOPS does not have")
+		return errors.New("encrypting: a key is not a string, or a value has a type that SOPS does not support")
 	}
 	tree.Metadata.LastModified = now.UTC()
 	tree.Metadata.MessageAuthenticationCode, err = cipher.Encrypt(mac, key, tree.Metadata.LastModified.Format(time.RFC3339))

@@ -151,7 +151,7 @@ func TestEncryptRefuses(t *testing.T) {
 		"encrypted":     {"twice is a mistake", "creation_rules: [{age: ME}]", "a: hunter2\nsops: {}", "", sopsfile.ErrEncrypted},
 		"syntax":        {"the line and not the text", "creation_rules: [{age: ME}]", "a: 1\nb: hunter2: c\n", "line 2 cannot be read as yaml", nil},
 		"empty":         {"nothing to encrypt", "creation_rules: [{age: ME}]", "", "it is empty", nil},
-		"pgp":           {"what PGP takes", "creation_rules: [{pgp: 85D77543B3D624B63CEA9E6DBC17301B491B3F21}]", "a: hunter2", "takes the gpg command, which is not installed", nil},
+		"pgp":           {"what PGP takes", "creation_rules: [{pgp: 85D77543B3D624B63CEA9E6DBC17301B491B3F21}]", "a: hunter2", "requires the gpg command, which is not installed", nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{"a: [": "cannot be read", "sops: {}": "encrypted already", "": "empty"} {
+	for text, want := range map[string]string{"a: [": "cannot be read", "sops: {}": "already encrypted", "": "empty"} {
 		if _, err := file.Replace([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("replacing by %q: error %v, want %q", text, err, want)
 		}
@@ -243,7 +243,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("a foreign file: error %v, want a NoKeyError for %s", err, me.recipient)
 	}
 	broken := bytes.Replace(file, []byte("lastmodified: \""), []byte("lastmodified: \"x"), 1)
-	if _, err := sopsfile.Open(name, broken, me.keys, false); err == nil || !strings.Contains(err.Error(), "metadata cannot be read") {
+	if _, err := sopsfile.Open(name, broken, me.keys, false); err == nil || !strings.Contains(err.Error(), "metadata is invalid") {
 		t.Errorf("broken metadata: error %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func (a *Access) bound(ctx context.Context) (context.Context, context.CancelFunc
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
-	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it took longer than %s", timeout))
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 }
 
 // transport makes connections as the options say. Whoever asks for one closes its idle connections.
@@ -59,7 +59,7 @@ func (a *Access) transport() (*http.Transport, error) {
 	if a.Proxy != "" {
 		u, err := url.Parse(a.Proxy)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
-			return nil, fmt.Errorf("%w: that of the proxy must be http, https or socks5 and name a host", ErrURL)
+			return nil, fmt.Errorf("%w: the proxy URL must be http, https or socks5 and name a host", ErrURL)
 		}
 		t.Proxy = http.ProxyURL(u)
 	}
@@ -69,7 +69,7 @@ func (a *Access) transport() (*http.Transport, error) {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM(a.CAFile) {
-			return nil, fmt.Errorf("%w: the CA certificates hold no certificate in PEM form", ErrAuth)
+			return nil, fmt.Errorf("%w: the CA certificates contain no certificate in PEM form", ErrAuth)
 		}
 		t.TLSClientConfig.RootCAs = pool
 	}
@@ -77,7 +77,7 @@ func (a *Access) transport() (*http.Transport, error) {
 		pair, err := tls.X509KeyPair(a.ClientCert, a.ClientKey)
 		if err != nil {
 			// The library's error may quote the key.
-			return nil, fmt.Errorf("%w: the client certificate and its key cannot be read, or do not fit", ErrAuth)
+			return nil, fmt.Errorf("%w: the client certificate and its key cannot be read, or do not match", ErrAuth)
 		}
 		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
@@ -125,7 +125,7 @@ func (r *redactor) text(ctx context.Context, err error) string {
 		if u, parsed := url.Parse(about.URL); parsed == nil {
 			host = u.Host
 		}
-		return r.clean(fmt.Sprintf("asking %s: %v", host, about.Err))
+		return r.clean(fmt.Sprintf("requesting %s: %v", host, about.Err))
 	}
 	return r.clean(err.Error())
 }

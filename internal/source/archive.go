@@ -133,7 +133,7 @@ func unpackFile(r io.Reader, h *tar.Header, taken *budget, keep keeper) (*File, 
 }
 
 // errTooLarge ends the reading of an archive that expands to more than is allowed.
-var errTooLarge = errors.New("the archive expands to more than is allowed")
+var errTooLarge = errors.New("the archive expands to more than the limit")
 
 type capped struct {
 	r    io.Reader

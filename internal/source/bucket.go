@@ -150,7 +150,7 @@ func (b *bucket) list(ctx context.Context) (map[string]string, error) {
 		Recursive: true, Prefix: b.options.Prefix, UseV1: s3utils.IsGoogleEndpoint(*b.client.EndpointURL()),
 	}) {
 		if object.Err != nil {
-			return nil, b.explain(ctx, "listing its objects", object.Err)
+			return nil, b.explain(ctx, "listing objects", object.Err)
 		}
 		if taken.files++; taken.files > taken.limits.Files {
 			return nil, fmt.Errorf("%w: bucket %q has more than %d objects; narrow it by spec.prefix", ErrPull, b.options.Bucket, taken.limits.Files)
@@ -201,7 +201,7 @@ func (b *bucket) get(ctx context.Context, key string) (*File, string, error) {
 	}
 	defer body.Close()
 	if info.Size < 0 {
-		return nil, "", fmt.Errorf("%w: bucket %q: the server does not say how long %q is", ErrPull, b.options.Bucket, key)
+		return nil, "", fmt.Errorf("%w: bucket %q: the server does not report the size of %q", ErrPull, b.options.Bucket, key)
 	}
 	alone := budget{limits: DefaultLimits()}
 	if err := alone.take(key, info.Size); err != nil {

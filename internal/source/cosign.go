@@ -56,11 +56,11 @@ func (v *OCIVerification) check() error {
 	case v == nil:
 		return nil
 	case v.Provider == "notation":
-		return fmt.Errorf("%w: signatures of notation; sign with cosign and a key", ErrUnsupported)
+		return fmt.Errorf("%w: notation signatures; sign with cosign and a key", ErrUnsupported)
 	case v.Provider != "" && v.Provider != "cosign":
-		return fmt.Errorf("%w: signatures of %q; use cosign with a key", ErrUnsupported, v.Provider)
+		return fmt.Errorf("%w: %q signatures; use cosign with a key", ErrUnsupported, v.Provider)
 	case len(v.Keys) == 0:
-		return fmt.Errorf("%w: keyless signatures of cosign; sign with a key and name its public key in verify.secretRef", ErrUnsupported)
+		return fmt.Errorf("%w: keyless cosign signatures; sign with a key and name its public key in verify.secretRef", ErrUnsupported)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (v *OCIVerification) publicKeys() ([]publicKey, error) {
 		}
 		key, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("%w: key %q cannot be read: it must be a public key", ErrSignature, name)
+			return nil, fmt.Errorf("%w: key %q is invalid: it must be a public key", ErrSignature, name)
 		}
 		keys = append(keys, publicKey{name, key})
 	}
@@ -281,7 +281,7 @@ func hashed(h crypto.Hash, data []byte) []byte {
 // readLayer reads a small layer.
 func readLayer(image v1.Image, d v1.Descriptor) ([]byte, error) {
 	if d.Size > maxSignature {
-		return nil, fmt.Errorf("layer %s has %d bytes, more than a signature", d.Digest, d.Size)
+		return nil, fmt.Errorf("layer %s has %d bytes, too many for a signature", d.Digest, d.Size)
 	}
 	found, err := image.LayerByDigest(d.Digest)
 	if err != nil {

@@ -116,7 +116,7 @@ func listDir(root string) ([]dirEntry, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, errors.New("it is not a directory")
+		return nil, errors.New("not a directory")
 	}
 	var entries []dirEntry
 	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {

@@ -131,7 +131,7 @@ func TestDirectorySelection(t *testing.T) {
 			}
 		})
 	}
-	if _, err := all.Tree(source.Selection{Sparse: []string{"none"}}); err == nil || !strings.Contains(err.Error(), `spec.sparseCheckout[0]: there is no directory "none"`) {
+	if _, err := all.Tree(source.Selection{Sparse: []string{"none"}}); err == nil || !strings.Contains(err.Error(), `spec.sparseCheckout[0]: no such directory "none"`) {
 		t.Errorf("a directory that is not there gave %v", err)
 	}
 }

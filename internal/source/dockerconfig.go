@@ -39,7 +39,7 @@ func readDockerConfig(data []byte) (*dockerConfig, error) {
 		} `json:"auths"`
 	}
 	if json.Unmarshal(data, &file) != nil {
-		return nil, fmt.Errorf("%w: .dockerconfigjson is not what Docker's config.json is", ErrAuth)
+		return nil, fmt.Errorf("%w: .dockerconfigjson is not in the format of Docker's config.json", ErrAuth)
 	}
 	c := &dockerConfig{}
 	for server, login := range file.Auths {

@@ -93,7 +93,7 @@ func peel(repo *git.Repository, name plumbing.ReferenceName) (plumbing.Hash, err
 		}
 		hash = tag.Target
 	}
-	return hash, fmt.Errorf("%w: %q is a tag of tags", ErrReference, name)
+	return hash, fmt.Errorf("%w: %q is a tag of a tag", ErrReference, name)
 }
 
 // blob is a file or a symbolic link of a commit.
@@ -151,7 +151,7 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 }
 
 // errSparse is a wanted directory that a commit does not have.
-var errSparse = errors.New("there is no directory")
+var errSparse = errors.New("no such directory")
 
 // sparse keeps what lies in the directories that are wanted.
 func sparse[T interface{ at() string }](files []T, wanted []string) ([]T, error) {

@@ -78,7 +78,7 @@ func EditGit(ctx context.Context, e GitEdit) (*GitEdited, error) {
 	if e.Timeout == 0 {
 		e.Timeout = defaultTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, fmt.Errorf("it took longer than %s", e.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout, fmt.Errorf("timed out after %s", e.Timeout))
 	defer cancel()
 	if e.App != nil {
 		if err := e.App.login(ctx, &e.GitOptions); err != nil {
@@ -143,11 +143,11 @@ func (p *pusher) try(ctx context.Context) (*GitEdited, error) {
 	}
 	dir, err := os.MkdirTemp(p.options.SpillDir, tempPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory to fetch into: %w", err)
+		return nil, fmt.Errorf("creating a directory to fetch into: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	if p.repo, err = git.PlainInit(dir, true); err != nil {
-		return nil, fmt.Errorf("making a repository to fetch into: %w", err)
+		return nil, fmt.Errorf("creating a repository to fetch into: %w", err)
 	}
 	if p.empty {
 		return done, p.change(ctx, nil, done)
@@ -160,7 +160,7 @@ func (p *pusher) try(ctx context.Context) (*GitEdited, error) {
 	case err != nil && p.base.full:
 		return nil, fmt.Errorf("fetching %q: %w: commit %s", p.url, ErrReference, p.base.hash)
 	case err != nil:
-		return nil, fmt.Errorf("fetching %q: %w: %s moved meanwhile", p.url, ErrPush, p.base.reference)
+		return nil, fmt.Errorf("fetching %q: %w: %s moved in the meantime", p.url, ErrPush, p.base.reference)
 	}
 	return done, p.change(ctx, parent, done)
 }
@@ -251,7 +251,7 @@ func (p *pusher) files(ctx context.Context, root *object.Tree, done *GitEdited) 
 		}
 	}
 	if !within {
-		return nil, nil, fmt.Errorf("spec.update.path: there is no directory %q", dir)
+		return nil, nil, fmt.Errorf("spec.update.path: no such directory %q", dir)
 	}
 	return files, modes, nil
 }

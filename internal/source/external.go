@@ -12,7 +12,7 @@ import (
 )
 
 // ErrDigest is content that is not what its digest says.
-var ErrDigest = errors.New("the digest does not fit")
+var ErrDigest = errors.New("the digest does not match")
 
 // maxArtifact bounds an artifact that someone else packed.
 const maxArtifact = 256 << 20
@@ -22,7 +22,7 @@ const maxArtifact = 256 << 20
 func FetchArtifact(ctx context.Context, a Access, address, digest string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%w: that of an artifact must be http or https", ErrURL)
+		return nil, fmt.Errorf("%w: the URL of an artifact must be http or https", ErrURL)
 	}
 	ctx, cancel := a.bound(ctx)
 	defer cancel()
@@ -34,7 +34,7 @@ func FetchArtifact(ctx context.Context, a Access, address, digest string) ([]byt
 	secrets := a.secrets()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: that of an artifact cannot be asked for", ErrURL)
+		return nil, fmt.Errorf("%w: the URL of an artifact is invalid", ErrURL)
 	}
 	answer, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
@@ -42,7 +42,7 @@ func FetchArtifact(ctx context.Context, a Access, address, digest string) ([]byt
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("downloading the artifact: %s answered %s", u.Host, answer.Status)
+		return nil, fmt.Errorf("downloading the artifact: %s returned %s", u.Host, answer.Status)
 	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxArtifact+1))
 	switch {

@@ -33,7 +33,7 @@ func TestFetchArtifact(t *testing.T) {
 	}{
 		"there":        {"what fits is returned", server.URL + "/there", digest, t.Context(), nil, ""},
 		"other digest": {"what does not fit is refused", server.URL + "/there", "sha256:00", t.Context(), ErrDigest, digest},
-		"gone":         {"the answer is named", server.URL + "/gone", digest, t.Context(), nil, "answered 404"},
+		"gone":         {"the answer is named", server.URL + "/gone", digest, t.Context(), nil, "returned 404"},
 		"no URL":       {"other schemes are refused", "file:///etc/passwd", digest, t.Context(), ErrURL, "http or https"},
 		"no server":    {"the host is named", "http://127.0.0.1:1/x", digest, t.Context(), nil, "127.0.0.1:1"},
 		"ended":        {"a caller that leaves is told so", server.URL + "/there", digest, ended, nil, "context canceled"},

@@ -84,7 +84,7 @@ func FetchGit(ctx context.Context, o GitOptions, previousRevision string, previo
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("it took longer than %s", o.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("timed out after %s", o.Timeout))
 	defer cancel()
 	if o.App == nil {
 		return fetchGit(ctx, o, previousRevision, previous)

@@ -59,7 +59,7 @@ const (
 // login puts the credentials of the installation into the options. Any failure is an ErrAuth.
 func (a *App) login(ctx context.Context, o *GitOptions) error {
 	if strings.HasPrefix(o.URL, "ssh:") {
-		return fmt.Errorf("%w: a GitHub App logs in by https, not by ssh", ErrURL)
+		return fmt.Errorf("%w: a GitHub App authenticates over https, not ssh", ErrURL)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -99,7 +99,7 @@ func (a *App) renew(ctx context.Context, o *GitOptions) error {
 		return err
 	}
 	if given.Token == "" {
-		return errors.New("the API gave no token")
+		return errors.New("the API returned no token")
 	}
 	a.token, a.expires = given.Token, given.Expires
 	return nil
@@ -114,30 +114,30 @@ func (a *App) api(o *GitOptions) (*appAPI, error) {
 	case a.ID == "":
 		return nil, errors.New("its ID is missing")
 	case a.InstallationID == "" && a.InstallationOwner == "":
-		return nil, errors.New("the ID or the owner of its installation is missing")
+		return nil, errors.New("the installation ID or owner is missing")
 	case a.InstallationID != "" && a.InstallationOwner != "":
-		return nil, errors.New("the ID and the owner of its installation are both given; remove one")
+		return nil, errors.New("both the installation ID and owner are set; remove one")
 	case a.InstallationID != "" && !number.MatchString(a.InstallationID):
-		return nil, errors.New("the ID of its installation is no number")
+		return nil, errors.New("the installation ID is not a number")
 	}
 	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(a.PrivateKey))
 	if err != nil {
 		// The library's error may quote the key.
-		return nil, errors.New("its private key cannot be read: it must be an RSA key in PEM form")
+		return nil, errors.New("its private key is invalid: it must be an RSA key in PEM form")
 	}
 	now := time.Now()
 	claim, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
 		Issuer: a.ID, IssuedAt: jwt.NewNumericDate(now.Add(-claimAge)), ExpiresAt: jwt.NewNumericDate(now.Add(claimLife)),
 	}).SignedString(key)
 	if err != nil {
-		return nil, fmt.Errorf("signing what it says of itself: %w", err)
+		return nil, fmt.Errorf("signing its JWT: %w", err)
 	}
 	base := strings.TrimSuffix(a.BaseURL, "/")
 	if base == "" {
 		base = githubAPI
 	}
 	if u, err := url.Parse(base); err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the URL of its API must be https or http, name a host and hold no credentials")
+		return nil, errors.New("the URL of its API must be https or http, name a host and contain no credentials")
 	}
 	client, err := apiClient(o)
 	return &appAPI{client: client, base: base, claim: claim}, err
@@ -164,7 +164,7 @@ func apiClient(o *GitOptions) (*http.Client, error) {
 	if len(o.ClientCert) > 0 || len(o.ClientKey) > 0 {
 		pair, err := tls.X509KeyPair(o.ClientCert, o.ClientKey)
 		if err != nil {
-			return nil, errors.New("the client certificate and its key cannot be read, or do not fit")
+			return nil, errors.New("the client certificate and its key cannot be read, or do not match")
 		}
 		transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
@@ -179,7 +179,7 @@ type appAPI struct {
 }
 
 // errNone is what the API does not have.
-var errNone = errors.New("the API has no such thing")
+var errNone = errors.New("not found in the API")
 
 // installation finds the installation of an organization, or else of a user.
 func (api *appAPI) installation(ctx context.Context, owner string) (string, error) {
@@ -191,10 +191,10 @@ func (api *appAPI) installation(ctx context.Context, owner string) (string, erro
 		err = api.call(ctx, http.MethodGet, "/users/"+url.PathEscape(owner)+"/installation", &found)
 	}
 	if errors.Is(err, errNone) {
-		return "", fmt.Errorf("%q has not installed it", owner)
+		return "", fmt.Errorf("it is not installed for %q", owner)
 	}
 	if err == nil && !number.MatchString(found.ID.String()) {
-		err = fmt.Errorf("the API gave no ID of the installation of %q", owner)
+		err = fmt.Errorf("the API returned no installation ID for %q", owner)
 	}
 	return found.ID.String(), err
 }
@@ -211,7 +211,7 @@ func (api *appAPI) call(ctx context.Context, method, path string, into any) erro
 	answer, err := api.client.Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("asking the API: %w", context.Cause(ctx))
+			return fmt.Errorf("requesting the API: %w", context.Cause(ctx))
 		}
 		// The library names the URL, which may be that of the proxy with its credentials.
 		return fmt.Errorf("the API at %q cannot be reached: %w", api.base, inner(err))
@@ -220,15 +220,15 @@ func (api *appAPI) call(ctx context.Context, method, path string, into any) erro
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading the answer of the API: %w", err)
+		return fmt.Errorf("reading the response of the API: %w", err)
 	case answer.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("%w: %s answers %q", errNone, path, answer.Status)
+		return fmt.Errorf("%w: %s returns %q", errNone, path, answer.Status)
 	case answer.StatusCode/100 != 2:
-		return fmt.Errorf("the API answers %q%s", answer.Status, api.why(body))
+		return fmt.Errorf("the API returns %q%s", answer.Status, api.why(body))
 	}
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(into); err != nil {
 		// The library's error may quote the answer, which holds a token.
-		return errors.New("the answer of the API is not what it should be")
+		return errors.New("the response of the API is invalid")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (t target) revision() string {
 
 func commitTarget(ref GitRef) (target, error) {
 	if !plumbing.IsHash(ref.Commit) {
-		return target{}, fmt.Errorf("%w: %q is no commit hash", ErrReference, ref.Commit)
+		return target{}, fmt.Errorf("%w: %q is not a commit hash", ErrReference, ref.Commit)
 	}
 	t := target{hash: plumbing.NewHash(ref.Commit), full: true}
 	if ref.Branch != "" {
@@ -75,7 +75,7 @@ func selectVersion(text string, known references) (target, error) {
 		}
 	}
 	if len(found) == 0 {
-		return target{}, fmt.Errorf("%w: no tag is in the semver range %q", ErrReference, text)
+		return target{}, fmt.Errorf("%w: no tag matches the semver range %q", ErrReference, text)
 	}
 	newest := slices.MaxFunc(found, func(a, b version) int {
 		if c := a.Compare(b.Version); c != 0 {

@@ -75,13 +75,13 @@ func FetchChart(ctx context.Context, o ChartOptions, previousVersion string) (*C
 	ctx, cancel := o.bound(ctx)
 	defer cancel()
 	if !chartName.MatchString(o.Chart) || slices.Contains(strings.Split(o.Chart, "/"), "..") {
-		return nil, fmt.Errorf("%w: %q is no name of a chart", ErrReference, o.Chart)
+		return nil, fmt.Errorf("%w: %q is not a chart name", ErrReference, o.Chart)
 	}
 	if strings.HasPrefix(o.URL, ociScheme) {
 		return fetchChartOCI(ctx, o, previousVersion)
 	}
 	if o.Verify != nil {
-		return nil, fmt.Errorf("%w: signatures of charts that are not in a registry", ErrUnsupported)
+		return nil, fmt.Errorf("%w: signatures of charts outside a registry", ErrUnsupported)
 	}
 	return fetchChartHTTP(ctx, o, previousVersion)
 }
@@ -114,7 +114,7 @@ func fetchChartHTTP(ctx context.Context, o ChartOptions, previousVersion string)
 	address := o.Rewrites.Apply(v.URLs[0])
 	at, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: that of chart %q %s in the index cannot be parsed", ErrURL, o.Chart, v.Version)
+		return nil, fmt.Errorf("%w: the URL of chart %q %s in the index cannot be parsed", ErrURL, o.Chart, v.Version)
 	}
 	result := &ChartResult{Version: v.Version}
 	if at.Scheme == "oci" {
@@ -146,7 +146,7 @@ func (w *web) chart(ctx context.Context, at *url.URL) ([]byte, error) {
 		}
 	}
 	if at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.User != nil {
-		return nil, fmt.Errorf("%w: that of the index must be http, https or oci, name a host and hold no credentials", ErrURL)
+		return nil, fmt.Errorf("%w: the URL of the index must be http, https or oci, name a host and contain no credentials", ErrURL)
 	}
 	answer, err := w.get(ctx, at, http.Header{})
 	if err != nil {
@@ -158,9 +158,9 @@ func (w *web) chart(ctx context.Context, at *url.URL) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", ErrPull, w.secrets.text(ctx, err))
 	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%w: the server answers %q", ErrPull, answer.Status)
+		return nil, fmt.Errorf("%w: the server returns %q", ErrPull, answer.Status)
 	case len(data) > maxChart:
-		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrChart, maxChart)
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrChart, maxChart)
 	}
 	return data, nil
 }
@@ -169,7 +169,7 @@ func (w *web) chart(ctx context.Context, at *url.URL) ([]byte, error) {
 func (w *web) elsewhere(ctx context.Context, o ChartOptions, address string, into *ChartResult) error {
 	colon := strings.LastIndex(address, ":")
 	if colon < strings.LastIndex(address, "/") {
-		return fmt.Errorf("%w: that of the index has no tag", ErrURL)
+		return fmt.Errorf("%w: the URL in the index has no tag", ErrURL)
 	}
 	a := o.RegistryAccess
 	if !w.everywhere {
@@ -272,7 +272,7 @@ func (c *ChartResult) check(chart, digest string) error {
 	sum := sha256.Sum256(c.Data)
 	c.Digest = hex.EncodeToString(sum[:])
 	if want := strings.ToLower(strings.TrimPrefix(digest, "sha256:")); want != "" && want != c.Digest {
-		return fmt.Errorf("%w: %q %s has the digest %s, and %s in the index", ErrChart, chart, c.Version, c.Digest, want)
+		return fmt.Errorf("%w: %q %s has the digest %s, but the index says %s", ErrChart, chart, c.Version, c.Digest, want)
 	}
 	var err error
 	if c.Name, err = chartNameOf(c.Data); err != nil {
@@ -285,13 +285,13 @@ func (c *ChartResult) check(chart, digest string) error {
 func chartNameOf(data []byte) (string, error) {
 	gz, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return "", errors.New("it is no tar.gz")
+		return "", errors.New("not a tar.gz")
 	}
 	for tr := tar.NewReader(&capped{r: gz, left: maxChartRead}); ; {
 		h, err := tr.Next()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				err = errors.New("it has no Chart.yaml")
+				err = errors.New("no Chart.yaml in it")
 			}
 			return "", err
 		}
@@ -311,7 +311,7 @@ func chartNameOf(data []byte) (string, error) {
 			return "", fmt.Errorf("its Chart.yaml: %w", err)
 		}
 		if !fileName.MatchString(chart.Name) || chart.Version == "" {
-			return "", errors.New("its Chart.yaml has no name, or no version")
+			return "", errors.New("its Chart.yaml lacks a name or a version")
 		}
 		return chart.Name, nil
 	}

@@ -56,7 +56,7 @@ func include(files []*File, included []inclusion, rules *rules) ([]*File, error)
 			continue
 		}
 		if by, there := taken[i.file.Path]; there {
-			return nil, fmt.Errorf("%w: %q: path %q is taken by %s already", ErrInclude, i.from, i.file.Path, by)
+			return nil, fmt.Errorf("%w: %q: path %q is already used by %s", ErrInclude, i.from, i.file.Path, by)
 		}
 		if err := spent.take(i.file.Path, i.file.Size); err != nil {
 			return nil, fmt.Errorf("%w: %q: %w", ErrInclude, i.from, err)
@@ -79,7 +79,7 @@ func (i Inclusion) files() ([]*File, error) {
 	to := inside(i.To)
 	if f, ok := i.Tree.File(from); ok {
 		if to == "" {
-			return nil, fmt.Errorf("fromPath %q is a file, and toPath names none", i.From)
+			return nil, fmt.Errorf("fromPath %q is a file, but toPath names no file", i.From)
 		}
 		return []*File{f.at(to)}, nil
 	}

@@ -66,7 +66,7 @@ func (w *web) index(ctx context.Context, previous *Index) (*Index, error) {
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusNotModified {
 		if len(header) == 0 {
-			return nil, fmt.Errorf("%w: the server says that nothing is new and was not asked", ErrPull)
+			return nil, fmt.Errorf("%w: unexpected 304 Not Modified", ErrPull)
 		}
 		return previous, nil
 	}

@@ -114,7 +114,7 @@ func parseIndexJSON(r io.Reader, into *Index) error {
 		return errNoVersion
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows its end")
+		return errors.New("unexpected content after its end")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func members(d *json.Decoder, f func(key string) error) error {
 		return err
 	}
 	if start != json.Delim('{') {
-		return errors.New("there is no object where one has to be")
+		return errors.New("want an object")
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -156,7 +156,7 @@ func members(d *json.Decoder, f func(key string) error) error {
 		}
 		text, ok := key.(string)
 		if !ok {
-			return errors.New("a key is no text")
+			return errors.New("a key is not a string")
 		}
 		if err := f(text); err != nil {
 			return err

@@ -61,7 +61,7 @@ func readLine(in *bufio.Reader) (string, error) {
 		line = append(line, part...)
 		switch {
 		case len(line) > maxLine:
-			return "", fmt.Errorf("it is longer than %d bytes", maxLine)
+			return "", fmt.Errorf("longer than %d bytes", maxLine)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
@@ -140,7 +140,7 @@ func (s *indexScanner) inEntries(line, text string, indent int) error {
 		s.names = indent
 	}
 	if indent != s.names || indent == 0 {
-		return errors.New("its indentation fits neither a chart nor a version of one")
+		return errors.New("its indentation matches neither a chart nor a chart version")
 	}
 	name, value, err := field(text)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *indexScanner) field(line, text string, indent int) error {
 	switch {
 	case text[0] == '#':
 	case indent < s.keys:
-		return errors.New("its indentation fits no field of a version")
+		return errors.New("its indentation matches no field of a version")
 	case indent == s.keys && !isItem(text):
 		key, _, found := strings.Cut(text, ":")
 		s.keep = text[0] == '{' || found && wanted[strings.Trim(strings.TrimSpace(key), `"'`)]
@@ -197,13 +197,13 @@ func field(text string) (key, value string, err error) {
 	if text[0] != '"' && text[0] != '\'' {
 		key, value, found := strings.Cut(text, ":")
 		if !found || value != "" && value[0] != ' ' || strings.ContainsAny(key, "{}[]&*!|>%@` ") {
-			return "", "", errors.New("it is no field in block form")
+			return "", "", errors.New("not a field in block style")
 		}
 		return key, withoutComment(value), nil
 	}
 	end := strings.IndexByte(text[1:], text[0]) + 1
 	if end == 0 || strings.Contains(text[1:end], `\`) || !strings.HasPrefix(text[end+1:], ":") {
-		return "", "", errors.New("it is no field in block form")
+		return "", "", errors.New("not a field in block style")
 	}
 	return text[1:end], withoutComment(text[end+2:]), nil
 }
@@ -222,6 +222,6 @@ func emptyOrBlock(value string) error {
 	case "", "{}", "[]", "null", "~":
 		return nil
 	default:
-		return errors.New("its value is not in block form")
+		return errors.New("its value is not in block style")
 	}
 }

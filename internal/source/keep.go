@@ -55,7 +55,7 @@ func verified(name, digest string) func() ([]byte, error) {
 			return nil, err
 		}
 		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != digest {
-			return nil, fmt.Errorf("file %q changed while it was used", name)
+			return nil, fmt.Errorf("file %q changed while it was in use", name)
 		}
 		return data, nil
 	}

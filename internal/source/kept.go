@@ -78,10 +78,10 @@ func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitRe
 	}
 	dir, err := os.MkdirTemp(r.options.SpillDir, tempPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory to fetch into: %w", err)
+		return nil, fmt.Errorf("creating a directory to fetch into: %w", err)
 	}
 	if _, err := git.PlainInit(dir, true); err != nil {
-		return nil, errors.Join(fmt.Errorf("making a repository to fetch into: %w", err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("creating a repository to fetch into: %w", err), os.RemoveAll(dir))
 	}
 	got, err := r.downloadInto(ctx, dir, t, previous)
 	if err != nil {

@@ -32,13 +32,13 @@ func (b *budget) take(name string, size int64) error {
 	b.bytes += size
 	switch {
 	case size > maxFile:
-		return fmt.Errorf("file %q has %d bytes, more than %d; leave it out by spec.ignore or a %s file",
+		return fmt.Errorf("file %q has %d bytes, more than %d; exclude it by spec.ignore or a %s file",
 			name, size, int64(maxFile), ignoreFile)
 	case b.files > b.limits.Files:
-		return fmt.Errorf("the source has more than %d files; leave some out by spec.ignore or a %s file",
+		return fmt.Errorf("the source has more than %d files; exclude some by spec.ignore or a %s file",
 			b.limits.Files, ignoreFile)
 	case b.bytes > b.limits.Bytes:
-		return fmt.Errorf("the source has more than %d bytes; leave some out by spec.ignore or a %s file",
+		return fmt.Errorf("the source has more than %d bytes; exclude some by spec.ignore or a %s file",
 			b.limits.Bytes, ignoreFile)
 	default:
 		return nil

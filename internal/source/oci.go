@@ -108,7 +108,7 @@ func FetchOCI(ctx context.Context, o OCIOptions, previousRevision string, previo
 func (r *registry) resolve(ctx context.Context, ref OCIRef) (revision string, digest v1.Hash, err error) {
 	if ref.Digest != "" {
 		if digest, err = v1.NewHash(ref.Digest); err != nil {
-			return "", digest, fmt.Errorf("%w: %q is no digest", ErrReference, ref.Digest)
+			return "", digest, fmt.Errorf("%w: %q is not a digest", ErrReference, ref.Digest)
 		}
 		return digest.String(), digest, nil
 	}
@@ -132,7 +132,7 @@ func (r *registry) resolve(ctx context.Context, ref OCIRef) (revision string, di
 func (r *registry) tag(text string) (name.Tag, error) {
 	tag, err := name.NewTag(r.repo.Name()+":"+text, name.StrictValidation)
 	if err != nil || tag.TagStr() != text {
-		return tag, fmt.Errorf("%w: %q cannot be a tag", ErrReference, text)
+		return tag, fmt.Errorf("%w: %q is not a valid tag", ErrReference, text)
 	}
 	// The tag of our repository, which knows whether it is insecure.
 	return r.repo.Tag(text), nil

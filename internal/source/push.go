@@ -48,7 +48,7 @@ func (p *pusher) push(ctx context.Context, commit plumbing.Hash) error {
 // Check tells what of an edit cannot be done, whatever the repository has.
 func (e *GitEdit) Check() error {
 	if err := plumbing.NewBranchReferenceName(e.Branch).Validate(); err != nil {
-		return fmt.Errorf("spec.git.push.branch: %q is no name of a branch", e.Branch)
+		return fmt.Errorf("spec.git.push.branch: %q is not a branch name", e.Branch)
 	}
 	if e.Refspec == "" {
 		return nil
@@ -67,7 +67,7 @@ func (e *GitEdit) destination() (to plumbing.ReferenceName, force bool, err erro
 	case !found || !strings.HasPrefix(name, "refs/") || strings.Contains(name, "*") || to.Validate() != nil:
 		return to, force, fmt.Errorf("spec.git.push.refspec: %q: want SOURCE:refs/DESTINATION, without patterns", e.Refspec)
 	case !slices.Contains(ours, from):
-		return to, force, fmt.Errorf("spec.git.push.refspec: %q: its source has to be what is committed to: refs/heads/%s", e.Refspec, e.Branch)
+		return to, force, fmt.Errorf("spec.git.push.refspec: %q: its source must be the branch of the commit: refs/heads/%s", e.Refspec, e.Branch)
 	}
 	return to, force, nil
 }
@@ -80,12 +80,12 @@ func (p *pusher) ahead(ctx context.Context, to plumbing.ReferenceName) error {
 	}
 	dir, err := os.MkdirTemp(p.options.SpillDir, tempPrefix)
 	if err != nil {
-		return fmt.Errorf("making a directory to fetch into: %w", err)
+		return fmt.Errorf("creating a directory to fetch into: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	repo, err := git.PlainInit(dir, true)
 	if err != nil {
-		return fmt.Errorf("making a repository to fetch into: %w", err)
+		return fmt.Errorf("creating a repository to fetch into: %w", err)
 	}
 	if err := p.fetch(ctx, repo, target{reference: p.base.reference, full: true}); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *pusher) ahead(ctx context.Context, to plumbing.ReferenceName) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("pushing to %q: spec.git.push.refspec: %q has commits that are not in what is pushed; begin the refspec with + to overwrite them", p.url, to)
+	return fmt.Errorf("pushing to %q: spec.git.push.refspec: %q has commits that the push does not contain; start the refspec with + to overwrite them", p.url, to)
 }
 
 // send moves one reference of the server to the commit.
@@ -156,7 +156,7 @@ func (p *pusher) pushError(ctx context.Context, to plumbing.ReferenceName, err e
 	case ctx.Err() != nil, errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrRepositoryNotFound):
 		return p.explain(ctx, err)
 	case errors.Is(err, transport.ErrAuthorizationFailed):
-		return fmt.Errorf("pushing to %q: %w: its credentials may not push", p.url, ErrAuth)
+		return fmt.Errorf("pushing to %q: %w: the credentials are not allowed to push", p.url, ErrAuth)
 	}
 	text := err.Error()
 	for _, secret := range p.secrets {
@@ -170,10 +170,10 @@ func (p *pusher) pushOptions(asked *packp.ReferenceUpdateRequest, offered *capab
 		return nil
 	}
 	if !offered.Supports(capability.PushOptions) {
-		return fmt.Errorf("pushing to %q: spec.git.push.options: the server takes none", p.url)
+		return fmt.Errorf("pushing to %q: spec.git.push.options: the server does not support them", p.url)
 	}
 	if err := asked.Capabilities.Set(capability.PushOptions); err != nil {
-		return fmt.Errorf("asking for push options: %w", err)
+		return fmt.Errorf("requesting push options: %w", err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.edit.PushOptions)) {
 		asked.Options = append(asked.Options, &packp.Option{Key: key, Value: p.edit.PushOptions[key]})

@@ -87,9 +87,9 @@ func parseRepository(address string, insecure bool) (name.Repository, error) {
 	rest, ok := strings.CutPrefix(address, ociScheme)
 	switch {
 	case !ok:
-		return name.Repository{}, fmt.Errorf("%w: it must have the form oci://HOST/REPOSITORY", ErrURL)
+		return name.Repository{}, fmt.Errorf("%w: want the form oci://HOST/REPOSITORY", ErrURL)
 	case strings.Contains(rest, "@"):
-		return name.Repository{}, fmt.Errorf("%w: it must hold neither a digest nor credentials", ErrURL)
+		return name.Repository{}, fmt.Errorf("%w: it must contain neither a digest nor credentials", ErrURL)
 	}
 	var options []name.Option
 	if insecure {
@@ -98,7 +98,7 @@ func parseRepository(address string, insecure bool) (name.Repository, error) {
 	repo, err := name.NewRepository(strings.TrimSuffix(rest, "/"), options...)
 	if err != nil {
 		if _, last, tagged := strings.Cut(rest[strings.LastIndex(rest, "/")+1:], ":"); tagged {
-			return repo, fmt.Errorf("%w: it must hold no tag; remove %q", ErrURL, ":"+last)
+			return repo, fmt.Errorf("%w: it must contain no tag; remove %q", ErrURL, ":"+last)
 		}
 		return repo, fmt.Errorf("%w: %w", ErrURL, err)
 	}
@@ -134,11 +134,11 @@ func (r *registry) digest(ctx context.Context, tag name.Tag) (v1.Hash, error) {
 		return found.Digest, nil
 	}
 	if !worthGet(ctx, err) {
-		return v1.Hash{}, r.explain(ctx, ErrPull, fmt.Sprintf("asking for tag %q", tag.TagStr()), err)
+		return v1.Hash{}, r.explain(ctx, ErrPull, fmt.Sprintf("requesting tag %q", tag.TagStr()), err)
 	}
 	got, err := r.puller.Get(ctx, tag)
 	if err != nil {
-		return v1.Hash{}, r.explain(ctx, ErrPull, fmt.Sprintf("asking for tag %q", tag.TagStr()), err)
+		return v1.Hash{}, r.explain(ctx, ErrPull, fmt.Sprintf("requesting tag %q", tag.TagStr()), err)
 	}
 	return got.Digest, nil
 }

@@ -34,13 +34,13 @@ func newRemote(o GitOptions) (*remote, error) {
 		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ssh" {
-		return nil, fmt.Errorf("%w: scheme %q is not served; use https, http or ssh", ErrURL, u.Scheme)
+		return nil, fmt.Errorf("%w: scheme %q is not supported; use https, http or ssh", ErrURL, u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return nil, fmt.Errorf("%w: it names no host", ErrURL)
 	}
 	if len(o.CAFile) > 0 && !x509.NewCertPool().AppendCertsFromPEM(o.CAFile) {
-		return nil, errors.New("reading the CA certificates: they hold no certificate in PEM form")
+		return nil, errors.New("reading the CA certificates: no certificate in PEM form")
 	}
 	r := &remote{options: o}
 	u.Fragment = ""
@@ -64,7 +64,7 @@ func (r *remote) login(u *url.URL) error {
 	if len(o.ClientCert) > 0 || len(o.ClientKey) > 0 {
 		if _, err := tls.X509KeyPair(o.ClientCert, o.ClientKey); err != nil {
 			// The library's error may quote the key.
-			return fmt.Errorf("%w: the client certificate and its key cannot be read, or do not fit", ErrAuth)
+			return fmt.Errorf("%w: the client certificate and its key cannot be read, or do not match", ErrAuth)
 		}
 	}
 	if o.Username == "" && o.Password == "" && o.BearerToken == "" && u.User != nil {
@@ -92,7 +92,7 @@ func (r *remote) useProxy() error {
 	}
 	u, err := url.Parse(r.options.Proxy)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
-		return fmt.Errorf("%w: that of the proxy must be http, https or socks5 and name a host", ErrURL)
+		return fmt.Errorf("%w: the proxy URL must be http, https or socks5 and name a host", ErrURL)
 	}
 	if u.User != nil {
 		r.proxy.Username = u.User.Username()
@@ -120,9 +120,9 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	case knownhosts.IsHostUnknown(err), knownhosts.IsHostKeyChanged(err):
 		return fmt.Errorf("fetching %q: %w: %w", r.url, ErrAuth, ErrHostKey)
 	case strings.Contains(err.Error(), "ssh: unable to authenticate"):
-		return fmt.Errorf("fetching %q: %w: the host does not take the key", r.url, ErrAuth)
+		return fmt.Errorf("fetching %q: %w: the host does not accept the key", r.url, ErrAuth)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return fmt.Errorf("fetching %q: there is no such repository, or its credentials do not show it", r.url)
+		return fmt.Errorf("fetching %q: the repository does not exist, or the credentials do not permit access to it", r.url)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fmt.Errorf("fetching %q: %w", r.url, errEmpty)
 	case errors.Is(err, git.NoMatchingRefSpecError{}):

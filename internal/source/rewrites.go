@@ -27,7 +27,7 @@ func (r Rewrites) With(texts []string) (Rewrites, error) {
 	for _, text := range texts {
 		from, to, ok := strings.Cut(text, "=")
 		if !ok {
-			return Rewrites{}, fmt.Errorf("rewrite %s: it has no %q; write FROM=TO", quoteURL(text), "=")
+			return Rewrites{}, fmt.Errorf("rewrite %s: missing %q; write FROM=TO", quoteURL(text), "=")
 		}
 		for _, side := range []string{from, to} {
 			if err := checkPrefix(side); err != nil {
@@ -39,7 +39,7 @@ func (r Rewrites) With(texts []string) (Rewrites, error) {
 			continue
 		}
 		if slices.ContainsFunc(r.rules, same) {
-			return Rewrites{}, fmt.Errorf("rewrite %s: there are two for %q", quoteURL(text), from)
+			return Rewrites{}, fmt.Errorf("rewrite %s: there are two rules for %q", quoteURL(text), from)
 		}
 		r.rules = append(r.rules, rewrite{from, to})
 	}
@@ -52,14 +52,14 @@ func checkPrefix(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme == "" || u.Opaque != "":
-		return fmt.Errorf("%w: %s is not the beginning of a URL", ErrURL, quoteURL(text))
+		return fmt.Errorf("%w: %s is not the start of a URL", ErrURL, quoteURL(text))
 	case u.Hostname() == "":
 		return fmt.Errorf("%w: %s names no host", ErrURL, quoteURL(text))
 	case u.User != nil && u.Scheme != "ssh":
-		return fmt.Errorf("%w: it holds credentials; they belong into the source's Secret", ErrURL)
+		return fmt.Errorf("%w: it contains credentials; put them into the source's Secret", ErrURL)
 	case u.User != nil:
 		if _, has := u.User.Password(); has {
-			return fmt.Errorf("%w: it holds a password; it belongs into the source's Secret", ErrURL)
+			return fmt.Errorf("%w: it contains a password; put it into the source's Secret", ErrURL)
 		}
 	}
 	return nil

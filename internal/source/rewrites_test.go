@@ -64,20 +64,20 @@ func TestRewritesWith(t *testing.T) {
 
 func TestRewritesRefuse(t *testing.T) {
 	for text, want := range map[string]string{
-		"oci://ghcr.io/":                       `no "="`,
-		"=oci://mirror/":                       "not the beginning of a URL",
-		"ghcr.io/=oci://mirror/":               "not the beginning of a URL",
-		"oci://ghcr.io/=":                      "not the beginning of a URL",
+		"oci://ghcr.io/":                       `missing "="`,
+		"=oci://mirror/":                       "not the start of a URL",
+		"ghcr.io/=oci://mirror/":               "not the start of a URL",
+		"oci://ghcr.io/=":                      "not the start of a URL",
 		"oci:///x=oci://mirror/":               "names no host",
 		"https://u:hunter2@a/=https://b/":      "credentials",
 		"https://a/=https://u:hunter2@b/":      "credentials",
 		"ssh://git:hunter2@a/=https://b/":      "password",
-		"https://%zz/hunter2@x/=https://b/":    "not the beginning of a URL",
+		"https://%zz/hunter2@x/=https://b/":    "not the start of a URL",
 		"https://same/=https://b/,another one": "",
 	} {
 		texts := []string{text}
 		if want == "" {
-			texts, want = []string{"https://same/=https://b/", "https://same/=https://c/"}, "two for"
+			texts, want = []string{"https://same/=https://b/", "https://same/=https://c/"}, "two rules for"
 		}
 		_, err := source.ParseRewrites(texts)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -87,7 +87,7 @@ func TestRewritesRefuse(t *testing.T) {
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: the error shows a credential: %v", text, err)
 		}
-		if want != `no "="` && want != "two for" && !errors.Is(err, source.ErrURL) {
+		if want != `missing "="` && want != "two rules for" && !errors.Is(err, source.ErrURL) {
 			t.Errorf("%q: error %v is no ErrURL", text, err)
 		}
 	}

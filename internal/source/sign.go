@@ -25,19 +25,19 @@ func PGPSigner(armored, passphrase []byte) (*Signer, error) {
 	switch {
 	case err != nil:
 		// The library's error may quote the key.
-		return nil, fmt.Errorf("%w: it cannot be read as an armored key of OpenPGP", ErrSigningKey)
+		return nil, fmt.Errorf("%w: not an armored OpenPGP key", ErrSigningKey)
 	case len(entities) != 1:
-		return nil, fmt.Errorf("%w: there are %d keys; leave one", ErrSigningKey, len(entities))
+		return nil, fmt.Errorf("%w: there are %d keys; keep one", ErrSigningKey, len(entities))
 	}
 	entity := entities[0]
 	switch {
 	case entity.PrivateKey == nil:
 		return nil, fmt.Errorf("%w: it has no private part", ErrSigningKey)
 	case entity.PrivateKey.Encrypted && len(passphrase) == 0:
-		return nil, fmt.Errorf("%w: it is protected, and there is no passphrase", ErrSigningKey)
+		return nil, fmt.Errorf("%w: it is protected, and no passphrase is given", ErrSigningKey)
 	case entity.PrivateKey.Encrypted:
 		if entity.DecryptPrivateKeys(passphrase) != nil {
-			return nil, fmt.Errorf("%w: its passphrase does not open it", ErrSigningKey)
+			return nil, fmt.Errorf("%w: the passphrase is wrong", ErrSigningKey)
 		}
 	}
 	return &Signer{entity: entity}, nil
@@ -49,12 +49,12 @@ func SSHSigner(identity, password []byte) (*Signer, error) {
 	var missing *ssh.PassphraseMissingError
 	if errors.As(err, &missing) {
 		if len(password) == 0 {
-			return nil, fmt.Errorf("%w: it is protected, and there is no password", ErrSigningKey)
+			return nil, fmt.Errorf("%w: it is protected, and no password is given", ErrSigningKey)
 		}
 		key, err = ssh.ParsePrivateKeyWithPassphrase(identity, password)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: it cannot be read as a private key of SSH, or its password does not open it", ErrSigningKey)
+		return nil, fmt.Errorf("%w: not an SSH private key, or the password is wrong", ErrSigningKey)
 	}
 	return &Signer{key: key}, nil
 }
@@ -64,13 +64,13 @@ func (s *Signer) sign(text []byte) (string, error) {
 	if s.key != nil {
 		signature, err := sshsig.Sign(bytes.NewReader(text), s.key, sshsig.HashSHA512, sshNamespace)
 		if err != nil {
-			return "", fmt.Errorf("%w: signing by SSH: %w", ErrSigningKey, err)
+			return "", fmt.Errorf("%w: signing with SSH: %w", ErrSigningKey, err)
 		}
 		return string(sshsig.Armor(signature)), nil
 	}
 	var out bytes.Buffer
 	if err := openpgp.ArmoredDetachSign(&out, s.entity, bytes.NewReader(text), nil); err != nil {
-		return "", fmt.Errorf("%w: signing by OpenPGP: %w", ErrSigningKey, err)
+		return "", fmt.Errorf("%w: signing with OpenPGP: %w", ErrSigningKey, err)
 	}
 	return out.String() + "\n", nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrHostKey is an SSH server whose key is not the one that is known of it.
-var ErrHostKey = errors.New("the key of the host is not among the known hosts")
+var ErrHostKey = errors.New("the key of the host is not in known_hosts")
 
 // sshLogin reads the key and the known hosts of a repository that is reached by SSH. The user is that of
 // the URL, or "git". No host is trusted that is not known.

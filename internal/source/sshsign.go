@@ -26,13 +26,13 @@ const (
 func (v *Verification) signedBySSH(s signed, armored string) (string, error) {
 	signature, err := sshsig.Unarmor([]byte(armored))
 	if err != nil {
-		return "", errors.New("its SSH signature cannot be read")
+		return "", errors.New("its SSH signature is invalid")
 	}
 	text, err := unsigned(s)
 	if err != nil {
 		return "", err
 	}
-	last := errors.New("it is signed by SSH, and there is no SSH key (*" + sshSuffix + ")")
+	last := errors.New("it is signed with SSH, but there is no SSH key (*" + sshSuffix + ")")
 	for _, name := range slices.Sorted(maps.Keys(v.Keys)) {
 		if !strings.HasSuffix(name, sshSuffix) {
 			continue
@@ -56,11 +56,11 @@ func (v *Verification) signedBySSH(s signed, armored string) (string, error) {
 func unsigned(s signed) ([]byte, error) {
 	bare := &plumbing.MemoryObject{}
 	if err := s.EncodeWithoutSignature(bare); err != nil {
-		return nil, fmt.Errorf("reading what is signed: %w", err)
+		return nil, fmt.Errorf("reading the signed content: %w", err)
 	}
 	r, err := bare.Reader()
 	if err != nil {
-		return nil, fmt.Errorf("reading what is signed: %w", err)
+		return nil, fmt.Errorf("reading the signed content: %w", err)
 	}
 	var text bytes.Buffer
 	_, err = text.ReadFrom(r)
@@ -80,10 +80,10 @@ func publicKeys(data []byte) ([]ssh.PublicKey, error) {
 		}
 		key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(line))
 		if err != nil {
-			return nil, fmt.Errorf("line %d holds no public key", number)
+			return nil, fmt.Errorf("line %d is not a public key", number)
 		}
 		if len(options) > 0 {
-			return nil, fmt.Errorf("line %d has something before the key; remove it", number)
+			return nil, fmt.Errorf("line %d has text before the key; remove it", number)
 		}
 		keys = append(keys, key)
 	}

@@ -31,7 +31,7 @@ func (k Key) dir() (string, error) {
 	}
 	for _, part := range []string{kind, k.Namespace, k.Name} {
 		if !keyPart.MatchString(part) {
-			return "", fmt.Errorf("storing %s %q: %q is no name of an object", k.Kind, k.Namespace+"/"+k.Name, part)
+			return "", fmt.Errorf("storing %s %q: %q is not an object name", k.Kind, k.Namespace+"/"+k.Name, part)
 		}
 	}
 	return path.Join(kind, k.Namespace, k.Name), nil
@@ -99,11 +99,11 @@ type Store struct {
 func NewStore(dir, base string) (*Store, error) {
 	s := &Store{dir: dir, base: strings.TrimSuffix(base, "/"), artifacts: map[Key]*Artifact{}}
 	if err := os.MkdirAll(s.SpillDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("making the artifact store: %w", err)
+		return nil, fmt.Errorf("creating the artifact store: %w", err)
 	}
 	var err error
 	if s.secret, err = readSecret(filepath.Join(dir, "secret")); err != nil {
-		return nil, fmt.Errorf("making the artifact store: %w", err)
+		return nil, fmt.Errorf("creating the artifact store: %w", err)
 	}
 	s.sweep()
 	return s, nil
@@ -156,7 +156,7 @@ var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$`)
 // downloads it: letters, digits and "._+-". The store keeps data; the caller must not change it.
 func (s *Store) PutFile(key Key, revision, name string, data []byte, metadata map[string]string, now time.Time) (*Artifact, error) {
 	if !fileName.MatchString(name) {
-		return nil, fmt.Errorf("storing a file of %s %q: %q is no name for it", key.Kind, key.Namespace+"/"+key.Name, name)
+		return nil, fmt.Errorf("storing a file of %s %q: %q is not a file name", key.Kind, key.Namespace+"/"+key.Name, name)
 	}
 	keep := keeper{dir: s.SpillDir()}
 	f, err := keep.file(name, 0o644, int64(len(data)), bytes.NewReader(data))

@@ -34,7 +34,7 @@ func (r *remote) submodules(ctx context.Context, root *object.Tree, modules []bl
 	for _, m := range modules {
 		address, ok := declared[m.path]
 		if !ok {
-			return nil, fmt.Errorf("submodule %q: %s does not say where it comes from", m.path, modulesFile)
+			return nil, fmt.Errorf("submodule %q: %s has no URL for it", m.path, modulesFile)
 		}
 		tree, err := r.submodule(ctx, address, m)
 		if err != nil {

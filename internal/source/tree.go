@@ -92,7 +92,7 @@ func NewTree(files []*File) (*Tree, error) {
 			return nil, fmt.Errorf("invalid path %q in the source", f.Path)
 		}
 		if _, dup := t.files[f.Path]; dup {
-			return nil, fmt.Errorf("path %q stands twice in the source", f.Path)
+			return nil, fmt.Errorf("path %q occurs twice in the source", f.Path)
 		}
 		t.files[f.Path] = f
 		t.link(f.Path)
@@ -180,7 +180,7 @@ func (t *Tree) Resolve(p string) (string, error) {
 		}
 		target := path.Join(done, f.Link)
 		if path.IsAbs(f.Link) || target == ".." || strings.HasPrefix(target, "../") {
-			return "", fmt.Errorf("symbolic link %q points to %q, outside of the source", next, f.Link)
+			return "", fmt.Errorf("symbolic link %q points to %q, outside the source", next, f.Link)
 		}
 		if target == "." {
 			target = ""

@@ -11,7 +11,7 @@ import (
 func TestUnresolved(t *testing.T) {
 	cases := map[string]struct{ reason, text, around, want string }{
 		"Plain": {"another error stays", `dial tcp 10.0.0.1:443: connect: connection refused`, "", `dial tcp 10.0.0.1:443: connect: connection refused`},
-		"Asked": {"the resolver is nobody's concern", "asking charts.example.com: dial tcp: lookup charts.example.com on 127.0.0.53:53: no such host", "", "asking charts.example.com: no such host"},
+		"Asked": {"the resolver is nobody's concern", "requesting charts.example.com: dial tcp: lookup charts.example.com on 127.0.0.53:53: no such host", "", "requesting charts.example.com: no such host"},
 		"Git": {
 			"nor is the request of a source that is named by its URL",
 			`Get "https://git.example.com/a/info/refs?service=git-upload-pack": dial tcp: lookup git.example.com on 127.0.0.53:53: no such host`,
@@ -29,7 +29,7 @@ func TestUnresolved(t *testing.T) {
 	}
 	lookup := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "charts.example.com", Server: "127.0.0.53:53", IsNotFound: true}}
 	var secrets redactor
-	if got := secrets.text(t.Context(), &url.Error{Op: "Get", URL: "https://charts.example.com/index.yaml", Err: lookup}); got != "asking charts.example.com: no such host" {
+	if got := secrets.text(t.Context(), &url.Error{Op: "Get", URL: "https://charts.example.com/index.yaml", Err: lookup}); got != "requesting charts.example.com: no such host" {
 		t.Errorf("what a library says: %q", got)
 	}
 	r := &remote{options: GitOptions{}, url: "https://git.example.com/a"}

@@ -85,7 +85,7 @@ func (v *Verification) signedBy(s signed, signature string) (string, error) {
 	signature = strings.TrimSpace(signature)
 	switch {
 	case signature == "":
-		return "", errors.New("it bears no signature")
+		return "", errors.New("it has no signature")
 	case strings.Count(signature, "-----BEGIN ") > 1:
 		return "", errors.New("it has several signatures")
 	case strings.HasPrefix(signature, sshArmor):
@@ -96,7 +96,7 @@ func (v *Verification) signedBy(s signed, signature string) (string, error) {
 }
 
 func (v *Verification) signedByPGP(s signed) (string, error) {
-	last := errors.New("it is signed by PGP, and there is no PGP key (*.asc)")
+	last := errors.New("it is signed with PGP, but there is no PGP key (*.asc)")
 	for _, name := range slices.Sorted(maps.Keys(v.Keys)) {
 		if strings.HasSuffix(name, sshSuffix) {
 			continue

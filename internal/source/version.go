@@ -50,7 +50,7 @@ func newestVersion(names []string, text string) (string, error) {
 		}
 	}
 	if best == nil {
-		return "", fmt.Errorf("%w: no version is in the range %q", ErrReference, text)
+		return "", fmt.Errorf("%w: no version matches the range %q", ErrReference, text)
 	}
 	return found, nil
 }

@@ -27,7 +27,7 @@ func newWeb(address string, a Access, everywhere bool) (*web, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%w: scheme %q is not served; use https, http or oci", ErrURL, u.Scheme)
+		return nil, fmt.Errorf("%w: scheme %q is not supported; use https, http or oci", ErrURL, u.Scheme)
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("%w: it names no host", ErrURL)
 	}
@@ -108,7 +108,7 @@ func (w *web) get(ctx context.Context, u *url.URL, header http.Header) (*http.Re
 	case http.StatusNotFound:
 		err = fmt.Errorf("%w: %q: %w", ErrPull, shown.Redacted(), ErrReference)
 	default:
-		err = fmt.Errorf("%w: %q: the server answers %q", ErrPull, shown.Redacted(), answer.Status)
+		err = fmt.Errorf("%w: %q: the server returns %q", ErrPull, shown.Redacted(), answer.Status)
 	}
 	answer.Body.Close()
 	return nil, err

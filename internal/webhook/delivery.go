@@ -55,7 +55,7 @@ func (d Delivery) mediaType() string {
 func object(content []byte) (map[string]any, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(content, &fields); err != nil || fields == nil {
-		return nil, fmt.Errorf("%w: it is no JSON object", ErrMalformed)
+		return nil, fmt.Errorf("%w: not a JSON object", ErrMalformed)
 	}
 	return fields, nil
 }

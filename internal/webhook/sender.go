@@ -55,7 +55,7 @@ func (s sender) named() bool { return len(s.events) > 0 }
 // announced tells what is wrong with a request as far as its header shows.
 func (s sender) announced(h http.Header, token string) error {
 	if s.secret != "" && !same(h.Get(s.secret), token) {
-		return fmt.Errorf("its header %s is not the token", s.secret)
+		return fmt.Errorf("its header %s does not match the token", s.secret)
 	}
 	if len(s.signatures) > 0 {
 		if _, there := s.signature(h); !there {
@@ -110,7 +110,7 @@ func cdEvent(fields map[string]any) error {
 		}
 	}
 	if kind, _ := about["type"].(string); !strings.HasPrefix(kind, "dev.cdevents") {
-		return fmt.Errorf("%w: its context.type is none of CDEvents", ErrMalformed)
+		return fmt.Errorf("%w: its context.type is not a type of CDEvents", ErrMalformed)
 	}
 	subject, _ := fields["subject"].(map[string]any)
 	if id, _ := subject["id"].(string); id == "" {

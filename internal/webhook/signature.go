@@ -30,12 +30,12 @@ func (s signature) verify(value string, body []byte, token string) error {
 	made, known := algorithms[algorithm]
 	got, err := hex.DecodeString(digits)
 	if !known || err != nil {
-		return fmt.Errorf("its header %s is no signature", s.header)
+		return fmt.Errorf("its header %s is not a signature", s.header)
 	}
 	mac := hmac.New(made, []byte(token))
 	mac.Write(body)
 	if !hmac.Equal(got, mac.Sum(nil)) {
-		return fmt.Errorf("its header %s does not sign its body with the token", s.header)
+		return fmt.Errorf("the signature in its header %s does not match its body and the token", s.header)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type Hook struct {
 }
 
 // ErrMalformed says that what was sent cannot be read.
-var ErrMalformed = errors.New("the body is not what the sender says it is")
+var ErrMalformed = errors.New("the body is not in the format of the sender")
 
 // Config is what a Handler needs.
 type Config struct {
@@ -108,7 +108,7 @@ func Unavailable(w http.ResponseWriter) {
 func (h *Handler) take(w http.ResponseWriter, r *http.Request, hook Hook) (int, error) {
 	s, served := senders[hook.Type]
 	if !served {
-		return http.StatusServiceUnavailable, fmt.Errorf("requests of type %q are not served", hook.Type)
+		return http.StatusServiceUnavailable, fmt.Errorf("requests of type %q are not supported", hook.Type)
 	}
 	// What the header alone can tell is looked at before anything of the body is read.
 	if err := s.announced(r.Header, hook.Token); err != nil {
@@ -120,9 +120,9 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, hook Hook) (int, 
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-wait.C:
-		return http.StatusServiceUnavailable, errors.New("too many requests are being taken")
+		return http.StatusServiceUnavailable, errors.New("too many concurrent requests")
 	case <-r.Context().Done():
-		return http.StatusServiceUnavailable, errors.New("the sender went away")
+		return http.StatusServiceUnavailable, errors.New("the sender disconnected")
 	}
 	body, status, err := h.read(w, r)
 	if err != nil {

@@ -212,7 +212,7 @@ func TestArgoKilled(t *testing.T) {
 		a.says(name, "status.health.status", "^Healthy$")
 	}
 	if now := a.job("pre"); now != pre {
-		t.Error("the hook was made anew")
+		t.Error("the hook was recreated")
 	}
 	if n := a.ran("once"); n != 1 {
 		t.Errorf("the Job that runs once ran %d times", n)
@@ -293,7 +293,7 @@ func TestArgoServersVanish(t *testing.T) {
 	a.says("work", "status.operationState.phase", "^Succeeded$")
 	a.says("work", "status.sync.status", "^Synced$")
 	if now := a.job("pre"); now != pre {
-		t.Error("the hook was made anew")
+		t.Error("the hook was recreated")
 	}
 	heals("2")
 	a.says("work", "status.sync.status", "^Synced$")

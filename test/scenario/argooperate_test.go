@@ -425,7 +425,7 @@ func (o *taken) goesBack(t *testing.T, served *process) {
 	if n := strings.Count(served.output.String(), "Argo CD runs on this cluster"); n < 2 {
 		t.Errorf("it did not give way to the controllers that came back:\n%s", served.output)
 	}
-	if code, said := o.command(t, "migrate", "argocd", "--back"); code != 2 || !strings.Contains(said, "no migration is written down") {
+	if code, said := o.command(t, "migrate", "argocd", "--back"); code != 2 || !strings.Contains(said, "no migration is recorded") {
 		t.Errorf("a way back without a migration ends with %d:\n%s", code, said)
 	}
 	if code, said := o.command(t, "uninstall", "--serve", "argocd"); code != 0 {

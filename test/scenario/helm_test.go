@@ -514,7 +514,7 @@ func schemas(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	o.Values = values(t, "count: hunter2")
 	_, err := client.Install(t.Context(), helm.InstallOptions{Common: o})
 	var invalid *helm.SchemaError
-	if !errors.As(err, &invalid) || cmp.Diff([]string{"/count: it is a string and has to be an integer"}, invalid.Violations) != "" || strings.Contains(err.Error(), "hunter2") {
+	if !errors.As(err, &invalid) || cmp.Diff([]string{"/count: it is a string and must be an integer"}, invalid.Violations) != "" || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the error is %v", err)
 	}
 	c.gone(t, ns, "a")
@@ -633,11 +633,11 @@ func drift(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	if err := maps.Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"ConfigMap/drift/a differs in /data/k", "ConfigMap/drift/b is gone"}, find(helm.DriftOptions{})); diff != "" {
+	if diff := cmp.Diff([]string{"ConfigMap/drift/a differs in /data/k", "ConfigMap/drift/b was deleted"}, find(helm.DriftOptions{})); diff != "" {
 		t.Error(diff)
 	}
 	ignore := helm.DriftOptions{Ignore: []engine.IgnoreRule{{Paths: []engine.Pointer{{"data", "k"}}}}}
-	if diff := cmp.Diff([]string{"ConfigMap/drift/b is gone"}, find(ignore)); diff != "" {
+	if diff := cmp.Diff([]string{"ConfigMap/drift/b was deleted"}, find(ignore)); diff != "" {
 		t.Error(diff)
 	}
 	found, err := client.Drift(t.Context(), "web", helm.DriftOptions{Exclude: map[string]string{"leave": "alone"}})

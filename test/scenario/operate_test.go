@@ -179,7 +179,7 @@ func bootstraps(t *testing.T, o *operated) {
 		"another directory":  {url: o.url, args: []string{"--path", "clusters/other"}, says: "the cluster has another root"},
 		"another key":        {url: o.url, args: []string{"--age-key-file", otherKey(t)}, says: "the cluster has another age key"},
 		"no key":             {url: o.url, args: []string{"--age-key-file", filepath.Join(o.secrets, "password")}, says: "the cluster has another age key"},
-		"credentials in it":  {url: o.withLogin(), says: "the URL of the repository holds credentials"},
+		"credentials in it":  {url: o.withLogin(), says: "the URL of the repository contains credentials"},
 	} {
 		if code, said := o.bootstrap(t, refused.url, append(refused.args, "--without-install", "--without-wait")...); code != 2 || !strings.Contains(said, refused.says) {
 			t.Errorf("%s ends with %d:\n%s", name, code, said)
@@ -259,7 +259,7 @@ func migrates(t *testing.T, o *operated, served *process) {
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the way back changes objects:\n%s", diff)
 	}
-	if code, said := o.command(t, "migrate", "flux", "--back"); code != 2 || !strings.Contains(said, "no migration is written down") {
+	if code, said := o.command(t, "migrate", "flux", "--back"); code != 2 || !strings.Contains(said, "no migration is recorded") {
 		t.Errorf("a way back without a migration ends with %d:\n%s", code, said)
 	}
 }

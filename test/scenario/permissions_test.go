@@ -233,7 +233,7 @@ func permissions(t *testing.T, i *installed) {
 		r := i.start(t, here)
 		r.ready(http.StatusServiceUnavailable, `cannot list resource "deployments"`)
 		i.setRules(without(rules, 0, "watch"))
-		r.ready(http.StatusServiceUnavailable, "watching fluxinstances: it is not permitted")
+		r.ready(http.StatusServiceUnavailable, "watching fluxinstances: not permitted")
 		i.setRules(without(rules, 0, "patch"))
 		r.ready(http.StatusServiceUnavailable, `cannot patch resource "customresourcedefinitions"`)
 		i.setRules(rules)

@@ -226,7 +226,7 @@ func TestProblems(t *testing.T) {
 		"Type": {
 			reason:   "a patch that makes text of a list",
 			spec:     `{templatePatch: "spec: {ignoreDifferences: {{name}}}", generators: [{list: {elements: [{name: a}]}}], template: {metadata: {name: '{{name}}'}, spec: {source: {repoURL: r}, destination: {name: c}}}}`,
-			problems: []Problem{{Name: "a", Origins: []string{"element 1 of a list"}, Message: `Application "a" from element 1 of a list: spec.ignoreDifferences: it is a string and has to be a []v1alpha1.ResourceIgnoreDifferences`}},
+			problems: []Problem{{Name: "a", Origins: []string{"element 1 of a list"}, Message: `Application "a" from element 1 of a list: spec.ignoreDifferences: it is a string and must be a []v1alpha1.ResourceIgnoreDifferences`}},
 		},
 	}
 	for name, c := range cases {

@@ -179,7 +179,7 @@ func TestGeneratorsNamed(t *testing.T) {
 		"FilesDeep":     {reason: "two of them do", generator: git(`files: [{path: 'env/**/*.yaml'}, {path: env/alias.yaml, exclude: true}]`), options: Options{NewGlobbing: true}, key: "name", want: "stage dev l1 l2"},
 		"FilesBelow":    {reason: "the older patterns name directories too, and sets of characters", generator: git(`files: [{path: env/deep}, {path: 'env/[!a-o]*.json'}]`), key: "name", want: "stage prod"},
 		"FilesEmpty":    {reason: "an empty file is one set, with its path", generator: git(`files: [{path: empty/*}]`), key: "path.filename", want: "e.yaml"},
-		"FilesBad":      {reason: "a file that is no object is named", generator: git(`files: [{path: bad/text.yaml}]`), failure: `file "bad/text.yaml" of https://example.com/repo: it is no object and no list of objects`},
+		"FilesBad":      {reason: "a file that is no object is named", generator: git(`files: [{path: bad/text.yaml}]`), failure: `file "bad/text.yaml" of https://example.com/repo: not an object and no list of objects`},
 		"FilesGone":     {reason: "a link that leads nowhere is named", generator: git(`files: [{path: bad/gone.yaml}]`), failure: `it is a link to "bad/nowhere.yaml", which is not there`},
 		"Misspelled":    {reason: "a field that nobody knows is named", generator: git(`directory: [{path: x}]`), failure: `unknown field "directory"`},
 		"Elsewhere":     {reason: "a repository that cannot be read is an error, without the login in its address", generator: `{git: {repoURL: 'https://u:hunter2@example.com/other', revision: v1, directories: [{path: '*'}]}}`, failure: `reading https://example.com/other at "v1": there is no repository`},
@@ -204,7 +204,7 @@ func TestGeneratorsNamed(t *testing.T) {
 		"NestedPlugin":  {reason: "within others too", generator: `{matrix: {generators: [` + list("a") + `, {plugin: {configMapRef: {name: x}}}]}}`, failure: "plugin: " + ErrNotServed.Error()},
 		"NoGenerator":   {reason: "a selector alone gives nothing", generator: `{selector: {matchLabels: {a: b}}}`, failure: "it names no generator"},
 		"Unknown":       {reason: "a generator that nobody knows is no empty one", generator: `{lists: {elements: []}}`, failure: "lists: there is no such generator"},
-		"Null":          {reason: "an element that is nothing is no set", generator: `{matrix: {generators: [{list: {elements: [null]}}, ` + list("b") + `]}}`, failure: "matrix.generators[0].list.elements[0]: it is no object"},
+		"Null":          {reason: "an element that is nothing is no set", generator: `{matrix: {generators: [{list: {elements: [null]}}, ` + list("b") + `]}}`, failure: "matrix.generators[0].list.elements[0]: not an object"},
 		"NullYaml":      {reason: "in YAML it is one without parameters, as upstream has it", generator: `{matrix: {generators: [{list: {elementsYaml: '[null]'}}, ` + list("b") + `]}}`, key: "name", want: "b"},
 		"ElementsYaml":  {reason: "what is no list is named", generator: `{list: {elementsYaml: 'a: b'}}`, failure: "list.elementsYaml: it is no list of objects in YAML"},
 		"ClustersValue": {reason: "a value that cannot be rendered is named, with its cluster", generator: `{clusters: {values: {x: '{{ .name | nope }}'}}}`, failure: `with cluster "dev": values.x: line 1: function "nope" not defined`},
@@ -238,7 +238,7 @@ func TestPlainMatrix(t *testing.T) {
 		"Values":    {reason: "values too", generator: `{list: {elements: [{values: {a: [1]}}]}}`, failure: "list.elements[0].values.a: it is no text"},
 		"Merge":     {reason: "flat names are keys", generator: `{merge: {mergeKeys: [values.k], generators: [{list: {elements: [{name: a, values: {k: '1'}, w: old}]}}, {list: {elements: [{values: {k: '1'}, w: ''}]}}]}}`, want: ""},
 		"Unclosed":  {reason: "a tag without an end is an error", generator: `{matrix: {generators: [{list: {elements: [{name: a}]}}, {list: {elements: [{w: '{{x}} {{w'}]}}]}}`, failure: `a "{{" has no "}}" behind it`},
-		"NotObject": {reason: "an element is an object", generator: `{list: {elements: [text]}}`, failure: "list.elements[0]: it is no object"},
+		"NotObject": {reason: "an element is an object", generator: `{list: {elements: [text]}}`, failure: "list.elements[0]: not an object"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -73,7 +73,7 @@ func TestDirectory(t *testing.T) {
 		},
 		"name that is no text": {
 			reason: "y is a boolean in YAML", source: "path: .",
-			files: repo{"x.yaml": configMap("y")}, fails: "metadata.name is no text; put it in quotes",
+			files: repo{"x.yaml": configMap("y")}, fails: "metadata.name is not a string; quote it",
 		},
 		"without a version": {
 			reason: "a kind alone is no object", source: "path: .", files: repo{"x.yaml": "kind: Secret\nmetadata: {name: x}\n"}, fails: "x.yaml: document 1 (Secret/x): apiVersion is missing",
@@ -152,7 +152,7 @@ func TestJsonnet(t *testing.T) {
 			want: "ConfigMap//nlvd",
 		},
 		"import from outside": {
-			reason: "an import that leaves the tree", source: "path: a", files: repo{"a/x.jsonnet": "import '../../etc/passwd'"}, fails: "is outside of the source",
+			reason: "an import that leaves the tree", source: "path: a", files: repo{"a/x.jsonnet": "import '../../etc/passwd'"}, fails: "is outside the source",
 		},
 		"absolute import": {
 			reason: "or begins nowhere", source: "path: a", files: repo{"a/x.jsonnet": "import '/etc/passwd'"}, fails: "an import begins at the file",

@@ -46,7 +46,7 @@ func TestValues(t *testing.T) {
 		"no match":          {"so is a pattern without a match", "{valueFiles: ['nope/*.yaml']}", "", `spec.source.helm.valueFiles[0]: values file glob "nope/*.yaml" matched no files`},
 		"outside":           {"a path out of the repository", "{valueFiles: [../../x.yaml]}", "", "it is outside of the repository"},
 		"outside by a link": {"also by a link", "{valueFiles: [/l/out.yaml]}", "", `symbolic link "l/out.yaml" points to`},
-		"no map":            {"values are a map", "{valueFiles: [broken.yaml]}", "", `helm.valueFiles: "a/broken.yaml": it is not a map in YAML`},
+		"no map":            {"values are a map", "{valueFiles: [broken.yaml]}", "", `helm.valueFiles: "a/broken.yaml": not a YAML map`},
 		"URL":               {"files are not fetched", "{valueFiles: ['https://example.com/v.yaml?token=secret']}", "", `"https://example.com/v.yaml": files of values are not fetched by URL`},
 		"scheme":            {"nor by a scheme that is not permitted", "{valueFiles: ['s3://bucket/v.yaml']}", "", `the scheme "s3" is not among helm.valuesFileSchemes`},
 		"parameters": {
@@ -110,7 +110,7 @@ func TestRelease(t *testing.T) {
 		},
 		"schema":            {"values are held against the schema", "{valuesObject: {replicas: many}}", "", "", "values do not satisfy the schema of chart web: /replicas: it is a string"},
 		"schema left out":   {"unless it is skipped", "{valuesObject: {replicas: many}, skipSchemaValidation: true, skipTests: true, skipCrds: true}", "ConfigMap/prod/shop Job", `{"has":"false","v":"v1.36.3"}`, ""},
-		"bad version":       {"a version that is none", "{kubeVersion: new}", "", "", `reading the version of Kubernetes "new"`},
+		"bad version":       {"a version that is none", "{kubeVersion: new}", "", "", `parsing the Kubernetes version "new"`},
 		"name out of range": {"a name that is too long for a release", "{releaseName: " + strings.Repeat("x", 54) + "}", "", "", "release name"},
 	}
 	for name, tt := range cases {

@@ -109,7 +109,7 @@ spec:
 			"components", "{components: [../c/one]}", "",
 			want("metadata:\n  name: web", "metadata:\n  annotations:\n    component: one\n  name: web", "    metadata:\n      labels", "    metadata:\n      annotations:\n        component: one\n      labels"), "",
 		},
-		"missing component":         {"one that is not there is named", "{components: [../c/one, ../c/two]}", "", "", `spec.source.kustomize.components[1]: there is no directory "../c/two"`},
+		"missing component":         {"one that is not there is named", "{components: [../c/one, ../c/two]}", "", "", `spec.source.kustomize.components[1]: no such directory "../c/two"`},
 		"missing component ignored": {"unless it may be", "{components: [../c/two], ignoreMissingComponents: true}", "", want(), ""},
 		"unknown version":           {"a version that the settings do not have", "{version: v4.0.0}", "", "", `spec.source.kustomize.version: "v4.0.0" is not among the versions of argocd-cm`},
 		"missing resource":          {"the kustomization to change is named", "{}", "components: [../nope]\n", "", "spec.source: a/kustomization.yaml"},

@@ -202,6 +202,6 @@ func text(fields map[string]any, name string) (string, error) {
 	case string:
 		return v, nil
 	default:
-		return "", fmt.Errorf("it returned a %s that is no text: %v", name, v)
+		return "", fmt.Errorf("it returned a %s that is not a string: %v", name, v)
 	}
 }

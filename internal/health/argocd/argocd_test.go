@@ -48,7 +48,7 @@ func TestOrder(t *testing.T) {
 		"settings, core":     {"a kind of the core group has a name only", claim, map[string]string{"resource.customizations.health.PersistentVolumeClaim": says("mine")}, &Health{Healthy, "mine"}},
 		"settings, split":    {"a key of its own comes before the block", thing, map[string]string{"resource.customizations": "e.io/Thing: {health.lua: '" + says("block") + "'}", "resource.customizations.health.e.io_Thing": says("key")}, &Health{Healthy, "key"}},
 		"settings, actions":  {"what has no script overrides nothing", certificate, map[string]string{"resource.customizations.actions.cert-manager.io_Certificate": "x", "resource.customizations": "cert-manager.io/*: {actions: x}"}, &Health{Progressing, "Waiting for certificate"}},
-		"closed":             {"a script gets no libraries", thing, map[string]string{"resource.customizations.health.e.io_Thing": "return {status = string.upper('x')}"}, &Health{Unknown, "argocd-cm e.io/Thing:1: the library string is not open to this script; useOpenLibs opens it"}},
+		"closed":             {"a script gets no libraries", thing, map[string]string{"resource.customizations.health.e.io_Thing": "return {status = string.upper('x')}"}, &Health{Unknown, "argocd-cm e.io/Thing:1: the library string is not available to this script; set useOpenLibs"}},
 		"open":               {"unless it is opened to them", thing, map[string]string{"resource.customizations.health.e.io_Thing": "return {status = 'Healthy', message = string.upper('x')}", "resource.customizations.useOpenLibs.e.io_Thing": "true"}, &Health{Healthy, "X"}},
 		"open in a block":    {"which a block can do as well", thing, map[string]string{"resource.customizations": "e.io/Thing: {health.lua.useOpenLibs: true, health.lua: \"return {status = 'Healthy', message = string.upper('x')}\"}"}, &Health{Healthy, "X"}},
 		"deleted":            {"what is being deleted is on its way", "{apiVersion: e.io/v1, kind: Thing, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [x]}}", nil, &Health{Progressing, "Pending deletion"}},
@@ -80,11 +80,11 @@ func TestScripts(t *testing.T) {
 		"nothing":        {"who returns nothing is told so", "local hs = {}", Health{Unknown, name + ": it returned nothing"}},
 		"empty":          {"also of a table without a status", "return {}", Health{Unknown, name + ": it returned a table without a status"}},
 		"no table":       {"text is no health", "return 'Healthy'", Health{Unknown, name + ": expect table output from Lua script, not string"}},
-		"number":         {"a status is text", "return {status = 1}", Health{Unknown, name + ": it returned a status that is no text: 1"}},
-		"number message": {"and so is a message", "return {status = 'Healthy', message = 1}", Health{Unknown, name + ": it returned a message that is no text: 1"}},
+		"number":         {"a status is text", "return {status = 1}", Health{Unknown, name + ": it returned a status that is not a string: 1"}},
+		"number message": {"and so is a message", "return {status = 'Healthy', message = 1}", Health{Unknown, name + ": it returned a message that is not a string: 1"}},
 		"error":          {"an error names the script and the line", "\nreturn obj.status.phase", Health{Unknown, name + ":2: attempt to index a non-table object(nil) with key 'phase'"}},
 		"syntax":         {"also one of the syntax", "if", Health{Unknown, name + ": at the end: syntax error"}},
-		"endless":        {"nobody waits for ever", "while true do end", Health{Unknown, name + ":1: it used up its budget of memory and steps"}},
+		"endless":        {"nobody waits for ever", "while true do end", Health{Unknown, name + ":1: it exceeded its budget of memory and steps"}},
 	}
 	for test, c := range cases {
 		t.Run(test, func(t *testing.T) {
@@ -172,8 +172,8 @@ func TestSettingsOf(t *testing.T) {
 		"other map": {"other ConfigMaps are passed over", "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: b}}", nil, false, ""},
 		"values":    {"the values of the chart, of which some are no text", "{configs: {cm: {a: b, resource.customizations.useOpenLibs.X: true, create: null}}}", map[string]string{"a": "b", "resource.customizations.useOpenLibs.X": "true"}, true, ""},
 		"dependent": {"the values of a chart that depends on it", "{other: 1, argo-cd: {configs: {cm: {a: b}}}}", map[string]string{"a": "b"}, true, ""},
-		"no text":   {"a block is text", "{configs: {cm: {resource.customizations: {a: b}}}}", nil, true, "configs.cm: resource.customizations is no text"},
-		"no map":    {"the settings are a map", "{configs: {cm: x}}", nil, true, "configs.cm is no map"},
+		"no text":   {"a block is text", "{configs: {cm: {resource.customizations: {a: b}}}}", nil, true, "configs.cm: resource.customizations is not a string"},
+		"no map":    {"the settings are a map", "{configs: {cm: x}}", nil, true, "configs.cm is not a map"},
 		"none":      {"other documents are passed over", "{apiVersion: v1, kind: Secret, metadata: {name: argocd-cm}}", nil, false, ""},
 	}
 	for name, c := range cases {

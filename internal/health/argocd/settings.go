@@ -176,7 +176,7 @@ func chartSettings(values map[string]any) (any, bool) {
 func stringsOf(value any, field string) (map[string]string, error) {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok {
-		return nil, fmt.Errorf("%s is no map", field)
+		return nil, fmt.Errorf("%s is not a map", field)
 	}
 	data := map[string]string{}
 	for key, v := range fields {
@@ -184,7 +184,7 @@ func stringsOf(value any, field string) (map[string]string, error) {
 		case nil:
 		case map[string]any, []any:
 			if strings.HasPrefix(key, customizations) {
-				return nil, fmt.Errorf("%s: %s is no text", field, key)
+				return nil, fmt.Errorf("%s: %s is not a string", field, key)
 			}
 		default:
 			data[key] = fmt.Sprint(v)

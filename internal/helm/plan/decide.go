@@ -111,7 +111,7 @@ func (s *State) mustReset() string {
 	d, r := s.Declared, s.Recorded
 	switch {
 	case d.Reset:
-		return "a reset was asked for"
+		return "a reset was requested"
 	case r.LastAction == "":
 		return ""
 	case r.Generation != d.Generation:
@@ -149,11 +149,11 @@ func (s *State) move() (Step, bool) {
 	changed := fmt.Sprintf("the %s of the release changed from %q to %q", what, from, to)
 	step := Step{
 		Action: Move, Status: Moved, Old: old, OldStorage: s.Recorded.StorageNamespace,
-		Reason: fmt.Sprintf("%s: %s/%s is uninstalled and installed anew", changed, old.Namespace, old.Name),
+		Reason: fmt.Sprintf("%s: %s/%s is uninstalled and reinstalled", changed, old.Namespace, old.Name),
 	}
 	if !d.AllowReinstall {
 		step.Action, step.Stalled = Stalled, ReinstallRefused
-		step.Reason = hinted(fmt.Sprintf("%s, which would uninstall %s/%s with all that it holds", changed, old.Namespace, old.Name), d.HowToAllow)
+		step.Reason = hinted(fmt.Sprintf("%s, which would uninstall %s/%s with all its objects", changed, old.Namespace, old.Name), d.HowToAllow)
 	}
 	return step, true
 }
@@ -161,21 +161,21 @@ func (s *State) move() (Step, bool) {
 // observe names the state of a release.
 func (s *State) observe(reset string) (Status, string) {
 	if len(s.Storage) == 0 {
-		return Absent, "there is no release in the storage"
+		return Absent, "no release in the storage"
 	}
 	last := s.Storage[0]
 	switch last.Status {
 	case PendingInstall, PendingUpgrade, PendingRollback, Uninstalling, "unknown":
-		return Locked, fmt.Sprintf("revision %d is %s, and no action is under way", last.Version, last.Status)
+		return Locked, fmt.Sprintf("revision %d is %s, and no action is in progress", last.Version, last.Status)
 	case Uninstalled:
 		return Absent, "the release in the storage is uninstalled"
 	}
 	if len(s.Recorded.History) == 0 {
-		return Unmanaged, fmt.Sprintf("revision %d is in the storage and was not made for this declaration", last.Version)
+		return Unmanaged, fmt.Sprintf("revision %d in the storage was not created by this HelmRelease", last.Version)
 	}
 	recorded := s.Recorded.History[0]
 	if !recorded.same(last) {
-		return Unmanaged, fmt.Sprintf("revision %d in the storage is not what was recorded as revision %d", last.Version, recorded.Version)
+		return Unmanaged, fmt.Sprintf("revision %d in the storage differs from the recorded revision %d", last.Version, recorded.Version)
 	}
 	if last.Status == Failed {
 		return Broken, fmt.Sprintf("revision %d failed", last.Version)
@@ -230,7 +230,7 @@ func (s *State) act(status Status, reason string) Step {
 		}
 	case InSync:
 		if force {
-			return Step{Action: Upgrade, Reason: "an upgrade was asked for"}
+			return Step{Action: Upgrade, Reason: "an upgrade was requested"}
 		}
 	}
 	return Step{Action: Done, Reason: reason}
@@ -240,7 +240,7 @@ func (s *State) act(status Status, reason string) Step {
 func (s *State) unlessExhausted(a Action, r Remediation, failures int64, reason string) Step {
 	switch {
 	case s.Declared.Force:
-		return Step{Action: a, Reason: reason + ", and it was asked for"}
+		return Step{Action: a, Reason: reason + ", and it was requested"}
 	case r.exhausted(failures):
 		return s.exceeded(a, failures)
 	case r.RetryOnFailure && failures > 0 && s.Recorded.SinceFailure < r.RetryInterval:
@@ -252,7 +252,7 @@ func (s *State) unlessExhausted(a Action, r Remediation, failures int64, reason 
 func (s *State) wait(r Remediation, reason string) Step {
 	return Step{
 		Action: Wait, After: r.RetryInterval - s.Recorded.SinceFailure,
-		Reason: fmt.Sprintf("%s; it is tried again %s after the last failure", reason, r.RetryInterval),
+		Reason: fmt.Sprintf("%s; retrying %s after the last failure", reason, r.RetryInterval),
 	}
 }
 
@@ -269,15 +269,15 @@ func (s *State) remediate(reason string) Step {
 	r := s.active()
 	switch {
 	case r == nil:
-		return Step{Action: Upgrade, Reason: reason + ", and nothing says how to remediate it"}
+		return Step{Action: Upgrade, Reason: reason + ", and no remediation is configured"}
 	case s.failures() <= 0:
 		return Step{Action: Upgrade, Reason: reason + " under other conditions"}
 	case s.Declared.Force:
-		return Step{Action: Upgrade, Reason: reason + ", and an upgrade was asked for"}
+		return Step{Action: Upgrade, Reason: reason + ", and an upgrade was requested"}
 	case r.RetryOnFailure && s.Recorded.SinceFailure < r.RetryInterval:
 		return s.wait(*r, reason)
 	case r.RetryOnFailure:
-		return Step{Action: Upgrade, Reason: reason + " and is tried again"}
+		return Step{Action: Upgrade, Reason: reason + " and is retried"}
 	case r.exhausted(s.failures()) && !r.RemediateLast:
 		return s.exceeded(s.Recorded.LastAction, s.failures())
 	case r.Strategy == ByUninstall:
@@ -292,15 +292,15 @@ func (s *State) rollBack(reason string, ignoreTests bool) Step {
 	if !ok {
 		return Step{
 			Action: Stalled, Stalled: MissingRollbackTarget,
-			Reason: hinted(reason+", and there is no earlier revision to go back to", s.Declared.HowToReset),
+			Reason: hinted(reason+", and there is no previous revision to roll back to", s.Declared.HowToReset),
 		}
 	}
 	for _, stored := range s.Storage {
 		if stored.Version == previous.Version && stored.Name == previous.Name && previous.same(stored) {
-			return Step{Action: RollBack, Version: previous.Version, Reason: fmt.Sprintf("%s; revision %d was good", reason, previous.Version)}
+			return Step{Action: RollBack, Version: previous.Version, Reason: fmt.Sprintf("%s; revision %d succeeded", reason, previous.Version)}
 		}
 	}
-	return Step{Action: Upgrade, Reason: fmt.Sprintf("%s, and revision %d is not in the storage as it was", reason, previous.Version)}
+	return Step{Action: Upgrade, Reason: fmt.Sprintf("%s, and revision %d in the storage is missing or was changed", reason, previous.Version)}
 }
 
 // hinted adds what a person can do.

@@ -132,11 +132,11 @@ func TestDecide(t *testing.T) {
 		"locked by a uninstall": {change: locked(Uninstalling), want: Step{Action: Unlock, Status: Locked}, says: "uninstalling"},
 		"unmanaged, nothing recorded": {
 			change: func(s *State) { s.Recorded = Recorded{} },
-			want:   Step{Action: Upgrade, Status: Unmanaged, Forget: true}, says: "was not made for this declaration",
+			want:   Step{Action: Upgrade, Status: Unmanaged, Forget: true}, says: "was not created by this HelmRelease",
 		},
 		"unmanaged, upgraded by hand": {
 			change: func(s *State) { s.Storage = []Snapshot{revision(2, Deployed), revision(1, Superseded)} },
-			want:   Step{Action: Upgrade, Status: Unmanaged, Forget: true}, says: "revision 2 in the storage is not what was recorded as revision 1",
+			want:   Step{Action: Upgrade, Status: Unmanaged, Forget: true}, says: "revision 2 in the storage differs from the recorded revision 1",
 		},
 		"managed, with the digest of another version of Helm": {
 			change: func(s *State) { s.Recorded.History[0].Digest = "sha256:old" },
@@ -174,7 +174,7 @@ func TestDecide(t *testing.T) {
 		},
 		"out of sync, rolled back, reset": {
 			change: func(s *State) { rolledBack(s, 2); s.Declared.Reset = true },
-			want:   Step{Action: Upgrade, Status: OutOfSync, Reset: "a reset was asked for"}, says: "values changed",
+			want:   Step{Action: Upgrade, Status: OutOfSync, Reset: "a reset was requested"}, says: "values changed",
 		},
 		"out of sync, rolled back, forced": {
 			change: func(s *State) { rolledBack(s, 2); s.Declared.Force = true },
@@ -238,7 +238,7 @@ func TestDecide(t *testing.T) {
 		},
 		"failed, no action recorded": {
 			change: func(s *State) { failedInstall(s); s.Recorded.LastAction = "" },
-			want:   Step{Action: Upgrade, Status: Broken}, says: "nothing says how to remediate",
+			want:   Step{Action: Upgrade, Status: Broken}, says: "no remediation is configured",
 		},
 		"failed upgrade, no retries": {
 			change: failedUpgrade,
@@ -251,11 +251,11 @@ func TestDecide(t *testing.T) {
 		},
 		"failed upgrade, rolled back": {
 			change: func(s *State) { failedUpgrade(s); s.Declared.Upgrade.Retries = 1 },
-			want:   Step{Action: RollBack, Status: Broken, Version: 1}, says: "revision 2 failed; revision 1 was good",
+			want:   Step{Action: RollBack, Status: Broken, Version: 1}, says: "revision 2 failed; revision 1 succeeded",
 		},
 		"failed upgrade, last one rolled back": {
 			change: func(s *State) { failedUpgrade(s); s.Declared.Upgrade.RemediateLast = true },
-			want:   Step{Action: RollBack, Status: Broken, Version: 1}, says: "revision 1 was good",
+			want:   Step{Action: RollBack, Status: Broken, Version: 1}, says: "revision 1 succeeded",
 		},
 		"failed upgrade, uninstalled": {
 			change: func(s *State) {
@@ -271,7 +271,7 @@ func TestDecide(t *testing.T) {
 				s.Recorded.History = s.Recorded.History[:1]
 			},
 			want: Step{Action: Stalled, Status: Broken, Stalled: MissingRollbackTarget},
-			says: "no earlier revision to go back to; annotate it to reset",
+			says: "no previous revision to roll back to; annotate it to reset",
 		},
 		"failed upgrade, target whose tests failed": {
 			change: func(s *State) {
@@ -279,7 +279,7 @@ func TestDecide(t *testing.T) {
 				s.Declared.Upgrade.Retries = 1
 				s.Recorded.History[1] = tested(s.Recorded.History[1], TestFailed)
 			},
-			want: Step{Action: Stalled, Status: Broken, Stalled: MissingRollbackTarget}, says: "no earlier revision",
+			want: Step{Action: Stalled, Status: Broken, Stalled: MissingRollbackTarget}, says: "no previous revision",
 		},
 		"failed upgrade, target gone": {
 			change: func(s *State) {
@@ -287,7 +287,7 @@ func TestDecide(t *testing.T) {
 				s.Declared.Upgrade.Retries = 1
 				s.Storage = s.Storage[:1]
 			},
-			want: Step{Action: Upgrade, Status: Broken}, says: "revision 1 is not in the storage as it was",
+			want: Step{Action: Upgrade, Status: Broken}, says: "revision 1 in the storage is missing or was changed",
 		},
 		"failed upgrade, target changed": {
 			change: func(s *State) {
@@ -295,7 +295,7 @@ func TestDecide(t *testing.T) {
 				s.Declared.Upgrade.Retries = 1
 				s.Storage[1].Digest, s.Storage[1].LastDeployed = "sha256:other", noon
 			},
-			want: Step{Action: Upgrade, Status: Broken}, says: "not in the storage as it was",
+			want: Step{Action: Upgrade, Status: Broken}, says: "in the storage is missing or was changed",
 		},
 		"failed upgrade, retry on failure, due": {
 			change: func(s *State) {

@@ -24,13 +24,13 @@ import (
 func errMissing(field string) error { return fmt.Errorf("its field %q is missing", field) }
 
 // errShape is what is wrong with an account that cannot be read. The parser's error may quote it.
-var errShape = errors.New("it is not a YAML or JSON object with text fields")
+var errShape = errors.New("not a YAML or JSON object with string fields")
 
 // readVault reads a token. An empty one would have the library look for one in the home of the user.
 func (k *Keys) readVault(data []byte) error {
 	token := strings.TrimSpace(string(data))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return errors.New("it is not a token")
+		return errors.New("not a token")
 	}
 	k.hidden = append(k.hidden, token)
 	k.vault = hcvault.Token(token).ApplyToMasterKey
@@ -120,7 +120,7 @@ func (a azureAccount) credential() (azcore.TokenCredential, error) {
 		return nil, errors.New(`it needs the field "clientSecret" or "clientCertificate"`)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("its field %q cannot be used", field)
+		return nil, fmt.Errorf("its field %q is unusable", field)
 	}
 	return credential, nil
 }

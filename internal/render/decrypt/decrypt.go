@@ -104,7 +104,7 @@ func (k *Keys) Data(data []byte, in, out Format) (plain []byte, err error) {
 	}()
 	tree, err := storeOf(in).LoadEncryptedFile(data)
 	if err != nil {
-		return nil, errors.New("its sops metadata cannot be read")
+		return nil, errors.New("its sops metadata is invalid")
 	}
 	key, err := k.DataKey(&tree)
 	switch {
@@ -115,11 +115,11 @@ func (k *Keys) Data(data []byte, in, out Format) (plain []byte, err error) {
 	default:
 		if _, err := tree.Decrypt(key, aes.NewCipher()); err != nil {
 			// The library's error may quote what it decrypts.
-			return nil, errors.New("decrypting it: a value does not fit its key, or was changed by hand")
+			return nil, errors.New("decrypting: a value does not match its key, or was changed by hand")
 		}
 	}
 	if plain, err = storeOf(out).EmitPlainFile(tree.Branches); err != nil {
-		return nil, fmt.Errorf("it was decrypted, but cannot be written as %s", out)
+		return nil, fmt.Errorf("decrypted, but it cannot be written as %s", out)
 	}
 	return plain, nil
 }
@@ -128,7 +128,7 @@ func (k *Keys) Data(data []byte, in, out Format) (plain []byte, err error) {
 func (k *Keys) Object(object map[string]any) (map[string]any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return nil, fmt.Errorf("encoding it: %w", err)
+		return nil, fmt.Errorf("encoding: %w", err)
 	}
 	plain, err := k.Data(data, JSON, JSON)
 	if err != nil {
@@ -137,7 +137,7 @@ func (k *Keys) Object(object map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	// This decoder keeps whole numbers whole.
 	if err := utiljson.Unmarshal(plain, &out); err != nil {
-		return nil, errors.New("reading what was decrypted")
+		return nil, errors.New("reading the decrypted content")
 	}
 	return out, nil
 }

@@ -325,7 +325,7 @@ func TestReason(t *testing.T) {
 		want   string
 	}{
 		"not sent":   {"the cause, without the way to it", fmt.Errorf("a: b: attempt 3, RequestID: 17: %w", refused), `Put "https://v.example/v1": connection refused`},
-		"no answer":  {"the same each time", fmt.Errorf("a: %w", &url.Error{Op: "Put", Err: context.DeadlineExceeded}), "it did not answer in time"},
+		"no answer":  {"the same each time", fmt.Errorf("a: %w", &url.Error{Op: "Put", Err: context.DeadlineExceeded}), "no response in time"},
 		"by grpc":    {"its code", fmt.Errorf("a: %w", status.Error(codes.PermissionDenied, "no")), "PermissionDenied: no"},
 		"of lines":   {"one line", errors.New("a\n  b"), "a b"},
 		"long":       {"it is cut", errors.New(strings.Repeat("x", 300) + "end"), strings.Repeat("x", 188) + "…xxxxxxxxxend"},

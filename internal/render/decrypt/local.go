@@ -31,7 +31,7 @@ func (k *Keys) readAge(data []byte) error {
 		k.identities, found = append(k.identities, identities...), true
 	}
 	if lines.Err() != nil || !found {
-		return errors.New("it holds no age identity")
+		return errors.New("it contains no age identity")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (k *Keys) readPGP(data []byte) error {
 		}
 		entities, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(block[at:]))
 		if err != nil {
-			return errors.New("it is not an armored PGP private key")
+			return errors.New("not an armored PGP private key")
 		}
 		for _, entity := range entities {
 			if locked(entity) {
@@ -69,7 +69,7 @@ func (k *Keys) readPGP(data []byte) error {
 		k.pgp, found = append(k.pgp, entities...), true
 	}
 	if !found {
-		return errors.New("it holds no armored PGP private key")
+		return errors.New("it contains no armored PGP private key")
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (e *NoKeyError) Error() string {
 	}
 	text := "none of the keys can decrypt it"
 	if e.none {
-		text = "there is no key to decrypt it with"
+		text = "no decryption key"
 	}
 	if e.Lacking != "" {
 		text += ": " + e.Lacking
@@ -92,11 +92,11 @@ func answer(err error) string {
 		return fmt.Sprintf("status %d %s", azure.StatusCode, azure.ErrorCode)
 	case errors.As(err, &signIn):
 		// Its text has the time and the numbers of the request.
-		return "signing in failed " + signInCode.FindString(signIn.Error())
+		return "sign-in failed " + signInCode.FindString(signIn.Error())
 	case errors.As(err, &vaulted):
 		return fmt.Sprintf("status %d: %s", vaulted.StatusCode, strings.Join(vaulted.Errors, ", "))
 	case errors.Is(err, context.DeadlineExceeded):
-		return "it did not answer in time"
+		return "no response in time"
 	case errors.As(err, &sent):
 		return sent.Error()
 	case errors.As(err, &called) && called.GRPCStatus() != nil:

@@ -20,7 +20,7 @@ import (
 const patience = 30 * time.Second
 
 // errNoKey says that there is no key of a kind, or that none of that kind fits.
-var errNoKey = errors.New("no key fits")
+var errNoKey = errors.New("no matching key")
 
 // service opens data keys for the SOPS library; it is the library's port. It serves one call.
 type service struct {

@@ -44,7 +44,7 @@ func (o *Options) Check() error {
 		return nil
 	}
 	slices.Sort(bad)
-	return fmt.Errorf("the names of variables must be letters, digits and underscores, not beginning with a digit: %s",
+	return fmt.Errorf("names of variables must be letters, digits and underscores, and not start with a digit: %s",
 		strings.Join(bad, ", "))
 }
 
@@ -53,7 +53,7 @@ type UndefinedError struct{ Names []string }
 
 // Error lists the names.
 func (e *UndefinedError) Error() string {
-	return fmt.Sprintf("variables are not defined and have no default: %s", strings.Join(e.Names, ", "))
+	return fmt.Sprintf("variables without a value or a default: %s", strings.Join(e.Names, ", "))
 }
 
 // Text returns text with its variables replaced.

@@ -25,7 +25,7 @@ import (
 // Kinds of failures that a caller may want to tell apart.
 var (
 	// ErrReference is a path at which there is no chart.
-	ErrReference = errors.New("there is no chart")
+	ErrReference = errors.New("no chart found")
 	// ErrMetadata is a version that cannot get a suffix.
 	ErrMetadata = errors.New("the version of the chart cannot be changed")
 	// ErrValues are files of values that are missing or cannot be read.
@@ -33,7 +33,7 @@ var (
 	// ErrDependency is a dependency that is not there and cannot be got.
 	ErrDependency = errors.New("a dependency is missing")
 	// ErrPackage is a chart that cannot be packed.
-	ErrPackage = errors.New("the chart cannot be packed")
+	ErrPackage = errors.New("the chart cannot be packaged")
 )
 
 // Options say how a chart is packed.

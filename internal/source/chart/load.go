@@ -82,7 +82,7 @@ func (p *packer) files(dir string) ([]*archive.BufferedFile, error) {
 // walk reads a directory of the tree that has a name in the chart.
 func (r *reading) walk(dir, name string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("%q: more than %d directories in each other", name, maxDepth)
+		return fmt.Errorf("%q: more than %d nested directories", name, maxDepth)
 	}
 	entries, _ := r.tree.Entries(dir)
 	for _, base := range entries {
@@ -113,7 +113,7 @@ func (r *reading) walk(dir, name string, depth int) error {
 func (r *reading) add(name string, f *source.File) error {
 	r.bytes += f.Size
 	if len(r.files) == maxFiles || r.bytes > maxBytes {
-		return fmt.Errorf("the chart has more than %d files or %d bytes; leave some out by %s", maxFiles, maxBytes, ignore.HelmIgnore)
+		return fmt.Errorf("the chart has more than %d files or %d bytes; exclude some by %s", maxFiles, maxBytes, ignore.HelmIgnore)
 	}
 	data, err := f.Read()
 	if err != nil {
@@ -146,7 +146,7 @@ func (i info) Mode() fs.FileMode {
 // before what is declared.
 func (p *packer) addDependencies(ctx context.Context, c *chartv2.Chart, dir string, nested int) error {
 	if nested > maxNested {
-		return fmt.Errorf("charts need each other more than %d deep", maxNested)
+		return fmt.Errorf("dependencies of charts are nested deeper than %d", maxNested)
 	}
 	needed := c.Metadata.Dependencies
 	if c.Lock != nil {
@@ -172,13 +172,13 @@ func (p *packer) addDependencies(ctx context.Context, c *chartv2.Chart, dir stri
 
 func (p *packer) dependency(ctx context.Context, d *chartv2.Dependency, dir string, nested int) (*chartv2.Chart, error) {
 	if d.Repository == "" {
-		return nil, errors.New("it is not in the charts directory and has no repository")
+		return nil, errors.New("not in the charts directory, and no repository is set")
 	}
 	if local, ok := strings.CutPrefix(d.Repository, "file://"); ok {
 		return p.local(ctx, d, dir, local, nested)
 	}
 	if p.options.Dependency == nil {
-		return nil, errors.New("it is not in the charts directory")
+		return nil, errors.New("not in the charts directory")
 	}
 	data, err := p.options.Dependency(ctx, Dependency{Name: d.Name, Version: d.Version, Repository: d.Repository})
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *packer) dependency(ctx context.Context, d *chartv2.Dependency, dir stri
 	}
 	got, err := loader.LoadArchive(bytes.NewReader(data))
 	if err == nil && got.Name() != d.Name {
-		err = fmt.Errorf("what came is chart %q", got.Name())
+		err = fmt.Errorf("the downloaded chart is %q", got.Name())
 	}
 	return got, err
 }
@@ -202,7 +202,7 @@ func (p *packer) local(ctx context.Context, d *chartv2.Dependency, dir, name str
 		return nil, err
 	}
 	if got.Name() != d.Name {
-		return nil, fmt.Errorf("at %q is chart %q", at, got.Name())
+		return nil, fmt.Errorf("the chart at %q is %q", at, got.Name())
 	}
 	constraint, err := semver.NewConstraint(d.Version)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // errMissing is a file of values that does not exist.
-var errMissing = errors.New("there is no such file")
+var errMissing = errors.New("no such file")
 
 // treeValues merges files of a tree.
 func (o Options) treeValues(tree *source.Tree) (map[string]any, []string, error) {

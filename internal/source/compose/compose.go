@@ -79,7 +79,7 @@ func Check(operations []Copy, aliases map[string]bool) error {
 	return nil
 }
 
-func noSource(alias string) error { return fmt.Errorf("from: there is no source with alias %q", alias) }
+func noSource(alias string) error { return fmt.Errorf("from: no source has the alias %q", alias) }
 
 func (c *Composer) copy(operation Copy, to *stage) error {
 	r, err := read(operation)

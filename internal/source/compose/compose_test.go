@@ -170,27 +170,27 @@ func TestCompose(t *testing.T) {
 			map[string]string{"b/Chart.yaml": "name: b"},
 			"",
 		},
-		"no alias":       {"", []compose.Copy{{From: "@other/x", To: "@artifact/"}}, nil, `copy[0].from: there is no source with alias "other"`},
-		"no file":        {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/"}, {From: "@repo/nope", To: "@artifact/"}}, nil, `copy[1].from: there is no "nope" in source "repo"`},
+		"no alias":       {"", []compose.Copy{{From: "@other/x", To: "@artifact/"}}, nil, `copy[0].from: no source has the alias "other"`},
+		"no file":        {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/"}, {From: "@repo/nope", To: "@artifact/"}}, nil, `copy[1].from: "nope" does not exist in source "repo"`},
 		"no match":       {"", []compose.Copy{{From: "@repo/*.json", To: "@artifact/"}}, nil, `copy[0].from: nothing matches "*.json" in source "repo"`},
-		"all excluded":   {"", []compose.Copy{{From: "@repo/*.md", To: "@artifact/", Exclude: []string{"*.md"}}}, nil, `copy[0].from: everything is excluded that matches "*.md" in source "repo"`},
+		"all excluded":   {"", []compose.Copy{{From: "@repo/*.md", To: "@artifact/", Exclude: []string{"*.md"}}}, nil, `copy[0].from: everything that matches is excluded "*.md" in source "repo"`},
 		"leaves source":  {"", []compose.Copy{{From: "@repo/../x", To: "@artifact/"}}, nil, `copy[0].from: path "../x" leaves the root`},
 		"leaves":         {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/a/../../x"}}, nil, `copy[0].to: path "a/../../x" leaves the root`},
 		"no artifact":    {"", []compose.Copy{{From: "@repo/app.yaml", To: "@repo/x"}}, nil, `copy[0].to: "@repo/x": want @artifact/PATH`},
 		"no source":      {"", []compose.Copy{{From: "app.yaml", To: "@artifact/"}}, nil, `copy[0].from: "app.yaml": want @ALIAS/PATH`},
-		"bad pattern":    {"", []compose.Copy{{From: "@repo/[", To: "@artifact/"}}, nil, `copy[0].from: pattern "[" cannot be read`},
-		"bad exclude":    {"", []compose.Copy{{From: "@repo/**", To: "@artifact/", Exclude: []string{"a", "[*.md"}}}, nil, `copy[0].exclude[1]: pattern "[*.md" cannot be read`},
+		"bad pattern":    {"", []compose.Copy{{From: "@repo/[", To: "@artifact/"}}, nil, `copy[0].from: pattern "[" is invalid`},
+		"bad exclude":    {"", []compose.Copy{{From: "@repo/**", To: "@artifact/", Exclude: []string{"a", "[*.md"}}}, nil, `copy[0].exclude[1]: pattern "[*.md" is invalid`},
 		"dear pattern":   {"", []compose.Copy{{From: "@repo/{" + strings.Repeat("a,", 21) + "b}", To: "@artifact/"}}, nil, `more than 20 commas in braces`},
-		"bad strategy":   {"", []compose.Copy{{From: "@repo/**", To: "@artifact/", Strategy: "Move"}}, nil, `copy[0].strategy: "Move" is none of Overwrite, Merge, Extract`},
-		"file below one": {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/a"}, {From: "@repo/app.yaml", To: "@artifact/a/b"}}, nil, `copy[1].to: copying "app.yaml": "a" is a file in the artifact, and no directory`},
+		"bad strategy":   {"", []compose.Copy{{From: "@repo/**", To: "@artifact/", Strategy: "Move"}}, nil, `copy[0].strategy: "Move" is not one of Overwrite, Merge, Extract`},
+		"file below one": {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/a"}, {From: "@repo/app.yaml", To: "@artifact/a/b"}}, nil, `copy[1].to: copying "app.yaml": "a" is a file in the artifact, not a directory`},
 		"over a directory": {
 			"",
 			[]compose.Copy{{From: "@repo/app.yaml", To: "@artifact/README.md/x"}, {From: "@repo/*.md", To: "@artifact/"}},
 			nil,
 			`copy[1].to: copying "README.md": "README.md" is a directory in the artifact`,
 		},
-		"merge of no YAML":   {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/a"}, {From: "@repo/README.md", To: "@artifact/a", Strategy: compose.Merge}}, nil, `copy[1].to: copying "README.md": merging: reading "README.md": a document is no mapping`},
-		"extract a file":     {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/", Strategy: compose.Extract}}, nil, `copy[0].from: "app.yaml" is no archive (.tar.gz, .tgz) in source "repo"`},
+		"merge of no YAML":   {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/a"}, {From: "@repo/README.md", To: "@artifact/a", Strategy: compose.Merge}}, nil, `copy[1].to: copying "README.md": merging: reading "README.md": a document is not a YAML mapping`},
+		"extract a file":     {"", []compose.Copy{{From: "@repo/app.yaml", To: "@artifact/", Strategy: compose.Extract}}, nil, `copy[0].from: "app.yaml" is not an archive (.tar.gz, .tgz) in source "repo"`},
 		"extract a dir":      {"", []compose.Copy{{From: "@repo/charts", To: "@artifact/", Strategy: compose.Extract}}, nil, `copy[0].from: "charts" is a directory`},
 		"extract a bad file": {"", []compose.Copy{{From: "@values/bad.tgz", To: "@artifact/", Strategy: compose.Extract}}, nil, `copy[0].to: copying "bad.tgz": unpacking: `},
 	}
@@ -227,7 +227,7 @@ func TestCompose(t *testing.T) {
 func TestCheck(t *testing.T) {
 	aliases := map[string]bool{"repo": true}
 	for text, want := range map[string]string{
-		"@repo/a": "", "@other/a": `copy[1].from: there is no source with alias "other"`, "@repo/[": "copy[1].from: pattern",
+		"@repo/a": "", "@other/a": `copy[1].from: no source has the alias "other"`, "@repo/[": "copy[1].from: pattern",
 	} {
 		err := compose.Check([]compose.Copy{{From: "@repo/{app}/**", To: "@artifact/{app}/"}, {From: text, To: "@artifact/"}}, aliases)
 		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
@@ -246,7 +246,7 @@ func TestLinksDoNotMultiply(t *testing.T) {
 		}
 	}
 	_, err := compose.New(map[string]*source.Tree{"repo": treeOf(t, contents)}, "")
-	if err == nil || !strings.Contains(err.Error(), `reading source "repo": with what its symbolic links name it has more than`) {
+	if err == nil || !strings.Contains(err.Error(), `reading source "repo": with the targets of its symbolic links, it has more than`) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -274,7 +274,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	for text, want := range map[string]string{
-		"repo/x": "want @ALIAS/PATH", "@repo/{app": "no capture", "@repo/app}": "has no {", "@repo/{}": "no capture", "@repo/{a}/{a}": "stands twice", "@repo/{1}": "no capture",
+		"repo/x": "want @ALIAS/PATH", "@repo/{app": "not a capture", "@repo/app}": "unmatched }", "@repo/{}": "not a capture", "@repo/{a}/{a}": "occurs twice", "@repo/{1}": "not a capture",
 	} {
 		if _, err := compose.ParsePattern(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want %q", text, err, want)

@@ -37,7 +37,7 @@ func ParsePattern(text string) (*Pattern, error) {
 			return nil
 		}
 		if seen[capture] {
-			return fmt.Errorf("{%s} stands twice in it", capture)
+			return fmt.Errorf("{%s} occurs twice", capture)
 		}
 		seen[capture] = true
 		expression.WriteString("(?P<" + capture + ">[^/]+)")
@@ -60,7 +60,7 @@ func (p *Pattern) Alias() string { return p.alias }
 func (c *Composer) Find(p *Pattern) ([]Found, error) {
 	in, known := c.sources[p.alias]
 	if !known {
-		return nil, fmt.Errorf("there is no source with alias %q", p.alias)
+		return nil, fmt.Errorf("no source has the alias %q", p.alias)
 	}
 	var found []Found
 	for _, dir := range in.listed {
@@ -84,7 +84,7 @@ func Fill(text string, captures map[string]string) (string, error) {
 		filled.WriteString(literal)
 		value, known := captures[capture]
 		if capture != "" && !known {
-			return fmt.Errorf("{%s} is no capture of spec.pathPattern", capture)
+			return fmt.Errorf("{%s} is not a capture of spec.pathPattern", capture)
 		}
 		filled.WriteString(value)
 		return nil
@@ -100,14 +100,14 @@ func pieces(text string, visit func(literal, capture string) error) error {
 	for {
 		literal, rest, more := strings.Cut(text, "{")
 		if strings.Contains(literal, "}") {
-			return errors.New("a } has no {")
+			return errors.New("unmatched }")
 		}
 		if !more {
 			return visit(literal, "")
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if !closed || !captureName.MatchString(name) {
-			return fmt.Errorf("{%s is no capture; want {NAME} of letters, digits and _", name)
+			return fmt.Errorf("{%s is not a capture; want {NAME} of letters, digits and _", name)
 		}
 		if err := visit(literal, name); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 func merge(under, over *source.File) (*source.File, error) {
 	below, err := mapping(under)
 	if err != nil {
-		return nil, fmt.Errorf("merging: what is there: %w", err)
+		return nil, fmt.Errorf("merging: existing content: %w", err)
 	}
 	above, err := mapping(over)
 	if err != nil {
@@ -49,7 +49,7 @@ func mapping(f *source.File) (map[string]any, error) {
 		}
 		one := map[string]any{}
 		if err := yaml.Unmarshal(document, &one); err != nil {
-			return nil, fmt.Errorf("reading %q: a document is no mapping of YAML: %w", f.Path, err)
+			return nil, fmt.Errorf("reading %q: a document is not a YAML mapping: %w", f.Path, err)
 		}
 		all = overlay(all, one)
 	}

@@ -61,7 +61,7 @@ func read(operation Copy) (*request, error) {
 		}
 	}
 	if !slices.Contains([]Strategy{"", Overwrite, Merge, Extract}, r.strategy) {
-		return nil, fmt.Errorf("strategy: %q is none of %s, %s, %s", r.strategy, Overwrite, Merge, Extract)
+		return nil, fmt.Errorf("strategy: %q is not one of %s, %s, %s", r.strategy, Overwrite, Merge, Extract)
 	}
 	return r, nil
 }
@@ -132,7 +132,7 @@ func valid(pattern string) error {
 	case commas > maxAlternatives:
 		return fmt.Errorf("pattern %q has more than %d commas in braces", pattern, maxAlternatives)
 	case !doublestar.ValidatePattern(pattern):
-		return fmt.Errorf("pattern %q cannot be read", pattern)
+		return fmt.Errorf("pattern %q is invalid", pattern)
 	default:
 		return nil
 	}
@@ -147,7 +147,7 @@ func (r *request) choose(from *view) ([]string, error) {
 		return r.one()
 	}
 	if !from.dirs[r.from] {
-		return nil, fmt.Errorf("there is no %q", r.from)
+		return nil, fmt.Errorf("%q does not exist", r.from)
 	}
 	if r.strategy == Extract {
 		return nil, fmt.Errorf("%q is a directory, and only archives can be extracted", r.from)
@@ -172,7 +172,7 @@ func (r *request) one() ([]string, error) {
 	case slices.ContainsFunc(r.exclude, func(pattern string) bool { return r.excludes(pattern, r.from) }):
 		return nil, nil
 	case r.strategy == Extract && !isArchive(r.from):
-		return nil, fmt.Errorf("%q is no archive (.tar.gz, .tgz)", r.from)
+		return nil, fmt.Errorf("%q is not an archive (.tar.gz, .tgz)", r.from)
 	default:
 		return []string{r.from}, nil
 	}
@@ -180,7 +180,7 @@ func (r *request) one() ([]string, error) {
 
 var (
 	errNoMatch  = errors.New("nothing matches")
-	errExcluded = errors.New("everything is excluded that matches")
+	errExcluded = errors.New("everything that matches is excluded")
 )
 
 // match chooses by a pattern: files, and all that is in directories that match.

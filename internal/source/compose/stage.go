@@ -26,7 +26,7 @@ func (s *stage) put(p string, f *source.File) error {
 	}
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		if _, file := s.files[dir]; file {
-			return fmt.Errorf("%q is a file in the artifact, and no directory", dir)
+			return fmt.Errorf("%q is a file in the artifact, not a directory", dir)
 		}
 	}
 	before, taken := s.files[p]

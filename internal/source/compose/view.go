@@ -49,7 +49,7 @@ func (v *view) add(dir, at string, within []string) error {
 	names, _ := v.tree.Entries(dir)
 	for _, name := range names {
 		if v.seen++; v.seen > maxEntries {
-			return fmt.Errorf("with what its symbolic links name it has more than %d entries", maxEntries)
+			return fmt.Errorf("with the targets of its symbolic links, it has more than %d entries", maxEntries)
 		}
 		p, to := path.Join(dir, name), path.Join(at, name)
 		f, file := v.tree.File(p)

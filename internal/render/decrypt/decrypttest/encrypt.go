@@ -77,7 +77,7 @@ func EncryptAs(plain []byte, format decrypt.Format, recipe Recipe) ([]byte, erro
 	}
 	dataKey, errs := tree.GenerateDataKeyWithKeyServices([]keyservice.KeyServiceClient{recipe.Service})
 	if len(errs) > 0 {
-		return nil, fmt.Errorf("making a data key: %v", errs)
+		return nil, fmt.Errorf("creating a data key: %v", errs)
 	}
 	cipher := aes.NewCipher()
 	mac, err := tree.Encrypt(dataKey, cipher)
