@@ -259,7 +259,7 @@ func (a *Applier) missingKind(result Result, u *unstructured.Unstructured) Resul
 	gvk := u.GroupVersionKind()
 	reason := fmt.Sprintf("kind %s is not served by the cluster: its CRD has not arrived", gvk.GroupKind())
 	if r, served := a.cluster.Kinds.Lookup(gvk); served && misplaced(r, u) {
-		reason = fmt.Sprintf("kind %s has just come, and its objects have no namespace", gvk.GroupKind())
+		reason = fmt.Sprintf("kind %s has just been served, and its objects have no namespace", gvk.GroupKind())
 	} else if versions := a.cluster.Kinds.Versions(gvk.GroupKind()); len(versions) > 0 {
 		reason = fmt.Sprintf("kind %s is served in %v, not in %q", gvk.GroupKind(), versions, gvk.Version)
 	}

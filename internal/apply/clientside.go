@@ -19,7 +19,7 @@ import (
 )
 
 // tooLarge is what is told of an object that is applied by the server though it was not ordered so.
-const tooLarge = "it was applied server-side: it is too large for the annotation that client-side apply keeps its last " +
+const tooLarge = "applied server-side: too large for the annotation in which client-side apply keeps its last " +
 	"configuration in"
 
 // merge applies the object as kubectl apply does on the client: the difference between what was applied
@@ -107,11 +107,11 @@ func threeWay(live, modified *unstructured.Unstructured) (types.PatchType, []byt
 		return types.MergePatchType, patch, unpatchable(err)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("looking its type up: %w", err)
+		return "", nil, fmt.Errorf("looking up its type: %w", err)
 	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(typed)
 	if err != nil {
-		return "", nil, fmt.Errorf("looking its type up: %w", err)
+		return "", nil, fmt.Errorf("looking up its type: %w", err)
 	}
 	patch, err := strategicpatch.CreateThreeWayMergePatch(original, wanted, current, meta, true)
 	return types.StrategicMergePatchType, patch, unpatchable(err)
@@ -123,8 +123,8 @@ func unpatchable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errors.New("comparing it with the annotation " + lastApplied + ", and with what is there: " +
-		"one of them does not fit its type; correct the declaration, or remove the annotation from the live object")
+	return errors.New("comparing with the annotation " + lastApplied + ", and with the live object: " +
+		"one of them does not match its schema; correct the declaration, or remove the annotation from the live object")
 }
 
 // at makes a patch hold for one version of the object only.

@@ -56,7 +56,7 @@ func (a *Applier) deleteOne(ctx context.Context, unit engine.UnitID, e engine.En
 		return result
 	}
 	if err != nil {
-		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("reading it before its deletion: %w", err)}
+		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("reading it before deletion: %w", err)}
 		return result
 	}
 	a.Forget(e.ID)

@@ -26,7 +26,7 @@ type Drift struct {
 // String tells the drift in one line.
 func (d Drift) String() string {
 	if d.Manager == "" {
-		return fmt.Sprintf("%s was deleted by someone else", d.ID)
+		return fmt.Sprintf("%s was deleted by another client", d.ID)
 	}
 	if len(d.Fields) == 0 {
 		return fmt.Sprintf("%s was changed by %q", d.ID, d.Manager)

@@ -87,7 +87,7 @@ func TestDiffering(t *testing.T) {
 func TestDriftString(t *testing.T) {
 	id := engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}
 	for want, drift := range map[string]Drift{
-		"Deployment/n/x was deleted by someone else":             {ID: id},
+		"Deployment/n/x was deleted by another client":           {ID: id},
 		`Deployment/n/x was changed by "kubectl"`:                {ID: id, Manager: "kubectl"},
 		`Deployment/n/x was changed by "kubectl": spec.replicas`: {ID: id, Manager: "kubectl", Fields: []string{"spec.replicas"}},
 	} {

@@ -144,7 +144,7 @@ func (a *Applier) begin(ctx context.Context, o Order) (*scribe, Result) {
 	}
 	if r.Namespaced && id.Namespace == "" {
 		result.Err = &ObjectError{ID: id, Err: errors.New(
-			"metadata.namespace: a namespace is needed; set it on the object, or spec.destination.namespace on its application")}
+			"metadata.namespace: required; set it on the object, or spec.destination.namespace on its application")}
 		return nil, result
 	}
 	s := &scribe{Order: o, applier: a, id: id, resource: r, digest: o.Digest}

@@ -47,8 +47,8 @@ func (s *scribe) worded(err error) error {
 	case !unchangeable(err):
 		return told
 	case s.precious():
-		return fmt.Errorf("%w; a %s is never deleted to be recreated, since all that it holds would go with it: "+
-			"declare it as it is, or delete it yourself", told, s.id.Kind)
+		return fmt.Errorf("%w; a %s is never deleted and recreated, since its contents would be deleted: "+
+			"revert the change, or delete it yourself", told, s.id.Kind)
 	default:
 		return fmt.Errorf("%w; to delete and recreate it, set the annotation %s", told, recreate)
 	}

@@ -30,11 +30,11 @@ func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result 
 	client, served := a.reach(e)
 	a.Forget(e.ID)
 	if !served {
-		result.Message = "its kind is not served any more"
+		result.Message = "its kind is no longer served"
 		return result
 	}
 	if r.Permit == nil {
-		result.Err = &ObjectError{ID: e.ID, Err: errors.New("deleting it: nobody says that it may be")}
+		result.Err = &ObjectError{ID: e.ID, Err: errors.New("deleting it: no permission was checked")}
 		return result
 	}
 	a.slots <- struct{}{}
@@ -76,15 +76,15 @@ func deleteNow(ctx context.Context, client dynamic.ResourceInterface, name strin
 	live, err := client.Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return "it is gone already", nil
+		return "already deleted", nil
 	case err != nil:
-		return "", fmt.Errorf("reading it before its deletion: %w", err)
+		return "", fmt.Errorf("reading it before deletion: %w", err)
 	case live.GetDeletionTimestamp() != nil:
-		return "it is being deleted already", nil
+		return "already being deleted", nil
 	}
 	if why, ok := r.Permit(live); !ok {
 		if why == "" {
-			why = "it may not be deleted"
+			why = "not permitted to delete it"
 		}
 		return why, nil
 	}
@@ -93,7 +93,7 @@ func deleteNow(ctx context.Context, client dynamic.ResourceInterface, name strin
 		PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid},
 	})
 	if apierrors.IsNotFound(err) {
-		return "it is gone already", nil
+		return "already deleted", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("deleting it: %w", err)

@@ -101,13 +101,13 @@ func (s *scribe) rehome(ctx context.Context, live *unstructured.Unstructured, le
 	}
 	patch, err := json.Marshal(ops)
 	if err != nil {
-		return nil, fmt.Errorf("moving the ownership of its fields: %w", err)
+		return nil, fmt.Errorf("moving ownership of its fields: %w", err)
 	}
 	moved, err := s.client().Patch(ctx, live.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{
 		FieldManager: s.applier.names.Manager,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("moving the ownership of its fields: %w", err)
+		return nil, fmt.Errorf("moving ownership of its fields: %w", err)
 	}
 	return moved, nil
 }

@@ -47,7 +47,7 @@ func (w *write) do(ctx context.Context, result Result) Result {
 	id := result.Entry.ID
 	if w.resource.Namespaced && id.Namespace == "" {
 		result.Err = &ObjectError{ID: id, Err: errors.New(
-			"metadata.namespace: a namespace is needed; set it on the object, or spec.targetNamespace on its unit")}
+			"metadata.namespace: required; set it on the object, or spec.targetNamespace on its unit")}
 		return result
 	}
 	if made := w.create(ctx); made != nil {
@@ -212,7 +212,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	a.Forget(id)
 	a.cluster.Objects.Follow(id, result.Entry.Version)
 	result.Wait = &Need{
-		Wait: engine.Wait{On: id.String(), Reason: "it is deleted, to be recreated with its immutable fields changed"},
+		Wait: engine.Wait{On: id.String(), Reason: "deleted, to be recreated with changed immutable fields"},
 		What: ObjectGone, Object: id,
 	}
 	return result
@@ -226,7 +226,7 @@ func kindEnds(err error) bool {
 // unserved tells that the server does not take objects of a kind yet that it has announced.
 type unserved struct{ err error }
 
-func (e *unserved) Error() string { return "the server does not take its kind yet: " + explain(e.err) }
+func (e *unserved) Error() string { return "the server does not accept its kind: " + explain(e.err) }
 func (e *unserved) Unwrap() error { return e.err }
 
 // refusal words a server's error for a person and keeps the error itself.

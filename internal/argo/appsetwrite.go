@@ -50,7 +50,7 @@ func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
 func (s *applicationSets) create(ctx context.Context, made *unstructured.Unstructured) error {
 	u, err := s.e.client.Resource(applicationResource).Namespace(made.GetNamespace()).Create(ctx, made, metav1.CreateOptions{FieldManager: appset.UpstreamManager})
 	if err != nil {
-		return fmt.Errorf("creating it: %w", err)
+		return fmt.Errorf("creating: %w", err)
 	}
 	s.e.putApplication(u)
 	return nil
@@ -60,7 +60,7 @@ func (s *applicationSets) update(ctx context.Context, change appset.Change) erro
 	u, err := s.e.client.Resource(applicationResource).Namespace(change.Live.GetNamespace()).Patch(ctx, change.Live.GetName(),
 		types.MergePatchType, change.Patch, metav1.PatchOptions{FieldManager: appset.UpstreamManager})
 	if err != nil {
-		return fmt.Errorf("changing it: %w", err)
+		return fmt.Errorf("updating: %w", err)
 	}
 	s.e.putApplication(u)
 	return nil
@@ -72,7 +72,7 @@ func (s *applicationSets) delete(ctx context.Context, gone *unstructured.Unstruc
 		Preconditions: &metav1.Preconditions{UID: &uid},
 	})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting it: %w", err)
+		return fmt.Errorf("deleting: %w", err)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generate
 		u, err := s.e.client.Resource(applicationResource).Namespace(set.Namespace).Patch(ctx, name, types.MergePatchType,
 			[]byte(encoded(map[string]any{"operation": op})), metav1.PatchOptions{FieldManager: appset.UpstreamManager})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("Application %q: having it synced: %w", name, err))
+			errs = append(errs, fmt.Errorf("Application %q: requesting a sync: %w", name, err))
 			continue
 		}
 		s.e.putApplication(u)

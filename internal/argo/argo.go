@@ -158,7 +158,7 @@ const syncTimeout = time.Minute
 func (e *Engine) Start(ctx context.Context) error {
 	context.AfterFunc(ctx, e.events.stop)
 	e.version = e.serverVersion()
-	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("it took longer than %s", syncTimeout))
+	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("timed out after %s", syncTimeout))
 	defer cancel()
 	if err := e.settings.watch(ctx, wait, e.home, e.settingsChanged); err != nil {
 		return err

@@ -187,7 +187,7 @@ func named(u *unstructured.Unstructured) error {
 	if u.GetName() != "" {
 		return nil
 	}
-	return errors.New("metadata.name is missing: only hooks are named when they are made")
+	return errors.New("metadata.name is missing: only hooks may use generateName")
 }
 
 // requests bounds how many objects are asked for at a time.

@@ -21,14 +21,14 @@ type clusterOf = settings.Cluster
 func (d dialectPort) Connect(_ context.Context, id engine.UnitID) (runner.Connection, error) {
 	a := d.apps.get(id)
 	if a == nil {
-		return runner.Connection{}, fmt.Errorf("reading %s: it is gone", id)
+		return runner.Connection{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	c, err := policy.Destination(a.now().Spec.Destination, d.settings.now())
 	if err != nil {
 		return runner.Connection{}, err
 	}
 	if len(c.Unserved) > 0 {
-		return runner.Connection{}, fmt.Errorf("Secret %s: config.%s: nobody can sign in here that way; give a token, a password or a certificate", c.Secret, c.Unserved[0])
+		return runner.Connection{}, fmt.Errorf("Secret %s: config.%s: not supported; use a token, a password or a certificate", c.Secret, c.Unserved[0])
 	}
 	config, err := configOf(c)
 	if err != nil {
@@ -56,7 +56,7 @@ func configOf(c settings.Cluster) (*rest.Config, error) {
 	if said.Proxy.IsSet() {
 		proxy, err := url.Parse(said.Proxy.Reveal())
 		if err != nil {
-			return nil, fmt.Errorf("Secret %s: config.proxyUrl is no URL", c.Secret)
+			return nil, fmt.Errorf("Secret %s: config.proxyUrl is not a URL", c.Secret)
 		}
 		config.Proxy = http.ProxyURL(proxy)
 	}

@@ -183,7 +183,7 @@ func deletionHooks(finalizer string) bool {
 func (d *driver) declaredHooks(ctx context.Context, a *app, w runner.Work) ([]*unstructured.Unstructured, error) {
 	inputs, err := d.permittedInputs(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("rendering its hooks for the deletion: %w; to let it go without them, take the finalizers %s and %s off it",
+		return nil, fmt.Errorf("rendering its hooks for the deletion: %w; to delete it without them, remove its finalizers %s and %s",
 			err, v1alpha1.PreDeleteFinalizer, v1alpha1.PostDeleteFinalizer)
 	}
 	var hooks []*unstructured.Unstructured
@@ -261,7 +261,7 @@ func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("letting %s go: %w", id, err)
+		return fmt.Errorf("releasing %s: %w", id, err)
 	}
 	if len(rest) > 0 {
 		d.putApplication(u)
@@ -292,7 +292,7 @@ func (d *driver) keepHooks(ctx context.Context, a *app, c *comparison) error {
 		}
 		d.putApplication(u)
 	}
-	return &transient{fmt.Errorf("setting the finalizers of %s: it changes all the time", a.id)}
+	return &transient{fmt.Errorf("setting the finalizers of %s: too many conflicts", a.id)}
 }
 
 // finalizers are those of an Application by the hooks for deletions that it declares.

@@ -64,7 +64,7 @@ func (f *failure) Terminal() bool { return f.lasting }
 func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
 	a := d.apps.get(id)
 	if a == nil {
-		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
+		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	request, err := d.request(ctx, a)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error)
 	for i, k := range keys {
 		state := d.feeds.Get(k)
 		if !state.Has() {
-			return r, fmt.Errorf("%s: it has not been fetched", sourceName(keys, i))
+			return r, fmt.Errorf("%s: not fetched", sourceName(keys, i))
 		}
 		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
 	}
@@ -179,7 +179,7 @@ func parseManifests(texts []string) ([]*unstructured.Unstructured, error) {
 func (d *driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 	a := d.apps.get(w.Unit)
 	if a == nil {
-		return runner.Acted{Failure: &engine.Failure{Reason: engine.ReasonFailed, Message: "it is gone"}, Terminal: true}
+		return runner.Acted{Failure: &engine.Failure{Reason: engine.ReasonFailed, Message: "it was deleted"}, Terminal: true}
 	}
 	a.see(w.Cluster)
 	if a.job.op == nil || a.job.key != w.Key {

@@ -148,11 +148,11 @@ func (g gate) foreign(live *unstructured.Unstructured) error {
 	if g.owns(live) {
 		return nil
 	}
-	whose := "nothing marks it as a hook of this application"
+	whose := "it is not marked as a hook of this application"
 	if owner, _ := g.tracking.Owner(live); owner != "" {
 		whose = "it belongs to application " + owner
 	}
-	return fmt.Errorf("%s exists already, and %s: it stays as it is; rename the hook, or delete the object", engine.IDOf(live), whose)
+	return fmt.Errorf("%s already exists, and %s: it is not changed; rename the hook, or delete the object", engine.IDOf(live), whose)
 }
 
 func hasHookFinalizer(live *unstructured.Unstructured) bool {
@@ -174,7 +174,7 @@ func (g gate) release(ctx context.Context, live *unstructured.Unstructured) erro
 			return err
 		}
 	}
-	return fmt.Errorf("taking the finalizer off %s: it changes all the time", engine.IDOf(live))
+	return fmt.Errorf("removing the finalizer of %s: too many conflicts", engine.IDOf(live))
 }
 
 // releases bounds how often a finalizer is taken off an object that changes meanwhile.

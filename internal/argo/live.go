@@ -98,7 +98,7 @@ func (a *app) unsettled(fact engine.SourceFact) (h shown, decided bool) {
 	case v.operation != nil && v.operation.Phase == v1alpha1.OperationRunning:
 		return shown{progressing, orDefault(v.operation.Message, "its sync is running")}, true
 	case v.sync.Status != v1alpha1.SyncStatusCodeSynced && automated(a.obj):
-		why := orDefault(v.why, "its sync has not begun")
+		why := orDefault(v.why, "its sync has not started")
 		if v.decided != nil {
 			why = v.decided.Message
 		}

@@ -30,7 +30,7 @@ func (d *driver) lookForMarks(ctx context.Context, a *app, w runner.Work) {
 	}
 	a.job.surveyed = &requested
 	if err := w.Cluster.WatchMarked(ctx, after, d.kindsOf(a, w)); err != nil && ctx.Err() == nil {
-		d.observe(a.id.String(), "looking for what is marked as an Application's: "+err.Error())
+		d.observe(a.id.String(), "searching for tracked objects: "+err.Error())
 	}
 }
 
@@ -104,7 +104,7 @@ func (d *driver) countOrphans(ctx context.Context, a *app, w runner.Work, c *com
 	a.mu.Unlock()
 	present, err := w.Cluster.Present(ctx, namespace, d.kindsOf(a, w))
 	if err != nil && ctx.Err() == nil {
-		d.observe(a.id.String(), "looking for orphaned resources: "+err.Error())
+		d.observe(a.id.String(), "searching for orphaned resources: "+err.Error())
 	}
 	all := make([]policy.Resident, 0, len(present))
 	for _, p := range present {

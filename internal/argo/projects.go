@@ -77,7 +77,7 @@ func (e *Engine) putProject(u *unstructured.Unstructured) {
 	}
 	project := &v1alpha1.AppProject{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, project); err != nil {
-		e.observe("AppProject/"+u.GetName(), fmt.Sprintf("it cannot be read: %s", err))
+		e.observe("AppProject/"+u.GetName(), fmt.Sprintf("it is invalid: %s", err))
 		return
 	}
 	e.projects.mu.Lock()

@@ -144,7 +144,7 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 	}
 	obj := &v1alpha1.Application{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
-		e.observe(id.String(), fmt.Sprintf("it cannot be read: %s", err))
+		e.observe(id.String(), fmt.Sprintf("it is invalid: %s", err))
 		return
 	}
 	a, fresh := e.apps.take(id, declared{obj: obj, raw: u.Object})

@@ -137,7 +137,7 @@ func (k *settingsKeeper) putSecret(u *unstructured.Unstructured) error {
 	var s corev1.Secret
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
 		// The error may quote what is in it.
-		return fmt.Errorf("reading Secret %s: it cannot be decoded", u.GetName())
+		return fmt.Errorf("reading Secret %s: cannot be decoded", u.GetName())
 	}
 	k.secrets[s.Name] = s
 	return nil

@@ -247,7 +247,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 		case step.Ended:
 			return d.finish(ctx, a, w, step)
 		case w.Superseded(), ctx.Err() != nil:
-			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id.String(), Reason: "a newer revision is about to be looked at"}}})
+			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id.String(), Reason: "a newer revision is about to be evaluated"}}})
 		case len(step.Delete)+len(step.Apply) > 0:
 			if err := d.announce(ctx, a, op); err != nil {
 				return failed(err)

@@ -30,7 +30,7 @@ func (e *Engine) unitOf(a *app, s settings.Settings) engine.Unit {
 		Target: e.targetOf(a, s), Source: a.source(), Interval: s.Reconciliation.Hard, RetryInterval: retryInterval, Timeout: retryInterval,
 		Prune: true, Deletion: deletionOf(obj, a.cluster), Health: engine.HealthPolicy{Wait: true, Patient: true},
 		Inventory: e.inventoryOf(a), Applied: appliedOf(obj), Handled: a.requested,
-		LetGo: "take the finalizer " + v1alpha1.ResourcesFinalizer + " off it",
+		LetGo: "remove the finalizer " + v1alpha1.ResourcesFinalizer,
 	}
 	deps, err := engine.ParseDependsOn(obj.Annotations[dependsOn], obj.Namespace)
 	if err != nil {

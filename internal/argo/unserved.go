@@ -25,7 +25,7 @@ func (d *driver) unserved(a *app, project *policy.Project, c *comparison) {
 		}
 	}
 	if a.now().Spec.SourceHydrator != nil {
-		all = append(all, "spec.sourceHydrator: what was hydrated is applied, and nothing is hydrated")
+		all = append(all, "spec.sourceHydrator: not supported; the hydrated branch is applied")
 	}
 	for _, option := range c.options.Unknown {
 		all = append(all, fmt.Sprintf("spec.syncPolicy.syncOptions: %q", option))
@@ -39,7 +39,7 @@ func (d *driver) unserved(a *app, project *policy.Project, c *comparison) {
 		return
 	}
 	slices.Sort(all)
-	c.warn(conditionUnserved, "not acted on: "+strings.Join(slices.Compact(all), "; "))
+	c.warn(conditionUnserved, "ignored: "+strings.Join(slices.Compact(all), "; "))
 }
 
 // tellUnserved names the settings that are for the engine and are not acted on, and those that nobody knows.
@@ -59,6 +59,6 @@ func (e *Engine) tellUnserved(before, now settings.Settings) {
 	old := words(before)
 	news := slices.DeleteFunc(words(now), func(word string) bool { return slices.Contains(old, word) })
 	if len(news) > 0 {
-		e.observe("settings", "not acted on: "+strings.Join(news, "; "))
+		e.observe("settings", "ignored: "+strings.Join(news, "; "))
 	}
 }

@@ -58,7 +58,7 @@ func TestRefuse(t *testing.T) {
 	bad := t.TempDir()
 	write(t, bad, "web/Chart.yaml", "apiVersion: v2\nname: web\nversion: what?\n")
 	for dir, want := range map[string]string{
-		empty: "no chart found", filepath.Join(empty, "none"): "no such file", bad: "web",
+		empty: "no chart in", filepath.Join(empty, "none"): "no such file", bad: "web",
 	} {
 		if _, err := chartserver.Start(t.Context(), dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", dir, err, want)

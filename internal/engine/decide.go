@@ -41,7 +41,7 @@ func (f Facts) decideDeletion() Decision {
 	}
 	if len(f.Terminating) > 0 && f.Now.Before(f.DeletionDeadline) {
 		d.Step, d.At = StepWait, f.DeletionDeadline
-		d.Message = "waiting for the end of: " + Describe(f.Terminating)
+		d.Message = "waiting for deletion of: " + Describe(f.Terminating)
 		for _, o := range f.Terminating {
 			d.Waits = append(d.Waits, Wait{On: o.ID.String(), Reason: "it is being deleted"})
 		}

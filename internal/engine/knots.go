@@ -109,7 +109,7 @@ func (k *knotter) look(d Declared) {
 	id := d.Unit.ID
 	k.after(ready(id), id, "")
 	if parent, known := k.owner[id.Object()]; known && parent != id {
-		k.after(id, parent, "%s is made by %s", id, parent)
+		k.after(id, parent, "%s is created by %s", id, parent)
 	}
 	for _, on := range d.Unit.Dependencies {
 		switch owner, known := k.owner[on.Object]; {
@@ -117,7 +117,7 @@ func (k *knotter) look(d Declared) {
 			k.after(id, owner, "%s depends on %s of %s", id, on.Object, owner)
 		case on.Unit == (UnitID{}):
 		case k.units[on.Unit] == nil:
-			k.undeclared("%s depends on %s, which nobody declares", id, on.Unit)
+			k.undeclared("%s depends on %s, which no unit declares", id, on.Unit)
 		default:
 			k.after(id, ready(on.Unit), "%s depends on %s", id, on.Unit)
 		}
@@ -153,7 +153,7 @@ func (k *knotter) lookAtHealth(d Declared) {
 		case owned && owner != id:
 			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
 		case !owned && k.kinds[check.ID.GroupKind()]:
-			k.undeclared("%s waits for the health of %s, which nobody declares", id, check.ID)
+			k.undeclared("%s waits for the health of %s, which no unit declares", id, check.ID)
 		}
 	}
 }

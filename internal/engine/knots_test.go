@@ -63,7 +63,7 @@ func TestKnots(t *testing.T) {
 				declared("c", nil, nil, []ObjectID{objectNamed("Namespace", "space")}),
 			}, nil,
 		},
-		"nobody": {[]Declared{declared("a", []string{"gone"}, nil, nil)}, []string{"Unit/ns/a depends on Unit/ns/gone, which nobody declares"}},
+		"nobody": {[]Declared{declared("a", []string{"gone"}, nil, nil)}, []string{"Unit/ns/a depends on Unit/ns/gone, which no unit declares"}},
 		"somebody who cannot be read": {
 			[]Declared{illegible, declared("a", []string{"gone"}, nil, nil), declared("b", nil, []ObjectID{objectNamed("Unit", "gone")}, nil)}, nil,
 		},
@@ -88,7 +88,7 @@ func TestKnots(t *testing.T) {
 		},
 		"a unit that nobody declares": {
 			[]Declared{declared("a", nil, []ObjectID{objectNamed("Unit", "gone")}, nil)},
-			[]string{"Unit/ns/a waits for the health of Unit/ns/gone, which nobody declares"},
+			[]string{"Unit/ns/a waits for the health of Unit/ns/gone, which no unit declares"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,21 +64,21 @@ type Change struct {
 func Plan(digest string, declared Marks, live Live, memory Memory) Change {
 	switch {
 	case declared.HandsOff:
-		return Change{Skip, "an annotation of its declaration excludes it"}
+		return Change{Skip, "excluded by an annotation of its declaration"}
 	case !live.Exists:
 		return Change{Create, "it does not exist"}
 	case live.Marks.HandsOff:
-		return Change{Skip, "an annotation in the cluster excludes it"}
+		return Change{Skip, "excluded by an annotation in the cluster"}
 	case declared.Once:
 		return Change{Skip, "it exists and its ssa annotation says IfNotPresent"}
 	case memory.Digest == "":
-		return Change{Configure, "it has not been applied since the start"}
+		return Change{Configure, "not applied since the start"}
 	case memory.Digest != digest:
 		return Change{Configure, "its declaration changed"}
 	case memory.UID != live.UID:
-		return Change{Configure, "it was recreated by someone else"}
+		return Change{Configure, "it was recreated by another manager"}
 	case memory.Owned != live.Owned:
-		return Change{Configure, "someone else changed its fields"}
+		return Change{Configure, "another manager changed its fields"}
 	case live.Stray && !declared.Merge && !live.Marks.Merge:
 		return Change{Configure, "kubectl added fields to it"}
 	default:

@@ -12,7 +12,7 @@ type Pointer []string
 // ParsePointer reads a JSON pointer. That of the whole document names no field, and is an error.
 func ParsePointer(text string) (Pointer, error) {
 	if !strings.HasPrefix(text, "/") {
-		return nil, fmt.Errorf("JSON pointer %q must begin with /", text)
+		return nil, fmt.Errorf("JSON pointer %q must start with /", text)
 	}
 	parts := strings.Split(text[1:], "/")
 	for i, p := range parts {

@@ -95,7 +95,7 @@ func (s *reach) pullSecrets(ctx context.Context, namespace, account string) ([]b
 			Auths map[string]json.RawMessage `json:"auths"`
 		}
 		if json.Unmarshal(data[corev1.DockerConfigJsonKey], &config) != nil {
-			return nil, fmt.Errorf("spec.serviceAccountName: Secret %q: %s cannot be read", namespace+"/"+ref.Name, corev1.DockerConfigJsonKey)
+			return nil, fmt.Errorf("spec.serviceAccountName: Secret %q: %s is invalid", namespace+"/"+ref.Name, corev1.DockerConfigJsonKey)
 		}
 		for server, auth := range config.Auths {
 			if _, known := auths[server]; !known {

@@ -81,7 +81,7 @@ func (n *notifications) resolve(ctx context.Context, d notify.Delivery) (notify.
 		alert, told := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name))
 		if told && young(alert) {
 			// The Provider is about to come, with the same commit.
-			return notify.Settings{}, fmt.Errorf("Provider %q is not there yet", d.Provider)
+			return notify.Settings{}, fmt.Errorf("Provider %q does not exist yet", d.Provider)
 		}
 		return notify.Settings{}, notify.ErrGone
 	case p.Spec.Suspend:
@@ -123,7 +123,7 @@ func expressionOf(p *notifyv1beta3.Provider) (*notify.Expression, error) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	if !notify.Forge(p.Spec.Type) {
-		return nil, fmt.Errorf("spec.commitStatusExpr: providers of type %q set no status of a commit", p.Spec.Type)
+		return nil, fmt.Errorf("spec.commitStatusExpr: providers of type %q do not set a commit status", p.Spec.Type)
 	}
 	x, err := notify.Compile(p.Spec.CommitStatusExpr)
 	if err != nil {
@@ -139,7 +139,7 @@ func (n *notifications) settings(ctx context.Context, p *notifyv1beta3.Provider)
 		Type: spec.Type, Address: spec.Address, Channel: spec.Channel, Username: spec.Username, Proxy: spec.Proxy, Timeout: p.GetTimeout(),
 	}
 	if spec.ServiceAccountName != "" {
-		return s, errors.New("spec.serviceAccountName: nobody here has the identity of a cloud; log in by spec.secretRef")
+		return s, errors.New("spec.serviceAccountName: cloud identities are not supported; use spec.secretRef")
 	}
 	var access source.Access
 	if spec.SecretRef != nil {
@@ -161,7 +161,7 @@ func (n *notifications) settings(ctx context.Context, p *notifyv1beta3.Provider)
 		}
 		certificates(&access, data)
 		if len(access.CAFile)+len(access.ClientCert) == 0 || len(access.ClientCert) > 0 != (len(access.ClientKey) > 0) {
-			return s, fmt.Errorf("spec.certSecretRef: Secret %q: ca.crt is needed, or tls.crt and tls.key, or all three",
+			return s, fmt.Errorf("spec.certSecretRef: Secret %q: requires ca.crt, or tls.crt and tls.key, or all three",
 				p.Namespace+"/"+spec.CertSecretRef.Name)
 		}
 	}
@@ -190,11 +190,11 @@ func login(s *notify.Settings, data map[string][]byte) error {
 	}
 	if len(data["headers"]) > 0 {
 		if yaml.Unmarshal(data["headers"], &s.Headers) != nil {
-			return errors.New("entry headers: it is no YAML with a text for each header")
+			return errors.New("entry headers: not a YAML map of strings")
 		}
 	}
 	if s.Token == "" && len(data[keyAppID]) > 0 {
-		return fmt.Errorf("entry %s: a GitHub App is not served here; use entry token", keyAppID)
+		return fmt.Errorf("entry %s: GitHub Apps are not supported here; use the entry token", keyAppID)
 	}
 	return nil
 }

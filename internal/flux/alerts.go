@@ -78,10 +78,10 @@ func compileAlert(a *notifyv1beta3.Alert) (*notify.Alert, error) {
 		Severity: orDefault(spec.EventSeverity, notify.SeverityInfo), Metadata: spec.EventMetadata, Summary: spec.Summary,
 	}
 	if spec.ProviderRef.Name == "" {
-		return nil, errors.New("spec.providerRef.name: it is empty")
+		return nil, errors.New("spec.providerRef.name: empty")
 	}
 	if len(spec.EventSources) == 0 {
-		return nil, errors.New("spec.eventSources: it is empty, so nothing would be told")
+		return nil, errors.New("spec.eventSources: empty, so nothing would be sent")
 	}
 	for _, s := range spec.EventSources {
 		out.Sources = append(out.Sources, notify.Source{

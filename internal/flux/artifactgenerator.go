@@ -34,7 +34,7 @@ type generators struct {
 func newGenerators(s *sources, policy *policies, selector string) (*generators, error) {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
-		return nil, fmt.Errorf("reading the selector of what is served: %w", err)
+		return nil, fmt.Errorf("parsing the selector of served objects: %w", err)
 	}
 	var shard []string
 	requirements, _ := parsed.Requirements()

@@ -85,11 +85,11 @@ func (s *sources) bucketOptions(ctx context.Context, b *sourcev1.Bucket) (source
 	}
 	switch {
 	case spec.Provider != "" && spec.Provider != sourcev1.BucketProviderGeneric && spec.Provider != sourcev1.BucketProviderAmazon:
-		return o, &unsupportedError{"spec.provider", fmt.Sprintf("%q is not served; use \"generic\" for what speaks S3", spec.Provider)}
+		return o, &unsupportedError{"spec.provider", fmt.Sprintf("%q is not supported; use \"generic\" for S3-compatible servers", spec.Provider)}
 	case spec.STS != nil:
 		return o, &unsupportedError{"spec.sts", "use spec.secretRef with accesskey and secretkey"}
 	case spec.ServiceAccountName != "":
-		return o, &unsupportedError{"spec.serviceAccountName", "nobody here has the identity of a cloud; use spec.secretRef with accesskey and secretkey"}
+		return o, &unsupportedError{"spec.serviceAccountName", "it requires a cloud identity; use spec.secretRef with accesskey and secretkey"}
 	}
 	if spec.Timeout != nil {
 		o.Timeout = spec.Timeout.Duration
@@ -101,7 +101,7 @@ func (s *sources) bucketOptions(ctx context.Context, b *sourcev1.Bucket) (source
 		}
 		o.Username, o.Password = string(data["accesskey"]), string(data["secretkey"])
 		if o.Username == "" || o.Password == "" {
-			return o, unauthenticated(fmt.Errorf("spec.secretRef: Secret %q: accesskey and secretkey are needed", b.Namespace+"/"+spec.SecretRef.Name))
+			return o, unauthenticated(fmt.Errorf("spec.secretRef: Secret %q: requires accesskey and secretkey", b.Namespace+"/"+spec.SecretRef.Name))
 		}
 	}
 	return o, s.transport(ctx, references{namespace: b.Namespace, certs: spec.CertSecretRef, proxy: spec.ProxySecretRef}, &o.Access)

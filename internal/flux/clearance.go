@@ -47,7 +47,7 @@ func (h *clearance) RoundTrip(q *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(q.Body)
 	_ = q.Body.Close()
 	if err != nil {
-		return nil, fmt.Errorf("reading what is to be sent: %w", err)
+		return nil, fmt.Errorf("reading the request body: %w", err)
 	}
 	var crd apiextensionsv1.CustomResourceDefinition
 	// What cannot be read here the server refuses.
@@ -78,7 +78,7 @@ func (s *Simulation) makeWay(ctx context.Context, gk schema.GroupKind) error {
 	defer cancel()
 	client := s.client.Resource(crdResource)
 	if err := client.Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("taking the stub of %s away: %w", gk, err)
+		return fmt.Errorf("deleting the stub of %s: %w", gk, err)
 	}
 	tick := time.NewTicker(simulateEvery)
 	defer tick.Stop()

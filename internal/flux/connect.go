@@ -56,7 +56,7 @@ func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connec
 		ref = clusterRef{hr.Namespace, hr.Generation, hr.Spec.KubeConfig}
 	}
 	if ref.config == nil {
-		return runner.Connection{}, fmt.Errorf("reading %s: it is gone", id)
+		return runner.Connection{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	return d.connections.read(ctx, id, ref)
 }
@@ -160,14 +160,14 @@ func digest(data []byte) string {
 func kubeconfig(data []byte, insecure bool) (*rest.Config, error) {
 	loaded, err := clientcmd.Load(data)
 	if err != nil {
-		return nil, fmt.Errorf("it is not a kubeconfig")
+		return nil, fmt.Errorf("not a kubeconfig")
 	}
 	if err := selfContained(loaded, insecure); err != nil {
 		return nil, err
 	}
 	config, err := clientcmd.NewDefaultClientConfig(*loaded, &clientcmd.ConfigOverrides{}).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("it is not a complete kubeconfig: %w", err)
+		return nil, fmt.Errorf("not a complete kubeconfig: %w", err)
 	}
 	return config, nil
 }
@@ -175,12 +175,12 @@ func kubeconfig(data []byte, insecure bool) (*rest.Config, error) {
 func selfContained(config *api.Config, insecure bool) error {
 	context, ok := config.Contexts[config.CurrentContext]
 	if !ok {
-		return fmt.Errorf("current-context: %q is not among its contexts", config.CurrentContext)
+		return fmt.Errorf("current-context: no context %q", config.CurrentContext)
 	}
 	user, there := config.AuthInfos[context.AuthInfo], config.Clusters[context.Cluster]
 	switch {
 	case there == nil:
-		return fmt.Errorf("contexts[%q].cluster: %q is not among its clusters", config.CurrentContext, context.Cluster)
+		return fmt.Errorf("contexts[%q].cluster: no cluster %q", config.CurrentContext, context.Cluster)
 	case there.CertificateAuthority != "":
 		return fmt.Errorf("certificate-authority names a file; use certificate-authority-data")
 	case there.InsecureSkipTLSVerify && !insecure:
@@ -196,7 +196,7 @@ func selfContained(config *api.Config, insecure bool) error {
 	case user.Exec != nil:
 		return fmt.Errorf("exec runs a program, which is not allowed; use token or client certificates")
 	case user.AuthProvider != nil:
-		return fmt.Errorf("auth-provider is not served; use token or client certificates")
+		return fmt.Errorf("auth-provider is not supported; use token or client certificates")
 	default:
 		return nil
 	}
@@ -213,12 +213,12 @@ func (c *connections) fromConfigMap(ctx context.Context, namespace, name string)
 	address, account := data[meta.KubeConfigKeyAddress], data[meta.KubeConfigKeyServiceAccountName]
 	switch provider := data[meta.KubeConfigKeyProvider]; {
 	case provider != "generic":
-		return runner.Connection{}, fmt.Errorf("%s: key %q: provider %q is not served; use \"generic\", or a kubeconfig in a Secret",
+		return runner.Connection{}, fmt.Errorf("%s: key %q: provider %q is not supported; use \"generic\", or a kubeconfig in a Secret",
 			field, meta.KubeConfigKeyProvider, provider)
 	case address == "":
 		return runner.Connection{}, fmt.Errorf("%s: key %q is missing", field, meta.KubeConfigKeyAddress)
 	case account == "":
-		return runner.Connection{}, fmt.Errorf("%s: key %q is missing: the engine has no account of its own to vouch for",
+		return runner.Connection{}, fmt.Errorf("%s: key %q is missing: the engine runs without a ServiceAccount of its own",
 			field, meta.KubeConfigKeyServiceAccountName)
 	}
 	audiences := strings.Fields(data[meta.KubeConfigKeyAudiences])
@@ -259,7 +259,7 @@ func (a *accountTokens) Token() (*oauth2.Token, error) {
 		Spec: authenticationv1.TokenRequestSpec{Audiences: slices.Clone(a.audiences)},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("asking for a token of ServiceAccount %q: %w", a.namespace+"/"+a.account, err)
+		return nil, fmt.Errorf("requesting a token of ServiceAccount %q: %w", a.namespace+"/"+a.account, err)
 	}
 	return &oauth2.Token{AccessToken: got.Status.Token, TokenType: "Bearer", Expiry: got.Status.ExpirationTimestamp.Time}, nil
 }
@@ -279,7 +279,7 @@ func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
 	if !apierrors.IsNotFound(err) {
 		return nil
 	}
-	err = fmt.Errorf("ServiceAccount %q, by which they were applied, is gone", id.Namespace+"/"+account)
-	d.events.emit(o, corev1.EventTypeWarning, engine.ReasonPruneFailed, "the objects of the inventory stay: "+err.Error(), nil)
+	err = fmt.Errorf("ServiceAccount %q, as which they were applied, was deleted", id.Namespace+"/"+account)
+	d.events.emit(o, corev1.EventTypeWarning, engine.ReasonPruneFailed, "the objects of the inventory are kept: "+err.Error(), nil)
 	return err
 }

@@ -64,7 +64,7 @@ func (d *desk) run(ctx context.Context) {
 			if err == nil || ctx.Err() != nil {
 				continue
 			}
-			d.log.V(1).Info("something is tried again", "object", id.String(), "error", err.Error())
+			d.log.V(1).Info("retrying", "object", id.String(), "error", err.Error())
 			time.AfterFunc(retryDesk, func() { d.add(id) })
 		}
 	}

@@ -47,7 +47,7 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	}
 	ks, ok := d.registry.get(id)
 	if !ok {
-		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
+		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	d.connections.look(ctx, clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}, reader)
@@ -206,7 +206,7 @@ func (d *reporter) Drifted(_ context.Context, id engine.UnitID, drift apply.Drif
 	case !ok:
 	case back > 0:
 		d.events.emit(o, corev1.EventTypeWarning, "TugOfWar", fmt.Sprintf(
-			"%s, %d times; the next correction waits %s", drift, times, back.Round(time.Second)), appliedRevision(o))
+			"%s, %d times; next correction in %s", drift, times, back.Round(time.Second)), appliedRevision(o))
 	default:
 		d.events.emit(o, corev1.EventTypeWarning, reasonDriftCorrected, drift.String(), appliedRevision(o))
 	}

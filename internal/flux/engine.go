@@ -68,12 +68,12 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 	e.policies = newPolicies(o.Policy)
 	client, err := kubernetes.NewForConfig(host.Config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	e.notifications = newNotifications(client, e.policies, host.Log)
 	ev, err := newEvents(client, e.notifications)
 	if err != nil {
-		return nil, fmt.Errorf("making the event recorder: %w", err)
+		return nil, fmt.Errorf("creating the event recorder: %w", err)
 	}
 	if err := e.newSources(ctx, client, ev); err != nil {
 		return nil, err

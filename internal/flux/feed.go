@@ -175,7 +175,7 @@ const minInterval = time.Second
 const forever = 365 * 24 * time.Hour
 
 // errPending says that something that a source is made from is about to know what it has.
-var errPending = errors.New("what it is made from is being fetched")
+var errPending = errors.New("its sources are being fetched")
 
 // pass does what is due and returns how long to wait for the next.
 func (f *feed) pass(ctx context.Context) time.Duration {
@@ -344,7 +344,7 @@ func (f *feed) finalize(ctx context.Context, o origin) {
 		err = setFinalizer(ctx, f.client(o), o, false)
 	}
 	if err != nil && ctx.Err() == nil {
-		logr.FromContextOrDiscard(ctx).Info("a deleted source could not be let go",
+		logr.FromContextOrDiscard(ctx).Info("the finalizer of a deleted source could not be removed",
 			"kind", f.key.Kind, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 	}
 }
@@ -353,7 +353,7 @@ func (f *feed) finalize(ctx context.Context, o origin) {
 func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
 	a, ok := f.sources.store.Get(f.key)
 	if !ok {
-		return errors.New("the artifact is gone")
+		return errors.New("the artifact is missing")
 	}
 	after := o.copy()
 	status := after.status()
@@ -418,7 +418,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
 	}
 	if err := f.patch(ctx, o, after); err != nil {
-		logr.FromContextOrDiscard(ctx).Info("the state of a source could not be written down",
+		logr.FromContextOrDiscard(ctx).Info("the status of a source could not be written",
 			"kind", f.key.Kind, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 	}
 	f.sources.changed(f.key)

@@ -97,19 +97,19 @@ func (t Policy) checkGenerator(o *swapi.ArtifactGenerator) error {
 		alias := o.Spec.Sources[i].Alias
 		switch {
 		case aliases[alias] || alias == compose.ArtifactAlias:
-			return invalid(swapi.ValidationFailedReason, "spec.sources[%d].alias: %q is taken already", i, alias)
+			return invalid(swapi.ValidationFailedReason, "spec.sources[%d].alias: %q is already used", i, alias)
 		case t.NoCrossNamespaceRefs && key.Namespace != o.Namespace:
 			return invalid(swapi.AccessDeniedReason,
 				"spec.sources[%d]: %s is in another namespace; references across namespaces are blocked on this cluster", i, engine.SourceID(key))
 		case !isServed(key.Kind):
-			return &unsupportedError{fmt.Sprintf("spec.sources[%d].kind", i), fmt.Sprintf("sources of kind %q are not served", key.Kind)}
+			return &unsupportedError{fmt.Sprintf("spec.sources[%d].kind", i), fmt.Sprintf("sources of kind %q are not supported", key.Kind)}
 		}
 		aliases[alias] = true
 	}
 	if o.Spec.PathPattern != "" {
 		p, err := compose.ParsePattern(o.Spec.PathPattern)
 		if err == nil && !aliases[p.Alias()] {
-			err = fmt.Errorf("there is no source with alias %q", p.Alias())
+			err = fmt.Errorf("no source has the alias %q", p.Alias())
 		}
 		if err != nil {
 			return invalid(swapi.ValidationFailedReason, "spec.pathPattern: %w", err)
@@ -122,12 +122,12 @@ func checkOutputs(o *swapi.ArtifactGenerator, aliases map[string]bool) error {
 	names := map[string]bool{}
 	for i, a := range o.Spec.OutputArtifacts {
 		if names[a.Name] {
-			return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].name: %q is taken already", i, a.Name)
+			return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].name: %q is already used", i, a.Name)
 		}
 		names[a.Name] = true
 		for field, ref := range map[string]string{"revision": a.Revision, "originRevision": a.OriginRevision} {
 			if alias := strings.TrimPrefix(ref, "@"); ref != "" && !aliases[alias] {
-				return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].%s: there is no source with alias %q", i, field, alias)
+				return invalid(swapi.ValidationFailedReason, "spec.artifacts[%d].%s: no source has the alias %q", i, field, alias)
 			}
 		}
 		if err := compose.Check(copiesOf(a), aliases); err != nil {
@@ -260,7 +260,7 @@ func outputsOf(o *swapi.ArtifactGenerator, composer *compose.Composer) ([]output
 		for i, a := range o.Spec.OutputArtifacts {
 			out, err := fill(o.Namespace, i, a, f.Captures)
 			if by, dup := taken[out.spec.Name]; err == nil && dup {
-				err = fmt.Errorf("spec.artifacts[%d].name: %q is taken by directory %q already", i, out.spec.Name, by)
+				err = fmt.Errorf("spec.artifacts[%d].name: %q is already used by directory %q", i, out.spec.Name, by)
 			}
 			if err != nil {
 				return nil, &sourceFailure{reason: swapi.ValidationFailedReason, woken: true, err: fmt.Errorf("directory %q: %w", f.Dir, err)}

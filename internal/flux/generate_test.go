@@ -33,11 +33,11 @@ func TestCheckGenerator(t *testing.T) {
 		}, ""},
 		"alias twice": {
 			"an alias names one source", func(s *swapi.ArtifactGeneratorSpec) { s.Sources = append(s.Sources, s.Sources[0]) },
-			`ValidationFailed: spec.sources[1].alias: "repo" is taken already`,
+			`ValidationFailed: spec.sources[1].alias: "repo" is already used`,
 		},
 		"alias of the artifact": {
 			"@artifact is what is made", func(s *swapi.ArtifactGeneratorSpec) { s.Sources[0].Alias = "artifact" },
-			`ValidationFailed: spec.sources[0].alias: "artifact" is taken already`,
+			`ValidationFailed: spec.sources[0].alias: "artifact" is already used`,
 		},
 		"another namespace": {
 			"tenants stay in theirs", func(s *swapi.ArtifactGeneratorSpec) { s.Sources[0].Namespace = "other" },
@@ -45,13 +45,13 @@ func TestCheckGenerator(t *testing.T) {
 		},
 		"a kind that is not served": {
 			"it is never ignored", func(s *swapi.ArtifactGeneratorSpec) { s.Sources[0].Kind = "Nothing" },
-			`UnsupportedField: spec.sources[0].kind is not supported: sources of kind "Nothing" are not served`,
+			`UnsupportedField: spec.sources[0].kind is not supported: sources of kind "Nothing" are not supported`,
 		},
 		"name twice": {
 			"a name is one artifact", func(s *swapi.ArtifactGeneratorSpec) {
 				s.OutputArtifacts = append(s.OutputArtifacts, s.OutputArtifacts[0])
 			},
-			`ValidationFailed: spec.artifacts[1].name: "a" is taken already`,
+			`ValidationFailed: spec.artifacts[1].name: "a" is already used`,
 		},
 		"revision": {
 			"it names a source", func(s *swapi.ArtifactGeneratorSpec) { s.OutputArtifacts[0].Revision = "@other" },
@@ -101,7 +101,7 @@ func TestOutputs(t *testing.T) {
 			"",
 		},
 		"none":      {"no directory is no failure", "{app}", []string{"x"}, map[string]string{}, ""},
-		"collision": {"two directories may not be one artifact", "{app}", []string{"apps/a/dev/x", "apps/A/dev/x"}, nil, `directory "apps/a/dev": spec.artifacts[0].name: "a" is taken by directory "apps/A/dev" already`},
+		"collision": {"two directories may not be one artifact", "{app}", []string{"apps/a/dev/x", "apps/A/dev/x"}, nil, `directory "apps/a/dev": spec.artifacts[0].name: "a" is already used by directory "apps/A/dev"`},
 		"label":     {"captures are labels", "{app}", []string{"apps/.hidden/dev/x"}, nil, `directory "apps/.hidden/dev": spec.pathPattern: {app}: ".hidden" cannot be a label`},
 		"name":      {"and names of objects", "{app}", []string{"apps/a_b/dev/x"}, nil, `spec.artifacts[0].name: "a_b":`},
 		"unknown":   {"a placeholder is a capture", "{other}", []string{"apps/a/dev/x"}, nil, `spec.artifacts[0].name: "{other}": {other} is not a capture`},

@@ -70,7 +70,7 @@ func (g *generator) own(ctx context.Context, o *swapi.ArtifactGenerator, out out
 		by, made := generatorOf(before)
 		switch {
 		case !made:
-			return nil, refused("was made by somebody else")
+			return nil, refused("was not created by an ArtifactGenerator")
 		case by != g.id && g.exists(ctx, by):
 			return nil, refused(fmt.Sprintf("belongs to ArtifactGenerator %q", by.Name))
 		}

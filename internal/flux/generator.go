@@ -285,7 +285,7 @@ func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) ti
 	if err == nil || ctx.Err() != nil {
 		return forever
 	}
-	logr.FromContextOrDiscard(ctx).Info("a deleted ArtifactGenerator could not be let go", "generator", g.id.String(), "error", err.Error())
+	logr.FromContextOrDiscard(ctx).Info("the finalizer of a deleted ArtifactGenerator could not be removed", "generator", g.id.String(), "error", err.Error())
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.failures++

@@ -99,7 +99,7 @@ func (g *generator) told(o *swapi.ArtifactGenerator, failure *sourceFailure) {
 	g.failure = text
 	g.mu.Unlock()
 	if failure == nil && (news || generatorConditions(o).is(conditionReady, metav1.ConditionFalse)) {
-		g.sources.events.emit(o, corev1.EventTypeNormal, meta.SucceededReason, "the artifacts are made again", nil)
+		g.sources.events.emit(o, corev1.EventTypeNormal, meta.SucceededReason, "the artifacts are built again", nil)
 	}
 	if failure == nil || !news {
 		return
@@ -156,7 +156,7 @@ func (g *generator) rest(ctx context.Context, o *swapi.ArtifactGenerator) {
 func (g *generator) write(ctx context.Context, before, after *swapi.ArtifactGenerator) bool {
 	err := g.patchStatus(ctx, before, after)
 	if err != nil && ctx.Err() == nil {
-		logr.FromContextOrDiscard(ctx).Info("the state of an ArtifactGenerator could not be written down",
+		logr.FromContextOrDiscard(ctx).Info("the status of an ArtifactGenerator could not be written",
 			"generator", g.id.String(), "error", err.Error())
 	}
 	return err == nil

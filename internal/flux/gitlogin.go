@@ -14,12 +14,12 @@ import (
 const keyAppID = "githubAppID"
 
 func unsupportedGit(repo *sourcev1.GitRepository) error {
-	const instead = `log in by spec.secretRef with provider "generic", or "github" for a GitHub App`
+	const instead = `use spec.secretRef with provider "generic", or "github" for a GitHub App`
 	switch {
 	case repo.Spec.ServiceAccountName != "":
-		return &unsupportedError{"spec.serviceAccountName", "nobody here has the identity of a cloud; " + instead}
+		return &unsupportedError{"spec.serviceAccountName", "it requires a cloud identity; " + instead}
 	case repo.Spec.Provider == sourcev1.GitProviderAzure, repo.Spec.Provider == sourcev1.GitProviderAWS:
-		return &unsupportedError{"spec.provider", fmt.Sprintf("%q logs in by the identity of a cloud; %s", repo.Spec.Provider, instead)}
+		return &unsupportedError{"spec.provider", fmt.Sprintf("%q requires a cloud identity; %s", repo.Spec.Provider, instead)}
 	default:
 		return nil
 	}

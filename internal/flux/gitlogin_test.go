@@ -26,7 +26,7 @@ func TestProviders(t *testing.T) {
 		"none":            {reason: "no provider is named", secret: token},
 		"generic":         {reason: "the provider that logs in by a Secret", provider: "generic", secret: token},
 		"github":          {reason: "an App logs in", provider: "github", secret: app},
-		"azure":           {reason: "a cloud has to know us", provider: "azure", says: `spec.provider is not supported: "azure" logs in by the identity of a cloud; log in by spec.secretRef`, why: "UnsupportedField", terminal: true},
+		"azure":           {reason: "a cloud has to know us", provider: "azure", says: `spec.provider is not supported: "azure" requires a cloud identity; use spec.secretRef`, why: "UnsupportedField", terminal: true},
 		"aws":             {reason: "so has another", provider: "aws", says: `spec.provider is not supported: "aws"`, why: "UnsupportedField", terminal: true},
 		"service account": {reason: "an account that a cloud knows", provider: "azure", account: "x", says: "spec.serviceAccountName is not supported", why: "UnsupportedField", terminal: true},
 		"no secret":       {reason: "an App without a Secret", provider: "github", says: "secretRef with github app data must be specified when provider is set to github", why: "InvalidProviderConfiguration", terminal: true},

@@ -132,7 +132,7 @@ func (h *handover) Act(ctx context.Context, w runner.Work) runner.Acted {
 	if chart == "" {
 		return h.releases.Act(ctx, w)
 	}
-	message := "Headgate serves the API in its place; nothing is installed"
+	message := "Headgate serves the API instead; nothing is installed"
 	if chart == instanceChart {
 		said, err := h.instance(ctx, hr)
 		if err != nil {

@@ -264,10 +264,10 @@ func (r helmChart) build(revision string) string {
 // there, which then stays, as it does in Flux.
 func (r helmChart) pack(ctx context.Context, f *feed, from chartSource) (*newChart, error) {
 	if r.Spec.Verify != nil {
-		return nil, &unsupportedError{"spec.verify", "charts that are no artifacts of a registry have no signatures; let the source verify its own"}
+		return nil, &unsupportedError{"spec.verify", "only charts of a registry have signatures; set spec.verify of the source instead"}
 	}
 	if from.artifact.Tree == nil {
-		return nil, &sourceFailure{reason: reasonChartReference, err: errors.New("its artifact is a file and no tree")}
+		return nil, &sourceFailure{reason: reasonChartReference, err: errors.New("its artifact is a file, not a directory")}
 	}
 	o := r.packing(shortDigest(from.artifact.Revision))
 	o.Dependency = func(ctx context.Context, d chart.Dependency) ([]byte, error) {
@@ -386,7 +386,7 @@ func (s *reach) dependencyOptions(ctx context.Context, namespace string, d chart
 	})
 	switch {
 	case repo == nil && isNamed:
-		return o, nil, fmt.Errorf("there is no HelmRepository %q", namespace+"/"+named)
+		return o, nil, fmt.Errorf("HelmRepository %q does not exist", namespace+"/"+named)
 	case repo == nil:
 		return o, nil, nil
 	}

@@ -106,7 +106,7 @@ func (f *feed) setStatic(ctx context.Context, r helmRepository) error {
 			_, err = f.client(r).Patch(ctx, r.Name, types.MergePatchType, patch, patchAs(sourceField), "status")
 		}
 		if err != nil {
-			return fmt.Errorf("taking the status away: %w", err)
+			return fmt.Errorf("removing the status: %w", err)
 		}
 	}
 	if hasFinalizer(r) {

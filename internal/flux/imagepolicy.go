@@ -220,7 +220,7 @@ func (k *imageKeeper) accessible(ctx context.Context, p *imagev1.ImagePolicy) (*
 	}
 	if !allows(repo.Spec.AccessFrom, ns) {
 		return nil, &verdict{reason: acl.AccessDeniedReason, message: failed +
-			fmt.Sprintf("access denied: spec.accessFrom of %s does not name namespace %q", id, p.Namespace)}
+			fmt.Sprintf("access denied: spec.accessFrom of %s does not select namespace %q", id, p.Namespace)}
 	}
 	return repo, nil
 }

@@ -88,10 +88,10 @@ func (r *imageRun) aside(done *source.GitEdited) string {
 		}
 	}
 	for _, name := range done.Large {
-		r.notes = append(r.notes, name+": it is too large to be looked at")
+		r.notes = append(r.notes, name+": too large to be edited")
 	}
 	if len(r.notes) > 0 {
-		text += "; left alone: " + files(r.notes)
+		text += "; not changed: " + files(r.notes)
 	}
 	return text
 }

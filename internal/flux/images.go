@@ -73,7 +73,7 @@ func newImageKeeper(e *Engine) *imageKeeper {
 		automations:  newRegistry[autov1.ImageUpdateAutomation](kindIn(imageGroup, autov1.ImageUpdateAutomationKind)),
 	}
 	if e.Local != nil {
-		k.unpushed = "a working copy is shown here, so nothing is committed or pushed"
+		k.unpushed = "the source is a working copy, so nothing is committed or pushed"
 	}
 	k.scanning, k.choosing, k.updating = newRounds(k.scan), newRounds(k.choose), newRounds(k.update)
 	return k
@@ -233,7 +233,7 @@ func (k *imageKeeper) write(
 func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o metav1.Object) time.Duration {
 	err := setNamedFinalizer(ctx, k.client.Resource(r).Namespace(o.GetNamespace()), o, imagev1.ImageFinalizer, false)
 	if err != nil && ctx.Err() == nil {
-		k.log.V(1).Info("a deleted object could not be let go", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+		k.log.V(1).Info("the finalizer of a deleted object could not be removed", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 		return retryDesk
 	}
 	return forever
@@ -242,7 +242,7 @@ func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o 
 // ended notes that a pass ended; one whose result could not be written down is made again.
 func (k *imageKeeper) ended(ctx context.Context, id engine.UnitID, began time.Time, v verdict, err error) bool {
 	if err != nil && ctx.Err() == nil {
-		k.log.V(1).Info("the state of an object could not be written down", "object", id.String(), "error", err.Error())
+		k.log.V(1).Info("the status of an object could not be written", "object", id.String(), "error", err.Error())
 	}
 	if k.passed != nil {
 		k.passed(id.Kind, id.Namespace, id.Name, time.Since(began), v.ok)

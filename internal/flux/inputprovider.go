@@ -57,10 +57,10 @@ func exportedBy(p *fluxcdv1.ResourceSetInputProvider) ([]map[string]any, error) 
 // unsupportedProvider names what a provider asks for that is not served.
 func unsupportedProvider(p *fluxcdv1.ResourceSetInputProvider) string {
 	if p.Spec.Type != fluxcdv1.InputProviderStatic {
-		return fmt.Sprintf("spec.type: providers of type %q are not served; use %s", p.Spec.Type, fluxcdv1.InputProviderStatic)
+		return fmt.Sprintf("spec.type: providers of type %q are not supported; use %s", p.Spec.Type, fluxcdv1.InputProviderStatic)
 	}
 	if p.Spec.URL != "" {
-		return "spec.url: a provider of type Static asks no service; remove the field"
+		return "spec.url: not used by type Static; remove the field"
 	}
 	return ""
 }

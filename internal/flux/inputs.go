@@ -162,7 +162,7 @@ func (t Policy) marks(ks *kustomizev1.Kustomization) func(key string) string {
 func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d.Provider != "sops" {
-		return nil, fmt.Errorf("spec.decryption.provider: %q is not known; use \"sops\"", d.Provider)
+		return nil, fmt.Errorf("spec.decryption.provider: unknown provider %q; use \"sops\"", d.Provider)
 	}
 	var own *decrypt.Keys
 	if d.SecretRef != nil {
@@ -197,7 +197,7 @@ func (t Policy) commonKeys(ctx context.Context, reader Reader) (*decrypt.Keys, e
 		keys, err = decrypt.NewAgeKeys(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the Secret of --sops-age-secret, %q, gives no keys: %w", Namespace+"/"+t.AgeSecret, err)
+		return nil, fmt.Errorf("the Secret of --sops-age-secret, %q, has no usable key: %w", Namespace+"/"+t.AgeSecret, err)
 	}
 	return keys, nil
 }
@@ -243,7 +243,7 @@ func readVariables(ctx context.Context, namespace string, from kustomizev1.Subst
 		}
 		return values, nil
 	default:
-		return nil, fmt.Errorf("kind %q is not known; use ConfigMap or Secret", from.Kind)
+		return nil, fmt.Errorf("unknown kind %q; use ConfigMap or Secret", from.Kind)
 	}
 }
 

@@ -66,7 +66,7 @@ var ErrForeignRoot = errors.New("the cluster has another root")
 func RefuseRoot(ctx context.Context, config *rest.Config, root Root) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	return refuseForeign(ctx, client, root)
 }
@@ -75,7 +75,7 @@ func RefuseRoot(ctx context.Context, config *rest.Config, root Root) error {
 func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	if err := refuseForeign(ctx, client, root); err != nil {
 		return err
@@ -110,11 +110,11 @@ func PutRoot(ctx context.Context, config *rest.Config, root Root) error {
 func Mapper(config *rest.Config) (apimeta.RESTMapper, error) {
 	disc, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a discovery client: %w", err)
+		return nil, fmt.Errorf("creating a discovery client: %w", err)
 	}
 	groups, err := restmapper.GetAPIGroupResources(disc)
 	if err != nil {
-		return nil, fmt.Errorf("asking the cluster what it serves: %w", err)
+		return nil, fmt.Errorf("discovering the kinds of the cluster: %w", err)
 	}
 	return restmapper.NewDiscoveryRESTMapper(groups), nil
 }
@@ -126,7 +126,7 @@ func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) err
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("looking for a root: %w", err)
+			return fmt.Errorf("searching for a root: %w", err)
 		}
 		made, ours := u.GetAnnotations()[MadeFor]
 		if root.For == "" {
@@ -136,10 +136,10 @@ func refuseForeign(ctx context.Context, client dynamic.Interface, root Root) err
 			continue
 		}
 		if !ours {
-			return fmt.Errorf("%w: %s was not made by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
+			return fmt.Errorf("%w: %s was not created by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
 		}
 		if made != root.For {
-			return fmt.Errorf("%w: it was made for %q; run again with --fresh to begin anew, or with --state-dir for a cluster of its own",
+			return fmt.Errorf("%w: it was created for %q; run again with --fresh to start over, or with --state-dir for a separate cluster",
 				ErrForeignRoot, made)
 		}
 	}
@@ -152,11 +152,11 @@ func (root Root) sameAs(u *unstructured.Unstructured, fromUp bool) error {
 	dir, _, _ := unstructured.NestedString(u.Object, "spec", "path")
 	switch {
 	case fromUp:
-		return fmt.Errorf("%w: %s was made by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
+		return fmt.Errorf("%w: %s was created by headgate up; use another cluster, or delete it", ErrForeignRoot, engine.IDOf(u))
 	case url != "" && url != root.URL:
 		return fmt.Errorf("%w: %s has spec.url %q; delete it first to connect the cluster to another repository", ErrForeignRoot, engine.IDOf(u), url)
 	case dir != "" && path.Clean("/"+dir) != path.Clean("/"+root.Path):
-		return fmt.Errorf("%w: %s has spec.path %q; delete it first to begin with another directory", ErrForeignRoot, engine.IDOf(u), dir)
+		return fmt.Errorf("%w: %s has spec.path %q; delete it first to use another directory", ErrForeignRoot, engine.IDOf(u), dir)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (s *instances) tell(before, after *fluxcdv1.FluxInstance) {
 // serve does what a declaration asks for that has a meaning here, and says what became of it. The namespace is
 // that of the sync.
 func (s *instances) serve(ctx context.Context, id engine.UnitID, namespace string, spec fluxcdv1.FluxInstanceSpec) (string, error) {
-	message := "Headgate serves the API of Flux in the place of its controllers; none is installed"
+	message := "Headgate serves the API of Flux instead of its controllers; none is installed"
 	if spec.Sync != nil {
 		said, err := s.sync(ctx, namespace, spec.Sync)
 		if err != nil {
@@ -137,7 +137,7 @@ func (s *instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.S
 		return "", err
 	}
 	if slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return s.reserved[engine.IDOf(o)] }) {
-		return fmt.Sprintf("sync: the root %s/%s is the one of this run and stays as it is", namespace, name), nil
+		return fmt.Sprintf("sync: %s/%s is the root of this run and is not changed", namespace, name), nil
 	}
 	for _, o := range objects {
 		if err := apply.Put(ctx, s.client.Resource(syncResources[o.GetKind()]).Namespace(namespace), installManager, o); err != nil {
@@ -186,7 +186,7 @@ func syncObjects(namespace, name string, sync *fluxcdv1.Sync) ([]*unstructured.U
 			Endpoint: sync.URL, Interval: every, BucketName: sync.Ref, SecretRef: login, Provider: sync.Provider,
 		}}
 	default:
-		return nil, fmt.Errorf("spec.sync.kind: %q is not served; use GitRepository, OCIRepository or Bucket", sync.Kind)
+		return nil, fmt.Errorf("spec.sync.kind: %q is not supported; use GitRepository, OCIRepository or Bucket", sync.Kind)
 	}
 	root := &kustomizev1.Kustomization{
 		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},

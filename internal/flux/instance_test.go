@@ -17,8 +17,8 @@ func TestSyncThatNamesTheRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "Headgate serves the API of Flux in the place of its controllers; none is installed; " +
-		"sync: the root flux-system/flux-system is the one of this run and stays as it is"
+	want := "Headgate serves the API of Flux instead of its controllers; none is installed; " +
+		"sync: flux-system/flux-system is the root of this run and is not changed"
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Error(diff)
 	}

@@ -121,11 +121,11 @@ func (w *wishes) gates(value string) {
 
 // words say what becomes of each; only the operator's wishes are in force.
 func (w *wishes) words(operator bool) string {
-	held := "in force: "
+	held := "in effect: "
 	if !operator {
-		held = "not in force, since the object is not in namespace " + Namespace + ": "
+		held = "not in effect, since the object is not in namespace " + Namespace + ": "
 	}
-	return listed(held, w.held) + listed("in force only where headgate is started with it: ", w.started) +
+	return listed(held, w.held) + listed("in effect only as a flag of headgate: ", w.started) +
 		listed("not needed: ", w.idle) + listed("not supported: ", w.ignored)
 }
 

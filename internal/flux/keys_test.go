@@ -49,7 +49,7 @@ func TestKeys(t *testing.T) {
 		"own, none in common":     {reason: "a missing Secret of all is no matter of a unit with its own", own: "own", common: "missing"},
 		"own, broken in common":   {reason: "nor is one without keys", own: "own", common: "broken"},
 		"foreign, common":         {reason: "either opens it", own: "foreign", common: "common"},
-		"foreign, none in common": {reason: "what is missing is named where it would have helped", own: "foreign", common: "missing", opening: []string{`--sops-age-secret, "flux-system/missing", gives no keys`, "encrypted for age1"}},
+		"foreign, none in common": {reason: "what is missing is named where it would have helped", own: "foreign", common: "missing", opening: []string{`--sops-age-secret, "flux-system/missing", has no usable key`, "encrypted for age1"}},
 		"none":                    {reason: "both ways to name a key are named", opening: []string{"no decryption key: spec.decryption has no secretRef, and --sops-age-secret names no Secret; it is encrypted for age1"}},
 		"missing in common":       {reason: "the flag is named", common: "missing", failure: []string{"spec.decryption has no secretRef", `--sops-age-secret, "flux-system/missing"`, "not found"}},
 		"missing":                 {reason: "the field is named", own: "missing", failure: []string{`spec.decryption.secretRef: reading Secret "apps/missing"`, "not found"}},

@@ -157,7 +157,7 @@ var treeKinds = []string{
 func unsupported(ks *kustomizev1.Kustomization) string {
 	switch {
 	case !slices.Contains(treeKinds, ks.Spec.SourceRef.Kind):
-		return fmt.Sprintf("spec.sourceRef.kind: sources of kind %q are not served; use one of %s",
+		return fmt.Sprintf("spec.sourceRef.kind: sources of kind %q are not supported; use one of %s",
 			ks.Spec.SourceRef.Kind, strings.Join(treeKinds, ", "))
 	case ks.Spec.KubeConfig != nil && ks.Spec.KubeConfig.SecretRef == nil && ks.Spec.KubeConfig.ConfigMapRef == nil:
 		return "spec.kubeConfig: name a Secret with secretRef, or a ConfigMap with configMapRef"

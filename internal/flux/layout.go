@@ -33,7 +33,7 @@ type AmbiguousRootError struct {
 
 // Error lists the candidates.
 func (e *AmbiguousRootError) Error() string {
-	return fmt.Sprintf("%v for certain in %q: it may be any of\n  %s", ErrNoRoot, e.Dir, strings.Join(e.Candidates, "\n  "))
+	return fmt.Sprintf("%v in %q: there are several candidates:\n  %s", ErrNoRoot, e.Dir, strings.Join(e.Candidates, "\n  "))
 }
 
 // Unwrap returns ErrNoRoot.
@@ -55,7 +55,7 @@ func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 		return Layout{}, fmt.Errorf("looking at %q: %w", dir, err)
 	}
 	if _, err := os.ReadDir(dir); err != nil {
-		return Layout{}, fmt.Errorf("looking at the repository: %w", err)
+		return Layout{}, fmt.Errorf("reading the repository: %w", err)
 	}
 	repository, below, err := repositoryOf(dir, others)
 	if err != nil {
@@ -76,13 +76,13 @@ func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 // findRoot looks for the one root below dir. Paths of units are relative to base.
 func findRoot(dir, base string, others []Finder) (string, error) {
 	candidates, err := rootCandidates(dir, base)
-	what := "no directory holds Flux Kustomizations"
+	what := "no directory contains Flux Kustomizations"
 	for _, other := range others {
 		if err != nil || len(candidates) > 0 {
 			break
 		}
 		candidates, err = other.Roots(dir)
-		what = "no directory holds Flux Kustomizations, and no file is the root Application of an Argo CD"
+		what = "no directory contains Flux Kustomizations, and no file is a root Application of Argo CD"
 	}
 	switch {
 	case err != nil:
@@ -168,7 +168,7 @@ func manifests(dir string, visit func(name string, data []byte)) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("looking for the root: %w", err)
+		return fmt.Errorf("searching for the root: %w", err)
 	}
 	return nil
 }

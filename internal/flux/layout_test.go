@@ -50,7 +50,7 @@ func TestFindLayout(t *testing.T) {
 		},
 		"none": {
 			reason: "a directory without units has none",
-			files:  map[string]string{"a.yaml": manifest}, fails: "no directory holds Flux Kustomizations",
+			files:  map[string]string{"a.yaml": manifest}, fails: "no directory contains Flux Kustomizations",
 		},
 		"file": {
 			reason: "a file is no repository",

@@ -108,7 +108,7 @@ func (e *Engine) startNotifications(ctx context.Context) error {
 	}
 	notifier, err := notify.Start(ctx, config)
 	if err != nil && config.Dir != "" {
-		e.Log.Info("notifications that wait are lost with this process", "error", err.Error())
+		e.Log.Info("pending notifications are lost when this process ends", "error", err.Error())
 		config.Dir = ""
 		notifier, err = notify.Start(ctx, config)
 	}
@@ -256,7 +256,7 @@ func (n *notifications) say(o runtime.Object, id engine.UnitID, reason, text str
 	if text == "" || !news {
 		return
 	}
-	n.log.Info("an object is not served as it is declared", "object", id.String(), "reason", reason, "error", text)
+	n.log.Info("an object is invalid or not supported", "object", id.String(), "reason", reason, "error", text)
 	n.events.emit(o, corev1.EventTypeWarning, reason, text, nil)
 }
 

@@ -97,7 +97,7 @@ func genericOnly(provider string) error {
 		return nil
 	}
 	return &unsupportedError{"spec.provider", fmt.Sprintf(
-		"%q logs in by the identity of a cloud; use \"generic\" with spec.secretRef", provider)}
+		"%q requires a cloud identity; use \"generic\" with spec.secretRef", provider)}
 }
 
 // ociVerification reads the keys by which an artifact has to be signed.

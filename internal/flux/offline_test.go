@@ -195,16 +195,16 @@ func TestOfflineReleases(t *testing.T) {
 			says:   "getting chart lib of HelmRepository/apps/none: the repository declares no HelmRepository/apps/none",
 		},
 		"cloud": {
-			reason: "nobody here has the identity of a cloud",
+			reason: "it requires a cloud identity",
 			spec:   "{interval: 1h, chart: {spec: {chart: lib, sourceRef: {kind: HelmRepository, name: cloud}}}}",
 			says:   `getting chart lib of HelmRepository/apps/cloud from "oci://charts.example.com": HelmRepository "cloud": spec.provider is not supported`,
 		},
 		"bucket": {
 			reason: "charts of buckets are not fetched",
 			spec:   "{interval: 1h, chart: {spec: {chart: lib, sourceRef: {kind: Bucket, name: x}}}}",
-			says:   "getting chart lib of Bucket/apps/x: a chart of a source of this kind",
+			says:   "getting chart lib of Bucket/apps/x: charts of this kind of source",
 		},
-		"neither": {reason: "no chart is named", spec: "{interval: 1h}", says: "spec.chart or spec.chartRef is needed"},
+		"neither": {reason: "no chart is named", spec: "{interval: 1h}", says: "spec.chart or spec.chartRef is required"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (w *walk) chart(ctx context.Context, hr *helmv2.HelmRelease) (givenChart, e
 		}
 		return w.ociChart(ctx, repo)
 	default:
-		return givenChart{}, fmt.Errorf("spec.chartRef.kind: charts of %q are not rendered without a cluster", ref.Kind)
+		return givenChart{}, fmt.Errorf("spec.chartRef.kind: charts of %q cannot be rendered without a cluster", ref.Kind)
 	}
 }
 
@@ -140,7 +140,7 @@ func (w *walk) helmChart(ctx context.Context, c helmChart) (givenChart, error) {
 	case sourcev1.GitRepositoryKind:
 		packed, address, err = w.treeChart(ctx, c)
 	default:
-		err = errors.New("a chart of a source of this kind is not rendered without a cluster")
+		err = errors.New("charts of this kind of source cannot be rendered without a cluster")
 	}
 	var loaded *helm.Chart
 	if err == nil {

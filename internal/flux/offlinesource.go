@@ -88,7 +88,7 @@ func (w *walk) undeclared(id engine.SourceID, err error) error {
 	if !w.blind() {
 		return err
 	}
-	return &ElsewhereError{Source: id, Why: "nothing that is read here declares it"}
+	return &ElsewhereError{Source: id, Why: "nothing in the repository declares it"}
 }
 
 // blind tells whether units declare more than is known.
@@ -103,7 +103,7 @@ func (w *walk) unread(d declared) error {
 	}
 	for _, read := range d.Unit.Reads {
 		if w.held[read] == nil && !isOptional(d.ks, read) {
-			return &ElsewhereError{Source: d.Unit.Source, Why: fmt.Sprintf("%s, which spec.postBuild reads, is declared by nothing that is read here", read)}
+			return &ElsewhereError{Source: d.Unit.Source, Why: fmt.Sprintf("%s, which spec.postBuild reads, is not declared in the repository", read)}
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (w *walk) checkReference(id engine.SourceID, repo *sourcev1.GitRepository) 
 	switch ref := repo.Spec.Reference; {
 	case ref == nil:
 	case ref.Name != "" || ref.SemVer != "" || ref.Tag != "" || ref.Commit != "":
-		return &ElsewhereError{Source: id, URL: shownURL(repo.Spec.URL), Why: "it names a commit, and the working copy may be another one"}
+		return &ElsewhereError{Source: id, URL: shownURL(repo.Spec.URL), Why: "it names a commit, which may differ from the working copy"}
 	case ref.Branch != "":
 		branch = ref.Branch
 	}
@@ -183,7 +183,7 @@ func (w *walk) generatedTree(ctx context.Context, id engine.SourceID) (*source.T
 			return tree, err
 		}
 	}
-	return nil, &ElsewhereError{Source: id, Why: "something else makes it"}
+	return nil, &ElsewhereError{Source: id, Why: "it is created elsewhere"}
 }
 
 // generate makes one of the trees of a generator, if that is one of its.

@@ -56,7 +56,7 @@ func TestOfflineSources(t *testing.T) {
 		},
 		"made elsewhere": {
 			reason: "an artifact that something else makes", root: unitOf("a", "kind: ExternalArtifact, name: made", ", path: ./"),
-			elsewhere: "not available offline: ExternalArtifact/flux-system/made: something else makes it",
+			elsewhere: "not available offline: ExternalArtifact/flux-system/made: it is created elsewhere",
 		},
 		"branch": {
 			reason: "the working copy shows one branch",
@@ -91,7 +91,7 @@ func TestOfflineSources(t *testing.T) {
 			reason: "unless something that is elsewhere may declare it",
 			root: sourceObject("OCIRepository", "oci", ", url: 'oci://registry.example.com/manifests'") + unitOf("other", "kind: OCIRepository, name: oci", "") +
 				unitOf("a", "kind: GitRepository, name: none", ", path: ./app"),
-			elsewhere: "GitRepository/flux-system/none: nothing that is read here declares it",
+			elsewhere: "GitRepository/flux-system/none: nothing in the repository declares it",
 		},
 		"declared later": {
 			reason:  "a source, and what is read, that another unit declares",
@@ -102,7 +102,7 @@ func TestOfflineSources(t *testing.T) {
 			reason: "what is read may be elsewhere too",
 			root: sourceObject("OCIRepository", "oci", ", url: 'oci://registry.example.com/manifests'") + unitOf("other", "kind: OCIRepository, name: oci", "") +
 				unitOf("a", "kind: GitRepository, name: flux-system", values),
-			elsewhere: "ConfigMap/flux-system/values, which spec.postBuild reads, is declared by nothing that is read here",
+			elsewhere: "ConfigMap/flux-system/values, which spec.postBuild reads, is not declared in the repository",
 		},
 	}
 	for name, c := range cases {

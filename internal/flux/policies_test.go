@@ -49,7 +49,7 @@ func TestFlagsOfAnInstance(t *testing.T) {
 		"policy": {
 			patch("value: --no-cross-namespace-refs=true", `- "--sops-age-secret=sops-age"`, "value: --no-remote-bases"),
 			Policy{NoCrossNamespaceRefs: true, NoRemoteBases: true, AgeSecret: "sops-age"},
-			"; in force: --no-cross-namespace-refs=true, --sops-age-secret=sops-age, --no-remote-bases",
+			"; in effect: --no-cross-namespace-refs=true, --sops-age-secret=sops-age, --no-remote-bases",
 		},
 		"switched off": {patch("--no-cross-namespace-refs=false"), Policy{}, "; not needed: --no-cross-namespace-refs=false"},
 		"idle": {
@@ -57,17 +57,17 @@ func TestFlagsOfAnInstance(t *testing.T) {
 			Policy{},
 			"; not needed: --concurrent, gate OOMWatch, gate DisableChartDigestTracking",
 		},
-		"started with": {patch("--watch-label-selector=a=b"), Policy{}, "; in force only where headgate is started with it: --watch-label-selector=a=b"},
+		"started with": {patch("--watch-label-selector=a=b"), Policy{}, "; in effect only as a flag of headgate: --watch-label-selector=a=b"},
 		"lax": {
 			patch("--feature-gates=StrictPostBuildSubstitutions=false"),
 			Policy{LaxSubstitution: true},
-			"; in force: gate StrictPostBuildSubstitutions",
+			"; in effect: gate StrictPostBuildSubstitutions",
 		},
 		"unknown": {patch("--nope", "--feature-gates=Nope=true"), Policy{}, "; not supported: --nope, gate Nope"},
 		"tenants": {
 			fluxcdv1.FluxInstanceSpec{Cluster: &fluxcdv1.Cluster{Multitenant: true}},
 			Policy{NoCrossNamespaceRefs: true, NoRemoteBases: true, DefaultServiceAccount: "default"},
-			"; in force: spec.cluster.multitenant",
+			"; in effect: spec.cluster.multitenant",
 		},
 		"components": {fluxcdv1.FluxInstanceSpec{Components: []string{"source-controller", "image-reflector-controller"}}, Policy{}, "; not supported: image-reflector-controller"},
 	}

@@ -110,7 +110,7 @@ func (t Policy) deniedReceiver(p receiverPlan) engine.Invalid {
 // unsupportedReceiver names what a Receiver asks for that is not served.
 func unsupportedReceiver(o *notifyv1.Receiver) string {
 	if served := webhook.Types(); !slices.Contains(served, o.Spec.Type) {
-		return fmt.Sprintf("spec.type: receivers of type %q are not served; those of %s are", o.Spec.Type, strings.Join(served, ", "))
+		return fmt.Sprintf("spec.type: receivers of type %q are not supported; use one of %s", o.Spec.Type, strings.Join(served, ", "))
 	}
 	return ""
 }
@@ -118,17 +118,17 @@ func unsupportedReceiver(o *notifyv1.Receiver) string {
 // malformedReceiver names what does not go together in a Receiver.
 func malformedReceiver(o *notifyv1.Receiver) string {
 	if o.Spec.SecretRef == nil {
-		return "spec.secretRef: it is needed for the token"
+		return "spec.secretRef: required for the token"
 	}
 	for i, ref := range o.Spec.Resources {
 		field := fmt.Sprintf("spec.resources[%d]", i)
 		switch {
 		case ref.Name == anyName && len(ref.MatchLabels) == 0:
-			return field + `.matchLabels: they are needed with name "*"`
+			return field + `.matchLabels: required with name "*"`
 		case ref.Name != anyName && len(ref.MatchLabels) > 0:
-			return field + `.matchLabels: they need name "*"`
+			return field + `.matchLabels: requires name "*"`
 		case ref.APIVersion == "" && receivableGroups[ref.Kind] == "":
-			return fmt.Sprintf("%s.apiVersion: it is needed for kind %s", field, ref.Kind)
+			return fmt.Sprintf("%s.apiVersion: required for kind %s", field, ref.Kind)
 		}
 		if _, err := schema.ParseGroupVersion(ref.APIVersion); err != nil {
 			return field + ".apiVersion: " + err.Error()

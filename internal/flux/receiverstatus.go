@@ -136,7 +136,7 @@ func (r *receivers) tell(o *notifyv1.Receiver, after notifyv1.ReceiverStatus) {
 		r.events.emit(o, corev1.EventTypeWarning, is.Reason, is.Message, nil)
 		return
 	}
-	message := "Reconciliation finished, requests are taken"
+	message := "Reconciliation finished, requests are accepted"
 	if len(o.Spec.Events) > 0 && !webhook.NamesEvents(o.Spec.Type) {
 		message += fmt.Sprintf("; requests of type %s name no event, so spec.events filters none of them", o.Spec.Type)
 	}

@@ -60,7 +60,7 @@ func (r *recovery) search(c *cluster.Cluster) {
 		if err == nil || backoff.Steps == 0 {
 			return
 		}
-		r.engine.Log.Info("not every kind could be searched for what an earlier run applied", "cluster", c.Name, "error", err.Error())
+		r.engine.Log.Info("not every kind could be searched for objects of an earlier run", "cluster", c.Name, "error", err.Error())
 		select {
 		case <-r.ctx.Done():
 		case <-time.After(backoff.Step()):

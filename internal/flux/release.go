@@ -75,9 +75,9 @@ func (t Policy) deniedChart(hr *helmv2.HelmRelease) string {
 func unsupportedRelease(hr *helmv2.HelmRelease) string {
 	switch {
 	case hr.Spec.ChartRef == nil && hr.Spec.Chart == nil:
-		return "spec.chart or spec.chartRef is needed"
+		return "spec.chart or spec.chartRef is required"
 	case hr.Spec.WaitStrategy != nil && hr.Spec.WaitStrategy.Name == helmv2.WaitStrategyLegacy:
-		return "spec.waitStrategy: \"legacy\" is not served; remove the field"
+		return "spec.waitStrategy: \"legacy\" is not supported; remove the field"
 	default:
 		return ""
 	}
@@ -128,7 +128,7 @@ func declaredRelease(hr *helmv2.HelmRelease, p *preparedRelease) plan.Declared {
 		Test: test.Enable, Drift: plan.DriftMode(hr.GetDriftDetection().GetMode()),
 		ChartNameInPlace: hr.GetUpgrade().GetChartNameChangeStrategy() == helmv2.ChartNameChangeStrategyInPlaceUpdate,
 		AllowReinstall:   hr.Annotations[allowReinstall] == fmt.Sprint(hr.Generation),
-		HowToReset:       "to try again, change it, or annotate it with " + requestedAt + " and " + helmv2.ResetRequestAnnotation + " of one value",
+		HowToReset:       "to try again, change it, or annotate it with " + requestedAt + " and " + helmv2.ResetRequestAnnotation + " of the same value",
 		HowToAllow:       fmt.Sprintf("to allow that, annotate it with %s: %q", allowReinstall, fmt.Sprint(hr.Generation)),
 	}
 }

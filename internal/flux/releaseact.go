@@ -95,7 +95,7 @@ func (s *releases) Act(ctx context.Context, w runner.Work) runner.Acted {
 		}
 		return acted
 	}
-	return failedAct("StateError", fmt.Sprintf("the release did not come to rest after %d steps", mostSteps), true)
+	return failedAct("StateError", fmt.Sprintf("the release did not settle after %d steps", mostSteps), true)
 }
 
 // rests tells that everything is as it was when the release was found to need nothing. That costs no
@@ -209,7 +209,7 @@ func driftText(differences []helm.Difference) string {
 // correct brings drifted objects back. The next look finds what is left.
 func (a *act) correct() (runner.Acted, bool) {
 	if a.corrected {
-		return failedAct(helmv2.DriftDetectedReason, "what was put right differs again at once: "+driftText(a.drift), false), true
+		return failedAct(helmv2.DriftDetectedReason, "reverted objects differ again at once: "+driftText(a.drift), false), true
 	}
 	a.corrected, a.changed = true, engine.Configure
 	if _, err := a.client.Correct(a.ctx, a.drift); err != nil {
@@ -440,7 +440,7 @@ func (s *releases) Verify(ctx context.Context, w runner.Work) runner.Acted {
 	defer s.publish(w.Unit, a.work)
 	latest := a.work.status.History.Latest()
 	if latest == nil {
-		return failedAct("StateError", "there is no revision of the release", true)
+		return failedAct("StateError", "the release has no revision", true)
 	}
 	if !a.released() {
 		a.noteReleased(latest)

@@ -88,7 +88,7 @@ func (c *releaseCharts) work(ctx context.Context, id engine.UnitID) {
 		c.queue.Forget(id)
 		return
 	}
-	logr.FromContextOrDiscard(ctx).Info("the HelmChart of a HelmRelease could not be made",
+	logr.FromContextOrDiscard(ctx).Info("the HelmChart of a HelmRelease could not be created",
 		"helmrelease", hr.Namespace+"/"+hr.Name, "error", err.Error())
 	c.queue.AddRateLimited(id)
 }

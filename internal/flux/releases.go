@@ -106,7 +106,7 @@ func (s *releases) drop(id engine.UnitID) {
 func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, error) {
 	hr, ok := s.get(id)
 	if !ok {
-		return nil, nil, fmt.Errorf("reading %s: it is gone", id)
+		return nil, nil, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader R
 	return prepareRelease(ctx, hr, reader, s.patcherOf, func(context.Context) (givenChart, error) {
 		artifact, ok := s.store.Get(key)
 		if !ok {
-			return givenChart{}, fmt.Errorf("%s has no artifact any more", engine.SourceID(key))
+			return givenChart{}, fmt.Errorf("%s no longer has an artifact", engine.SourceID(key))
 		}
 		chart, err := loadChart(key, artifact)
 		if err != nil {
@@ -268,7 +268,7 @@ func (f *releaseFailure) Unwrap() error { return f.err }
 func (f *releaseFailure) Reason() string { return f.reason }
 
 // errNoChart is what a source gives that unpacks what it fetches.
-var errNoChart = errors.New(`the artifact is no chart; an OCIRepository needs spec.layerSelector with operation "copy"`)
+var errNoChart = errors.New(`the artifact is not a chart; set spec.layerSelector of the OCIRepository with operation "copy"`)
 
 func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
 	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {

@@ -77,7 +77,7 @@ func durationOf(o metav1.Object, annotation string, otherwise time.Duration) (d 
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return otherwise, fmt.Sprintf("annotation %s: %q is no duration, such as 30m", annotation, text)
+		return otherwise, fmt.Sprintf("annotation %s: %q is not a duration, such as 30m", annotation, text)
 	}
 	return d, ""
 }
@@ -110,9 +110,9 @@ func unsupportedResourceSet(rs *fluxcdv1.ResourceSet) string {
 		field := fmt.Sprintf("spec.inputsFrom[%d]", i)
 		switch {
 		case ref.APIVersion != "" && ref.APIVersion != fluxcdv1.GroupVersion.String():
-			return fmt.Sprintf("%s.apiVersion: %q is not served; use %s", field, ref.APIVersion, fluxcdv1.GroupVersion)
+			return fmt.Sprintf("%s.apiVersion: %q is not supported; use %s", field, ref.APIVersion, fluxcdv1.GroupVersion)
 		case (ref.Name == "") == (ref.Selector == nil):
-			return field + ": name or selector is needed, and not both"
+			return field + ": set either name or selector"
 		case ref.Selector != nil:
 			if _, err := metav1.LabelSelectorAsSelector(ref.Selector); err != nil {
 				return fmt.Sprintf("%s.selector: %s", field, err)

@@ -63,7 +63,7 @@ func refuseRecreation(_ context.Context, _ *unstructured.Unstructured, value str
 	if value != fluxcdv1.EnabledValue {
 		return nil
 	}
-	return &unsupportedError{value, "a Job that failed stays; delete it, and it is made anew"}
+	return &unsupportedError{value, "a failed Job is kept; delete it to recreate it"}
 }
 
 // referred reads "namespace/name".
@@ -100,7 +100,7 @@ func copyData(ctx context.Context, o *unstructured.Unstructured, value string, r
 			data[k] = base64.StdEncoding.EncodeToString(v)
 		}
 	default:
-		return errors.New("only a ConfigMap and a Secret can have it")
+		return errors.New("only ConfigMaps and Secrets can have it")
 	}
 	return unstructured.SetNestedMap(o.Object, data, "data")
 }
@@ -108,7 +108,7 @@ func copyData(ctx context.Context, o *unstructured.Unstructured, value string, r
 // convertKubeConfig gives a ConfigMap the address and the authority of the first cluster of a kubeconfig.
 func convertKubeConfig(ctx context.Context, o *unstructured.Unstructured, value string, reader Reader) error {
 	if o.GetAPIVersion() != "v1" || o.GetKind() != "ConfigMap" {
-		return errors.New("only a ConfigMap can have it")
+		return errors.New("only ConfigMaps can have it")
 	}
 	from, key, _ := strings.Cut(value, ":")
 	namespace, name, err := referred(from)
@@ -132,7 +132,7 @@ func convertKubeConfig(ctx context.Context, o *unstructured.Unstructured, value 
 		} `json:"clusters"`
 	}
 	if err := yaml.Unmarshal(held, &config); err != nil || len(config.Clusters) == 0 {
-		return fmt.Errorf("Secret %q holds no kubeconfig with a cluster", from)
+		return fmt.Errorf("Secret %q contains no kubeconfig with a cluster", from)
 	}
 	fields, _, err := unstructured.NestedStringMap(o.Object, "data")
 	if err != nil {

@@ -74,7 +74,7 @@ func (f *buildFailed) Terminal() bool { return f.terminal }
 func (s *resourceSets) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
 	rs, ok := s.get(id)
 	if !ok {
-		return runner.Inputs{}, fmt.Errorf("reading %s: it is gone", id)
+		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	out := runner.Inputs{Labels: map[string]string{resourceSetPrefix + "name": rs.Name, resourceSetPrefix + "namespace": rs.Namespace}}
 	client, err := s.as(s.policies.now().declareResourceSet(rs).Target.User)

@@ -40,8 +40,8 @@ func (e *Engine) putRewrites(u *unstructured.Unstructured) {
 		rules, err = e.Rewrites.With(ruleLines(given.Data))
 	}
 	if err != nil {
-		text := fmt.Sprintf("the rules stay as they were: %s", err)
-		e.Log.Info("rewrites cannot be read", "object", engine.IDOf(u).String(), "error", text)
+		text := fmt.Sprintf("the previous rules stay in effect: %s", err)
+		e.Log.Info("rewrites are invalid", "object", engine.IDOf(u).String(), "error", text)
 		e.sources.events.emit(u, corev1.EventTypeWarning, "RewritesIllegible", text, nil)
 		return
 	}

@@ -149,7 +149,7 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 			return engine.SourceFact{Message: why}, nil
 		}
 		if s.declared(id) {
-			return engine.SourceFact{Pending: true, Message: id.String() + " has just been declared"}, nil
+			return engine.SourceFact{Pending: true, Message: id.String() + " was just declared"}, nil
 		}
 		return engine.SourceFact{Pending: s.awaited(key), Message: id.String() + " does not exist"}, nil
 	}

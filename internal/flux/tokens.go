@@ -130,7 +130,7 @@ func tokenOf(u *unstructured.Unstructured) (value, missing string) {
 	name := u.GetNamespace() + "/" + u.GetName()
 	secret, err := readAs[corev1.Secret](u)
 	if err != nil {
-		return "", fmt.Sprintf("spec.secretRef: Secret %q cannot be read", name)
+		return "", fmt.Sprintf("spec.secretRef: Secret %q is invalid", name)
 	}
 	if len(secret.Data[tokenKey]) == 0 {
 		return "", fmt.Sprintf("spec.secretRef: Secret %q has no value for key %q", name, tokenKey)

@@ -86,7 +86,7 @@ func (t *twins) refusal(id engine.UnitID) engine.Invalid {
 	}
 	slices.Sort(others)
 	return engine.Invalid{Reason: reasonReleaseConflict, Message: fmt.Sprintf(
-		"release %q in storage namespace %q is declared by %s too; change spec.releaseName or spec.storageNamespace of one, or suspend or delete it",
+		"release %q in storage namespace %q is also declared by %s; change spec.releaseName or spec.storageNamespace of one, or suspend or delete it",
 		name.name, name.storage, strings.Join(others, " and by "))}
 }
 

@@ -56,7 +56,7 @@ type LeaseConfig struct {
 func Lead(ctx context.Context, config *rest.Config, o LeaseConfig, lead func(ctx context.Context)) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	for ctx.Err() == nil {
 		if err := leadOnce(ctx, client, o, lead); err != nil {
@@ -117,7 +117,7 @@ func leadOnce(ctx context.Context, client kubernetes.Interface, o LeaseConfig, l
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("asking for the lease of the cluster: %w", err)
+		return fmt.Errorf("requesting the lease of the cluster: %w", err)
 	}
 	elector.Run(electing)
 	mu.Lock()

@@ -34,7 +34,7 @@ type Controllers struct {
 func WatchControllers(ctx context.Context, config *rest.Config, serve dialect.Groups) (*Controllers, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	m := &Controllers{serve: serve, found: map[string]finding{}, changed: make(chan struct{})}
 	watching, stop := context.WithCancel(ctx)
@@ -43,14 +43,22 @@ func WatchControllers(ctx context.Context, config *rest.Config, serve dialect.Gr
 		one, err := m.watch(watching, client, s)
 		if err != nil {
 			stop()
+<<<<<<< HEAD:internal/host/watch.go
 			return nil, fmt.Errorf("watching the controllers of upstreams: %w", err)
+=======
+			return nil, fmt.Errorf("watching other controllers: %w", err)
+>>>>>>> 06fd9d5 (Messages of flux, argo, apply, engine and runner in plain English, a line each):internal/flux/masterwatch.go
 		}
 		begun = append(begun, one)
 	}
 	for _, one := range begun {
 		if err := one.synced(ctx); err != nil {
 			stop()
+<<<<<<< HEAD:internal/host/watch.go
 			return nil, fmt.Errorf("watching the controllers of upstreams: %w", err)
+=======
+			return nil, fmt.Errorf("watching other controllers: %w", err)
+>>>>>>> 06fd9d5 (Messages of flux, argo, apply, engine and runner in plain English, a line each):internal/flux/masterwatch.go
 		}
 	}
 	context.AfterFunc(ctx, stop)

@@ -66,7 +66,7 @@ func TestCertificates(t *testing.T) {
 		"no ca":   {"a server that nobody vouches for is not told", notify.Settings{Cert: cert, Key: key}, "certificate"},
 		"no cert": {"the server knows no nobody", notify.Settings{CA: ca}, "certificate"},
 		"bad ca":  {"what is wrong is named", notify.Settings{CA: []byte("x")}, "spec.certSecretRef: ca.crt contains no certificate"},
-		"do not match": {"what is wrong is named", notify.Settings{Cert: cert, Key: []byte("x")}, "spec.certSecretRef: tls.crt and tls.key do not match"},
+		"no pair": {"what is wrong is named", notify.Settings{Cert: cert, Key: []byte("x")}, "spec.certSecretRef: tls.crt and tls.key do not match"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

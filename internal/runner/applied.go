@@ -95,7 +95,7 @@ func (r *Runner) clearConflicts(u *unit, results []apply.Result) {
 		}
 		results[i].Err = nil
 		results[i].Wait = &apply.Need{
-			Wait: engine.Wait{On: id.String(), Reason: "it has just been handed over"}, What: apply.ObjectReleased, Object: id,
+			Wait: engine.Wait{On: id.String(), Reason: "it was just handed over"}, What: apply.ObjectReleased, Object: id,
 		}
 	}
 }
@@ -199,9 +199,9 @@ func (r *Runner) countDrift(u *unit, out apply.Outcome) {
 		}
 		t.count, t.last, t.drift = t.count+1, now, drift
 		id, times, back := u.ID, t.count, t.delay(now)
-		text := "drift put right: " + drift.String()
+		text := "drift corrected: " + drift.String()
 		if back > 0 {
-			text = fmt.Sprintf("tug-of-war: %s, %d times; the next correction waits %s", drift, times, back)
+			text = fmt.Sprintf("tug-of-war: %s, %d times; next correction in %s", drift, times, back)
 		}
 		r.note(u, u.phase, text, back > 0)
 		r.work(func(ctx context.Context) func() {

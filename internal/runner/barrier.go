@@ -46,7 +46,7 @@ func (r *Runner) unread(u *unit) string {
 	case u.Suspended, u.Deleting:
 		return ""
 	case !r.current(u) && !u.Sourced() && !u.Driven:
-		return fmt.Sprintf("%s has not been rendered yet as it is declared", u.ID)
+		return fmt.Sprintf("%s has not been rendered yet as declared", u.ID)
 	case !r.current(u):
 		fact, _ := r.sources.Source(u.Source)
 		why := fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
@@ -99,7 +99,7 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 		// holding on for it would hold for ever.
 		return ""
 	case !exists || !known || c.Generation < rec.Generation:
-		return fmt.Sprintf("%s declares %s, which has not begun yet", parent.ID, child)
+		return fmt.Sprintf("%s declares %s, which has not started yet", parent.ID, child)
 	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
 		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
 	case !c.Sourced() && !c.Driven && depth > 0:

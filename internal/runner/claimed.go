@@ -17,7 +17,7 @@ func ask[T any](ctx context.Context, r *Runner, question func() T) (T, error) {
 		return answer, nil
 	case <-ctx.Done():
 		var none T
-		return none, fmt.Errorf("asking what other units claim: %w", context.Cause(ctx))
+		return none, fmt.Errorf("reading the claims of other units: %w", context.Cause(ctx))
 	}
 }
 

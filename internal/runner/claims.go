@@ -94,7 +94,7 @@ func (r *Runner) seize(u *unit, e engine.Entry) {
 	}
 	for _, former := range r.owners.Recorded(e.ID, u.ID) {
 		if by := r.units[former]; by != nil {
-			r.note(by, by.phase, e.ID.String()+" goes over to "+u.ID.String(), false)
+			r.note(by, by.phase, e.ID.String()+" is handed over to "+u.ID.String(), false)
 			r.drop(by, []engine.Entry{e})
 		}
 	}
@@ -196,7 +196,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) (contention, string) {
 	case r.owners.Grip(id, ownerID) == engine.Applying && owner.busy:
 		return waiting, fmt.Sprintf("%s is applying it", ownerID)
 	case r.yields(owner, id) && owner.busy:
-		return waiting, fmt.Sprintf("it belongs to %s, which is about to let it go", ownerID)
+		return waiting, fmt.Sprintf("it belongs to %s, which is about to release it", ownerID)
 	case r.yields(owner, id):
 		return yielded, ""
 	case r.condemned(u), owner.Deleting:
@@ -240,7 +240,7 @@ func (r *Runner) letGo(u *unit, id engine.ObjectID) {
 
 // bequeath tells a unit that it may apply an object which another one has let go.
 func (r *Runner) bequeath(u *unit, id engine.ObjectID, heir engine.UnitID) {
-	r.note(u, u.phase, id.String()+" goes over to "+heir.String(), false)
+	r.note(u, u.phase, id.String()+" is handed over to "+heir.String(), false)
 	to, ok := r.units[heir]
 	if !ok {
 		return

@@ -61,7 +61,7 @@ func (r *Runner) retarget(u *unit, to engine.Target) {
 		return
 	}
 	if u.Target.Cluster != to.Cluster && len(u.inventory) > 0 {
-		r.note(u, u.phase, fmt.Sprintf("%d objects stay in the cluster of before", len(u.inventory)), false)
+		r.note(u, u.phase, fmt.Sprintf("%d objects stay in the previous cluster", len(u.inventory)), false)
 		r.drop(u, u.inventory)
 		u.rendering, u.looked = nil, engine.Key{}
 		r.owners.Declare(u.ID, nil)

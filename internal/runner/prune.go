@@ -185,7 +185,7 @@ func (r *Runner) deletionFailed(id engine.UnitID, message string) {
 	}
 	u.busy = false
 	r.retryDeletion(u)
-	message += "; to let it go without deleting its objects, " + cmp.Or(u.LetGo, "set spec.suspend")
+	message += "; to delete it without deleting its objects, " + cmp.Or(u.LetGo, "set spec.suspend")
 	r.note(u, engine.PhaseDeleting, message, true)
 	r.report(u, Report{Reason: engine.ReasonPruneFailed, Message: message})
 	r.mark(id)

@@ -25,7 +25,7 @@ func (r *Runner) recover(u *unit, entries []engine.Entry) {
 	if n == 0 {
 		return
 	}
-	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied and could not record are held again", n), false)
+	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied but did not record were added to the inventory", n), false)
 	if (u.pass == nil || u.pass.Progress >= engine.Applied) && len(r.leftover(u)) > 0 {
 		// What it holds has been looked at already.
 		u.inputs++

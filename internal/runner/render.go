@@ -148,7 +148,7 @@ func (r *Runner) build(ctx context.Context, j job, tree *source.Tree, inputs *In
 // open returns the files of the source.
 func (j job) open() (*source.Tree, error) {
 	if j.artifact == nil {
-		return nil, errors.New("the source has no artifact any more")
+		return nil, errors.New("the source no longer has an artifact")
 	}
 	return j.artifact.Open()
 }
@@ -193,7 +193,7 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 			objects[at] = o
 			out.repeat(id)
 		default:
-			return fmt.Errorf("%s stands twice in what was rendered", id)
+			return fmt.Errorf("%s is rendered twice", id)
 		}
 	}
 	out.objects = engine.Sort(objects)

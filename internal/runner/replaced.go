@@ -24,5 +24,5 @@ func (r *Runner) noteReplaced(u *unit, before []replaced) {
 	for _, one := range u.rendering.replaced {
 		names = append(names, one.entry.ID.String()+" ("+one.why+")")
 	}
-	r.note(u, u.phase, "left as they are: "+strings.Join(names, ", "), false)
+	r.note(u, u.phase, "not applied: "+strings.Join(names, ", "), false)
 }

@@ -142,7 +142,7 @@ func (r *Runner) reported(report Report, err error) {
 		r.flush(u)
 		return
 	}
-	r.cfg.Log.Info("the state of a unit could not be written down; it is tried again",
+	r.cfg.Log.Info("the status of a unit could not be written; retrying",
 		"unit", u.ID.String(), "error", err.Error())
 	if u.pending == nil {
 		u.pending = &report

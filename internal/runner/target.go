@@ -130,7 +130,7 @@ func (r *Runner) own(key engine.Target) *target {
 	}
 	t, err := r.impersonate(r.ctx, r.home, r.config, key)
 	if err != nil {
-		r.cfg.Log.Error(err, "an account cannot be used", "user", key.User)
+		r.cfg.Log.Error(err, "an account is unusable", "user", key.User)
 		return nil
 	}
 	r.targets.put(key, t)
@@ -164,7 +164,7 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 		if t := r.targets.get(key); t != nil {
 			return t, nil
 		}
-		return nil, fmt.Errorf("acting as %q: there is no connection", key.User)
+		return nil, fmt.Errorf("acting as %q: no connection", key.User)
 	}
 	connection, err := r.dialects.Connect(ctx, id)
 	if err != nil {

@@ -35,13 +35,13 @@ func TestOverrides(t *testing.T) {
 
 func TestOverridesThatAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind: X":                                "line 1: it is not a list",
+		"kind: X":                                "line 1: not a list",
 		"- a":                                    "item 0: line 1: not a map",
 		"- group: e.io\n  kind: 3\n  status: {}": `item 0: line 2: field "kind": not a string`,
 		"- group: e.io\n  kind: X\n  status: Up": `item 0: line 3: field "status": not a map`,
 		"- group: e.io\n  kind: X":               `item 0: line 1: field "status": missing`,
 		"- kind: X\n  status: {}":                `item 0: line 1: field "group": missing`,
-		"- group: e.io\n  Kind: X":               `item 0: line 2: field "Kind": no such field`,
+		"- group: e.io\n  Kind: X":               `item 0: line 2: field "Kind": unknown field`,
 		"- {group: e.io, kind: X, status: {}}\n- {group: e.io, kind: X, status: {}}": "item 1: line 2: duplicate X.e.io",
 		"- {": "parsing statuses: yaml: line 1",
 	} {

@@ -98,7 +98,7 @@ func TestFetchOCIReferences(t *testing.T) {
 		"no range":                         {source.OCIRef{SemVer: "what?"}, "", source.ErrReference},
 		"no regular expression":            {source.OCIRef{SemVer: "*", SemVerFilter: "("}, "", source.ErrReference},
 		"no such tag":                      {source.OCIRef{Tag: "gone"}, "", source.ErrReference},
-		"what is not a valid tag":             {source.OCIRef{Tag: "a b"}, "", source.ErrReference},
+		"what cannot be a tag":             {source.OCIRef{Tag: "a b"}, "", source.ErrReference},
 		"a tag that would be another host": {source.OCIRef{Tag: "x/../y:latest"}, "", source.ErrReference},
 		"no digest":                        {source.OCIRef{Digest: "sha256:abc"}, "", source.ErrReference},
 		"no such digest":                   {source.OCIRef{Digest: "sha256:" + strings.Repeat("0", 64)}, "", source.ErrPull},

@@ -99,7 +99,7 @@ func TestImagesOfWorkingCopy(t *testing.T) {
 		"imagerepositories/team/app":             `^True Succeeded: successful scan: found 1 tags`,
 		"imagepolicies/team/app":                 `^True Succeeded: Latest image tag for registry.example/team/app resolved to 1.2.3$`,
 		"imagepolicies/default/foreign":          `^False AccessDenied: .*cross-namespace references have been blocked`,
-		"imageupdateautomations/team/app":        `^True Succeeded: repository up-to-date; a working copy is shown here, so nothing is committed or pushed; 1 file\(s\) would change: app/x.yaml$`,
+		"imageupdateautomations/team/app":        `^True Succeeded: repository up-to-date; the source is a working copy, so nothing is committed or pushed; 1 file\(s\) would change: app/x.yaml$`,
 		"imageupdateautomations/default/foreign": `^False AccessDenied: can't access 'GitRepository/team/repo', cross-namespace references have been blocked$`,
 	} {
 		parts := strings.Split(object, "/")

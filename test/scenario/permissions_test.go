@@ -281,7 +281,7 @@ spec: {interval: 1h, path: ./intruder, prune: true, sourceRef: {kind: GitReposit
 `
 
 // unsearched is what a controller says that may not list all kinds, when an earlier one has left units in the middle.
-const unsearched = "not every kind could be searched for what an earlier run applied"
+const unsearched = "not every kind could be searched for objects of an earlier run"
 
 // tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
 // they may.

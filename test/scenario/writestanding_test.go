@@ -283,7 +283,7 @@ func (d *desk) removed() {
 	}{
 		{"what may not be deleted stays", permit(false), engine.Skip, "it says keep", 0},
 		{"what may be deleted is", permit(true), engine.Delete, "", 1},
-		{"what is being deleted is not deleted twice", permit(true), engine.Skip, "it is being deleted already", 0},
+		{"what is being deleted is not deleted twice", permit(true), engine.Skip, "already being deleted", 0},
 	}
 	for _, s := range steps {
 		before := d.wire.deletes.Load()
@@ -297,7 +297,7 @@ func (d *desk) removed() {
 	}
 	d.until("the object goes", func() bool {
 		r := d.applier.Remove(d.Context(), entry, permit(true))
-		return r.Err == nil && r.Message == "it is gone already"
+		return r.Err == nil && r.Message == "already deleted"
 	})
 	if r := d.applier.Remove(d.Context(), entry, apply.Removal{}); r.Err == nil {
 		d.Error("deleted though nobody said so")

@@ -67,7 +67,7 @@ func (g *generation) skeleton(from map[string]any) *unstructured.Unstructured {
 func patchApplication(app *unstructured.Unstructured, text string) (map[string]any, error) {
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("what was rendered is not YAML: %w", err)
+		return nil, fmt.Errorf("the rendered template is not YAML: %w", err)
 	}
 	var patch any
 	if err := json.Unmarshal(data, &patch); err != nil {
@@ -78,7 +78,7 @@ func patchApplication(app *unstructured.Unstructured, text string) (map[string]a
 	}
 	fields, ok := integers(patch).(map[string]any)
 	if !ok {
-		return nil, errors.New("what was rendered is no object")
+		return nil, errors.New("the rendered template is not an object")
 	}
 	merged, err := strategicMerge(app.DeepCopy().Object, fields)
 	if err != nil {
@@ -92,13 +92,13 @@ func patchApplication(app *unstructured.Unstructured, text string) (map[string]a
 func validName(name string, goTemplate bool) string {
 	switch {
 	case name == "":
-		return "set metadata.name in the template to text with a parameter"
+		return "set metadata.name in the template to a string with a parameter"
 	case strings.Contains(name, "{{") && goTemplate:
-		return "parameters hold templates, which are not rendered again"
+		return "parameters contain templates, which are not rendered again"
 	case strings.Contains(name, "{{"):
-		return "there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true"
+		return "the parameter does not exist or is not a string; names such as .path.basename require spec.goTemplate: true"
 	case strings.Contains(name, "<no value>"):
-		return "a parameter is missing; goTemplateOptions: [missingkey=error] tells which"
+		return "a parameter is missing; set goTemplateOptions: [missingkey=error] to see which"
 	}
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return `it is no name of an object (small letters, digits, "-" and ".", the first and last a letter or a digit, at most 253); use normalize or slugify`
@@ -113,13 +113,13 @@ func (g *generation) valid(app *unstructured.Unstructured) error {
 		return err
 	}
 	if typed.Spec.Source == nil && len(typed.Spec.Sources) == 0 && typed.Spec.SourceHydrator == nil {
-		return errors.New("spec.source: it is missing")
+		return errors.New("spec.source: missing")
 	}
 	switch to := typed.Spec.Destination; {
 	case to.Server == "" && to.Name == "":
-		return errors.New("spec.destination: it names neither a server nor a cluster")
+		return errors.New("spec.destination: set server or name")
 	case to.Server != "" && to.Name != "":
-		return errors.New("spec.destination: it names a server and a cluster; it may name one of them")
+		return errors.New("spec.destination: server and name are both set; remove one")
 	}
 	if g.options.Check == nil {
 		return nil

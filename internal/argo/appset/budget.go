@@ -52,13 +52,13 @@ func (p *planning) deletions(generated Generated) {
 	if len(gone) == 0 {
 		return
 	}
-	why := "no generator gives it any more, and "
+	why := "no generator produces it any more, and "
 	switch {
 	case !p.options.Policy.Delete:
 		why += "the policy permits no deletions"
 	case nameless != "":
-		why += "it may be one that has no good name now: " + nameless
-		p.plan.Refused = "nothing is deleted as long as an Application has no good name: " + nameless
+		why += "it may be one whose name is invalid now: " + nameless
+		p.plan.Refused = "nothing is deleted while the name of an Application is invalid: " + nameless
 	default:
 		p.plan.Refused = p.refusal(generated, gone, owned)
 		why += "its deletion is held: " + p.plan.Refused
@@ -87,11 +87,11 @@ func (p *planning) refusal(generated Generated, gone []*unstructured.Unstructure
 	case all:
 		return ""
 	case len(generated.Origins) == 0 && len(generated.Problems) == 0:
-		why = fmt.Sprintf("the generators give nothing, and there are %d Applications", owned)
+		why = fmt.Sprintf("the generators produce nothing, and there are %d Applications", owned)
 	case p.driedUp(generated):
-		why = "a generator gives nothing that gave something before"
+		why = "a generator that produced parameters before produces nothing"
 	case len(gone) > budget:
-		why = fmt.Sprintf("%d of %d Applications would be deleted, and %d may be at once", len(gone), owned, budget)
+		why = fmt.Sprintf("%d of %d Applications would be deleted, and the limit is %d at once", len(gone), owned, budget)
 	default:
 		return ""
 	}
@@ -100,7 +100,7 @@ func (p *planning) refusal(generated Generated, gone []*unstructured.Unstructure
 		return ""
 	}
 	p.plan.Digest = digest
-	return fmt.Sprintf("%s (%s). If that is what you want, annotate the ApplicationSet with %s=%s%s",
+	return fmt.Sprintf("%s (%s). To approve the deletions, annotate the ApplicationSet with %s=%s%s",
 		why, shortly(gone), DeletionApprovedAnnotation, digest, note)
 }
 
@@ -132,7 +132,7 @@ func (p *planning) approved(digest string) (bool, string) {
 	}
 	at, err := time.Parse(time.RFC3339, said)
 	if err != nil {
-		return false, fmt.Sprintf("; %q is for other deletions", said)
+		return false, fmt.Sprintf("; %q approves other deletions", said)
 	}
 	if age := p.options.Now.Sub(at); age > approvalHolds || age < -time.Minute {
 		return false, fmt.Sprintf("; %s is not within the last hour", said)

@@ -25,7 +25,7 @@ func (g *generation) clusters(body map[string]any) ([]parameters, error) {
 	}
 	known, err := g.facts.Clusters(g.ctx)
 	if err != nil {
-		return nil, fmt.Errorf("asking for clusters: %w", err)
+		return nil, fmt.Errorf("listing clusters: %w", err)
 	}
 	g.out.Clusters = true
 	known = slices.Clone(known)

@@ -57,12 +57,12 @@ func slugify(args ...any) (string, error) {
 	}
 	if len(args) > 1 {
 		if length, ok = args[0].(int); !ok || length < 0 {
-			return "", errors.New("slugify: the length is no number from 0 on")
+			return "", errors.New("slugify: the length is not a number >= 0")
 		}
 	}
 	if len(args) > 2 {
 		if words, ok = args[1].(bool); !ok {
-			return "", errors.New("slugify: whether words are kept whole is neither true nor false")
+			return "", errors.New("slugify: the argument to keep words whole is neither true nor false")
 		}
 	}
 	slug := normalize(text)
@@ -99,7 +99,7 @@ var width = regexp.MustCompile(`%[-+# 0\[\]]*(?:\d{4,}|\*)|%[^a-zA-Z%]*\.(?:\d{4
 // printf is the built-in one, but for widths that make much out of nothing.
 func printf(format string, args ...any) (string, error) {
 	if width.MatchString(format) {
-		return "", errors.New("printf: a width or a precision is a number below 1000")
+		return "", errors.New("printf: a width or a precision must be a number below 1000")
 	}
 	return fmt.Sprintf(format, args...), nil
 }

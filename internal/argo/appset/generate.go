@@ -80,7 +80,7 @@ type Repository struct {
 type at struct{ url, revision string }
 
 // ErrNotServed is that a generator is not served.
-var ErrNotServed = errors.New("this generator is not served; nothing of the ApplicationSet is changed")
+var ErrNotServed = errors.New("this generator is not supported; nothing of the ApplicationSet is changed")
 
 // Generate makes the Applications of a set; one without generators has none. After an error nothing may be created, changed or deleted; errors of the
 // facts are wrapped.
@@ -200,7 +200,7 @@ const maxSets = 50_000
 // enough refuses to go on where generators multiply.
 func (g *generation) enough(more int) error {
 	if g.count += more; g.count > maxSets {
-		return fmt.Errorf("there are more than %d sets of parameters", maxSets)
+		return fmt.Errorf("more than %d sets of parameters", maxSets)
 	}
 	return g.ctx.Err()
 }

@@ -135,15 +135,15 @@ func TestGenerateFails(t *testing.T) {
 		"PatchWithoutGo": {
 			reason: "a patch for templates of Go in a set without them changes nothing, and says what to set",
 			spec:   "{" + two + `, templatePatch: "{{- if eq .name \"one\" }}\nspec: {}\n{{- end }}"}`,
-			want:   `spec.templatePatch: "{{- if eq .name \"one\" }}" is for templates of Go, and spec.goTemplate is not set: set spec.goTemplate: true`,
+			want:   `spec.templatePatch: "{{- if eq .name \"one\" }}" is Go template syntax: set spec.goTemplate: true`,
 		},
-		"PatchNoYAML": {reason: "a patch that is no YAML", spec: "{" + two + `, templatePatch: "a: {{name}}: x"}`, want: "with element 1 of a list: spec.templatePatch: what was rendered is not YAML"},
-		"PatchNoMap":  {reason: "a patch that is no object", spec: "{" + two + `, templatePatch: "[x]"}`, want: "spec.templatePatch: what was rendered is no object"},
+		"PatchNoYAML": {reason: "a patch that is no YAML", spec: "{" + two + `, templatePatch: "a: {{name}}: x"}`, want: "with element 1 of a list: spec.templatePatch: the rendered template is not YAML"},
+		"PatchNoMap":  {reason: "a patch that is no object", spec: "{" + two + `, templatePatch: "[x]"}`, want: "spec.templatePatch: the rendered template is not an object"},
 		"Missing":     {reason: "a parameter that is missing names the field", spec: `{goTemplate: true, goTemplateOptions: [missingkey=error], generators: [{list: {elements: [{name: a}]}}]}`, want: `spec.generators[0]: with element 1 of a list: spec.template.spec.source.path: line 1: <.path>: map has no entry for key "path"`},
 		"Options":     {reason: "options that nobody knows", spec: "{goTemplate: true, goTemplateOptions: [x], " + two + "}", want: "spec.goTemplateOptions[0]"},
 		"Second":      {reason: "one generator that fails is enough", spec: `{generators: [{list: {elements: [{name: a, path: b}]}}, {pullRequest: {}}]}`, want: "spec.generators[1].pullRequest: " + ErrNotServed.Error()},
 		"SameKey": {
-			reason: "keys that become the same", want: `spec.template.metadata.labels.{{name}}: another key is "one" as well`,
+			reason: "keys that become the same", want: `spec.template.metadata.labels.{{name}}: another key is also "one"`,
 			spec: "{" + two + `, template: {metadata: {name: x, labels: {'one': a, '{{name}}': b}}, spec: {}}}`,
 		},
 	}
@@ -195,33 +195,33 @@ func TestProblems(t *testing.T) {
 		},
 		"Nameless": {
 			reason: "no name", spec: list(`{name: '', path: x}`),
-			problems: []Problem{{Origins: []string{"element 1 of a list"}, Unnamed: true, Message: `the Application from element 1 of a list has the name "": set metadata.name in the template to text with a parameter`}},
+			problems: []Problem{{Origins: []string{"element 1 of a list"}, Unnamed: true, Message: `the Application from element 1 of a list has the name "": set metadata.name in the template to a string with a parameter`}},
 		},
 		"Unrendered": {
 			reason: "a template that is for templates of Go", spec: `{` + two + `}`,
 			problems: []Problem{
 				{Name: "{{.name}}", Origins: []string{"element 1 of a list"}, Unnamed: true, Message: `the Application from element 1 of a list has the name "{{.name}}": ` +
-					`there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true`},
+					`the parameter does not exist or is not a string; names such as .path.basename require spec.goTemplate: true`},
 				{Name: "{{.name}}", Origins: []string{"element 2 of a list"}, Unnamed: true, Message: `the Application from element 2 of a list has the name "{{.name}}": ` +
-					`there is no such parameter, or it is no text; names such as .path.basename are for spec.goTemplate: true`},
+					`the parameter does not exist or is not a string; names such as .path.basename require spec.goTemplate: true`},
 			},
 		},
 		"NoValue": {
 			reason: "a parameter that is missing", spec: list(`{path: x}`),
 			problems: []Problem{{
 				Name: "<no value>", Origins: []string{"element 1 of a list"}, Unnamed: true,
-				Message: `the Application from element 1 of a list has the name "<no value>": a parameter is missing; goTemplateOptions: [missingkey=error] tells which`,
+				Message: `the Application from element 1 of a list has the name "<no value>": a parameter is missing; set goTemplateOptions: [missingkey=error] to see which`,
 			}},
 		},
 		"Source": {
 			reason: "an Application without a source", names: []string{},
 			spec:     `{generators: [{list: {elements: [{name: a}]}}], template: {metadata: {name: '{{name}}'}, spec: {destination: {name: c}}}}`,
-			problems: []Problem{{Name: "a", Origins: []string{"element 1 of a list"}, Message: `Application "a" from element 1 of a list: spec.source: it is missing`}},
+			problems: []Problem{{Name: "a", Origins: []string{"element 1 of a list"}, Message: `Application "a" from element 1 of a list: spec.source: missing`}},
 		},
 		"Destination": {
 			reason:   "one that goes to two places",
 			spec:     `{generators: [{list: {elements: [{name: a}]}}], template: {metadata: {name: '{{name}}'}, spec: {source: {repoURL: r}, destination: {name: c, server: s}}}}`,
-			problems: []Problem{{Name: "a", Origins: []string{"element 1 of a list"}, Message: `Application "a" from element 1 of a list: spec.destination: it names a server and a cluster; it may name one of them`}},
+			problems: []Problem{{Name: "a", Origins: []string{"element 1 of a list"}, Message: `Application "a" from element 1 of a list: spec.destination: server and name are both set; remove one`}},
 		},
 		"Type": {
 			reason:   "a patch that makes text of a list",

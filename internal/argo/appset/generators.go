@@ -34,11 +34,11 @@ func kindsOf(raw map[string]any) ([]string, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		if key != "selector" && !slices.Contains(kindNames(), key) {
-			return nil, within("."+key, fmt.Errorf("there is no such generator; known are %s", strings.Join(kindNames(), ", ")))
+			return nil, within("."+key, fmt.Errorf("unknown generator; use one of %s", strings.Join(kindNames(), ", ")))
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("it names no generator; known are %s", strings.Join(kindNames(), ", "))
+		return nil, fmt.Errorf("no generator is set; use one of %s", strings.Join(kindNames(), ", "))
 	}
 	return found, nil
 }
@@ -47,7 +47,7 @@ func kindsOf(raw map[string]any) ([]string, error) {
 func (g *generation) sets(kind string, raw map[string]any, depth int) ([]parameters, error) {
 	body, ok := raw[kind].(map[string]any)
 	if !ok {
-		return nil, within("."+kind, errors.New("it is no object"))
+		return nil, within("."+kind, errors.New("not an object"))
 	}
 	sets, err := g.kind(kind, body, depth)
 	if err == nil {
@@ -85,7 +85,7 @@ func (g *generation) kind(kind string, body map[string]any, depth int) ([]parame
 		return g.git(body)
 	case kindMatrix, kindMerge:
 		if depth > 1 {
-			return nil, errors.New("generators nest once: a matrix or merge within another one holds neither")
+			return nil, errors.New("generators nest only once: a matrix or merge within another one cannot contain either")
 		}
 		if kind == kindMatrix {
 			return g.matrix(body, depth)
@@ -102,7 +102,7 @@ func (g *generation) nested(raw map[string]any, with map[string]any, depth int) 
 		return nil, err
 	}
 	if len(kinds) > 1 {
-		return nil, fmt.Errorf("it names %s; a generator within another one is of one kind", strings.Join(kinds, " and "))
+		return nil, fmt.Errorf("it sets %s; a nested generator must be of one kind", strings.Join(kinds, " and "))
 	}
 	asked := raw
 	if len(with) > 0 {
@@ -129,7 +129,7 @@ func children(body map[string]any) ([]map[string]any, error) {
 	for i, item := range listed {
 		child, ok := item.(map[string]any)
 		if !ok {
-			return nil, within(fmt.Sprintf(".generators[%d]", i), errors.New("it is no object"))
+			return nil, within(fmt.Sprintf(".generators[%d]", i), errors.New("not an object"))
 		}
 		all = append(all, child)
 	}

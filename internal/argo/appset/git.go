@@ -21,9 +21,9 @@ func (g *generation) git(body map[string]any) ([]parameters, error) {
 	}
 	switch {
 	case said.RepoURL == "":
-		return nil, within(".repoURL", errors.New("it is missing"))
+		return nil, within(".repoURL", errors.New("missing"))
 	case len(said.Directories) == 0 && len(said.Files) == 0:
-		return nil, errors.New("it names neither directories nor files")
+		return nil, errors.New("set directories or files")
 	}
 	tree, err := g.tree(said.RepoURL, said.Revision)
 	if err != nil {
@@ -82,7 +82,7 @@ func public(address string) string {
 func (g *generation) directories(said v1alpha1.GitGenerator, tree *source.Tree) ([]parameters, error) {
 	for i, item := range said.Directories {
 		if _, err := path.Match(item.Path, ""); err != nil {
-			return nil, within(fmt.Sprintf(".directories[%d].path", i), fmt.Errorf("%q is no pattern: %w", item.Path, err))
+			return nil, within(fmt.Sprintf(".directories[%d].path", i), fmt.Errorf("%q is not a pattern: %w", item.Path, err))
 		}
 	}
 	var sets []parameters

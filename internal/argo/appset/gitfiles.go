@@ -81,7 +81,7 @@ func documentsOf(tree *source.Tree, name string) ([]map[string]any, error) {
 	file, ok := tree.File(at)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("it is a link to %q, which is not there", at)
+		return nil, fmt.Errorf("a symbolic link to %q, which does not exist", at)
 	case file.Size > maxFile:
 		return nil, fmt.Errorf("it has more than %d MiB", maxFile>>20)
 	}
@@ -95,7 +95,7 @@ func documentsOf(tree *source.Tree, name string) ([]map[string]any, error) {
 	}
 	var several []map[string]any
 	if err := yaml.Unmarshal(data, &several); err != nil {
-		return nil, errors.New("it is no object and no list of objects, in YAML or JSON: " + firstLine(err))
+		return nil, errors.New("not an object or a list of objects in YAML or JSON: " + firstLine(err))
 	}
 	return several, nil
 }
@@ -120,13 +120,13 @@ func (g *generation) pattern(text string) (func(string) bool, error) {
 	text = strings.TrimPrefix(text, "./")
 	if g.options.NewGlobbing {
 		if !doublestar.ValidatePattern(text) {
-			return nil, fmt.Errorf("%q is no pattern", text)
+			return nil, fmt.Errorf("%q is not a pattern", text)
 		}
 		return func(name string) bool { return doublestar.MatchUnvalidated(text, name) }, nil
 	}
 	compiled, err := regexp.Compile("^(?s:" + wild(text) + ")$")
 	if err != nil {
-		return nil, fmt.Errorf("%q is no pattern", text)
+		return nil, fmt.Errorf("%q is not a pattern", text)
 	}
 	directory := strings.TrimSuffix(text, "/") + "/"
 	return func(name string) bool {

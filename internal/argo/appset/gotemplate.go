@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	errOutput = fmt.Errorf("it writes more than %d KiB", maxOutput>>10)
+	errOutput = fmt.Errorf("it renders more than %d KiB", maxOutput>>10)
 	errSteps  = fmt.Errorf("it does not end within %d steps", maxSteps)
 )
 
@@ -76,7 +76,7 @@ func goOptions() []string {
 func newGoEngine(ctx context.Context, options []string) (*goEngine, error) {
 	for i, option := range options {
 		if !slices.Contains(goOptions(), option) {
-			return nil, fmt.Errorf("spec.goTemplateOptions[%d]: %q is not known; write one of %s", i, option, strings.Join(goOptions(), ", "))
+			return nil, fmt.Errorf("spec.goTemplateOptions[%d]: unknown option %q; use one of %s", i, option, strings.Join(goOptions(), ", "))
 		}
 	}
 	meter := &meter{ctx: ctx}
@@ -122,7 +122,7 @@ func (e *goEngine) parse(text string) (*template.Template, error) {
 		return made, nil
 	}
 	if len(text) > maxTemplate {
-		return nil, fmt.Errorf("a template has at most %d KiB, and this one has %d bytes", maxTemplate>>10, len(text))
+		return nil, fmt.Errorf("a template may have at most %d KiB, but this one has %d bytes", maxTemplate>>10, len(text))
 	}
 	made, err := e.base.Clone()
 	if err != nil {

@@ -147,10 +147,10 @@ func paths(ctx context.Context, query *gojq.Code, object map[string]any) ([][]an
 			return found, nil
 		case []any:
 			if found = append(found, result); len(found) > maxPaths {
-				return nil, fmt.Errorf("it names more than %d fields", maxPaths)
+				return nil, fmt.Errorf("it selects more than %d fields", maxPaths)
 			}
 		default:
-			return nil, errors.New("it names no fields")
+			return nil, errors.New("it selects no fields")
 		}
 	}
 }

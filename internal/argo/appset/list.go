@@ -23,7 +23,7 @@ func (g *generation) list(body map[string]any) ([]parameters, error) {
 		field := fmt.Sprintf(".elements[%d]", i)
 		var values map[string]any
 		if err := json.Unmarshal(element.Raw, &values); err != nil {
-			return nil, within(field, errors.New("it is no object"))
+			return nil, within(field, errors.New("not an object"))
 		}
 		if !g.set.Spec.GoTemplate {
 			var err error
@@ -38,7 +38,7 @@ func (g *generation) list(body map[string]any) ([]parameters, error) {
 	}
 	var elements []map[string]any
 	if err := yaml.Unmarshal([]byte(said.ElementsYaml), &elements); err != nil {
-		return nil, within(".elementsYaml", fmt.Errorf("it is no list of objects in YAML: %w", err))
+		return nil, within(".elementsYaml", fmt.Errorf("not a YAML list of objects: %w", err))
 	}
 	for i, values := range elements {
 		sets = append(sets, parameters{values, fmt.Sprintf("element %d of elementsYaml", i+1)})
@@ -54,7 +54,7 @@ func plainElement(element map[string]any) (map[string]any, error) {
 		if key != "values" || !nested {
 			text, ok := element[key].(string)
 			if !ok {
-				return nil, within("."+key, errors.New("it is no text: quote it, or set spec.goTemplate: true"))
+				return nil, within("."+key, errors.New("not a string: quote it, or set spec.goTemplate: true"))
 			}
 			made[key] = text
 			continue
@@ -62,7 +62,7 @@ func plainElement(element map[string]any) (map[string]any, error) {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			text, ok := values[name].(string)
 			if !ok {
-				return nil, within(".values."+name, errors.New("it is no text: quote it, or set spec.goTemplate: true"))
+				return nil, within(".values."+name, errors.New("not a string: quote it, or set spec.goTemplate: true"))
 			}
 			made["values."+name] = text
 		}

@@ -15,7 +15,7 @@ func (g *generation) matrix(body map[string]any, depth int) ([]parameters, error
 		return nil, err
 	}
 	if len(two) != 2 {
-		return nil, within(".generators", fmt.Errorf("a matrix has exactly two, and here are %d", len(two)))
+		return nil, within(".generators", fmt.Errorf("a matrix requires exactly two, got %d", len(two)))
 	}
 	first, err := g.nested(two[0], nil, depth+1)
 	if err != nil {
@@ -49,7 +49,7 @@ func (g *generation) combine(a, b map[string]any) (map[string]any, error) {
 	}
 	for key, value := range b {
 		if other, both := made[key]; both && other != text(value) {
-			return nil, fmt.Errorf("both have the parameter %q, once as %q and once as %q: give one of them another name, or set spec.goTemplate: true",
+			return nil, fmt.Errorf("both set the parameter %q, to %q and to %q: rename one of them, or set spec.goTemplate: true",
 				key, other, text(value))
 		}
 		made[key] = text(value)

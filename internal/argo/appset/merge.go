@@ -25,9 +25,9 @@ func (g *generation) merge(body map[string]any, depth int) ([]parameters, error)
 	}
 	switch {
 	case len(several) < 2:
-		return nil, within(".generators", fmt.Errorf("a merge has two or more, and here is %d", len(several)))
+		return nil, within(".generators", fmt.Errorf("a merge requires two or more, got %d", len(several)))
 	case len(said.MergeKeys) == 0:
-		return nil, within(".mergeKeys", errors.New("there is none"))
+		return nil, within(".mergeKeys", errors.New("none set"))
 	}
 	var base []parameters
 	first := map[string]int{}
@@ -76,7 +76,7 @@ func keyed(sets []parameters, names []string) (map[string]int, error) {
 			return nil, err
 		}
 		if other, twice := found[string(data)]; twice {
-			return nil, fmt.Errorf("%s and %s both have %s, and mergeKeys have to tell sets apart", sets[other].origin, set.origin, data)
+			return nil, fmt.Errorf("%s and %s both have %s, but mergeKeys must be unique", sets[other].origin, set.origin, data)
 		}
 		found[string(data)] = i
 	}

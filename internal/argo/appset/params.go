@@ -157,14 +157,14 @@ func legible(e metav1.LabelSelectorRequirement) error {
 	switch e.Operator {
 	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
 		if len(e.Values) == 0 {
-			return fmt.Errorf("%s takes values", e.Operator)
+			return fmt.Errorf("%s requires values", e.Operator)
 		}
 	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
 		if len(e.Values) != 0 {
 			return fmt.Errorf("%s takes no values", e.Operator)
 		}
 	default:
-		return fmt.Errorf("operator %q is not known; write In, NotIn, Exists or DoesNotExist", e.Operator)
+		return fmt.Errorf("unknown operator %q; use In, NotIn, Exists or DoesNotExist", e.Operator)
 	}
 	return nil
 }

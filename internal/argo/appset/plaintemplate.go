@@ -27,7 +27,7 @@ func (plainEngine) render(text string, params map[string]any) (string, error) {
 		}
 		tag, after, closed := strings.Cut(rest, "}}")
 		if !closed {
-			return "", errors.New(`a "{{" has no "}}" behind it`)
+			return "", errors.New(`a "{{" without "}}"`)
 		}
 		name := strings.TrimSpace(tag)
 		if value, ok := params[name].(string); ok && name != "" {
@@ -53,7 +53,7 @@ var (
 func notForPlain(text string) error {
 	for _, tag := range tags.FindAllStringSubmatch(text, -1) {
 		if goSyntax.MatchString(tag[1]) {
-			return fmt.Errorf("%q is for templates of Go, and spec.goTemplate is not set: set spec.goTemplate: true", tag[0])
+			return fmt.Errorf("%q is Go template syntax: set spec.goTemplate: true", tag[0])
 		}
 	}
 	return nil

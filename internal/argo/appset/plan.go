@@ -120,7 +120,7 @@ func (p *planning) one(ctx context.Context, app *unstructured.Unstructured, rule
 	}
 	switch owner := metav1.GetControllerOf(live); {
 	case live.GetDeletionTimestamp() != nil:
-		p.keep(app.GetName(), "it is being deleted, and is created again when it has gone")
+		p.keep(app.GetName(), "it is being deleted, and will be recreated then")
 		return nil
 	case owner != nil && !p.set.owns(live):
 		p.keep(app.GetName(), fmt.Sprintf("it belongs to %s %q", owner.Kind, owner.Name))
@@ -185,7 +185,7 @@ func (p *planning) own(app *unstructured.Unstructured) {
 func withoutAutomation(app *unstructured.Unstructured) error {
 	automated, found, err := unstructured.NestedMap(app.Object, "spec", "syncPolicy", "automated")
 	if err != nil {
-		return errors.New("spec.syncPolicy.automated: it is no object")
+		return errors.New("spec.syncPolicy.automated: not an object")
 	}
 	if !found {
 		return nil

@@ -152,7 +152,7 @@ func TestIgnoreRules(t *testing.T) {
 		`{jsonPointers: [spec]}`:                   `spec.ignoreApplicationDifferences[0].jsonPointers[0]: "spec" does not begin with "/"`,
 		`{jqPathExpressions: ['.a', '.spec[']}`:    `spec.ignoreApplicationDifferences[0].jqPathExpressions[1]: ".spec["`,
 		`{jqPathExpressions: ['$ENV.HOME']}`:       ``,
-		`{jqPathExpressions: ['.. | ..']}`:         `it names more than`,
+		`{jqPathExpressions: ['.. | ..']}`:         `it selects more than`,
 		`{jqPathExpressions: ['last(repeat(.))']}`: `it takes longer than`,
 	} {
 		set := setOf(t, planSpec("ignoreApplicationDifferences: ["+text+"],", "one"))
@@ -203,7 +203,7 @@ func TestPlanKeep(t *testing.T) {
 		"Deleting": {
 			reason: "what is being deleted is waited for", names: []string{"one"}, policy: Policy{Update: true, Delete: true},
 			more: `metadata: {deletionTimestamp: '2026-11-21T12:00:00Z'}, spec: {project: q}`,
-			want: []Kept{{"one", "it is being deleted, and is created again when it has gone"}},
+			want: []Kept{{"one", "it is being deleted, and will be recreated then"}},
 		},
 		"NoUpdates": {reason: "a policy without changes", names: []string{"one"}, policy: Policy{Delete: true}, more: `spec: {project: q}`, want: []Kept{{"one", "the policy permits no changes"}}},
 	}

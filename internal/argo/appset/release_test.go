@@ -29,17 +29,17 @@ func TestPlanReleases(t *testing.T) {
 		"CreateOnly": {
 			reason: "what is generated, and what is not any more", policy: Policy{}, spec: planSpec("", "one"),
 			want: map[string]string{"one": free, "two": free},
-			kept: []Kept{{"one", "the policy permits no changes"}, {"two", "no generator gives it any more, and the policy permits no deletions"}},
+			kept: []Kept{{"one", "the policy permits no changes"}, {"two", "no generator produces it any more, and the policy permits no deletions"}},
 		},
 		"CreateUpdate": {
 			reason: "with what changes anyway", policy: Policy{Update: true}, spec: planSpec("", "one"), want: map[string]string{"one": free, "two": free},
-			kept: []Kept{{"two", "no generator gives it any more, and the policy permits no deletions"}},
+			kept: []Kept{{"two", "no generator produces it any more, and the policy permits no deletions"}},
 		},
 		"NoGenerators": {
 			reason: "a set that generates nothing", policy: Policy{}, spec: "{generators: [], template: {}}", want: map[string]string{"one": free, "two": free},
 			kept: []Kept{
-				{"one", "no generator gives it any more, and the policy permits no deletions"},
-				{"two", "no generator gives it any more, and the policy permits no deletions"},
+				{"one", "no generator produces it any more, and the policy permits no deletions"},
+				{"two", "no generator produces it any more, and the policy permits no deletions"},
 			},
 		},
 		"CreateDelete": {
@@ -70,7 +70,7 @@ func TestNoGenerators(t *testing.T) {
 		t.Fatalf("a set without generators has no Applications, and nothing is wrong: %s %+v", failure, made)
 	}
 	plan := planOf(t, set, []*unstructured.Unstructured{liveApp(t, "one", ""), liveApp(t, "two", "")}, everything())
-	const want = "the generators give nothing, and there are 2 Applications (one, two)."
+	const want = "the generators produce nothing, and there are 2 Applications (one, two)."
 	if len(plan.Delete) > 0 || len(plan.Refused) < len(want) || plan.Refused[:len(want)] != want {
 		t.Errorf("what it had stays until somebody agrees: %+v", plan)
 	}

@@ -37,7 +37,7 @@ func deepMap(e engine, value map[string]any, params map[string]any) (map[string]
 			return nil, within("."+key, err)
 		}
 		if _, twice := made[name]; twice {
-			return nil, within("."+key, fmt.Errorf("another key is %q as well", name))
+			return nil, within("."+key, fmt.Errorf("another key is also %q", name))
 		}
 		rendered, err := deep(e, value[key], params)
 		if err != nil {

@@ -77,7 +77,7 @@ func (r *rolling) assign() {
 				continue
 			}
 			if first := r.of[app.Name]; first >= 0 {
-				r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("steps %d and %d both choose Application %q; the first counts", first+1, i+1, app.Name))
+				r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("steps %d and %d both select Application %q; the first one is used", first+1, i+1, app.Name))
 				break
 			}
 			r.of[app.Name] = i
@@ -86,7 +86,7 @@ func (r *rolling) assign() {
 	for i, step := range r.steps {
 		for _, e := range step.MatchExpressions {
 			if e.Operator != "In" && e.Operator != "NotIn" {
-				r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("step %d chooses nothing: operator %q is neither In nor NotIn", i+1, e.Operator))
+				r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("step %d selects nothing: operator %q is neither In nor NotIn", i+1, e.Operator))
 			}
 		}
 	}

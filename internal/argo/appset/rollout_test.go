@@ -163,7 +163,7 @@ func TestRollout(t *testing.T) {
 func TestRolloutOdd(t *testing.T) {
 	set := setOf(t, planSpec(`strategy: {type: RollingSync, rollingSync: {steps: [{}, {matchExpressions: [{key: env, operator: Like, values: [x]}]}, {maxUpdate: 1}]}},`, "one"))
 	got := MakeRollout(set, []AppState{app("a dev OutOfSync Healthy")}, now)
-	want := []string{`steps 1 and 3 both choose Application "a"; the first counts`, `step 2 chooses nothing: operator "Like" is neither In nor NotIn`}
+	want := []string{`steps 1 and 3 both select Application "a"; the first one is used`, `step 2 selects nothing: operator "Like" is neither In nor NotIn`}
 	if diff := cmp.Diff(want, got.Warnings); diff != "" {
 		t.Error(diff)
 	}

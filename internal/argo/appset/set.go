@@ -103,7 +103,7 @@ func strictly(from, into any) error {
 func plainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return fmt.Errorf("%s: it is a %s and has to be a %s", kind.Field, kind.Value, kind.Type)
+		return fmt.Errorf("%s: it is a %s and must be a %s", kind.Field, kind.Value, kind.Type)
 	}
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))

@@ -25,7 +25,7 @@ func TestGoTemplates(t *testing.T) {
 		"SlugifyOne":   {reason: "one long word", text: `{{slugify 3 "abcdef"}}`, want: "abc"},
 		"SlugifyDots":  {reason: "no dots, no two dashes", text: `{{slugify "-a..b--c."}}`, want: "a-b-c"},
 		"SlugifyBad":   {reason: "what is no text", text: `{{slugify .port}}`, failure: "the text is a float64"},
-		"SlugifySize":  {reason: "what is no size", text: `{{slugify "x" "y"}}`, failure: "the length is no number"},
+		"SlugifySize":  {reason: "what is no size", text: `{{slugify "x" "y"}}`, failure: "the length is not a number"},
 		"Yaml":         {reason: "to YAML and back", text: `{{toYaml .any}} {{(fromYaml "a: b").a}} {{index (fromYamlArray "[p, q]") 1}}`, want: "k: v b q"},
 		"YamlBad":      {reason: "what is no YAML", text: `{{fromYaml "["}}`, failure: "line 1"},
 		"Sprig":        {reason: "functions of the library", text: `{{.name | lower | replace "/" "-" | trunc 6 | quote}} {{join "," .list}} {{default "d" .none}}`, want: `"feat-o" x,y d`},
@@ -55,9 +55,9 @@ func TestGoTemplates(t *testing.T) {
 		"Repeat":       {reason: "text that is repeated", text: `{{repeat 100000 .long}}`, failure: errWeight.Error()},
 		"Indent":       {reason: "lines that move far", text: `{{indent 100000 (join "\n" (until 10000))}}`, failure: errWeight.Error()},
 		"Replace":      {reason: "text that is replaced by more", text: `{{replace "x" (repeat 10000 "y") (repeat 10000 "x")}}`, failure: errWeight.Error()},
-		"Width":        {reason: "widths", text: `{{printf "%1000000d" 1}}`, failure: "a width or a precision is a number below 1000"},
+		"Width":        {reason: "widths", text: `{{printf "%1000000d" 1}}`, failure: "a width or a precision must be a number below 1000"},
 		"Keys":         {reason: "keys that take long to make, over and over", text: `{{range until 1000}}{{$_ := bcrypt "x"}}{{end}}`, failure: errSteps.Error()},
-		"Long":         {reason: "a template that is too long", text: "{{/*" + strings.Repeat("x", maxTemplate) + "*/}}", failure: "a template has at most 256 KiB"},
+		"Long":         {reason: "a template that is too long", text: "{{/*" + strings.Repeat("x", maxTemplate) + "*/}}", failure: "a template may have at most 256 KiB"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -31,15 +31,15 @@ type expression struct {
 func newExpression(field, text string) (expression, error) {
 	e := expression{field: field, text: text}
 	if _, err := gojq.Parse(text); err != nil {
-		return e, fmt.Errorf("%s: %q is no expression of jq: %w", field, text, err)
+		return e, fmt.Errorf("%s: %q is not a jq expression: %w", field, text, err)
 	}
 	// A line break ends a comment at the end of the text.
 	query, err := gojq.Parse("path(" + text + "\n)")
 	if err != nil {
-		return e, fmt.Errorf("%s: %q is no expression of jq that names fields: %w", field, text, err)
+		return e, fmt.Errorf("%s: %q is not a jq expression that selects fields: %w", field, text, err)
 	}
 	if e.code, err = gojq.Compile(query); err != nil {
-		return e, fmt.Errorf("%s: %q is no expression of jq: %w", field, text, err)
+		return e, fmt.Errorf("%s: %q is not a jq expression: %w", field, text, err)
 	}
 	return e, nil
 }
@@ -68,7 +68,7 @@ func (e expression) paths(ctx context.Context, object map[string]any) (found []e
 			found = append(found, pointers(v, object)...)
 		}
 		if len(found) > maxPaths {
-			return nil, fmt.Errorf("%s: %q names more than %d fields of one object", e.field, e.text, maxPaths)
+			return nil, fmt.Errorf("%s: %q selects more than %d fields of one object", e.field, e.text, maxPaths)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (e expression) explain(err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %q: %w", e.field, e.text, err)
 	case strings.HasPrefix(err.Error(), "invalid path"):
-		return fmt.Errorf("%s: %q makes values and names no fields; write a path such as .spec.replicas", e.field, e.text)
+		return fmt.Errorf("%s: %q computes values but selects no fields; use a path such as .spec.replicas", e.field, e.text)
 	}
 	return nil
 }

@@ -319,8 +319,8 @@ func TestExpressionsThatFail(t *testing.T) {
 		expression, want string
 	}{
 		"Endless": {"last(repeat(.data))", "JQ patch execution timed out (1s)"},
-		"NoPath":  {".data | tojson", "makes values and names no fields"},
-		"Many":    {"range(20000) as $i | .data[\"a\\($i)\"]", "names more than 10000 fields"},
+		"NoPath":  {".data | tojson", "computes values but selects no fields"},
+		"Many":    {"range(20000) as $i | .data[\"a\\($i)\"]", "selects more than 10000 fields"},
 		"Silent":  {".data.password.x", ""},
 		"Halted":  {"halt_error", ""},
 		"Own":     {`error("x")`, ""},

@@ -69,10 +69,10 @@ func (r *Rules) add(field string, item v1alpha1.ResourceIgnoreDifferences) error
 	read := rule{namespace: item.Namespace, name: item.Name}
 	var err error
 	if read.group, err = glob.Compile(item.Group); err != nil {
-		return fmt.Errorf("%s.group: %q is no pattern: %w", field, item.Group, err)
+		return fmt.Errorf("%s.group: %q is not a pattern: %w", field, item.Group, err)
 	}
 	if read.kind, err = glob.Compile(item.Kind); err != nil {
-		return fmt.Errorf("%s.kind: %q is no pattern: %w", field, item.Kind, err)
+		return fmt.Errorf("%s.kind: %q is not a pattern: %w", field, item.Kind, err)
 	}
 	for i, text := range item.JSONPointers {
 		pointer, err := engine.ParsePointer(text)

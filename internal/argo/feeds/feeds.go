@@ -370,6 +370,6 @@ func (o *feed) fetch(ctx context.Context) (fetched, error) {
 	case OCI:
 		return o.fetchOCI(ctx)
 	default:
-		return fetched{}, fmt.Errorf("%s: nothing is known of repositories of this kind", o.key.Kind)
+		return fetched{}, fmt.Errorf("%s: unknown kind of repository", o.key.Kind)
 	}
 }

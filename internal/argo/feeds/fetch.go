@@ -96,7 +96,7 @@ func (o *feed) gitOptions() (source.GitOptions, error) {
 	repo := s.Credentials.For(o.key.URL, o.key.Project)
 	login := repo.Login
 	if login.GCPServiceAccountKey.IsSet() || login.Azure.WorkloadIdentity || login.Azure.ClientSecret.IsSet() {
-		return options, fmt.Errorf("the login of Secret %q is that of a cloud, which is not supported; use a token, a key or a GitHub App", loginSecret(repo))
+		return options, fmt.Errorf("Secret %q requires a cloud identity, which is not supported; use a token, a key or a GitHub App", loginSecret(repo))
 	}
 	options.Username, options.Password, options.BearerToken = login.Username.Reveal(), login.Password.Reveal(), login.BearerToken.Reveal()
 	options.ClientCert, options.ClientKey = []byte(login.ClientCertificate.Reveal()), []byte(login.ClientKey.Reveal())
@@ -253,7 +253,7 @@ func (f *Feeds) registryAccess(address, project string) (source.RegistryAccess, 
 	repo := s.Credentials.For(address, project)
 	login := repo.Login
 	if login.GCPServiceAccountKey.IsSet() || login.Azure.WorkloadIdentity {
-		return source.RegistryAccess{}, fmt.Errorf("the login of Secret %q is that of a cloud, which is not supported; use a username and a password", loginSecret(repo))
+		return source.RegistryAccess{}, fmt.Errorf("Secret %q requires a cloud identity, which is not supported; use a username and a password", loginSecret(repo))
 	}
 	return source.RegistryAccess{
 		Access: source.Access{

@@ -142,7 +142,7 @@ func (c *checker) late(a *App, id engine.ObjectID, definers []*App) string {
 		if d == a || !found || overA.Wave >= overD.Wave {
 			return ""
 		}
-		text = fmt.Sprintf("%s, in %s, needs the definition of its kind in %s, which comes later: %s; put the definition into an earlier wave, or %s into a later one",
+		text = fmt.Sprintf("%s, in %s, needs the definition of its kind in %s, which comes later: %s; move the definition to an earlier wave, or %s to a later one",
 			id, a.ID, d.ID, waves(overA, overD), a.ID)
 	}
 	return text

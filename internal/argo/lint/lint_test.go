@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 			apps:   []App{member("", "root", 0), member("root", "operator", 2, crd), member("root", "user", -1, widget)},
 			want: []Finding{{Never: true, Text: inWaves +
 				"in the sync of Application/argocd/root, Application/argocd/user is in wave -1 and Application/argocd/operator in wave 2; " +
-				"put the definition into an earlier wave, or Application/argocd/user into a later one"}},
+				"move the definition to an earlier wave, or Application/argocd/user to a later one"}},
 		},
 		"definition too late, deeper": {
 			reason: "waves count where the ways part: the wave within the other parent does not",
@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 			},
 			want: []Finding{{Never: true, Text: inWaves +
 				"in the sync of Application/argocd/root, Application/argocd/apps is in wave 2 and Application/argocd/infra in wave 3; " +
-				"put the definition into an earlier wave, or Application/argocd/user into a later one"}},
+				"move the definition to an earlier wave, or Application/argocd/user to a later one"}},
 		},
 		"several define": {
 			reason: "one definition that comes early enough will do",
@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 			apps:   []App{member("", "root", 0), member("root", "spaces", 3, space), member("root", "user", 1, inSpace)},
 			want: []Finding{{Never: true, Text: "ConfigMap/apps/c, in Application/argocd/user, needs Namespace/apps of Application/argocd/spaces, which comes later: " +
 				"in the sync of Application/argocd/root, Application/argocd/user is in wave 1 and Application/argocd/spaces in wave 3; " +
-				"put the namespace into an earlier wave, or Application/argocd/user into a later one"}},
+				"move the namespace to an earlier wave, or Application/argocd/user to a later one"}},
 		},
 		"namespace in time": {
 			reason: "a namespace of the same wave is waited for",
@@ -102,13 +102,13 @@ func TestCheck(t *testing.T) {
 			reason: "waves count within an Application too",
 			apps:   []App{member("", "a", 0, inSpace, Object{ID: space.ID, Phase: 2, Wave: 1})},
 			want: []Finding{{Never: true, Text: "ConfigMap/apps/c, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
-				"put the namespace into an earlier wave, or create it with the sync option CreateNamespace=true"}},
+				"move the namespace to an earlier wave, or create it with the sync option CreateNamespace=true"}},
 		},
 		"namespace for a hook": {
 			reason: "a hook before the sync comes before all of it",
 			apps:   []App{member("", "a", 0, space, Object{ID: engine.ObjectID{Kind: "Job", Namespace: "apps", Name: "h"}, Hook: true, Phase: 1, Needs: space.ID})},
 			want: []Finding{{Never: true, Text: "Job/apps/h, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
-				"put the namespace into an earlier wave, or create it with the sync option CreateNamespace=true"}},
+				"move the namespace to an earlier wave, or create it with the sync option CreateNamespace=true"}},
 		},
 		"namespace of the sync": {
 			reason: "the sync option makes it before anything else, and one who makes it in time will do",

@@ -52,7 +52,7 @@ func (c *checker) tooLate(a *App, o Object, makers []maker) string {
 			if m.first || cmp.Or(cmp.Compare(m.phase, o.Phase), cmp.Compare(m.wave, o.Wave)) <= 0 {
 				return ""
 			}
-			text = fmt.Sprintf("%s, in %s, needs %s, which comes later in the same sync; put the namespace into an earlier wave, or create it with the sync option CreateNamespace=true",
+			text = fmt.Sprintf("%s, in %s, needs %s, which comes later in the same sync; move the namespace to an earlier wave, or create it with the sync option CreateNamespace=true",
 				o.ID, a.ID, o.Needs)
 			continue
 		}
@@ -60,7 +60,7 @@ func (c *checker) tooLate(a *App, o Object, makers []maker) string {
 		if !found || overA.Wave >= overM.Wave {
 			return ""
 		}
-		text = fmt.Sprintf("%s, in %s, needs %s of %s, which comes later: %s; put the namespace into an earlier wave, or %s into a later one",
+		text = fmt.Sprintf("%s, in %s, needs %s of %s, which comes later: %s; move the namespace to an earlier wave, or %s to a later one",
 			o.ID, a.ID, o.Needs, m.app.ID, waves(overA, overM), a.ID)
 	}
 	return text

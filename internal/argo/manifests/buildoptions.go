@@ -47,7 +47,7 @@ func parseFlags(text string) (buildFlags, error) {
 		"network-name": "containers are not run",
 		"env":          "functions are not run",
 		"mount":        "functions are not run",
-		"stack-trace":  "it bears on errors of the command only",
+		"stack-trace":  "it only affects errors of the command",
 	}
 	for name := range ignored {
 		switch name {
@@ -65,7 +65,7 @@ func parseFlags(text string) (buildFlags, error) {
 		return out, fmt.Errorf("%q: %w", text, err)
 	}
 	if rest := flags.Args(); len(rest) > 0 {
-		return out, fmt.Errorf("%q: %q is no option", text, rest[0])
+		return out, fmt.Errorf("%q: unknown option %q", text, rest[0])
 	}
 	switch *restrictor {
 	case "", "LoadRestrictionsNone", "none", "LoadRestrictionsRootOnly", "rootOnly":

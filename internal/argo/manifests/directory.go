@@ -71,7 +71,7 @@ func (j *job) walker() (*walker, error) {
 		}
 		compiled, err := glob.Compile(pattern.text)
 		if err != nil {
-			return nil, fieldError("directory."+pattern.field, "%q is no pattern: %w", pattern.text, err)
+			return nil, fieldError("directory."+pattern.field, "%q is not a pattern: %w", pattern.text, err)
 		}
 		*pattern.into = compiled
 	}
@@ -81,7 +81,7 @@ func (j *job) walker() (*walker, error) {
 // walk goes through the directory at dir, which has the path rel in that of the source.
 func (w *walker) walk(dir, rel string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("%s: more than %d directories in each other", dir, maxDepth)
+		return fmt.Errorf("%s: more than %d nested directories", dir, maxDepth)
 	}
 	names, _, err := w.reader.Dir(dir)
 	if err != nil {
@@ -142,7 +142,7 @@ func (w *walker) wanted(own string) bool {
 func (w *walker) add(at string, size int64) error {
 	w.bytes += size
 	if w.bytes > maxCombined {
-		return fmt.Errorf("%s: with it the manifests have more than %d bytes together; split the Application, or leave files out by directory.exclude",
+		return fmt.Errorf("%s: with it the manifests exceed %d bytes in total; split the Application, or exclude files by directory.exclude",
 			at, maxCombined)
 	}
 	w.files = append(w.files, at)
@@ -170,7 +170,7 @@ func (j *job) file(ctx context.Context, options *v1alpha1.ApplicationSourceJsonn
 		if len(documents) == 0 && !looksLikeObject(data) {
 			return nil, nil
 		}
-		return nil, &render.Error{File: name, Err: fmt.Errorf("%w; a comment \"# %s\" has the file left out", err, skipMarker)}
+		return nil, &render.Error{File: name, Err: fmt.Errorf("%w; a comment \"# %s\" excludes the file", err, skipMarker)}
 	}
 	ours, err := kubernetes(documents)
 	if err != nil {
@@ -193,7 +193,7 @@ func kubernetes(documents []document) ([]document, error) {
 	case len(ours) == 0:
 		return nil, nil
 	case len(others) > 0:
-		return nil, fmt.Errorf("%s: kind is missing, while other documents of the file are objects; a comment \"# %s\" has the file left out",
+		return nil, fmt.Errorf("%s: kind is missing, while other documents of the file are objects; a comment \"# %s\" excludes the file",
 			others[0].where(), skipMarker)
 	}
 	return ours, nil
@@ -215,17 +215,17 @@ func (j *job) json(name string, data []byte) ([]*unstructured.Unstructured, erro
 	var first, second json.RawMessage
 	err := decoder.Decode(&first)
 	if err != nil {
-		return nil, &render.Error{File: name, Err: errors.New("it is no JSON")}
+		return nil, &render.Error{File: name, Err: errors.New("not JSON")}
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &render.Error{File: name, Err: errors.New("a file of JSON may hold one object only; write a List, or YAML")}
+		return nil, &render.Error{File: name, Err: errors.New("a JSON file may contain only one object; use a List, or YAML")}
 	}
 	documents, err := parse(first)
 	if err != nil {
 		return nil, &render.Error{File: name, Err: err}
 	}
 	if len(documents) == 1 && documents[0].object["kind"] == nil {
-		return nil, &render.Error{File: name, Err: errors.New("kind is missing; leave the file out by directory.exclude if it is no object")}
+		return nil, &render.Error{File: name, Err: errors.New("kind is missing; exclude the file by directory.exclude if it is not an object")}
 	}
 	return j.objects(name, documents)
 }

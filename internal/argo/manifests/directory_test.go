@@ -37,7 +37,7 @@ func TestDirectory(t *testing.T) {
 		},
 		"bad pattern": {
 			reason: "a pattern that is none", source: "path: .\ndirectory: {include: '[a'}", files: repo{"a.yaml": ""},
-			fails: `spec.source.directory.include: "[a" is no pattern`,
+			fails: `spec.source.directory.include: "[a" is not a pattern`,
 		},
 		"list": {
 			reason: "lists become their items, and empty ones nothing", source: "path: .",
@@ -87,10 +87,10 @@ func TestDirectory(t *testing.T) {
 			files: repo{"x.yaml": "apiVersion: v1\nkind: Secret\n# +argocd:skip-file-rendering\n", "w.yaml": configMap("w")}, want: "ConfigMap//w",
 		},
 		"two in JSON": {
-			reason: "a file of JSON holds one object", source: "path: .", files: repo{"x.json": "{}{}"}, fails: "spec.source: x.json: a file of JSON may hold one object only",
+			reason: "a file of JSON holds one object", source: "path: .", files: repo{"x.json": "{}{}"}, fails: "spec.source: x.json: a JSON file may contain only one object",
 		},
 		"no JSON": {
-			reason: "and is read strictly", source: "path: .", files: repo{"x.json": "{"}, fails: "spec.source: x.json: it is no JSON",
+			reason: "and is read strictly", source: "path: .", files: repo{"x.json": "{"}, fails: "spec.source: x.json: not JSON",
 		},
 		"link": {
 			reason: "links are followed inside of the tree", source: "path: a\ndirectory: {recurse: true}",
@@ -101,7 +101,7 @@ func TestDirectory(t *testing.T) {
 		},
 		"too much": {
 			reason: "ten MiB together are the most", source: "path: .",
-			files: repo{"a.yaml": "# " + strings.Repeat("a", 6<<20), "b.yaml": "# " + strings.Repeat("b", 6<<20)}, fails: "spec.source: b.yaml: with it the manifests have more than",
+			files: repo{"a.yaml": "# " + strings.Repeat("a", 6<<20), "b.yaml": "# " + strings.Repeat("b", 6<<20)}, fails: "spec.source: b.yaml: with it the manifests exceed",
 		},
 	}
 	for name, tt := range cases {
@@ -155,11 +155,11 @@ func TestJsonnet(t *testing.T) {
 			reason: "an import that leaves the tree", source: "path: a", files: repo{"a/x.jsonnet": "import '../../etc/passwd'"}, fails: "is outside the source",
 		},
 		"absolute import": {
-			reason: "or begins nowhere", source: "path: a", files: repo{"a/x.jsonnet": "import '/etc/passwd'"}, fails: "an import begins at the file",
+			reason: "or begins nowhere", source: "path: a", files: repo{"a/x.jsonnet": "import '/etc/passwd'"}, fails: "an import is relative to the importing file",
 		},
 		"library outside": {
 			reason: "a library too", source: "path: a\ndirectory: {jsonnet: {libs: [../../x]}}", files: repo{"a/x.jsonnet": "{}"},
-			fails: `spec.source.directory.jsonnet.libs[0]: "../../x": it is outside of the repository`,
+			fails: `spec.source.directory.jsonnet.libs[0]: "../../x": outside the repository`,
 		},
 		"broken": {
 			reason: "an error names the file and the place", source: "path: a", files: repo{"a/x.jsonnet": "{\n  a: b\n}"}, fails: "spec.source: a/x.jsonnet: a/x.jsonnet:2:6-7 Unknown variable: b",
@@ -168,7 +168,7 @@ func TestJsonnet(t *testing.T) {
 			reason: "a function that calls itself ends", source: "path: a", files: repo{"a/x.jsonnet": "local f(x) = f(x + 1) + 1; f(1)"}, fails: "max stack frames exceeded",
 		},
 		"nothing": {
-			reason: "a text is no object", source: "path: a", files: repo{"a/x.jsonnet": `"x"`}, fails: "it has to give an object or an array of objects",
+			reason: "a text is no object", source: "path: a", files: repo{"a/x.jsonnet": `"x"`}, fails: "it must return an object or an array of objects",
 		},
 		"nameless": {
 			reason: "an object of an array is named by its place", source: "path: a", files: repo{"a/x.jsonnet": "[" + object(`"x"`) + `, {kind: "X", apiVersion: "v1"}]`},

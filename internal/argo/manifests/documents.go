@@ -51,14 +51,14 @@ func parse(text []byte) ([]document, error) {
 		var value any
 		// This decoder keeps whole numbers whole.
 		if err := utiljson.Unmarshal(converted, &value); err != nil {
-			return out, fmt.Errorf("%s: it cannot be decoded", d.where())
+			return out, fmt.Errorf("%s: cannot be decoded", d.where())
 		}
 		if value == nil {
 			continue
 		}
 		object, isMap := value.(map[string]any)
 		if !isMap {
-			return out, fmt.Errorf("%s: it is no map", d.where())
+			return out, fmt.Errorf("%s: not a map", d.where())
 		}
 		if len(object) == 0 {
 			continue
@@ -144,9 +144,9 @@ func complete(objects []*unstructured.Unstructured) error {
 		}
 		switch {
 		case o.GetAPIVersion() == "":
-			return errors.New(at + "apiVersion is missing or no text")
+			return errors.New(at + "apiVersion is missing or not a string")
 		case o.GetKind() == "":
-			return errors.New(at + "kind is missing or no text")
+			return errors.New(at + "kind is missing or not a string")
 		case o.GetName() == "" && o.GetGenerateName() == "" && !namedLater(o):
 			return errors.New(at + "metadata.name is missing")
 		}

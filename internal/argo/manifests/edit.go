@@ -31,7 +31,7 @@ func (j *job) edit(k *types.Kustomization, o *v1alpha1.ApplicationSourceKustomiz
 	for i, r := range o.Replicas {
 		count, err := strconv.ParseInt(r.Count.String(), 10, 64)
 		if err != nil {
-			return fieldError(fmt.Sprintf("kustomize.replicas[%d].count", i), "%q is no number", r.Count.String())
+			return fieldError(fmt.Sprintf("kustomize.replicas[%d].count", i), "%q is not a number", r.Count.String())
 		}
 		k.Replicas = slices.DeleteFunc(k.Replicas, func(have types.Replica) bool { return have.Name == r.Name })
 		k.Replicas = append(k.Replicas, types.Replica{Name: r.Name, Count: count})
@@ -54,7 +54,7 @@ func (j *job) edit(k *types.Kustomization, o *v1alpha1.ApplicationSourceKustomiz
 			if o.IgnoreMissingComponents {
 				continue
 			}
-			return fieldError(fmt.Sprintf("kustomize.components[%d]", i), "there is no directory %q; kustomize.ignoreMissingComponents leaves it out", name)
+			return fieldError(fmt.Sprintf("kustomize.components[%d]", i), "no such directory %q; kustomize.ignoreMissingComponents skips it", name)
 		}
 		if !slices.Contains(k.Components, name) {
 			k.Components = append(k.Components, name)
@@ -75,7 +75,7 @@ func (j *job) editLabels(k *types.Kustomization, o *v1alpha1.ApplicationSourceKu
 	const field = "kustomize.commonLabels"
 	if !o.LabelWithoutSelector {
 		if o.LabelIncludeTemplates {
-			return fieldError("kustomize.labelIncludeTemplates", "it needs labelWithoutSelector: true beside it")
+			return fieldError("kustomize.labelIncludeTemplates", "it requires labelWithoutSelector: true")
 		}
 		return addLabels(k, labels, o.ForceCommonLabels, field)
 	}

@@ -28,7 +28,7 @@ func (j *job) packedChart(ctx context.Context) ([]*unstructured.Unstructured, er
 	if kind, err := j.stated(); err != nil {
 		return nil, err
 	} else if kind != "" && kind != v1alpha1.ApplicationSourceTypeHelm {
-		return nil, fieldError("chart", "it is a chart, and the source says how to build a %s; leave that out", kind)
+		return nil, fieldError("chart", "it is a chart, but the source configures %s; remove that", kind)
 	}
 	loaded, err := helm.LoadChart(j.source.Chart)
 	if err != nil {
@@ -171,7 +171,7 @@ func (j *job) release(ctx context.Context, loaded *helm.Chart, own files) ([]*un
 	}
 	documents, err := parse([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("reading what chart %s became: %w", loaded.Name(), err)
+		return nil, fmt.Errorf("reading the rendered chart %s: %w", loaded.Name(), err)
 	}
 	return j.objects("", documents)
 }

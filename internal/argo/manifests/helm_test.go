@@ -44,10 +44,10 @@ func TestValues(t *testing.T) {
 		"missing":           {"a missing file is named", "{valueFiles: [prod.yaml, nope.yaml]}", "", `spec.source.helm.valueFiles[1]: nope.yaml: no such file or directory`},
 		"ignored":           {"unless it may be", "{valueFiles: [nope.yaml, 'nope/*.yaml'], ignoreMissingValueFiles: true}", `{"greeting":"hello","list":[1]}`, ""},
 		"no match":          {"so is a pattern without a match", "{valueFiles: ['nope/*.yaml']}", "", `spec.source.helm.valueFiles[0]: values file glob "nope/*.yaml" matched no files`},
-		"outside":           {"a path out of the repository", "{valueFiles: [../../x.yaml]}", "", "it is outside of the repository"},
+		"outside":           {"a path out of the repository", "{valueFiles: [../../x.yaml]}", "", "outside the repository"},
 		"outside by a link": {"also by a link", "{valueFiles: [/l/out.yaml]}", "", `symbolic link "l/out.yaml" points to`},
 		"no map":            {"values are a map", "{valueFiles: [broken.yaml]}", "", `helm.valueFiles: "a/broken.yaml": not a YAML map`},
-		"URL":               {"files are not fetched", "{valueFiles: ['https://example.com/v.yaml?token=secret']}", "", `"https://example.com/v.yaml": files of values are not fetched by URL`},
+		"URL":               {"files are not fetched", "{valueFiles: ['https://example.com/v.yaml?token=secret']}", "", `"https://example.com/v.yaml": values files are not fetched by URL`},
 		"scheme":            {"nor by a scheme that is not permitted", "{valueFiles: ['s3://bucket/v.yaml']}", "", `the scheme "s3" is not among helm.valuesFileSchemes`},
 		"parameters": {
 			"parameters are typed unless they say otherwise, and set after files", "{valueFiles: [prod.yaml], parameters: [{name: greeting, value: '1'}, {name: name, value: '1', forceString: true}, {name: 'list[0]', value: null}]}",

@@ -60,7 +60,7 @@ func (j *job) inflate(ctx context.Context, c *render.Chart) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := parse([]byte(text)); err != nil {
-		return nil, fmt.Errorf("reading what chart %s became: %w", loaded.Name(), err)
+		return nil, fmt.Errorf("reading the rendered chart %s: %w", loaded.Name(), err)
 	}
 	return []byte(text), nil
 }
@@ -85,7 +85,7 @@ func (j *job) chartOf(ctx context.Context, c *render.Chart) (*helm.Chart, error)
 func releaseName(c *render.Chart) (string, error) {
 	switch {
 	case c.ReleaseName != "" && c.NameTemplate != "":
-		return "", errors.New("nameTemplate: there is a releaseName as well; keep one of them")
+		return "", errors.New("nameTemplate: releaseName is also set; keep one of them")
 	case c.NameTemplate != "":
 		name, err := helm.TemplatedName(c.NameTemplate)
 		if err != nil {

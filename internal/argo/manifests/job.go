@@ -17,7 +17,7 @@ import (
 )
 
 // sealed is what is said of something encrypted for which there are no keys.
-const sealed = "it is encrypted by SOPS; the annotation headgate.dev/decryption: sops on the Application has it decrypted"
+const sealed = "encrypted with SOPS; set the annotation headgate.dev/decryption: sops on the Application to decrypt it"
 
 // job is the render of one source.
 type job struct {
@@ -89,14 +89,14 @@ func (j *job) render(ctx context.Context) ([]*unstructured.Unstructured, v1alpha
 func (j *job) enter() error {
 	p := j.spec.Path
 	if p == "" && !strings.HasPrefix(j.spec.RepoURL, "oci://") {
-		return fieldError("path", "it is empty; say which directory, \".\" for the root, or set chart or ref")
+		return fieldError("path", "empty; set a directory (\".\" for the root), chart or ref")
 	}
 	if path.IsAbs(p) {
-		return fieldError("path", "%q: app path is absolute; leave out the slash before it", p)
+		return fieldError("path", "%q: app path is absolute; remove the leading slash", p)
 	}
 	clean := path.Clean(p)
 	if clean == ".." || strings.HasPrefix(clean, "../") {
-		return fieldError("path", "%q: app path is outside of the repository", p)
+		return fieldError("path", "%q: app path is outside the repository", p)
 	}
 	resolved, err := j.reader().Resolve(clean)
 	if err != nil {
@@ -147,7 +147,7 @@ func merge(spec v1alpha1.ApplicationSource, patch []byte) (merged v1alpha1.Appli
 	}
 	change, err := yaml.YAMLToJSON(patch)
 	if err != nil {
-		return merged, errors.New("it is no YAML")
+		return merged, errors.New("not YAML")
 	}
 	if text := strings.TrimSpace(string(change)); text == "null" {
 		return spec, nil
@@ -157,7 +157,7 @@ func merge(spec v1alpha1.ApplicationSource, patch []byte) (merged v1alpha1.Appli
 		err = json.Unmarshal(after, &merged)
 	}
 	if err != nil {
-		return merged, fmt.Errorf("it cannot be merged into the source: %w", err)
+		return merged, fmt.Errorf("cannot be merged into the source: %w", err)
 	}
 	return merged, nil
 }
@@ -176,10 +176,10 @@ func (j *job) kind() (v1alpha1.ApplicationSourceType, error) {
 	// A tool that is switched off leaves a plain directory.
 	switch {
 	case kind == v1alpha1.ApplicationSourceTypeHelm && !j.request.Options.Helm.Enabled:
-		j.problem("helm", "helm.enable of argocd-cm is false; the source is read as a plain directory")
+		j.problem("helm", "helm.enable of argocd-cm is false; the source is treated as a plain directory")
 		kind = v1alpha1.ApplicationSourceTypeDirectory
 	case kind == v1alpha1.ApplicationSourceTypeKustomize && !j.request.Options.Kustomize.Enabled:
-		j.problem("kustomize", "kustomize.enable of argocd-cm is false; the source is read as a plain directory")
+		j.problem("kustomize", "kustomize.enable of argocd-cm is false; the source is treated as a plain directory")
 		kind = v1alpha1.ApplicationSourceTypeDirectory
 	}
 	return kind, nil
@@ -189,8 +189,8 @@ func (j *job) kind() (v1alpha1.ApplicationSourceType, error) {
 func (j *job) stated() (v1alpha1.ApplicationSourceType, error) {
 	spec := &j.spec
 	if spec.Plugin != nil {
-		return "", fieldError("plugin", "config-management plugins are not served, and this source asks for %s; "+
-			"render what it makes into a repository, or use helm, kustomize or directory", pluginName(spec.Plugin))
+		return "", fieldError("plugin", "config-management plugins are not supported, and this source requires %s; "+
+			"commit its output to a repository, or use helm, kustomize or directory", pluginName(spec.Plugin))
 	}
 	var kinds []v1alpha1.ApplicationSourceType
 	if spec.Kustomize != nil {
@@ -213,7 +213,7 @@ func (j *job) stated() (v1alpha1.ApplicationSourceType, error) {
 
 func pluginName(p *v1alpha1.ApplicationSourcePlugin) string {
 	if p.Name == "" {
-		return "any that fits"
+		return "any matching plugin"
 	}
 	return fmt.Sprintf("%q", p.Name)
 }

@@ -27,7 +27,7 @@ const (
 // jsonnet evaluates a file to an object or to an array of them.
 func (j *job) jsonnet(ctx context.Context, o *v1alpha1.ApplicationSourceJsonnet, name string) ([]*unstructured.Unstructured, error) {
 	if !j.request.Options.Jsonnet {
-		j.problem("directory", "jsonnet.enable of argocd-cm is false; %s is left out", name)
+		j.problem("directory", "jsonnet.enable of argocd-cm is false; %s is skipped", name)
 		return nil, nil
 	}
 	vm, in, err := j.machine(o)
@@ -47,7 +47,7 @@ func (j *job) jsonnet(ctx context.Context, o *v1alpha1.ApplicationSourceJsonnet,
 	for i, item := range list {
 		d, err := parse(item)
 		if err != nil {
-			return nil, &render.Error{File: name, Err: fmt.Errorf("it has to give an object or an array of objects: %w", err)}
+			return nil, &render.Error{File: name, Err: fmt.Errorf("it must return an object or an array of objects: %w", err)}
 		}
 		for _, one := range d {
 			one.index = i + 1
@@ -80,7 +80,7 @@ func evaluate(ctx context.Context, vm *jsonnet.VM, name string) (string, error) 
 		}
 		return out.text, nil
 	case <-ctx.Done():
-		return "", fmt.Errorf("it was not evaluated within %s: %w", jsonnetTime, ctx.Err())
+		return "", fmt.Errorf("not evaluated within %s: %w", jsonnetTime, ctx.Err())
 	}
 }
 
@@ -127,7 +127,7 @@ func (j *job) inTree(name string) (string, error) {
 		at = path.Clean(name)[1:]
 	}
 	if at == ".." || strings.HasPrefix(at, "../") {
-		return "", errors.New("it is outside of the repository")
+		return "", errors.New("outside the repository")
 	}
 	return at, nil
 }
@@ -142,7 +142,7 @@ type importer struct {
 // Import reads a file.
 func (in *importer) Import(from, name string) (jsonnet.Contents, string, error) {
 	if path.IsAbs(name) {
-		return jsonnet.Contents{}, "", fmt.Errorf("%q: an import begins at the file that names it, or in one of the libraries", name)
+		return jsonnet.Contents{}, "", fmt.Errorf("%q: an import is relative to the importing file or to a library", name)
 	}
 	for _, dir := range append([]string{path.Dir(from)}, in.libs...) {
 		at := path.Join(dir, name)
@@ -158,5 +158,5 @@ func (in *importer) Import(from, name string) (jsonnet.Contents, string, error) 
 			return in.read[at], at, nil
 		}
 	}
-	return jsonnet.Contents{}, "", fmt.Errorf("%q is neither beside the file nor in the libraries", name)
+	return jsonnet.Contents{}, "", fmt.Errorf("%q is neither next to the file nor in the libraries", name)
 }

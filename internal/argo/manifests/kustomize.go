@@ -69,9 +69,9 @@ func (j *job) buildFlags(spec *v1alpha1.ApplicationSourceKustomize) (buildFlags,
 	if spec.Version != "" {
 		version, known := j.request.Options.Kustomize.Versions[spec.Version]
 		if !known {
-			return buildFlags{}, fieldError("kustomize.version", "%q is not among the versions of argocd-cm (kustomize.path.%s)", spec.Version, spec.Version)
+			return buildFlags{}, fieldError("kustomize.version", "%q is not a version in argocd-cm (kustomize.path.%s)", spec.Version, spec.Version)
 		}
-		j.problem("kustomize.version", "%q is another program, which is not run; the build is the one in process", spec.Version)
+		j.problem("kustomize.version", "%q is an external program, which is not run; the built-in kustomize is used", spec.Version)
 		if version.BuildOptions != "" {
 			text, key = version.BuildOptions, key+"."+spec.Version
 		}

@@ -68,7 +68,7 @@ spec:
 		"override kept":  {"and keeps what an asterisk stands for", "{images: ['nginx=*:2']}", "images: [{name: nginx, newName: other, newTag: '9'}]\n", want("nginx:1", "other:2"), ""},
 		"no image":       {"an image has to change", "{images: ['nginx:1', nginx]}", "", "", `spec.source.kustomize.images[1]: "nginx" has neither a new name nor a tag nor a digest`},
 		"replicas":       {"a count, as a number or a text", "{replicas: [{name: web, count: '3'}]}", "replicas: [{name: web, count: 2}]\n", want("replicas: 1", "replicas: 3"), ""},
-		"no number":      {"a count that is none", "{replicas: [{name: web, count: some}]}", "", "", `spec.source.kustomize.replicas[0].count: "some" is no number`},
+		"no number":      {"a count that is none", "{replicas: [{name: web, count: some}]}", "", "", `spec.source.kustomize.replicas[0].count: "some" is not a number`},
 		"labels": {
 			"labels go into selectors, with variables of the build", "{commonLabels: {team: $ARGOCD_APP_NAME}}", "",
 			want("  name: web\nspec", "  labels:\n    team: shop\n  name: web\nspec", "      app: web\n  template", "      app: web\n      team: shop\n  template", "        app: web\n    spec", "        app: web\n        team: shop\n    spec"), "",
@@ -81,7 +81,7 @@ spec:
 			"and they may be in templates all the same", "{commonLabels: {team: x}, labelWithoutSelector: true, labelIncludeTemplates: true}", "",
 			want("  name: web\nspec", "  labels:\n    team: x\n  name: web\nspec", "        app: web\n    spec", "        app: web\n        team: x\n    spec"), "",
 		},
-		"templates alone": {"which needs the other", "{commonLabels: {team: x}, labelIncludeTemplates: true}", "", "", "spec.source.kustomize.labelIncludeTemplates: it needs labelWithoutSelector: true"},
+		"templates alone": {"which needs the other", "{commonLabels: {team: x}, labelIncludeTemplates: true}", "", "", "spec.source.kustomize.labelIncludeTemplates: it requires labelWithoutSelector: true"},
 		"label twice":     {"a label that is there is not replaced", "{commonLabels: {team: x}}", "commonLabels: {team: b}\n", "", `spec.source.kustomize.commonLabels: "team" is already in the kustomization; kustomize.forceCommonLabels replaces it`},
 		"label forced":    {"unless forced", "{commonLabels: {team: x}, forceCommonLabels: true, labelWithoutSelector: true}", "labels: [{pairs: {team: b}}]\n", want("  name: web\nspec", "  labels:\n    team: x\n  name: web\nspec"), ""},
 		"label of the kustomization forced": {
@@ -111,7 +111,7 @@ spec:
 		},
 		"missing component":         {"one that is not there is named", "{components: [../c/one, ../c/two]}", "", "", `spec.source.kustomize.components[1]: no such directory "../c/two"`},
 		"missing component ignored": {"unless it may be", "{components: [../c/two], ignoreMissingComponents: true}", "", want(), ""},
-		"unknown version":           {"a version that the settings do not have", "{version: v4.0.0}", "", "", `spec.source.kustomize.version: "v4.0.0" is not among the versions of argocd-cm`},
+		"unknown version":           {"a version that the settings do not have", "{version: v4.0.0}", "", "", `spec.source.kustomize.version: "v4.0.0" is not a version in argocd-cm`},
 		"missing resource":          {"the kustomization to change is named", "{}", "components: [../nope]\n", "", "spec.source: a/kustomization.yaml"},
 		"broken":                    {"a kustomization that cannot be read", "{}", "resource: [x]\n", "", "spec.source: a/kustomization.yaml: "},
 	}
@@ -140,7 +140,7 @@ func TestBuildOptions(t *testing.T) {
 		"plugins":    {"programs are refused", "--enable-alpha-plugins --enable-exec", nil, "--enable-alpha-plugins: plugins of kustomize are not run"},
 		"plugins no": {"unless they are switched off", "--enable-exec=false", nil, ""},
 		"unknown":    {"an option that nobody knows", "--enable-magic", nil, "kustomize.buildOptions of argocd-cm: \"--enable-magic\": unknown flag"},
-		"argument":   {"something that is no option", "a", nil, `"a" is no option`},
+		"argument":   {"something that is no option", "a", nil, `unknown option "a"`},
 		"restrictor": {"a value that nobody knows", "--load-restrictor=some", nil, "--load-restrictor is neither"},
 	}
 	for name, tt := range cases {

@@ -54,7 +54,7 @@ func TestTypes(t *testing.T) {
 		},
 		"plugin": {
 			reason: "a plugin is refused by name", source: "path: a\nplugin: {name: cdk8s}", files: repo{"a/x.yaml": plain}, options: options(),
-			fails: `spec.source.plugin: config-management plugins are not served, and this source asks for "cdk8s"`,
+			fails: `spec.source.plugin: config-management plugins are not supported, and this source requires "cdk8s"`,
 		},
 		"switched off": {
 			reason: "a tool that is switched off leaves a plain directory", source: "path: a",
@@ -97,7 +97,7 @@ func TestTypes(t *testing.T) {
 		},
 		"path out": {
 			reason: "a path that leaves the repository is refused", source: "path: a/../../b", files: repo{"a/x.yaml": plain}, options: options(),
-			fails: `app path is outside of the repository`,
+			fails: `app path is outside the repository`,
 		},
 		"link out": {
 			reason: "so is a link that does", source: "path: l", files: repo{"l": "-> ../../etc"}, options: options(),
@@ -109,7 +109,7 @@ func TestTypes(t *testing.T) {
 		},
 		"no path": {
 			reason: "a repository needs a path", source: "targetRevision: main", files: repo{"x.yaml": plain}, options: options(),
-			fails: "spec.source.path: it is empty",
+			fails: "spec.source.path: empty",
 		},
 		"artifact": {
 			reason: "an OCI artifact begins at its root", source: "repoURL: oci://registry.example.com/x", files: repo{"x.yaml": plain}, options: options(),
@@ -144,7 +144,7 @@ func TestOverride(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, text(t, got.Objects))
 	}
 	broken := chartFiles.with(repo{".argocd-source.yaml": "helm: [1]\n"}).under("a")
-	check(t, one(t, "path: a", broken), "", "spec.source: a/.argocd-source.yaml: it cannot be merged into the source")
+	check(t, one(t, "path: a", broken), "", "spec.source: a/.argocd-source.yaml: cannot be merged into the source")
 }
 
 func TestMultiple(t *testing.T) {
@@ -175,7 +175,7 @@ func TestMultiple(t *testing.T) {
 	request.Sources[2].Spec = spec(t, "path: nope")
 	check(t, request, "", `spec.sources[2].path: "nope": app path does not exist`)
 	request.Sources[0].Spec = spec(t, "chart: web\nhelm: {valueFiles: [$w/env/prod.yaml]}")
-	check(t, request, "", `spec.sources[0].helm.valueFiles[0]: "$w/env/prod.yaml": there is neither a source with the ref "w"`)
+	check(t, request, "", `spec.sources[0].helm.valueFiles[0]: "$w/env/prod.yaml": no source has the ref "w"`)
 }
 
 func TestUnchanged(t *testing.T) {

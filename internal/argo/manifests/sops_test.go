@@ -52,7 +52,7 @@ func TestEncrypted(t *testing.T) {
 			request.Options = options(withHelm)
 			_, err := manifests.New().Render(t.Context(), request)
 			failed(t, err, tt.at)
-			failed(t, err, "it is encrypted by SOPS; the annotation headgate.dev/decryption: sops on the Application has it decrypted")
+			failed(t, err, "encrypted with SOPS; set the annotation headgate.dev/decryption: sops on the Application to decrypt it")
 			request.Decrypt = keys
 			got, err := manifests.New().Render(t.Context(), request)
 			if err != nil {

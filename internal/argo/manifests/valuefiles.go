@@ -79,7 +79,7 @@ func (j *job) place(own files, text string) (place, error) {
 			return at, at.inside()
 		}
 		if !j.env.knows(first[1:]) {
-			return place{}, fmt.Errorf("%q: there is neither a source with the ref %q nor a variable of that name", text, first[1:])
+			return place{}, fmt.Errorf("%q: no source has the ref %q, and no variable has that name", text, first[1:])
 		}
 	}
 	at := place{in: own, source: j.index, text: text}
@@ -101,12 +101,12 @@ func (j *job) url(address, scheme string) error {
 	if !slices.Contains(j.request.Options.Helm.ValuesFileSchemes, scheme) {
 		return fmt.Errorf("%q: the scheme %q is not among helm.valuesFileSchemes of argocd-cm", address, scheme)
 	}
-	return fmt.Errorf("%q: files of values are not fetched by URL; put it into a repository, and name that as a source with a ref", address)
+	return fmt.Errorf("%q: values files are not fetched by URL; add it to a repository, and use that as a source with a ref", address)
 }
 
 func (p place) inside() error {
 	if p.path == ".." || strings.HasPrefix(p.path, "../") {
-		return fmt.Errorf("%q: it is outside of the repository", p.text)
+		return fmt.Errorf("%q: outside the repository", p.text)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (j *job) reference(ref string) (at place, known bool, err error) {
 			continue
 		}
 		if j.readers[i] == nil {
-			return place{}, false, fmt.Errorf("%s, with the ref %q, is a chart or has not been fetched; only repositories can be referred to", j.name(i), ref)
+			return place{}, false, fmt.Errorf("%s, with the ref %q, is a chart or was not fetched; a ref must be a repository", j.name(i), ref)
 		}
 		return place{in: j.readers[i], source: i}, true, nil
 	}
@@ -178,7 +178,7 @@ func (j *job) expandPlace(at place, listed map[string]bool) ([]place, error) {
 		return []place{at}, nil
 	}
 	if !doublestar.ValidatePattern(at.path) {
-		return nil, fmt.Errorf("%q is no pattern", at.text)
+		return nil, fmt.Errorf("%q is not a pattern", at.text)
 	}
 	g := &globber{in: at.in, pattern: at.path, segments: strings.Count(at.path, "/") + 1, deep: strings.Contains(at.path, "**")}
 	base, _ := doublestar.SplitPattern(at.path)

@@ -69,7 +69,7 @@ func (n *Network) Source(ctx context.Context, spec v1alpha1.ApplicationSource, p
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return manifests.Source{}, fmt.Errorf("fetching it: %w", context.Cause(ctx))
+			return manifests.Source{}, fmt.Errorf("fetching: %w", context.Cause(ctx))
 		}
 	}
 }

@@ -37,7 +37,7 @@ const (
 )
 
 // ErrNotFetched is that a source is not in the working copy, and that nobody asked to have it fetched.
-var ErrNotFetched = errors.New("it is not in the repository, and was not fetched")
+var ErrNotFetched = errors.New("not in the repository, and not fetched")
 
 // Elsewhere gets what the working copy does not have.
 type Elsewhere interface {
@@ -177,7 +177,7 @@ func (w *walk) enter(o *unstructured.Unstructured, a App) {
 	w.known[a.ID] = true
 	a.Spec = &v1alpha1.Application{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, a.Spec); err != nil {
-		a.Err = fmt.Errorf("reading it: %w", err)
+		a.Err = fmt.Errorf("reading: %w", err)
 		w.out.Apps = append(w.out.Apps, a)
 		return
 	}

@@ -41,7 +41,7 @@ func Scan(dir string) ([]Declaration, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for Applications: %w", err)
+		return nil, fmt.Errorf("searching for Applications: %w", err)
 	}
 	return found, nil
 }

@@ -32,7 +32,7 @@ func FindSettings(dir string) (settings.Settings, error) {
 		}
 	})
 	if err != nil {
-		return settings.Defaults(), fmt.Errorf("looking for settings: %w", err)
+		return settings.Defaults(), fmt.Errorf("searching for settings: %w", err)
 	}
 	found, err := settings.Read(objects)
 	return found, errors.Join(append(errs, err)...)

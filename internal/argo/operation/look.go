@@ -106,7 +106,7 @@ func (o *Operation) Deleted(t *Task, now time.Time, r Result) {
 
 // MakeRoom tells that the object of an earlier run of a hook is being deleted.
 func (o *Operation) MakeRoom(t *Task, now time.Time) {
-	t.State, t.Since, t.Message = Deleting, now, "the hook of an earlier sync is being deleted"
+	t.State, t.Since, t.Message = Deleting, now, "the hook of a previous sync is being deleted"
 }
 
 // Join tells that the hook of a task runs already, from the same content.
@@ -146,8 +146,8 @@ func (o *Operation) linger(now time.Time, live func(engine.ObjectID) Live) (Step
 			o.notes = append(o.notes, "the superseded hook "+t.ID.String()+" ended")
 			continue
 		case !now.Before(until):
-			t.State, t.Message = Failed, "superseded, and its time was over"
-			o.notes = append(o.notes, t.ID.String()+" was ended: "+t.Message)
+			t.State, t.Message = Failed, "superseded, and its deadline expired"
+			o.notes = append(o.notes, t.ID.String()+" was terminated: "+t.Message)
 			step.Drop = append(step.Drop, t)
 			continue
 		}

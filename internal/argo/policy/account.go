@@ -43,11 +43,11 @@ func (p *Project) Account(app *v1alpha1.Application, cluster settings.Cluster, i
 func matchesBoth(item v1alpha1.ApplicationDestinationServiceAccount, server, namespace string) (bool, error) {
 	ofServer, err := glob.Compile(item.Server)
 	if err != nil {
-		return false, fmt.Errorf("server: %q is no pattern: %w", item.Server, err)
+		return false, fmt.Errorf("server: %q is not a pattern: %w", item.Server, err)
 	}
 	ofNamespace, err := glob.Compile(item.Namespace)
 	if err != nil {
-		return false, fmt.Errorf("namespace: %q is no pattern: %w", item.Namespace, err)
+		return false, fmt.Errorf("namespace: %q is not a pattern: %w", item.Namespace, err)
 	}
 	return ofServer.Match(server) && ofNamespace.Match(namespace), nil
 }
@@ -67,5 +67,5 @@ func userOf(account, namespace, app string) (string, error) {
 		}
 		return "system:serviceaccount:" + namespace + ":" + account, nil
 	}
-	return "", errors.New("has more than one colon; it is NAME or NAMESPACE:NAME")
+	return "", errors.New("has more than one colon; want NAME or NAMESPACE:NAME")
 }

@@ -183,7 +183,7 @@ func failedBefore(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 	}
 	wait, err := Slow(op.Retry)
 	if err != nil {
-		return AutoDecision{Why: "the retries cannot be read", Condition: syncError("%s", err.Error())}
+		return AutoDecision{Why: "the retry strategy is invalid", Condition: syncError("%s", err.Error())}
 	}
 	if d.Again = ended(state).Add(wait); d.Again.After(f.Now) {
 		return d
@@ -205,7 +205,7 @@ func heal(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 		attempts = last.SelfHealAttemptsCount
 	}
 	if again := ended(state).Add(healWait(f.SelfHeal, attempts)); again.After(f.Now) {
-		return AutoDecision{Why: fmt.Sprintf("foreign changes were taken back %d times", attempts), Again: again}
+		return AutoDecision{Why: fmt.Sprintf("drift was reverted %d times", attempts), Again: again}
 	}
 	op.Sync.SelfHealAttemptsCount = attempts + 1
 	for _, r := range f.Resources {
@@ -216,7 +216,7 @@ func heal(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 		}
 	}
 	if len(op.Sync.Resources) == 0 {
-		return AutoDecision{Why: "nothing but hooks differs, and correcting runs none"}
+		return AutoDecision{Why: "only hooks differ, and self-heal runs no hooks"}
 	}
 	return AutoDecision{Operation: op}
 }

@@ -107,7 +107,7 @@ func TestAutomate(t *testing.T) {
 		"BadRetry": {"", func(f *AutoFacts) {
 			f.after(v1alpha1.OperationFailed, "r2", time.Hour)
 			f.App.Spec.SyncPolicy.Retry = &v1alpha1.RetryStrategy{Backoff: &v1alpha1.Backoff{MaxDuration: "soon"}}
-		}, false, "the retries cannot be read", `spec.syncPolicy.retry.backoff.maxDuration: unable to parse "soon" as a duration; give seconds, or a duration such as 2m`, 0},
+		}, false, "the retry strategy is invalid", `spec.syncPolicy.retry.backoff.maxDuration: unable to parse "soon" as a duration; use seconds, or a duration such as 2m`, 0},
 		"SeveralSources": {"", func(f *AutoFacts) {
 			several(f)
 			f.after(v1alpha1.OperationSucceeded, "", 0).SyncResult = &v1alpha1.SyncOperationResult{Revisions: []string{"a", "b"}, Sources: f.App.Spec.Sources}
@@ -239,9 +239,9 @@ func TestBackoff(t *testing.T) {
 		"NoCap":       {"a cap of zero is none, and a wait is finite all the same", with(-1, "1s", "0", nil), 100, result{24 * time.Hour, 3 * time.Minute, true, ""}},
 		"FactorZero":  {"a factor of zero would be no wait", with(3, "10s", "", ptr.To(int64(0))), 2, result{10 * time.Second, 3 * time.Minute, true, ""}},
 		"TinyCap":     {"", with(3, "1ms", "1ms", nil), 2, result{time.Millisecond, time.Second, true, ""}},
-		"Bad":         {"", with(3, "5 minutes", "", nil), 0, result{0, 3 * time.Minute, false, `spec.syncPolicy.retry.backoff.duration: unable to parse "5 minutes" as a duration; give seconds, or a duration such as 2m`}},
-		"Negative":    {"", with(3, "-5s", "", nil), 0, result{0, 3 * time.Minute, false, `spec.syncPolicy.retry.backoff.duration: unable to parse "-5s" as a duration; give seconds, or a duration such as 2m`}},
-		"BadSeconds":  {"", with(3, "99999999999", "", nil), 0, result{0, 3 * time.Minute, false, `spec.syncPolicy.retry.backoff.duration: unable to parse "99999999999" as a duration; give seconds, or a duration such as 2m`}},
+		"Bad":         {"", with(3, "5 minutes", "", nil), 0, result{0, 3 * time.Minute, false, `spec.syncPolicy.retry.backoff.duration: unable to parse "5 minutes" as a duration; use seconds, or a duration such as 2m`}},
+		"Negative":    {"", with(3, "-5s", "", nil), 0, result{0, 3 * time.Minute, false, `spec.syncPolicy.retry.backoff.duration: unable to parse "-5s" as a duration; use seconds, or a duration such as 2m`}},
+		"BadSeconds":  {"", with(3, "99999999999", "", nil), 0, result{0, 3 * time.Minute, false, `spec.syncPolicy.retry.backoff.duration: unable to parse "99999999999" as a duration; use seconds, or a duration such as 2m`}},
 		"OfPolicy":    {"", Retry(&v1alpha1.SyncPolicy{Retry: &v1alpha1.RetryStrategy{Limit: 1}}), 1, result{0, 3 * time.Minute, false, ""}},
 		"OfNoRetries": {"", Retry(&v1alpha1.SyncPolicy{}), 4, result{80 * time.Second, 3 * time.Minute, true, ""}},
 	} {

@@ -28,7 +28,7 @@ func newPattern(text string, separators ...rune) (pattern, error) {
 	}
 	compiled, err := glob.Compile(rest, separators...)
 	if err != nil {
-		return p, fmt.Errorf("%q is no pattern: %w", text, err)
+		return p, fmt.Errorf("%q is not a pattern: %w", text, err)
 	}
 	p.compiled = compiled
 	return p, nil
@@ -44,13 +44,13 @@ func namespacePattern(text string) (func(string) bool, error) {
 	if len(text) > 1 && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
 		expression, err := regexp.Compile(text[1 : len(text)-1])
 		if err != nil {
-			return nil, fmt.Errorf("%q is no regular expression: %w", text, err)
+			return nil, fmt.Errorf("%q is not a regular expression: %w", text, err)
 		}
 		return expression.MatchString, nil
 	}
 	compiled, err := glob.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no pattern: %w", text, err)
+		return nil, fmt.Errorf("%q is not a pattern: %w", text, err)
 	}
 	return compiled.Match, nil
 }

@@ -303,7 +303,7 @@ func TestAccount(t *testing.T) {
 		"Enforced":      {"", app, nil, enforced, "", "no matching service account found for destination server https://prod and namespace guestbook"},
 		"Bad":           {"", app, items{{Server: "*", Namespace: "*", DefaultServiceAccount: "a/b"}}, on, "", "project 'p': spec.destinationServiceAccounts[0].defaultServiceAccount: default service account contains invalid chars 'a/b'"},
 		"Empty":         {"", app, items{{Server: "*", Namespace: "*"}}, on, "", "project 'p': spec.destinationServiceAccounts[0].defaultServiceAccount: default service account contains invalid chars ''"},
-		"BadPattern":    {"", app, items{{Server: "[", Namespace: "*", DefaultServiceAccount: "y"}}, on, "", `project 'p': spec.destinationServiceAccounts[0]: server: "[" is no pattern: unexpected end of input`},
+		"BadPattern":    {"", app, items{{Server: "[", Namespace: "*", DefaultServiceAccount: "y"}}, on, "", `project 'p': spec.destinationServiceAccounts[0]: server: "[" is not a pattern: unexpected end of input`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := project(t, v1alpha1.AppProjectSpec{DestinationServiceAccounts: tc.items}).Account(tc.app, settings.Cluster{Server: "https://prod"}, tc.how)

@@ -105,7 +105,7 @@ func duration(field, text string, into *time.Duration) error {
 		read, err = time.Duration(seconds)*time.Second, nil
 	}
 	if err != nil || read < 0 {
-		return fmt.Errorf("%s: unable to parse %q as a duration; give seconds, or a duration such as 2m", field, text)
+		return fmt.Errorf("%s: unable to parse %q as a duration; use seconds, or a duration such as 2m", field, text)
 	}
 	*into = read
 	return nil

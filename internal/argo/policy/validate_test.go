@@ -38,7 +38,7 @@ func TestValidate(t *testing.T) {
 		"Elsewhere": {"", all, func(a *app) { a.Namespace = "team" }, []string{"application 'web' in namespace 'team' is not permitted to use project 'p'"}},
 		"BadRetries": {"", all, func(a *app) {
 			a.Spec.SyncPolicy = &v1alpha1.SyncPolicy{Retry: &v1alpha1.RetryStrategy{Backoff: &v1alpha1.Backoff{Duration: "x"}}}
-		}, []string{`spec.syncPolicy.retry.backoff.duration: unable to parse "x" as a duration; give seconds, or a duration such as 2m`}},
+		}, []string{`spec.syncPolicy.retry.backoff.duration: unable to parse "x" as a duration; use seconds, or a duration such as 2m`}},
 		"Forbidden": {"both are said at once", v1alpha1.AppProjectSpec{}, func(*app) {}, []string{
 			"application repo https://github.com/a/b is not permitted in project 'p'",
 			"application destination server 'https://prod' and namespace 'shop' do not match any of the allowed destinations in project 'p'",

@@ -76,7 +76,7 @@ func (w window) read() (timetable, error) {
 		return t, fmt.Errorf("%s: cannot parse duration '%s': %w", w.name, w.Duration, err)
 	}
 	if t.zone, err = time.LoadLocation(w.TimeZone); err != nil || w.TimeZone == "Local" {
-		return t, fmt.Errorf("%s: unknown timeZone '%s'; give one such as Europe/Berlin", w.name, w.TimeZone)
+		return t, fmt.Errorf("%s: unknown timeZone '%s'; use a name such as Europe/Berlin", w.name, w.TimeZone)
 	}
 	return t, nil
 }
@@ -84,7 +84,7 @@ func (w window) read() (timetable, error) {
 // parseSchedule reads the five fields of cron. The library takes a zone before them apart without looking for its end.
 func parseSchedule(text string) (cron.Schedule, error) {
 	if strings.Contains(text, "TZ=") && !strings.Contains(text, " ") {
-		return nil, errors.New("there is a time zone, and nothing after it")
+		return nil, errors.New("no schedule after the time zone")
 	}
 	return cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(text)
 }

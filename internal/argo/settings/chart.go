@@ -59,7 +59,7 @@ func (c *chart) section(key string, value any) {
 	case "styles":
 		c.unserved(path, ConcernServer)
 	default:
-		c.problems.add("values", path, "", "is not known")
+		c.problems.add("values", path, "", "is unknown")
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *chart) fields(path string, value any) map[string]any {
 	case map[string]any:
 		return fields
 	default:
-		c.problems.add("values", path, "", "is no map")
+		c.problems.add("values", path, "", "is not a map")
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (c *chart) texts(path string, fields map[string]any, but ...string) map[str
 		}
 		text, ok := scalar(fields[key])
 		if !ok {
-			c.problems.add("values", path+"."+key, "", "is no text")
+			c.problems.add("values", path+"."+key, "", "is not a string")
 			continue
 		}
 		data[key] = text

@@ -113,8 +113,8 @@ func TestFromChart(t *testing.T) {
 				s.Credentials.Repositories = []Repository{{Secret: "argocd-repo-b", URL: "https://b"}}
 			},
 			problems: []string{
-				"values: configs.cm: is no map", "values: configs.confs: is not known", "values: configs.params.log.level: is no text",
-				"values: configs.repositories.a: is no map", "values: configs.repositories.b.password: is no text",
+				"values: configs.cm: is not a map", "values: configs.confs: is unknown", "values: configs.params.log.level: is not a string",
+				"values: configs.repositories.a: is not a map", "values: configs.repositories.b.password: is not a string",
 				"Secret argocd-repo-a: url: is missing",
 			},
 		},

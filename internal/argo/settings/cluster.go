@@ -131,11 +131,11 @@ func whereNot(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("is no JSON from byte %d on", syntax.Offset)
+		return fmt.Sprintf("is not JSON from byte %d on", syntax.Offset)
 	case errors.As(err, &kind):
-		return fmt.Sprintf("has a field %q that is no %s", kind.Field, kind.Type)
+		return fmt.Sprintf("has a field %q that is not a %s", kind.Field, kind.Type)
 	}
-	return "is no JSON of a configuration; caData, certData and keyData have to be in base64"
+	return "is not a JSON configuration; caData, certData and keyData must be base64"
 }
 
 // Destination finds a cluster by the URL of its server or by its name, one of which has to be given.
@@ -143,13 +143,13 @@ func (s Settings) Destination(server, name string) (Cluster, error) {
 	var matches func(Cluster) bool
 	switch server = strings.TrimRight(server, "/"); {
 	case server != "" && name != "":
-		return Cluster{}, fmt.Errorf("the destination names server %q and cluster %q; it may name one of them", server, name)
+		return Cluster{}, fmt.Errorf("the destination sets both server %q and name %q; remove one", server, name)
 	case server != "":
 		matches = func(c Cluster) bool { return c.Server == server }
 	case name != "":
 		matches = func(c Cluster) bool { return c.Name == name }
 	default:
-		return Cluster{}, errors.New("the destination names neither a server nor a cluster")
+		return Cluster{}, errors.New("the destination sets neither server nor name")
 	}
 	var found []Cluster
 	for _, c := range s.everyCluster() {

@@ -59,20 +59,20 @@ func TestClusters(t *testing.T) {
 		},
 		"NoJSON": {
 			reason: "an error says where, and not what", secret: secret("a", "cluster", "server", "https://a", "config", `{"password":"hunter2",}`),
-			problems: []string{"Secret a: config: is no JSON from byte 23 on"},
+			problems: []string{"Secret a: config: is not JSON from byte 23 on"},
 		},
 		"OtherJSON": {
 			reason: "a field of another type", secret: secret("a", "cluster", "server", "https://a", "config", `{"tlsClientConfig":{"insecure":"hunter2"}}`),
-			problems: []string{`Secret a: config: has a field "tlsClientConfig.insecure" that is no bool`},
+			problems: []string{`Secret a: config: has a field "tlsClientConfig.insecure" that is not a bool`},
 		},
 		"NoBase64": {
 			reason: "certificates are in base64", secret: secret("a", "cluster", "server", "https://a", "config", `{"tlsClientConfig":{"caData":"hunter2!"}}`),
-			problems: []string{"Secret a: config: is no JSON of a configuration; caData, certData and keyData have to be in base64"},
+			problems: []string{"Secret a: config: is not a JSON configuration; caData, certData and keyData must be base64"},
 		},
 		"Shard": {
 			reason: "a shard that is none is bad, and the cluster is there", secret: secret("a", "cluster", "server", "https://a", "name", "a", "shard", "x"),
 			want:     []Cluster{{Secret: "a", Name: "a", Server: "https://a", Labels: map[string]string{SecretTypeLabel: "cluster"}}},
-			problems: []string{"Secret a: shard: is no number from 0 on"},
+			problems: []string{"Secret a: shard: is not a number >= 0"},
 		},
 	}
 	for name, tc := range cases {
@@ -111,8 +111,8 @@ func TestDestination(t *testing.T) {
 		"Off":      {reason: "it can be switched off", server: InClusterServer, clusters: []Cluster{own}, off: true, err: `cluster "https://kubernetes.default.svc" is disabled`},
 		"OffName":  {reason: "and has no name then", name: InClusterName, off: true, err: `there is no cluster named "in-cluster"`},
 		"Gone":     {reason: "one that nobody declared, by its server", server: "https://two", clusters: []Cluster{one}, err: `cluster "https://two" not found`},
-		"Both":     {reason: "not by both", server: "https://one", name: "one", err: `the destination names server "https://one" and cluster "one"; it may name one of them`},
-		"Neither":  {reason: "nor by nothing", err: "the destination names neither a server nor a cluster"},
+		"Both":     {reason: "not by both", server: "https://one", name: "one", err: `the destination sets both server "https://one" and name "one"; remove one`},
+		"Neither":  {reason: "nor by nothing", err: "the destination sets neither server nor name"},
 		"Unknown":  {reason: "one that nobody declared", name: "two", clusters: []Cluster{one}, err: `there is no cluster named "two"`},
 		"Twice":    {reason: "a name that two clusters have says nothing", name: "one", clusters: []Cluster{one, again}, err: `there are 2 clusters named "one"`},
 	}

@@ -62,7 +62,7 @@ func (r *reader) compare() {
 	case "none", "off", "false", false:
 		c.IgnoreStatus = IgnoreStatusOfNone
 	default:
-		r.bad(key, "has an ignoreResourceStatusField that is none of all, crd, none")
+		r.bad(key, "has an ignoreResourceStatusField that is not one of all, crd, none")
 	}
 }
 

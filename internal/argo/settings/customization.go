@@ -57,7 +57,7 @@ func (r *reader) customizations() {
 		}
 		c := r.settings.Customizations[kind]
 		if !r.customization(key, what, &c) {
-			r.bad(key, "customizes "+what+", which is not known")
+			r.bad(key, "customizes "+what+", which is unknown")
 			continue
 		}
 		r.settings.Customizations[kind] = c
@@ -117,7 +117,7 @@ func (r *reader) oldCustomizations(key string) {
 		c := Customization{Health: old.Health, OpenLibs: old.OpenLibs, Actions: old.Actions, KnownTypeFields: old.KnownTypeFields}
 		for text, into := range map[*string]*Ignore{&old.Differences: &c.IgnoreDifferences, &old.Updates: &c.IgnoreUpdates} {
 			if err := yaml.UnmarshalStrict([]byte(*text), into); err != nil {
-				r.problems.add(r.object, key, *text, "of "+strconv.Quote(kind)+" is not what is read there: "+err.Error())
+				r.problems.add(r.object, key, *text, "of "+strconv.Quote(kind)+" is invalid: "+err.Error())
 			}
 		}
 		if old.Actions != "" {

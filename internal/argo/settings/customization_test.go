@@ -55,8 +55,8 @@ func TestCustomizations(t *testing.T) {
 			problems: []string{
 				`ConfigMap argocd-cm: resource.customizations.health: "x" has a key that is not resource.customizations.TYPE.GROUP_KIND`,
 				`ConfigMap argocd-cm: resource.customizations.health.a_b_c: "z" has a key that is not resource.customizations.TYPE.GROUP_KIND`,
-				`ConfigMap argocd-cm: resource.customizations.heath.apps_Deployment: "y" customizes heath, which is not known`,
-				`ConfigMap argocd-cm: resource.customizations.ignoreDifferences.apps_Deployment: "jsonPointer: [/a]" is not what is read there: error unmarshaling JSON: while decoding JSON: json: unknown field "jsonPointer"`,
+				`ConfigMap argocd-cm: resource.customizations.heath.apps_Deployment: "y" customizes heath, which is unknown`,
+				`ConfigMap argocd-cm: resource.customizations.ignoreDifferences.apps_Deployment: "jsonPointer: [/a]" is invalid: error unmarshaling JSON: while decoding JSON: json: unknown field "jsonPointer"`,
 			},
 		},
 	}

@@ -74,7 +74,7 @@ func (r *reader) number(key string, into *int64) bool {
 	}
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || parsed < 0 {
-		r.bad(key, "is no number from 0 on")
+		r.bad(key, "is not a number >= 0")
 		return false
 	}
 	*into = parsed
@@ -94,7 +94,7 @@ func (r *reader) duration(key string, into *time.Duration) {
 	}
 	parsed, ok := readDuration(value)
 	if !ok {
-		r.bad(key, `is no duration such as "120s"`)
+		r.bad(key, `is not a duration such as "120s"`)
 		return
 	}
 	*into = parsed
@@ -142,7 +142,7 @@ func (r *reader) choice(key string, into *string, choices ...string) {
 		return
 	}
 	if !slices.Contains(choices, value) {
-		r.bad(key, "is none of "+strings.Join(choices, ", "))
+		r.bad(key, "is not one of "+strings.Join(choices, ", "))
 		return
 	}
 	*into = value
@@ -155,7 +155,7 @@ func (r *reader) document(key string, into any) bool {
 		return false
 	}
 	if err := yaml.UnmarshalStrict([]byte(value), into); err != nil {
-		r.bad(key, "is not what is read there: "+err.Error())
+		r.bad(key, "is invalid: "+err.Error())
 		return false
 	}
 	return true

@@ -249,7 +249,7 @@ func (c Credentials) duplicates(p *problems) {
 		for i, r := range list {
 			same := func(other Repository) bool { return other.Project == r.Project && SameURL(other.URL, r.URL) }
 			if first := slices.IndexFunc(list[:i], same); first >= 0 {
-				p.add("Secret "+r.Secret, "url", "", "is that of Secret "+list[first].Secret+" as well, which is used")
+				p.add("Secret "+r.Secret, "url", "", "is also used by Secret "+list[first].Secret+", which takes precedence")
 			}
 		}
 	}

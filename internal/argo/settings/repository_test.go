@@ -83,7 +83,7 @@ func TestRepositories(t *testing.T) {
 			},
 			want: Credentials{Repositories: []Repository{{Secret: "b", URL: "https://b"}}},
 			problems: []string{
-				"Secret a: url: is missing", "Secret b: type: is none of git, helm, oci", "Secret b: insecure: is neither true nor false", "Secret b: depth: is no number from 0 on",
+				"Secret a: url: is missing", "Secret b: type: is not one of git, helm, oci", "Secret b: insecure: is neither true nor false", "Secret b: depth: is not a number >= 0",
 			},
 		},
 		"Twice": {
@@ -92,7 +92,7 @@ func TestRepositories(t *testing.T) {
 			want: Credentials{Repositories: []Repository{
 				{Secret: "a", URL: "https://a/B"}, {Secret: "b", URL: "https://a/b.git"}, {Secret: "c", URL: "https://a/b", Project: "x"},
 			}},
-			problems: []string{"Secret b: url: is that of Secret a as well, which is used"},
+			problems: []string{"Secret b: url: is also used by Secret a, which takes precedence"},
 		},
 	}
 	for name, tc := range cases {

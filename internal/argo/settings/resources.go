@@ -59,7 +59,7 @@ func (r *reader) filter(key string, into *[]Kinds) {
 	for _, k := range read {
 		for _, pattern := range slices.Concat(k.APIGroups, k.Clusters) {
 			if _, err := glob.Compile(pattern); err != nil {
-				r.problems.add(r.object, key, pattern, "is no pattern: "+err.Error())
+				r.problems.add(r.object, key, pattern, "is not a pattern: "+err.Error())
 				return
 			}
 		}

@@ -80,7 +80,7 @@ func TestRead(t *testing.T) {
 			reason:   "a method that does not exist is bad, and the default holds",
 			objects:  config("application.resourceTrackingMethod", "labels"),
 			want:     func(*Settings) {},
-			problems: []string{`ConfigMap argocd-cm: application.resourceTrackingMethod: "labels" is none of annotation, label, annotation+label`},
+			problems: []string{`ConfigMap argocd-cm: application.resourceTrackingMethod: "labels" is not one of annotation, label, annotation+label`},
 		},
 		"Times": {
 			reason:  "durations, with days as older installations have them; zero is never",
@@ -95,9 +95,9 @@ func TestRead(t *testing.T) {
 			objects: config("timeout.reconciliation", "180", "timeout.reconciliation.jitter", "-1s", "timeout.hard.reconciliation", "1h", "webhook.maxPayloadSizeMB", "many"),
 			want:    func(s *Settings) { s.Reconciliation.Hard = time.Hour },
 			problems: []string{
-				`ConfigMap argocd-cm: timeout.reconciliation: "180" is no duration such as "120s"`,
-				`ConfigMap argocd-cm: timeout.reconciliation.jitter: "-1s" is no duration such as "120s"`,
-				`ConfigMap argocd-cm: webhook.maxPayloadSizeMB: "many" is no number from 0 on`,
+				`ConfigMap argocd-cm: timeout.reconciliation: "180" is not a duration such as "120s"`,
+				`ConfigMap argocd-cm: timeout.reconciliation.jitter: "-1s" is not a duration such as "120s"`,
+				`ConfigMap argocd-cm: webhook.maxPayloadSizeMB: "many" is not a number >= 0`,
 			},
 		},
 		"Tools": {
@@ -140,8 +140,8 @@ func TestRead(t *testing.T) {
 			objects: config("resource.exclusions", "- apiGroup: [x]", "resource.inclusions", "- apiGroups: ['[a']"),
 			want:    func(*Settings) {},
 			problems: []string{
-				`ConfigMap argocd-cm: resource.exclusions: "- apiGroup: [x]" is not what is read there: error unmarshaling JSON: while decoding JSON: json: unknown field "apiGroup"`,
-				`ConfigMap argocd-cm: resource.inclusions: "[a" is no pattern: unexpected end of input`,
+				`ConfigMap argocd-cm: resource.exclusions: "- apiGroup: [x]" is invalid: error unmarshaling JSON: while decoding JSON: json: unknown field "apiGroup"`,
+				`ConfigMap argocd-cm: resource.inclusions: "[a" is not a pattern: unexpected end of input`,
 			},
 		},
 		"Compare": {
@@ -161,7 +161,7 @@ func TestRead(t *testing.T) {
 			reason:   "a word that does not exist",
 			objects:  config("resource.compareoptions", "ignoreResourceStatusField: some"),
 			want:     func(*Settings) {},
-			problems: []string{`ConfigMap argocd-cm: resource.compareoptions: "ignoreResourceStatusField: some" has an ignoreResourceStatusField that is none of all, crd, none`},
+			problems: []string{`ConfigMap argocd-cm: resource.compareoptions: "ignoreResourceStatusField: some" has an ignoreResourceStatusField that is not one of all, crd, none`},
 		},
 		"Accounts": {
 			reason: "the cluster of the installation, impersonation, projects that hold for all",
@@ -252,8 +252,8 @@ func TestRead(t *testing.T) {
 			want:    func(*Settings) {},
 			problems: []string{
 				`ConfigMap argocd-cmd-params-cm: controller.diff.server.side: "on" is neither true nor false`,
-				`ConfigMap argocd-cmd-params-cm: controller.sync.timeout.seconds: "10m" is no number from 0 on`,
-				`ConfigMap argocd-cmd-params-cm: applicationsetcontroller.policy: "never" is none of sync, create-only, create-update, create-delete`,
+				`ConfigMap argocd-cmd-params-cm: controller.sync.timeout.seconds: "10m" is not a number >= 0`,
+				`ConfigMap argocd-cmd-params-cm: applicationsetcontroller.policy: "never" is not one of sync, create-only, create-update, create-delete`,
 			},
 		},
 		"Trust": {
@@ -268,8 +268,8 @@ func TestRead(t *testing.T) {
 				s.Certificates["git.example.com"], s.Keys["4AEE18F83AFDEB23"] = certificate, key
 			},
 			problems: []string{
-				`ConfigMap argocd-tls-certs-cm: other.example.com: "x" is no certificate in PEM`,
-				`ConfigMap argocd-gpg-keys-cm: 1: "x" is no armored public key of OpenPGP`,
+				`ConfigMap argocd-tls-certs-cm: other.example.com: "x" is not a PEM certificate`,
+				`ConfigMap argocd-gpg-keys-cm: 1: "x" is not an armored OpenPGP public key`,
 			},
 		},
 	}

@@ -29,7 +29,7 @@ func (r *reader) certificates() {
 			continue
 		}
 		if block, _ := pem.Decode([]byte(text)); block == nil || block.Type != "CERTIFICATE" {
-			r.bad(host, "is no certificate in PEM")
+			r.bad(host, "is not a PEM certificate")
 			continue
 		}
 		r.settings.Certificates[host] = text
@@ -44,7 +44,7 @@ func (r *reader) keys() {
 			continue
 		}
 		if !strings.Contains(text, "-----BEGIN PGP PUBLIC KEY BLOCK-----") {
-			r.bad(id, "is no armored public key of OpenPGP")
+			r.bad(id, "is not an armored OpenPGP public key")
 			continue
 		}
 		r.settings.Keys[id] = text

@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 		},
 		"in sync, forced": {
 			change: func(s *State) { s.Declared.Force = true },
-			want:   Step{Action: Upgrade, Status: InSync}, says: "asked for",
+			want:   Step{Action: Upgrade, Status: InSync}, says: "requested",
 		},
 		"absent": {
 			change: func(s *State) { *s = State{Declared: s.Declared} },
@@ -108,7 +108,7 @@ func TestDecide(t *testing.T) {
 				failedInstall(s)
 				s.Storage, s.Declared.Force = nil, true
 			},
-			want: Step{Action: Install, Status: Absent, Forget: true}, says: "asked for",
+			want: Step{Action: Install, Status: Absent, Forget: true}, says: "requested",
 		},
 		"absent, retried for ever": {
 			change: func(s *State) {
@@ -124,7 +124,7 @@ func TestDecide(t *testing.T) {
 				s.Declared.Install = Remediation{RetryOnFailure: true, RetryInterval: 5 * time.Minute}
 				s.Recorded.SinceFailure = 2 * time.Minute
 			},
-			want: Step{Action: Wait, Status: Absent, After: 3 * time.Minute}, says: "tried again 5m0s after",
+			want: Step{Action: Wait, Status: Absent, After: 3 * time.Minute}, says: "retrying 5m0s after",
 		},
 		"locked by an install":  {change: locked(PendingInstall), want: Step{Action: Unlock, Status: Locked}, says: "pending-install"},
 		"locked by an upgrade":  {change: locked(PendingUpgrade), want: Step{Action: Unlock, Status: Locked}, says: "pending-upgrade"},
@@ -178,7 +178,7 @@ func TestDecide(t *testing.T) {
 		},
 		"out of sync, rolled back, forced": {
 			change: func(s *State) { rolledBack(s, 2); s.Declared.Force = true },
-			want:   Step{Action: Upgrade, Status: OutOfSync}, says: "asked for",
+			want:   Step{Action: Upgrade, Status: OutOfSync}, says: "requested",
 		},
 		"untested": {
 			change: func(s *State) { s.Declared.Test = true },
@@ -247,7 +247,7 @@ func TestDecide(t *testing.T) {
 		},
 		"failed upgrade, forced": {
 			change: func(s *State) { failedUpgrade(s); s.Declared.Force = true },
-			want:   Step{Action: Upgrade, Status: Broken}, says: "asked for",
+			want:   Step{Action: Upgrade, Status: Broken}, says: "requested",
 		},
 		"failed upgrade, rolled back": {
 			change: func(s *State) { failedUpgrade(s); s.Declared.Upgrade.Retries = 1 },
@@ -303,7 +303,7 @@ func TestDecide(t *testing.T) {
 				s.Declared.Upgrade = Remediation{RetryOnFailure: true, RetryInterval: time.Minute}
 				s.Recorded.SinceFailure, s.Recorded.UpgradeFailures = time.Minute, 900
 			},
-			want: Step{Action: Upgrade, Status: Broken}, says: "tried again",
+			want: Step{Action: Upgrade, Status: Broken}, says: "is retried",
 		},
 		"failed upgrade, retry on failure, too early": {
 			change: func(s *State) {

@@ -53,7 +53,7 @@ type UndefinedError struct{ Names []string }
 
 // Error lists the names.
 func (e *UndefinedError) Error() string {
-	return fmt.Sprintf("variables without a value or a default: %s", strings.Join(e.Names, ", "))
+	return fmt.Sprintf("variables are not defined and have no default: %s", strings.Join(e.Names, ", "))
 }
 
 // Text returns text with its variables replaced.
