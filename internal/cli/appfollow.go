@@ -49,7 +49,7 @@ func (f *appFollower) until(ctx context.Context, ref reference, done func(*unstr
 			u, gone := firstDone(w, done)
 			w.Stop()
 			if gone {
-				return nil, hint(fmt.Errorf("%s was deleted meanwhile", ref), "headgate get apps")
+				return nil, hint(fmt.Errorf("%s was deleted in the meantime", ref), "headgate get apps")
 			}
 			if u != nil {
 				return u, nil

@@ -178,7 +178,7 @@ func appSince(u *unstructured.Unstructured) string {
 }
 
 // errNoSingle is that a verb for Applications was given something else.
-var errNoSingle = errors.New("it is about Applications of Argo CD")
+var errNoSingle = errors.New("it requires an Application of Argo CD")
 
 // appReference reads what a verb for Applications is about: "app NAME", "app/NAME", or NAME alone.
 func appReference(args []string, namespace string) (reference, error) {

@@ -29,13 +29,13 @@ type appSyncOptions struct {
 func (o *appSyncOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.revision, "revision", "", "Application: sync to this revision, the newest of what it declares by default")
 	f.BoolVar(&o.prune, "prune", false, "Application: delete what is no longer declared")
-	f.BoolVar(&o.dryRun, "dry-run", false, "Application: say what a sync would do, and change nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "Application: print what a sync would do, and change nothing")
 	f.BoolVar(&o.replace, "replace", false, "Application: replace objects instead of applying them")
 	f.BoolVar(&o.outOfSyncOnly, "apply-out-of-sync-only", false, "Application: apply only what differs")
 	f.StringArrayVar(&o.resources, "resource", nil, "Application: sync only this object: GROUP:KIND:[NAMESPACE/]NAME (repeatable)")
-	f.BoolVar(&o.wait, "wait", false, "Application: wait until it is synced and healthy, too")
-	f.BoolVar(&o.refresh, "refresh", false, "Application: fetch and compare, and sync nothing")
-	f.BoolVar(&o.hard, "hard-refresh", false, "Application: forget what was rendered before the comparison")
+	f.BoolVar(&o.wait, "wait", false, "Application: also wait until it is synced and healthy")
+	f.BoolVar(&o.refresh, "refresh", false, "Application: fetch and compare, but do not sync")
+	f.BoolVar(&o.hard, "hard-refresh", false, "Application: discard the render cache before the comparison")
 }
 
 // given names the first option that is set; empty when none is.
@@ -121,7 +121,7 @@ func (o syncOptions) applications() bool {
 // runAppSync syncs Applications, all at the same time.
 func runAppSync(ctx context.Context, o syncOptions, client dynamic.Interface) error {
 	if o.reset || o.dependents {
-		return hint(errors.New("--reset and --dependents are not for Applications"), "headgate sync app NAME")
+		return hint(errors.New("--reset and --dependents do not apply to Applications"), "headgate sync app NAME")
 	}
 	refs, err := o.targets(ctx, client)
 	if err != nil {
@@ -187,11 +187,11 @@ func mayOperate(u *unstructured.Unstructured, ref reference) error {
 	case suspended(u):
 		return hint(fmt.Errorf("%s is suspended", ref), "headgate resume app/%s -n %s", ref.name, ref.namespace)
 	case app.Operation != nil || !over(app):
-		message := "it has been asked for"
+		message := "requested"
 		if state := app.Status.OperationState; state != nil && !over(app) {
 			message = oneLine(state.Message)
 		}
-		return hint(fmt.Errorf("%s: another sync is under way: %s", ref, message), "headgate terminate app %s -n %s", ref.name, ref.namespace)
+		return hint(fmt.Errorf("%s: another sync is running: %s", ref, message), "headgate terminate app %s -n %s", ref.name, ref.namespace)
 	}
 	return nil
 }

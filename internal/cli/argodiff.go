@@ -87,7 +87,7 @@ func clusterSettings(ctx context.Context, g *globals) (settings.Settings, error)
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return settings.Settings{}, fmt.Errorf("making a client: %w", err)
+		return settings.Settings{}, fmt.Errorf("creating a client: %w", err)
 	}
 	maps, err := client.CoreV1().ConfigMaps(argo.DefaultNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -100,7 +100,7 @@ func clusterSettings(ctx context.Context, g *globals) (settings.Settings, error)
 		// Without logins, what needs none can be fetched.
 		secrets = &corev1.SecretList{}
 	case err != nil:
-		return settings.Settings{}, unreachable(fmt.Errorf("reading the logins of Argo CD: %w", err))
+		return settings.Settings{}, unreachable(fmt.Errorf("reading the credentials of Argo CD: %w", err))
 	}
 	objects.Secrets = secrets.Items
 	s, err := settings.Read(objects)

@@ -41,7 +41,7 @@ func (o offlineOptions) graphArgo(ctx context.Context, p place, format string, c
 			}
 		}
 	default:
-		return fmt.Errorf("output %q is not known; use text, dot or mermaid", format)
+		return fmt.Errorf("unknown output %q; use text, dot or mermaid", format)
 	}
 	return o.endless(r)
 }
@@ -183,7 +183,7 @@ func (o offlineOptions) checkArgo(ctx context.Context, p place, r *offline.Repos
 		return err
 	}
 	for _, d := range r.Unread(found) {
-		c.tell("%s: nothing leads to %s %s; have an Application read it, or delete it", d.File, d.Object.GetKind(), d.Object.GetName())
+		c.tell("%s: nothing leads to %s %s; add an Application that reads it, or delete it", d.File, d.Object.GetKind(), d.Object.GetName())
 	}
 	if skipped > 0 {
 		c.note("%d Applications are not rendered, since they read other repositories or charts; --charts fetches them", skipped)

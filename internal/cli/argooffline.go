@@ -75,7 +75,7 @@ func (o offlineOptions) locateArgo() (place, bool, error) {
 		p.objects = append(p.objects, d.Object)
 	}
 	if !p.argo() {
-		return p, false, hint(fmt.Errorf("%s holds no Applications", o.dir), "headgate render PATH app/NAME")
+		return p, false, hint(fmt.Errorf("%s contains no Applications", o.dir), "headgate render PATH app/NAME")
 	}
 	return p, true, nil
 }
@@ -118,7 +118,7 @@ func (o offlineOptions) walk(ctx context.Context, p place, s settings.Settings) 
 	if o.charts || o.only != "" {
 		spill, err := os.MkdirTemp("", "headgate-")
 		if err != nil {
-			return nil, fmt.Errorf("making a directory for what is fetched: %w", err)
+			return nil, fmt.Errorf("creating a directory for fetched content: %w", err)
 		}
 		defer func() { _ = os.RemoveAll(spill) }()
 		network := offline.NewNetwork(ctx, s, options.Rewrites, spill)
@@ -154,7 +154,7 @@ func (o offlineOptions) chosen(r *offline.Repository) ([]offline.App, error) {
 		return nil, err
 	}
 	if ref.kind != applicationServed.kind {
-		return nil, hint(fmt.Errorf("%s is not of the repository, which is one of Argo CD", ref), "headgate graph PATH")
+		return nil, hint(fmt.Errorf("%s is not in the repository, which is one of Argo CD", ref), "headgate graph PATH")
 	}
 	app, found := r.Find(ref.id())
 	if !found {

@@ -28,18 +28,18 @@ func newBootstrap(g *globals) *cobra.Command {
 	o := bootstrapOptions{globals: g}
 	cmd := &cobra.Command{
 		Use:   "bootstrap URL",
-		Short: "Connect a cluster to a Git repository: from nothing to what Git says",
+		Short: "Install Headgate into a cluster and connect it to a Git repository",
 		Long: `Connect the cluster of --kubeconfig to a Git repository, in these steps:
 
   1. install the controller, as "headgate install" does, and wait until it is ready
-  2. put the age key into the Secret flux-system/sops-age: that of a file, or a new one, which is shown once
-  3. put the credentials of the repository into the Secret flux-system/flux-system
+  2. store the age key in the Secret flux-system/sops-age: from a file, or a new one, which is shown once
+  3. store the credentials of the repository in the Secret flux-system/flux-system
   4. with --push: commit the manifests of the controller and of the root to PATH/flux-system
-  5. make the source and the root Kustomization, both flux-system/flux-system
-  6. print what happens until everything is ready
+  5. create the source and the root Kustomization, both flux-system/flux-system
+  6. print progress until everything is ready
 
-Done again, it changes nothing that is as it should be. A cluster whose root is that of another repository or
-directory is refused. On a cluster that was deleted, the same command brings everything back.`,
+The command is idempotent. A cluster whose root is that of another repository or
+directory is refused. The same command restores a cluster that was deleted.`,
 		Example: `  headgate bootstrap https://example.com/fleet.git --path clusters/prod --age-key-file age.agekey
   headgate bootstrap ssh://git@example.com/fleet.git --path clusters/prod --ssh-key-file id_ed25519 --known-hosts-file known_hosts
   GIT_PASSWORD=... headgate bootstrap https://example.com/fleet.git --path clusters/prod --git-username me --push --new-age-key`,
@@ -52,18 +52,18 @@ directory is refused. On a cluster that was deleted, the same command brings eve
 	f := cmd.Flags()
 	o.installing.bind(f)
 	f.StringVar(&o.repository.Branch, "branch", "main", "branch")
-	f.StringVar(&o.repository.Path, "path", "", "directory of the repository that the cluster begins with")
-	f.DurationVar(&o.repository.Interval, "interval", time.Minute, "how often the repository is looked at when nothing tells of a push")
+	f.StringVar(&o.repository.Path, "path", "", "directory of the repository that the cluster is synced from")
+	f.DurationVar(&o.repository.Interval, "interval", time.Minute, "how often the repository is fetched without a webhook")
 	f.StringVar(&o.repository.Username, "git-username", "git", "user of an http(s) repository")
 	f.StringVar(&o.passwordFile, "git-password-file", "", "file with the password or token of that user (default: the environment variable GIT_PASSWORD)")
 	f.StringVar(&o.identityFile, "ssh-key-file", "", "private key of an ssh repository; GIT_PASSWORD opens it")
 	f.StringVar(&o.hostsFile, "known-hosts-file", "", "keys of the hosts of an ssh repository")
 	f.StringVar(&o.caFile, "git-ca-file", "", "certificates to trust, of an https repository")
-	f.StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with")
-	f.BoolVar(&o.newAgeKey, "new-age-key", false, "make an age key if the cluster has none, and show it once")
+	f.StringVar(&o.ageKeyFile, "age-key-file", "", "file with age identities to decrypt with")
+	f.BoolVar(&o.newAgeKey, "new-age-key", false, "create an age key if the cluster has none, and show it once")
 	f.BoolVar(&o.push, "push", false, "commit and push the manifests of the controller and of the root")
-	f.BoolVar(&o.withoutInstall, "without-install", false, "install no controller: one serves the cluster already")
-	f.BoolVar(&o.withoutWait, "without-wait", false, "end when the root is made")
+	f.BoolVar(&o.withoutInstall, "without-install", false, "do not install a controller: the cluster already has one")
+	f.BoolVar(&o.withoutWait, "without-wait", false, "exit when the root is created")
 	return cmd
 }
 
@@ -142,7 +142,7 @@ func runBootstrap(ctx context.Context, o *bootstrapOptions) error {
 	if err := follow(ctx, config, say); err != nil {
 		return err
 	}
-	say.Done("the cluster", fmt.Sprintf("is what Git says, after %.1fs", time.Since(began).Seconds()))
+	say.Done("the cluster", fmt.Sprintf("matches Git, after %.1fs", time.Since(began).Seconds()))
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (o *bootstrapOptions) key(ctx context.Context, config *rest.Config, given [
 		return err
 	}
 	if shown != "" {
-		say.Info("age key", "made; this is the only time that it is shown: keep it, the cluster cannot be restored without it")
+		say.Info("age key", "created; it is shown only once: keep it, the cluster cannot be restored without it")
 		fmt.Fprint(o.io.Out, shown)
 	}
 	return nil
@@ -170,9 +170,9 @@ func (o *bootstrapOptions) pushTo(ctx context.Context, options installation.Opti
 		return err
 	}
 	if pushed.Commit == "" {
-		say.Done("repository", "has the manifests already")
+		say.Done("repository", "already has the manifests")
 	} else {
-		say.Done("repository", fmt.Sprintf("the manifests are pushed, at %.12s", pushed.Commit))
+		say.Done("repository", fmt.Sprintf("manifests pushed, at %.12s", pushed.Commit))
 	}
 	if pushed.Advice != "" {
 		say.Problem("repository", pushed.Advice)

@@ -51,7 +51,7 @@ func chains(states []runner.State) []string {
 	}
 	lines := worded(causes, byName)
 	if waiting := len(open) - len(causes); waiting > 0 {
-		lines = append(lines, fmt.Sprintf("%d more wait for that", waiting))
+		lines = append(lines, fmt.Sprintf("%d more wait for it", waiting))
 	}
 	return lines
 }

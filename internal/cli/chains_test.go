@@ -36,10 +36,10 @@ func TestChains(t *testing.T) {
 		"Cause": {
 			"what waits for a cause is counted",
 			[]runner.State{failed("a", "broken\nand more"), waiting("b", "a"), waiting("c", "b"), ready},
-			[]string{"Kustomization/ns/a is Failed: broken", "2 more wait for that"},
+			[]string{"Kustomization/ns/a is Failed: broken", "2 more wait for it"},
 		},
-		"Parent": {"a parent waits for its children", []runner.State{failed("a", "broken"), parent}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for that"}},
-		"Late":   {"also when its time is over", []runner.State{failed("a", "broken"), late}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for that"}},
+		"Parent": {"a parent waits for its children", []runner.State{failed("a", "broken"), parent}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for it"}},
+		"Late":   {"also when its time is over", []runner.State{failed("a", "broken"), late}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for it"}},
 		"Own":    {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"Kustomization/ns/a is Failed: x", "Kustomization/ns/b is Failed: y"}},
 		"Alike": {
 			"equal reasons are said once",

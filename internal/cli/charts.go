@@ -20,7 +20,7 @@ type localCharts struct {
 
 func (l *localCharts) bind(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.given, "serve-charts", nil,
-		"take charts from here: oci://HOST/PATH=DIR, where DIR/NAME holds the chart oci://HOST/PATH/NAME (repeatable)")
+		"serve charts from a directory: oci://HOST/PATH=DIR, where DIR/NAME contains the chart oci://HOST/PATH/NAME (repeatable)")
 }
 
 // start serves what was given until stop, and returns the rules with those that lead to it.
@@ -29,7 +29,7 @@ func (l *localCharts) start(ctx context.Context, rules source.Rewrites) (source.
 	for _, text := range l.given {
 		from, dir, found := strings.Cut(text, "=")
 		if !found || !strings.HasPrefix(from, "oci://") {
-			return rules, fmt.Errorf("--serve-charts %q: write oci://HOST/PATH=DIR", text)
+			return rules, fmt.Errorf("--serve-charts %q: want oci://HOST/PATH=DIR", text)
 		}
 		server, err := chartserver.Start(ctx, dir)
 		if err != nil {

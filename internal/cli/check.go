@@ -12,18 +12,18 @@ func newCheck(g *globals) *cobra.Command {
 	i := &installing{}
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look whether a cluster is well served; exit 1 when something has to be done",
-		Long: `Look at a cluster, in these steps:
+		Short: "Check the installation in a cluster; exit 1 if something needs attention",
+		Long: `Check a cluster, in these steps:
 
   1. its version
-  2. the definitions of the groups of --serve, which are those of the installation if there is one
-  3. whether controllers of Flux or of Argo CD serve them too
-  4. the controller, and who holds its lease
+  2. the definitions of the groups of --serve, by default those of the installation
+  3. whether controllers of Flux or Argo CD also serve them
+  4. the controller, and the holder of its lease
   5. each permission that the controller needs
-  6. whatever is not ready
+  6. all objects that are not ready
 
-An embedded cluster is served by the process that it runs in, and needs no controller.
-Each thing that is wrong comes with the next command.`,
+An embedded cluster is served by its own process, and needs no controller.
+Each problem is printed with the next command.`,
 		Example: "  headgate check --context prod",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

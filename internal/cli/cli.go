@@ -94,12 +94,12 @@ func NewCommand(streams IO, catalogue dialect.Catalogue) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headgate",
 		Short: "Turn Git repositories into running clusters",
-		Long: `Headgate takes a Git repository of Flux Kustomizations or Argo CD Applications from HEAD to healthy,
-gate by gate, on a cluster that it brings itself or on any other.
+		Long: `Headgate applies a Git repository of Flux Kustomizations or Argo CD Applications and waits until it is
+healthy, on an embedded Kubernetes control plane or on any cluster.
 
   headgate up PATH      boot a repository on a control plane inside this process
-  headgate get          what there is, and whether it is ready
-  headgate why NAME     what something waits for, down to the cause`,
+  headgate get          list sources and units, and whether they are ready
+  headgate why NAME     show what something waits for, down to the cause`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDescriptions: false},
 	}

@@ -17,8 +17,8 @@ import (
 func newCluster(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
-		Short: "Run the embedded control plane by itself",
-		Long:  "Run the embedded control plane by itself: an API server, a store, controllers and simulated nodes in one process.",
+		Short: "Run only the embedded control plane",
+		Long:  "Run only the embedded control plane: an API server, a store, controllers and simulated nodes in one process.",
 	}
 	cmd.AddCommand(newClusterStart(g), newClusterStop(g), newClusterStatus(g), newClusterKubeconfig(g), newClusterDelete(g))
 	return cmd
@@ -30,12 +30,12 @@ func newClusterStart(g *globals) *cobra.Command {
 	var gates planeGates
 	cmd := &cobra.Command{
 		Use:   "start",
-		Short: "Start the control plane and stay until Ctrl-C",
+		Short: "Start the control plane and run until Ctrl-C",
 		Long: `Start the control plane, in these steps:
 
-  1. take the state directory, which no other process may use
+  1. lock the state directory
   2. start store, API server, controllers and nodes
-  3. print the path of the kubeconfig, and stay until Ctrl-C`,
+  3. print the path of the kubeconfig, and run until Ctrl-C`,
 		Example: "  headgate cluster start --ephemeral",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,7 @@ func newClusterStart(g *globals) *cobra.Command {
 	}
 	gates.bind(cmd.Flags())
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep nothing")
-	cmd.Flags().IntVar(&port, "port", 0, "port of the API server (default: that of last time, or a free one)")
+	cmd.Flags().IntVar(&port, "port", 0, "port of the API server (default: the previous one, or a free one)")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func newClusterStop(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stop",
 		Short:   "Stop the control plane that runs on the state directory",
-		Long:    "Stop the control plane, in these steps:\n\n  1. find the process that holds the state directory\n  2. interrupt it, and wait until it has let go",
+		Long:    "Stop the control plane, in these steps:\n\n  1. find the process that holds the state directory\n  2. interrupt it, and wait until it has exited",
 		Example: "  headgate cluster stop",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -115,8 +115,8 @@ func runClusterStop(ctx context.Context, g *globals) error {
 func newClusterStatus(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Say whether a cluster runs, and which version; exit 1 when none does",
-		Long:    "Say whether a cluster runs, in these steps:\n\n  1. find the kubeconfig of the embedded cluster, or take the one that is given\n  2. ask the API server for its version",
+		Short:   "Print whether a cluster runs, and its version; exit 1 if not",
+		Long:    "Print whether a cluster runs, in these steps:\n\n  1. find the kubeconfig of the embedded cluster, or use the given one\n  2. get the version of the API server",
 		Example: "  headgate cluster status",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -128,11 +128,11 @@ func newClusterStatus(g *globals) *cobra.Command {
 			config.Timeout = 5 * time.Second
 			client, err := discovery.NewDiscoveryClientForConfig(config)
 			if err != nil {
-				return fmt.Errorf("making a client: %w", err)
+				return fmt.Errorf("creating a client: %w", err)
 			}
 			version, err := client.ServerVersion()
 			if err != nil {
-				fmt.Fprintf(g.io.Out, "stopped: %s does not answer\n", config.Host)
+				fmt.Fprintf(g.io.Out, "stopped: %s does not respond\n", config.Host)
 				return errNo
 			}
 			fmt.Fprintf(g.io.Out, "running: Kubernetes %s at %s\n", version.GitVersion, config.Host)

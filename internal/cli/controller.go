@@ -33,16 +33,16 @@ func newController(g *globals) *cobra.Command {
 	o := controllerOptions{globals: g}
 	cmd := &cobra.Command{
 		Use:   "controller",
-		Short: "Serve a cluster from within: what the pods of an installation run",
-		Long: `Serve a cluster for as long as the process runs, in these steps:
+		Short: "Run the controller: what the pods of an installation run",
+		Long: `Serve a cluster while the process runs, in these steps:
 
-  1. take the cluster that this pod runs on, or that of --kubeconfig
-  2. wait, saying so, while a controller of Flux or of Argo CD serves a group of --serve
+  1. connect to the cluster that this pod runs in, or that of --kubeconfig
+  2. wait, and report it, while a controller of Flux or Argo CD serves a group of --serve
   3. apply the definitions of the groups of --serve
-  4. take the lease, or stand by until its holder lets go
-  5. serve; SIGTERM ends what is under way, and hands over
+  4. take the lease, or stay on standby until its holder releases it
+  5. serve; on SIGTERM, finish work in progress and hand over
 
-Each shard (--watch-label-selector) has a lease of its own. "headgate install" makes such an installation.`,
+Each shard (--watch-label-selector) has its own lease. "headgate install" creates such an installation.`,
 		Example: `  headgate controller --serve flux
   headgate controller --serve flux,argocd
   headgate controller --serve kustomize.toolkit.fluxcd.io,helm.toolkit.fluxcd.io   beside Flux's source-controller
@@ -57,13 +57,13 @@ Each shard (--watch-label-selector) has a lease of its own. "headgate install" m
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen.Health, "health-addr", ":9440", "address of /healthz and /readyz")
-	f.StringVar(&o.listen.Storage, "storage-addr", ":9790", "address at which artifacts are served")
-	f.StringVar(&o.listen.Events, "events-addr", "", "address at which other controllers hand over events for Alerts, such as :9690")
-	f.StringVar(&o.dir, "storage-path", "/data", "directory of the artifacts, and of notifications that wait")
-	f.StringVar(&o.url, "storage-adv-url", "http://headgate.flux-system.svc.cluster.local.", "URL by which the artifacts are reached")
-	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long the lease of a replica that was killed keeps others from following")
-	f.DurationVar(&o.patience, "graceful-shutdown-timeout", 20*time.Second, "how long what is under way may take at the end")
-	f.BoolVar(&o.install, "install-crds", true, "apply the definitions of the served kinds at the start")
+	f.StringVar(&o.listen.Storage, "storage-addr", ":9790", "address to serve artifacts on")
+	f.StringVar(&o.listen.Events, "events-addr", "", "address for events that other controllers send for Alerts, such as :9690")
+	f.StringVar(&o.dir, "storage-path", "/data", "directory of artifacts and pending notifications")
+	f.StringVar(&o.url, "storage-adv-url", "http://headgate.flux-system.svc.cluster.local.", "URL at which clients reach the artifacts")
+	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long the lease of a killed replica blocks the next one")
+	f.DurationVar(&o.patience, "graceful-shutdown-timeout", 20*time.Second, "how long work in progress may take on shutdown")
+	f.BoolVar(&o.install, "install-crds", true, "apply the definitions of the served kinds at start")
 	f.StringVar(&o.collector, "otlp-endpoint", os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), "send a trace of each pass to this OpenTelemetry collector (OTLP over gRPC), such as http://collector:4317")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info or error")
 	f.StringVar(&o.logEncoding, "log-encoding", "json", "json or console")
@@ -78,7 +78,7 @@ func runController(ctx context.Context, o controllerOptions) error {
 	}
 	ctx = logr.NewContext(ctx, log)
 	if limit := controller.LimitMemory(); limit > 0 {
-		log.Info("memory is bounded", "bytes", limit)
+		log.Info("memory limit set", "bytes", limit)
 	}
 	cfg := controller.Config{
 		Dir: o.dir, StorageURL: strings.TrimSuffix(o.url, "/"), Listen: o.listen, Address: os.Getenv("POD_IP"),
@@ -89,7 +89,7 @@ func runController(ctx context.Context, o controllerOptions) error {
 		return err
 	}
 	if cfg.Name, err = os.Hostname(); err != nil {
-		return fmt.Errorf("asking for the name of this machine: %w", err)
+		return fmt.Errorf("getting the host name: %w", err)
 	}
 	if o.collector != "" {
 		if cfg.Tracer, err = tracing.New(ctx, o.collector); err != nil {
@@ -110,7 +110,7 @@ func (o controllerOptions) ownCluster() (*rest.Config, error) {
 		return nil, hint(errors.New("this process does not run in a cluster"), "headgate controller --kubeconfig FILE, or headgate up PATH")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for the cluster of this pod: %w", err)
+		return nil, fmt.Errorf("finding the cluster of this pod: %w", err)
 	}
 	return dressed(config), nil
 }

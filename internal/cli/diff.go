@@ -30,16 +30,16 @@ func newDiff(g *globals) *cobra.Command {
 		Short: "Compare what a repository declares with the cluster",
 		Long: `Compare a repository with the cluster, in these steps:
 
-  1. render the units of PATH as "headgate render" does: of HelmReleases the one that is named, or with
-     --charts all of them, for the version and the kinds of the cluster, as an upgrade of what is there
-  2. have the server apply each object without storing it, and compare the result with what is there
-  3. name what is held by a unit and no longer declared
+  1. render the units of PATH as "headgate render" does: of HelmReleases only a named one, or with
+     --charts all of them, for the version and the kinds of the cluster, as an upgrade of the existing release
+  2. apply each object with a server-side dry run, and compare the result with the live object
+  3. list objects in inventories that are no longer declared
 
-With "app NAME" in the place of PATH it is an Application of Argo CD in the cluster that is compared with what its sources hold now:
-what a sync would change. Fields that it ignores count for nothing.
+With "app NAME" instead of PATH, an Application of Argo CD in the cluster is compared with the current state of its sources:
+what a sync would change. Fields that it ignores are not compared.
 
-Values of Secrets are masked. Hooks of charts are left out, and lookup finds nothing in the cluster. The
-exit code is 1 when there is a difference.`,
+Values of Secrets are masked. Hooks of charts are skipped, and lookup returns nothing. The
+exit code is 1 if there is a difference.`,
 		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps\n  headgate diff app guestbook\n  headgate diff . app/guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -116,19 +116,19 @@ func newDiffer(g *globals) (*differ, error) {
 	}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	disc, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	version, err := disc.ServerVersion()
 	if err != nil {
-		return nil, unreachable(fmt.Errorf("asking the cluster for its version: %w", err))
+		return nil, unreachable(fmt.Errorf("getting the version of the cluster: %w", err))
 	}
 	groups, err := restmapper.GetAPIGroupResources(disc)
 	if err != nil {
-		return nil, unreachable(fmt.Errorf("asking the cluster what it serves: %w", err))
+		return nil, unreachable(fmt.Errorf("discovering the kinds of the cluster: %w", err))
 	}
 	d := &differ{io: g.io, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}
 	d.seen = flux.OfflineOptions{KubeVersion: version.GitVersion, APIVersions: servedVersions(groups), ClusterWide: d.clusterWide}
@@ -313,7 +313,7 @@ func lineDiff(before, after *unstructured.Unstructured) string {
 	b, errB := yaml.Marshal(before.Object)
 	a, errA := yaml.Marshal(after.Object)
 	if errA != nil || errB != nil {
-		return "    they cannot be printed"
+		return "    values cannot be printed"
 	}
 	old, now := strings.Split(strings.TrimSpace(string(b)), "\n"), strings.Split(strings.TrimSpace(string(a)), "\n")
 	var out []string

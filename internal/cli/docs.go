@@ -31,7 +31,7 @@ func newDocs(g *globals) *cobra.Command {
 				return fmt.Errorf("reading the reference: %w", err)
 			}
 			if !bytes.Equal(have, page.Bytes()) {
-				return hint(fmt.Errorf("%q is not what the commands say", check), "headgate docs > %s", check)
+				return hint(fmt.Errorf("%q is out of date", check), "headgate docs > %s", check)
 			}
 			return nil
 		},

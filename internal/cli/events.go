@@ -37,9 +37,9 @@ func newEvents(g *globals) *cobra.Command {
 		Short: "List the events of sources and units",
 		Long: `List events, in these steps:
 
-  1. read the events of the kinds that are served here
-  2. print them, the oldest first
-  3. with --follow, stay and print each that comes, until Ctrl-C`,
+  1. read the events of the served kinds
+  2. print them, oldest first
+  3. with --follow, keep printing new events until Ctrl-C`,
 		Example: "  headgate events\n  headgate events ks/apps\n  headgate events hr/podinfo -n apps --follow",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,7 +50,7 @@ func newEvents(g *globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only this namespace (default: all)")
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with the events that come")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new events")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func runEvents(ctx context.Context, o eventsOptions) error {
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	list, err := client.CoreV1().Events(o.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 func follow(ctx context.Context, config *rest.Config, say *progress.Printer) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -50,7 +50,7 @@ func follow(ctx context.Context, config *rest.Config, say *progress.Printer) err
 				say.Plain("             " + line)
 			}
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return hint(errors.New("not everything is ready in time"), "headgate check")
+				return hint(errors.New("timed out before everything was ready"), "headgate check")
 			}
 			return context.Cause(ctx)
 		case <-tick.C:
@@ -81,7 +81,7 @@ func unitStates(ctx context.Context, client dynamic.Interface) ([]runner.State, 
 // stateOf reads the state of a unit from its object.
 func stateOf(u *unstructured.Unstructured) runner.State {
 	s := runner.State{
-		Unit: idOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "it has not been looked at yet",
+		Unit: idOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "not reconciled yet",
 		Suspended: suspended(u), Revision: text(u, "status", "lastAppliedRevision"),
 	}
 	s.Objects = len(inventory(u))

@@ -28,7 +28,7 @@ func newGet(g *globals) *cobra.Command {
 
   1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, imgrepo, imgpol,
      imgupd; images for the last three; app, appset, project; or all) from the cluster
-  2. print them as a table with the columns of the flux command, those of Argo CD with its own, or as -o says
+  2. print them as a table with the columns of the flux or argocd command, or in the format of -o
 
 The namespace is a column unless -n names one.`,
 		Example: "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready",
@@ -49,13 +49,13 @@ The namespace is a column unless -n names one.`,
 	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace")
 	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
 	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name")
-	f.BoolVar(&o.notReady, "not-ready", false, "only what is not ready; exit 1 when there is something")
+	f.BoolVar(&o.notReady, "not-ready", false, "only objects that are not ready; exit 1 if there are any")
 	return cmd
 }
 
 func runGet(ctx context.Context, o getOptions) error {
 	if o.everywhere && o.namespace != "" {
-		return hint(errors.New("-n and --all-namespaces exclude each other"), "headgate get -A")
+		return hint(errors.New("-n and --all-namespaces are mutually exclusive"), "headgate get -A")
 	}
 	list, err := listServed(ctx, o)
 	if err != nil {
@@ -107,7 +107,7 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 		}
 	}
 	if o.name != "" && len(all) == 0 {
-		return nil, hint(fmt.Errorf("there is no %s %q", o.kind, o.name), "headgate get all")
+		return nil, hint(fmt.Errorf("%s %q does not exist", o.kind, o.name), "headgate get all")
 	}
 	return all, nil
 }
@@ -147,7 +147,7 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		}
 		ready, _, message := readiness(u)
 		if isStatic(u) {
-			ready, message = "-", "it has no status; headgate events tells what is wrong with it"
+			ready, message = "-", "it has no status; headgate events shows its problems"
 		}
 		row(u.GetNamespace(), append(append([]string{name}, special.values(u)...), ready, oneLine(progress.Short(message)))...)
 	}

@@ -31,7 +31,7 @@ type globals struct {
 func (g *globals) bind(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&g.stateDir, "state-dir", "", "directory of the embedded cluster (default $XDG_STATE_HOME/headgate)")
-	f.StringVar(&g.kubeconfig, "kubeconfig", "", "work on the cluster of this kubeconfig instead of the embedded one")
+	f.StringVar(&g.kubeconfig, "kubeconfig", "", "use the cluster of this kubeconfig instead of the embedded one")
 	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
 }
 
@@ -48,7 +48,7 @@ func (g *globals) state() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("looking for a state directory: %w; name one with --state-dir", err)
+		return "", fmt.Errorf("finding a state directory: %w; set one with --state-dir", err)
 	}
 	return filepath.Join(home, ".local", "state", "headgate"), nil
 }
@@ -78,10 +78,10 @@ func (g *globals) embeddedKubeconfig() (string, error) {
 		if _, err := os.Stat(file); err == nil {
 			return file, nil
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("looking for the embedded cluster: %w", err)
+			return "", fmt.Errorf("finding the embedded cluster: %w", err)
 		}
 	}
-	return "", hint(fmt.Errorf("there is no embedded cluster in %q", state), "headgate up PATH")
+	return "", hint(fmt.Errorf("no embedded cluster in %q", state), "headgate up PATH")
 }
 
 // restConfig is how the chosen cluster is reached.
@@ -126,5 +126,5 @@ func unreachable(err error) error {
 	if err == nil || !strings.Contains(err.Error(), "connection refused") {
 		return err
 	}
-	return hint(fmt.Errorf("the cluster does not answer: %w", err), "headgate up PATH, or headgate cluster start")
+	return hint(fmt.Errorf("the cluster does not respond: %w", err), "headgate up PATH, or headgate cluster start")
 }

@@ -23,21 +23,21 @@ func newGraph(g *globals) *cobra.Command {
 		Long: `Print the dependency graph, in these steps:
 
   1. read the units of the cluster, Kustomizations and HelmReleases, or with PATH those of a repository
-  2. print what depends on what, and where the charts of HelmReleases come from: as text in the order in
-     which the units can go, as DOT or as Mermaid
-  3. name every cycle
+  2. print the dependencies, and where the charts of HelmReleases come from: as text in the order in
+     which the units can be applied, as DOT or as Mermaid
+  3. report every cycle
 
-Of a repository of Argo CD, it is the tree of Applications, by their waves.
+For a repository of Argo CD, it is the tree of Applications, by wave.
 
-With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, objects
+With --check and PATH it prints the problems of the repository instead: units that cannot be rendered, objects
 that several units declare, and waits that can never end, by dependencies, by health checks, by kinds whose
-definitions or namespaces come later, or by all of them together. Each object is held against the schemas of the
-embedded API server and of the definitions in the repository: versions that are not served, fields that are missing
-or not known, values that are not accepted, namespaces that nothing makes. Values that are encrypted are not judged,
-and what is read from elsewhere is left out; with --charts the charts of HelmReleases are fetched and looked at too.
+definitions or namespaces come later, or by a combination. Each object is validated against the schemas of the
+embedded API server and of the definitions in the repository: versions that are not served, missing or
+unknown fields, invalid values, namespaces that nothing creates. Encrypted values are not validated,
+and remote sources are skipped; with --charts the charts of HelmReleases are fetched and checked too.
 
-A Kustomization is printed as NAMESPACE/NAME, anything else with its kind before that. The exit code is 1
-when there is a cycle, or something that --check finds. What begins with "·" is not known without what is elsewhere.`,
+A Kustomization is printed as NAMESPACE/NAME, anything else with its kind first. The exit code is 1
+if there is a cycle, or --check finds a problem. Lines with "·" depend on something outside the repository.`,
 		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ when there is a cycle, or something that --check finds. What begins with "·" is
 	}
 	bindOffline(cmd, &o)
 	bindFetches(cmd, &o)
-	cmd.Flags().BoolVar(&check, "check", false, "find what is wrong with the repository at PATH, and print nothing else")
+	cmd.Flags().BoolVar(&check, "check", false, "check the repository at PATH, and print only its problems")
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot or mermaid")
 	return cmd
 }
@@ -133,7 +133,7 @@ func printGraph(streams IO, graph unitGraph, format string) error {
 	case "mermaid":
 		printMermaid(streams, graph, ids)
 	default:
-		return fmt.Errorf("output %q is not known; use text, dot or mermaid", format)
+		return fmt.Errorf("unknown output %q; use text, dot or mermaid", format)
 	}
 	cycles := graph.Cycles()
 	for _, cycle := range cycles {

@@ -72,7 +72,7 @@ func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around 
 // checkGraph prints what is wrong with a repository.
 func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
 	if len(args) == 0 {
-		return hint(errors.New("--check looks at a repository"), "headgate graph PATH --check")
+		return hint(errors.New("--check requires a repository"), "headgate graph PATH --check")
 	}
 	o.dir = args[0]
 	units, err := o.units(ctx)

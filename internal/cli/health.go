@@ -24,18 +24,18 @@ func newHealth(g *globals) *cobra.Command {
 	o := healthOptions{globals: g}
 	cmd := &cobra.Command{
 		Use:   "health -f FILE",
-		Short: "Say how healthy objects are, as Argo CD sees them, without a cluster",
-		Long: `Say how healthy objects are by the checks of Argo CD, in these steps:
+		Short: "Evaluate objects by the health checks of Argo CD, without a cluster",
+		Long: `Evaluate objects by the health checks of Argo CD, in these steps:
 
-  1. read the objects: the documents of each FILE, and the items of lists; - is the standard input
-  2. with --settings, read the overrides that an Argo CD was given: from its ConfigMap argocd-cm, from the
-     values of the chart argo-cd (configs.cm), or from a directory that has one of them somewhere below it
-  3. judge each object by the override for its kind, or else by Argo CD's own check
+  1. read the objects: the documents of each FILE, and the items of lists; - is standard input
+  2. with --settings, read the overrides of an Argo CD: from its ConfigMap argocd-cm, from the
+     values of the chart argo-cd (configs.cm), or from a directory that contains one of them
+  3. evaluate each object by the override for its kind, or else by Argo CD's own check
   4. print the status and the message: Healthy, Suspended, Progressing, Missing, Degraded or Unknown
 
-An object whose kind has no check counts as healthy, as it does for Argo CD. The exit code is 1 when another
-is not Healthy: Suspended is not, since Argo CD waits for it too. It is 2 when something cannot be read, or
-when a script of the settings has an error in its syntax.`,
+An object whose kind has no check counts as healthy, as in Argo CD. The exit code is 1 if another object
+is not Healthy: Suspended is not, since Argo CD waits for it too. It is 2 if something cannot be read, or
+if a script of the settings has a syntax error.`,
 		Example: `  kubectl get certificates -A -o yaml | headgate health -f -
   headgate health -f rollout.yaml --settings argocd-cm.yaml
   headgate health -f objects.yaml --settings ./argocd -o json`,
@@ -43,7 +43,7 @@ when a script of the settings has an error in its syntax.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runHealth(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&o.files, "filename", "f", nil, "file with objects, or - for the standard input; may be repeated")
+	f.StringArrayVarP(&o.files, "filename", "f", nil, "file with objects, or - for standard input (repeatable)")
 	f.StringVar(&o.settings, "settings", "", "argocd-cm, values of the chart argo-cd, or a directory with one of them")
 	f.StringVarP(&o.output, "output", "o", "", "json")
 	return cmd
@@ -61,9 +61,9 @@ type judged struct {
 func runHealth(ctx context.Context, o healthOptions) error {
 	switch {
 	case len(o.files) == 0:
-		return hint(errors.New("nothing says which objects to judge"), "headgate health -f FILE")
+		return hint(errors.New("no objects given"), "headgate health -f FILE")
 	case o.output != "" && o.output != "json":
-		return hint(fmt.Errorf("there is no output %q", o.output), "headgate health -f FILE -o json")
+		return hint(fmt.Errorf("unknown output %q", o.output), "headgate health -f FILE -o json")
 	}
 	settings, err := o.readSettings(o.settings)
 	if err != nil {
@@ -102,7 +102,7 @@ func runHealth(ctx context.Context, o healthOptions) error {
 func eachObject(document map[string]any, do func(*unstructured.Unstructured)) error {
 	u := &unstructured.Unstructured{Object: document}
 	if u.GetKind() == "" || u.GetAPIVersion() == "" {
-		return errors.New("it has no apiVersion or no kind")
+		return errors.New("apiVersion or kind is missing")
 	}
 	items, isList := document["items"].([]any)
 	if !isList || !strings.HasSuffix(u.GetKind(), "List") {

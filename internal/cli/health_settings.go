@@ -49,7 +49,7 @@ func (g *globals) findSettings(path string) ([]found, error) {
 		return g.settingsIn(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for settings: %w", err)
+		return nil, fmt.Errorf("searching for settings: %w", err)
 	}
 	var all []found
 	err = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
@@ -72,7 +72,7 @@ func (g *globals) findSettings(path string) ([]found, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for settings: %w", err)
+		return nil, fmt.Errorf("searching for settings: %w", err)
 	}
 	return all, nil
 }

@@ -28,12 +28,12 @@ func TestHealthExitCodes(t *testing.T) {
 		"nothing":       {"there may be no objects", "", nil, 0, "NAMESPACE"},
 		"progressing":   {"one is on its way", strings.ReplaceAll(pod, "%", "Pending"), nil, 1, "Progressing"},
 		"suspended":     {"one is stopped", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {paused: true}\n", nil, 1, "Suspended"},
-		"no object":     {"a document is no object", "a: b", nil, 2, `reading "standard input": document 1: it has no apiVersion or no kind`},
-		"no item":       {"neither is an item", "apiVersion: v1\nkind: List\nitems: [{a: b}]", nil, 2, `reading "standard input": document 1: item 1: it has no apiVersion or no kind`},
+		"no object":     {"a document is no object", "a: b", nil, 2, `reading "standard input": document 1: apiVersion or kind is missing`},
+		"no item":       {"neither is an item", "apiVersion: v1\nkind: List\nitems: [{a: b}]", nil, 2, `reading "standard input": document 1: item 1: apiVersion or kind is missing`},
 		"no YAML":       {"it cannot be read", "a: b: c", nil, 2, `reading "standard input": document 1: `},
-		"odd output":    {"there is no such output", "", []string{"-o", "wide"}, 2, `there is no output "wide"`},
+		"odd output":    {"there is no such output", "", []string{"-o", "wide"}, 2, `unknown output "wide"`},
 		"wrong setting": {"a script cannot be compiled", "", []string{"--settings", settings}, 2, "values.yaml, document 1: argocd-cm Pod: at the end: syntax error"},
-		"no settings":   {"there are none", "", []string{"--settings", filepath.Dir(settings) + "/x"}, 2, "looking for settings"},
+		"no settings":   {"there are none", "", []string{"--settings", filepath.Dir(settings) + "/x"}, 2, "searching for settings"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

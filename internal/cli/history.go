@@ -18,11 +18,11 @@ func newHistory(g *globals) *cobra.Command {
 	var namespace string
 	cmd := &cobra.Command{
 		Use:   "history [app] NAME",
-		Short: "List what an Application of Argo CD was synced to",
-		Long: `List what an Application was synced to, in these steps:
+		Short: "List the sync history of an Application of Argo CD",
+		Long: `List the sync history of an Application, in these steps:
 
-  1. read the history in its status, of which spec.revisionHistoryLimit says how long it is
-  2. print it, the oldest first: the number that "headgate rollback" takes, when, to what, and who asked for it`,
+  1. read the history in its status, whose length spec.revisionHistoryLimit limits
+  2. print it, oldest first: the ID for "headgate rollback", time, revision and initiator`,
 		Example: "  headgate history app guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {

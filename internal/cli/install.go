@@ -29,8 +29,8 @@ type installing struct {
 }
 
 func (i *installing) bind(f *pflag.FlagSet) {
-	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, argocd for that of Argo CD, or some")
-	f.StringVar(&i.image, "image", "", "image of the controller, such as registry.example.com/headgate:1.0.0 (default: that of the chart)")
+	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, argocd for that of Argo CD, or single groups")
+	f.StringVar(&i.image, "image", "", "image of the controller, such as registry.example.com/headgate:1.0.0 (default: the image of the chart)")
 	f.StringArrayVarP(&i.values, "values", "f", nil, "file with values of the chart (repeatable)")
 	f.StringArrayVar(&i.set, "set", nil, "value of the chart, such as replicas=2 (repeatable)")
 	f.DurationVar(&i.timeout, "timeout", 5*time.Minute, "how long the controller may take to become ready")
@@ -53,7 +53,7 @@ func (i *installing) options(catalogue dialect.Catalogue) (installation.Options,
 	for _, given := range i.set {
 		path, value, ok := strings.Cut(given, "=")
 		if !ok {
-			return o, fmt.Errorf("--set: %q has no =; write PATH=VALUE", given)
+			return o, fmt.Errorf("--set: %q has no =; want PATH=VALUE", given)
 		}
 		o.Values = append(o.Values, helm.Layer{From: "--set " + path, TargetPath: path, Data: []byte(value)})
 	}
@@ -77,13 +77,13 @@ func newInstall(g *globals) *cobra.Command {
 		Short: "Install the controller into a cluster",
 		Long: `Install Headgate into the cluster of --kubeconfig, in these steps:
 
-  1. render the chart that this binary carries
-  2. refuse, naming it, a controller of Flux or of Argo CD that serves a group of --serve
+  1. render the chart in this binary
+  2. refuse if a controller of Flux or Argo CD serves a group of --serve, and name it
   3. apply namespace, definitions, ServiceAccount, roles, Deployment, Services and NetworkPolicy
-  4. delete the Deployments and Services of an earlier installation that are no part of this one
+  4. delete the Deployments and Services of a previous installation that are not part of this one
   5. wait until the controller is ready
 
-Done again, it upgrades. --export prints the objects instead; "headgate uninstall" removes them.`,
+Run it again to upgrade. --export prints the objects instead; "headgate uninstall" removes them.`,
 		Example: `  headgate install --kubeconfig ~/.kube/config
   headgate install --context prod --set replicas=2 --set 'shards={a,b}'
   headgate install --export > clusters/prod/headgate/headgate.yaml`,
@@ -106,7 +106,7 @@ Done again, it upgrades. --export prints the objects instead; "headgate uninstal
 	}
 	i.bind(cmd.Flags())
 	cmd.Flags().BoolVar(&export, "export", false, "print the objects instead of applying them")
-	cmd.Flags().BoolVar(&withoutCRDs, "without-crds", false, "leave out the definitions of the served kinds: the controller applies them at its start")
+	cmd.Flags().BoolVar(&withoutCRDs, "without-crds", false, "skip the definitions of the served kinds: the controller applies them at start")
 	return cmd
 }
 
@@ -165,7 +165,7 @@ func (g *globals) install(ctx context.Context, say *progress.Printer, o installa
 
 // errNoCluster refuses to work on the embedded cluster, which the process of up serves itself.
 func errNoCluster() error {
-	return hint(fmt.Errorf("no cluster is named: give --kubeconfig or --context; the embedded one is served by headgate up itself"),
+	return hint(fmt.Errorf("no cluster given: use --kubeconfig or --context; the embedded cluster is served by headgate up itself"),
 		"the same command with --kubeconfig ~/.kube/config")
 }
 
@@ -173,13 +173,13 @@ func newUninstall(g *globals) *cobra.Command {
 	i := &installing{}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove the controller from a cluster, and nothing that it applied",
-		Long: `Remove what "headgate install" made, in these steps:
+		Short: "Remove the controller from a cluster, but nothing that it applied",
+		Long: `Remove what "headgate install" created, in these steps:
 
-  1. render the chart that this binary carries, with the same flags as for the installation
-  2. delete its objects, but for the namespace and the definitions of the served kinds
+  1. render the chart in this binary, with the same flags as for the installation
+  2. delete its objects, except the namespace and the definitions of the served kinds
 
-What repositories declare stays as it is, their Kustomizations, HelmReleases and Applications with it: nobody serves them
+What repositories declare stays, including their Kustomizations, HelmReleases and Applications: they are not reconciled
 until a controller is installed again.`,
 		Example: "  headgate uninstall --context prod",
 		Args:    cobra.NoArgs,

@@ -68,7 +68,7 @@ func (s *system) lead(ctx context.Context) error {
 	lease := host.LeaseConfig{Identity: identity(), Duration: s.options.leaseDuration, Shard: s.options.serving.selector}
 	lease.Observe = func(holder string) {
 		if holder != lease.Identity {
-			s.say.Waits("cluster", "it is served by "+holder+"; this process takes over when that one ends")
+			s.say.Waits("cluster", "served by "+holder+"; this process takes over when that one ends")
 		}
 	}
 	go func() {

@@ -28,7 +28,7 @@ func newLogHandler(w io.Writer, level, encoding string) (slog.Handler, error) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
 	at, known := levels[level]
 	if !known {
-		return nil, fmt.Errorf("--log-level: %q is not known; use debug, info or error", level)
+		return nil, fmt.Errorf("--log-level: unknown level %q; use debug, info or error", level)
 	}
 	options := &slog.HandlerOptions{Level: at, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) > 0 {
@@ -50,7 +50,7 @@ func newLogHandler(w io.Writer, level, encoding string) (slog.Handler, error) {
 	case "console":
 		return slog.NewTextHandler(w, options), nil
 	default:
-		return nil, fmt.Errorf("--log-encoding: %q is not known; use json or console", encoding)
+		return nil, fmt.Errorf("--log-encoding: unknown encoding %q; use json or console", encoding)
 	}
 }
 

@@ -118,5 +118,5 @@ func (g *globals) openJournal() (*os.File, error) {
 		}
 		return f, err
 	}
-	return nil, hint(errors.New("no engine has run here"), "headgate up PATH")
+	return nil, hint(errors.New("no journal: no engine has run here"), "headgate up PATH")
 }

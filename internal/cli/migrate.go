@@ -26,8 +26,8 @@ type migrateOptions struct {
 func newMigrate(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Take a cluster over from another engine, and give it back",
-		Long:  "Take a cluster over from another engine, and give it back. What runs in the cluster is not touched.",
+		Short: "Take a cluster over from Flux or Argo CD, and give it back",
+		Long:  "Take a cluster over from Flux or Argo CD, and give it back. Workloads are not affected.",
 	}
 	cmd.AddCommand(newMigrateFlux(g), newMigrateArgo(g))
 	return cmd
@@ -40,17 +40,17 @@ func newMigrateFlux(g *globals) *cobra.Command {
 		Short: "Take a cluster over from the controllers of Flux",
 		Long: `Take the cluster of --kubeconfig over from Flux, in these steps:
 
-  1. note what every object in an inventory is now
-  2. write down what is about to be paused, in the ConfigMap flux-system/headgate-migration
+  1. record uid and generation of every object in an inventory
+  2. record what is about to be paused in the ConfigMap flux-system/headgate-migration
   3. pause the controllers of Flux, flux-operator first, and wait until their pods are gone
   4. install Headgate, and wait until it is ready
-  5. ask every Kustomization and HelmRelease for a pass, and wait until each has had it
+  5. request a pass of every Kustomization and HelmRelease, and wait for all of them
   6. compare: no object may have changed
 
-It goes on with the inventories, releases, fields and finalizers that Flux wrote; suspended objects stay so. Groups that an installation
-serves already, such as that of Argo CD, are served on.
---back starts the controllers of Flux as they were; Headgate stops by itself when it sees the first. Both may be run again when they were
-interrupted.`,
+It continues with the inventories, releases, fields and finalizers that Flux wrote; suspended objects stay suspended. Groups that an
+installation already serves, such as that of Argo CD, remain served.
+--back starts the controllers of Flux as they were; Headgate stops when it sees the first. Both may be run again after an
+interruption.`,
 		Example: `  headgate migrate flux --context prod --dry-run
   headgate migrate flux --context prod
   headgate migrate flux --context prod --back`,
@@ -66,22 +66,22 @@ func newMigrateArgo(g *globals) *cobra.Command {
 		Short: "Take a cluster over from the controllers of Argo CD",
 		Long: `Take the cluster of --kubeconfig over from Argo CD, in these steps:
 
-  1. note what every object is now that an Application says it has in this cluster
+  1. record uid and generation of every object that an Application has in this cluster
   2. write down what is about to be paused, in the ConfigMap flux-system/headgate-migration-argocd
-  3. scale the application controller and the ApplicationSet controller to nothing, and wait until their pods are gone
+  3. scale the application controller and the ApplicationSet controller to zero, and wait until their pods are gone
   4. install Headgate, and wait until it is ready
-  5. ask every Application for a refresh, and wait until each has had it
+  5. request a refresh of every Application, and wait for all of them
   6. compare: no object may have changed
 
 The server, the repo-server, Redis and Dex of Argo CD are left as they are; so are settings, projects, repositories and clusters, which Headgate
-reads. Groups that an installation serves already, such as those of Flux, are served on.
---back starts the controllers of Argo CD as they were; Headgate stops by itself when it sees the first. Both may be run again when they
+reads. Groups that an installation already serves, such as those of Flux, remain served.
+--back starts the controllers of Argo CD as they were; Headgate stops when it sees the first. Both may be run again if they
 were interrupted.`,
 		Example: `  headgate migrate argocd --context prod --dry-run
   headgate migrate argocd --context prod
   headgate migrate argocd --context prod --back`,
 	}
-	cmd.Flags().StringVar(&o.argoNamespace, "argo-namespace", "", "namespace of the Applications (default: that of the controller that is found, or argocd)")
+	cmd.Flags().StringVar(&o.argoNamespace, "argo-namespace", "", "namespace of the Applications (default: that of the running controller, or argocd)")
 	o.bind(cmd)
 	return cmd
 }
@@ -93,9 +93,9 @@ func (o *migrateOptions) bind(cmd *cobra.Command) {
 	f.Lookup("serve").DefValue = string(o.of)
 	o.serve = []string{string(o.of)}
 	f.BoolVar(&o.back, "back", false, "give the cluster back: start what was paused")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be paused, and change nothing")
-	f.BoolVar(&o.withoutInstall, "without-install", false, "pause only; something else starts Headgate")
-	f.BoolVar(&o.withoutCheck, "without-check", false, "do not ask for passes, and compare nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be paused, and change nothing")
+	f.BoolVar(&o.withoutInstall, "without-install", false, "only pause; do not install Headgate")
+	f.BoolVar(&o.withoutCheck, "without-check", false, "do not request passes, and do not compare")
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !o.real() {
@@ -194,7 +194,7 @@ func (o *migrateOptions) run(ctx context.Context, m *migration.Migration, say *p
 
 // onwards is what to do after an interruption.
 func (o *migrateOptions) onwards() string {
-	return fmt.Sprintf("headgate migrate %s, to go on; --back, to start %s again", o.of, o.title())
+	return fmt.Sprintf("headgate migrate %s to continue; --back to start %s again", o.of, o.title())
 }
 
 // holders says whose the objects are that are compared.
@@ -223,7 +223,7 @@ func (o *migrateOptions) compare(ctx context.Context, m *migration.Migration, sa
 		say.Problem("changed", text)
 	}
 	if len(changed) > 0 {
-		say.Info("compared", fmt.Sprintf("%d of %d objects are not what they were", len(changed), len(before)))
+		say.Info("compared", fmt.Sprintf("%d of %d objects changed", len(changed), len(before)))
 		return errNo
 	}
 	say.Done("compared", fmt.Sprintf("none of %d objects was changed", len(before)))
@@ -240,7 +240,7 @@ func (o *migrateOptions) runBack(ctx context.Context, m *migration.Migration, sa
 	}
 	say.Done(string(o.of), "its controllers run as before")
 	for _, unit := range declared {
-		say.Info("advice", "take the manifests of Headgate out of the repository of Kustomization "+unit+"; until then its pods run, and serve nothing")
+		say.Info("advice", "remove the manifests of Headgate from the repository of Kustomization "+unit+"; until then its pods run, but serve nothing")
 	}
 	return nil
 }

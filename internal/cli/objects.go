@@ -160,7 +160,7 @@ func findKind(name string) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, hint(fmt.Errorf("kind %q is not known here; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert, provider, app, appset or project", name), "headgate get all")
+	return served{}, hint(fmt.Errorf("unknown kind %q; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert, provider, app, appset or project", name), "headgate get all")
 }
 
 // findGroupKind finds the kind of an object that is known by its identity.
@@ -339,7 +339,7 @@ func printObjects(streams IO, format string, list []*unstructured.Unstructured) 
 		}
 		return nil
 	default:
-		return fmt.Errorf("output %q is not known; use json, yaml or name", format)
+		return fmt.Errorf("unknown output %q; use json, yaml or name", format)
 	}
 }
 

@@ -54,8 +54,8 @@ func (o *offlineOptions) aim(args []string) {
 }
 
 func bindOffline(cmd *cobra.Command, o *offlineOptions) {
-	cmd.Flags().StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: it is looked for)")
-	cmd.Flags().StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with")
+	cmd.Flags().StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
+	cmd.Flags().StringVar(&o.ageKeyFile, "age-key-file", "", "file with age identities to decrypt with")
 	o.rules.bind(cmd.Flags())
 }
 
@@ -69,7 +69,7 @@ func bindCharts(cmd *cobra.Command, o *offlineOptions) {
 func bindFetches(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().BoolVar(&o.charts, "charts", false, "fetch the charts of all HelmReleases and render them too")
 	o.local.bind(cmd.Flags())
-	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "fetch charts from elsewhere: FROM=TO, both beginnings of URLs (repeatable)")
+	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "redirect fetches of charts: FROM=TO, both URL prefixes (repeatable)")
 }
 
 // units reads the repository in the directory: all its units, or the one that is asked for.
@@ -155,11 +155,11 @@ func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, 
 func advice(err error) string {
 	var missing *flux.MissingSecretError
 	if errors.As(err, &missing) && missing.Namespace == flux.Namespace && missing.Name == flux.AgeSecret {
-		return "\n  try: --age-key-file FILE, which gives its key"
+		return "\n  try: --age-key-file FILE, with its key"
 	}
 	var chart *flux.ChartError
 	if errors.As(err, &chart) && chart.URL != "" {
-		return fmt.Sprintf("\n  try: --rewrite %s=URL, with the URL of a mirror that is within reach", chart.URL)
+		return fmt.Sprintf("\n  try: --rewrite %s=URL, with the URL of a reachable mirror", chart.URL)
 	}
 	return ""
 }

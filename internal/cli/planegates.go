@@ -34,7 +34,7 @@ func (p *planeGates) check(g *globals) error {
 		return fmt.Errorf("--%s: %w", planeGatesFlag, err)
 	}
 	if len(p.given) > 0 && g.real() {
-		return fmt.Errorf("--%s: feature gates are set for the embedded Kubernetes, and not for that of --kubeconfig", planeGatesFlag)
+		return fmt.Errorf("--%s: feature gates apply to the embedded Kubernetes, not to the cluster of --kubeconfig", planeGatesFlag)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (p *planeGates) suggest(ctx context.Context, repository string) string {
 		maps.DeleteFunc(other, func(name string, on bool) bool { return p.gates[name] == on && p.given[name] != "" })
 		if len(other) > 0 {
 			text := joinGates(other)
-			return fmt.Sprintf("%s sets %s for the API server of its cluster; for the one here: --%s %s", path, text, planeGatesFlag, text)
+			return fmt.Sprintf("%s sets %s for the API server of its cluster; to set it here: --%s %s", path, text, planeGatesFlag, text)
 		}
 	}
 	return ""

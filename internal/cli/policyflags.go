@@ -20,11 +20,11 @@ type policyFlags struct {
 }
 
 func (p *policyFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&p.policy.DefaultServiceAccount, "default-service-account", "", "service account of the Kustomizations that name none")
+	f.StringVar(&p.policy.DefaultServiceAccount, "default-service-account", "", "ServiceAccount of Kustomizations that name none")
 	f.BoolVar(&p.policy.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse references to sources of other namespaces")
-	f.BoolVar(&p.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside of their source")
-	f.StringVar(&p.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys that serve every Kustomization with decryption")
-	f.StringToStringVar(&p.gates, "feature-gates", nil, "gates of the upstream: "+strictGate+"=false makes variables empty that are not defined")
+	f.BoolVar(&p.policy.NoRemoteBases, "no-remote-bases", false, "refuse kustomizations that refer to something outside their source")
+	f.StringVar(&p.policy.AgeSecret, "sops-age-secret", "", "Secret in flux-system with age keys for every Kustomization with decryption")
+	f.StringToStringVar(&p.gates, "feature-gates", nil, "feature gates of Flux: "+strictGate+"=false substitutes undefined variables with nothing")
 }
 
 // check tells what is wrong with the flags.
@@ -32,7 +32,7 @@ func (p *policyFlags) check() error {
 	for gate, value := range p.gates {
 		on, err := strconv.ParseBool(value)
 		if gate != strictGate || err != nil {
-			return fmt.Errorf("--feature-gates: %s=%s is not known; use %s=true or false", gate, value, strictGate)
+			return fmt.Errorf("--feature-gates: unknown gate %s=%s; use %s=true or false", gate, value, strictGate)
 		}
 		p.policy.LaxSubstitution = !on
 	}

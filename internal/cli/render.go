@@ -20,20 +20,20 @@ func newRender(g *globals) *cobra.Command {
 		Short: "Print what the units of a repository would apply, without a cluster",
 		Long: `Print what units would apply, in these steps:
 
-  1. read PATH, with what is not committed
-  2. render the root, the units that it declares, and so on down, as the engine does; in a repository of Argo CD
-     the Applications, those that ApplicationSets generate among them
-  3. fetch the chart of the HelmRelease that is named, or with --charts those of all, and render it with its
-     values as an install does; ConfigMaps, Secrets and sources are looked for among what was rendered
-  4. print the objects as YAML, by unit; the values of Secrets, and what other objects have of them or of
-     encrypted files, are masked unless --secrets
+  1. read PATH, including uncommitted changes
+  2. render the root, the units that it declares, and so on, as the engine does; in a repository of Argo CD
+     the Applications, including those that ApplicationSets generate
+  3. fetch the chart of a named HelmRelease, or with --charts those of all, and render it with its
+     values as an install does; ConfigMaps, Secrets and sources are taken from the rendered objects
+  4. print the objects as YAML, by unit; the values of Secrets, and where other objects contain them or
+     values of encrypted files, are masked unless --secrets
 
-Units are built from the sources that they name: those whose URL is that of the working copy from PATH, as it is
-committed or not, without what is ignored. Those of other repositories, registries and buckets are named, with their
-URL, and left out. Charts come from PATH itself, from registries and from Helm repositories. Their templates see no cluster:
-the kinds of Kubernetes and of the CRDs in the repository, and nothing for lookup. The exit code is 1 when
+Units are built from the sources that they name. Sources with the URL of the working copy are read from PATH,
+committed or not, without ignored files. Units of other repositories, registries and buckets are reported with the
+URL, and skipped. Charts come from PATH itself, from registries and from Helm repositories. Their templates see no cluster:
+only the kinds of Kubernetes and of the CRDs in the repository, and nothing for lookup. The exit code is 1 if
 a unit cannot be rendered; the others are printed. Applications that read other repositories, or charts, are
-rendered when they are named, or with --charts.`,
+rendered if they are named, or with --charts.`,
 		Example: `  headgate render .
   headgate render . ks/apps --path clusters/staging
   headgate render app/guestbook -f ./gitops
@@ -47,8 +47,8 @@ rendered when they are named, or with --charts.`,
 	}
 	bindOffline(cmd, &o)
 	bindCharts(cmd, &o)
-	cmd.Flags().StringVarP(&o.folder, "folder", "f", "", "the directory, where PATH is left out (default: the current one)")
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of Secrets, and those that come from them")
+	cmd.Flags().StringVarP(&o.folder, "folder", "f", "", "the directory, if PATH is omitted (default: the current one)")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "print the values of Secrets, and values derived from them")
 	return cmd
 }
 

@@ -124,7 +124,7 @@ func (r *report) write(file string) error {
 // table is the report for people.
 func (r *report) table() string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "| # | unit | began s | ready s | waited for |\n|--:|---|--:|--:|---|")
+	fmt.Fprintln(&b, "| # | unit | started s | ready s | waited for |\n|--:|---|--:|--:|---|")
 	for _, g := range r.sorted() {
 		var waits []string
 		for _, w := range g.Waits {

@@ -31,15 +31,15 @@ func newRollback(g *globals) *cobra.Command {
 	var namespace string
 	cmd := &cobra.Command{
 		Use:   "rollback [app] NAME [ID]",
-		Short: "Sync an Application of Argo CD to what it had, and hold it there",
-		Long: `Sync an Application to what it had, in these steps:
+		Short: "Roll an Application of Argo CD back, and hold it there",
+		Long: `Roll an Application back, in these steps:
 
   1. find the entry of its history: ID as "headgate history" prints it, or the one before the last
-  2. pin the Application to that for as long as --for says: no sync begins by itself until then
-  3. sync it to the revisions and the sources of the entry, and follow that to its end
+  2. pin the Application to that for the duration of --for: no automated sync starts until then
+  3. sync it to the revisions and the sources of the entry, and wait for the result
 
-The pin is the annotation headgate.dev/pin, "REVISION until TIME". --unpin removes it, and rolls nothing
-back. The exit code is 1 when the sync failed.`,
+The pin is the annotation headgate.dev/pin, "REVISION until TIME". --unpin only removes it, without
+a sync. The exit code is 1 if the sync failed.`,
 		Example: `  headgate rollback app guestbook
   headgate rollback app guestbook 3 --for 8h
   headgate rollback app guestbook --unpin`,
@@ -55,9 +55,9 @@ back. The exit code is 1 when the sync failed.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&namespace, "namespace", "n", argo.DefaultNamespace, "namespace of the Application")
-	f.DurationVar(&o.hold, "for", time.Hour, "how long no sync begins by itself; 0 pins nothing")
-	f.BoolVar(&o.prune, "prune", false, "delete what the entry does not declare")
-	f.BoolVar(&o.unpin, "unpin", false, "let syncs begin by themselves again, and do nothing else")
+	f.DurationVar(&o.hold, "for", time.Hour, "how long to suspend automated syncs; 0 for no pin")
+	f.BoolVar(&o.prune, "prune", false, "delete objects that the entry does not declare")
+	f.BoolVar(&o.unpin, "unpin", false, "only resume automated syncs")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait")
 	return cmd
 }
@@ -84,7 +84,7 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 		if err := patch(ctx, o.ref.client(client), o.ref, change); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(o.io.Out, "%s is pinned no longer\n", o.ref)
+		_, err = fmt.Fprintf(o.io.Out, "%s is no longer pinned\n", o.ref)
 		return err
 	}
 	u, err := o.ref.get(ctx, client)
@@ -138,13 +138,13 @@ func (o rollbackOptions) entry(app *v1alpha1.Application) (*v1alpha1.RevisionHis
 	history := app.Status.History
 	if o.id == "" {
 		if len(history) < 2 {
-			return nil, hint(fmt.Errorf("%s was synced to nothing else before", o.ref), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
+			return nil, hint(fmt.Errorf("%s has no previous sync", o.ref), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
 		}
 		return &history[len(history)-2], nil
 	}
 	id, err := strconv.ParseInt(o.id, 10, 64)
 	if err != nil {
-		return nil, hint(fmt.Errorf("%q is no number of the history", o.id), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
+		return nil, hint(fmt.Errorf("%q is not an ID of the history", o.id), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
 	}
 	at := slices.IndexFunc(history, func(h v1alpha1.RevisionHistory) bool { return h.ID == id })
 	if at < 0 {

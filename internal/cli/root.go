@@ -40,7 +40,7 @@ func rootObjects(layout flux.Layout) ([]*unstructured.Unstructured, error) {
 	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the root %q: %w", layout.Root, err)
+		return nil, fmt.Errorf("searching for the root %q: %w", layout.Root, err)
 	}
 	var objects []*unstructured.Unstructured
 	if info.IsDir() {
@@ -136,7 +136,7 @@ func readObjects(name string) ([]*unstructured.Unstructured, error) {
 	err = eachDocument(name, file, func(_ int, document map[string]any) error {
 		u := &unstructured.Unstructured{Object: document}
 		if u.GetKind() == "" || u.GetName() == "" {
-			return errors.New("it has no kind or no metadata.name")
+			return errors.New("kind or metadata.name is missing")
 		}
 		objects = append(objects, u)
 		return nil

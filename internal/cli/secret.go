@@ -16,9 +16,9 @@ import (
 func newSecret(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
-		Short: "Make keys, and work on files that are encrypted by SOPS",
-		Long: `Make keys, and work on files that are encrypted by SOPS. The sops command reads what is written
-here, and the other way round.
+		Short: "Create keys, and edit and check files that are encrypted with SOPS",
+		Long: `Create keys, and edit and check files that are encrypted with SOPS. The files are compatible with the
+sops command in both directions.
 
 Age identities come from --age-key-file or, without it, from all of SOPS_AGE_KEY, the file of
 SOPS_AGE_KEY_FILE, and sops/age/keys.txt in the user's configuration directory.`,
@@ -32,19 +32,19 @@ func newSecretKeygen(g *globals) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "keygen",
-		Short: "Make an age identity",
-		Long: `Make an age identity, in these steps:
+		Short: "Create an age identity",
+		Long: `Create an age identity, in these steps:
 
-  1. draw a key
-  2. print it with its public key, in the format of age-keygen; or write it to a new file of mode
+  1. generate a key
+  2. print it with its public key, in the format of age-keygen; or write it to a new file with mode
      0600, and print the public key to standard error
 
-A file that exists is left alone.`,
+An existing file is never overwritten.`,
 		Example: "  headgate secret keygen -o age.agekey\n  headgate secret keygen --pq",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return runSecretKeygen(g, quantum, output) },
 	}
-	cmd.Flags().BoolVar(&quantum, "pq", false, "make a post-quantum identity")
+	cmd.Flags().BoolVar(&quantum, "pq", false, "create a post-quantum identity")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
 	return cmd
 }
@@ -60,10 +60,10 @@ func runSecretKeygen(g *globals, quantum bool, output string) error {
 	}
 	file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return hint(fmt.Errorf("%s exists, and may be the only copy of a key", output), "headgate secret keygen -o OTHER")
+		return hint(fmt.Errorf("%s already exists, and may be the only copy of a key", output), "headgate secret keygen -o OTHER")
 	}
 	if err != nil {
-		return fmt.Errorf("making the key file: %w", err)
+		return fmt.Errorf("creating the key file: %w", err)
 	}
 	_, err = file.Write(identity)
 	if err = errors.Join(err, file.Close()); err != nil {
@@ -81,10 +81,10 @@ func newSecretEncrypt(g *globals) *cobra.Command {
 		Long: `Encrypt files, in these steps:
 
   1. find the nearest .sops.yaml above each file, and the first creation rule that matches the file
-  2. encrypt the values that the rule asks for, for the recipients of the rule
+  2. encrypt the values that the rule selects, for the recipients of the rule
   3. print the result; or, with -i, write all files once all are encrypted
 
-Recipients of key services take the accounts that the sops command takes, those of PGP the gpg
+Key services use the same credentials as the sops command; PGP recipients require the gpg
 command.`,
 		Example: "  headgate secret encrypt -i apps/shop/password.sops.yaml",
 		Args:    cobra.MinimumNArgs(1),
@@ -135,11 +135,11 @@ func newSecretDecrypt(g *globals) *cobra.Command {
 	var ignoreMAC bool
 	cmd := &cobra.Command{
 		Use:   "decrypt FILE",
-		Short: "Print an encrypted file in clear",
-		Long: `Print an encrypted file in clear, in these steps:
+		Short: "Decrypt a file",
+		Long: `Decrypt a file, in these steps:
 
-  1. open its data key by an age identity
-  2. decrypt its values, and compare its message authentication code
+  1. decrypt its data key with an age identity
+  2. decrypt its values, and verify its message authentication code
   3. print it`,
 		Example: "  headgate secret decrypt apps/shop/password.sops.yaml --age-key-file age.agekey",
 		Args:    cobra.ExactArgs(1),
@@ -153,12 +153,12 @@ func newSecretDecrypt(g *globals) *cobra.Command {
 		},
 	}
 	bindSecretKeys(cmd, &ageKeyFile)
-	cmd.Flags().BoolVar(&ignoreMAC, "ignore-mac", false, "open a file that was changed by hand")
+	cmd.Flags().BoolVar(&ignoreMAC, "ignore-mac", false, "decrypt a file even if it was changed by hand")
 	return cmd
 }
 
 func bindSecretKeys(cmd *cobra.Command, ageKeyFile *string) {
-	cmd.Flags().StringVar(ageKeyFile, "age-key-file", "", "age identities to decrypt with, instead of those of the user")
+	cmd.Flags().StringVar(ageKeyFile, "age-key-file", "", "file with age identities to decrypt with, instead of those of the user")
 }
 
 // openSecret opens an encrypted file, and returns its bytes as well.
@@ -186,11 +186,11 @@ func openSecret(name, ageKeyFile string, ignoreMAC bool) (*sopsfile.File, []byte
 func replaceFile(name string, data []byte) error {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return fmt.Errorf("looking for the file: %w", err)
+		return fmt.Errorf("reading the file: %w", err)
 	}
 	info, err := os.Stat(target)
 	if err != nil {
-		return fmt.Errorf("looking at the file: %w", err)
+		return fmt.Errorf("reading the file: %w", err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(target), ".headgate-*")
 	if err != nil {

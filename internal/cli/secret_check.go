@@ -21,19 +21,19 @@ func newSecretCheck(g *globals) *cobra.Command {
 	var cluster bool
 	cmd := &cobra.Command{
 		Use:   "check [PATH]",
-		Short: "Find what should be encrypted and is not, and what cannot be opened",
-		Long: `Look through a repository, in these steps:
+		Short: "Find values that should be encrypted, and files that cannot be decrypted",
+		Long: `Check a repository, in these steps:
 
-  1. list the files below PATH that Git tracks or does not ignore; all files when there is no Git
-  2. name each value in clear that the creation rules of .sops.yaml encrypt, and each in an encrypted
-     file that was added in clear
-  3. name the encrypted files whose metadata is damaged
-  4. when there are keys, name the encrypted files that none of them opens, with the recipients, and
-     those that were changed by hand
+  1. list the files below PATH that Git tracks or does not ignore; without Git, all files
+  2. report each clear-text value that the creation rules of .sops.yaml encrypt, and each clear-text
+     value that was added to an encrypted file
+  3. report encrypted files with damaged metadata
+  4. with keys, report encrypted files that none of them decrypts, with the recipients, and files
+     that were changed by hand
 
-By a rule that matches any file of a directory, among Kubernetes objects only Secrets are taken to
-be meant; by one that matches any file at all, nothing but Kubernetes objects. The exit code is 1
-when something was found. Values are never printed.`,
+A rule that matches any file of a directory is taken to mean only Secrets among Kubernetes
+objects; one that matches any file at all, only Kubernetes objects. The exit code is 1
+if something was found. Values are never printed.`,
 		Example: "  headgate secret check\n  headgate secret check clusters --cluster",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ when something was found. Values are never printed.`,
 		},
 	}
 	bindSecretKeys(cmd, &ageKeyFile)
-	cmd.Flags().BoolVar(&cluster, "cluster", false, "open files by the keys of the cluster's Secret "+keyNamespace+"/"+keySecret+" as well")
+	cmd.Flags().BoolVar(&cluster, "cluster", false, "also decrypt with the keys of the cluster's Secret "+keyNamespace+"/"+keySecret+" as well")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func runSecretCheck(ctx context.Context, g *globals, path, ageKeyFile string, cl
 		keys = decrypt.Merge(keys, held)
 	}
 	if keys.Empty() {
-		fmt.Fprintln(g.io.Err, "there are no keys: whether encrypted files can be opened is not looked at")
+		fmt.Fprintln(g.io.Err, "no keys given: not checking whether encrypted files can be decrypted")
 	}
 	files, err := filesBelow(ctx, path)
 	if err != nil {
@@ -85,7 +85,7 @@ func runSecretCheck(ctx context.Context, g *globals, path, ageKeyFile string, cl
 func filesBelow(ctx context.Context, path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("looking at the repository: %w", err)
+		return nil, fmt.Errorf("reading the repository: %w", err)
 	}
 	if !info.IsDir() {
 		return []string{path}, nil

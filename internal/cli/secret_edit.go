@@ -26,17 +26,17 @@ func newSecretEdit(g *globals) *cobra.Command {
 	o := editOptions{globals: g}
 	cmd := &cobra.Command{
 		Use:   "edit FILE",
-		Short: "Change an encrypted file in an editor",
-		Long: `Change an encrypted file, in these steps:
+		Short: "Edit an encrypted file",
+		Long: `Edit an encrypted file, in these steps:
 
-  1. open it as "headgate secret decrypt" does
-  2. write the clear text to a directory that is kept in memory and that nobody else reads
-  3. run $EDITOR on it, or vi; again when what was saved cannot be read
-  4. encrypt it for the same recipients; values that stay the same stay encrypted as they are
-  5. put it into the place of FILE, unless nothing was changed
+  1. decrypt it as "headgate secret decrypt" does
+  2. write the clear text to a private directory in memory
+  3. run $EDITOR on it, or vi; again if the saved file is invalid
+  4. encrypt it for the same recipients; the ciphertext of unchanged values stays the same
+  5. replace FILE, unless nothing was changed
 
-Where there is no directory in memory, nothing is done without --allow-tmp. What an editor keeps
-elsewhere by itself, such as a history of changes, is in its own hands.`,
+Without a directory in memory, --allow-tmp is required. Files that the editor itself keeps
+elsewhere, such as an undo history, are not removed.`,
 		Example: "  EDITOR=nano headgate secret edit apps/shop/password.sops.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,8 +45,8 @@ elsewhere by itself, such as a history of changes, is in its own hands.`,
 		},
 	}
 	bindSecretKeys(cmd, &o.ageKeyFile)
-	cmd.Flags().BoolVar(&o.ignoreMAC, "ignore-mac", false, "open a file that was changed by hand")
-	cmd.Flags().BoolVar(&o.allowTmp, "allow-tmp", false, "write the clear text to the disk when there is no directory in memory")
+	cmd.Flags().BoolVar(&o.ignoreMAC, "ignore-mac", false, "decrypt a file even if it was changed by hand")
+	cmd.Flags().BoolVar(&o.allowTmp, "allow-tmp", false, "write the clear text to disk if there is no directory in memory")
 	return cmd
 }
 
@@ -66,7 +66,7 @@ func runSecretEdit(ctx context.Context, o editOptions) error {
 	}
 	// Someone else may have been faster.
 	if now, err := os.ReadFile(o.file); err != nil || !bytes.Equal(now, before) {
-		return hint(fmt.Errorf("%s was changed meanwhile; nothing was written", o.file), "headgate secret edit %s", o.file)
+		return hint(fmt.Errorf("%s was changed in the meantime; nothing was written", o.file), "headgate secret edit %s", o.file)
 	}
 	return replaceFile(o.file, after)
 }
@@ -75,11 +75,11 @@ func runSecretEdit(ctx context.Context, o editOptions) error {
 func (o editOptions) workDir() (string, error) {
 	parent := memoryDir()
 	if parent == "" && !o.allowTmp {
-		return "", hint(errors.New("there is no directory in memory for the clear text"), "headgate secret edit --allow-tmp %s", o.file)
+		return "", hint(errors.New("no directory in memory for the clear text"), "headgate secret edit --allow-tmp %s", o.file)
 	}
 	dir, err := os.MkdirTemp(parent, "headgate-")
 	if err != nil {
-		return "", fmt.Errorf("making a directory for the clear text: %w", err)
+		return "", fmt.Errorf("creating a directory for the clear text: %w", err)
 	}
 	return dir, nil
 }
@@ -98,7 +98,7 @@ func (o editOptions) edit(ctx context.Context, file *sopsfile.File, name string)
 		}
 		saved, err := os.ReadFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("reading what was saved: %w", err)
+			return nil, fmt.Errorf("reading the saved file: %w", err)
 		}
 		if bytes.Equal(saved, last) {
 			return nil, failed
@@ -110,8 +110,8 @@ func (o editOptions) edit(ctx context.Context, file *sopsfile.File, name string)
 		if err == nil {
 			return after, nil
 		}
-		last, failed = saved, fmt.Errorf("what was saved is not encrypted, and %s stays as it was: %w", o.file, err)
-		fmt.Fprintln(o.io.Err, "what was saved cannot be encrypted: "+err.Error())
+		last, failed = saved, fmt.Errorf("the saved file was not encrypted, and %s is unchanged: %w", o.file, err)
+		fmt.Fprintln(o.io.Err, "the saved file cannot be encrypted: "+err.Error())
 	}
 }
 

@@ -93,7 +93,7 @@ func (g *globals) clusterKeys(ctx context.Context) (*decrypt.Keys, error) {
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	secret, err := client.CoreV1().Secrets(keyNamespace).Get(ctx, keySecret, metav1.GetOptions{})
 	if err != nil {

@@ -151,7 +151,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("an editor that fails: exit code %d, said %q", code, errs)
 	}
 	code, errs := edit(`sh -c 'test -e "$0.seen" || { touch "$0.seen"; echo "{" >"$0"; }'`)
-	if code != 2 || read(t, a) != before || !strings.Contains(errs, "what was saved is not encrypted") {
+	if code != 2 || read(t, a) != before || !strings.Contains(errs, "the saved file was not encrypted") {
 		t.Errorf("a text that cannot be read: exit code %d, said %q", code, errs)
 	}
 	// The file is read by nobody else, and is gone afterwards.
@@ -184,7 +184,7 @@ func TestCheck(t *testing.T) {
 	must(t, "secret", "encrypt", "-i", filepath.Join(dir, "b.sops.yaml"))
 	code, out, errs := run("secret", "check", dir)
 	want := a + ":6: stringData.password must be encrypted, but is in clear text\n" + a + ":7: stringData.user must be encrypted, but is in clear text\n"
-	if code != 1 || out != want || !strings.Contains(errs, "there are no keys") {
+	if code != 1 || out != want || !strings.Contains(errs, "no keys given") {
 		t.Errorf("exit code %d, output %q, said %q; want 1 and %q", code, out, errs, want)
 	}
 	must(t, "secret", "encrypt", "-i", a)

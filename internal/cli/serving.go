@@ -33,13 +33,13 @@ type serving struct {
 
 func (s *serving) bind(f *pflag.FlagSet) {
 	s.policyFlags.bind(f)
-	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or some, such as kustomize.toolkit.fluxcd.io")
+	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or single groups, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
-	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not check the server's certificate")
-	f.StringArrayVar(&s.rewrite, "rewrite", nil, "fetch from elsewhere: FROM=TO, both beginnings of URLs, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
+	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
+	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
-	f.StringVar(&s.receiverAddr, "receiver-addr", "", "take the requests for Receivers at this address, such as :9292")
+	f.StringVar(&s.receiverAddr, "receiver-addr", "", "accept requests for Receivers at this address, such as :9292")
 }
 
 // check tells what is wrong with the flags.
@@ -55,7 +55,7 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 		return err
 	}
 	if s.argoNamespace == "" {
-		return errors.New("--argo-namespace is empty: name the namespace of the Applications")
+		return errors.New("--argo-namespace is empty: set the namespace of the Applications")
 	}
 	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
 		return fmt.Errorf("--rewrite: %w", err)
@@ -67,7 +67,7 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 // named tells what is wrong when nobody said what is served on a cluster that is not embedded.
 func (s *serving) named() error {
 	if len(s.serve) == 0 {
-		return errors.New("--serve is missing: name the API groups to serve on this cluster, or flux for all of Flux's, argocd for that of Argo CD")
+		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD")
 	}
 	return nil
 }

@@ -29,9 +29,9 @@ var simulated = []string{"charts", "secrets", "crds", "health"}
 
 func (s *simulation) bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.what, "simulate", nil,
-		"put stand-ins in the place of what neither the embedded cluster nor the network has: "+strings.Join(simulated, ", ")+" (all without a value)")
+		"create stand-ins for what neither the embedded cluster nor the network has: "+strings.Join(simulated, ", ")+" (all without a value)")
 	f.Lookup("simulate").NoOptDefVal = strings.Join(simulated, ",")
-	f.StringVar(&s.overrides, "simulate-health", "", "file with the statuses of kinds that --simulate does not know how to make healthy")
+	f.StringVar(&s.overrides, "simulate-health", "", "file with healthy statuses of kinds that --simulate does not know")
 }
 
 // check tells what is wrong with the flags.
@@ -40,11 +40,11 @@ func (s *simulation) check(g *globals) error {
 		return nil
 	}
 	if g.real() {
-		return errors.New("--simulate: stand-ins are for the embedded cluster, and never for that of --kubeconfig")
+		return errors.New("--simulate: stand-ins are only created on the embedded cluster, not on that of --kubeconfig")
 	}
 	for _, one := range s.what {
 		if !slices.Contains(simulated, one) {
-			return fmt.Errorf("--simulate: %q is not known; use %s", one, strings.Join(simulated, ", "))
+			return fmt.Errorf("--simulate: unknown sort %q; use %s", one, strings.Join(simulated, ", "))
 		}
 	}
 	has := func(one string) bool { return slices.Contains(s.what, one) }
@@ -69,9 +69,9 @@ func (s *simulation) apply(catalogue dialect.Catalogue, c *host.Config, say *pro
 	}
 	var err error
 	s.made, err = flux.NewSimulation(*s.want, func(one flux.StandIn) {
-		text := "stands in for " + one.Name
+		text := "simulates " + one.Name
 		if one.What == "Remote" || one.What == "Patch" {
-			text = one.Name + " is left out"
+			text = one.Name + " is skipped"
 		}
 		if one.For != "" {
 			text += ", for which " + one.For + " waited"

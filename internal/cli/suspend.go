@@ -16,11 +16,11 @@ import (
 )
 
 func newSuspend(g *globals) *cobra.Command {
-	return newSwitch(g, "suspend", "Stop moving a unit or a source", true)
+	return newSwitch(g, "suspend", "Suspend a unit or a source", true)
 }
 
 func newResume(g *globals) *cobra.Command {
-	return newSwitch(g, "resume", "Let a unit or a source move again", false)
+	return newSwitch(g, "resume", "Resume a unit or a source", false)
 }
 
 func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
@@ -31,14 +31,14 @@ func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
 		Long: title + `, in these steps:
 
   1. find the object (NAME alone is a Kustomization)
-  2. set spec.suspend, or the annotation of the kinds that have no such field: of an Application that is
+  2. set spec.suspend, or the annotation of kinds without that field: for an Application
      argocd.argoproj.io/skip-reconcile`,
 		Example: "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system\n  headgate " + verb + " app/guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := parseReference(strings.Join(args, "/"), namespace)
 			if err == nil && ref.resource.Group == argo.Group && ref.kind != applicationServed.kind {
-				err = hint(fmt.Errorf("%s: nothing suspends objects of this kind", ref), "headgate %s app/NAME", verb)
+				err = hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s app/NAME", verb)
 			}
 			if err != nil {
 				return err
@@ -96,7 +96,7 @@ func patch(ctx context.Context, client dynamic.ResourceInterface, ref reference,
 	}
 	_, err = client.Patch(ctx, ref.name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: "headgate"})
 	if err != nil {
-		return unreachable(hint(fmt.Errorf("changing %s: %w", ref, err), "headgate get all"))
+		return unreachable(hint(fmt.Errorf("updating %s: %w", ref, err), "headgate get all"))
 	}
 	return nil
 }

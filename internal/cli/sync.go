@@ -34,24 +34,24 @@ func newSync(g *globals) *cobra.Command {
 	o := syncOptions{globals: g}
 	cmd := &cobra.Command{
 		Use:   "sync KIND/NAME | sync KIND NAME | sync KIND --all",
-		Short: "Force a pass now, and wait for it",
-		Long: `Force a pass of a unit (ks, hr) a source (git, oci, bucket, helm, chart), or what
-is about images (imgrepo, imgpol, imgupd), in these steps:
+		Short: "Reconcile now, and wait for the result",
+		Long: `Reconcile a unit (ks, hr), a source (git, oci, bucket, helm, chart), or an object
+of image automation (imgrepo, imgpol, imgupd), in these steps:
 
-  1. fetch the source of a unit or of a HelmChart anew, and the source of that before it (unless
+  1. fetch the source of a unit or of a HelmChart, and first the source of that (unless
      --source=false), and wait for it
-  2. have the object fetched, or rendered and applied again, whatever is remembered, and wait for it
-  3. with --dependents, do the same for what reads the source or depends on the unit, and so on down
+  2. fetch the object, or render and apply it again, ignoring caches, and wait for it
+  3. with --dependents, do the same for what reads the source or depends on the unit, recursively
 
-Each object is synced once, as soon as those before it are done; what does not wait for each other is
-synced at the same time. NAME alone is a Kustomization. What is suspended is passed over, and refused when
-it is named. The exit code is 1 when something that was synced is not ready afterwards.
+Each object is synced once, as soon as its predecessors are done; independent objects are
+synced at the same time. NAME alone is a Kustomization. Suspended objects are skipped, and refused if
+they are named. The exit code is 1 if a synced object is not ready afterwards.
 
-Of a HelmRelease that is named, --force has an install or an upgrade made once that would not be due, and
---reset forgets its failures, so that it is tried again.
+For a named HelmRelease, --force runs an install or an upgrade once even if it is not due, and
+--reset resets its failures, so that it is retried.
 
 An Application of Argo CD (app) is fetched and compared; then an operation is written into it, as by the
-argocd command, and followed to its end. What became of each object is printed. --force makes objects anew
+argocd command, and followed to its end. The result of each object is printed. --force recreates objects
 that cannot be changed.`,
 		Example: `  headgate sync ks apps
   headgate sync git/flux-system --dependents
@@ -69,9 +69,9 @@ that cannot be changed.`,
 	f.StringVarP(&o.namespace, "namespace", "n", defaultNamespace, "namespace of the object")
 	f.BoolVar(&o.all, "all", false, "every object of the kind, in every namespace")
 	f.BoolVar(&o.source, "source", true, "fetch the source first")
-	f.BoolVar(&o.dependents, "dependents", false, "then sync what depends on it")
-	f.BoolVar(&o.force, "force", false, "install or upgrade a HelmRelease once, due or not; Application: make anew what cannot be changed")
-	f.BoolVar(&o.reset, "reset", false, "forget the failures of a HelmRelease")
+	f.BoolVar(&o.dependents, "dependents", false, "then sync its dependents")
+	f.BoolVar(&o.force, "force", false, "install or upgrade a HelmRelease once, even if not due; Application: recreate objects that cannot be changed")
+	f.BoolVar(&o.reset, "reset", false, "reset the failures of a HelmRelease")
 	o.app.bind(f)
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait")
 	return cmd
@@ -225,7 +225,7 @@ func (s *syncer) await(ctx context.Context, ref reference, token string) (*unstr
 func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]reference, error) {
 	switch {
 	case o.all && len(o.args) > 1:
-		return nil, hint(errors.New("--all is every object of the kind; name no object"), "headgate sync %s --all", o.args[0])
+		return nil, hint(errors.New("--all syncs every object of the kind; remove the name"), "headgate sync %s --all", o.args[0])
 	case o.all:
 		return allOf(ctx, client, o.args[0])
 	}
@@ -235,7 +235,7 @@ func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]r
 	}
 	ref, err := parseReference(target, o.namespace)
 	if err == nil && ref.static {
-		return nil, fmt.Errorf("%s: objects of kind %s have no passes to ask for", ref, ref.kind)
+		return nil, fmt.Errorf("%s: objects of kind %s cannot be synced", ref, ref.kind)
 	}
 	return []reference{ref}, err
 }
@@ -251,7 +251,7 @@ func allOf(ctx context.Context, client dynamic.Interface, name string) ([]refere
 		return nil, err
 	}
 	if kind.static {
-		return nil, fmt.Errorf("objects of kind %s have no passes to ask for", kind.kind)
+		return nil, fmt.Errorf("objects of kind %s cannot be synced", kind.kind)
 	}
 	var refs []reference
 	for _, u := range list {

@@ -22,7 +22,7 @@ func (s *syncer) plan(ctx context.Context) error {
 	}
 	for _, ref := range targets {
 		if ref.kind != releaseServed.kind && (s.force || s.reset) {
-			return hint(fmt.Errorf("--force and --reset are for HelmReleases, and %s is none", ref), "headgate sync hr NAME --force")
+			return hint(fmt.Errorf("--force and --reset require a HelmRelease, but %s is not one", ref), "headgate sync hr NAME --force")
 		}
 		if err := s.name(ctx, ref); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 	case err != nil:
 		return nil, err
 	case suspended(source):
-		return nil, s.print("· %s is suspended: what it holds stays", ref)
+		return nil, s.print("· %s is suspended: its objects are kept", ref)
 	}
 	s.add(ref, source)
 	return source, nil

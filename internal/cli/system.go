@@ -122,7 +122,7 @@ func (s *system) useCluster(state string) error {
 	}
 	s.state = engineDir(state, s.config.Host)
 	if err := os.MkdirAll(s.state, 0o700); err != nil {
-		return fmt.Errorf("making the state directory: %w", err)
+		return fmt.Errorf("creating the state directory: %w", err)
 	}
 	s.unlock, err = controlplane.Lock(s.state)
 	return err
@@ -148,7 +148,7 @@ func (s *system) startServer(ctx context.Context) error {
 		return err
 	}
 	if s.run, err = os.MkdirTemp(s.state, "run-"); err != nil {
-		return fmt.Errorf("making a directory for the Git server: %w", err)
+		return fmt.Errorf("creating a directory for the Git server: %w", err)
 	}
 	artifacts := &lateHandler{}
 	s.server, err = gitserver.Start(ctx, gitserver.Config{
@@ -163,7 +163,7 @@ func (s *system) startServer(ctx context.Context) error {
 	artifacts.set(http.StripPrefix("/artifacts", s.store))
 	secret := make([]byte, 24)
 	if _, err := rand.Read(secret); err != nil {
-		return fmt.Errorf("making a token: %w", err)
+		return fmt.Errorf("creating a token: %w", err)
 	}
 	s.token = hex.EncodeToString(secret)
 	s.server.AddUser(gitUser, s.token, true)

@@ -18,14 +18,14 @@ func newTerminate(g *globals) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "terminate [app] NAME",
-		Short: "End the sync of an Application of Argo CD that is under way",
-		Long: `End a sync, in these steps:
+		Short: "Terminate the running sync of an Application of Argo CD",
+		Long: `Terminate a sync, in these steps:
 
-  1. write into the status of the Application that its operation is to be terminated
-  2. wait until it has ended: hooks that run are deleted, objects that were applied stay
+  1. mark the operation as terminating in the status of the Application
+  2. wait until it has ended: running hooks are deleted, applied objects are kept
 
-A sync that was asked for and has not begun is withdrawn.
-No sync of the same revision begins by itself afterwards. The exit code is 1 when nothing was under way.`,
+A requested sync that has not started is withdrawn.
+The same revision is not synced automatically afterwards. The exit code is 1 if no sync was running.`,
 		Example: "  headgate terminate app guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ No sync of the same revision begins by itself afterwards. The exit code is 1 whe
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("not ended after %s", timeout))
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("not terminated after %s", timeout))
 			defer cancel()
 			return runTerminate(ctx, g, ref)
 		},
@@ -53,11 +53,11 @@ func runTerminate(ctx context.Context, g *globals, ref reference) error {
 		if err := patch(ctx, ref.client(client), ref, map[string]any{"operation": nil}); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(g.io.Out, "%s: the sync that was asked for is withdrawn\n", ref)
+		_, err = fmt.Fprintf(g.io.Out, "%s: the requested sync was withdrawn\n", ref)
 		return err
 	}
 	if over(app) {
-		fmt.Fprintf(g.io.Out, "%s: no sync is under way\n", ref)
+		fmt.Fprintf(g.io.Out, "%s: no sync is running\n", ref)
 		return errNo
 	}
 	ended, err := terminate(ctx, &appFollower{io: g.io, client: client}, ref, app.Status.OperationState.StartedAt)
@@ -82,7 +82,7 @@ func terminate(ctx context.Context, f *appFollower, ref reference, started metav
 		}
 		state := app.Status.OperationState
 		if !state.StartedAt.Equal(&started) {
-			message = "it has ended, and another sync is under way"
+			message = "terminated, and another sync is running"
 			return true
 		}
 		message = state.Message

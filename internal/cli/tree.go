@@ -23,13 +23,13 @@ func newTree(g *globals) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "tree [[KIND/]NAME]",
-		Short: "Show what a unit holds, and the units below it",
-		Long: `Show what a unit holds, in these steps:
+		Short: "Show the objects of a unit, and the units below it",
+		Long: `Show the objects of a unit, in these steps:
 
   1. read the unit (by default the root, flux-system/flux-system; NAME alone is a Kustomization), from the
      cluster or with --repository from a directory
-  2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
-     among them is gone into, with what it waits for and where its chart comes from`,
+  2. print the objects of its inventory, or those that it would apply; Kustomizations and HelmReleases
+     among them are expanded, with what they wait for and where their charts come from`,
 		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ func newTree(g *globals) *cobra.Command {
 	bindOffline(cmd, &o)
 	bindCharts(cmd, &o)
 	cmd.Flags().StringVar(&o.dir, "repository", "", "read this directory instead of the cluster")
-	cmd.Flags().BoolVar(&all, "all", false, "list the objects of the units below too")
+	cmd.Flags().BoolVar(&all, "all", false, "also list the objects of the units below")
 	return cmd
 }
 
@@ -78,7 +78,7 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 		return func(_ context.Context, ref reference) (crown, error) { return planted(units, ref) }, err
 	}
 	if o.charts || o.root != "" || o.ageKeyFile != "" || len(o.rewrite) > 0 || o.rules.given() {
-		return nil, hint(errors.New("--charts, --rewrite, --path, --age-key-file and the flags about what is permitted are about a directory, and none is named"), "headgate tree --repository PATH")
+		return nil, hint(errors.New("--charts, --rewrite, --path, --age-key-file and the policy flags require a directory"), "headgate tree --repository PATH")
 	}
 	client, err := o.client()
 	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref) }, err
@@ -87,7 +87,7 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 // missingError names a unit that is not there.
 type missingError struct{ ref reference }
 
-func (e *missingError) Error() string { return fmt.Sprintf("there is no %s", e.ref) }
+func (e *missingError) Error() string { return fmt.Sprintf("%s does not exist", e.ref) }
 
 // grown reads a unit of the cluster.
 func grown(ctx context.Context, client dynamic.Interface, ref reference) (crown, error) {

@@ -42,18 +42,18 @@ func newUp(g *globals) *cobra.Command {
 		Long: `Boot a repository, in these steps:
 
   1. start a control plane inside this process (or take the cluster of --kubeconfig)
-  2. serve PATH as a Git repository, with what is not committed
-  3. make a source and a root Kustomization, both flux-system/flux-system, for --path; where that is a file, or a
+  2. serve PATH as a Git repository, including uncommitted changes
+  3. create a source and a root Kustomization, both flux-system/flux-system, for --path; if that is a file, or a
      directory with Applications of Argo CD at its top, apply those objects instead
   4. apply everything in the order of its dependencies, and print what waits for what
-  5. stay, and apply every file that is saved, until Ctrl-C
+  5. keep running, and apply every file that is saved, until Ctrl-C
 
 Without --path, the root is a directory of Flux Kustomizations, or the Application of Argo CD that leads to all
-others. The repository that such a root names is PATH itself, whatever it was cloned from.`,
-		Example: `  headgate up .                                 find the root, boot it, stay
-  headgate up . --path clusters/staging         a root that is named
+others. The repository that such a root names is served from PATH itself, wherever it was cloned from.`,
+		Example: `  headgate up .                                 find the root, boot it, keep running
+  headgate up . --path clusters/staging         name the root
   headgate up . --path argocd/root.yaml         the root Application of an Argo CD
-  headgate up . --ephemeral --exit-when-ready   for CI: 0 when all is ready, 1 when not
+  headgate up . --ephemeral --exit-when-ready   for CI: exit code 0 if all is ready, 1 if not
   headgate up https://example.com/fleet.git --branch main --path clusters/prod`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,22 +68,22 @@ others. The repository that such a root names is PATH itself, whatever it was cl
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: it is looked for)")
-	f.StringVar(&o.branch, "branch", "main", "branch of a URL")
-	f.BoolVar(&o.ephemeral, "ephemeral", false, "keep nothing: a new cluster that is deleted at the end")
-	f.BoolVar(&o.fresh, "fresh", false, "delete the cluster of last time first")
-	f.BoolVar(&o.exit, "exit-when-ready", false, "end with 0 when all is ready, with 1 when nothing can move any more")
+	f.StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
+	f.StringVar(&o.branch, "branch", "main", "branch, if PATH is a URL")
+	f.BoolVar(&o.ephemeral, "ephemeral", false, "use a new cluster, and delete it at the end")
+	f.BoolVar(&o.fresh, "fresh", false, "delete the previous cluster first")
+	f.BoolVar(&o.exit, "exit-when-ready", false, "exit with 0 when all is ready, with 1 when nothing can progress any more")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long --exit-when-ready waits")
-	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long a process that was killed keeps others from serving the cluster of --kubeconfig")
-	f.StringVar(&o.ageKeyFile, "age-key-file", "", "age identities to decrypt with; they are kept in the Secret flux-system/sops-age")
-	f.IntVar(&o.port, "port", 0, "port of the API server (default: that of last time, or a free one)")
+	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long the lease of a killed process blocks the next one on the cluster of --kubeconfig")
+	f.StringVar(&o.ageKeyFile, "age-key-file", "", "file with age identities to decrypt with; stored in the Secret flux-system/sops-age")
+	f.IntVar(&o.port, "port", 0, "port of the API server (default: the previous one, or a free one)")
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
 	o.charts.bind(f)
 	o.simulation.bind(f)
-	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and beside it as a table (.md)")
+	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and a Markdown table beside it")
 	o.serving.bind(f)
 	o.gates.bind(f)
-	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes parts")
+	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes components")
 	return cmd
 }
 

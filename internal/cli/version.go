@@ -13,7 +13,7 @@ func newVersion(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version and the commit of this build",
-		Long:    "Print the version and the commit of this build, and the Go version that made it.",
+		Long:    "Print the version and the commit of this build, and its Go version.",
 		Example: "  headgate version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

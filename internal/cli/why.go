@@ -14,15 +14,15 @@ func newWhy(g *globals) *cobra.Command {
 	var namespace string
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAME",
-		Short: "Say what something waits for, down to the cause",
-		Long: `Say what something waits for, in these steps:
+		Short: "Show what something waits for, down to the cause",
+		Long: `Show what something waits for, in these steps:
 
   1. read the unit or the source (NAME alone is a Kustomization), or find the unit that holds the object
-  2. print its state, and if it is not ready, go on with what it waits for: its source, its dependencies; of an
+  2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
      Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
 
-The exit code is 1 when it is not ready.`,
+The exit code is 1 if it is not ready.`,
 		Example: "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why deployment/web -n shop",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -99,11 +99,11 @@ func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int
 	}
 	switch {
 	case suspended(u):
-		w.print(depth, "· %s is suspended: nothing moves it", ref)
+		w.print(depth, "· %s is suspended", ref)
 	case status == "True":
 		w.print(depth, "✓ %s is ready: %s", ref, oneLine(message))
 	case since == "":
-		w.print(depth, "◌ %s has not been looked at yet", ref)
+		w.print(depth, "◌ %s has not been reconciled yet", ref)
 	default:
 		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, reason, since, oneLine(message))
 	}

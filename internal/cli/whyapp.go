@@ -85,7 +85,7 @@ func (w *explainer) resource(ctx context.Context, app *v1alpha1.Application, r v
 	case !there:
 		w.print(depth, "◌ %s does not exist yet", name)
 	case h.Status != "" && h.Status != argocd.Healthy:
-		w.print(depth, "✗ %s is %s: %s", name, h.Status, oneLine(orWord(h.Message, "it says no more")))
+		w.print(depth, "✗ %s is %s: %s", name, h.Status, oneLine(orWord(h.Message, "no message")))
 	case r.Status != v1alpha1.SyncStatusCodeSynced:
 		w.print(depth, "✗ %s is %s", name, r.Status)
 	default:

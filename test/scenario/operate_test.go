@@ -144,7 +144,7 @@ func bootstraps(t *testing.T, o *operated) {
 	if _, err := deployments.Get(t.Context(), "headgate-a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the shard that there is no more is still there: %v", err)
 	}
-	if code != 0 || !strings.Contains(said, "is what Git says") {
+	if code != 0 || !strings.Contains(said, "matches Git") {
 		t.Fatalf("exit code %d:\n%s", code, said)
 	}
 	for _, secret := range []string{kit.Token, "AGE-SECRET-KEY"} {
@@ -161,7 +161,7 @@ func bootstraps(t *testing.T, o *operated) {
 		t.Errorf("the root in the repository is %s: %v", sync, err)
 	}
 	before := holdings(t, o.kit.Config)
-	if code, said = o.bootstrap(t, o.url, "--push"); code != 0 || !strings.Contains(said, "has the manifests already") {
+	if code, said = o.bootstrap(t, o.url, "--push"); code != 0 || !strings.Contains(said, "already has the manifests") {
 		t.Errorf("the second time ends with %d:\n%s", code, said)
 	}
 	if diff := cmp.Diff(before, holdings(t, o.kit.Config)); diff != "" {
@@ -239,7 +239,7 @@ func migrates(t *testing.T, o *operated, served *process) {
 	if code, said := o.command(t, "migrate", "flux", "--without-install"); code != 0 {
 		t.Errorf("the second time ends with %d:\n%s", code, said)
 	}
-	if code, said := o.command(t, "migrate", "flux", "--back"); code != 0 || !strings.Contains(said, "take the manifests of Headgate out of the repository") {
+	if code, said := o.command(t, "migrate", "flux", "--back"); code != 0 || !strings.Contains(said, "remove the manifests of Headgate from the repository") {
 		t.Errorf("the way back ends with %d:\n%s", code, said)
 	}
 	if code := served.interrupt(); code != 0 {

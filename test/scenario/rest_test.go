@@ -47,7 +47,7 @@ func TestExitWhenReady(t *testing.T) {
 			"kindless/x.yaml": object("Nonesuch", "one"), "after/x.yaml": config("after"),
 		}, 1, []string{
 			"child is WaitingForDependencies: Kustomization/flux-system/nowhere: it does not exist",
-			"kindless is Applying: Nonesuch/default/one: kind Nonesuch.rest.example.dev is not served", "2 more wait for that",
+			"kindless is Applying: Nonesuch/default/one: kind Nonesuch.rest.example.dev is not served", "2 more wait for it",
 		}},
 	}
 	for name, c := range cases {

@@ -466,14 +466,14 @@ func TestSimulateRefuses(t *testing.T) {
 	writeFile(t, filepath.Join(repo, "talos", "talconfig.yaml"), talosConfig)
 	p := run(t, "up", repo, "--path", "cluster", "--simulate", "--kubeconfig", "/nonexistent")
 	<-p.ended
-	if code := p.cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(p.output.String(), "never for that of --kubeconfig") {
+	if code := p.cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(p.output.String(), "not on that of --kubeconfig") {
 		t.Errorf("exit code %d: %s", code, p.output)
 	}
 	p = run(t, "up", repo, "--path", "cluster", "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate=crds,health")
 	<-p.ended
 	text := p.output.String()
 	for _, want := range []string{
-		"talos/talconfig.yaml sets HPAScaleToZero=true for the API server of its cluster; for the one here: --kubernetes-feature-gates HPAScaleToZero=true",
+		"talos/talconfig.yaml sets HPAScaleToZero=true for the API server of its cluster; to set it here: --kubernetes-feature-gates HPAScaleToZero=true",
 		"Kustomization/flux-system/encrypted is Failed", "HelmRelease/default/app is WaitingForSource",
 	} {
 		if !strings.Contains(text, want) {

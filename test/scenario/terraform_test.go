@@ -59,7 +59,7 @@ func terraforms(t *testing.T, o *operated) {
 	command("init", "-input=false", "-no-color")
 	command("validate", "-no-color")
 	said := command("apply", "-input=false", "-auto-approve", "-no-color")
-	if !strings.Contains(said, "is what Git says") {
+	if !strings.Contains(said, "matches Git") {
 		t.Errorf("apply says:\n%s", said)
 	}
 	if said := command("plan", "-input=false", "-no-color", "-detailed-exitcode"); !strings.Contains(said, "No changes") {
