@@ -54,7 +54,7 @@ func (g *group) add(version string, storages map[string]rest.Storage) error {
 		}
 		gvk, err := genericapi.GetResourceKind(gv, storage, g.scheme)
 		if err != nil {
-			return fmt.Errorf("looking for the kind of %s: %w", gv.WithResource(resource), err)
+			return fmt.Errorf("reading the kind of %s: %w", gv.WithResource(resource), err)
 		}
 		k := &builtin{group: g, kind: gvk, resource: gv.WithResource(resource)}
 		if scoper, ok := storage.(rest.Scoper); ok {

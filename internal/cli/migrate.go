@@ -67,7 +67,7 @@ func newMigrateArgo(g *globals) *cobra.Command {
 		Long: `Take the cluster of --kubeconfig over from Argo CD, in these steps:
 
   1. record uid and generation of every object that an Application has in this cluster
-  2. write down what is about to be paused, in the ConfigMap flux-system/headgate-migration-argocd
+  2. record what is about to be paused in the ConfigMap flux-system/headgate-migration-argocd
   3. scale the application controller and the ApplicationSet controller to zero, and wait until their pods are gone
   4. install Headgate, and wait until it is ready
   5. request a refresh of every Application, and wait for all of them

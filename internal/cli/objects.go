@@ -170,7 +170,7 @@ func findGroupKind(gk schema.GroupKind) (served, error) {
 			return s, nil
 		}
 	}
-	return served{}, fmt.Errorf("kind %s is not known here", gk)
+	return served{}, fmt.Errorf("unknown kind %s", gk)
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is

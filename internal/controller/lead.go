@@ -189,7 +189,7 @@ func (c *Controller) follow(holder string) {
 	if holder == "" || holder == c.identity {
 		return
 	}
-	c.cfg.Log.Info("standing by", "serving", holder)
+	c.cfg.Log.Info("on standby", "serving", holder)
 	c.state.set(nil)
 }
 

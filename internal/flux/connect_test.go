@@ -28,7 +28,7 @@ users: [{name: u, user: {USER}}]
 		"key file":     {"a file would be the engine's", "", "client-certificate-data: eA==, client-key: /k", "client-key names a file"},
 		"token file":   {"a file would be the engine's", "", "tokenFile: /var/run/secrets/token", "tokenFile names a file"},
 		"program":      {"a program would run as the engine", "", "exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}", "exec runs a program"},
-		"plugin":       {"plugins are gone", "", "auth-provider: {name: gcp}", "auth-provider is not served"},
+		"plugin":       {"plugins are gone", "", "auth-provider: {name: gcp}", "auth-provider is not supported"},
 		"no TLS check": {"nobody would know who answers", ", insecure-skip-tls-verify: true", "token: t", "insecure-skip-tls-verify is not allowed"},
 	}
 	for name, c := range cases {

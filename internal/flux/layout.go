@@ -52,7 +52,7 @@ type Finder interface {
 func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return Layout{}, fmt.Errorf("looking at %q: %w", dir, err)
+		return Layout{}, fmt.Errorf("reading %q: %w", dir, err)
 	}
 	if _, err := os.ReadDir(dir); err != nil {
 		return Layout{}, fmt.Errorf("reading the repository: %w", err)
@@ -68,7 +68,7 @@ func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	}
 	root = path.Join(".", path.Clean("/"+filepath.ToSlash(root)))
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
-		return Layout{}, fmt.Errorf("looking for the root %q: %w", root, err)
+		return Layout{}, fmt.Errorf("searching for the root %q: %w", root, err)
 	}
 	return Layout{Repository: repository, Root: path.Join(below, root)}, nil
 }

@@ -43,11 +43,11 @@ type Mirror struct {
 func (s *Server) Mirror(ctx context.Context, repo, path string) (*Mirror, error) {
 	real, err := realDirectory(path)
 	if err != nil {
-		return nil, fmt.Errorf("looking at %q: %w", path, err)
+		return nil, fmt.Errorf("reading %q: %w", path, err)
 	}
 	m := &Mirror{repo: repo, bare: s.path(repo), work: real, branch: defaultBranch}
 	if err := m.locate(ctx, real); err != nil {
-		return nil, fmt.Errorf("looking at %q: %w", path, err)
+		return nil, fmt.Errorf("reading %q: %w", path, err)
 	}
 	if err := s.CreateRepo(ctx, repo); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func Look(ctx context.Context, path string) (Shown, error) {
 	shown := Shown{Branch: defaultBranch}
 	real, err := realDirectory(path)
 	if err != nil {
-		return shown, fmt.Errorf("looking at %q: %w", path, err)
+		return shown, fmt.Errorf("reading %q: %w", path, err)
 	}
 	m := &Mirror{work: real, branch: defaultBranch}
 	err = m.locate(ctx, real)
@@ -38,7 +38,7 @@ func Look(ctx context.Context, path string) (Shown, error) {
 		shown.Files, err = m.list(ctx)
 	}
 	if err != nil {
-		return shown, fmt.Errorf("looking at %q: %w", path, err)
+		return shown, fmt.Errorf("reading %q: %w", path, err)
 	}
 	return shown, nil
 }

@@ -121,7 +121,7 @@ func TestMessage(t *testing.T) {
 		"result":  {"and the other one", "{{ .Changed.ImageResult }}", "", "removed '.Changed.ImageResult' field"},
 		"parse":   {"what is no template", "{{ if }}", "", "spec.git.commit.messageTemplate"},
 		"clock":   {"what depends on when it runs", "{{ now }}", "", `function "now" not defined`},
-		"long":    {"what is too long", `{{ repeat 100000 "x" }}`, "", "more than 65536 bytes"},
+		"long":    {"what is too long", `{{ repeat 100000 "x" }}`, "", "exceeds 65536 bytes"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

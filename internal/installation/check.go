@@ -152,7 +152,7 @@ func (c *checker) masters(ctx context.Context) error {
 	case errors.As(err, &known):
 		c.bad("one master", err.Error(), "headgate migrate "+known.Upstreams[0])
 	case err != nil:
-		c.bad("one master", err.Error(), "headgate install")
+		c.bad("conflicts", err.Error(), "headgate install")
 	}
 	return nil
 }

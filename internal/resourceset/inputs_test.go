@@ -77,7 +77,7 @@ func TestPermute(t *testing.T) {
 		"too many": {
 			reason:      "The number of ways is bounded.",
 			providers:   []resourceset.Provider{provider("P", "a", make([]map[string]any, 101)...), provider("P", "b", make([]map[string]any, 100)...)},
-			wantProblem: "more than 10000 ways",
+			wantProblem: "more than 10000 combinations",
 		},
 	}
 	for name, tc := range cases {

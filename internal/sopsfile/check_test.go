@@ -107,7 +107,7 @@ func TestCheckFindsWhatIsInClear(t *testing.T) {
 			map[string]string{"x.sops.yaml": "data: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]"},
 			append(slices.Repeat([]string{"x.sops.yaml:1: data must be encrypted, but is in clear text"}, 10), "x.sops.yaml:1: and 2 more values"),
 		},
-		"syntax":         {"what cannot be read is not encrypted", byName, map[string]string{"x.sops.yaml": "a: 1\nb: c: hunter2\n"}, []string{"x.sops.yaml:2: must be encrypted, but is not: line 2 cannot be read as yaml"}},
+		"syntax":         {"what cannot be read is not encrypted", byName, map[string]string{"x.sops.yaml": "a: 1\nb: c: hunter2\n"}, []string{"x.sops.yaml:2: must be encrypted, but is not: line 2 is not valid yaml"}},
 		"number as key":  {"SOPS cannot encrypt it", byName, map[string]string{"x.sops.yaml": "data: {1: hunter2}"}, []string{"x.sops.yaml:1: document 1 cannot be checked or encrypted: a key in it is not a string"}},
 		"lost metadata":  {"nobody can open it any more", byName, map[string]string{"y.yaml": "a: 1\nb: ENC[AES256_GCM,data:x,iv:x,tag:x,type:str]\n"}, []string{"y.yaml:2: b is encrypted, but the file has no sops metadata"}},
 		"broken rules":   {"they are told of once", `creation_rules: [{path_regex: "(", age: ME}]`, map[string]string{"a.yaml": secretManifest, "b.yaml": secretManifest}, []string{".sops.yaml:1: .sops.yaml: path_regex of creation rule 1: error parsing regexp: missing closing ): `(`"}},

@@ -77,9 +77,9 @@ type SyntaxError struct {
 // Error names the format and the line. The library's error may quote the text.
 func (e *SyntaxError) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("line %d cannot be read as %s", e.Line, e.Format)
+		return fmt.Sprintf("line %d is not valid %s", e.Line, e.Format)
 	}
-	return fmt.Sprintf("it cannot be read as %s", e.Format)
+	return fmt.Sprintf("not valid %s", e.Format)
 }
 
 var lineOf = regexp.MustCompile(`\bline (\d+)`)

@@ -149,7 +149,7 @@ func TestEncryptRefuses(t *testing.T) {
 		"bad regex":     {"a typing error", "creation_rules: [{path_regex: '(', age: ME}]", "a: hunter2", "path_regex of creation rule 1", nil},
 		"two regexes":   {"the library has one", "creation_rules: [{age: ME, encrypted_regex: a, unencrypted_regex: b}]", "a: hunter2", "more than one of", nil},
 		"encrypted":     {"twice is a mistake", "creation_rules: [{age: ME}]", "a: hunter2\nsops: {}", "", sopsfile.ErrEncrypted},
-		"syntax":        {"the line and not the text", "creation_rules: [{age: ME}]", "a: 1\nb: hunter2: c\n", "line 2 cannot be read as yaml", nil},
+		"syntax":        {"the line and not the text", "creation_rules: [{age: ME}]", "a: 1\nb: hunter2: c\n", "line 2 is not valid yaml", nil},
 		"empty":         {"nothing to encrypt", "creation_rules: [{age: ME}]", "", "it is empty", nil},
 		"pgp":           {"what PGP takes", "creation_rules: [{pgp: 85D77543B3D624B63CEA9E6DBC17301B491B3F21}]", "a: hunter2", "requires the gpg command, which is not installed", nil},
 	}

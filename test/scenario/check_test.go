@@ -38,7 +38,7 @@ func checkCluster(t *testing.T, i *installed) {
 	i.scale(1)
 	check(1, "✗ definitions  imagepolicies.image.toolkit.fluxcd.io is missing", try("headgate install"),
 		"✗ served by    no controller is installed in this cluster", try("headgate install"),
-		"✗ one master   Flux runs on this cluster: Deployment flux-system/source-controller serves source.toolkit.fluxcd.io;", try("headgate migrate flux"))
+		"✗ conflicts    Flux runs on this cluster: Deployment flux-system/source-controller serves source.toolkit.fluxcd.io;", try("headgate migrate flux"))
 	i.scale(0)
 
 	r := i.start(t, here)

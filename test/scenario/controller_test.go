@@ -92,7 +92,7 @@ func replicas(t *testing.T, i *installed) {
 	first.ready(http.StatusOK, "")
 
 	second := i.start(t, there)
-	second.says(`"msg":"standing by"`)
+	second.says(`"msg":"on standby"`)
 	second.ready(http.StatusOK, "")
 	passedOnByStandby(t, i, second)
 
@@ -231,7 +231,7 @@ func killedReplica(t *testing.T, i *installed) {
 	first.says(`"msg":"serving"`)
 	i.settled("3")
 	second := i.start(t, there)
-	second.says(`"msg":"standing by"`)
+	second.says(`"msg":"on standby"`)
 
 	manifest := filepath.Join(i.repo, "crowd", "crowd.yaml")
 	text, want := crowd(many, "1", func(int) bool { return true })

@@ -101,7 +101,7 @@ func validName(name string, goTemplate bool) string {
 		return "a parameter is missing; set goTemplateOptions: [missingkey=error] to see which"
 	}
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return `it is no name of an object (small letters, digits, "-" and ".", the first and last a letter or a digit, at most 253); use normalize or slugify`
+		return `not a valid object name (lower-case letters, digits, "-" and ".", the first and last a letter or a digit, at most 253); use normalize or slugify`
 	}
 	return ""
 }

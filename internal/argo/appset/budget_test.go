@@ -27,7 +27,7 @@ func TestBudget(t *testing.T) {
 		"ShareFits":  {reason: "what fits in it", there: 8, generated: 6, annotations: map[string]string{DeletionBudgetAnnotation: "25%"}},
 		"Number":     {reason: "a number", there: 8, generated: 4, annotations: map[string]string{DeletionBudgetAnnotation: "3"}, refused: "4 of 8 Applications would be deleted, and the limit is 3 at once"},
 		"NumberFits": {reason: "what fits in it", there: 4, generated: 1, annotations: map[string]string{DeletionBudgetAnnotation: "3"}},
-		"NumberNone": {reason: "a number does not stand for an empty generator", there: 2, annotations: map[string]string{DeletionBudgetAnnotation: "5"}, refused: "the generators give nothing"},
+		"NumberNone": {reason: "a number does not stand for an empty generator", there: 2, annotations: map[string]string{DeletionBudgetAnnotation: "5"}, refused: "the generators produce nothing"},
 		"None":       {reason: "none at all", there: 3, generated: 2, annotations: map[string]string{DeletionBudgetAnnotation: "0"}, refused: "1 of 3 Applications would be deleted, and the limit is 0 at once"},
 		"All":        {reason: "everything", there: 9, annotations: map[string]string{DeletionBudgetAnnotation: "100%"}},
 		"Bad":        {reason: "an annotation that says nothing holds all", there: 3, generated: 2, annotations: map[string]string{DeletionBudgetAnnotation: "some"}, refused: `annotation headgate.dev/deletion-budget: write a number such as "3"`},
@@ -36,9 +36,9 @@ func TestBudget(t *testing.T) {
 		"Old":        {reason: "an older one does not", there: 2, annotations: map[string]string{DeletionApprovedAnnotation: "2026-11-21T10:30:00Z"}, refused: "2026-11-21T10:30:00Z is not within the last hour"},
 		"Future":     {reason: "nor one that is still to come", there: 2, annotations: map[string]string{DeletionApprovedAnnotation: "2026-11-21T12:30:00Z"}, refused: "is not within the last hour"},
 		"Other":      {reason: "nor what names other deletions", there: 2, annotations: map[string]string{DeletionApprovedAnnotation: "abcdef"}, refused: `"abcdef" approves other deletions`},
-		"DriedUp":    {reason: "a generator that gave something before", there: 9, generated: 8, previous: 1, spec: `two`, refused: "a generator that produced parameters before produces nothing (app-8)"},
+		"DriedUp":    {reason: "a generator that produced parameters before", there: 9, generated: 8, previous: 1, spec: `two`, refused: "a generator that produced parameters before produces nothing (app-8)"},
 		"AlwaysDry":  {reason: "one that never did", there: 9, generated: 8, spec: `two`},
-		"BadName":    {reason: "a name that is none may stand for anything", there: 9, generated: 8, spec: `bad`, refused: "nothing is deleted as long as an Application has no good name"},
+		"BadName":    {reason: "a name that is none may stand for anything", there: 9, generated: 8, spec: `bad`, refused: "nothing is deleted while the name of an Application is invalid"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func Read(o *unstructured.Unstructured) (*Set, error) {
 	for i, item := range listed {
 		generator, ok := item.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("reading ApplicationSet %q: spec.generators[%d]: it is no object", o.GetName(), i)
+			return nil, fmt.Errorf("reading ApplicationSet %q: spec.generators[%d]: not an object", o.GetName(), i)
 		}
 		set.generators = append(set.generators, generator)
 	}

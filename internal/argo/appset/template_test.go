@@ -77,7 +77,7 @@ func TestGoTemplates(t *testing.T) {
 }
 
 func TestGoOptions(t *testing.T) {
-	if _, err := newGoEngine(t.Context(), []string{"missingkey=error", "missingkey=oops"}); err == nil || !strings.Contains(err.Error(), `spec.goTemplateOptions[1]: "missingkey=oops" is not known`) {
+	if _, err := newGoEngine(t.Context(), []string{"missingkey=error", "missingkey=oops"}); err == nil || !strings.Contains(err.Error(), `spec.goTemplateOptions[1]: unknown option "missingkey=oops"`) {
 		t.Errorf("an option that nobody knows: %v", err)
 	}
 }
@@ -102,7 +102,7 @@ func TestPlainTemplates(t *testing.T) {
 		"Unknown":  {reason: "what is not there stays, blanks and all", text: "{{ other }}-{{name}}", want: "{{ other }}-one"},
 		"NoText":   {reason: "what is no text stays", text: "{{number}}{{}}", want: "{{number}}{{}}"},
 		"Multiple": {reason: "delimiters in different lines are no template", text: "{{name\n}}", want: "{{name\n}}"},
-		"Unclosed": {reason: "a tag without an end", text: "{{name}} {{", failure: `has no "}}"`},
+		"Unclosed": {reason: "a tag without an end", text: "{{name}} {{", failure: `without "}}"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
