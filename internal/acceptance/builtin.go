@@ -123,7 +123,7 @@ func (k *builtin) create(ctx context.Context, o *unstructured.Unstructured) erro
 	return rest.BeforeCreate(k.strategy, requestFor(ctx, k.resource, o), object)
 }
 
-// requestFor is the context in which the server looks at an object.
+// requestFor is the context in which the server validates an object.
 func requestFor(ctx context.Context, r schema.GroupVersionResource, o *unstructured.Unstructured) context.Context {
 	ctx = request.WithNamespace(ctx, o.GetNamespace())
 	// What may be read by policies is asked of the user; who applies the object is decided elsewhere.

@@ -88,7 +88,7 @@ func builtinGroups() ([]*group, error) {
 	return all, nil
 }
 
-// storageless keeps nothing, and asks nobody.
+// storageless stores nothing, and sends no requests.
 func storageless(
 	*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error), func() runtime.Object, func() runtime.Object,
 	storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,

@@ -90,7 +90,7 @@ func (s *Server) BuiltIn(group string) bool {
 // UnservedError is that a kind is not served in the version that an object has.
 type UnservedError struct {
 	Kind schema.GroupVersionKind
-	// Served are the versions in which it is, none when the kind is not known.
+	// Served are the versions in which it is, none if the kind is unknown.
 	Served []string
 }
 
@@ -109,7 +109,7 @@ func (e *UnservedError) Error() string {
 
 // Options say how an object is written.
 type Options struct {
-	// DropUnknown is for writes other than server-side apply: they lose the fields that are not known.
+	// DropUnknown is for writes other than server-side apply: they drop unknown fields.
 	DropUnknown bool
 }
 

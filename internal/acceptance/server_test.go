@@ -170,7 +170,7 @@ func TestDefine(t *testing.T) {
 	}
 }
 
-// TestStrategies finds kinds whose values nobody would judge.
+// TestStrategies finds kinds whose values would not be validated.
 func TestStrategies(t *testing.T) {
 	server, err := New()
 	if err != nil {

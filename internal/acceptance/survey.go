@@ -31,7 +31,7 @@ type Surroundings struct {
 	Definitions []*unstructured.Unstructured
 	// Namespaces are those that are there, or that something else makes.
 	Namespaces []string
-	// Blind is set when it is not known of everything what it declares: it may define kinds and make namespaces.
+	// Blind is set if not everything is known of what it declares: it may define kinds and create namespaces.
 	Blind bool
 }
 
@@ -39,7 +39,7 @@ type Surroundings struct {
 type Survey struct {
 	// Refused are what is certain to be refused, for as long as nothing is changed.
 	Refused []string
-	// Unknown are what it takes that nobody here declares, where something may that is not known.
+	// Unknown are what it requires that is not declared here, but may be declared elsewhere.
 	Unknown []string
 }
 
@@ -79,7 +79,7 @@ type surveyor struct {
 
 	around     Surroundings
 	namespaces map[string]bool
-	// refused are objects by what is wrong with them, missing by their namespace, unknown the kinds that nobody knows.
+	// refused are objects by what is wrong with them, missing by their namespace, unknown the unknown kinds.
 	refused, missing *tally
 	unknown          map[string]bool
 }

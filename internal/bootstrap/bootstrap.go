@@ -1,8 +1,8 @@
 // Package bootstrap connects a cluster to a Git repository: what has to be there before a controller can go
-// on by itself.
+// on its own.
 //
 // It makes the key, the credentials, the source and the root unit, and puts the manifests of the controller
-// into the repository when that is asked for. It changes nothing that it did not make, and may be run again.
+// into the repository on request. It changes nothing that it did not create, and may be run again.
 // Private keys are written to the cluster only.
 package bootstrap
 
@@ -33,7 +33,7 @@ type Repository struct {
 	Username, Password string
 	// Identity is a private key for ssh, KnownHosts the keys of its hosts, CA certificates to trust.
 	Identity, KnownHosts, CA []byte
-	// Interval is how often it is looked at; one minute when it is zero.
+	// Interval is how often it is fetched; one minute if it is zero.
 	Interval time.Duration
 }
 

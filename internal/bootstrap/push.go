@@ -25,7 +25,7 @@ const (
 type Pushed struct {
 	// Commit is empty when the repository has all of it already.
 	Commit string
-	// Advice is what somebody has to change by hand, if anything: their own list of resources is not touched.
+	// Advice is what the user must change by hand, if anything: their own list of resources is not touched.
 	Advice string
 }
 

@@ -1,7 +1,7 @@
 // Package chartserver serves the Helm charts of a directory as a registry does, so that a repository whose
 // charts are elsewhere can be tried with charts that are here.
 //
-// Every chart is packed when it is asked for, if its files have changed. It listens on the loopback
+// Every chart is packaged on request, if its files have changed. It listens on the loopback
 // interface and takes nothing from anybody. It refuses to fetch: dependencies have to be in the charts.
 package chartserver
 
@@ -171,7 +171,7 @@ func (s *Server) push(ctx context.Context, packed *chart.Packed) error {
 	return remote.Write(to, image, remote.WithContext(ctx), remote.WithTransport(writer{s.token}))
 }
 
-// writerHeader carries the token of whoever may write: this process.
+// writerHeader carries the token of the only writer: this process.
 const writerHeader = "Headgate-Writer"
 
 // writer is a transport that may write.

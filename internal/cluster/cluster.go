@@ -1,9 +1,9 @@
 // Package cluster is the engine's view of one Kubernetes cluster: which kinds it serves, and of
 // every object that the engine manages or follows a small record, kept by watches.
 //
-// The package reads; it never writes an object. It refuses polling: whoever needs a fact registers
-// what it wants to know and is told when that changes. Where an account may not watch everything,
-// less is watched; what it may not watch at all is read when it is asked for.
+// The package reads; it never writes an object. It refuses polling: a client that needs a fact registers
+// what it wants to know and is notified of changes. If an account may not watch everything,
+// less is watched; what it may not watch at all is read on request.
 package cluster
 
 import (
@@ -41,13 +41,13 @@ type Ownership struct {
 // Judge says how well an object is, and whose it is. It is called by the goroutines of the watches.
 type Judge interface {
 	Assess(u *unstructured.Unstructured) engine.ObjectHealth
-	// Owner is the unit that an object is marked as that of, empty for nobody's.
+	// Owner is the unit that an object is marked with, empty if there is none.
 	Owner(u *unstructured.Unstructured) types.NamespacedName
 	// Unit is the unit that such an owner stands for.
 	Unit(owner types.NamespacedName) engine.UnitID
 }
 
-// Listener is told of changes. The calls come from the goroutines of the watches and must not
+// Listener is notified of changes. The calls come from the goroutines of the watches and must not
 // block.
 type Listener interface {
 	// ObjectChanged tells that the record of an object changed, appeared or went.
@@ -105,8 +105,8 @@ func unlimited(config *rest.Config) *rest.Config {
 	return config
 }
 
-// As is the same cluster as seen by whoever config is for, from now until ctx ends: what is served is
-// known already, objects are read anew, by how they are marked. The account's right to impersonate is not checked here.
+// As is the same cluster as seen by the account of config, from now until ctx ends: what is served is
+// already known, objects are read again, by their marks. The account's permission to impersonate is not checked here.
 func (c *Cluster) As(ctx context.Context, config *rest.Config, ownership Ownership, listener Listener) (*Cluster, error) {
 	config = unlimited(config)
 	dyn, err := dynamic.NewForConfig(config)

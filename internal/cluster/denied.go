@@ -76,7 +76,7 @@ func (o *Objects) watched(id engine.ObjectID) bool {
 		}
 		running, synced, _ := w.state()
 		_, recorded := o.records[id]
-		// A watch of managed objects says nothing about an object that nobody manages.
+		// A watch of managed objects says nothing about an unmanaged object.
 		if running && synced && (sel.name != "" || recorded) {
 			return true
 		}

@@ -15,7 +15,7 @@ import (
 
 // StrayFields are the fields that are taken over from a manager when its object is applied, nil for none: what
 // kubectl wrote by hand, and what was written before field managers were recorded. Kept is what stays the
-// manager's: marks that somebody set in the cluster to steer how the object is applied.
+// manager's: marks that a user set in the cluster to control how the object is applied.
 func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fieldpath.Set, err error) {
 	if e.Subresource != "" || !strings.HasPrefix(e.Manager, "kubectl") && e.Manager != "before-first-apply" {
 		return nil, nil, nil

@@ -94,7 +94,7 @@ func (k *Kinds) askVersion() {
 	k.version = answer.GitVersion
 }
 
-// Version is that of Kubernetes when the connection was made, such as v1.36.0; it is empty when nobody could ask.
+// Version is that of Kubernetes when the connection was made, such as v1.36.0; it is empty if unknown.
 func (k *Kinds) Version() string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -27,12 +27,12 @@ type Record struct {
 	ResourceVersion uint64
 	Generation      int64
 	// Owned is a digest of the set of fields that our field manager applied and still owns. Any
-	// foreign change to one of them takes it out of the set, and changes the digest.
+	// change by another manager to one of them takes it out of the set, and changes the digest.
 	Owned string
 	// Updated is a digest of the set of fields that our field manager wrote otherwise, by an update or
 	// a patch, and still owns.
 	Updated string
-	// Stray is set when a kubectl field manager owns fields of the object outside of its status,
+	// Stray is set when a kubectl field manager owns fields of the object outside its status,
 	// which the upstream takes away from it.
 	Stray bool
 	// Marks are those by which the live object steers how it is applied and pruned.
@@ -43,7 +43,7 @@ type Record struct {
 	Health   engine.ObjectHealth
 	// renewal counts the changes of the rules by which the object was judged.
 	renewal int
-	// Full is the object itself; it is kept for kinds that were asked for by KeepFull only.
+	// Full is the object itself; it is kept only for kinds that were requested by KeepFull.
 	Full *unstructured.Unstructured
 }
 
@@ -117,7 +117,7 @@ func (o *Objects) watchAll(ctx context.Context, gvk schema.GroupVersionKind, sel
 	return w.waitSynced(wait)
 }
 
-// Follow keeps the record of one object that may be managed by someone else. It does not wait. It
+// Follow keeps the record of one object that another manager may own. It does not wait. It
 // returns false when the kind is not served; the kind's arrival is then told to the listener.
 func (o *Objects) Follow(id engine.ObjectID, version string) bool {
 	_, err := o.ensure(id.GroupKind().WithVersion(version), selection{namespace: id.Namespace, name: id.Name})
@@ -200,7 +200,7 @@ func (o *Objects) Get(id engine.ObjectID) (Record, bool) {
 	return r, ok
 }
 
-// Put enters what a write returned, so that nobody has to wait for the watch to bring it.
+// Put enters what a write returned, so that callers need not wait for the watch to deliver it.
 func (o *Objects) Put(u *unstructured.Unstructured) Record {
 	o.expect(u)
 	r, changed := o.enter(u)
@@ -233,7 +233,7 @@ func (o *Objects) assess(u *unstructured.Unstructured) engine.ObjectHealth {
 	return h
 }
 
-// Renew has every object judged anew, since the rules have changed.
+// Renew evaluates every object again, since the rules have changed.
 func (o *Objects) Renew() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

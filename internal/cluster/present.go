@@ -94,13 +94,13 @@ func (c *Cluster) present(gvk schema.GroupVersionKind, m *metav1.PartialObjectMe
 	return p
 }
 
-// marked is when the cluster was last asked for what bears a mark.
+// marked is when the cluster was last searched for marked objects.
 type marked struct {
 	mu    sync.Mutex
 	began time.Time
 }
 
-// WatchMarked begins to watch those of some kinds of which something is marked as a unit's, though nobody declares any. What
+// WatchMarked starts to watch kinds that have an object marked as a unit's, though no unit declares them. What
 // another object owns has its marks from that one, and does not count. It asks the cluster, unless it has done so after a time.
 func (c *Cluster) WatchMarked(ctx context.Context, after time.Time, kinds map[schema.GroupKind]Resource) error {
 	c.marked.mu.Lock()
@@ -121,7 +121,7 @@ func (c *Cluster) WatchMarked(ctx context.Context, after time.Time, kinds map[sc
 			errs = append(errs, c.Objects.WatchManaged(ctx, gvk, nil))
 		}
 	}
-	// Also when something could not be listed: whoever asks next asks again.
+	// Also if something could not be listed: the next request tries again.
 	c.marked.began = began
 	return errors.Join(errs...)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Managed is an object that bears the labels of a unit and that our field manager applied.
+// Managed is an object that has the labels of a unit and that our field manager applied.
 type Managed struct {
 	Entry engine.Entry
 	// Unit is the owner by the labels of the object, as namespace and name.

@@ -261,7 +261,7 @@ func (w *watch) Replace(list []any, version string) error {
 	return nil
 }
 
-// Resync has nothing to do: the sink is told of each change once.
+// Resync has nothing to do: the sink is notified of each change once.
 func (w *watch) Resync() error { return nil }
 
 func stub(u *unstructured.Unstructured) *unstructured.Unstructured {

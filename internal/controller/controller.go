@@ -1,7 +1,7 @@
-// Package controller runs the engine on a cluster that is somebody else's, as one of several replicas.
+// Package controller runs the engine in a cluster, as one of several replicas.
 //
-// One replica holds the lease and serves; the others stand by, pass on what is asked of them, and follow at
-// once when the first lets go. Nothing is served while a controller of the upstream serves the same API
+// One replica holds the lease and serves; the others are on standby, forward requests, and take over
+// as soon as the first releases it. Nothing is served while another controller serves the same API
 // group: it is named, and waited for. It refuses to know what a unit is.
 package controller
 
@@ -51,7 +51,7 @@ type Config struct {
 	Patience time.Duration
 	// Install has the definitions of the served kinds applied before anything is served.
 	Install bool
-	// Tracer, when set, is told of passes.
+	// Tracer, when set, is notified of passes.
 	Tracer *tracing.Tracer
 	Log    logr.Logger
 }
@@ -69,7 +69,7 @@ type Controller struct {
 	servers []*server.Server
 }
 
-// Run runs a replica until ctx ends, and then lets go of the lease.
+// Run runs a replica until ctx ends, and then releases the lease.
 func Run(ctx context.Context, cfg Config) error {
 	c, err := Start(ctx, cfg)
 	if err != nil {

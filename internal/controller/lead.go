@@ -86,7 +86,7 @@ func (c *Controller) alive(ctx context.Context) error {
 // process has: replicas that share the network of a node share name and address.
 const separator = "_"
 
-// identity tells a replica from all others, and from those that were in its place before.
+// identity distinguishes a replica from all others, and from its predecessors.
 func identity(name, address string) string {
 	return strings.Join([]string{name, address, string(uuid.NewUUID())}, separator)
 }
@@ -100,7 +100,7 @@ func addressIn(identity string) string {
 	return parts[1]
 }
 
-// peer is the address of the replica that serves, empty when it is not known.
+// peer is the address of the replica that serves, empty if it is unknown.
 func (c *Controller) peer() string {
 	address := addressIn(c.state.leader())
 	if address == c.cfg.Address {
@@ -136,7 +136,7 @@ func (c *Controller) refuse(err error) {
 	c.state.set(err)
 }
 
-// prepare waits until nobody else serves the groups, and installs their definitions.
+// prepare waits until no other controller serves the groups, and installs their definitions.
 func (c *Controller) prepare(ctx context.Context) error {
 	var err error
 	if c.others == nil {
@@ -183,7 +183,7 @@ func (c *Controller) contend(ctx context.Context) error {
 	return err
 }
 
-// follow notes who holds the lease; that is nobody just after it was let go.
+// follow records the holder of the lease; empty just after it was released.
 func (c *Controller) follow(holder string) {
 	c.state.follow(holder)
 	if holder == "" || holder == c.identity {
@@ -193,7 +193,7 @@ func (c *Controller) follow(holder string) {
 	c.state.set(nil)
 }
 
-// errEnded is why a replica is of no use that has served, and is about to let go.
+// errEnded is why a replica is not ready that has served, and is about to release the lease.
 var errEnded = errors.New("this replica stopped serving")
 
 // serve runs one engine until ctx ends.

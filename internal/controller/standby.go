@@ -10,7 +10,7 @@ import (
 // retryAfter, in seconds, is when to ask again while no replica serves.
 const retryAfter = "2"
 
-// passedOn marks a request that another replica passed on: it is not passed on again.
+// passedOn marks a request that another replica forwarded: it is not forwarded again.
 const passedOn = "X-Headgate-Passed-On"
 
 // standby serves what local gives, and passes requests on to the replica that serves while that is nothing.
@@ -20,7 +20,7 @@ type standby struct {
 	port  string
 }
 
-// ServeHTTP serves, or passes on.
+// ServeHTTP serves, or forwards.
 func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h := s.local(); h != nil {
 		h.ServeHTTP(w, r)
@@ -40,7 +40,7 @@ func (s standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-// nobody answers while no replica serves, or the one that does cannot be reached.
+// nobody responds while no replica serves, or the one that does cannot be reached.
 func nobody(w http.ResponseWriter, _ *http.Request, _ error) {
 	w.Header().Set("Retry-After", retryAfter)
 	http.Error(w, "no replica serves", http.StatusServiceUnavailable)

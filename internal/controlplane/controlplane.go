@@ -2,7 +2,7 @@
 // controller-manager, scheduler, and nodes that only seem to run what is put on them.
 //
 // It is the only importer of k8s.io/kubernetes and of etcd. It listens on the loopback interface
-// and on unix sockets that nobody else can reach, encrypts Secrets at rest, and refuses to end the
+// and on unix sockets that no other user can reach, encrypts Secrets at rest, and refuses to end the
 // process or to write to its standard output: failures of any part arrive on Done.
 package controlplane
 
@@ -41,7 +41,7 @@ type Config struct {
 	AuditLog string
 	// FeatureGates are set in all parts. They are settings of the process: those of one Start hold for later ones, too.
 	FeatureGates map[string]bool
-	// Notify, when set, is told what differs here from a real cluster, each thing once.
+	// Notify, when set, is called with what differs here from a real cluster, once each.
 	Notify func(string)
 }
 
@@ -65,7 +65,7 @@ type Running struct {
 const (
 	startTimeout = 60 * time.Second
 	partsTimeout = 2 * time.Second
-	// clientsTimeout is how long clients have to go by themselves.
+	// clientsTimeout is how long clients have to end on their own.
 	clientsTimeout = 500 * time.Millisecond
 )
 
@@ -155,7 +155,7 @@ func (r *Running) startParts(ctx, parts context.Context, keys *pki) error {
 	return ctx.Err()
 }
 
-// run runs a part and reports its end when nobody asked for it.
+// run runs a part and reports its end if it was not requested.
 func (r *Running) run(group *sync.WaitGroup, name string, ctx context.Context, part func(context.Context) error) {
 	group.Add(1)
 	go func() {
@@ -171,7 +171,7 @@ func (r *Running) run(group *sync.WaitGroup, name string, ctx context.Context, p
 	}()
 }
 
-// report hands a failure to whoever listens on Done; it never blocks.
+// report hands a failure to the reader of Done; it never blocks.
 func (r *Running) report(part string, err error) {
 	select {
 	case r.done <- fmt.Errorf("%s: %w", part, err):

@@ -254,7 +254,7 @@ func webhooks(t *testing.T, c kubernetes.Interface) {
 	}
 }
 
-// namespaceWithDeadService deletes a namespace while an APIService has nobody behind it.
+// namespaceWithDeadService deletes a namespace while an APIService has no backend.
 func namespaceWithDeadService(t *testing.T, r *Running, c kubernetes.Interface) {
 	t.Helper()
 	ctx := t.Context()
@@ -287,7 +287,7 @@ func namespaceWithDeadService(t *testing.T, r *Running, c kubernetes.Interface) 
 	}
 }
 
-// TestTwoAtOnce comes last: it also looks at what the stops of all tests left behind.
+// TestTwoAtOnce comes last: it also checks what the stops of all tests left behind.
 func TestTwoAtOnce(t *testing.T) {
 	before := runtime.NumGoroutine()
 	one, two := stateDir(t), stateDir(t)

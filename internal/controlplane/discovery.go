@@ -15,7 +15,7 @@ import (
 )
 
 // deadServices are the APIServices that a Service should serve, whose pods only seem to run here.
-// Nobody answers for them, so they are left out of discovery: one that stays in it holds up every
+// No pod answers for them, so they are removed from discovery: one that stays in it blocks every
 // deletion of a namespace, garbage collection and quotas.
 type deadServices struct {
 	told *teller

@@ -19,7 +19,7 @@ const longestSocket = 100
 // user can enter.
 type store struct {
 	etcd *embed.Etcd
-	// sockets is a directory of ours outside of the state directory, if one was needed.
+	// sockets is a directory outside the state directory, if one was needed.
 	sockets  string
 	endpoint string
 }
@@ -61,7 +61,7 @@ func etcdConfig(data, sockets string, ephemeral bool) *embed.Config {
 	c.Dir = data
 	client := url.URL{Scheme: "unix", Path: filepath.Join(sockets, "client.sock")}
 	peer := url.URL{Scheme: "unix", Path: filepath.Join(sockets, "peer.sock")}
-	// What is advertised is a name only: the single member dials nobody.
+	// What is advertised is a name only: the single member dials no peer.
 	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{client}, []url.URL{peer}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())

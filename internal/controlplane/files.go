@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// auditPolicy records who asked for what, and no bodies: those may hold secrets.
+// auditPolicy records the requests, without bodies: those may contain secrets.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]

@@ -48,7 +48,7 @@ func alike(name string, all map[featuregate.Feature]featuregate.FeatureSpec) str
 	return ""
 }
 
-// OtherGates are those of some settings that this Kubernetes takes, and has otherwise by itself.
+// OtherGates are the given gates that this Kubernetes has, but with another default.
 func OtherGates(wanted map[string]bool) map[string]bool {
 	other := map[string]bool{}
 	all := utilfeature.DefaultMutableFeatureGate.GetAll()

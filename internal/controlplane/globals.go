@@ -53,7 +53,7 @@ func (p *process) setUp(logs io.Writer) {
 }
 
 // exit stands in for os.Exit where Kubernetes would end the process: it reports to every plane,
-// since it is not known whose part wanted it, and ends the goroutine only.
+// since its origin is unknown, and ends only the goroutine.
 func (p *process) exit(code int) {
 	p.mu.Lock()
 	for plane := range p.planes {

@@ -63,7 +63,7 @@ func Unused(dir string) error {
 }
 
 // Interrupt ends the process that runs a cluster in dir, as Ctrl-C would, and waits until it has
-// let go of the directory.
+// released the directory.
 func Interrupt(ctx context.Context, dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "lock"))
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	proxyUser             = "front-proxy-client"
 )
 
-// validity of certificates, which are made anew at each start but for the authority.
+// validity of certificates, which are created again at each start, except the authority.
 const validity = 10 * 365 * 24 * time.Hour
 
 // authority signs certificates.

@@ -34,7 +34,7 @@ func (t *teller) tell(format string, args ...any) {
 }
 
 // skipServiceWebhooks takes webhooks that call a Service out of what admission sees: no pod really
-// runs here, so nobody could answer. The objects themselves stay as they are.
+// runs here, so they would fail. The objects themselves are not changed.
 func skipServiceWebhooks(factory informers.SharedInformerFactory, told *teller) error {
 	registration := factory.Admissionregistration().V1()
 	err := registration.ValidatingWebhookConfigurations().Informer().SetTransform(func(obj any) (any, error) {

@@ -116,7 +116,7 @@ func TestFetchTransfersWhatIsNew(t *testing.T) {
 	fetch("an annotated tag", source.GitRef{Tag: "v1.2.0"}, little)
 	git(t, s.work, "tag", "-a", "-m", "annotated", "v3.0.0", "main")
 	s.push(t, "--tags")
-	// The clone has the commit of the branch, but is told of that of the tag.
+	// The clone has the commit of the branch, but is sent that of the tag.
 	fetch("a range", source.GitRef{SemVer: ">=3"}, all)
 	git(t, s.work, "checkout", "-q", "-b", "next")
 	commit(t, s.work, "next", map[string]string{"version.yaml": "next\n"})

@@ -147,7 +147,7 @@ func TestEditChecks(t *testing.T) {
 	}
 }
 
-// TestEditMeetsAnother has somebody push between the look and the push.
+// TestEditMeetsAnother pushes another commit between the fetch and the push.
 func TestEditMeetsAnother(t *testing.T) {
 	s := serve(t)
 	e := s.edit("main", "a: 1", "a: 2")
@@ -281,7 +281,7 @@ func must(text string, err error) string {
 	return text
 }
 
-// A repository without a commit is begun when that is asked for, with directories; files are added to one that
+// A repository without a commit is initialized on request, with directories; files are added to one that
 // has commits.
 func TestEditBegins(t *testing.T) {
 	s := serve(t)

@@ -32,7 +32,7 @@ type served struct {
 	commits map[string]string
 }
 
-// options are those of somebody who may read it.
+// options are those of a user with read access.
 func (s *served) options(ref source.GitRef) source.GitOptions {
 	return source.GitOptions{URL: s.server.URL("app"), Username: reader, Password: readerToken, Ref: ref}
 }

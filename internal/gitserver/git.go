@@ -19,7 +19,7 @@ type command struct {
 	user bool
 }
 
-// cleanEnvironment is what git sees of ours: where programs are, and none of the user's settings
+// cleanEnvironment is the environment of git: where programs are, and none of the user's settings
 // that could run something.
 func cleanEnvironment() []string {
 	return []string{

@@ -53,7 +53,7 @@ func parse(r *http.Request) (request, bool) {
 
 // ServeHTTP serves one request of a git client.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Who is not known learns nothing, not even which repositories there are.
+	// Unknown users learn nothing, not even which repositories exist.
 	name, write, ok := s.authenticate(r)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Basic realm="headgate"`)

@@ -18,7 +18,7 @@ const (
 	reader, readerToken = "reader", "reader-token"
 )
 
-// start starts a server with a user who may push and one who may not.
+// start starts a server with a user who has push access and one who has not.
 func start(t *testing.T) *gitserver.Server {
 	t.Helper()
 	s, err := gitserver.Start(t.Context(), gitserver.Config{Dir: filepath.Join(t.TempDir(), "repositories")})

@@ -13,7 +13,7 @@ import (
 // defaultBranch is the branch of what has none.
 const defaultBranch = "main"
 
-// Mirror is a repository of ours that shows a user's working copy, with what is not committed.
+// Mirror is a bare repository that serves a user's working copy, including uncommitted changes.
 type Mirror struct {
 	repo string
 	bare string
@@ -104,7 +104,7 @@ func (m *Mirror) locate(ctx context.Context, dir string) error {
 		return err
 	}
 	if shown != "." && m.ignored(ctx, top, shown) {
-		// What a repository ignores is none of its business, but a folder by itself.
+		// The ignore rules of a repository do not matter to it, but a plain folder's do.
 		return nil
 	}
 	if m.git, err = ask("--absolute-git-dir"); err != nil {
@@ -141,7 +141,7 @@ func (m *Mirror) borrow() error {
 	return os.WriteFile(filepath.Join(m.bare, "objects", "info", "alternates"), []byte(lenders), 0o600)
 }
 
-// objects is where snapshots are written. It borrows from nobody: git renews the times of borrowed
+// objects is where snapshots are written. It borrows from no other repository: git renews the times of borrowed
 // objects that it would have written, and the user's are not to be touched.
 func (m *Mirror) objects() string { return filepath.Join(m.bare, "snapshots") }
 

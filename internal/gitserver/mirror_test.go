@@ -383,7 +383,7 @@ func TestMirrorFollowsTheUser(t *testing.T) {
 	if got, head := refresh(t, m), git(t, dir, "rev-parse", "HEAD"); got != head || got == dirty {
 		t.Errorf("after a commit the mirror shows %s, want %s", got, head)
 	}
-	// A client that was told of the revision before can still have it.
+	// A client that knows the previous revision can still fetch it.
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(t, "", "init", "-q", clone)
 	git(t, clone, "fetch", "-q", "--depth=1", as(s.URL("copy"), reader, readerToken), dirty)

@@ -11,14 +11,14 @@ import (
 // repoName is what a repository may be called.
 var repoName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,99}$`)
 
-// recent is where a mirror keeps its last revisions. A client that asked for one of them before the
+// recent is where a mirror keeps its last revisions. A client that requested one of them before the
 // next one came can still fetch it, but it is not listed.
 const recent = "refs/headgate"
 
 // path is the directory of a repository.
 func (s *Server) path(repo string) string { return filepath.Join(s.dir, repo+".git") }
 
-// settings of each repository. Nothing cleans up by itself: that would outlive this process.
+// settings of each repository. There is no automatic cleanup: it would outlive this process.
 const settings = `[core]
 	repositoryformatversion = 0
 	filemode = true

@@ -1,9 +1,9 @@
 // Package gitserver serves Git repositories over smart HTTP from inside this process: clone, fetch
 // and push by any git client, through the git program's own http-backend.
 //
-// It serves bare repositories in a directory of ours and nothing else. It refuses everyone who does
+// It serves bare repositories in its own directory and nothing else. It refuses everyone who does
 // not show a token; a user is only known to git after that. A mirror of a user's working copy is a
-// repository of ours that borrows objects: the user's own repository is never served nor written,
+// mirror that borrows objects: the user's own repository is never served nor written,
 // and nothing that it configures is run. A mirror refuses pushes, since the working copy is what it
 // shows.
 package gitserver
@@ -121,7 +121,7 @@ func (s *Server) URL(repo string) string { return s.Base() + mount + "/" + repo 
 // ended.
 func (s *Server) Done() <-chan error { return s.done }
 
-// Stop ends the server, waiting for what is under way as long as ctx allows.
+// Stop ends the server, waiting for requests in progress as long as ctx allows.
 func (s *Server) Stop(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(fmt.Errorf("stopping the Git server: %w", err), s.http.Close())
@@ -129,8 +129,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// AddUser lets a user in who shows token, as a password or as a bearer token. An empty token lets
-// nobody in.
+// AddUser lets a user in who shows token, as a password or as a bearer token. An empty token
+// refuses every request.
 func (s *Server) AddUser(name, token string, write bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,7 @@ func readFlags(ctx context.Context, dir string) []string {
 	return flags
 }
 
-// defaultExcludes is the list of ignored files that git uses when it is told of no other.
+// defaultExcludes is the list of ignored files that git uses by default.
 func defaultExcludes() string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", "ignore")

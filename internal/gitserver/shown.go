@@ -15,7 +15,7 @@ type Shown struct {
 	// Branch is the one that it would show, and Remotes the URLs of the working copy, without credentials.
 	Branch  string
 	Remotes []string
-	// Files are the paths of what is not ignored, relative to the directory; nil when nobody here can tell. Files that
+	// Files are the paths of what is not ignored, relative to the directory; nil if unknown. Files that
 	// are gone may be among them.
 	Files map[string]bool
 }

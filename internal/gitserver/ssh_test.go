@@ -38,7 +38,7 @@ func sshKey(t *testing.T, password string) ([]byte, ssh.Signer) {
 	return pem.EncodeToMemory(block), signer
 }
 
-// sshServer serves one repository on disk to whoever has a key, and returns its address.
+// sshServer serves one repository on disk to clients with a key, and returns its address.
 func sshServer(t *testing.T, repo string, host ssh.Signer, allowed ssh.PublicKey) string {
 	t.Helper()
 	config := &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Sync shows what the working copy holds now: its commit when it is clean, else a commit of ours on
+// Sync serves the current state of the working copy: its commit if it is clean, else a new commit on
 // top of that with everything that is not ignored. Equal contents give equal commits. The tags are those of the
 // working copy; changed is set when one of them is another one, too.
 func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err error) {
@@ -55,10 +55,10 @@ func (m *Mirror) head(ctx context.Context) (commit, branch string) {
 	return commit, branch
 }
 
-// snapshot writes the working copy into our repository, through an index of ours, and returns the
+// snapshot writes the working copy into the mirror, through a separate index, and returns the
 // commit that shows it.
 func (m *Mirror) snapshot(ctx context.Context, head, branch string) (string, error) {
-	// An interrupted snapshot leaves its lock. Nobody else writes this index.
+	// An interrupted snapshot leaves its lock. Nothing else writes this index.
 	if err := os.Remove(m.index() + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -73,7 +73,7 @@ func (m *Mirror) snapshot(ctx context.Context, head, branch string) (string, err
 		return "", err
 	}
 	if m.prefix != "" {
-		// The commits of the user's show the whole working copy, so that one of ours is needed.
+		// The commits of the user contain the whole working copy, so that a new one is needed.
 		return m.commit(ctx, tree, "", branch)
 	}
 	if head != "" {
@@ -101,7 +101,7 @@ func (m *Mirror) commit(ctx context.Context, tree, head, branch string) (string,
 	}})
 }
 
-// keepRecent is how many revisions can still be fetched by a client that was told of them.
+// keepRecent is how many revisions can still be fetched by a client that knows them.
 const keepRecent = 16
 
 // show makes a revision what the branches are, all at once.

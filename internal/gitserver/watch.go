@@ -14,7 +14,7 @@ import (
 )
 
 // Times of a watch: how long changes are gathered before they are shown, how long at most when they
-// do not end, and how often the working copy is looked at where it cannot be watched.
+// do not end, and how often the working copy is polled if it cannot be watched.
 const (
 	debounce = 80 * time.Millisecond
 	patience = time.Second
@@ -23,7 +23,7 @@ const (
 
 // Watch calls onChange whenever the working copy shows something new, until ctx ends. An error of
 // a Sync is handed to onError, once for each different error; watching goes on. Where the system has
-// no watches left, the working copy is looked at each second.
+// no watches left, the working copy is polled every second.
 func (m *Mirror) Watch(ctx context.Context, onChange func(revision string), onError func(error)) error {
 	w := &watcher{mirror: m, onChange: onChange, onError: onError}
 	err := w.watch(ctx)
@@ -40,7 +40,7 @@ type watcher struct {
 	mirror   *Mirror
 	onChange func(string)
 	onError  func(error)
-	// last is the last error that onError was told.
+	// last is the last error that was passed to onError.
 	last   string
 	events *fsnotify.Watcher
 	// made are directories that are not watched yet.
@@ -78,7 +78,7 @@ func (w *watcher) watch(ctx context.Context) error {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return err
 			}
-			// Events were lost: look at everything.
+			// Events were lost: check everything.
 			w.made = []string{w.mirror.Root()}
 			timer.Reset(w.delay())
 		case <-timer.C:
@@ -131,7 +131,7 @@ func (w *watcher) note(event fsnotify.Event) (bool, error) {
 	return true, nil
 }
 
-// gitChange tells whether a file is one of the user's repository, and whether it tells of a commit,
+// gitChange reports whether a file belongs to the user's repository, and whether it signals a commit,
 // a checkout or a tag.
 func (m *Mirror) gitChange(name string) (inGit, matters bool) {
 	if m.git == "" {

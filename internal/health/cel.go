@@ -35,7 +35,7 @@ func CompileHealth(text string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The names are the fields of an object whose type is not known, so there is nothing to check
+	// The names are the fields of an object whose type is unknown, so there is nothing to check
 	// them against.
 	ast, issues := env.Parse(text)
 	if issues.Err() != nil {

@@ -44,7 +44,7 @@ func (c *Client) Install(ctx context.Context, o InstallOptions) (plan.Snapshot, 
 
 // Upgrade upgrades a release, and returns its record. It does not wait for the objects to be healthy.
 // After an error the record is that of the last revision: the failed one when the upgrade came so far,
-// else the one of before, which its Version tells.
+// else the previous one, which its Version tells.
 func (c *Client) Upgrade(ctx context.Context, o UpgradeOptions) (plan.Snapshot, error) {
 	s, made, err := c.act(ctx, o.Name, o.Namespace, func(r *running) error {
 		last, err := lastOf(r.Releases, o.Name)

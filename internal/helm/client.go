@@ -64,7 +64,7 @@ func (c *Client) Remembering() *Client {
 }
 
 // Written returns the objects that the actions of a remembering Client wrote, as the server had them then, in
-// order: whoever watches them may not have seen that yet.
+// order: watchers may not have seen that yet.
 func (c *Client) Written() []*unstructured.Unstructured {
 	if c.written == nil {
 		return nil
@@ -77,7 +77,7 @@ func (c *Client) Written() []*unstructured.Unstructured {
 func (c *Client) Invalidate() { c.connection.forget() }
 
 // Mark changes whenever the records of a release do, by whomever, and costs no request. It is not ok
-// while that is not known, or where the account may not watch Secrets. It may be behind for a moment.
+// while that is unknown, or if the account may not watch Secrets. It may be behind for a moment.
 func (c *Client) Mark(name string) (mark string, ok bool) {
 	return c.connection.mark(c.namespace, name)
 }
@@ -95,7 +95,7 @@ func (c *Client) store() *storage.Storage {
 	return s
 }
 
-// running is one action under way.
+// running is one action in progress.
 type running struct {
 	*action.Configuration
 	ctx     context.Context

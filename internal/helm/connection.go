@@ -177,7 +177,7 @@ type bound struct {
 	next http.RoundTripper
 }
 
-// RoundTrip does one request. What it ties to the context is let go when the context ends.
+// RoundTrip does one request. What it ties to the context is released when the context ends.
 func (b bound) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	context.AfterFunc(b.ctx, func() { cancel(context.Cause(b.ctx)) })

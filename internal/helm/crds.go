@@ -96,7 +96,7 @@ func kindsOf(crd *unstructured.Unstructured) []string {
 }
 
 // serving waits until the cluster serves kinds, and returns what it serves. A CRD that is established
-// is not listed yet, and charts look at the list.
+// is not listed yet, and charts read the list.
 func (c *Client) serving(ctx context.Context, kinds []string) (*common.Capabilities, error) {
 	var caps *common.Capabilities
 	err := wait.PollUntilContextTimeout(ctx, crdPoll, crdTimeout, true, func(context.Context) (bool, error) {

@@ -92,7 +92,7 @@ func (c *Client) Drift(ctx context.Context, name string, o DriftOptions) ([]Diff
 	return out, errors.Join(errs...)
 }
 
-// Correct applies what Drift found, and returns what was put right.
+// Correct reverts what Drift found, and returns what was reverted.
 func (c *Client) Correct(ctx context.Context, differences []Difference) ([]Difference, error) {
 	var done []Difference
 	var errs []error

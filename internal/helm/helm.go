@@ -37,7 +37,7 @@ func setUp() {
 // the goroutine of the caller, which is how it is known who speaks.
 type deaf struct{ next io.Writer }
 
-// Write passes on what does not come from Helm.
+// Write forwards what does not come from Helm.
 func (d deaf) Write(p []byte) (int, error) {
 	const deepest = 64
 	callers := make([]uintptr, deepest)

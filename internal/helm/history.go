@@ -139,7 +139,7 @@ func carries(r *releasev1.Release, labels map[string]string) bool {
 }
 
 // Unlock marks a release as failed whose last action never ended, so that another one can begin. It
-// reports whether there was anything to do. The caller knows that the action is not still under way.
+// reports whether there was anything to do. The caller knows that the action is no longer in progress.
 func (c *Client) Unlock(ctx context.Context, name string) (plan.Snapshot, bool, error) {
 	return c.mark(ctx, name, func(r *releasev1.Release) (string, bool) {
 		return fmt.Sprintf("Release unlocked from stale '%s' state", r.Info.Status), unfinished(r)
@@ -186,7 +186,7 @@ func fail(s *storage.Storage, r *releasev1.Release, reason string) error {
 	return nil
 }
 
-// snapshot is what is told of a release, without its values.
+// snapshot is the reported state of a release, without its values.
 func snapshot(r *releasev1.Release) plan.Snapshot {
 	s := plan.Snapshot{
 		Digest: digestOf(r, ""), Name: r.Name, Namespace: r.Namespace, Version: r.Version,

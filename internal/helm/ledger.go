@@ -75,7 +75,7 @@ func bare(record any) (any, error) {
 
 func (l *ledger) close() { l.once.Do(func() { close(l.stop) }) }
 
-// mark is the versions of all records of a release; ok is false when they are not known.
+// mark is the versions of all records of a release; ok is false if they are unknown.
 func (l *ledger) mark(namespace, name string) (mark string, ok bool) {
 	if l.informer.IsStopped() || !l.informer.HasSynced() {
 		return "", false

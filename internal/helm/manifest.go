@@ -41,7 +41,7 @@ type Rendered struct {
 	// Objects are in the order in which Helm applies them.
 	Objects []*unstructured.Unstructured
 	Hooks   []Hook
-	// CRDs are those of the chart's directory crds, where they were asked for.
+	// CRDs are those of the chart's directory crds, if requested.
 	CRDs []*unstructured.Unstructured
 	// Notes are the text for the person who installs.
 	Notes string

@@ -170,7 +170,7 @@ func (l *webLoader) Load(url string) (any, error) {
 	return jsonschema.UnmarshalJSON(http.MaxBytesReader(nil, resp.Body, most))
 }
 
-// anything is the schema of a urn, which nobody can look up. Helm lets these pass too.
+// anything is the schema of a urn, which cannot be looked up. Helm accepts these too.
 type anything struct{}
 
 // Load returns the schema that everything satisfies.

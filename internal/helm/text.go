@@ -34,7 +34,7 @@ func Text(ctx context.Context, o TemplateOptions, skipTests bool) (string, error
 	return out.String(), nil
 }
 
-// DefaultReleaseName is the name that "helm template" gives a release when nobody gives one.
+// DefaultReleaseName is the name that "helm template" gives a release by default.
 const DefaultReleaseName = "release-name"
 
 // TemplatedName makes the name of a release of a template, as helm --name-template does.

@@ -128,6 +128,6 @@ type scrubbed struct {
 
 func (e *scrubbed) Error() string { return e.text }
 
-// Is and As look at what the error is; there is no way to its text.
+// Is and As unwrap the error; its text stays hidden.
 func (e *scrubbed) Is(t error) bool { return errors.Is(e.err, t) }
 func (e *scrubbed) As(t any) bool   { return errors.As(e.err, t) }

@@ -1,8 +1,8 @@
-// Package images holds how images are chosen and written down, as pure values: which of a repository's tags a
+// Package images selects images and writes them into files, as pure values: which of a repository's tags a
 // policy takes, where a file of YAML names a policy, what the file becomes, and what the commit says.
 //
 // It asks no registry and reads no file: it is given tags and bytes. An edit moves nothing of a file but the
-// values that bear a marker.
+// marked values.
 package images
 
 import (

@@ -15,7 +15,7 @@ type Change struct {
 	Setter string
 }
 
-// ObjectID is the object of a file that a value is in. A document that is no object of Kubernetes has an empty
+// ObjectID is the object of a file that a value is in. A document that is not a Kubernetes object has an empty
 // one.
 type ObjectID struct{ APIVersion, Kind, Name, Namespace string }
 

@@ -100,7 +100,7 @@ func (l line) offset(column int) (int, bool) {
 	return at, true
 }
 
-// errSpread is a value that cannot be changed in its place.
+// errSpread is a value that cannot be changed in place.
 var errSpread = errors.New("its value is not a single word or quoted string on the line")
 
 // extent finds the text of a value in its line, with its quotes.

@@ -18,7 +18,7 @@ type Edit struct {
 	Changes ObjectChanges
 	// Policies are the policies that the file names, as "namespace:name".
 	Policies map[string]bool
-	// Notes say what was left alone that bears a marker, and why.
+	// Notes say which marked values were left alone, and why.
 	Notes []string
 }
 
@@ -32,7 +32,7 @@ type replacement struct {
 
 // Set puts the images that policies selected into a file, where markers ask for them. The policies are named
 // "namespace:name"; a marker that names another one is left alone. Nothing but the marked values moves. A file
-// that cannot be read as YAML is left alone, with a note.
+// that is not YAML is left alone, with a note.
 func Set(data []byte, selected map[string]Image) Edit {
 	edit := Edit{Policies: map[string]bool{}}
 	if !bytes.Contains(data, []byte(Token)) {
@@ -121,7 +121,7 @@ var numberOld = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-9]+)*(\.[0-9_]*)?([eE
 // boolOld is what older readers of YAML take for a truth value, or for nothing.
 var boolOld = regexp.MustCompile(`^(?i:y|yes|n|no|on|off|true|false|null)$`)
 
-// written is how a value is written in the place of another one: in its quotes, or in quotes when it would not
+// written is how a value replaces another one: in its quotes, or in quotes if it would not
 // be read as text without them.
 func written(n *yaml.Node, value string) string {
 	if n.Style&yaml.SingleQuotedStyle != 0 {

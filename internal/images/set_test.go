@@ -133,7 +133,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// FuzzSet looks for files of which an edit moves something else, or does not end.
+// FuzzSet searches for files in which an edit moves something else, or does not end.
 func FuzzSet(f *testing.F) {
 	f.Add("image: a:1" + mark + "\n")
 	f.Add("a: [x, {b: 'c'}]" + mark + "\r\n---\nb: \"x\"" + markTag)

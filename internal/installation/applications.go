@@ -48,8 +48,8 @@ func nested(u *unstructured.Unstructured, path ...string) string {
 	return text
 }
 
-// argoTrouble is what an Application or an ApplicationSet says of itself that is not well. An Application that nobody
-// syncs by itself may be out of sync: that is for its owner to say.
+// argoTrouble is the problem that an Application or an ApplicationSet reports. An Application without automated
+// syncs may be out of sync: that is for its owner to decide.
 func argoTrouble(u *unstructured.Unstructured) string {
 	switch {
 	case is(u, applicationSet):

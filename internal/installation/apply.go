@@ -98,7 +98,7 @@ func applyOne(ctx context.Context, client dynamic.ResourceInterface, o *unstruct
 }
 
 // Remove deletes the objects in the reverse order, but for definitions, with which everything would go that
-// they define, namespaces, and what is somebody else's by now.
+// they define, namespaces, and objects that have another owner by now.
 func Remove(ctx context.Context, config *rest.Config, objects []*unstructured.Unstructured, told func(Change)) error {
 	client, mapper, err := connect(config)
 	if err != nil {
@@ -143,7 +143,7 @@ func removeOne(ctx context.Context, client dynamic.ResourceInterface, name strin
 	return err == nil, err
 }
 
-// look is how often a Deployment is looked at.
+// look is how often a Deployment is polled.
 const look = 500 * time.Millisecond
 
 // Wait waits until the Deployments among the objects are rolled out, and tells what is missing whenever that

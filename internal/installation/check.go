@@ -25,7 +25,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/host"
 )
 
-// Finding is one thing that was looked at.
+// Finding is one result of a check.
 type Finding struct {
 	Subject, Text string
 	// Bad is set when something has to be done, and Next is what.
@@ -37,7 +37,7 @@ type Finding struct {
 // definitions and the streams of lists that are counted on.
 const oldest = "1.31.0"
 
-// checker looks at one cluster.
+// checker checks one cluster.
 type checker struct {
 	config  *rest.Config
 	client  kubernetes.Interface
@@ -49,7 +49,7 @@ type checker struct {
 	applications tally
 }
 
-// Check looks at a cluster: its version, the definitions, who serves them, what that one may do, and what is
+// Check inspects a cluster: its version, the definitions, the controller that serves them, its permissions, and what is
 // unhealthy. An error is returned only when the cluster cannot be asked.
 func Check(ctx context.Context, config *rest.Config, o Options) ([]Finding, error) {
 	c := &checker{config: config, serve: o.Serve}
@@ -183,7 +183,7 @@ func (c *checker) controllers(ctx context.Context) error {
 	return nil
 }
 
-// holder names who holds the lease of a shard; nobody and next are what is bad when there is none.
+// holder names the holder of the lease of a shard; nobody and next are the finding if there is none.
 func (c *checker) holder(ctx context.Context, shard, nobody, next string) error {
 	holder, err := host.Holder(ctx, c.client, shard, time.Now())
 	switch {
@@ -264,7 +264,7 @@ func shardOf(d *appsv1.Deployment) string {
 func (c *checker) permissions(ctx context.Context) error {
 	_, err := c.client.CoreV1().ServiceAccounts(flux.Namespace).Get(ctx, Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		// Whoever serves does so as somebody else.
+		// The controller serves as another account.
 		return nil
 	}
 	if err != nil {

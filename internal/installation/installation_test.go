@@ -78,7 +78,7 @@ var effects = map[string]struct {
 	"priorityClassName":                  {"priorityClassName: mine", want{"Deployment/headgate", `"priorityClassName":"mine"`}},
 }
 
-// TestValues changes each value and looks for what comes of it, which is not there without.
+// TestValues changes each value and checks its effect, which is absent without it.
 func TestValues(t *testing.T) {
 	before, err := made(t, "")
 	if err != nil {
@@ -155,7 +155,7 @@ func TestRefusedValues(t *testing.T) {
 	}
 }
 
-// TestShards looks at who serves what when there are shards.
+// TestShards checks what serves what when there are shards.
 func TestShards(t *testing.T) {
 	objects, err := made(t, "shards: [a, b]\nstorage: {existingClaim: mine}")
 	if err != nil {
@@ -178,7 +178,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestObjects looks at what is installed, and in which order.
+// TestObjects checks what is installed, and in which order.
 func TestObjects(t *testing.T) {
 	groups, err := dialects.All().Parse([]string{"kustomize.toolkit.fluxcd.io"})
 	if err != nil {

@@ -67,7 +67,7 @@ func permissionsOf(rule rbacv1.PolicyRule, namespace string) []Permission {
 	return all
 }
 
-// Missing are those of the permissions that an account does not have; the account is whoever asks when it is
+// Missing are the permissions that an account lacks; the account is the caller if it is
 // empty.
 func Missing(ctx context.Context, client kubernetes.Interface, account string, permissions []Permission) ([]Permission, error) {
 	var missing []Permission

@@ -84,7 +84,7 @@ func (k *Kit) start(ctx context.Context) error {
 	return k.StartEngine(ctx)
 }
 
-// StartPlane starts the control plane, again after a stop, with the state and the address of before.
+// StartPlane starts the control plane, again after a stop, with the previous state and address.
 func (k *Kit) StartPlane(ctx context.Context) error {
 	var err error
 	k.Plane, err = controlplane.Start(ctx, controlplane.Config{

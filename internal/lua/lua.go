@@ -6,7 +6,7 @@
 // the interpreter asks the context whether it is done; for the rest, the operators that make texts and tables grow are
 // replaced by functions that count, in the syntax tree, before it is compiled.
 //
-// It is a room of its own because it is the only one that imports the interpreter, and knows nothing of health: whoever runs a
+// It is a room of its own because it is the only one that imports the interpreter, and knows nothing of health: the caller of a
 // script says what its result means.
 package lua
 
@@ -133,7 +133,7 @@ func (s *Script) failure(m *meter, err error) error {
 	text := err.Error()
 	var raised *glua.ApiError
 	if errors.As(err, &raised) {
-		// The error itself would print the stack, which nobody reads in a status.
+		// The error itself would print the stack, which is useless in a status.
 		text = "it raised a " + raised.Object.Type().String()
 		if said, ok := raised.Object.(glua.LString); ok {
 			text = string(said)

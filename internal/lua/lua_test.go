@@ -128,7 +128,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// TestRunaways holds scripts that would take all memory, or never end, against the budget, and looks at what they took.
+// TestRunaways runs scripts that would take all memory, or never end, with the budget, and measures what they took.
 func TestRunaways(t *testing.T) {
 	const most = 8 * lua.DefaultMemory
 	cases := map[string]string{

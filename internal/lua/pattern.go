@@ -40,7 +40,7 @@ func bearable(state *glua.LState, pattern string, length int) {
 	}
 }
 
-// matching looks at the pattern of find and match.
+// matching parses the pattern of find and match.
 func (m *meter) matching(next glua.LGFunction) glua.LGFunction {
 	return func(state *glua.LState) int {
 		if !glua.LVAsBool(state.Get(4)) {

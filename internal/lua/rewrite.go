@@ -48,7 +48,7 @@ func rewrite(stmts []ast.Stmt) {
 	}
 }
 
-// assignment makes a call of object[key] = value. Of several at once, only the keys are looked at.
+// assignment makes a call of object[key] = value. Of several at once, only the keys are checked.
 func assignment(s *ast.AssignStmt) ast.Stmt {
 	expressions(s.Rhs)
 	for i, lhs := range s.Lhs {
@@ -135,7 +135,7 @@ func newTable(e *ast.TableExpr) ast.Expr {
 	return call(tableName, e, e)
 }
 
-// call calls a helper in the place of an expression. Each argument gives one value, and so does the call.
+// call calls a helper instead of an expression. Each argument gives one value, and so does the call.
 func call(helper string, at ast.Expr, args ...ast.Expr) ast.Expr {
 	for _, arg := range args {
 		switch a := arg.(type) {

@@ -29,7 +29,7 @@ type ApplicationSet struct {
 
 // DestinationCluster is one to which Applications go.
 type DestinationCluster struct {
-	// Server is its URL, Version that of its Kubernetes, empty when nobody could ask.
+	// Server is its URL, Version that of its Kubernetes, empty if unknown.
 	Server, Name, Version string
 	// Connected is set while it answers.
 	Connected bool
@@ -56,7 +56,7 @@ type Sync struct {
 
 // GitRequest is one that was made to a Git repository.
 type GitRequest struct {
-	// Repo is the URL without credentials, Revision what was asked for.
+	// Repo is the URL without credentials, Revision the requested one.
 	Repo, Revision string
 	// Brought is set when content came, else the repository was only asked what it has. Unknown is set when it has no
 	// such revision, Failed when nothing could be learnt.
@@ -142,7 +142,7 @@ func (m *Metrics) ForgetApplicationSet(namespace, name string) {
 	m.argo.sets.DeleteLabelValues(namespace, name)
 }
 
-// argoDescs are the metrics that are asked for when they are scraped.
+// argoDescs are the metrics that are computed when they are scraped.
 type argoDescs struct {
 	app, set, owned, cluster, connection, kinds, objects *prometheus.Desc
 }

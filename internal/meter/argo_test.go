@@ -168,7 +168,7 @@ func TestArgoMetrics(t *testing.T) {
 	}
 }
 
-// A process that serves nothing tells of no Application, and counts on.
+// A process that serves nothing reports no Application, and keeps its counters.
 func TestArgoStandby(t *testing.T) {
 	m := meter.New(t.Context(), func() meter.Engine { return nil })
 	m.Reconciled("argocd", "x", time.Second)

@@ -20,7 +20,7 @@ import (
 // resource version where there is no generation.
 type Fingerprint map[string]string
 
-// Fingerprint looks at the objects in the inventories of Kustomizations and HelmReleases, or at those that Applications
+// Fingerprint reads the objects in the inventories of Kustomizations and HelmReleases, or those that Applications
 // say they have in this cluster.
 func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	client, err := metadata.NewForConfig(m.config)

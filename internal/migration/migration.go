@@ -1,7 +1,7 @@
 // Package migration moves a cluster from the controllers of Flux or of Argo CD to Headgate, and back.
 //
 // Nothing that a repository declared is touched: the controllers are paused, what they wrote (inventories,
-// releases, fields, finalizers) is what Headgate goes on with, and what was paused is written down in the
+// releases, fields, finalizers) is what Headgate continues with, and what was paused is recorded in the
 // cluster, so that it can be started again. The package refuses to decide whether that is a good idea.
 package migration
 
@@ -67,7 +67,7 @@ func (c Controller) Described() string {
 	return c.Kind + " " + c.String()
 }
 
-// Instance is a FluxInstance; flux-operator is told by an annotation to leave it alone.
+// Instance is a FluxInstance; an annotation makes flux-operator ignore it.
 type Instance struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -86,7 +86,7 @@ const (
 
 // Migration works on one cluster.
 type Migration struct {
-	// Namespace is that of the Applications that are looked at; empty for all.
+	// Namespace is that of the Applications that are read; empty for all.
 	Namespace string
 
 	of      Upstream
@@ -221,7 +221,7 @@ func (m *Migration) Pause(ctx context.Context, p Paused) error {
 }
 
 // Resume starts what was paused, as it was, and forgets the migration when all of it runs. Headgate stops by
-// itself when it sees the first of the controllers; the others follow when it has let go of its lease.
+// itself when it sees the first of the controllers; the others follow when it has released its lease.
 func (m *Migration) Resume(ctx context.Context) error {
 	p, err := m.recorded(ctx)
 	if err != nil {
@@ -260,7 +260,7 @@ func (m *Migration) Resume(ctx context.Context) error {
 	return nil
 }
 
-// quiet waits until nobody holds a lease of Headgate, those of its shards included.
+// quiet waits until no lease of Headgate is held, including those of its shards.
 func (m *Migration) quiet(ctx context.Context) error {
 	shards, err := installation.Shards(ctx, m.client)
 	if err != nil {
@@ -278,7 +278,7 @@ func (m *Migration) quiet(ctx context.Context) error {
 	return nil
 }
 
-// pause is how often something is looked at that is waited for.
+// pause is the interval of polling while waiting.
 const pause = 250 * time.Millisecond
 
 // until waits until a condition holds, or ctx ends.

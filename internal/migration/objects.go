@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
-// reconcile is the annotation by which flux-operator is told to leave an object alone, and its value.
+// reconcile is the annotation that makes flux-operator ignore an object, and its value.
 const (
 	reconcile = "fluxcd.controlplane.io/reconcile"
 	disabled  = "disabled"

@@ -59,7 +59,7 @@ func (m *Migration) Request(ctx context.Context, token string) (unready []string
 	return unready, err
 }
 
-// handled tells whether a unit has had the pass that it was asked for.
+// handled reports whether a unit has had the requested pass.
 func (m *Migration) handled(u unit, token string) bool {
 	if m.of == ArgoCD {
 		_, asked := u.GetAnnotations()[refresh]

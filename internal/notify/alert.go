@@ -32,7 +32,7 @@ type Alert struct {
 	Forge bool
 	// Kind is the type of the Provider.
 	Kind string
-	// Severity is the least that is told: info or error.
+	// Severity is the lowest that is sent: info or error.
 	Severity         string
 	Sources          []Source
 	Include, Exclude []*regexp.Regexp
@@ -43,7 +43,7 @@ type Alert struct {
 // Fact is an event, with what is known beside it.
 type Fact struct {
 	Event Event
-	// Labels are those of the object; they are asked for when an Alert selects by labels.
+	// Labels are those of the object; they are read when an Alert selects by labels.
 	Labels func(ctx context.Context) (map[string]string, error)
 	// Failing is set when the event says that the object is not ready, Ready when it says that it is.
 	Failing, Ready bool
@@ -125,7 +125,7 @@ func forForge(f *Fact) bool {
 	return false
 }
 
-// prepared is the event as the Provider of an Alert is told: with the metadata of both, in the order of
+// prepared is the event as it is sent to the Provider of an Alert: with the metadata of both, in the order of
 // precedence that Flux has.
 func (a *Alert) prepared(e Event) Event {
 	merged := map[string]string{}
@@ -140,7 +140,7 @@ func (a *Alert) prepared(e Event) Event {
 	}
 	group := e.InvolvedObject.Group() + "/"
 	for k, v := range e.Metadata {
-		// The token tells events apart, and tells nobody anything.
+		// The token distinguishes events, and reveals nothing.
 		if key, ours := strings.CutPrefix(k, group); ours && key != metaToken {
 			merged[key] = v
 		}

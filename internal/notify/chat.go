@@ -97,7 +97,7 @@ func slackVerdict(body []byte) error {
 	return permanent("Slack returned: " + readable([]byte(answer.Error)))
 }
 
-// discord is told in the form of Slack, at the path that it has for that.
+// discord gets the format of Slack, at the path that it has for that.
 func (c *sender) discord(ctx context.Context, e *Event) error {
 	s := c.settings
 	u, err := url.Parse(s.Address)

@@ -33,7 +33,7 @@ const (
 	metaToken          = "token"
 	metaCommitStatus   = "commit_status"
 	metaSummary        = "summary"
-	// commitStatusUpdate marks an event that is told to a forge alone.
+	// commitStatusUpdate marks an event that is only sent to forges.
 	commitStatusUpdate = "update"
 )
 

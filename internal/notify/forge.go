@@ -62,7 +62,7 @@ func commitOf(revision string) (string, error) {
 type status struct{ commit, state, description, context string }
 
 func (c *sender) commitStatus(ctx context.Context, e *Event) error {
-	// Gitea alone knows of a status that something is under way.
+	// Only Gitea has a status for work in progress.
 	if e.Reason == reasonProgressing && c.settings.Type != typeGitea {
 		return nil
 	}

@@ -20,24 +20,24 @@ const (
 	maxSeen, maxTold = 5000, 5000
 )
 
-// ledger remembers what was told. It is safe for concurrent use.
+// ledger records what was sent. It is safe for concurrent use.
 type ledger struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
 	told map[string]word
-	// changed is told when the ledger is not as it was written down.
+	// changed signals that the ledger differs from its file.
 	changed chan struct{}
 }
 
-// word is what an Alert was told last about an object.
+// word is what an Alert last sent about an object.
 type word struct {
 	Said string    `json:"said"`
 	At   time.Time `json:"at"`
-	// Failing is set while the object has an error that was told.
+	// Failing is set while the object has an error that was sent.
 	Failing bool `json:"failing,omitempty"`
 }
 
-// ledgerFile is how a ledger is written down. Events are known by digests alone.
+// ledgerFile is the stored form of a ledger. Events are stored as digests only.
 type ledgerFile struct {
 	Seen map[string]time.Time `json:"seen"`
 	Told map[string]word      `json:"told"`
@@ -113,7 +113,7 @@ func forgetOldest[V any](m map[string]V, most int, at func(V) time.Time) {
 
 func toldKey(alert Ref, o Object) string { return alert.String() + " " + o.String() }
 
-// said enters what an Alert is told, and tells whether it is news.
+// said records what an Alert sends, and reports whether it is news.
 func (l *ledger) said(alert Ref, o Object, next word, lasts time.Duration) bool {
 	key := toldKey(alert, o)
 	l.mu.Lock()
@@ -128,7 +128,7 @@ func (l *ledger) said(alert Ref, o Object, next word, lasts time.Duration) bool 
 	return true
 }
 
-// recovered tells whether an object had an error that was told, once.
+// recovered reports whether an object had an error that was sent, once.
 func (l *ledger) recovered(alert Ref, o Object) bool {
 	key := toldKey(alert, o)
 	l.mu.Lock()
@@ -149,7 +149,7 @@ func (l *ledger) retract(alert Ref, o Object) {
 	l.touched()
 }
 
-// word decides what an Alert is told of an event, if anything. fresh is false for an event that was seen a
+// word decides what an Alert sends for an event, if anything. fresh is false for an event that was seen a
 // moment ago.
 func (l *ledger) word(a *Alert, f *Fact, now time.Time, fresh bool) (Event, bool) {
 	e := a.prepared(f.Event)
@@ -162,7 +162,7 @@ func (l *ledger) word(a *Alert, f *Fact, now time.Time, fresh bool) (Event, bool
 		delete(e.Metadata, metaCommitStatus)
 		return e, !a.excluded(e.Message)
 	}
-	// What says that a commit is done is for forges; everybody else was told of what changed.
+	// The completion of a commit is for forges; all others were sent the changes.
 	if !fresh || f.Event.own(metaCommitStatus) == commitStatusUpdate ||
 		!a.severe(e.Severity) || !a.included(e.Message) || a.excluded(e.Message) {
 		return e, false

@@ -18,11 +18,11 @@ type Config struct {
 	// Alerts are those that select objects of a kind in a namespace. It must not block.
 	Alerts func(kind, namespace string) []*Alert
 	// Resolve reads the Provider of a delivery and its Secrets. It returns ErrGone or ErrSuspended when
-	// there is nobody to deliver to.
+	// there is no Alert to deliver to.
 	Resolve func(ctx context.Context, d Delivery) (Settings, error)
-	// Failed is told how each attempt ended; the error is nil when it succeeded.
+	// Failed is called with the result of each attempt; the error is nil if it succeeded.
 	Failed func(d Delivery, err error)
-	// Count, when set, is told of the outcomes by type of Provider.
+	// Count, when set, is called with the outcomes by type of Provider.
 	Count  func(kind, outcome string)
 	Limits Limits
 	Log    logr.Logger
@@ -39,7 +39,7 @@ type Notifier struct {
 
 	mu    sync.Mutex
 	inbox []taken
-	// dropped counts the events that came faster than they could be written down.
+	// dropped counts the events that arrived faster than they could be stored.
 	dropped int
 }
 
@@ -50,7 +50,7 @@ type taken struct {
 }
 
 const (
-	// maxInbox bounds the events that are not written down yet.
+	// maxInbox bounds the events that are not stored yet.
 	maxInbox = 2000
 	// ledgerName is the file of the ledger, saveEvery how often it is written.
 	ledgerName = "told.json"
@@ -123,7 +123,7 @@ func (n *Notifier) dispatch(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			// What was taken is written down before the end.
+			// Accepted events are stored before the end.
 			n.route(context.WithoutCancel(ctx), ctx)
 			return
 		case <-n.wake:

@@ -280,7 +280,7 @@ func TestFlood(t *testing.T) {
 	wait(t, "the queue is empty", func() bool { return files() == 0 })
 }
 
-// TestRestart begins again on a directory with a full queue.
+// TestRestart starts over on a directory with a full queue.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	before := open(t, dir, notify.Limits{}, to("p"), to("q"))
@@ -299,14 +299,14 @@ func TestRestart(t *testing.T) {
 	}
 	wait(t, "all is written down", func() bool { return count() == 2*(many+1) })
 	before.close()
-	// What a killed process leaves behind is in nobody's way.
+	// What a killed process leaves behind is harmless.
 	for name, text := range map[string]string{".half-1": "x", "00000000000000000001-000001.json": "{", "x.json": "{}"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	after := open(t, dir, notify.Limits{}, to("p"), to("q"))
-	// The error is known, and so is what was told a moment ago.
+	// The error is known, and so is what was just sent.
 	if after.Publish(event("broken", notify.SeverityError, "it is broken")) {
 		t.Error("what was told before is taken again")
 	}

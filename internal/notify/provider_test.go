@@ -80,7 +80,7 @@ const wireBody = `{"involvedObject":{"kind":"Kustomization","namespace":"team","
 "severity":"error","timestamp":"2026-01-02T03:04:05Z","message":"it is <broken>","reason":"HealthCheckFailed",
 "metadata":{"revision":"main@sha1:` + commit + `","summary":"prod"},"reportingController":"kustomize-controller","reportingInstance":"here"}`
 
-// TestProviders sends an event to a sink of each type, and looks at what came.
+// TestProviders sends an event to a sink of each type, and checks what arrives.
 func TestProviders(t *testing.T) {
 	type want struct {
 		method, path, query string
@@ -291,7 +291,7 @@ func TestLegacyTeams(t *testing.T) {
 	}
 }
 
-// TestErrors looks at what an error says, and at what it must not.
+// TestErrors checks what an error contains, and what it must not.
 func TestErrors(t *testing.T) {
 	other := newSink(t, nil)
 	status := func(code int, text string) func(http.ResponseWriter, *http.Request) {

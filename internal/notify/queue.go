@@ -53,7 +53,7 @@ type queue struct {
 	limits Limits
 	log    logr.Logger
 	count  func(kind, outcome string)
-	// lost is told of a delivery that is given up because the queue is full.
+	// lost is called with a delivery that is dropped because the queue is full.
 	lost func(d Delivery)
 	// serve works a line off, until it is empty.
 	serve func(ctx context.Context, l *line)
@@ -64,7 +64,7 @@ type queue struct {
 	size   int
 	bytes  int
 	number int
-	// dropped counts what the log was not told of yet, loggedAt is when it was told last.
+	// dropped counts what was not logged yet, loggedAt is when it was last logged.
 	dropped  int
 	loggedAt time.Time
 }
@@ -125,7 +125,7 @@ func (q *queue) add(ctx context.Context, d Delivery) error {
 		q.drop(it)
 		return nil
 	}
-	// It is delivered though it could not be written down.
+	// It is delivered though it could not be stored.
 	err = q.spool.put(it.name, data)
 	q.mu.Lock()
 	q.enter(ctx, it)
@@ -196,7 +196,7 @@ func (q *queue) take(it *item) {
 	q.bytes -= it.size
 }
 
-// logEvery is how often the log is told of what was dropped.
+// logEvery is how often dropped events are logged.
 const logEvery = time.Minute
 
 // drop gives an item up because the queue is full.

@@ -148,7 +148,7 @@ func (s *Settings) transport() (*http.Transport, error) {
 // masked stands for what is a secret.
 const masked = "*****"
 
-// Scrub takes out of a text whatever may be a secret: the address, by which many receivers know who may
+// Scrub removes possible secrets from a text: the address, which authenticates senders at many receivers,
 // write to them, logins and headers.
 func (s *Settings) Scrub(text string) string {
 	for _, secret := range s.secrets() {

@@ -121,7 +121,7 @@ func annotated() notify.Fact {
 	return f
 }
 
-// TestForgeIsTold looks at which events become the status of a commit.
+// TestForgeIsTold checks which events become the status of a commit.
 func TestForgeIsTold(t *testing.T) {
 	s := newSink(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("[]")) })
 	a := to("p")

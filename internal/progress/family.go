@@ -7,7 +7,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// family tells of which kinds the units are that are printed, and what those wait for that are made of others: each of
+// family describes the kinds of the printed units, and what those wait for that are made of others: each of
 // their children has lines of its own, and so a parent names its wave and its children and nothing more.
 type family struct {
 	kinds   map[string]bool

@@ -32,7 +32,7 @@ type Printer struct {
 	mu      sync.Mutex
 	changed chan struct{}
 	last    map[string]string
-	// opened are the units that have been ready, with whether something was told of them since.
+	// opened are the units that have been ready, with whether something was printed about them since.
 	opened map[string]bool
 	family family
 }
@@ -179,7 +179,7 @@ func (p *Printer) poke() {
 	}
 }
 
-// hashes are those of revisions and digests, and commits by themselves.
+// hashes are those of revisions and digests, and commits on their own.
 var hashes = regexp.MustCompile(`\b([0-9a-f]{10})[0-9a-f]{30}\b|\b(sha1:[0-9a-f]{10})[0-9a-f]{30}\b|\b(sha256:[0-9a-f]{10})[0-9a-f]{54}\b`)
 
 // Short cuts the hashes of revisions to what a person reads.

@@ -80,7 +80,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestBlock looks at what a terminal shows: lines stay, the block below them is rewritten.
+// TestBlock checks what a terminal shows: lines stay, the block below them is rewritten.
 func TestBlock(t *testing.T) {
 	var out bytes.Buffer
 	p := New(&out)

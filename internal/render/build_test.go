@@ -279,7 +279,7 @@ func TestReadsUnchanged(t *testing.T) {
 	}
 }
 
-// FuzzBuild looks for files on which a build breaks down, or that make two builds differ.
+// FuzzBuild searches for files on which a build panics, or whose builds differ.
 func FuzzBuild(f *testing.F) {
 	f.Add("resources: [x.yaml]", configMap("x", "1"))
 	f.Add("configMapGenerator: [{name: a, files: [x.yaml]}]", "a")

@@ -39,7 +39,7 @@ type Chart struct {
 	IncludeCRDs bool
 	// SkipHooks and SkipTests leave out hooks and tests.
 	SkipHooks, SkipTests bool
-	// StandIn is set by whoever inflates it where something stands in for the chart.
+	// StandIn is set by the inflater if a stand-in replaces the chart.
 	StandIn bool
 
 	valuesFile []byte
@@ -171,7 +171,7 @@ func (in *inflater) replace(dir, rel string, k *types.Kustomization, namespace s
 		c := &charts[i]
 		data, err := in.manifests(dir, rel, c)
 		if err != nil && failed == nil {
-			// The others are asked for all the same, so that whoever has to fetch them begins at once.
+			// The others are requested all the same, so that their fetches start at once.
 			failed = &Error{File: rel, Field: c.field, Err: err}
 		}
 		// A chart that makes nothing is listed all the same: a kustomization must not be empty.

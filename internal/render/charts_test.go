@@ -68,7 +68,7 @@ func TestInflateWithSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The schema shows after the first chart: the build begins anew, and does not inflate it once more.
+	// The schema appears after the first chart: the build starts over, and does not inflate it again.
 	if diff := cmp.Diff("a ns", strings.Join(got, " ")); diff != "" {
 		t.Errorf("namespaces of charts (-want +got):\n%s", diff)
 	}

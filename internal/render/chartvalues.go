@@ -16,7 +16,7 @@ const (
 )
 
 // Values are the files of values that the chart is rendered with, a later one over an earlier one. defaults is the
-// values.yaml of the chart, in the place of which the kustomization may name another.
+// values.yaml of the chart, instead of which the kustomization may name another.
 func (c *Chart) Values(defaults []byte) ([][]byte, error) {
 	base := c.valuesFile
 	if base == nil {

@@ -97,7 +97,7 @@ func (f *treeFS) ask(question string) string {
 	return answer
 }
 
-// lookup finds a path in the tree and records that it was asked for.
+// lookup finds a path in the tree and records the lookup.
 func (f *treeFS) lookup(p string) (resolved string, file *source.File, dir bool, err error) {
 	rel, err := f.within(p)
 	if err != nil {
@@ -277,13 +277,13 @@ var errReadOnly = errors.New("the source is read-only")
 // Create is refused.
 func (f *treeFS) Create(string) (filesys.File, error) { return nil, errReadOnly }
 
-// Mkdir is refused outside of what kustomize fetches.
+// Mkdir is refused outside what kustomize fetches.
 func (f *treeFS) Mkdir(p string) error { return f.onDisk(p, f.disk.Mkdir) }
 
-// MkdirAll is refused outside of what kustomize fetches.
+// MkdirAll is refused outside what kustomize fetches.
 func (f *treeFS) MkdirAll(p string) error { return f.onDisk(p, f.disk.MkdirAll) }
 
-// RemoveAll is refused outside of what kustomize fetches.
+// RemoveAll is refused outside what kustomize fetches.
 func (f *treeFS) RemoveAll(p string) error { return f.onDisk(p, f.disk.RemoveAll) }
 
 func (f *treeFS) onDisk(p string, do func(string) error) error {

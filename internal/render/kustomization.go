@@ -209,7 +209,7 @@ func refuseRemote(k *types.Kustomization) error {
 	return nil
 }
 
-// withoutRemote takes what is somewhere else out of a kustomization, and tells of it. What cannot be read
+// withoutRemote removes remote entries from a kustomization, and reports them. What cannot be read
 // stays as it is, for kustomize to refuse.
 func withoutRemote(data []byte, told func(entry string)) []byte {
 	content := map[string]any{}

@@ -50,7 +50,7 @@ func (r *Reader) Resolve(p string) (string, error) {
 	return resolved, err
 }
 
-// Add adds what somebody else has read of the same tree.
+// Add adds what another reader has read of the same tree.
 func (r *Reader) Add(reads ReadSet) {
 	for question, answer := range reads.seen {
 		r.fs.reads.seen[question] = answer

@@ -45,10 +45,10 @@ type Options struct {
 	Decryption *decrypt.Keys
 	// Substitute are the variables of the unit; nil means that it declares none.
 	Substitute *substitute.Options
-	// NoRemoteBases refuses to read anything from outside of the tree.
+	// NoRemoteBases refuses to read anything outside the tree.
 	NoRemoteBases bool
 	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and patches
-	// that fail for what stands in; it is told what these are, LeftRemote or LeftPatch, and which.
+	// that fail because of a stand-in; it is called with what these are, LeftRemote or LeftPatch, and which.
 	LeaveOut func(what, entry string)
 	// Edit, when set, changes the kustomization of the unit before it is built; exists tells whether there is a
 	// directory at a path relative to that of the unit.
@@ -57,7 +57,7 @@ type Options struct {
 	Inflate Inflate
 	// Sealed is what is said of something encrypted when there are no keys; it names Flux's field when empty.
 	Sealed string
-	// Nameless permits objects without a name: whoever makes them names them, or refuses them one by one.
+	// Nameless permits objects without a name: the caller names them, or refuses them one by one.
 	Nameless bool
 }
 
@@ -74,7 +74,7 @@ type Result struct {
 	// Digest is "sha256:" and the hex digest of the objects' YAML.
 	Digest string
 	Reads  ReadSet
-	// Volatile is set when something outside of the tree was read.
+	// Volatile is set when something outside the tree was read.
 	Volatile bool
 }
 
@@ -180,7 +180,7 @@ func (f *treeFS) directory(p string) (string, error) {
 }
 
 // kustomize runs the build. A schema shows only once the kustomization that brings it is read; the
-// build is then begun anew, alone.
+// build is then restarted, alone.
 func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, error) {
 	name, err := f.kustomizationFile(dir)
 	if err != nil {

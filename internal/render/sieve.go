@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What is left out of a build, as Options.LeaveOut is told.
+// What is left out of a build, as passed to Options.LeaveOut.
 const (
 	// LeftRemote is an entry of a kustomization that is somewhere else than in the tree.
 	LeftRemote = "Remote"
@@ -147,7 +147,7 @@ func (s *sieve) inflated() map[string][]byte {
 	return s.made
 }
 
-// leftOut tells of what is somewhere else, and notes it.
+// leftOut reports a remote entry, and records it.
 func (s *sieve) leftOut(told func(what, entry string)) func(entry string) {
 	return func(entry string) {
 		s.stands = true

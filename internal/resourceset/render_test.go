@@ -213,7 +213,7 @@ func TestSlugify(t *testing.T) {
 	}
 }
 
-// FuzzRender looks for templates that end the process, or that give something else the second time.
+// FuzzRender searches for templates that end the process, or that render differently the second time.
 func FuzzRender(f *testing.F) {
 	f.Add(configMap, "a")
 	f.Add("<<- range $k, $v := inputs >>\n---\n{apiVersion: v1, kind: X, metadata: {name: << $v >>}}\n<<- end >>", "b")

@@ -68,7 +68,7 @@ func Render(d Declared) ([]*unstructured.Unstructured, error) {
 	return wanted(objects), nil
 }
 
-// identity is what objects are told apart by.
+// identity distinguishes objects.
 type identity struct{ apiVersion, kind, namespace, name string }
 
 func identityOf(o *unstructured.Unstructured) identity {

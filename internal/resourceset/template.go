@@ -73,7 +73,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// place is how the library begins its errors: the name of the template, a line, and what was under way.
+// place is the prefix of the library's errors: the name of the template, a line, and the action.
 var place = regexp.MustCompile(`(?s)^template: .*?:(\d+)(?::\d+)?: (?:executing ".*?" at )?(.*)$`)
 
 // plain is an error of the library in our words: the line, and what is wrong there.
@@ -154,7 +154,7 @@ func objectsOf(read any) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// legible tells of metadata that is not what the API wants: reading it would give nothing, without a word.
+// legible reports metadata that the API would not accept: reading it would silently give nothing.
 func legible(fields map[string]any) error {
 	metadata, there := fields["metadata"]
 	if !there {
@@ -179,7 +179,7 @@ func legible(fields map[string]any) error {
 	return nil
 }
 
-// strung tells of values that are no strings.
+// strung reports values that are not strings.
 func strung(value any) error {
 	if value == nil {
 		return nil

@@ -15,7 +15,7 @@ const (
 )
 
 // StartHooks serves requests that may come from anywhere; it bounds how long each may take, and how much its
-// header may hold. It fails when the address cannot be had.
+// header may hold. It fails if the address cannot be bound.
 func StartHooks(addr string, hooks http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {

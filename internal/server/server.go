@@ -49,7 +49,7 @@ type Server struct {
 }
 
 // Start listens at an address, of which port 0 takes a free one, and serves. It fails when the address
-// cannot be had.
+// cannot be bound.
 func Start(addr string, h http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -27,7 +27,7 @@ type entry struct {
 	data []byte
 }
 
-// Chart makes a chart that stands for one that nobody can fetch, as a tar.gz: a Deployment and a Service with the
+// Chart makes a chart that replaces one that cannot be fetched, as a tar.gz: a Deployment and a Service with the
 // name of the release, and a ConfigMap that shows which values it got, by their keys. The objects that are
 // demanded, say by health checks, are among its templates, and definitions among its CRDs. The same arguments
 // make the same bytes.
@@ -134,7 +134,7 @@ func fill(o *unstructured.Unstructured) {
 	o.Object["spec"] = spec
 }
 
-// pack writes files into an archive, in the directory that bears the name of the chart.
+// pack writes files into an archive, in the directory with the name of the chart.
 func pack(name string, files []entry) ([]byte, error) {
 	var packed bytes.Buffer
 	zipped := gzip.NewWriter(&packed)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CRD makes a permissive definition of a kind that nobody has installed: it takes every field, and has a status
+// CRD makes a permissive definition of a kind that is not installed: it takes every field, and has a status
 // of its own. The versions are served, and the first one is stored; without any they are those of the table of
 // well-known kinds. Plural and scope are those of the table too, or else guessed from the name and from the
 // objects of the kind that were seen.
@@ -58,7 +58,7 @@ func isProtected(group string) bool {
 	return false
 }
 
-// versionsOf are the versions that were asked for, each one once.
+// versionsOf are the requested versions, each one once.
 func versionsOf(gk schema.GroupKind, asked []string) []string {
 	if len(asked) == 0 {
 		if k, ok := lookup(gk); ok {

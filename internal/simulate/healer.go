@@ -22,7 +22,7 @@ const ahead = 90 * 24 * time.Hour
 // which may be empty.
 type Check struct {
 	Current, Failed, InProgress string
-	// Assess, when set, judges objects in the place of the expressions and of the rules for all kinds.
+	// Assess, when set, evaluates objects instead of the expressions and the rules for all kinds.
 	Assess func(*unstructured.Unstructured) engine.ObjectHealth
 }
 

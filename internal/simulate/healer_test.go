@@ -256,7 +256,7 @@ spec:
 	}
 }
 
-// A judge of its own comes in the place of the rules for all kinds, and is told of statuses until one satisfies it.
+// A custom check replaces the rules for all kinds, and is tried with statuses until one satisfies it.
 func TestAssess(t *testing.T) {
 	assess := func(want string) simulate.Check {
 		return simulate.Check{Assess: func(u *unstructured.Unstructured) engine.ObjectHealth {

@@ -88,7 +88,7 @@ func (s *solver) each(list place, filters []filter, f filter, want bool) (count 
 		}
 		count++
 		element = s.with(f.variable, element, func() { solved = s.solve(f.condition, want) && solved })
-		// What was taken back meanwhile has put a copy in the place of the list.
+		// What was reverted in the meantime has replaced the list by a copy.
 		if current, _ := list.list(); i < len(current) {
 			current[i] = element
 		}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// labelSecret is the value of Label on a Secret that nobody makes.
+// labelSecret is the value of Label on a Secret that nothing creates.
 const labelSecret = "secret"
 
 // Need is a Secret that something reads, with the values that it has to have.
@@ -39,7 +39,7 @@ func (n Need) Data() map[string]any {
 	return data
 }
 
-// Lacks is what a Secret that stands in does not have of a need; nothing of one that somebody made.
+// Lacks is what a stand-in Secret lacks of a need; nothing for a real one.
 func (n Need) Lacks(secret *unstructured.Unstructured) map[string]any {
 	if secret.GetLabels()[Label] != labelSecret {
 		return nil

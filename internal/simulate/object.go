@@ -15,8 +15,8 @@ func Digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Object makes an object that somebody waits for and nobody has made: a workload that runs nothing, or a
-// custom resource without a spec. It is nil for kinds that mean nothing by themselves.
+// Object makes an object that a unit waits for and nothing creates: a workload that runs nothing, or a
+// custom resource without a spec. It is nil for kinds that mean nothing on their own.
 func Object(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetGroupVersionKind(gvk)

@@ -1,5 +1,5 @@
-// Package simulate makes stand-ins as values: definitions of kinds that nobody has installed, the statuses that
-// make custom resources healthy, charts that nobody can fetch, and the Secrets that a store outside would fill.
+// Package simulate makes stand-ins as values: definitions of kinds that are not installed, the statuses that
+// make custom resources healthy, charts that cannot be fetched, and the Secrets that an external store would fill.
 // It takes values and returns values; who puts stand-ins where, and when, is decided elsewhere.
 package simulate
 
@@ -36,8 +36,8 @@ func plain(r rune) rune {
 	}
 }
 
-// ours are the groups whose kinds are served by this engine, or by others of its trade: a status that somebody
-// made up would be taken for the outcome of real work.
+// ours are the groups whose kinds are served by this engine, or by similar ones: a simulated status would be
+// mistaken for the outcome of real work.
 var ours = map[string][]string{
 	"kustomize.toolkit.fluxcd.io":    nil,
 	"source.toolkit.fluxcd.io":       nil,
@@ -49,7 +49,7 @@ var ours = map[string][]string{
 	"argoproj.io":                    {"Application", "ApplicationSet", "AppProject"},
 }
 
-// builtin are the groups that the API server serves by itself, or that a metrics server serves beside it.
+// builtin are the groups that the API server serves itself, or that a metrics server serves beside it.
 var builtin = map[string]bool{
 	"": true, "apps": true, "batch": true, "autoscaling": true, "extensions": true, "policy": true,
 	"admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true,
@@ -61,7 +61,7 @@ var builtin = map[string]bool{
 	"metrics.k8s.io": true, "custom.metrics.k8s.io": true, "external.metrics.k8s.io": true,
 }
 
-// isReal tells that the status of a kind says what somebody did, and is never made up.
+// isReal reports that the status of a kind records actions, and is never simulated.
 func isReal(gk schema.GroupKind) bool {
 	kinds, group := ours[gk.Group]
 	if !group {

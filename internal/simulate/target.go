@@ -8,10 +8,10 @@ import (
 )
 
 // Target makes the Secret that the operator of external secrets would write for an ExternalSecret, with values
-// that are marked as made up. There is none for other kinds, for those that write something other than a
+// that are marked as simulated. There is none for other kinds, for those that write something other than a
 // Secret, and where the ExternalSecret says that it writes nothing.
 //
-// The Secret bears the label of stand-ins unless the ExternalSecret merges into a Secret of somebody else.
+// The Secret has the label of stand-ins unless the ExternalSecret merges into a Secret of another owner.
 func Target(es *unstructured.Unstructured) (*unstructured.Unstructured, bool) {
 	if gvk := es.GroupVersionKind(); gvk.Group != "external-secrets.io" || gvk.Kind != "ExternalSecret" {
 		return nil, false
@@ -135,7 +135,7 @@ var generated = map[string][]string{
 }
 
 // fetched are the values that come out of the store, or out of generators. Of a whole entry of the store the keys
-// are not known, and one stands for them.
+// are unknown, and one replaces them.
 func fetched(es *unstructured.Unstructured) map[string]string {
 	got := map[string]string{}
 	for _, data := range items(es.Object, "spec", "data") {

@@ -23,7 +23,7 @@ func filled(key, text string) string {
 }
 
 // fromFile are the keys that come out of a file of templates: those of a text in place, and the names of those
-// in a ConfigMap or a Secret, which nobody reads here.
+// in a ConfigMap or a Secret, which is not read here.
 func fromFile(from map[string]any) map[string]string {
 	made := map[string]string{}
 	if literal, ok := from["literal"].(string); ok {

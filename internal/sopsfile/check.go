@@ -80,7 +80,7 @@ func (c *checker) find(file string, line int, format string, args ...any) {
 	c.findings = append(c.findings, Finding{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// text is a file that is looked at.
+// text is a file that is checked.
 type text struct {
 	file, absolute string
 	data           []byte
@@ -129,7 +129,7 @@ func (c *checker) file(file string, data []byte) error {
 	return nil
 }
 
-// rulesFor returns the creation rules for a file. Those that cannot be used are told of once.
+// rulesFor returns the creation rules for a file. Unusable ones are reported once.
 func (c *checker) rulesFor(file string) *rules {
 	dir := filepath.Dir(file)
 	path, known := c.above[dir]
@@ -152,7 +152,7 @@ func (c *checker) rulesFor(file string) *rules {
 	return r
 }
 
-// encrypted looks at a file that was encrypted.
+// encrypted checks a file that was encrypted.
 func (c *checker) encrypted(t *text) {
 	tree, err := load(t.store, t.data)
 	if err != nil {
@@ -165,14 +165,14 @@ func (c *checker) encrypted(t *text) {
 	if seen > 0 || c.keys == nil || c.keys.Empty() {
 		return
 	}
-	// A look at the values changes the tree.
+	// Checking the values changes the tree.
 	if _, err := Open(t.file, t.data, c.keys, false); err != nil {
 		c.find(t.file, 1, "%v", err)
 	}
 }
 
-// unreadable looks at a file that is not in the format that its name asks for. One that a rule takes
-// by the way is none of ours, such as a template.
+// unreadable checks a file that is not in the format of its name. One that a rule matches
+// by accident is ignored, such as a template.
 func (c *checker) unreadable(t *text, err error) {
 	if t.index < 0 || t.rules.takesDirectory(t) {
 		return
@@ -185,7 +185,7 @@ func (c *checker) unreadable(t *text, err error) {
 	c.find(t.file, line, "must be encrypted, but is not: %v", err)
 }
 
-// plain looks at a file without metadata of SOPS.
+// plain checks a file without metadata of SOPS.
 func (c *checker) plain(t *text, branches sops.TreeBranches) {
 	if t.index < 0 {
 		c.orphans(t, branches)
@@ -213,7 +213,7 @@ func (c *checker) plain(t *text, branches sops.TreeBranches) {
 	})
 }
 
-// orphans looks for encrypted values without metadata.
+// orphans searches for encrypted values without metadata.
 func (c *checker) orphans(t *text, branches sops.TreeBranches) {
 	c.values(t, branches, sops.Metadata{}, func(v value) (string, bool) {
 		return v.path + " is encrypted, but the file has no sops metadata", v.closed

@@ -162,7 +162,7 @@ func TestCheckOfEncryptedFiles(t *testing.T) {
 	}
 }
 
-// FuzzCheck looks for files that break the search, or show in what it finds.
+// FuzzCheck searches for files that break the check, or show in its findings.
 func FuzzCheck(f *testing.F) {
 	dir := f.TempDir()
 	rules := "creation_rules: [{path_regex: x, age: age1dc65w5gkyh4pdappjsyuldyuequpda4sykcd26ehrka0rfk54dps2suna0}]"

@@ -70,7 +70,7 @@ func storeOf(format decrypt.Format, c *config.StoresConfig) sops.Store {
 // SyntaxError is returned for a text that is not in the format of its file.
 type SyntaxError struct {
 	Format decrypt.Format
-	// Line counts from 1; 0 means that it is not known.
+	// Line counts from 1; 0 means that it is unknown.
 	Line int
 }
 

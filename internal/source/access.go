@@ -47,7 +47,7 @@ func (a *Access) bound(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 }
 
-// transport makes connections as the options say. Whoever asks for one closes its idle connections.
+// transport makes connections as the options say. The caller closes its idle connections.
 func (a *Access) transport() (*http.Transport, error) {
 	t := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -90,7 +90,7 @@ func (a *Access) secrets(more ...string) redactor {
 	r.hide(more...)
 	r.hide(a.Password)
 	if a.Password == "" {
-		// A token in the place of the user's name.
+		// A token instead of the user's name.
 		r.hide(a.Username)
 	}
 	if u, err := url.Parse(a.Proxy); err == nil && u.User != nil {

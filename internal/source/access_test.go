@@ -20,7 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// clientPair is a certificate and its key, signed by itself.
+// clientPair is a self-signed certificate and its key.
 func clientPair(t *testing.T) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

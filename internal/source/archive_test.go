@@ -40,7 +40,7 @@ func TestPackAndUnpack(t *testing.T) {
 	}
 }
 
-// entry is one entry of an archive as nobody should make it.
+// entry is one malformed entry of an archive.
 type entry struct {
 	header tar.Header
 	body   string

@@ -23,13 +23,13 @@ const bucketFetches = 16
 
 // BucketOptions say which bucket is fetched, and how.
 type BucketOptions struct {
-	// Access has the access key as Username and the secret key as Password. Without them nobody in
-	// particular asks.
+	// Access has the access key as Username and the secret key as Password. Without them
+	// requests are anonymous.
 	Access
 	// Endpoint is HOST or HOST:PORT of a server that speaks S3.
 	Endpoint string
 	Bucket   string
-	// Region is asked for when it is empty.
+	// Region is requested when it is empty.
 	Region string
 	// Prefix begins the keys of the objects that are wanted. They keep it in the tree.
 	Prefix string
@@ -116,7 +116,7 @@ func newBucket(o BucketOptions) (*bucket, error) {
 	}
 	client, err := minio.New(o.Endpoint, &minio.Options{
 		Creds: credentials.NewStaticV4(o.Username, o.Password, ""), Secure: !o.Insecure, Transport: t, Region: o.Region,
-		// Whoever asks for a fetch tries again, and waits longer each time.
+		// The caller retries, with a backoff.
 		MaxRetries: 1,
 	})
 	if err != nil {

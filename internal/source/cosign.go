@@ -50,7 +50,7 @@ const (
 	signPredicate  = "https://sigstore.dev/cosign/sign/v1"
 )
 
-// check refuses by name what is not done, before anything is asked for.
+// check refuses unsupported settings by name, before any request.
 func (v *OCIVerification) check() error {
 	switch {
 	case v == nil:
@@ -116,7 +116,7 @@ func (r *registry) verify(ctx context.Context, digest v1.Hash, v *OCIVerificatio
 	return nil, fmt.Errorf("%w: %q at %s", ErrSignature, r.url, digest)
 }
 
-// findSignature looks for a signature at the tag that is named after the digest.
+// findSignature searches for a signature at the tag that is named after the digest.
 func (r *registry) findSignature(ctx context.Context, digest v1.Hash, keys []publicKey) (string, error) {
 	tag := r.repo.Tag(digest.Algorithm + "-" + digest.Hex + ".sig")
 	got, err := r.puller.Get(ctx, tag)
@@ -163,7 +163,7 @@ func claims(payload []byte, digest v1.Hash) bool {
 	return json.Unmarshal(payload, &claim) == nil && claim.Critical.Type == signatureClaim && claim.Critical.Image.Digest == digest.String()
 }
 
-// findBundle looks for a signature in the bundles that refer to the digest.
+// findBundle searches for a signature in the bundles that refer to the digest.
 func (r *registry) findBundle(ctx context.Context, digest v1.Hash, keys []publicKey) (string, error) {
 	index, err := ggcr.Referrers(r.repo.Digest(digest.String()), append(slices.Clone(r.options), ggcr.WithContext(ctx))...)
 	if missing(err) {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// keepFiles is how many archives of a source are kept, for downloads that are under way.
+	// keepFiles is how many archives of a source are kept, for downloads in progress.
 	keepFiles = 2
 	// tempPrefix begins the names of what is being written.
 	tempPrefix = ".new-"
@@ -71,7 +71,7 @@ func (s *Store) name(a *Artifact, dir string) {
 	a.URL = s.base + "/" + a.Path
 }
 
-// stem is what the name of an artifact begins with, which nobody can guess.
+// stem is the start of an artifact's name, which cannot be guessed.
 func (s *Store) stem(a *Artifact, dir string) string {
 	mac := hmac.New(sha256.New, s.secret)
 	fmt.Fprintf(mac, "%s\x00%s\x00%s", dir, a.Revision, a.Digest)

@@ -20,9 +20,9 @@ import (
 // GitEdit says what is changed in a repository, and where that is pushed to.
 type GitEdit struct {
 	// GitOptions say where the repository is; Ref selects the commit to begin with. What is included, ignored
-	// or verified there is not looked at.
+	// or verified there is not read.
 	GitOptions
-	// Branch is pushed to. When the repository has it, it is gone on with; otherwise it begins at the commit.
+	// Branch is pushed to. If the repository has it, it is continued; otherwise it starts at the commit.
 	Branch string
 	// Refspec, when set, says where the commit is pushed to besides.
 	Refspec string
@@ -58,7 +58,7 @@ type GitEdited struct {
 	Commit, Message string
 	// Unchanged is set when the repository has not moved.
 	Unchanged bool
-	// Large are files that were not looked at because of their size.
+	// Large are files that were skipped because of their size.
 	Large []string
 }
 
@@ -72,8 +72,8 @@ const (
 var ErrPush = errors.New("push rejected")
 
 // EditGit changes files of a repository, and pushes them as one commit when something changed. A push goes ahead
-// of what the branch has and never over it: when somebody else pushed meanwhile, the edit is made again on
-// theirs. No error holds a credential.
+// of what the branch has and never over it: if another commit was pushed in the meantime, the edit is repeated on
+// top of it. No error holds a credential.
 func EditGit(ctx context.Context, e GitEdit) (*GitEdited, error) {
 	if e.Timeout == 0 {
 		e.Timeout = defaultTimeout
@@ -118,7 +118,7 @@ type pusher struct {
 	// known are the references of the server, seen those that matter in words.
 	known references
 	seen  string
-	// checkout is the commit that is selected, base the one that is gone on with.
+	// checkout is the selected commit, base the one that is continued.
 	checkout, base target
 	// empty is set when the repository has no commit.
 	empty bool

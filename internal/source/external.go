@@ -14,10 +14,10 @@ import (
 // ErrDigest is content that is not what its digest says.
 var ErrDigest = errors.New("the digest does not match")
 
-// maxArtifact bounds an artifact that someone else packed.
+// maxArtifact bounds an artifact that another controller packaged.
 const maxArtifact = 256 << 20
 
-// FetchArtifact downloads an artifact that someone else serves over http or https. It has to have the
+// FetchArtifact downloads an artifact that another controller serves over http or https. It must have the
 // digest, "sha256:" and hexadecimal digits, and at most 256 MiB.
 func FetchArtifact(ctx context.Context, a Access, address, digest string) ([]byte, error) {
 	u, err := url.Parse(address)

@@ -69,7 +69,7 @@ type ChartResult struct {
 
 // FetchChart fetches the newest version of a chart in a range, unless that is the previous one: a caller
 // gives one only when the options are those of then. A version in a registry that is no range is not
-// looked for before it is fetched. A download that has not the digest of the index is an ErrChart. No
+// looked up before it is fetched. A download that does not have the digest of the index is an ErrChart. No
 // error holds a credential.
 func FetchChart(ctx context.Context, o ChartOptions, previousVersion string) (*ChartResult, error) {
 	ctx, cancel := o.bound(ctx)

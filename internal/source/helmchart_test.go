@@ -27,7 +27,7 @@ func helmChart(t *testing.T, name, version string) []byte {
 	})
 }
 
-// helmServer serves charts, and answers for who may have them.
+// helmServer serves charts, and stands for their access control.
 type helmServer struct {
 	*httptest.Server
 	files map[string][]byte

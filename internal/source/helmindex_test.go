@@ -216,7 +216,7 @@ func compareIndex(t *testing.T, data []byte, x *source.Index) {
 }
 
 // bigIndex writes an index of at least size bytes as large repositories have it, and returns its length; it
-// ends when nobody reads any more.
+// ends when the reader stops.
 func bigIndex(w io.Writer, size int) int {
 	b := bufio.NewWriterSize(w, 64<<10)
 	total, versions := 0, 0
@@ -325,7 +325,7 @@ func TestFetchIndex(t *testing.T) {
 	if err != nil || changed.Unchanged || changed.Revision == first.Revision {
 		t.Errorf("changed: %+v, %v", changed, err)
 	}
-	// An index that was kept elsewhere is known by its digest, and asked for by its tag from then on.
+	// An index that was kept elsewhere is recognized by its digest, and requested by its tag from then on.
 	same, err := source.FetchIndex(t.Context(), o, parseIndex(t, text))
 	if err != nil || !same.Unchanged {
 		t.Fatalf("kept: %+v, %v", same, err)

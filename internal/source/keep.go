@@ -28,7 +28,7 @@ func (k keeper) file(name string, mode fs.FileMode, size int64, r io.Reader) (*F
 	return NewFile(name, mode, data), nil
 }
 
-// spill keeps a content in a file that has no name any more: nobody else can change it, and it goes
+// spill keeps a content in a file that no longer has a name: nothing else can change it, and it is deleted
 // with the last tree that holds it, or with the process.
 func (k keeper) spill(name string, mode fs.FileMode, size int64, r io.Reader) (*File, error) {
 	kept, err := os.CreateTemp(k.dir, tempPrefix)

@@ -30,7 +30,7 @@ const (
 	maxAddedBytes = 64 << 20
 )
 
-// keptRef names the commit that a clone has, which is what the server is told.
+// keptRef names the commit that a clone has, which is what the server is sent.
 const keptRef plumbing.ReferenceName = "refs/kept/commit"
 
 // Close deletes what is kept.
@@ -91,7 +91,7 @@ func (r *remote) download(ctx context.Context, t target, previous *Tree) (*GitRe
 	return got, nil
 }
 
-// keep leaves the commit as the only reference of a repository: the server is told of it, and no other
+// keep leaves the commit as the only reference of a repository: the server is sent it, and no other
 // name gets in the way of one that is fetched later.
 func keep(repo *git.Repository, t target) error {
 	if t.full {

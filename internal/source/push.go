@@ -22,9 +22,9 @@ import (
 
 // push sends the commit, first to the branch and then by the refspec.
 //
-// Remote.Push of the library looks for what the server lacks by walking through the history, which a clone of
+// Remote.Push of the library finds what the server lacks by walking through the history, which a clone of
 // one commit does not have. What it lacks is known here: it is what the edit made. The request names what the
-// branch had when it was looked at, so that the server refuses it when somebody pushed meanwhile.
+// branch had when it was read, so that the server refuses it if another commit was pushed in the meantime.
 func (p *pusher) push(ctx context.Context, commit plumbing.Hash) error {
 	branch := plumbing.NewBranchReferenceName(p.edit.Branch)
 	if err := p.send(ctx, branch, commit); err != nil {

@@ -70,7 +70,7 @@ func newRegistry(ctx context.Context, address string, a RegistryAccess) (*regist
 	}
 	options := []ggcr.Option{
 		ggcr.WithTransport(t), ggcr.WithAuth(login), ggcr.WithUserAgent(userAgent), ggcr.WithContext(ctx),
-		// Whoever asks for a fetch tries again, and waits longer each time.
+		// The caller retries, with a backoff.
 		ggcr.WithRetryBackoff(ggcr.Backoff{Steps: 1}),
 	}
 	if r.puller, err = ggcr.NewPuller(options...); err != nil {

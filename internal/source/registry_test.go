@@ -24,7 +24,7 @@ const (
 	registryPwd = "s3cr3t+pass/word"
 )
 
-// ociServer is a registry that counts what it is asked for, and may ask who calls.
+// ociServer is a registry that counts its requests, and may require a login.
 type ociServer struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -67,7 +67,7 @@ func newOCIServer(t *testing.T, tls bool) *ociServer {
 // host is where the registry is.
 func (s *ociServer) host() string { return s.Listener.Addr().String() }
 
-// requests returns what was asked for since the last time, without the greeting of the API.
+// requests returns the requests since the last call, without the ping of the API.
 func (s *ociServer) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

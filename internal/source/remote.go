@@ -80,7 +80,7 @@ func (r *remote) login(u *url.URL) error {
 	r.hide(o.BearerToken)
 	r.hide(o.Password)
 	if o.Password == "" {
-		// A token in the place of the user's name.
+		// A token instead of the user's name.
 		r.hide(o.Username)
 	}
 	return nil

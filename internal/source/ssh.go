@@ -15,7 +15,7 @@ import (
 var ErrHostKey = errors.New("the key of the host is not in known_hosts")
 
 // sshLogin reads the key and the known hosts of a repository that is reached by SSH. The user is that of
-// the URL, or "git". No host is trusted that is not known.
+// the URL, or "git". Unknown hosts are not trusted.
 func (r *remote) sshLogin(u *url.URL) error {
 	o := r.options
 	if len(o.Identity) == 0 || len(o.KnownHosts) == 0 {

@@ -23,7 +23,7 @@ const sourceGroup = "source.toolkit.fluxcd.io"
 var keyPart = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 // dir is the directory of a source within the store, separated by slashes: the kind, the namespace and the name. The kind
-// of another group than Flux's bears its group, as in the name of its definition.
+// of another group than Flux's has its group, as in the name of its definition.
 func (k Key) dir() (string, error) {
 	kind := strings.ToLower(k.Kind)
 	if k.Group != "" && k.Group != sourceGroup {
@@ -47,7 +47,7 @@ type Artifact struct {
 	Path, URL  string
 	LastUpdate time.Time
 	// Metadata is what the source says of the revision, such as the annotations of an OCI manifest. The
-	// store does not keep it: whoever loads an artifact has it from the status of the object.
+	// store does not keep it: callers have it from the status of the object.
 	Metadata map[string]string
 	// Tree is what was stored as a tree, and nil when File is set.
 	Tree *Tree
@@ -87,7 +87,7 @@ func (a *Artifact) setFile(f *File, keep keeper) {
 // concurrent use.
 type Store struct {
 	dir, base string
-	// secret makes the names of archives: who may not read an artifact's URL cannot guess it.
+	// secret makes the names of archives: without access to an artifact's URL it cannot be guessed.
 	secret []byte
 
 	mu        sync.RWMutex
@@ -127,7 +127,7 @@ func (s *Store) Subscribe(f func(Key)) {
 	s.listeners = append(s.listeners, f)
 }
 
-// Put stores a new artifact. What was served before stays for downloads that are under way.
+// Put stores a new artifact. The previous one stays for downloads in progress.
 func (s *Store) Put(key Key, revision string, tree *Tree, now time.Time) (*Artifact, error) {
 	return s.PutTree(key, revision, tree, nil, now)
 }
@@ -152,7 +152,7 @@ func (s *Store) Describe(key Key, metadata map[string]string) (*Artifact, error)
 // fileName is what the name of a stored file may be, so that it can stand in a path and in a URL.
 var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$`)
 
-// PutFile stores one file as it is, such as a chart or a copied layer; name is its name for whoever
+// PutFile stores one file as it is, such as a chart or a copied layer; name is its name for clients
 // downloads it: letters, digits and "._+-". The store keeps data; the caller must not change it.
 func (s *Store) PutFile(key Key, revision, name string, data []byte, metadata map[string]string, now time.Time) (*Artifact, error) {
 	if !fileName.MatchString(name) {

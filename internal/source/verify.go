@@ -26,7 +26,7 @@ type Verification struct {
 var (
 	// ErrNoTag is a verification of a tag of something that was not selected by one.
 	ErrNoTag = errors.New("the signature of a tag cannot be verified: no tag was selected")
-	// ErrUnsigned is a tag that bears no signature.
+	// ErrUnsigned is a tag without a signature.
 	ErrUnsigned = errors.New("it is not signed")
 	// ErrTagSignature and ErrCommitSignature are signatures that none of the keys made.
 	ErrTagSignature    = errors.New("the signature of the tag is not by one of the keys")

@@ -1,7 +1,7 @@
 // Package tracing sends what units did to an OpenTelemetry collector: a trace for each pass, in it a span
 // for each phase, with what was waited for.
 //
-// It is told of a pass when that has ended, and so costs the engine nothing while it runs. It knows names,
+// It is notified of a pass when that has ended, and so costs the engine nothing while it runs. It knows names,
 // revisions and messages of units, and no object.
 package tracing
 

@@ -52,7 +52,7 @@ func attributes(list []*common.KeyValue) map[string]string {
 	return out
 }
 
-// span is what is told of a span: Parent is the name of the one around it.
+// span is what is reported of a span: Parent is the name of the one around it.
 type span struct {
 	Name, Parent string
 	Began, Ended time.Time

@@ -12,7 +12,7 @@ import (
 
 // Delivery is a request that was verified.
 type Delivery struct {
-	// Event is what it tells of, in the sender's words; empty when the sender has none.
+	// Event is what it reports, in the sender's words; empty if the sender has none.
 	Event string
 
 	header http.Header
@@ -30,7 +30,7 @@ func (d Delivery) Payload() (map[string]any, error) {
 	switch d.mediaType() {
 	case "application/json":
 	case "application/x-www-form-urlencoded":
-		// GitHub sends its object in a field of a form, when it is told so.
+		// GitHub sends its object in a form field, if configured so.
 		form, err := url.ParseQuery(string(d.body))
 		if err != nil || !form.Has("payload") {
 			return map[string]any{}, nil

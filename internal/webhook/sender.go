@@ -11,13 +11,13 @@ import (
 // sender is how a kind of forge or registry proves who it is, and how it names its events. One without any
 // proof is known by the path alone, which is made from the token.
 type sender struct {
-	// secret is the header that bears the token itself.
+	// secret is the header that carries the token itself.
 	secret string
 	// signatures are the headers that may sign the body, the strongest first: the first that is there counts.
 	signatures []signature
 	// events are the headers that may name the event.
 	events []string
-	// object is set when the body has to be a JSON object; check looks at it closer.
+	// object is set when the body must be a JSON object; check validates it further.
 	object bool
 	check  func(fields map[string]any) error
 }
@@ -47,7 +47,7 @@ var senders = map[string]sender{
 // Types are the types of senders that are served.
 func Types() []string { return slices.Sorted(maps.Keys(senders)) }
 
-// NamesEvents tells whether requests of a type name the event that they tell of.
+// NamesEvents reports whether requests of a type name their event.
 func NamesEvents(kind string) bool { return senders[kind].named() }
 
 func (s sender) named() bool { return len(s.events) > 0 }
@@ -91,7 +91,7 @@ func (s sender) verify(d Delivery, token string) error {
 	return s.check(fields)
 }
 
-// event is what a request tells of.
+// event is what a request reports.
 func (s sender) event(h http.Header) string {
 	for _, name := range s.events {
 		if event := h.Get(name); event != "" {

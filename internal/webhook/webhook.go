@@ -1,7 +1,7 @@
-// Package webhook takes the requests by which forges and registries tell of changes: it finds the hook that
+// Package webhook receives the requests by which forges and registries report changes: it finds the hook that
 // a request is for, verifies who sent it, and hands on what it says.
 //
-// It knows no cluster, and says nothing to whoever cannot prove who they are: a request that is refused is
+// It knows no cluster, and reveals nothing to unauthenticated senders: a refused request is
 // answered with a status alone.
 package webhook
 
@@ -36,9 +36,9 @@ var ErrMalformed = errors.New("the body is not in the format of the sender")
 
 // Config is what a Handler needs.
 type Config struct {
-	// Find returns the hook of a path. It is asked for every request, and has to be cheap.
+	// Find returns the hook of a path. It is called for every request, and must be cheap.
 	Find func(path string) (Hook, bool)
-	// Refused, when set, is told why a request to a hook was not let in.
+	// Refused, when set, is called with the reason why a request was refused.
 	Refused func(hook string, why error)
 	// Patience bounds how long a body may take; zero takes bodyTimeout.
 	Patience time.Duration
@@ -98,7 +98,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// Unavailable answers that nobody takes requests now, and when to try again.
+// Unavailable responds that requests are not accepted now, and when to retry.
 func Unavailable(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", retryAfter)
 	w.WriteHeader(http.StatusServiceUnavailable)
@@ -110,7 +110,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, hook Hook) (int, 
 	if !served {
 		return http.StatusServiceUnavailable, fmt.Errorf("requests of type %q are not supported", hook.Type)
 	}
-	// What the header alone can tell is looked at before anything of the body is read.
+	// What the header alone can decide is checked before the body is read.
 	if err := s.announced(r.Header, hook.Token); err != nil {
 		return http.StatusBadRequest, err
 	}
@@ -140,7 +140,7 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, hook Hook) (int, 
 	case errors.Is(err, ErrMalformed):
 		return http.StatusBadRequest, err
 	case err != nil:
-		// Whoever failed to do it has told so.
+		// The failing caller has reported it.
 		return http.StatusInternalServerError, nil
 	}
 	return http.StatusOK, nil

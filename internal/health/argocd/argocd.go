@@ -2,9 +2,9 @@
 //
 // An object that is being deleted is Progressing. Others are judged by the first that there is of: the script of the settings for
 // the kind, a script of the settings with wildcards, Argo CD's own script for the kind, one of its scripts with wildcards, its
-// checks in Go. A kind for which there is none of them has no health, and nobody waits for it.
+// checks in Go. A kind without any of them has no health, and is not waited for.
 //
-// The scripts come from Argo CD's module, as they are; internal/lua runs them. What Argo CD has in Go is written here anew, from its
+// The scripts come from Argo CD's module, unchanged; internal/lua runs them. The checks that Argo CD has in Go are reimplemented here, from its
 // behaviour in version 3.5, and tested by cases of its own. Two things are settled here that Argo CD leaves open. Of
 // several patterns in the settings that match, it takes any; here it is the one with the most characters that are
 // no wildcards, and of equals the first by name. And a script that returns no status makes an object Unknown, with

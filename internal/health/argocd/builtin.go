@@ -28,7 +28,7 @@ func builtins() map[schema.GroupKind]check {
 	}
 }
 
-// typed reads an object into the fields that a check looks at. The versions are those that Argo CD knows; none given means any.
+// typed converts an object to the fields that a check reads. The versions are those that Argo CD knows; none given means any.
 func typed[T any](judge func(*T) (Health, error), versions ...string) check {
 	return func(_ context.Context, u *unstructured.Unstructured) (Health, error) {
 		gvk := u.GroupVersionKind()

@@ -85,7 +85,7 @@ func apiServiceHealth(a *conditioned) (Health, error) {
 // autoscalerConditions is where version 1 keeps the conditions, for want of a field.
 const autoscalerConditions = "autoscaling.alpha.kubernetes.io/conditions"
 
-// autoscalerHealth goes by the conditions: one that tells of a failure outweighs all others.
+// autoscalerHealth follows the conditions: one that reports a failure outweighs all others.
 func autoscalerHealth(a *conditioned) (Health, error) {
 	conditions := a.Status.Conditions
 	if a.APIVersion == "autoscaling/v1" {
@@ -109,7 +109,7 @@ func autoscalerHealth(a *conditioned) (Health, error) {
 	return progressing("Waiting to Autoscale")
 }
 
-// autoscalerFailures are the reasons by which a condition tells of a failure.
+// autoscalerFailures are the reasons by which a condition reports a failure.
 func autoscalerFailures(kind string) []string {
 	switch kind {
 	case "AbleToScale":

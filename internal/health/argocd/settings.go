@@ -130,7 +130,7 @@ func (s Settings) overrideFor(key string) (override, bool) {
 	return override{}, false
 }
 
-// Check compiles all scripts, so that whoever writes settings learns of what is wrong before an object of the kind is there.
+// Check compiles all scripts, so that mistakes in settings are found before an object of the kind exists.
 func (s Settings) Check() error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(s.exact)) {
@@ -172,7 +172,7 @@ func chartSettings(values map[string]any) (any, bool) {
 	return cm, ok
 }
 
-// stringsOf reads the values of a map as the chart does: what is no text is written as one.
+// stringsOf reads the values of a map as the chart does: a value that is not a string is written as one.
 func stringsOf(value any, field string) (map[string]string, error) {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok {

@@ -14,7 +14,7 @@ const (
 	Done Action = "done"
 	// Wait does nothing before Step.After.
 	Wait Action = "wait"
-	// Stalled does nothing until somebody acts: Step.Stalled is why.
+	// Stalled does nothing until a user acts: Step.Stalled is why.
 	Stalled Action = "stalled"
 	// Install installs the release.
 	Install Action = "install"
@@ -213,7 +213,7 @@ func (s *State) act(status Status, reason string) Step {
 		return Step{Action: Unlock, Reason: reason}
 	case Absent:
 		step := s.unlessExhausted(Install, s.Declared.Install, s.Recorded.InstallFailures, reason)
-		// Revisions begin anew.
+		// Revisions start over.
 		step.Forget = step.Action == Install && len(s.Recorded.History) > 0
 		return step
 	case Unmanaged:

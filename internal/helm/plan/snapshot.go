@@ -110,7 +110,7 @@ func Observe(recorded, storage []Snapshot, latest *Snapshot) []Snapshot {
 }
 
 // revisionOf tells whether two snapshots are of the same revision, in whatever state: numbers begin
-// anew after an uninstall.
+// again after an uninstall.
 func (s Snapshot) revisionOf(o Snapshot) bool {
 	return s.Name == o.Name && s.Namespace == o.Namespace && s.Version == o.Version && s.LastDeployed.Unix() == o.LastDeployed.Unix()
 }

@@ -2,14 +2,14 @@ package plan
 
 import "time"
 
-// State is all that Decide looks at.
+// State is the input of Decide.
 type State struct {
 	Declared Declared
 	Recorded Recorded
 	// Storage are the revisions that Helm's storage holds under the declared name in the declared
 	// storage namespace, the newest first.
 	Storage []Snapshot
-	// Drifted tells that objects of the release differ from its manifest. It is asked for when
+	// Drifted reports that objects of the release differ from its manifest. It is computed when
 	// everything else is in order only, see NeedsDrift.
 	Drifted bool
 }
@@ -35,9 +35,9 @@ type Declared struct {
 	Test bool
 	// Drift says what happens when the cluster differs.
 	Drift DriftMode
-	// Force has the release upgraded once, whatever its state: somebody asked.
+	// Force upgrades the release once, whatever its state, on request.
 	Force bool
-	// Reset has failures forgotten: somebody asked.
+	// Reset resets failures, on request.
 	Reset bool
 	// ChartNameInPlace has a chart of another name upgrade the release, not replace it.
 	ChartNameInPlace bool

@@ -141,7 +141,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// FuzzData looks for files on which decryption breaks down.
+// FuzzData searches for files on which decryption panics.
 func FuzzData(f *testing.F) {
 	owner := identity(f)
 	f.Add(encrypt(f, "a: 1\n", "", decrypt.YAML, owner), uint8(decrypt.YAML), uint8(decrypt.JSON))

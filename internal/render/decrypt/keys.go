@@ -1,7 +1,7 @@
 // Package decrypt opens what SOPS has closed, with the keys that a cluster holds: age identities, PGP
 // private keys, and accounts of Vault, AWS KMS, Azure Key Vault and Google Cloud KMS.
 //
-// What it opens stays in memory, and no key is ever written to disk. It never looks for keys of its
+// What it decrypts stays in memory, and no key is ever written to disk. It never searches for keys on its
 // own accord, neither in the environment nor in the home of its user, and its errors name recipients,
 // never contents. Message authentication codes are not verified, since a file that was transformed
 // before it is opened has none that could hold: the upstream does the same.
@@ -109,7 +109,7 @@ func newKeys(data map[string][]byte, read func(*Keys, string, []byte) (bool, err
 	return k, nil
 }
 
-// read takes up an entry and tells whether it is one of ours.
+// read parses an entry and reports whether it is a key.
 func (k *Keys) read(name string, value []byte) (bool, error) {
 	switch {
 	case path.Ext(name) == ageEnd:

@@ -338,7 +338,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// FuzzNewKeys looks for entries of a Secret that break the reading, or show in its errors.
+// FuzzNewKeys searches for entries of a Secret that break the parser, or show in its errors.
 func FuzzNewKeys(f *testing.F) {
 	names := []string{"x.agekey", "x.asc", "sops.vault-token", "sops.aws-kms", "sops.azure-kv", "sops.gcp-kms"}
 	f.Add(uint8(0), []byte("# one\nAGE-SECRET-KEY-1X"))

@@ -25,7 +25,7 @@ var errNoKey = errors.New("no matching key")
 // service opens data keys for the SOPS library; it is the library's port. It serves one call.
 type service struct {
 	keys *Keys
-	// reasons are why services did not open what they were asked for.
+	// reasons are why services did not decrypt.
 	reasons []string
 }
 
@@ -35,7 +35,7 @@ func (*service) Encrypt(context.Context, *keyservice.EncryptRequest, ...grpc.Cal
 }
 
 // Decrypt opens a data key with the keys of the kind that it was closed for. It never falls back to
-// what the library finds by itself.
+// what the library finds on its own.
 func (s *service) Decrypt(ctx context.Context, in *keyservice.DecryptRequest, _ ...grpc.CallOption) (out *keyservice.DecryptResponse, err error) {
 	defer func() {
 		// A data key that was made by hand is none that fits.

@@ -7,7 +7,7 @@ import (
 	"github.com/getsops/sops/v3"
 )
 
-// WithStandIn returns keys that put a stand-in in the place of each value that they cannot decrypt; mark
+// WithStandIn returns keys that replace each value that they cannot decrypt by a stand-in; mark
 // makes it from the key that the value has. What can be decrypted is. An object with such values gets a
 // label, whose value is "values", unless the label is empty.
 func (k *Keys) WithStandIn(mark func(key string) string, label string) *Keys {

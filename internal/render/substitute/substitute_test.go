@@ -88,7 +88,7 @@ func TestActive(t *testing.T) {
 	}
 }
 
-// FuzzText looks for text that breaks the expressions, or that shows a value in an error.
+// FuzzText searches for text that breaks the expressions, or that shows a value in an error.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"${a}", "${a:=${b:-c}}", "$${a}", "${a/x/y}", "${", "${a:1:2}", "${#a}", "${a^^}", "${a:?no}"} {
 		f.Add(seed)

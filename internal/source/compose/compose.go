@@ -1,6 +1,6 @@
 // Package compose makes trees from parts of other trees, as the copy operations of an ArtifactGenerator
 // say. It takes values and returns values: the same trees and operations give the same tree, and nothing
-// that an operation names lies outside of the trees that it was given.
+// that an operation names lies outside the given trees.
 package compose
 
 import (

@@ -71,7 +71,7 @@ func isArchive(p string) bool {
 	return strings.HasSuffix(p, ".tar.gz") || strings.HasSuffix(p, ".tgz")
 }
 
-// extract enters what an archive holds, without what its symbolic links name outside of it.
+// extract adds the contents of an archive, without what its symbolic links name outside it.
 func (c *Composer) extract(f *source.File, dir string, to *stage) error {
 	data, err := f.Read()
 	if err != nil {

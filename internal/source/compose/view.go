@@ -8,7 +8,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// view is a tree without symbolic links: what a link names stands in its place. A link that names nothing
+// view is a tree without symbolic links: a link is replaced by its target. A link that names nothing
 // in the tree, or a directory that it is in itself, is left out.
 type view struct {
 	files map[string]*source.File
