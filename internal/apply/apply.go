@@ -70,7 +70,7 @@ type Set struct {
 	Objects []*unstructured.Unstructured
 	// Conflicts are objects that belong to another unit.
 	Conflicts map[engine.ObjectID]engine.UnitID
-	// Deferred are objects that their present owner may let go, and why they have to wait.
+	// Deferred are objects that their present owner may release, and why they have to wait.
 	Deferred map[engine.ObjectID]string
 	Force    bool
 	// Fresh trusts no record: every object is applied.
@@ -87,7 +87,7 @@ type Result struct {
 	Err    error
 	// Wait is set when the object cannot be applied before something else exists.
 	Wait *Need
-	// Drift names who changed the object behind our back, when it was put right.
+	// Drift names the manager that changed the object, when it was reverted.
 	Drift *Drift
 	// Orphaned is set when the declaration itself leaves the object to others: its unit holds it no longer.
 	Orphaned bool
@@ -100,7 +100,7 @@ type Result struct {
 type Need struct {
 	engine.Wait
 	What What
-	// Kind is the kind that must be served, Object the object that must come, go or be let go.
+	// Kind is the kind that must be served, Object the object that must appear, disappear or be released.
 	Kind schema.GroupKind
 	// Version is that in which the kind must be served.
 	Version string
@@ -237,8 +237,8 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	return w.do(ctx, result)
 }
 
-// misplaced tells that an object has a namespace and its kind has none: it was declared when nobody could know.
-// Under that name it is nobody's yet, and so it is not written.
+// misplaced reports that an object has a namespace and its kind has none: it was declared before the scope was known.
+// Under that name it has no owner yet, and so it is not written.
 func misplaced(r cluster.Resource, u *unstructured.Unstructured) bool {
 	return !r.Namespaced && u.GetNamespace() != ""
 }
@@ -307,7 +307,7 @@ func (a *Applier) remember(id engine.ObjectID, m engine.Memory) {
 	a.memory[id] = m
 }
 
-// Drifted tells whether an object is no longer what was last applied. One whose standing was asked for has when
+// Drifted reports whether an object is no longer what was last applied. One whose standing was requested has when
 // the answer may be another one by now.
 func (a *Applier) Drifted(id engine.ObjectID) bool {
 	if v := a.verdict(id); v.digest != "" {

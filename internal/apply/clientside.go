@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// tooLarge is what is told of an object that is applied by the server though it was not ordered so.
+// tooLarge is the note for an object that is applied server-side although client-side was requested.
 const tooLarge = "applied server-side: too large for the annotation in which client-side apply keeps its last " +
 	"configuration in"
 

@@ -15,7 +15,7 @@ import (
 
 // Delete deletes the entries of one unit, in their order by stages and in parallel within one, in
 // the background of the server. An object is only deleted when its labels name the unit, and when
-// it is not exempt by an annotation; the others are let go and reported as skipped.
+// it is not exempt by an annotation; the others are released and reported as skipped.
 func (a *Applier) Delete(ctx context.Context, unit engine.UnitID, entries []engine.Entry) []Result {
 	var results []Result
 	for len(entries) > 0 {

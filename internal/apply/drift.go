@@ -13,7 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Drift is a foreign change that was put right.
+// Drift is a change by another manager that was reverted.
 type Drift struct {
 	ID engine.ObjectID
 	// Manager is the field manager that made the change, empty when the object was deleted.
@@ -34,7 +34,7 @@ func (d Drift) String() string {
 	return fmt.Sprintf("%s was changed by %q: %s", d.ID, d.Manager, strings.Join(d.Fields, ", "))
 }
 
-// drift tells which foreign change a write of desired reverted, given the object as it was before. There was none
+// drift describes which drift a write of desired reverted, given the object as it was before. There was none
 // while our manager still owned all that it had applied, and kubectl nothing.
 func (w *write) drift(desired, before *unstructured.Unstructured) *Drift {
 	id := w.id()

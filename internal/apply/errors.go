@@ -27,7 +27,7 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 // ErrConflict is the cause when an object belongs to another unit.
 var ErrConflict = errors.New("it already belongs to")
 
-// Transient tells whether an error may pass by itself, soon: the server was not there, too busy,
+// Transient reports whether an error may pass on its own, soon: the server was not there, too busy,
 // or in the middle of something.
 func Transient(err error) bool {
 	var network net.Error

@@ -49,7 +49,7 @@ func (a *Applier) Live(ctx context.Context, e engine.Entry) (*unstructured.Unstr
 	return live, nil
 }
 
-// Owns tells whether an object is marked as that of a unit; it is not known of one of which there is no record.
+// Owns reports whether an object is marked as that of a unit; it is unknown for one without a record.
 func (a *Applier) Owns(unit engine.UnitID, id engine.ObjectID) (marked, known bool) {
 	rec, known := a.cluster.Objects.Get(id)
 	return known && a.names.Means(rec.Unit, unit), known

@@ -33,7 +33,7 @@ type Order struct {
 	// Object is complete: with its tracking marks, and with its namespace if its kind has one.
 	Object *unstructured.Unstructured
 	Mode   WriteMode
-	// Force deletes an object, to be created anew, when it cannot be changed in place; with Replace,
+	// Force deletes an object, to be recreated, when it cannot be changed in place; with Replace,
 	// whenever it exists. Namespaces and CRDs are never deleted.
 	Force bool
 	// Migrate takes over, before a server-side apply, what MigrateManager ("kubectl-client-side-apply" if
@@ -67,7 +67,7 @@ type Written struct {
 const attempts = 5
 
 // Write brings one object to what is declared, unless it is that already: what this process wrote and
-// nobody has changed since takes no request.
+// has not changed since takes no request.
 func (a *Applier) Write(ctx context.Context, o Order) Written {
 	s, result := a.begin(ctx, o)
 	if s == nil {
@@ -94,7 +94,7 @@ func (a *Applier) Write(ctx context.Context, o Order) Written {
 	}
 	result.Message, result.Drift = s.note, s.drift()
 	a.cluster.Objects.Put(applied)
-	// Not the record, which may be of a later version already, changed by somebody else.
+	// Not the record, which may already be of a later version, changed by another manager.
 	rec := a.cluster.Objects.Reduce(applied)
 	result.Action = s.action(applied)
 	a.note(result.Entry.ID, verdict{
@@ -129,7 +129,7 @@ type scribe struct {
 	trusted bool
 	// created is set once this write has created the object, whatever followed.
 	created bool
-	// note is what is to be told of the write.
+	// note is what is reported about the write.
 	note string
 }
 
@@ -213,7 +213,7 @@ func (s *scribe) write(ctx context.Context) (*unstructured.Unstructured, error) 
 }
 
 // yields has the object merged on the client from here on, when the server would not apply it for a field that it does not
-// know and that nobody is to validate: the server ignores such a field of every other write.
+// know and that should not be validated: the server ignores such a field of every other write.
 func (s *scribe) yields(err error) bool {
 	if s.Validate || s.Mode != ServerSide || !undeclared(err) {
 		return false

@@ -11,7 +11,7 @@ import (
 )
 
 // Keeper is the field manager that holds fields which a declaration made and then leaves to others:
-// as long as somebody applies a field, the server does not delete it when we leave it out.
+// as long as a manager applies a field, the server does not delete it when we leave it out.
 const Keeper = "headgate-create"
 
 // The managers whose fields are taken over when an object is migrated, unless another one is named.
@@ -38,7 +38,7 @@ type owners struct {
 	ours, kept, former *fieldpath.Set
 }
 
-// ownersOf reads who owns what. Entries of subresources, such as a status, are nobody's to move.
+// ownersOf reads which manager owns what. Entries of subresources, such as a status, are never moved.
 func (h homes) ownersOf(u *unstructured.Unstructured) (owners, error) {
 	o := owners{ours: fieldpath.NewSet(), kept: fieldpath.NewSet(), former: fieldpath.NewSet()}
 	for _, e := range u.GetManagedFields() {
@@ -56,7 +56,7 @@ func (h homes) ownersOf(u *unstructured.Unstructured) (owners, error) {
 	return o, nil
 }
 
-// owner is the set that an entry belongs to, nil for that of somebody else.
+// owner is the set that an entry belongs to, nil for that of another manager.
 func (h homes) owner(e metav1.ManagedFieldsEntry, o *owners) **fieldpath.Set {
 	applied := e.Operation == metav1.ManagedFieldsOperationApply
 	switch {

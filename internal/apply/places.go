@@ -125,7 +125,7 @@ func (w *walk) bound() {
 	}
 }
 
-// elements are those of a list that are owned each by itself.
+// elements are those of a list that are owned individually.
 func elements(set *fieldpath.Set) []fieldpath.PathElement {
 	var list []fieldpath.PathElement
 	add := func(e fieldpath.PathElement) {

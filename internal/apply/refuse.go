@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// recreate is the option of Argo CD that has an object deleted and created anew.
+// recreate is the option of Argo CD that deletes and recreates an object.
 const recreate = "argocd.argoproj.io/sync-options: Replace=true,Force=true"
 
 // refused is the result for an object that the server did not take.

@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// replace puts the declared object in the place of the live one. Forced, it deletes that first and
+// replace replaces the live object by the declared one. Forced, it deletes that first and
 // returns nil, unless what goes with the object would be lost for good.
 func (s *scribe) replace(ctx context.Context) (*unstructured.Unstructured, error) {
 	if s.before == nil {
@@ -44,7 +44,7 @@ func (s *scribe) precious() bool {
 		s.id.Group == "apiextensions.k8s.io" && s.id.Kind == "CustomResourceDefinition"
 }
 
-// remove deletes the object, to create it anew.
+// remove deletes the object, to recreate it.
 func (s *scribe) remove(ctx context.Context, uid types.UID, deleting bool) error {
 	if deleting {
 		return nil
@@ -66,7 +66,7 @@ func propagationOr(p metav1.DeletionPropagation) metav1.DeletionPropagation {
 	return p
 }
 
-// gone is the result for an object that is deleted before it is created anew.
+// gone is the result for an object that is deleted before it is recreated.
 func (s *scribe) gone(result Result) Result {
 	s.applier.Forget(s.id)
 	s.applier.cluster.Objects.Follow(s.id, result.Entry.Version)

@@ -32,7 +32,7 @@ type Standing struct {
 type Compare func(desired, predicted, live *unstructured.Unstructured) []string
 
 // Standing tells where an object stands without writing it: from what is remembered when that still
-// holds, else by trying the write without effect. What differs is told by compare; nil compares
+// holds, else by a dry run of the write. What differs is decided by compare; nil compares
 // everything but what the server keeps about an object. The answer is remembered: Drifted tells when it
 // may be another one.
 func (a *Applier) Standing(ctx context.Context, o Order, compare Compare) Standing {
@@ -82,7 +82,7 @@ func (s *scribe) ask(ctx context.Context, compare Compare) (Standing, error) {
 }
 
 // judge remembers a standing, as of the version that it was found in, and of what was known before, which
-// object a write of ours had made.
+// object one of our writes had made.
 func (s *scribe) judge(v verdict) {
 	v.digest = s.digest
 	if s.known.digest == s.digest {
@@ -147,7 +147,7 @@ func (s *scribe) unpredicted(err error) Standing {
 	case Transient(err) && !mistyped(err):
 		return Standing{Err: &ObjectError{ID: s.id, Err: &refusal{err}}}
 	case unchangeable(err) && s.Force && !s.precious():
-		// The write deletes it and creates it anew.
+		// The write deletes and recreates it.
 		return Standing{Fields: invalidFields(err)}
 	default:
 		return Standing{Fields: invalidFields(err), Refused: &ObjectError{ID: s.id, Err: s.worded(err)}}

@@ -13,11 +13,11 @@ type verdict struct {
 	inSync bool
 	// missing is set when there was no object.
 	missing bool
-	// made is the UID of the object that is, or was, as a write of ours makes it; empty for none.
+	// made is the UID of the object that is, or was, as one of our writes made it; empty for none.
 	made string
 	// settled is set when a write would find nothing to do.
 	settled bool
-	// held is set when our manager owns every declared field: whoever changes one of them takes it out of
+	// held is set when our manager owns every declared field: a manager that changes one of them takes it out of
 	// owned or updated. Otherwise any other version of the object may stand otherwise.
 	held           bool
 	owned, updated string
@@ -61,10 +61,10 @@ func (s *scribe) stands() bool {
 // settled tells whether a write would find nothing to do.
 func (s *scribe) settled() bool { return s.stands() && s.known.settled }
 
-// madeBefore tells whether a write of ours has made the object as it is declared, before whatever happened.
+// madeBefore reports whether one of our writes has made the object as declared, before whatever happened.
 func (s *scribe) madeBefore() bool { return s.known.digest == s.digest && s.known.made != "" }
 
-// drift tells what a write put right, given the object as it was before.
+// drift describes what a write reverted, given the object as it was before.
 func (s *scribe) drift() *Drift {
 	if !s.madeBefore() || s.stands() && s.known.inSync {
 		return nil

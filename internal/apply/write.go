@@ -29,7 +29,7 @@ type write struct {
 	digest  string
 	live    engine.Live
 	ignored []engine.Pointer
-	// unseen is set when nobody may look whether the object exists, raced when it changed since it was read.
+	// unseen is set when the account may not read whether the object exists, raced when it changed since it was read.
 	unseen, raced bool
 }
 
@@ -78,7 +78,7 @@ func (w *write) do(ctx context.Context, result Result) Result {
 // done is the result of a write, which is remembered.
 func (w *write) done(result Result, applied *unstructured.Unstructured, drift *Drift) Result {
 	w.applier.cluster.Objects.Put(applied)
-	// Not the record, which may be of a later version already, changed by somebody else.
+	// Not the record, which may already be of a later version, changed by another manager.
 	rec := w.applier.cluster.Objects.Reduce(applied)
 	w.applier.remember(w.id(), engine.Memory{Digest: w.digest, UID: string(rec.UID), Owned: rec.Owned})
 	result.Drift, result.Action = drift, w.action(applied)
@@ -134,7 +134,7 @@ func (w *write) plan() engine.Action {
 
 // read returns the object as it is, nil when there is none or when nothing depends on it: what is there without
 // our labels has no record, and may ask to be left alone or be kubectl's; what others may keep, and who changed
-// something, is told by the object itself.
+// something, is reported by the object itself.
 func (w *write) read(ctx context.Context) (*unstructured.Unstructured, error) {
 	drifted := w.applier.recall(w.id(), false).Digest == w.digest
 	if w.live.Exists && !w.live.Stray && !drifted && !w.raced && len(w.ignored) == 0 {
@@ -208,7 +208,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf("deleting it to recreate it: %w", err)}
 		return result
 	}
-	// That it is gone is nobody else's doing.
+	// That it is gone is not caused by another manager.
 	a.Forget(id)
 	a.cluster.Objects.Follow(id, result.Entry.Version)
 	result.Wait = &Need{

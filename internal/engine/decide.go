@@ -157,7 +157,7 @@ func (f Facts) decidePass() Decision {
 		return f.decideFailed()
 	}
 	if f.Drift && f.DriftAt.IsZero() && p.Progress > Rendered {
-		// What waits for health, or for a kind, is put right meanwhile.
+		// What waits for health, or for a kind, is corrected in the meantime.
 		return Decision{Step: StepAbandon, Phase: PhaseRendering, Reason: ReasonProgressing, Message: "drift"}
 	}
 	switch p.Progress {
@@ -198,7 +198,7 @@ func (f Facts) decideApply() Decision {
 	return Decision{Step: StepApply, Phase: PhaseApplying, Reason: ReasonProgressing}
 }
 
-// decidePrune waits for what cannot be applied yet, then for whoever might claim what would be
+// decidePrune waits for what cannot be applied yet, then for units that might claim what would be
 // deleted.
 func (f Facts) decidePrune() Decision {
 	p := f.Pass

@@ -22,7 +22,7 @@ const (
 // Step is what is to be done next for a unit.
 type Step string
 
-// The steps. A step is carried out outside of the decision; when it has ended, the unit is decided
+// The steps. A step is executed outside the decision; when it has ended, the unit is decided
 // upon again.
 const (
 	// StepWait does nothing until a fact changes or Decision.At has come.
@@ -33,7 +33,7 @@ const (
 	StepApply Step = "apply"
 	// StepPrune deletes what the unit no longer declares.
 	StepPrune Step = "prune"
-	// StepVerify has the driver look at what is healthy now, such as by tests.
+	// StepVerify lets the driver check what is healthy now, such as by tests.
 	StepVerify Step = "verify"
 	// StepRemedy has the driver deal with health that failed; it ends the pass.
 	StepRemedy Step = "remedy"
@@ -152,7 +152,7 @@ type Outcome struct {
 // SourceFact is what is known of a unit's source.
 type SourceFact struct {
 	Found bool
-	// Pending is set while the first fetch is under way, or one that was asked for after a failure.
+	// Pending is set while the first fetch is in progress, or one that was requested after a failure.
 	Pending  bool
 	Revision string
 	// Digest is that of the tree; it changes with the content alone.
@@ -178,7 +178,7 @@ type Facts struct {
 	Unit   *Unit
 	Source SourceFact
 	Cycle  []UnitID
-	// Dependencies are only looked at when a pass is about to begin.
+	// Dependencies are only checked when a pass is about to start.
 	Dependencies []DependencyFact
 	Inputs       uint64
 	// Busy is set while a step is carried out.
@@ -186,7 +186,7 @@ type Facts struct {
 	Pass *Pass
 	Last Outcome
 	// Drift is set when an applied object no longer is what was applied; DriftAt is when it may be
-	// put right.
+	// reverted.
 	Drift   bool
 	DriftAt time.Time
 	// Interval is when the next pass is due without any change; zero is never.

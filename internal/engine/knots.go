@@ -17,7 +17,7 @@ type Declared struct {
 	Uses    []schema.GroupKind
 	// Needs are objects without which some of its own cannot be applied, such as namespaces.
 	Needs []ObjectID
-	// Illegible is set when it is not known what it applies.
+	// Illegible is set when it is unknown what it applies.
 	Illegible bool
 }
 
@@ -32,8 +32,8 @@ func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
 
 // Knots finds the waits that can never end, whatever the cluster does: units that wait for each other,
 // be it by their dependencies, by the health of objects, by the kinds and the objects that these need, or by all of them
-// together; dependencies that nobody declares; and health checks of units that nobody declares, unless what
-// a unit applies is not known, which may declare them. Of what nobody is known to apply it says nothing else:
+// together; dependencies that no unit declares; and health checks of units that no unit declares, unless what
+// a unit applies is unknown, which may declare them. It reports nothing else about what no known unit applies:
 // a chart or a controller may bring it. Kinds are those that declare units.
 func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 	k := knotter{
@@ -98,7 +98,7 @@ func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
 	}
 }
 
-// undeclared enters a wait for what nobody declares.
+// undeclared enters a wait for what no unit declares.
 func (k *knotter) undeclared(format string, args ...any) {
 	if !k.illegible {
 		k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf(format, args...)}})

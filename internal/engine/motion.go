@@ -9,7 +9,7 @@ import (
 type Motion struct {
 	Now   time.Time
 	Phase Phase
-	// Underway is set while something is carried out for the unit, or is about to be: a step, a look at its objects,
+	// Underway is set while something is executed for the unit, or is about to be: a step, a check of its objects,
 	// its status, what it has just declared.
 	Underway bool
 	// Reached is set when the unit is what is wanted of it now.
@@ -46,7 +46,7 @@ type Awaiting string
 
 // The sorts.
 const (
-	// AwaitingUnit is another unit, which moves by itself or does not.
+	// AwaitingUnit is another unit, which moves on its own or does not.
 	AwaitingUnit Awaiting = "unit"
 	// AwaitingKind is a kind that is not served.
 	AwaitingKind Awaiting = "kind"
@@ -61,7 +61,7 @@ const (
 )
 
 // soon is how near something is that is still waited for; transientTries and refusedTries are how often a failure is
-// tried again that may pass by itself.
+// retried that may pass on its own.
 const (
 	soon           = 30 * time.Second
 	transientTries = 8
@@ -69,8 +69,8 @@ const (
 	RefusedTries = 6
 )
 
-// Settled tells that nothing moves the unit any more but a change from outside: nothing is under way or due, and what
-// it waits for does not come by itself. Units that wait for each other are settled when none of them moves.
+// Settled reports that nothing moves the unit any more but a change from outside: nothing is in progress or due, and what
+// it waits for does not come on its own. Units that wait for each other are settled when none of them moves.
 func (m Motion) Settled() bool {
 	if m.Underway || m.Overtaken() || !m.Due.IsZero() && m.Due.Before(m.Now.Add(soon)) {
 		return false
@@ -92,8 +92,8 @@ func (m Motion) Settled() bool {
 	}
 }
 
-// Overtaken tells that the source says something else than when the unit was decided upon: what the source has is known at
-// once, and the unit is told of it a moment later.
+// Overtaken reports that the source differs from when the unit was decided upon: what the source has is known at
+// once, and the unit is notified a moment later.
 func (m Motion) Overtaken() bool {
 	switch m.Phase {
 	case PhaseWaitingForSource:
@@ -105,7 +105,7 @@ func (m Motion) Overtaken() bool {
 	}
 }
 
-// retried tells whether a failure is tried again soon, since it may pass by itself.
+// retried reports whether a failure is retried soon, since it may be transient.
 func (m Motion) retried() bool {
 	f := m.Failure
 	switch {
@@ -118,7 +118,7 @@ func (m Motion) retried() bool {
 	}
 }
 
-// coming tells whether what is waited for may come by itself.
+// coming reports whether what is waited for may come on its own.
 func (a Awaited) coming() bool {
 	if a.Came {
 		return true

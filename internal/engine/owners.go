@@ -18,7 +18,7 @@ const (
 	Held
 )
 
-// Owners says which unit owns which object: the first that applies it, until it lets go. A unit that declares an
+// Owners says which unit owns which object: the first that applies it, until it releases it. A unit that declares an
 // object without having applied it owns nothing; it only keeps others from deleting the object.
 //
 // It is a plain value for one goroutine; it is not safe for concurrent use.
@@ -40,7 +40,7 @@ func NewOwners() *Owners {
 	return &Owners{claims: map[ObjectID][]claim{}, byUnit: map[UnitID]map[ObjectID]struct{}{}}
 }
 
-// Declare enters what a unit declares, in the place of what it declared before.
+// Declare enters what a unit declares, replacing what it declared before.
 func (o *Owners) Declare(unit UnitID, entries []Entry) {
 	now := make(map[ObjectID]bool, len(entries))
 	for _, e := range entries {
@@ -55,7 +55,7 @@ func (o *Owners) Declare(unit UnitID, entries []Entry) {
 	}
 }
 
-// Rename has the claims on an object count for another identity of it. What somebody owns there already stays its own.
+// Rename moves the claims on an object to another identity of it. Existing owners of that identity keep it.
 func (o *Owners) Rename(old, now ObjectID) {
 	if old == now {
 		return

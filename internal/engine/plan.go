@@ -22,7 +22,7 @@ type Live struct {
 	Owned string
 	// Stray is set when another manager's fields have to be taken over.
 	Stray bool
-	// Marks are those that it has in the cluster, which somebody may have set there.
+	// Marks are those that it has in the cluster, which a user may have set there.
 	Marks Marks
 }
 

@@ -150,18 +150,18 @@ type Unit struct {
 	ID         UnitID
 	UID        string
 	Generation int64
-	// Version is the resource version in which the declaration was read, zero where nobody asks.
+	// Version is the resource version in which the declaration was read, zero if it does not matter.
 	Version uint64
-	// Requested is the token of the last forced pass that a user asked for.
+	// Requested is the token of the last pass that a user requested.
 	Requested string
 	Suspended bool
 	Deleting  bool
 	// Driven is set when a driver brings the unit to what it declares, such as a Helm release, and not
 	// the apply of what was rendered.
 	Driven bool
-	// Observed has the state of the unit written down whenever one of its objects changes.
+	// Observed writes the state of the unit whenever one of its objects changes.
 	Observed bool
-	// FollowsDrift has a driver look at once at objects that somebody else changed.
+	// FollowsDrift lets a driver check at once objects that another manager changed.
 	FollowsDrift bool
 	// Invalid is set when the declaration cannot be followed.
 	Invalid Invalid
@@ -201,7 +201,7 @@ type IgnoreRule struct {
 	Match func(ObjectView) bool `json:"-"`
 }
 
-// ObjectView is what an IgnoreRule may look at.
+// ObjectView is what an IgnoreRule may read.
 type ObjectView interface {
 	GetName() string
 	GetNamespace() string

@@ -46,7 +46,7 @@ func TestFindLayout(t *testing.T) {
 		},
 		"missing": {
 			reason: "a root that is named and is not there is an error",
-			files:  map[string]string{"a.yaml": manifest}, root: "nope", fails: `looking for the root "nope"`,
+			files:  map[string]string{"a.yaml": manifest}, root: "nope", fails: `searching for the root "nope"`,
 		},
 		"none": {
 			reason: "a directory without units has none",

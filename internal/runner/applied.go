@@ -60,7 +60,7 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 	}
 }
 
-// settleClaims has the unit hold what it has applied, and lets go of the rest that it was about to apply: nobody keeps
+// settleClaims lets the unit hold what it has applied, and releases the rest that it was about to apply: no one keeps
 // an object from others by declaring it. What its account may not write it does not even declare.
 func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 	for _, result := range results {
@@ -82,7 +82,7 @@ func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 	r.giveBack(u)
 }
 
-// clearConflicts looks at conflicts again that were found before the apply: an object that has been
+// clearConflicts checks conflicts again that were found before the apply: an object that has been
 // handed over meanwhile is applied next.
 func (r *Runner) clearConflicts(u *unit, results []apply.Result) {
 	for i := range results {
@@ -181,7 +181,7 @@ func (r *Runner) objectCame(u *unit, need apply.Need) bool {
 	}
 }
 
-// countDrift tells of foreign changes that were put right, and counts them for the tug-of-war.
+// countDrift reports reverted drift, and counts it for the tug-of-war.
 func (r *Runner) countDrift(u *unit, out apply.Outcome) {
 	for _, result := range out.Results {
 		if result.Drift == nil || result.Err != nil {
@@ -273,7 +273,7 @@ func (r *Runner) noteLeft(u *unit) {
 	}
 }
 
-// countLooks counts that a driver looks at objects since they changed: somebody who changes one again and
+// countLooks counts how often a driver checks objects since they changed: a manager that changes one again and
 // again has to wait.
 func (r *Runner) countLooks(u *unit) {
 	now := time.Now()
@@ -309,7 +309,7 @@ func (r *Runner) setInventory(u *unit, entries []engine.Entry) {
 	u.owned = now
 }
 
-// interested tells whether the unit looks at an object that it does not hold.
+// interested reports whether the unit checks an object that it does not hold.
 func (r *Runner) interested(u *unit, id engine.ObjectID) bool {
 	for _, check := range u.Health.Checks {
 		if check.ID == id {

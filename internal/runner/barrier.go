@@ -24,7 +24,7 @@ func (r *Runner) current(u *unit) bool {
 // absent tells whether what a unit renders is not there in the revision: it declares nothing of it.
 func (r *rendering) absent() bool { return r != nil && errors.Is(r.err, render.ErrPathNotFound) }
 
-// unsettled tells why it is not known yet what a unit claims of the revision that its source has
+// unsettled says why it is unknown yet what a unit claims of the revision that its source has
 // now; it is empty when that is known, or when the unit is about to be deleted and claims nothing more.
 func (r *Runner) unsettled(u *unit) string { return r.unsettledBelow(u, maxDepth) }
 
@@ -40,7 +40,7 @@ func (r *Runner) unsettledBelow(u *unit, depth int) string {
 	return why
 }
 
-// unread tells why it is not known what a unit itself declares.
+// unread says why it is unknown what a unit itself declares.
 func (r *Runner) unread(u *unit) string {
 	switch {
 	case u.Suspended, u.Deleting:
@@ -75,7 +75,7 @@ func because(cause string) string {
 	return ": " + cause
 }
 
-// expecting tells which unit, of those that a unit declares, is not known here as it is declared.
+// expecting says which unit, of those that a unit declares, is not known here as declared.
 func (r *Runner) expecting(u *unit, depth int) (why string, child engine.UnitID) {
 	if u.rendering == nil {
 		return "", engine.UnitID{}
@@ -88,7 +88,7 @@ func (r *Runner) expecting(u *unit, depth int) (why string, child engine.UnitID)
 	return "", engine.UnitID{}
 }
 
-// unborn tells whether a unit that another one declares is not known here as it is declared.
+// unborn says whether a unit that another one declares is not known here as declared.
 func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 	id := child.Object()
 	rec, exists := r.record(parent, id)
@@ -103,7 +103,7 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
 		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
 	case !c.Sourced() && !c.Driven && depth > 0:
-		// What it claims is told by its declaration, which has been read.
+		// What it claims follows from its declaration, which has been read.
 		return r.unsettledBelow(c, depth-1)
 	default:
 		return ""
@@ -141,7 +141,7 @@ func (r *Runner) takesAlong(parent, u *unit) bool {
 }
 
 // wanted tells whether another unit declares an object or has it, and will still be there. What a status says alone
-// counts as long as the object is not known to be marked otherwise.
+// counts unless the object is known to have other marks.
 func (r *Runner) wanted(id engine.ObjectID, but engine.UnitID) bool {
 	return r.wantedBelow(id, but, maxDepth)
 }

@@ -14,7 +14,7 @@ import (
 type claims struct {
 	// conflicts belong to other units.
 	conflicts map[engine.ObjectID]engine.UnitID
-	// deferred are about to be let go, or decided upon; the text says by whom.
+	// deferred are about to be released, or decided upon; the text says by which unit.
 	deferred map[engine.ObjectID]string
 	// contested are in the status of other units: what they are marked as tells whose they are.
 	contested map[engine.Entry][]rival
@@ -137,7 +137,7 @@ func (r *Runner) holdActed(u *unit, acted Acted) {
 	}
 }
 
-// forsake lets go of what a unit has made and neither declares nor holds any more, such as a hook.
+// forsake releases what a unit has created and neither declares nor holds any more, such as a hook.
 func (r *Runner) forsake(u *unit) {
 	for _, id := range r.owners.Of(u.ID) {
 		if !u.owned[id] && !r.owners.Declares(id, u.ID) {
@@ -170,11 +170,11 @@ func (r *Runner) refuted(u *unit, id engine.ObjectID) bool {
 type contention int
 
 const (
-	// yielded: nobody has it, or whoever has it gives it away.
+	// yielded: it has no owner, or the owner gives it away.
 	yielded contention = iota
 	// contested: the status of another unit names it.
 	contested
-	// waiting: it is about to be let go, or decided upon.
+	// waiting: it is about to be released, or decided upon.
 	waiting
 	// conflicting: it belongs to another unit.
 	conflicting
@@ -208,7 +208,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) (contention, string) {
 	}
 }
 
-// yields tells whether the owner of an object gives it to whoever applies it: it is being deleted, or about to be, or it
+// yields reports whether the owner of an object gives it to the unit that applies it: it is being deleted, or about to be, or it
 // does not declare the object any more in the revision that its source has now.
 func (r *Runner) yields(owner *unit, id engine.ObjectID) bool {
 	switch {
@@ -238,7 +238,7 @@ func (r *Runner) letGo(u *unit, id engine.ObjectID) {
 	}
 }
 
-// bequeath tells a unit that it may apply an object which another one has let go.
+// bequeath notifies a unit that it may apply an object which another one has released.
 func (r *Runner) bequeath(u *unit, id engine.ObjectID, heir engine.UnitID) {
 	r.note(u, u.phase, id.String()+" is handed over to "+heir.String(), false)
 	to, ok := r.units[heir]
@@ -252,7 +252,7 @@ func (r *Runner) bequeath(u *unit, id engine.ObjectID, heir engine.UnitID) {
 		to.last.Failure.RetryAt = time.Now()
 	}
 	if to.Driven {
-		// Its driver has not looked at the object since it is its own.
+		// Its driver has not checked the object since it became its own.
 		to.stirred = true
 		if to.drift == nil {
 			to.drift = map[engine.ObjectID]bool{}

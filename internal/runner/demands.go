@@ -11,9 +11,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Demands are what all units together wait for from outside, for whoever can provide it.
+// Demands are what all units together wait for from outside, for a provider of it.
 type Demands struct {
-	// Moving is set while something is under way, of which more may come.
+	// Moving is set while something is in progress, of which more may come.
 	Moving bool
 	// Units counts the units, Ready those of them that are ready or suspended.
 	Units, Ready int
@@ -24,7 +24,7 @@ type Demands struct {
 	Sources map[engine.SourceID]engine.UnitID
 	// Objects are those that have to be healthy.
 	Objects []ObjectDemand
-	// Failed are the units that failed before their objects could be looked at.
+	// Failed are the units that failed before their objects could be read.
 	Failed []State
 }
 
@@ -151,7 +151,7 @@ func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
 	d.Objects = append(d.Objects, demand)
 }
 
-// Retry has a unit that failed tried again at once, with everything read anew.
+// Retry retries a failed unit at once, and reads everything again.
 func (r *Runner) Retry(id engine.UnitID) {
 	r.mail.post(func() {
 		u, ok := r.units[id]

@@ -20,7 +20,7 @@ import (
 // Its methods are called by workers, one at a time for each unit. None of them waits for health: that is
 // the runner's.
 type Driver interface {
-	// Prepare reads what the unit declares beside its source. Options are not looked at. Objects that it gives are
+	// Prepare reads what the unit declares beside its source. Options are not used. Objects that it returns are
 	// claimed for the unit, and handed to Act.
 	Prepare(ctx context.Context, id engine.UnitID) (Inputs, error)
 	// Act brings the unit on as far as it can be without waiting. It is called again when something that Acted.Waiting
@@ -43,7 +43,7 @@ type Judge interface {
 // Work is what a driver works on.
 type Work struct {
 	Unit engine.UnitID
-	// Key is the desired state. A user asked for a pass when Fresh is set.
+	// Key is the desired state. Fresh is set when a user requested a pass.
 	Key   engine.Key
 	Fresh bool
 	// Config is how the unit's cluster is reached, as whom the unit works there.
@@ -71,11 +71,11 @@ type Work struct {
 	Applier *apply.Applier
 	// Superseded tells that something else is wanted by now.
 	Superseded func() bool
-	// Behind names one of several units that has not been rendered at what its source has now: nobody knows what it
+	// Behind names one of several units that has not been rendered at the current revision of its source: it is unknown what it
 	// claims. Claimed are those of the entries that other units claim, by now. Act may ask; both wait for the answer.
 	Behind  func(ctx context.Context, units []engine.UnitID) (engine.UnitID, bool)
 	Claimed func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error)
-	// Owner is the unit that has an object which may not be among Objects; other is false when that is nobody, or the
+	// Owner is the unit that has an object which may not be among Objects; other is false if there is none, or the
 	// unit itself. Act and Destroy may ask.
 	Owner func(ctx context.Context, object engine.ObjectID) (owner engine.UnitID, other bool, err error)
 	// Follow has Destroy called again when an object changes that the unit does not hold.
@@ -164,7 +164,7 @@ func (r *Runner) startAct(u *unit) {
 	})
 }
 
-// enter enters what a driver wrote of the objects that the unit holds, so that nobody judges them by what
+// enter enters what a driver wrote of the objects that the unit holds, so that they are not judged by what
 // they were before.
 func (t *target) enter(acted Acted) {
 	held := make(map[engine.ObjectID]bool, len(acted.Entries))
@@ -178,7 +178,7 @@ func (t *target) enter(acted Acted) {
 	}
 }
 
-// startVerify has the driver look at what is healthy.
+// startVerify lets the driver check what is healthy.
 func (r *Runner) startVerify(u *unit) {
 	p, d := u.pass, r.driven(u.ID)
 	r.drive(u, func(ctx context.Context, w Work, _ *target) Acted { return d.Verify(ctx, w) }, func(u *unit, _ Acted) {
@@ -286,7 +286,7 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 	u.stirred = came || u.stirred
 	if acted.Failure != nil {
 		if came && u.pass == p {
-			// What was missing has come meanwhile, and tells of itself no more.
+			// What was missing exists by now, and sends no more events.
 			acted.Failure.Transient, acted.Failure.After, acted.Terminal = true, 0, false
 		}
 		if u.pass == p {

@@ -35,7 +35,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.unlink(u)
 		r.retarget(u, declared.Target)
 		if u.Suspended && !declared.Suspended {
-			// Someone else may have served it meanwhile.
+			// Another engine may have served it in the meantime.
 			r.takeUp(u, declared.Inventory, engine.Recorded)
 		}
 		if known && u.refusal != declared.Invalid {
@@ -50,12 +50,12 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.mark(u.ID)
 		r.wakeHolding()
 	}
-	// A dependent may look at the status of the object itself.
+	// A dependent may read the status of the object itself.
 	r.markAll(r.dependents[declared.ID])
 }
 
-// retarget notes that a unit is about to work elsewhere. What it holds in the cluster of before stays
-// there: nobody says how that would be reached from now on.
+// retarget records that a unit is about to work elsewhere. What it holds in the previous cluster stays
+// there: it is unknown how to reach that from now on.
 func (r *Runner) retarget(u *unit, to engine.Target) {
 	if u.Target == to {
 		return
@@ -117,7 +117,7 @@ func (r *Runner) link(u *unit) {
 	}
 }
 
-// follow keeps the record of an object true that the unit looks at, as soon as there is a connection.
+// follow keeps the record of an object current that the unit checks, as soon as there is a connection.
 func (r *Runner) follow(t *target, u *unit, id engine.ObjectID, version string) {
 	r.byObject.add(id, u.ID)
 	if t != nil && !t.cluster.Objects.Follow(id, version) {
@@ -174,7 +174,7 @@ func (r *Runner) remove(id engine.UnitID) {
 	r.wakeHolding()
 }
 
-// findCycles looks for cycles of dependencies and wakes whoever came into one, or out of one.
+// findCycles searches for cycles of dependencies and wakes units that entered one, or left one.
 func (r *Runner) findCycles() {
 	graph := engine.Graph{}
 	for id, u := range r.units {
@@ -243,7 +243,7 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 	r.mark(u.ID)
 }
 
-// observed has the state of a unit written down anew, and whoever it is an object of looks at it. A pass that
+// observed writes the state of a unit again, and wakes the units it is an object of. A pass that
 // has just begun says how it is itself.
 func (r *Runner) observed(u *unit) {
 	if !u.Observed || u.busy || u.pass != nil && !u.pass.Recheck && time.Since(u.pass.Started) < slow {
@@ -271,7 +271,7 @@ func (r *Runner) Stir(id engine.UnitID) {
 }
 
 // readChanged begins a new desired state when an object that the render read is different now. A
-// render that is under way is looked at when it is done.
+// render in progress is checked when it is done.
 func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
 	rec, _ := r.home.cluster.Objects.Get(id)
 	if u.versions == nil || u.versions[id] == rec.ResourceVersion {
@@ -282,7 +282,7 @@ func (r *Runner) readChanged(u *unit, id engine.ObjectID) {
 	u.cached = nil
 }
 
-// readMeanwhile looks for objects that have become newer than what a render read.
+// readMeanwhile searches for objects that have become newer than what a render read.
 func (r *Runner) readMeanwhile(u *unit) {
 	for _, id := range u.Reads {
 		rec, ok := r.home.cluster.Objects.Get(id)

@@ -2,7 +2,7 @@ package runner
 
 import "github.com/headgate-dev/headgate/internal/engine"
 
-// maxDepth bounds how far up the family of a unit is looked for.
+// maxDepth bounds how far up the family of a unit is searched for.
 const maxDepth = 8
 
 // kin is the source of a unit, or of the unit that declares it when it has none itself: a change of
@@ -27,7 +27,7 @@ func (r *Runner) parentOf(u *unit) *unit {
 	return r.units[owner]
 }
 
-// unsettledChildren tells of those that a unit declares that have no source of their own, and so come to
+// unsettledChildren reports those that a unit declares that have no source of their own, and so come to
 // claim something with the unit itself.
 func (r *Runner) unsettledChildren(u *unit) string {
 	if u.rendering == nil {

@@ -151,7 +151,7 @@ func (r *Runner) awaitedObject(u *unit, d engine.Dependency) engine.Awaited {
 	case !there:
 		a.Verdict = engine.NotFound
 	case d.Expr != "":
-		// What makes an expression true is known to nobody here.
+		// What makes an expression true is unknown here.
 		a.What = engine.AwaitingUnknown
 	}
 	return a

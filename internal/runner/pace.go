@@ -6,12 +6,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Looking at all objects of a unit whenever one of them changes costs the square of their number while they come up.
-// A unit of many objects is looked at in paces: perObject for each of them, and at most slowest apart.
+// Checking all objects of a unit whenever one of them changes costs the square of their number while they come up.
+// A unit of many objects is checked in paces: perObject for each of them, and at most slowest apart.
 const (
 	perObject = 50 * time.Microsecond
 	slowest   = 250 * time.Millisecond
-	// few is how many objects are looked at whenever one changes.
+	// few is how many objects are checked whenever one changes.
 	few = 20
 )
 

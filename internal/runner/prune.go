@@ -18,7 +18,7 @@ func (r *Runner) leftover(u *unit) []engine.Entry {
 	}
 	left := engine.Leftover(u.inventory, u.rendering.entries)
 	for _, one := range u.rendering.replaced {
-		// What is left as it is may have been applied by someone else before.
+		// What is not applied may have been applied by another manager before.
 		left = engine.Leftover(left, []engine.Entry{one.entry})
 	}
 	return left
@@ -68,7 +68,7 @@ func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
 	r.mark(id)
 }
 
-// unclaimed returns the entries that no other unit wants and lets the others go to whoever does.
+// unclaimed returns the entries that no other unit wants and releases the others to the units that do.
 func (r *Runner) unclaimed(u *unit, entries []engine.Entry) []engine.Entry {
 	var mine []engine.Entry
 	for _, e := range entries {
@@ -165,7 +165,7 @@ func (r *Runner) startFinalize(u *unit) {
 	})
 }
 
-// abandoned lets the objects of a deleted unit stay where they are, since nobody can delete them.
+// abandoned leaves the objects of a deleted unit where they are, since they cannot be deleted.
 func (r *Runner) abandoned(id engine.UnitID, entries []engine.Entry, why error) {
 	u, ok := r.units[id]
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Recover tells of objects that an earlier run applied for a unit and could not write down before it
+// Recover reports objects that an earlier run applied for a unit and did not record before it
 // was killed. They are held from now on, so that they are deleted if nothing declares them any more.
 func (r *Runner) Recover(found map[engine.UnitID][]engine.Entry) {
 	r.mail.post(func() {
@@ -27,13 +27,13 @@ func (r *Runner) recover(u *unit, entries []engine.Entry) {
 	}
 	r.note(u, u.phase, fmt.Sprintf("%d objects that an earlier run applied but did not record were added to the inventory", n), false)
 	if (u.pass == nil || u.pass.Progress >= engine.Applied) && len(r.leftover(u)) > 0 {
-		// What it holds has been looked at already.
+		// What it holds has been checked already.
 		u.inputs++
 	}
 	r.mark(u.ID)
 }
 
-// takeUp enters objects into the inventory of a unit that are nobody else's, and returns how many. They are held
+// takeUp adds objects without another owner to the inventory of a unit, and returns how many. They are held
 // where their marks say so, and else recorded.
 func (r *Runner) takeUp(u *unit, entries []engine.Entry, grip engine.Grip) int {
 	var mine []engine.Entry

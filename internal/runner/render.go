@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// job is one render, with everything it needs, so that it can run outside of the loop.
+// job is one render, with everything it needs, so that it can run outside the loop.
 type job struct {
 	id       engine.UnitID
 	target   engine.Target
@@ -173,7 +173,7 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 		scope(o, t, out.result.Objects, inputs.Namespace)
 		id := t.applier.Entry(o).ID
 		if id.Name == "" {
-			// It gets its name when it is made, if it may: nobody can claim it.
+			// It gets its name when it is created, if it may: it cannot be claimed.
 			objects = append(objects, o)
 			continue
 		}

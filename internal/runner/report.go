@@ -11,13 +11,13 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Report is the state of a unit, to be written down.
+// Report is the state of a unit, to be written.
 type Report struct {
 	Unit       engine.UnitID
 	Generation int64
 	// Observed reports tell that an object of the unit changed; no pass has anything to say.
 	Observed bool
-	// Final reports end a pass; others tell of one that takes long.
+	// Final reports end a pass; others report one that takes long.
 	Final bool
 	// Held is set when deletions wait for other units that do not move.
 	Held bool
@@ -35,7 +35,7 @@ type Report struct {
 	// Digest is that of what was rendered.
 	Digest    string
 	Inventory []engine.Entry
-	// Planned is what a pass that is under way may have applied already.
+	// Planned is what a pass in progress may have applied already.
 	Planned []engine.Entry
 	// Checked is set when the health of objects counted, and Healthy says what it was.
 	Checked bool
@@ -47,14 +47,14 @@ type Report struct {
 	Pass *engine.Pass
 }
 
-// reportsInFlight bounds the states that are written down at a time: a commit that moves the revision
+// reportsInFlight bounds the concurrent status writes: a commit that moves the revision
 // of a thousand units must not hold up the one object that it changes.
 const reportsInFlight = 6
 
 // retryReport is how long a report that could not be written waits.
 const retryReport = time.Second
 
-// report has the state of a unit written down, the latest one if several wait.
+// report writes the state of a unit, the latest one if several wait.
 func (r *Runner) report(u *unit, report Report) {
 	report.Unit, report.Generation = u.ID, u.Generation
 	report.Handled, report.Applied = u.Requested, u.applied
@@ -77,14 +77,14 @@ func (r *Runner) report(u *unit, report Report) {
 		report.Changes = append(u.pending.Changes, report.Changes...)
 	}
 	if report.Observed && u.pending != nil {
-		// Whatever is written down is as it is then.
+		// What is written is the current state then.
 		report = *u.pending
 	}
 	u.pending = &report
 	r.flush(u)
 }
 
-// planned is what the unit holds, and what it is about to hold that is nobody else's.
+// planned is what the unit holds, and what it is about to hold that has no other owner.
 func (r *Runner) planned(u *unit) []engine.Entry {
 	planned := slices.Clone(u.inventory)
 	for _, e := range engine.Leftover(u.rendering.entries, u.inventory) {
@@ -95,7 +95,7 @@ func (r *Runner) planned(u *unit) []engine.Entry {
 	return planned
 }
 
-// flush has the latest report of a unit written down, in its turn.
+// flush writes the latest report of a unit, in its turn.
 func (r *Runner) flush(u *unit) {
 	if u.reporting || u.pending == nil {
 		return
@@ -109,7 +109,7 @@ func (r *Runner) flush(u *unit) {
 	r.writeReports()
 }
 
-// writeReports writes down as many reports as may be under way.
+// writeReports writes as many reports as may be in progress.
 func (r *Runner) writeReports() {
 	for r.writing < reportsInFlight && len(r.unwritten) > 0 {
 		u, ok := r.units[r.unwritten[0]]

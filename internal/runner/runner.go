@@ -4,7 +4,7 @@
 // All state is owned by one goroutine, the loop. Everything else (watches, workers, timers) talks
 // to it through its mailbox, so there are no locks and no order of locks. A step that renders,
 // applies or deletes runs in a worker; a unit that waits holds none. The package knows no dialect:
-// what a declaration means, and how a result is written down, is asked through ports.
+// what a declaration means, and how a result is written, is asked through ports.
 package runner
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Sources is asked for the sources of units.
+// Sources provides the sources of units.
 type Sources interface {
 	// Source returns what is known of a source, and its artifact when it has one.
 	Source(id engine.SourceID) (engine.SourceFact, *source.Artifact)
@@ -60,14 +60,14 @@ type Dialect interface {
 	Report(ctx context.Context, r Report) error
 	// Connect tells how the cluster of a unit is reached that is not the engine's own.
 	Connect(ctx context.Context, id engine.UnitID) (Connection, error)
-	// Orphaned tells why nobody can delete the objects of a deleted unit any more, so that they stay;
+	// Orphaned says why the objects of a deleted unit can no longer be deleted, so that they stay;
 	// nil when they can be deleted.
 	Orphaned(ctx context.Context, id engine.UnitID) error
 	// Release lets the object of a unit go that was deleted.
 	Release(ctx context.Context, id engine.UnitID) error
 	// Object returns the object that declares a unit, as expressions see it, or nil.
 	Object(id engine.UnitID) map[string]any
-	// Drifted tells of a foreign change that was put right; times is how often that object had to be
+	// Drifted reports reverted drift; times is how often that object had to be
 	// of late, and back is how long the next correction waits, zero when it does not.
 	Drifted(ctx context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration)
 }
@@ -79,14 +79,14 @@ type Config struct {
 	Connected func(*cluster.Cluster)
 	// Sharded is set when other engines serve units of the cluster as well.
 	Sharded bool
-	// Reserved are objects that nobody's declaration may touch: they are left out of what is applied.
+	// Reserved are objects that no declaration may touch: they are left out of what is applied.
 	Reserved map[engine.ObjectID]bool
 	// Replaced, when set, says why an object of the engine's own cluster is left as it is, since something
-	// else stands in its place; it says nothing of most.
+	// else replaces it; it says nothing of most.
 	Replaced func(*unstructured.Unstructured) string
-	// Observe, when set, is told what the units do, as it happens. It must not block.
+	// Observe, when set, is called with what the units do, as it happens. It must not block.
 	Observe func(Note)
-	// Traced, when set, is told of each pass that ended, and how the time went by. It must not block.
+	// Traced, when set, is called with each pass that ended, and its timings. It must not block.
 	Traced func(Trace)
 	Log    logr.Logger
 }
@@ -134,10 +134,10 @@ type Runner struct {
 	// needy are units whose objects need something else first.
 	needy  map[engine.UnitID]bool
 	cycles map[engine.UnitID][]engine.UnitID
-	// regraph is set when dependencies changed since cycles were looked for.
+	// regraph is set when dependencies changed since cycles were last searched for.
 	regraph bool
 	tug     map[engine.ObjectID]*tug
-	// unwritten are the units whose state waits to be written down; writing counts those under way.
+	// unwritten are the units whose state waits to be written; writing counts the writes in progress.
 	unwritten []engine.UnitID
 	writing   int
 	stats     Stats

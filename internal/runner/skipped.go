@@ -31,7 +31,7 @@ func (r *Runner) noteSkipped(u *unit, results []apply.Result) {
 	}
 }
 
-// leftAlone tells whether an object of the unit is none of its business for now: its health is that of something
+// leftAlone reports whether an object of the unit is ignored for now: its health is that of something
 // that others made of it.
 func (r *Runner) leftAlone(u *unit, id engine.ObjectID) bool {
 	if u.skipped[id] {

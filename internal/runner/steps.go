@@ -69,10 +69,10 @@ func (r *Runner) enter(u *unit, d engine.Decision) {
 	}
 }
 
-// slow is how long a pass or a wait lasts before it is written down.
+// slow is how long a pass or a wait lasts before it is written to the status.
 const slow = time.Second
 
-// wait sets the timer of the unit, and has a wait written down that lasts.
+// wait sets the timer of the unit, and writes a wait that lasts to the status.
 func (r *Runner) wait(u *unit, d engine.Decision) {
 	at := d.At
 	if r.worthTelling(u, d) {
@@ -88,7 +88,7 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 		}
 	}
 	if d.Phase == engine.PhaseReady && u.announced != "" {
-		// A wait that was told ended without a pass, as when a cycle is broken elsewhere.
+		// A reported wait ended without a pass, as when a cycle is broken elsewhere.
 		u.announced = ""
 		r.report(u, Report{Final: true, OK: true, Reason: d.Reason, Pass: &engine.Pass{Key: u.last.Key}})
 		r.settled(u)
@@ -163,7 +163,7 @@ func (r *Runner) begin(u *unit) {
 	r.setTimer(u, now.Add(slow))
 }
 
-// fresh tells whether the pass was asked for by a user, and so trusts nothing that is remembered.
+// fresh reports whether a user requested the pass, so that it ignores everything that is cached.
 func (u *unit) fresh() bool {
 	return !u.last.Ended.IsZero() && u.pass.Key.Requested != u.last.Key.Requested
 }
@@ -257,7 +257,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	r.mark(u.ID)
 }
 
-// settled wakes whoever may go on now that the unit has come further.
+// settled wakes units that may continue now that the unit has progressed.
 func (r *Runner) settled(u *unit) {
 	r.markAll(r.dependents[u.ID])
 	if parents := r.byObject[u.ID.Object()]; parents != nil {
@@ -267,7 +267,7 @@ func (r *Runner) settled(u *unit) {
 }
 
 // wakeHolding wakes the units that hold their deletions back until others have come further, and
-// those whose objects belong to others that might have let go.
+// those whose objects belong to others that might have released them.
 func (r *Runner) wakeHolding() {
 	for id := range r.needy {
 		u, ok := r.units[id]

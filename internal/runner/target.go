@@ -17,13 +17,13 @@ import (
 
 // Connection is how the cluster of a unit is reached.
 type Connection struct {
-	// Config is that of whoever may act as the user of the target; it does not do so itself.
+	// Config is that of an account that may impersonate the user of the target; it does not do so itself.
 	Config *rest.Config
 	// Digest changes whenever Config does.
 	Digest string
 }
 
-// target is a connection to a cluster, used as somebody.
+// target is a connection to a cluster, used as an account.
 type target struct {
 	cluster *cluster.Cluster
 	applier *apply.Applier
@@ -45,11 +45,11 @@ func after(ctx context.Context) func(func()) {
 type targets struct {
 	mu   sync.RWMutex
 	held map[engine.Target]*target
-	// dialling holds a lock for each cluster: one that does not answer keeps nobody from another.
+	// dialling holds a lock for each cluster: one that does not answer does not block another.
 	dialling map[string]*sync.Mutex
 }
 
-// dial locks the connections to a cluster for whoever makes them.
+// dial locks the connections to a cluster while they are made.
 func (t *targets) dial(name string) *sync.Mutex {
 	t.mu.Lock()
 	one := t.dialling[name]
@@ -188,7 +188,7 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 	return t, nil
 }
 
-// dial connects to another cluster as whoever its configuration is for.
+// dial connects to another cluster as the account of its configuration.
 func (r *Runner) dial(connection Connection, name string) (*target, error) {
 	config := rest.CopyConfig(connection.Config)
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}).DialContext
@@ -215,7 +215,7 @@ type unreachable struct{ err error }
 func (e *unreachable) Error() string { return e.err.Error() }
 func (e *unreachable) Unwrap() error { return e.err }
 
-// attach makes a unit look at its objects through the connection that it has now.
+// attach lets a unit watch its objects through its current connection.
 func (r *Runner) attach(u *unit) {
 	t := r.at(u)
 	if t == nil && u.Target.Cluster == "" {
@@ -368,7 +368,7 @@ func (r *Runner) looksInto(u *unit, d engine.Dependency) bool {
 	return u.Target.User != "" && d.Expr != "" && d.Unit.Namespace != u.ID.Namespace
 }
 
-// Renew has all objects judged anew that are marked in a dialect's way, since its rules have changed.
+// Renew evaluates all objects again that are marked in a dialect's way, since its rules have changed.
 func (r *Runner) Renew(owner string) {
 	r.mail.post(func() {
 		for _, t := range r.targets.owned(owner) {

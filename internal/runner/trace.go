@@ -48,7 +48,7 @@ func (r *Runner) trace(u *unit, d engine.Decision) {
 	}
 }
 
-// traced tells of the pass that just ended. One that only looked again and found all well is not worth it.
+// traced reports the pass that just ended. One that only checked again and found no change is not worth it.
 func (r *Runner) traced(u *unit, p *engine.Pass, failure *engine.Failure) {
 	stretches := u.stretches
 	u.stretches = nil

@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// TestTrace takes units through phases and looks at what is told of their passes.
+// TestTrace takes units through phases and checks what is reported of their passes.
 func TestTrace(t *testing.T) {
 	waits := engine.Decision{Phase: engine.PhaseWaitingForDependencies, Message: "for db"}
 	applies := engine.Decision{Phase: engine.PhaseApplying}
@@ -75,7 +75,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTraceBounds has a unit go to and fro for long, and one of which nobody wants to hear.
+// TestTraceBounds lets a unit go back and forth for long, and one that is not traced.
 func TestTraceBounds(t *testing.T) {
 	for traced, want := range map[bool]int{true: maxStretches, false: 0} {
 		t.Run(fmt.Sprint(traced), func(t *testing.T) {

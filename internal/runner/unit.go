@@ -35,7 +35,7 @@ type unit struct {
 	nextAt   time.Time
 	timer    *time.Timer
 
-	// attached is the connection through which the objects of the unit are looked at.
+	// attached is the connection through which the objects of the unit are watched.
 	attached *target
 	// readAt is when what the unit waits for was read last, since it may not be watched.
 	readAt  time.Time
@@ -67,7 +67,7 @@ type unit struct {
 	// versions are those of the objects that the last render read.
 	versions map[engine.ObjectID]uint64
 
-	// left is what a driver left of the objects; nil while it is not known, or of no interest.
+	// left is what a driver left of the objects; nil if unknown, or of no interest.
 	left  map[engine.ObjectID]string
 	paces paces
 	// stirred is set when something changed since a driver looked last.
@@ -83,7 +83,7 @@ type unit struct {
 	// stretches are the phases since the last pass ended.
 	stretches []Stretch
 
-	// stuck is set when deletions wait for units for which nothing is under way.
+	// stuck is set when deletions wait for units that make no progress.
 	stuck     bool
 	announced string
 	reporting bool
@@ -123,7 +123,7 @@ type rendering struct {
 	versions map[engine.ObjectID]uint64
 	// given is what the objects were made with beside the tree.
 	given *Inputs
-	// orphaned are objects that are declared and left to others by that: nobody claims them.
+	// orphaned are objects that are declared and thereby left to others: no unit claims them.
 	orphaned []engine.ObjectID
 	// replaced are objects that were rendered and are left as they are.
 	replaced []replaced
@@ -155,7 +155,7 @@ func childrenOf(objects []*unstructured.Unstructured, kinds map[schema.GroupKind
 	return children
 }
 
-// tug counts how often an object had to be put right lately.
+// tug counts how often an object had to be reverted lately.
 type tug struct {
 	count int
 	last  time.Time

@@ -101,7 +101,7 @@ func TestArgoOperate(t *testing.T) {
 	before := o.prints()
 	served := run(t, "controller", "--kubeconfig", k.Plane.Kubeconfig(), "--serve", "argocd", "--storage-path", t.TempDir(),
 		"--storage-addr", "127.0.0.1:0", "--health-addr", "127.0.0.1:0", "--metrics-addr", o.metrics, "--lease-duration", "3s")
-	// Two masters never serve one group: ours waits.
+	// Two engines never serve one group: Headgate waits.
 	served.says("Argo CD runs on this cluster: Deployment argocd/argocd-applicationset-controller serves argoproj.io; StatefulSet argocd/argocd-application-controller serves argoproj.io")
 	t.Run("refused", func(t *testing.T) {
 		for _, args := range [][]string{{"install", "--serve", "argocd"}, {"check", "--serve", "argocd"}} {

@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli"
 )
 
-// appOf is an Application of a directory of a repository that nobody here can reach.
+// appOf is an Application of a directory of an unreachable repository.
 func appOf(name, dir, more string) string {
 	return `apiVersion: argoproj.io/v1alpha1
 kind: Application

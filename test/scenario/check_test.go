@@ -18,7 +18,7 @@ func (i *installed) headgate(args ...string) (code int, text string) {
 	return p.cmd.ProcessState.ExitCode(), p.output.String()
 }
 
-// checkCluster has a user look at the cluster while this and that is wrong.
+// checkCluster runs check while various things are wrong with the cluster.
 func checkCluster(t *testing.T, i *installed) {
 	check := func(code int, lines ...string) {
 		t.Helper()

@@ -46,7 +46,7 @@ func (w *world) namespace(ctx context.Context, name string) error {
 	return err
 }
 
-// tearDown deletes what the script declared; what remains is in nobody's way.
+// tearDown deletes what the script declared; what remains is harmless.
 func (w *world) tearDown(name string) {
 	w.tearDownApps(name)
 	r, _, err := w.resource("Kustomization")
@@ -132,7 +132,7 @@ func (w *world) undo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// pull takes a branch that was pushed into the directory repo, in the place of what it has: "pull BRANCH".
+// pull fetches a branch that was pushed into the directory repo, replacing its content: "pull BRANCH".
 func (w *world) pull(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 1, "pull BRANCH")

@@ -141,7 +141,7 @@ func replicas(t *testing.T, i *installed) {
 	}
 }
 
-// passedOnByStandby asks a replica that stands by for an artifact, and to take a hook.
+// passedOnByStandby requests an artifact and a hook from a standby replica.
 func passedOnByStandby(t *testing.T, i *installed, standby *replica) {
 	t.Helper()
 	if err := i.world.put(receiver); err != nil {
@@ -175,7 +175,7 @@ func (i *installed) fieldOf(kind, name, path string) string {
 	return field(u, path)
 }
 
-// hold makes a lease that somebody holds for a long time.
+// hold makes a lease that is held for a long time.
 func (i *installed) hold(name, holder string) *coordinationv1.Lease {
 	i.t.Helper()
 	seconds, now := int32(3600), metav1.NowMicro()

@@ -40,7 +40,7 @@ spec:
   chart: {spec: {chart: listed, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}
 `
 
-// TestElsewhere has somebody else serve the sources: an engine in this process stands for Flux's controller, and
+// TestElsewhere lets another engine serve the sources: an engine in this process stands for Flux's controller, and
 // a process serves Kustomizations and HelmReleases beside it.
 func TestElsewhere(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.log")
@@ -98,10 +98,10 @@ func TestElsewhere(t *testing.T) {
 	wroteAlone(t, audit)
 }
 
-// sourcesChange has charts and sources come and go that somebody else serves; it returns the replica that serves then.
+// sourcesChange adds and removes charts and sources that another engine serves; it returns the replica that serves then.
 func sourcesChange(t *testing.T, i *installed, charts *kit.Charts, r *replica) *replica {
 	t.Helper()
-	// Somebody asks for the repository of charts, and has a newer one.
+	// A user requests the repository of charts, and it has a newer one.
 	if err := charts.Put("elsewhere", "listed", "1.1.0", map[string][]byte{
 		"listed/Chart.yaml":        []byte("apiVersion: v2\nname: listed\nversion: 1.1.0\n"),
 		"listed/templates/cm.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: newer}\n"),
@@ -156,7 +156,7 @@ func (i *installed) merge(kind, name, patch string) {
 	}
 }
 
-// byHand is how a definition is described that somebody has changed.
+// byHand is the description of a definition that a user changed.
 const byHand = "changed by hand"
 
 // describe changes a definition.

@@ -46,7 +46,7 @@ func TestEstate(t *testing.T) {
 	checkWaves(t, report, f.waves)
 }
 
-// checkEstateSecret demands a marked value where nobody can decrypt.
+// checkEstateSecret demands a marked value where no key decrypts.
 func checkEstateSecret(t *testing.T, kubeconfig string) {
 	t.Helper()
 	secret, err := clientOf(t, kubeconfig).CoreV1().Secrets("myapps7-1").Get(t.Context(), "encrypted", metav1.GetOptions{})

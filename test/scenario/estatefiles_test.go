@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// estateURL is the repository that the Applications of an estate name. Nobody answers there.
+// estateURL is the repository that the Applications of an estate name. Nothing answers there.
 const estateURL = "https://git.invalid/estate.git"
 
 // estate is a repository in the shape of a large home lab: a root Application, explicit Applications in waves, and
-// ApplicationSets over directories, over three projects. Its charts are on hosts that do not exist, and nobody brings the
+// ApplicationSets over directories, over three projects. Its charts are on hosts that do not exist, and nothing brings the
 // definitions of its kinds.
 type estate struct {
 	files map[string]string
@@ -22,11 +22,11 @@ type estate struct {
 	waves map[string]int
 	// hooked are the Jobs that are hooks, by Application.
 	hooked map[string][]string
-	// encrypted is a file that is written with a key that nobody has.
+	// encrypted is a file that is encrypted with an unknown key.
 	encrypted string
 }
 
-// explicitApps are the Applications that are written down, by their waves; the root is not among them.
+// explicitApps are the explicit Applications, by their waves; the root is not among them.
 var explicitApps = map[int][]string{
 	0: {"argocd", "network", "vault-connect", "external-secrets"},
 	1: {"cert-manager", "longhorn", "snapshot-controller"},
@@ -128,8 +128,8 @@ spec:
 	}
 }
 
-// explicit adds one of the Applications that are written down: a chart from a host that does not exist, and objects of
-// kinds that nobody brings.
+// explicit adds one of the explicit Applications: a chart from a host that does not exist, and objects of
+// kinds that nothing defines.
 func (f *estate) explicit(name string, wave int) {
 	f.waves[name] = wave
 	dir := "infrastructure/controllers/" + name

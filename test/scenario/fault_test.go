@@ -57,7 +57,7 @@ func TestKilled(t *testing.T) {
 		return n > many/20, fmt.Sprint(n)
 	})
 	p.kill()
-	// What was applied and is in Git no more is known to nobody but the objects themselves.
+	// What was applied and is no longer in Git is only known from the objects themselves.
 	text, want := crowd(many, "2", func(i int) bool { return i%2 == 0 })
 	writeFile(t, manifest, text)
 	p, client = up()

@@ -413,7 +413,7 @@ func locks(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	if err := storage.Init(driver.NewSecrets(c.client.CoreV1().Secrets(ns))).Update(release); err != nil {
 		t.Fatal(err)
 	}
-	// Somebody else may hold it: an attempt leaves it as it is.
+	// Another manager may hold it: an attempt leaves it as it is.
 	for range 2 {
 		s, err := client.Upgrade(t.Context(), helm.UpgradeOptions{Common: o})
 		if err == nil || !strings.Contains(err.Error(), "in progress") || s.Status != plan.PendingUpgrade {
@@ -599,7 +599,7 @@ func parallel(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	}
 }
 
-// drift is found, left where it may be, and put right.
+// drift is found, left where it may be, and reverted.
 func drift(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	o := common(chart(t, "1.0.0", map[string]string{"templates/a.yaml": mapOf("a", "one") + "---\n" + mapOf("b", "one") + "---\n" +
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, annotations: {leave: alone}}\ndata: {k: one}\n"}), ns)
@@ -657,7 +657,7 @@ func drift(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	}
 }
 
-// preserved keeps values of before in an upgrade.
+// preserved keeps previous values in an upgrade.
 func preserved(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	o := common(chart(t, "1.0.0", map[string]string{"templates/a.yaml": mapOf("a", "{{ .Values.a }} {{ .Values.b }}"), "values.yaml": "a: x\nb: x\n"}), ns)
 	o.Values = values(t, "a: 1\nb: 1\n")

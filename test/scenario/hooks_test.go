@@ -126,8 +126,8 @@ func (w *world) eventOf(ts *testscript.TestScript, neg bool, args []string) {
 
 const requested = "reconcile.fluxcd.io/requestedAt"
 
-// flood sends the same request many times, and looks at what becomes of an object: "flood TIMES KIND/NAME
-// NAME:TOKEN". It is asked for a pass about once in a second, and handles what it was asked last.
+// flood sends the same request many times, and checks its effect on an object: "flood TIMES KIND/NAME
+// NAME:TOKEN". It gets a request for a pass about once a second, and handles the last one.
 func (w *world) flood(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 3, "flood TIMES KIND/NAME NAME:TOKEN")
@@ -180,7 +180,7 @@ func (w *world) flood(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// tenantReceivers are two of a tenant: one of them reaches for what is somebody else's.
+// tenantReceivers are two of a tenant: one of them refers to an object of another tenant.
 const tenantReceivers = `apiVersion: v1
 kind: Secret
 metadata: {name: hook, namespace: team}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// manyChart makes many ConfigMaps, and may have a hook that does not end by itself.
+// manyChart makes many ConfigMaps, and may have a hook that does not end on its own.
 const manyChart = `{{- range $i := until (int .Values.many) }}
 ---
 apiVersion: v1

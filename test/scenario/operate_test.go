@@ -26,7 +26,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
-// operated is a cluster that is somebody else's, and a repository: examples/layered, and a release.
+// operated is a cluster other than the embedded one, and a repository: examples/layered, and a release.
 type operated struct {
 	t      *testing.T
 	kit    *kit.Kit
@@ -37,7 +37,7 @@ type operated struct {
 	copy    string
 }
 
-// TestOperate takes a cluster from nothing to what Git says, hands it to Flux and back, and makes it anew after
+// TestOperate bootstraps a cluster from Git, hands it to Flux and back, and restores it after
 // it was deleted.
 func TestOperate(t *testing.T) {
 	k := startKit(t, kit.Options{})
@@ -219,7 +219,7 @@ func migrates(t *testing.T, o *operated, served *process) {
 			t.Fatal(err)
 		}
 	}
-	// Two masters never serve one group: ours stops by itself.
+	// Two engines never serve one group: Headgate stops.
 	served.says("Deployment flux-system/source-controller serves source.toolkit.fluxcd.io")
 	before := holdings(t, o.kit.Config)
 	if code, said := o.command(t, "migrate", "flux", "--dry-run"); code != 0 || !strings.Contains(said, "would pause") || !strings.Contains(said, "kustomize-controller (2 replicas)") {
@@ -336,7 +336,7 @@ func contents(t *testing.T, config *rest.Config) map[string]string {
 	return out
 }
 
-// given is what a cluster gives objects by itself: uids and ports.
+// given is what a cluster assigns to objects: uids and ports.
 var given = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|"(nodePort|healthCheckNodePort)":\d+,?`)
 
 // held visits the objects that units hold.

@@ -42,7 +42,7 @@ import (
 //	events create, patch                       tenants: an event for each pass, and one more of the same
 //	serviceaccounts/token create               a kubeconfig of a cloud, by spec.kubeConfig.configMapRef
 //	deployments list, watch                    tenants: controllers of Flux are waited for
-//	leases get, list, create, update           tenants: one replica serves; those of Flux are looked at
+// 	leases get, list, create, update           tenants: one replica serves; those of Flux are read
 
 // rules are what the controller may do in the whole cluster.
 func (i *installed) rules() []rbacv1.PolicyRule {

@@ -195,7 +195,7 @@ func (f *fleet) writeFar(value string, names ...string) {
 	writeFile(f.t, filepath.Join(f.repo, "far", "x.yaml"), text)
 }
 
-// credentials puts the kubeconfig of the other cluster where its unit looks for it.
+// credentials puts the kubeconfig of the other cluster where its unit reads it.
 func (f *fleet) credentials(other *far) {
 	f.t.Helper()
 	kubeconfig, err := os.ReadFile(other.running.Kubeconfig())

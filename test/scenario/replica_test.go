@@ -38,7 +38,7 @@ func newInstalled(t *testing.T, k *kit.Kit) *installed {
 	return i
 }
 
-// kubeconfigOf writes a kubeconfig for whoever a configuration is that of.
+// kubeconfigOf writes a kubeconfig for the account of a configuration.
 func kubeconfigOf(t *testing.T, config *rest.Config) string {
 	t.Helper()
 	file := api.NewConfig()
@@ -60,12 +60,12 @@ const (
 )
 
 // lastPort is the last port that was handed out. The range lies below those that the kernel gives to listeners
-// and connections which name none, so that nobody else takes a port between its choice and its use.
+// and connections which name none, so that no other process takes a port between its choice and its use.
 var lastPort atomic.Int32
 
 const firstPort, ports = 20000, 10000
 
-// sharedPort is a port that is free at both addresses and was handed out to nobody else.
+// sharedPort is a port that is free at both addresses and was handed out to no other caller.
 func sharedPort(t *testing.T) string {
 	t.Helper()
 	lastPort.CompareAndSwap(0, int32(os.Getpid()%ports))

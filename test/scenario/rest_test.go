@@ -17,7 +17,7 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 `
 
-// TestExitWhenReady boots repositories that come to rest, and looks at how the process ends.
+// TestExitWhenReady boots repositories that come to rest, and checks how the process ends.
 func TestExitWhenReady(t *testing.T) {
 	unit := func(name, more string) string {
 		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\n" +

@@ -41,7 +41,7 @@ func TestClaimsAfterRestart(t *testing.T) {
 	if err := k.StartEngine(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// What its status names is applied by whoever it belongs to, by its labels.
+	// What its status names is applied by its owner, by its labels.
 	f.push("2")
 	f.settled("2")
 	f.condition("ks", "c", "True", "")

@@ -27,7 +27,7 @@ spec:
 `
 
 // TestInventoryWithWrongScope begins with an inventory in which an object has a namespace whose kind has none: it
-// was written while nobody could know.
+// was written while the scope was unknown.
 func TestInventoryWithWrongScope(t *testing.T) {
 	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)

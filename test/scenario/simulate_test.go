@@ -146,7 +146,7 @@ spec:
 `
 )
 
-// simulatedFiles are what the units apply. The plural of the kind is one that nobody can guess.
+// simulatedFiles are what the units apply. The plural of the kind is one that cannot be guessed.
 var simulatedFiles = map[string]string{
 	"external/es.yaml": `apiVersion: external-secrets.io/v1
 kind: ExternalSecret
@@ -238,7 +238,7 @@ func writeSimulated(t *testing.T) string {
 	return repo
 }
 
-// writeEncrypted writes a Secret that nobody has a key for.
+// writeEncrypted writes a Secret without a known key.
 func writeEncrypted(t *testing.T, name string) {
 	t.Helper()
 	identity, err := age.GenerateX25519Identity()
@@ -253,7 +253,7 @@ func writeEncrypted(t *testing.T, name string) {
 	writeFile(t, name, string(data))
 }
 
-// TestSimulate boots a repository that needs what nobody has: stand-ins appear when nothing else can move,
+// TestSimulate boots a repository that needs what does not exist: stand-ins appear when nothing else can move,
 // and the real definition of a kind takes the place of its stub, whatever that had guessed.
 func TestSimulate(t *testing.T) {
 	repo, dir := writeSimulated(t), shortDir(t)
@@ -314,7 +314,7 @@ func TestSimulate(t *testing.T) {
 	checkReport(t, report)
 }
 
-// checkSimulatedSecrets demands the Secrets that nobody makes, and what is made with them.
+// checkSimulatedSecrets demands the Secrets that nothing creates, and what is made with them.
 func checkSimulatedSecrets(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	cm, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "variables", metav1.GetOptions{})
@@ -460,7 +460,7 @@ func checkReport(t *testing.T, file string) {
 	}
 }
 
-// TestSimulateRefuses has no stand-in come near a cluster of somebody's own, nor one that was not asked for.
+// TestSimulateRefuses creates no stand-in on a real cluster, nor one that was not requested.
 func TestSimulateRefuses(t *testing.T) {
 	repo := writeSimulated(t)
 	writeFile(t, filepath.Join(repo, "talos", "talconfig.yaml"), talosConfig)

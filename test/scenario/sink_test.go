@@ -40,7 +40,7 @@ func startSink() *sink {
 			s.good = append(s.good, line)
 		}
 		w.WriteHeader(s.status)
-		// To a forge that is asked it says that nobody said anything yet.
+		// To a forge that asks, it reports no earlier status.
 		_, _ = io.WriteString(w, "[]")
 	}))
 	return s
@@ -138,7 +138,7 @@ func (w *world) kevent(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// kpost posts a file as the event of another controller, and looks at the answer: "kpost CODE FILE".
+// kpost posts a file as the event of another controller, and checks the response: "kpost CODE FILE".
 func (w *world) kpost(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 2, "kpost CODE FILE")

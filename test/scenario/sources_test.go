@@ -143,7 +143,7 @@ func valueOf(t *testing.T, tree *source.Tree) string {
 	return value
 }
 
-// neverFailed looks at what a watch has seen so far.
+// neverFailed checks what a watch has seen so far.
 func neverFailed(t *testing.T, watched watch.Interface) {
 	t.Helper()
 	for {

@@ -92,7 +92,7 @@ func tenantIsTold(t *testing.T, told *sink, client kubernetes.Interface) {
 	})
 }
 
-// TestClosedDown boots a repository with the flags that close a cluster down for tenants, and looks at
+// TestClosedDown boots a repository with the flags that lock a cluster down for tenants, and checks
 // its metrics.
 func TestClosedDown(t *testing.T) {
 	repo, dir := t.TempDir(), shortDir(t)

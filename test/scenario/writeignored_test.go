@@ -110,7 +110,7 @@ func (d *desk) lostRace() {
 	races := 0
 	order.Object = d.route("race", "host: new, rules: [{path: /a, weight: 2}]")
 	order.Ignored = func(u *unstructured.Unstructured) []engine.Pointer {
-		// Someone else is faster, twice.
+		// Another client is faster, twice.
 		if races++; races <= 2 {
 			d.patch(order.Object, "rollouts", fmt.Sprintf(`{"spec":{"rules":[{"path":"/a","weight":%d}]}}`, 10*races))
 		}

@@ -162,7 +162,7 @@ func (d *desk) adopted() {
 	if s := d.applier.Standing(d.Context(), order, nil); !s.InSync || !s.Known || d.applier.Drifted(id) {
 		d.Errorf("asked for again: %+v", s)
 	}
-	// Whose fields they are, nobody else needs to take them from us: every change counts.
+	// If the fields are ours, no other manager needs to take them from us: every change counts.
 	d.seen(d.patch(made, "someone", `{"data":{"a":"2"}}`))
 	if !d.applier.Drifted(id) {
 		d.Error("a change of a field that is not ours is not seen")
