@@ -195,7 +195,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{"a: [": "cannot be read", "sops: {}": "already encrypted", "": "empty"} {
+	for text, want := range map[string]string{"a: [": "is not valid", "sops: {}": "already encrypted", "": "empty"} {
 		if _, err := file.Replace([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("replacing by %q: error %v, want %q", text, err, want)
 		}
