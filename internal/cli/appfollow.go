@@ -20,7 +20,7 @@ import (
 type appFollower struct {
 	io     IO
 	client dynamic.Interface
-	// reached says of each Application whether it came to what was asked for.
+	// reached says for each Application whether it reached what was requested.
 	reached []bool
 
 	printing sync.Mutex

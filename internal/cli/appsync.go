@@ -51,7 +51,7 @@ func (o *appSyncOptions) given() string {
 	return ""
 }
 
-// operation is the sync that is asked for. The token tells it from every other one.
+// operation is the requested sync. The token distinguishes it from every other one.
 func (o syncOptions) operation(app *v1alpha1.Application, token string) (*v1alpha1.Operation, error) {
 	sync := &v1alpha1.SyncOperation{Revision: o.app.revision, Prune: o.app.prune, DryRun: o.app.dryRun}
 	for _, text := range o.app.resources {
@@ -72,7 +72,7 @@ func (o syncOptions) operation(app *v1alpha1.Application, token string) (*v1alph
 		more = append(more, "ApplyOutOfSyncOnly=true")
 	}
 	if len(more) > 0 {
-		// Options of an operation stand in the place of those of the Application.
+		// Options of an operation replace those of the Application.
 		if app.Spec.SyncPolicy != nil {
 			more = slices.Concat(app.Spec.SyncPolicy.SyncOptions, more)
 		}
@@ -111,7 +111,7 @@ func parseResource(text string) (v1alpha1.SyncOperationResource, error) {
 	return one, nil
 }
 
-// applications are the Applications that are asked for; none when the verb is about something else.
+// applications are the requested Applications; none if the command is about something else.
 func (o syncOptions) applications() bool {
 	first, _, _ := strings.Cut(o.args[0], "/")
 	kind, err := findKind(first)

@@ -52,7 +52,7 @@ func (o offlineOptions) locate() (place, error) {
 }
 
 // locateArgo finds the repository of an Argo CD. It is false when the directory is of another dialect, and no Application is
-// asked for.
+// requested.
 func (o offlineOptions) locateArgo() (place, bool, error) {
 	p, err := o.locate()
 	if o.only == "" || err == nil && p.argo() {
@@ -144,7 +144,7 @@ func (o offlineOptions) keys() (*decrypt.Keys, error) {
 	return keys, nil
 }
 
-// chosen are the Applications that are asked for, or all of them.
+// chosen are the requested Applications, or all of them.
 func (o offlineOptions) chosen(r *offline.Repository) ([]offline.App, error) {
 	if o.only == "" {
 		return r.Apps, nil
@@ -208,7 +208,7 @@ func (o offlineOptions) renderArgo(ctx context.Context, p place, secrets bool) e
 	return nil
 }
 
-// tellSets prints what is wrong with ApplicationSets, and tells whether something is, unless an Application is asked for.
+// tellSets prints the problems of ApplicationSets, and reports whether there are any, unless an Application is requested.
 func (o offlineOptions) tellSets(r *offline.Repository) bool {
 	failed := false
 	for _, s := range r.Sets {

@@ -57,7 +57,7 @@ func chains(states []runner.State) []string {
 }
 
 // behind tells whether a unit waits for another one that is not ready: one that it depends on, or that it says
-// it waits for, such as a child. What failed by itself waits for nobody.
+// it waits for, such as a child. A unit that failed on its own waits for nothing.
 func behind(st runner.State, byName map[string]runner.State) bool {
 	if st.Phase == engine.PhaseFailed && st.Reason != engine.ReasonHealthCheckFailed {
 		return false

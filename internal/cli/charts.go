@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// localCharts serves charts of this machine in the place of registries.
+// localCharts serves charts of this machine instead of registries.
 type localCharts struct {
 	given   []string
 	servers []*chartserver.Server

@@ -283,7 +283,7 @@ func differenceOf(of flux.OfflineUnit, declared, before, after *unstructured.Uns
 // valuesDiffer is all that is said of values that are secret.
 const valuesDiffer = "    values differ"
 
-// difference compares two states of an object, without what the server sets by itself.
+// difference compares two states of an object, without what the server sets.
 func difference(before, after *unstructured.Unstructured) string {
 	secret := before.GetKind() == "Secret"
 	b, a := bare(before), bare(after)

@@ -87,7 +87,7 @@ func runEvents(ctx context.Context, o eventsOptions) error {
 	return o.stay(ctx, client, list.ResourceVersion)
 }
 
-// wants tells whether an event is about what is asked for: about a source, a unit, or the rules by which
+// wants reports whether an event is about what is requested: about a source, a unit, or the rules by which
 // sources are fetched.
 func (o eventsOptions) wants(e *corev1.Event) bool {
 	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {

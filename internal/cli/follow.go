@@ -68,7 +68,7 @@ func rooted(states []runner.State) bool {
 	return false
 }
 
-// unitStates are where the units stand by what they say of themselves.
+// unitStates are the states of the units as they report them.
 func unitStates(ctx context.Context, client dynamic.Interface) ([]runner.State, error) {
 	list, err := listUnits(ctx, client)
 	states := make([]runner.State, 0, len(list))

@@ -14,7 +14,7 @@ type foreseen struct {
 	gates string
 }
 
-// foresee looks for waits in the working copy that can never end, beside what is started meanwhile. What
+// foresee searches for waits in the working copy that can never end, beside what is started meanwhile. What
 // cannot be rendered here is left to the engine to tell.
 func (s *system) foresee(ctx context.Context) error {
 	if s.options.remote() {

@@ -35,7 +35,7 @@ func (g *globals) bind(root *cobra.Command) {
 	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
 }
 
-// real tells whether a cluster other than the embedded one was asked for.
+// real reports whether a cluster other than the embedded one was requested.
 func (g *globals) real() bool { return g.kubeconfig != "" || g.context != "" }
 
 // state is the directory of the embedded clusters.

@@ -27,7 +27,7 @@ type checker struct {
 	catalogue dialect.Catalogue
 }
 
-// tell prints what is wrong for certain, note what is not known.
+// tell prints definite problems, note what is unknown.
 func (c *checker) tell(format string, args ...any) {
 	c.wrong++
 	fmt.Fprintf(c.io.Out, "✗ "+format+"\n", args...)

@@ -40,7 +40,7 @@ func (j *journal) note(n runner.Note) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	// A journal that cannot be written must not hold up what it tells of.
+	// A journal that cannot be written must not hold up what it records.
 	_, _ = j.file.Write(append(data, '\n'))
 }
 

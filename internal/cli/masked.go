@@ -73,7 +73,7 @@ func hide(live, declared, shown any) any {
 	return flux.Masked
 }
 
-// aligned tells whether two lists have the same items at the same places, by their names: without names nobody knows
+// aligned reports whether two lists have the same items at the same places, by their names: without names it is unknown
 // which one holds something secret.
 func aligned(live, declared []any) bool {
 	if len(live) != len(declared) {

@@ -364,5 +364,5 @@ func printDocument(streams IO, format string, list []*unstructured.Unstructured)
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// defaultNamespace is where units are looked for when none is named.
+// defaultNamespace is where units are searched for when none is named.
 const defaultNamespace = flux.Namespace

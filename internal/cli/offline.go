@@ -20,7 +20,7 @@ import (
 type offlineOptions struct {
 	*globals
 	dir, root, ageKeyFile string
-	// charts renders every HelmRelease; only is KIND/NAME of the one unit that is asked for, in namespace.
+	// charts renders every HelmRelease; only is KIND/NAME of the one requested unit, in namespace.
 	charts          bool
 	only, namespace string
 	rewrite         []string
@@ -72,7 +72,7 @@ func bindFetches(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "redirect fetches of charts: FROM=TO, both URL prefixes (repeatable)")
 }
 
-// units reads the repository in the directory: all its units, or the one that is asked for.
+// units reads the repository in the directory: all its units, or the requested one.
 func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 	options, err := o.options()
 	if err != nil {
@@ -130,7 +130,7 @@ func (o offlineOptions) options() (flux.OfflineOptions, error) {
 	return options, err
 }
 
-// selected is the unit that is asked for, or all of them.
+// selected is the requested unit, or all of them.
 func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, error) {
 	if o.only == "" {
 		return units, nil

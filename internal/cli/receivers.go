@@ -10,7 +10,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
-// startReceivers takes the requests of forges and registries, if that is asked for.
+// startReceivers accepts the requests of forges and registries, if requested.
 func (s *system) startReceivers(context.Context) error {
 	addr := s.options.serving.receiverAddr
 	if addr == "" {

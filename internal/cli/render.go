@@ -72,7 +72,7 @@ func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
 			continue
 		}
 		if u.Elsewhere != "" {
-			// Nobody who names a unit is content with nothing.
+			// A user who names a unit is not content with nothing.
 			failed = failed || o.only != ""
 			fmt.Fprintf(o.io.Err, "· %s: %s\n", u.Unit.ID, u.Elsewhere)
 			continue

@@ -101,7 +101,7 @@ func (r *report) sorted() []*gate {
 	return all
 }
 
-// write writes the report as JSON to a file, and as a table beside it; nothing when there is no name.
+// write writes the report as JSON to a file, and as a table beside it; nothing if there is no name.
 func (r *report) write(file string) error {
 	if file == "" {
 		return nil

@@ -100,7 +100,7 @@ func (s *system) findRoot() (flux.Root, error) {
 	if root.Objects = s.objects; len(root.Objects) == 0 {
 		root.Path = s.layout.Root
 	} else if !s.options.serving.groups.Serves(sourceGroup) {
-		// Nobody here knows the kind of the source.
+		// The kind of the source is unknown here.
 		root.URL = ""
 	}
 	return root, nil

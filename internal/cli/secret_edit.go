@@ -64,7 +64,7 @@ func runSecretEdit(ctx context.Context, o editOptions) error {
 	if err != nil || after == nil {
 		return err
 	}
-	// Someone else may have been faster.
+	// Another process may have been faster.
 	if now, err := os.ReadFile(o.file); err != nil || !bytes.Equal(now, before) {
 		return hint(fmt.Errorf("%s was changed in the meantime; nothing was written", o.file), "headgate secret edit %s", o.file)
 	}

@@ -71,7 +71,7 @@ func identityLines(text string) string {
 	return strings.Join(words, "\n")
 }
 
-// configDir is where the sops command looks for the configuration of the user.
+// configDir is where the sops command reads the configuration of the user.
 func configDir() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); runtime.GOOS == "darwin" && dir != "" {
 		return dir, nil

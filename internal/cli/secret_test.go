@@ -154,7 +154,7 @@ func TestEdit(t *testing.T) {
 	if code != 2 || read(t, a) != before || !strings.Contains(errs, "the saved file was not encrypted") {
 		t.Errorf("a text that cannot be read: exit code %d, said %q", code, errs)
 	}
-	// The file is read by nobody else, and is gone afterwards.
+	// The file is private, and deleted afterwards.
 	seen := filepath.Join(t.TempDir(), "seen")
 	code, errs = edit(`sh -c 'ls -ld "$(dirname "$0")" "$0" >` + seen + `; echo "$0" >>` + seen + `; sed -i s/hunter2/hunter3/ "$0"'`)
 	if code != 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// serving is how the objects of a cluster are served, whoever owns the cluster. The flags have the
+// serving is how the objects of a cluster are served, whatever the cluster. The flags have the
 // names of the upstream's.
 type serving struct {
 	policyFlags
@@ -64,7 +64,7 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 	return nil
 }
 
-// named tells what is wrong when nobody said what is served on a cluster that is not embedded.
+// named is the error if no group is named on a cluster that is not embedded.
 func (s *serving) named() error {
 	if len(s.serve) == 0 {
 		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD")

@@ -111,7 +111,7 @@ type syncer struct {
 type turn struct {
 	reference
 	object *unstructured.Unstructured
-	// named is set when the object was asked for, and is not here because of another.
+	// named is set when the object was requested, and is not here because of another.
 	named bool
 	ready bool
 	// over is closed when the pass is.
@@ -180,7 +180,7 @@ func (s *syncer) pass(ctx context.Context, t *turn) error {
 	return s.print("%s %s %s", mark, t.reference, oneLine(progress.Short(message)))
 }
 
-// annotations are those by which a pass is asked for.
+// annotations are those by which a pass is requested.
 func (s *syncer) annotations(t *turn, token string) map[string]any {
 	const prefix = "reconcile.fluxcd.io/"
 	annotations := map[string]any{prefix + "requestedAt": token}
@@ -221,7 +221,7 @@ func (s *syncer) await(ctx context.Context, ref reference, token string) (*unstr
 	}
 }
 
-// targets are the references to what is asked for.
+// targets are the references to what is requested.
 func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]reference, error) {
 	switch {
 	case o.all && len(o.args) > 1:

@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
-// plan says what is synced: what is asked for, the sources before it, and what depends on it.
+// plan says what is synced: what is requested, the sources before it, and what depends on it.
 func (s *syncer) plan(ctx context.Context) error {
 	targets, err := s.targets(ctx, s.client)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *syncer) plan(ctx context.Context) error {
 	return s.order()
 }
 
-// name adds an object that is asked for.
+// name adds a requested object.
 func (s *syncer) name(ctx context.Context, ref reference) error {
 	u, err := ref.get(ctx, s.client)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *syncer) add(ref reference, u *unstructured.Unstructured) *turn {
 	return t
 }
 
-// addSources adds the sources of what is asked for, and those that they are taken from.
+// addSources adds the sources of what is requested, and those that they are taken from.
 func (s *syncer) addSources(ctx context.Context) error {
 	for _, t := range s.named() {
 		for at := t.object; at != nil; {
@@ -74,7 +74,7 @@ func (s *syncer) addSources(ctx context.Context) error {
 	return nil
 }
 
-// named are the turns of what is asked for.
+// named are the turns of what is requested.
 func (s *syncer) named() []*turn {
 	var named []*turn
 	for _, t := range s.turns {
@@ -94,7 +94,7 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 	}
 	ref, err := referenceTo(id)
 	if err != nil {
-		// Someone else fetches it.
+		// Another controller fetches it.
 		return nil, nil
 	}
 	if t := s.turns[ref.id()]; t != nil {

@@ -40,10 +40,10 @@ type system struct {
 	report *report
 	// explained is what was printed last of what is not ready.
 	explained []string
-	// foreseen is what the repository says before anything begins; nil when nobody looked.
+	// foreseen is what the repository says before anything starts; nil if it was not checked.
 	foreseen chan foreseen
 	leader   leader
-	// metrics and endpoints are nil unless they are asked for.
+	// metrics and endpoints are nil unless they are requested.
 	metrics   *meter.Metrics
 	endpoints *server.Server
 	// receivers is nil unless requests are taken.
@@ -190,7 +190,7 @@ func (s *system) startMirror(ctx context.Context) error {
 	return nil
 }
 
-// startCharts serves the charts that are here, in the place of a registry.
+// startCharts serves the charts that are here, instead of a registry.
 func (s *system) startCharts(ctx context.Context) error {
 	var err error
 	s.options.serving.rewrites, err = s.options.charts.start(ctx, s.options.serving.rewrites)
@@ -200,7 +200,7 @@ func (s *system) startCharts(ctx context.Context) error {
 	return err
 }
 
-// startEndpoints serves the metrics, if that is asked for.
+// startEndpoints serves the metrics, if requested.
 func (s *system) startEndpoints(ctx context.Context) error {
 	addr := s.options.serving.metricsAddr
 	if addr == "" {

@@ -89,7 +89,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 
 func runUp(ctx context.Context, o upOptions) error {
 	s := &system{options: o, say: progress.New(o.io.Err), report: newReport()}
-	// What looks at the repository ends before the repository is taken away.
+	// What reads the repository ends before the repository is removed.
 	running, end := context.WithCancel(ctx)
 	err := s.start(running)
 	if err == nil {
@@ -101,7 +101,7 @@ func runUp(ctx context.Context, o upOptions) error {
 		s.say.Info("stopping", "")
 		err = nil
 	}
-	// However it ended: what is not real is of most use to whoever looks for the reason.
+	// However it ended: what is not real is most useful when searching for the reason.
 	s.report.standIns(s.standIns())
 	if written := s.report.write(o.report); written != nil && err == nil {
 		err = written
@@ -130,7 +130,7 @@ func (s *system) putRoot(ctx context.Context) error {
 	return nil
 }
 
-// look is how often the state is looked at when nothing is heard, at least.
+// look is how often the state is polled without events, at least.
 const look = 100 * time.Millisecond
 
 // stay prints when all is ready, or nothing moves any more, and ends as the options say.

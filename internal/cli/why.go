@@ -124,7 +124,7 @@ func transition(u *unstructured.Unstructured) string {
 	return ""
 }
 
-// causes goes on with what a unit, or a source that is taken from another, waits for.
+// causes continues with what a unit, or a source that is taken from another, waits for.
 func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, depth int) {
 	waits, err := needsOf(u)
 	if err != nil {

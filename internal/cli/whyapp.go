@@ -21,7 +21,7 @@ import (
 // maxCauses bounds how many objects of one Application are explained.
 const maxCauses = 10
 
-// appCauses goes on with what an Application waits for: what it depends on, children that are not ready, and objects that differ or
+// appCauses continues with what an Application waits for: what it depends on, children that are not ready, and objects that differ or
 // are not healthy.
 func (w *explainer) appCauses(ctx context.Context, u *unstructured.Unstructured, depth int) {
 	app, err := applicationOf(u)

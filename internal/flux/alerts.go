@@ -35,7 +35,7 @@ func (n *notifications) dropAlert(u *unstructured.Unstructured) {
 	n.reindex()
 }
 
-// reindex works out anew which Alerts concern what, and has everything looked at that may be wrong now.
+// reindex computes again which Alerts concern what, and checks everything that may be wrong now.
 func (n *notifications) reindex() {
 	n.mu.RLock()
 	listed := n.listed
@@ -108,7 +108,7 @@ func patterns(field string, texts []string) ([]*regexp.Regexp, error) {
 	return list, nil
 }
 
-// examine looks at an Alert or a Provider, and says what is wrong with it.
+// examine checks an Alert or a Provider, and reports its problem.
 func (n *notifications) examine(ctx context.Context, id engine.UnitID) error {
 	if id.Kind == notifyv1beta3.AlertKind {
 		n.examineAlert(id)

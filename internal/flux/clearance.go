@@ -23,7 +23,7 @@ import (
 func (s *Simulation) Wrap(config *rest.Config) (*rest.Config, error) {
 	var err error
 	if s.client, err = dynamic.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &clearance{next, s} })
@@ -38,7 +38,7 @@ type clearance struct {
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// RoundTrip looks at requests that write definitions.
+// RoundTrip checks requests that write definitions.
 func (h *clearance) RoundTrip(q *http.Request) (*http.Response, error) {
 	writes := q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch
 	if !writes || q.Body == nil || !strings.HasPrefix(q.URL.Path, definitions) || q.URL.Query().Has("dryRun") {

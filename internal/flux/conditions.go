@@ -62,7 +62,7 @@ func (c *conditions) drop(kinds ...string) {
 	c.list = slices.DeleteFunc(c.list, func(x metav1.Condition) bool { return slices.Contains(kinds, x.Type) })
 }
 
-// goesOn tells whether a unit that is not ready is still under way, or stalled until somebody changes it.
+// goesOn reports whether a unit that is not ready is still in progress, or stalled until a user changes it.
 func (c *conditions) goesOn(r runner.Report, stalled, underWay string) {
 	if r.Terminal {
 		c.drop(conditionReconciling)

@@ -155,7 +155,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// kubeconfig reads a kubeconfig of a tenant: it may refer to nothing outside of itself, since files,
+// kubeconfig reads a kubeconfig of a tenant: it may refer to nothing outside itself, since files,
 // programs and plugins would be those of the engine.
 func kubeconfig(data []byte, insecure bool) (*rest.Config, error) {
 	loaded, err := clientcmd.Load(data)
@@ -264,7 +264,7 @@ func (a *accountTokens) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: got.Status.Token, TokenType: "Bearer", Expiry: got.Status.ExpirationTimestamp.Time}, nil
 }
 
-// Orphaned tells that the account of a deleted Kustomization is gone: nobody may delete its objects
+// Orphaned reports that the account of a deleted Kustomization was deleted: its objects cannot be deleted
 // any more, as with the upstream.
 func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
 	o, target, ok := d.declaring(id)

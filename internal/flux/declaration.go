@@ -18,7 +18,7 @@ type Declaration struct {
 	Chart ChartOrigin
 }
 
-// ChartOrigin is where a chart is looked for.
+// ChartOrigin is where a chart is searched for.
 type ChartOrigin struct {
 	// Source is the object that says where. It is not always the source of the unit: a release that names
 	// a repository has a HelmChart between the two.
@@ -82,7 +82,7 @@ func chartOrigin(hr *helmv2.HelmRelease) ChartOrigin {
 	return ChartOrigin{Source: releaseSource(hr)}
 }
 
-// origin is where the chart is looked for.
+// origin is where the chart is searched for.
 func (r helmChart) origin() ChartOrigin {
 	return ChartOrigin{
 		Source: engine.SourceID(r.source()), Name: r.Spec.Chart, Version: strings.TrimPrefix(r.Spec.Version, "*"),
@@ -106,7 +106,7 @@ func SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
 	return engine.SourceID(helmChart{chart}.source()), nil
 }
 
-// Static tells whether an object is never fetched or looked at by itself: it has no status.
+// Static reports whether an object is never fetched or reconciled individually: it has no status.
 func Static(u *unstructured.Unstructured) bool {
 	if u.GetKind() != sourcev1.HelmRepositoryKind {
 		return false

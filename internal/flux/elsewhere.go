@@ -14,7 +14,7 @@ import (
 // foreign tells whether nothing is written to the object of a source.
 func (s *sources) foreign(o origin) bool { return s.elsewhere || o.kind().foreign }
 
-// interval is how long a source rests: where somebody else fetches it, until that one publishes something.
+// interval is how long a source rests: if another controller fetches it, until that one publishes something.
 func (s *sources) interval(o origin) time.Duration {
 	if s.elsewhere {
 		return forever
@@ -22,7 +22,7 @@ func (s *sources) interval(o origin) time.Duration {
 	return o.interval()
 }
 
-// version changes when what somebody else publishes does.
+// version changes when what another controller publishes does.
 func (s *sources) version(o origin) string {
 	a := *o.status().artifact
 	if !s.elsewhere || a == nil {
@@ -31,7 +31,7 @@ func (s *sources) version(o origin) string {
 	return fmt.Sprintf("%s %s %d", a.Revision, a.Digest, *o.status().generation)
 }
 
-// hasFile tells whether what a source has is one file that is taken as it is, such as a chart. What somebody else
+// hasFile reports whether a source has one file that is used as it is, such as a chart. What another controller
 // publishes is a file each time, and mostly an archive of others.
 func (s *sources) hasFile(o origin, a *source.Artifact) bool {
 	if !s.elsewhere {
@@ -80,7 +80,7 @@ func (f *feed) published(ctx context.Context, a *meta.Artifact, out *fetched) (*
 	return out, nil
 }
 
-// defined tells whether the cluster serves a kind whose definition is somebody else's.
+// defined reports whether the cluster serves a kind whose definition another controller owns.
 func (e *Engine) defined(kind *sourceKind) bool {
 	_, served := e.cluster.Kinds.Lookup(kind.resource.GroupVersion().WithKind(kind.name))
 	return served

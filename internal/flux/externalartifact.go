@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// externalArtifact is an ExternalArtifact as the origin of a source: someone else writes its status and
+// externalArtifact is an ExternalArtifact as the origin of a source: another controller writes its status and
 // serves what it names, unless it comes from a generator here.
 type externalArtifact struct{ *sourcev1.ExternalArtifact }
 

@@ -65,7 +65,7 @@ type sourceStatus struct {
 type fetched struct {
 	// store puts it into the store; nil when that has it already.
 	store func(*source.Store, source.Key) error
-	// ready words the Ready condition of an artifact, event what a new one is told by.
+	// ready words the Ready condition of an artifact, event the event for a new one.
 	ready func(*source.Artifact) (reason, message string)
 	event func(*source.Artifact) string
 	// told is the reason of that event, when it is not "NewArtifact".
@@ -98,15 +98,15 @@ type feed struct {
 	// index is that of a repository of charts.
 	index  *source.Index
 	nudged bool
-	// again is set from when a fetch is asked for until there was one: what went wrong before may be over.
+	// again is set from when a fetch is requested until there was one: what went wrong before may be over.
 	again bool
 	done  *requestedPass
-	// seen is what the last look at what the source is made from gave; made is that of which the
+	// seen is what the last check of what the source is made from returned; made is that of which the
 	// artifact is made.
 	seen, made string
 }
 
-// requestedPass is what the last successful pass had looked at.
+// requestedPass is what the last successful pass had read.
 type requestedPass struct {
 	generation int64
 	requested  string
@@ -265,7 +265,7 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 	return f.succeeded(ctx, o, got)
 }
 
-// fetchPatience is how long units wait for the first fetch of this process before they go on with
+// fetchPatience is how long units wait for the first fetch of this process before they continue with
 // what an earlier one fetched.
 const fetchPatience = 5 * time.Second
 
@@ -287,7 +287,7 @@ func (f *feed) state() (settled bool, failure string) {
 	return f.settled, f.failure
 }
 
-// asked tells whether a fetch was asked for that has not ended.
+// asked reports whether a requested fetch has not ended.
 func (f *feed) asked() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,7 +23,7 @@ type inputs struct {
 	digest string
 }
 
-// invalid is the failure of a declaration that only its author can put right.
+// invalid is the failure of a declaration that only its author can fix.
 func invalid(reason, text string, args ...any) error {
 	return &sourceFailure{reason: reason, terminal: true, err: fmt.Errorf(text, args...)}
 }

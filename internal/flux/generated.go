@@ -56,7 +56,7 @@ func (g *generator) makeOne(ctx context.Context, o *swapi.ArtifactGenerator, out
 	}, nil
 }
 
-// own makes sure that an ExternalArtifact is nobody else's, and returns it when it is there.
+// own makes sure that an ExternalArtifact has no other owner, and returns it if it exists.
 func (g *generator) own(ctx context.Context, o *swapi.ArtifactGenerator, out output) (*sourcev1.ExternalArtifact, error) {
 	refused := func(by string) error {
 		return &sourceFailure{reason: reasonOwnership, woken: true, err: fmt.Errorf(
@@ -167,7 +167,7 @@ func (g *generator) keep(out output, object *sourcev1.ExternalArtifact, tree *so
 // latest is the revision of what is known by its content only.
 func latest(digest string) string { return "latest@" + digest }
 
-// publish writes down where an artifact can be had, and tells of a new one.
+// publish records where an artifact can be downloaded, and reports a new one.
 func (g *generator) publish(ctx context.Context, o *swapi.ArtifactGenerator, object *sourcev1.ExternalArtifact, a *source.Artifact) error {
 	after := object.DeepCopy()
 	next := artifactOf(a)
@@ -201,7 +201,7 @@ func sameArtifact(a, b *meta.Artifact) bool {
 	return reflect.DeepEqual(one, other)
 }
 
-// remove deletes an ExternalArtifact that is not somebody else's meanwhile, and what is stored of it.
+// remove deletes an ExternalArtifact that has no other owner meanwhile, and what is stored of it.
 func (g *generator) remove(ctx context.Context, key source.Key) error {
 	o, err := g.existing(ctx, key)
 	if err != nil {
@@ -242,7 +242,7 @@ func (g *generator) patch(ctx context.Context, key source.Key, part map[string]a
 	if err != nil {
 		return nil, err
 	}
-	// One that is not known yet, or no more, comes by the watch.
+	// One that is unknown yet, or no more, comes by the watch.
 	if f, known := g.sources.feed(key); known {
 		f.put(externalArtifact{o})
 	}

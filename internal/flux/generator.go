@@ -36,11 +36,11 @@ type generator struct {
 	last     *lookedAt
 	failure  string
 	failures int
-	// again is set when another try was asked for since the last pass began.
+	// again is set when another attempt was requested since the last pass started.
 	again bool
 }
 
-// lookedAt is what a pass had looked at, and when the next one is due although nothing changed.
+// lookedAt is what a pass had read, and when the next one is due although nothing changed.
 type lookedAt struct {
 	generation       int64
 	requested        string
@@ -71,7 +71,7 @@ func (g *generator) poke() {
 // retry forgets a failure, so that the next pass tries again.
 func (g *generator) retry() {
 	g.mu.Lock()
-	// A pass that is under way may have looked too early.
+	// A pass in progress may have read it too early.
 	g.again = true
 	if g.last != nil && g.last.failed {
 		g.last = nil
@@ -210,7 +210,7 @@ func (g *generator) known(key source.Key) (*sourcev1.ExternalArtifact, bool) {
 	return o.ExternalArtifact, ok
 }
 
-// noted keeps what a pass had looked at, and returns how long to wait for the next one.
+// noted keeps what a pass had read, and returns how long to wait for the next one.
 func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) time.Duration {
 	outputs := g.state()
 	g.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// reasonOwnership is the reason of Flux for an ExternalArtifact that somebody else has.
+// reasonOwnership is the reason of Flux for an ExternalArtifact that has another owner.
 const reasonOwnership = "OwnershipConflict"
 
 func (g *generator) objects(namespace string) dynamic.ResourceInterface {
@@ -88,7 +88,7 @@ func failedGenerator(after *swapi.ArtifactGenerator, failure sourceFailure) {
 	after.Status.Conditions = c.sorted()
 }
 
-// told tells of a failure once.
+// told reports a failure once.
 func (g *generator) told(o *swapi.ArtifactGenerator, failure *sourceFailure) {
 	text := ""
 	if failure != nil {

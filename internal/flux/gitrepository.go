@@ -78,7 +78,7 @@ func (r gitRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	return gitFetched(repo, got, options.Verify != nil, includes), nil
 }
 
-// gitFetched tells how what was fetched is stored and written down.
+// gitFetched says how what was fetched is stored and recorded.
 func gitFetched(repo *sourcev1.GitRepository, got *source.GitResult, verify bool, includes included) *fetched {
 	out := &fetched{
 		ready: func(a *source.Artifact) (string, string) {

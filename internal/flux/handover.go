@@ -20,7 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// The charts by which repositories install Flux. Nobody else than this engine may serve its API, so their
+// The charts by which repositories install Flux. No other controller may serve its API, so their
 // releases install nothing.
 const (
 	operatorChart = "flux-operator"

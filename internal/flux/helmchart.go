@@ -84,7 +84,7 @@ const (
 	reasonNoSourceArtifact  = "NoSourceArtifact"
 )
 
-// chartSource looks at what a chart comes from. The error is errPending when that is about to be known.
+// chartSource reads what a chart comes from. The error is errPending when that is about to be known.
 func (s *sources) chartSource(r helmChart) (chartSource, error) {
 	key := r.source()
 	if f, known := s.feed(key); known {
@@ -247,7 +247,7 @@ func (r helmChart) verification() *sourcev1.OCIRepositoryVerification {
 }
 
 // build is the build metadata of the version that the chart gets: the revision of what it is packed from,
-// when that is asked for, and the generation of the object when it merges values, so that whoever reads
+// if requested, and the generation of the object if it merges values, so that whatever reads
 // the chart sees that it is another one.
 func (r helmChart) build(revision string) string {
 	var parts []string
@@ -294,7 +294,7 @@ func shortDigest(revision string) string {
 	return digest[:min(len(digest), digestLength)]
 }
 
-// fetched tells how a chart is stored and written down; made is nil when it is the one that is there.
+// fetched says how a chart is stored and recorded; made is nil if it is the existing one.
 func (r helmChart) fetched(f *feed, from chartSource, made *newChart) *fetched {
 	name, values := r.Status.ObservedChartName, r.Status.ObservedValuesFiles
 	was := (&conditions{list: r.Status.Conditions}).get(sourcev1.ArtifactInStorageCondition)
@@ -421,7 +421,7 @@ func (s *sources) repositoryFor(namespace string, fits func(*sourcev1.HelmReposi
 	return nil, nil
 }
 
-// Reasons of Flux for charts that cannot be had.
+// Reasons of Flux for charts that cannot be fetched.
 const (
 	reasonChartReference  = "InvalidChartReference"
 	reasonChartPull       = "ChartPullError"
@@ -432,7 +432,7 @@ const (
 	reasonChartSignature  = "ChartVerificationError"
 )
 
-// chartFailures are the reasons of Flux for what may be wrong with a chart. Those of building are told
+// chartFailures are the reasons of Flux for failures of a chart. Those of building are reported
 // by another condition than those of fetching.
 var chartFailures = []struct {
 	err    error

@@ -30,7 +30,7 @@ type round struct {
 
 // lastPass is what the passes of one object remember; it belongs to their goroutine.
 type lastPass struct {
-	// made is what the last pass had looked at; nil before the first one.
+	// made is what the last pass had read; nil before the first one.
 	made *looked
 	// due is when the next one is to be made.
 	due      time.Time
@@ -43,7 +43,7 @@ type lastPass struct {
 	notes string
 }
 
-// looked is what a pass looks at.
+// looked is what a pass reads.
 type looked struct {
 	uid        types.UID
 	generation int64
@@ -60,7 +60,7 @@ func newRounds(pass func(ctx context.Context, id engine.UnitID, last *lastPass) 
 	return &rounds{pass: pass, running: map[engine.UnitID]*round{}}
 }
 
-// wake has an object looked at.
+// wake reconciles an object.
 func (r *rounds) wake(ctx context.Context, id engine.UnitID) {
 	r.mu.Lock()
 	one, known := r.running[id]

@@ -83,7 +83,7 @@ func imageID(kind string, o metav1.Object) engine.UnitID {
 	return engine.UnitID{Group: imageGroup.Name, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// wait waits until no pass is under way any more.
+// wait waits until no pass is in progress.
 func (k *imageKeeper) wait() {
 	for _, r := range []*rounds{k.scanning, k.choosing, k.updating} {
 		r.wg.Wait()
@@ -107,7 +107,7 @@ func (k *imageKeeper) scanned(id engine.UnitID) scan {
 	return k.scans[id]
 }
 
-// wakePolicies has the policies looked at that choose from a repository.
+// wakePolicies reconciles the policies that select from a repository.
 func (k *imageKeeper) wakePolicies(ctx context.Context, repository engine.UnitID) {
 	for _, p := range k.policies.all() {
 		if scannedBy(p) == repository {
@@ -116,7 +116,7 @@ func (k *imageKeeper) wakePolicies(ctx context.Context, repository engine.UnitID
 	}
 }
 
-// wakeAutomations has the automations of a namespace looked at.
+// wakeAutomations reconciles the automations of a namespace.
 func (k *imageKeeper) wakeAutomations(ctx context.Context, namespace string) {
 	for _, a := range k.automations.all() {
 		if a.Namespace == namespace {
@@ -125,7 +125,7 @@ func (k *imageKeeper) wakeAutomations(ctx context.Context, namespace string) {
 	}
 }
 
-// sourceChanged has the automations looked at that change a source.
+// sourceChanged reconciles the automations that change a source.
 func (k *imageKeeper) sourceChanged(ctx context.Context, id engine.SourceID) {
 	if id.Kind != gitRepositoryKind.Kind {
 		return
@@ -137,7 +137,7 @@ func (k *imageKeeper) sourceChanged(ctx context.Context, id engine.SourceID) {
 	}
 }
 
-// wakeAll has everything looked at.
+// wakeAll reconciles everything.
 func (k *imageKeeper) wakeAll(ctx context.Context) {
 	for _, p := range k.policies.all() {
 		k.choosing.wake(ctx, imageID(imagev1.ImagePolicyKind, p))
@@ -239,7 +239,7 @@ func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o 
 	return forever
 }
 
-// ended notes that a pass ended; one whose result could not be written down is made again.
+// ended records that a pass ended; one whose result could not be written is repeated.
 func (k *imageKeeper) ended(ctx context.Context, id engine.UnitID, began time.Time, v verdict, err error) bool {
 	if err != nil && ctx.Err() == nil {
 		k.log.V(1).Info("the status of an object could not be written", "object", id.String(), "error", err.Error())

@@ -37,7 +37,7 @@ func (i included) key() string {
 	return b.String()
 }
 
-// includes looks at what a GitRepository includes.
+// includes reads what a GitRepository includes.
 func (s *sources) includes(repo *sourcev1.GitRepository) (included, error) {
 	var all included
 	if len(repo.Spec.Include) == 0 {
@@ -178,7 +178,7 @@ func (f *feed) lookAgain(o composed) {
 	}
 }
 
-// lookOf is what a look at the parts gave, to be compared with that of another time.
+// lookOf is the result of reading the parts, to be compared with that of another time.
 func lookOf(now string, err error) string {
 	if err != nil {
 		return err.Error()

@@ -30,7 +30,7 @@ func providerID(namespace, name string) engine.UnitID {
 	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.ResourceSetInputProviderKind, Namespace: namespace, Name: name}
 }
 
-// exportedBy are the sets of inputs that a provider gives. One that is not to be looked at gives what it gave last.
+// exportedBy are the sets of inputs that a provider returns. A disabled one returns its last ones.
 func exportedBy(p *fluxcdv1.ResourceSetInputProvider) ([]map[string]any, error) {
 	if disabledByAnnotation(p) {
 		var sets []map[string]any
@@ -87,7 +87,7 @@ func (s *resourceSets) dropProvider(u *unstructured.Unstructured) {
 	s.wake(before)
 }
 
-// wake tells of the ResourceSets that refer to a provider, as it is or as it was.
+// wake wakes the ResourceSets that refer to a provider, as it is or as it was.
 func (s *resourceSets) wake(versions ...*fluxcdv1.ResourceSetInputProvider) {
 	for _, rs := range s.all() {
 		for _, p := range versions {

@@ -49,7 +49,7 @@ type Root struct {
 	// what is there already.
 	AgeKey   []byte
 	Decrypts bool
-	// Interval is how often the source is looked at, one minute when it is zero.
+	// Interval is how often the source is fetched, one minute if it is zero.
 	Interval time.Duration
 	// For says what the root was made for by up; a root made for something else is refused. It is empty for
 	// a root that is to stay, which is refused when there is one of another repository or directory.

@@ -35,7 +35,7 @@ var servedComponents = []string{"source-controller", "kustomize-controller", "he
 type wishes struct {
 	// policy is what has a meaning here, and can hold at once.
 	policy Policy
-	// held are the words for that, the others what else was asked for.
+	// held are the words for that, the others what else was requested.
 	held, started, idle, ignored []string
 }
 

@@ -21,7 +21,7 @@ type Policy struct {
 	DefaultServiceAccount string
 	// NoCrossNamespaceRefs refuses sources of other namespaces.
 	NoCrossNamespaceRefs bool
-	// NoRemoteBases refuses kustomizations that refer to something outside of their source.
+	// NoRemoteBases refuses kustomizations that refer to something outside their source.
 	NoRemoteBases bool
 	// AgeSecret, when not empty, is a Secret in the namespace of the root whose keys serve every
 	// Kustomization that decrypts, beside those of its own Secret.
@@ -75,7 +75,7 @@ func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	return u
 }
 
-// appendEntry adds a line of an inventory. One that cannot be read names nothing that could be looked at
+// appendEntry adds a line of an inventory. An invalid one names nothing that could be read
 // or pruned.
 func appendEntry(entries []engine.Entry, text, version, cluster string) []engine.Entry {
 	id, err := engine.DecodeID(text)

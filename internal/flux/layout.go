@@ -47,7 +47,7 @@ type Finder interface {
 	Paths(dir string) ([]string, error)
 }
 
-// FindLayout says where the repository that dir shows begins. Root, relative to dir, is looked for when
+// FindLayout says where the repository that dir shows starts. Root, relative to dir, is searched for when
 // it is empty: first what this dialect begins with, then what the others do.
 func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	dir, err := filepath.Abs(dir)
@@ -73,7 +73,7 @@ func FindLayout(dir, root string, others ...Finder) (Layout, error) {
 	return Layout{Repository: repository, Root: path.Join(below, root)}, nil
 }
 
-// findRoot looks for the one root below dir. Paths of units are relative to base.
+// findRoot searches for the one root below dir. Paths of units are relative to base.
 func findRoot(dir, base string, others []Finder) (string, error) {
 	candidates, err := rootCandidates(dir, base)
 	what := "no directory contains Flux Kustomizations"
@@ -176,7 +176,7 @@ func manifests(dir string, visit func(name string, data []byte)) error {
 // layouts are where the directory that a cluster begins with lies in the repositories of users.
 var layouts = []string{"clusters/*", "kubernetes/flux/cluster", "flux", "cluster"}
 
-// rootCandidates looks for what a cluster begins with: several directories of a known layout, the one unit that leads to
+// rootCandidates searches for possible roots: several directories of a known layout, the one unit that leads to
 // all others, the directory of a known layout, else any directories that hold Kustomizations, the topmost ones.
 func rootCandidates(dir, base string) ([]string, error) {
 	holding := map[string]bool{}

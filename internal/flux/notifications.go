@@ -33,7 +33,7 @@ const (
 	reasonDispatchFailed = "NotificationDispatchFailed"
 )
 
-// reasonDriftCorrected is our reason for a foreign change that was put back.
+// reasonDriftCorrected is our reason for drift that was reverted.
 const reasonDriftCorrected = "DriftCorrected"
 
 var (
@@ -41,7 +41,7 @@ var (
 	providerResource = notifyv1beta3.GroupVersion.WithResource("providers")
 )
 
-// notifications serves Alerts and Providers. Neither kind has a status: what is wrong with one is told by an
+// notifications serves Alerts and Providers. Neither kind has a status: a problem of one is reported by an
 // event about it. It is safe for concurrent use.
 type notifications struct {
 	client   dynamic.Interface
@@ -95,7 +95,7 @@ func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger)
 }
 
 // startNotifications begins to deliver what an earlier process left. A directory that cannot be used keeps
-// nobody from being told, and nothing else from being served.
+// no receiver from getting its messages, and nothing else from being served.
 func (e *Engine) startNotifications(ctx context.Context) error {
 	n := e.notifications
 	dir := e.Dir
@@ -120,10 +120,10 @@ func (e *Engine) startNotifications(ctx context.Context) error {
 	return nil
 }
 
-// watchNotifications reads the Alerts and Providers before anything happens that one could be told of.
+// watchNotifications reads the Alerts and Providers before anything happens that one could report.
 func (e *Engine) watchNotifications(ctx context.Context) error {
 	if e.simulation != nil {
-		// Nobody shall be told of what is played.
+		// A simulation sends nothing.
 		return nil
 	}
 	n := e.notifications
@@ -204,7 +204,7 @@ func (n *notifications) publish(o runtime.Object, ref *corev1.ObjectReference, c
 	}
 	switch {
 	case told.reason == reasonDriftCorrected:
-		// It was put right by the time that somebody hears of it.
+		// It was reverted by the time that the message arrives.
 		fact.Ready = false
 	case told.kind == corev1.EventTypeWarning:
 		e.Severity, fact.Ready = notify.SeverityError, false
@@ -244,7 +244,7 @@ func (n *notifications) concerned(kind, namespace string) []*notify.Alert {
 	return own
 }
 
-// say tells of what is wrong with an object, once; an empty text says that nothing is.
+// say reports a problem of an object, once; an empty text says that there is none.
 func (n *notifications) say(o runtime.Object, id engine.UnitID, reason, text string) {
 	n.mu.Lock()
 	news := n.told[id] != text
@@ -260,7 +260,7 @@ func (n *notifications) say(o runtime.Object, id engine.UnitID, reason, text str
 	n.events.emit(o, corev1.EventTypeWarning, reason, text, nil)
 }
 
-// failed tells of a delivery that failed, once for each change of the error.
+// failed reports a failed delivery, once for each change of the error.
 func (n *notifications) failed(d notify.Delivery, err error) {
 	text := ""
 	if err != nil {

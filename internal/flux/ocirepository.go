@@ -117,7 +117,7 @@ func (s *reach) ociVerification(ctx context.Context, namespace string, v *source
 	return out, nil
 }
 
-// fetched tells how what was fetched is stored and written down.
+// fetched says how what was fetched is stored and recorded.
 func (r ociRepository) fetched(got *source.OCIResult, o source.OCIOptions) *fetched {
 	out := &fetched{
 		ready: func(a *source.Artifact) (string, string) {

@@ -28,7 +28,7 @@ type OfflineOptions struct {
 	Policy Policy
 	// Masks has Shown be filled in for what holds values of Secrets.
 	Masks bool
-	// Releases tells of which HelmReleases the charts are fetched and rendered; nil is of none.
+	// Releases selects the HelmReleases whose charts are fetched and rendered; nil selects none.
 	Releases func(engine.UnitID) bool
 	// Rewrites send fetches of charts elsewhere.
 	Rewrites source.Rewrites
@@ -49,7 +49,7 @@ type OfflineOptions struct {
 	// Marks puts stand-ins in the place of values that cannot be decrypted, and leaves out what kustomizations
 	// read from elsewhere.
 	Marks bool
-	// ClusterWide tells of a kind that has no namespaces, if it knows the kind.
+	// ClusterWide reports that a kind has no namespaces, if it knows the kind.
 	ClusterWide func(schema.GroupVersionKind) (is, known bool)
 }
 
@@ -59,7 +59,7 @@ const Mark = "encrypted-"
 // OfflineUnit is a unit as a repository declares it, with what it would apply.
 type OfflineUnit struct {
 	Declaration
-	// Rendered is set unless it is a release whose chart was not asked for, or its source is elsewhere.
+	// Rendered is set unless it is a release whose chart was not requested, or its source is elsewhere.
 	Rendered bool
 	// Elsewhere says, in one line, which source cannot be read without a cluster; empty when none is missing.
 	Elsewhere string
@@ -78,8 +78,8 @@ type OfflineUnit struct {
 }
 
 // Offline renders a repository as the engine would, without a cluster: the root, the units that it
-// declares with the patches that it lays on them, and so on down; then the releases that were asked for.
-// ConfigMaps and Secrets that a unit reads are looked for among what was rendered before it.
+// declares with the patches that it applies to them, and so on; then the requested releases.
+// ConfigMaps and Secrets that a unit reads are taken from what was rendered before it.
 func Offline(ctx context.Context, files source.Directory, root Root, o OfflineOptions) ([]OfflineUnit, error) {
 	w := &walk{
 		options: o, files: files, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{}, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},

@@ -244,7 +244,7 @@ func TestOfflineReleases(t *testing.T) {
 	}
 }
 
-// TestOfflineStaysAtHome reads a repository whose charts nobody asks for.
+// TestOfflineStaysAtHome reads a repository whose charts are not requested.
 func TestOfflineStaysAtHome(t *testing.T) {
 	tree := directoryOf(t, map[string]string{"root/all.yaml": offlineSources + "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
 		"metadata: {name: a, namespace: apps}\nspec: {interval: 1h, dependsOn: [{name: b}], chartRef: {kind: HelmChart, name: lib}}\n"})

@@ -20,10 +20,10 @@ import (
 	"github.com/headgate-dev/headgate/internal/source/chart"
 )
 
-// ChartError tells which chart cannot be had, and from where.
+// ChartError says which chart cannot be fetched, and from where.
 type ChartError struct {
 	Chart ChartOrigin
-	// URL is where it was looked for; it is empty when that is no server.
+	// URL is where it was searched for; it is empty if that is no server.
 	URL string
 	Err error
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Masked is shown in the place of a secret value.
+// Masked is shown instead of a secret value.
 const Masked = "**"
 
 // hidden stands for a secret value in the twin of a render: it needs no quotes in YAML.
 const hidden = "hidden-by-headgate"
 
-// maskedReader reads what was rendered, with marks in the place of what Secrets hold.
+// maskedReader reads what was rendered, with marks instead of what Secrets hold.
 type maskedReader struct{ *walk }
 
 // Secret has a mark for each value.
@@ -44,7 +44,7 @@ func (r maskedReader) ConfigMap(ctx context.Context, namespace, name string) (ma
 	return r.walk.ConfigMap(ctx, namespace, name)
 }
 
-// mask is what is shown of the objects of a Kustomization: they are rendered once more with marks in the place of
+// mask is what is shown of the objects of a Kustomization: they are rendered again with marks instead of
 // secret values, wherever these come from, and where that makes a difference there is something secret.
 func (w *walk) mask(ctx context.Context, ks *kustomizev1.Kustomization, tree *source.Tree, inputs runner.Inputs, objects []*unstructured.Unstructured) map[engine.ObjectID]*unstructured.Unstructured {
 	if !w.holdsSecrets(ks) {
@@ -65,7 +65,7 @@ func (w *walk) mask(ctx context.Context, ks *kustomizev1.Kustomization, tree *so
 	for i, o := range objects {
 		id := engine.IDOf(o)
 		if !paired {
-			// A mark is nothing that this can be rendered with: nobody knows what is secret.
+			// A mark cannot be rendered here: it is unknown what is secret.
 			shown[id] = blank(o)
 			continue
 		}
@@ -92,7 +92,7 @@ func kustomizationObject(ks *kustomizev1.Kustomization) engine.ObjectID {
 	return engine.ObjectID{Group: kustomizationKind.Group, Kind: kustomizationKind.Kind, Namespace: ks.Namespace, Name: ks.Name}
 }
 
-// twinsOf renders a Kustomization with marks in the place of secret values.
+// twinsOf renders a Kustomization with marks instead of secret values.
 func (w *walk) twinsOf(ctx context.Context, ks *kustomizev1.Kustomization, tree *source.Tree, inputs runner.Inputs) ([]*unstructured.Unstructured, error) {
 	if twin, there := w.twins[kustomizationObject(ks)]; there {
 		read, err := readAs[kustomizev1.Kustomization](twin)
@@ -254,10 +254,10 @@ func differing(value, twin any, found []string) []string {
 	return found
 }
 
-// shortest is how long a text has to be to be looked for within others: a shorter one is masked where it is all there is.
+// shortest is how long a text has to be to be searched for within others: a shorter one is masked where it is all there is.
 const shortest = 4
 
-// without is a value with marks in the place of secret texts.
+// without is a value with marks instead of secret texts.
 func without(value any, secret []string) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -72,7 +72,7 @@ func stableKinds() []string {
 }
 
 // clusterWide tells whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
-// what Kubernetes itself has. What nobody knows is taken to have them.
+// what Kubernetes itself has. Unknown definitions are assumed to have them.
 func (w *walk) clusterWide(gvk schema.GroupVersionKind, kinds map[string]bool) bool {
 	if w.options.ClusterWide != nil {
 		if is, known := w.options.ClusterWide(gvk); known {

@@ -218,7 +218,7 @@ func (w *walk) generate(ctx context.Context, g *swapi.ArtifactGenerator, id engi
 	return nil, false, nil
 }
 
-// waiting tells whether a Kustomization may yet be told more: its source, or what it reads, is not known so far.
+// waiting reports whether more of a Kustomization may become known: its source, or what it reads, is unknown so far.
 func (w *walk) waiting(d declared) bool {
 	id := d.Unit.Source
 	group := sourcev1.GroupVersion.Group

@@ -12,7 +12,7 @@ import (
 )
 
 // watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
-// let go of what it made.
+// release what it created.
 func (e *Engine) watchOperator(ctx context.Context) error {
 	err := e.cluster.Watch(ctx, inputProviders, e.Selector, cluster.Sink{Put: e.putProvider, Dropped: e.dropProvider})
 	if err != nil {
@@ -33,7 +33,7 @@ func (e *Engine) putInstance(u *unstructured.Unstructured) {
 		return
 	}
 	id := instanceID(u.GetNamespace(), u.GetName())
-	// What it asks for holds before anything else is looked at. So it does for one that is set aside, as by a
+	// What it requests applies before anything else is reconciled. So it does for one that is disabled, as by a
 	// migration: the controllers that it made more strict were so until now.
 	e.policies.ask(id, wishesOf(o.Spec).policy)
 	e.instanceDesk.add(id)

@@ -6,11 +6,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// policies is what holds for a cluster: what the engine was started with, made stricter by what is asked for
+// policies is what applies to a cluster: what the engine was started with, made stricter by what is requested
 // on the cluster. It is safe for concurrent use.
 type policies struct {
 	base Policy
-	// changed is told that something else holds now.
+	// changed is called when the policy has changed.
 	changed func()
 
 	mu    sync.RWMutex
@@ -60,7 +60,7 @@ func (p *policies) ask(id engine.UnitID, asked Policy) {
 	}
 }
 
-// redeclare hands everything over anew, by what holds now.
+// redeclare hands everything over again, by the current policy.
 func (e *Engine) redeclare() {
 	policy := e.policies.now()
 	for _, ks := range e.registry.all() {

@@ -29,7 +29,7 @@ const (
 	listPage = 500
 )
 
-// asked is an object that a pass is asked for.
+// asked is an object for which a pass is requested.
 type asked struct {
 	client    dynamic.ResourceInterface
 	key, name string
@@ -51,7 +51,7 @@ func (r *receivers) deliver(id engine.UnitID, plan receiverPlan, d webhook.Deliv
 	}
 	failed := func(err error) { r.failed(id, err) }
 	err := r.turns.do(key, func() error {
-		// What was asked for is done, even if whoever asked has gone.
+		// What was requested is done, even if the sender has disconnected.
 		ctx, cancel := context.WithTimeout(r.ctx, askTimeout)
 		defer cancel()
 		return r.ask(ctx, plan, request, failed)
@@ -62,7 +62,7 @@ func (r *receivers) deliver(id engine.UnitID, plan receiverPlan, d webhook.Deliv
 	return err
 }
 
-// failed tells of what could not be done, by an event.
+// failed reports what could not be done, by an event.
 func (r *receivers) failed(id engine.UnitID, err error) {
 	if o, there := r.get(id); there && r.ctx.Err() == nil {
 		r.events.emit(o, corev1.EventTypeWarning, meta.FailedReason, "a request could not be forwarded to all objects: "+err.Error(), nil)
@@ -70,7 +70,7 @@ func (r *receivers) failed(id engine.UnitID, err error) {
 }
 
 // ask asks for a pass of every object that is meant. One that fails does not keep the others from it. What
-// fails later, when an object has been asked not long ago, is told.
+// fails later, when a pass of an object was requested recently, is reported.
 func (r *receivers) ask(ctx context.Context, plan receiverPlan, request map[string]any, late func(error)) error {
 	var (
 		mu    sync.Mutex

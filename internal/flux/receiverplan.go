@@ -46,7 +46,7 @@ type receiverPlan struct {
 	targets    []receiverTarget
 	// filtered is set when what is sent matters beyond who sends it.
 	filtered bool
-	// foreign are the targets of other namespaces, for those who may have none.
+	// foreign are the targets of other namespaces, for tenants that may have none.
 	foreign string
 }
 

@@ -95,19 +95,19 @@ func (e *Engine) watchReceivers(ctx context.Context) error {
 // Hooks serves the hooks of Receivers, below notifyv1.ReceiverWebhookPath.
 func (e *Engine) Hooks() http.Handler { return e.receivers.handler }
 
-// again looks at every Receiver anew.
+// again evaluates every Receiver again.
 func (r *receivers) again() {
 	for _, o := range r.all() {
 		r.desk.add(receiverID(o.Namespace, o.Name))
 	}
 }
 
-// find is asked for each request, by anybody.
+// find is called for each request, from anywhere.
 func (r *receivers) find(path string) (webhook.Hook, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	h, open := r.hooks[path]
-	// An engine that ends asks nobody for anything any more; the next one does.
+	// An engine that ends requests nothing any more; the next one does.
 	h.Closed = h.Closed || r.ctx.Err() != nil
 	return h.Hook, open
 }
@@ -127,7 +127,7 @@ func (r *receivers) open(id engine.UnitID, path string, hook webhook.Hook) {
 	r.hooks[path] = openHook{Hook: hook, id: id}
 }
 
-// refused tells of a request that was not let in, so that whoever set the other side up wrong can see why.
+// refused reports a refused request, so that the owner of the Receiver can see why.
 func (r *receivers) refused(hook string, why error) {
 	r.mu.RLock()
 	var o *notifyv1.Receiver
@@ -141,7 +141,7 @@ func (r *receivers) refused(hook string, why error) {
 	if o == nil {
 		return
 	}
-	// A sender that goes on and on is told of once in a while.
+	// A sender that does not stop is reported once in a while.
 	_ = r.turns.do("refused "+hook, func() error {
 		r.events.emit(o, corev1.EventTypeWarning, meta.FailedReason, fmt.Sprintf("a request was refused: %s", why), nil)
 		return nil

@@ -41,7 +41,7 @@ func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
 	hook := webhook.Hook{Name: id.String(), Closed: true}
 	switch {
 	case found.suspended || found.invalid.Message != "":
-		// Whoever knows the path is told to come again later.
+		// A sender that knows the path is asked to retry later.
 		r.open(id, o.Status.WebhookPath, hook)
 	default:
 		token, missing := r.tokens.token(id, types.NamespacedName{Namespace: o.Namespace, Name: o.Spec.SecretRef.Name})
@@ -106,7 +106,7 @@ func receiverStatus(o *notifyv1.Receiver, found receiverFinding, now time.Time) 
 	return after
 }
 
-// patch writes the status of a Receiver, if it changed, and tells of it by an event.
+// patch writes the status of a Receiver, if it changed, and records an event.
 func (r *receivers) patch(ctx context.Context, id engine.UnitID, o *notifyv1.Receiver, after notifyv1.ReceiverStatus) error {
 	patch, err := statusPatch(o.Status, after)
 	if err != nil || patch == nil {

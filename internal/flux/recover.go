@@ -69,7 +69,7 @@ func (r *recovery) search(c *cluster.Cluster) {
 }
 
 // watermarks returns when the status of each Kustomization was written last that an engine has had in
-// its hands before: those bear its finalizer.
+// its hands before: those have its finalizer.
 func watermarks(all []*kustomizev1.Kustomization) map[engine.UnitID]watermark {
 	marks := make(map[engine.UnitID]watermark, len(all))
 	for _, ks := range all {
@@ -84,7 +84,7 @@ func watermarks(all []*kustomizev1.Kustomization) map[engine.UnitID]watermark {
 // All times are to the second.
 type watermark struct {
 	at time.Time
-	// open is set when a pass was under way then, or when no status was written yet and the time is
+	// open is set when a pass was in progress then, or when no status was written yet and the time is
 	// that of the unit itself: what was applied in that second came after it.
 	open bool
 }

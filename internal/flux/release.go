@@ -114,7 +114,7 @@ func releaseHealth(hr *helmv2.HelmRelease) engine.HealthPolicy {
 }
 
 // allowReinstall is the annotation by which a change is allowed that uninstalls a release and installs
-// it anew; its value is the generation that does so.
+// it again; its value is the generation that does so.
 const allowReinstall = "headgate.dev/allow-reinstall"
 
 // declaredRelease is what a HelmRelease wants, in the words of the plan.

@@ -33,10 +33,10 @@ type act struct {
 	force    bool
 	reset    bool
 	changed  engine.Action
-	// drift is what the last look found, and corrected is set when it was put right in this pass.
+	// drift is what the last check found, and corrected is set when it was reverted in this pass.
 	drift     []helm.Difference
 	corrected bool
-	// seen are the versions of the objects before they were looked at.
+	// seen are the versions of the objects before they were checked.
 	seen string
 }
 
@@ -55,7 +55,7 @@ func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
 	return &act{ctx: ctx, set: s, hr: hr, work: work, client: client, versions: w.Versions}, nil
 }
 
-// take takes what a user asked for. It counts for one pass, however that ends.
+// take takes what a user requested. It counts for one pass, however that ends.
 func (a *act) take() {
 	requested, status := a.hr.Annotations[requestedAt], a.work.status
 	if requested == "" {
@@ -315,7 +315,7 @@ func (a *act) release(step plan.Step) (runner.Acted, bool) {
 	status.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: time.Since(began).Round(time.Millisecond)}
 	a.record(made, helmv2.ReleaseAction(step.Action))
 	if err == nil {
-		// What was asked for has been done; the next look finds a release that needs nothing.
+		// What was requested has been done; the next check finds a release that needs nothing.
 		return a.done(), true
 	}
 	// The next pass remediates.

@@ -66,10 +66,10 @@ func (c *releaseCharts) run(ctx context.Context) {
 	}
 }
 
-// changed has the HelmChart of a release looked at.
+// changed reconciles the HelmChart of a release.
 func (c *releaseCharts) changed(id engine.UnitID) { c.queue.Add(id) }
 
-// touched has the release looked at whose HelmChart somebody changed or deleted.
+// touched reconciles the release whose HelmChart was changed or deleted.
 func (c *releaseCharts) touched(chart metav1.Object) {
 	labels := chart.GetLabels()
 	if name, ours := labels[releasePrefix+"name"]; ours {
@@ -220,7 +220,7 @@ func holds(is, declared map[string]string) bool {
 	return true
 }
 
-// note remembers why a HelmChart could not be made, and tells of it once.
+// note remembers why a HelmChart could not be created, and reports it once.
 func (c *releaseCharts) note(hr *helmv2.HelmRelease, key source.Key, err error) {
 	c.mu.Lock()
 	was := c.failed[key]
@@ -253,7 +253,7 @@ func (c *releaseCharts) awaited(key source.Key) bool {
 	})
 }
 
-// remove deletes the HelmChart that was made for a release, and nobody else's.
+// remove deletes the HelmChart that was created for a release, and no other.
 func (c *releaseCharts) remove(ctx context.Context, hr *helmv2.HelmRelease) error {
 	namespace, name, found := strings.Cut(hr.Status.HelmChart, "/")
 	if !found {

@@ -59,7 +59,7 @@ type releaseClient struct {
 }
 
 // releaseWork is what is known of a release beside its object. A step works on a copy of its own, and
-// puts it in the place of the former when it ends: what is held is never changed.
+// replaces the former by it when it ends: what is held is never changed.
 type releaseWork struct {
 	prepared *preparedRelease
 	// status is what the next report writes down.
@@ -74,7 +74,7 @@ type releaseWork struct {
 type restingRelease struct {
 	inputs string
 	// mark is that of its records, objects are the versions of what it holds: those count only where drift
-	// is looked for.
+	// is detected.
 	mark, objects string
 	entries       []engine.Entry
 }
@@ -150,7 +150,7 @@ func failureCause(status *helmv2.HelmReleaseStatus) string {
 	return cause
 }
 
-// publish puts what a step knows now in the place of what was known before it.
+// publish replaces what was known before a step by what it knows now.
 func (s *releases) publish(id engine.UnitID, w *releaseWork) {
 	if _, there := s.get(id); !there {
 		return
@@ -272,7 +272,7 @@ var errNoChart = errors.New(`the artifact is not a chart; set spec.layerSelector
 
 func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
 	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {
-		// It was put together here, and is packed for whoever downloads it only.
+		// It was put together here, and is packaged only for clients that download it.
 		var packed bytes.Buffer
 		if _, _, err := source.Pack(a.Tree, &packed); err != nil {
 			return nil, err
@@ -379,7 +379,7 @@ func (s *releases) destroy(ctx context.Context, w runner.Work) error {
 	if len(made) > 0 {
 		made = made[:1]
 	} else if made, err = client.Labelled(ctx, releaseLabels(hr)); err != nil && !apierrors.IsForbidden(err) {
-		// What a killed run made is not recorded; a release of that name may be somebody else's. Whose
+		// What a killed run created is not recorded; a release of that name may have another owner. Whose
 		// account may not look has made none.
 		return err
 	}

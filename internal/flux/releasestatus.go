@@ -22,7 +22,7 @@ var releaseReasons = map[string]string{
 	engine.ReasonBuildFailed: helmv2.ArtifactFailedReason, engine.ReasonFailed: "RESTClientError",
 }
 
-// report writes the state of a HelmRelease down, and tells of it by an event.
+// report writes the state of a HelmRelease, and records an event.
 func (s *releases) report(ctx context.Context, r runner.Report) error {
 	hr, w, err := s.job(r.Unit)
 	if err != nil {

@@ -64,7 +64,7 @@ func (t Policy) declareResourceSet(rs *fluxcdv1.ResourceSet) engine.Unit {
 	return u
 }
 
-// disabledByAnnotation tells whether an object says that it is not to be looked at.
+// disabledByAnnotation reports whether an annotation disables an object.
 func disabledByAnnotation(o metav1.Object) bool {
 	return o.GetAnnotations()[fluxcdv1.ReconcileAnnotation] == fluxcdv1.DisabledValue
 }
@@ -82,7 +82,7 @@ func durationOf(o metav1.Object, annotation string, otherwise time.Duration) (d 
 	return d, ""
 }
 
-// resourceSetDependency reads a dependency: on a unit where readiness is asked for without an expression,
+// resourceSetDependency reads a dependency: on a unit if readiness is required without an expression,
 // and else on an object, that has to be there.
 func resourceSetDependency(d fluxcdv1.Dependency) (engine.Dependency, error) {
 	gv, err := schema.ParseGroupVersion(d.APIVersion)

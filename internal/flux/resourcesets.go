@@ -36,13 +36,13 @@ type resourceSets struct {
 	events    events
 	policies  *policies
 	passed    func(kind, namespace, name string, took time.Duration, ok bool)
-	// changed is told of ResourceSets whose inputs are others now.
+	// changed is called with ResourceSets whose inputs have changed.
 	changed func(engine.UnitID)
 
 	mu sync.Mutex
 	// counts are how many sets of inputs the last render of each had.
 	counts map[engine.UnitID]int
-	// accounts are clients that act as somebody.
+	// accounts are clients that impersonate accounts.
 	accounts map[string]kubernetes.Interface
 }
 
@@ -95,7 +95,7 @@ func (s *resourceSets) inputs(ctx context.Context, id engine.UnitID) (runner.Inp
 	return out, err
 }
 
-// as returns a client that acts as somebody, or as the engine itself.
+// as returns a client that impersonates an account, or acts as the engine itself.
 func (s *resourceSets) as(user string) (kubernetes.Interface, error) {
 	if user == "" {
 		return s.secrets, nil

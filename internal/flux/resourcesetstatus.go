@@ -17,7 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// report writes the state of a ResourceSet down, and tells of it by an event.
+// report writes the state of a ResourceSet, and records an event.
 func (s *resourceSets) report(ctx context.Context, r runner.Report) error {
 	rs, ok := s.get(r.Unit)
 	if !ok {
@@ -91,7 +91,7 @@ func resourceSetStatus(before fluxcdv1.ResourceSetStatus, inputs int, r runner.R
 }
 
 // resourceSetProgress is the state of a pass that takes long. One that is ready stays so while the same is
-// looked at again.
+// reconciled again.
 func resourceSetProgress(c *conditions, r runner.Report) {
 	ready := c.get(conditionReady)
 	same := ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == r.Generation

@@ -52,7 +52,7 @@ func (s *Simulation) emptyIndex(id engine.SourceID, failure error) *fetched {
 	return stubOf(text, simulate.Digest(data), "index.yaml", data)
 }
 
-// stubOf has a source hold a file that nobody fetched, and say so.
+// stubOf lets a source hold a file that was not fetched, and say so.
 func stubOf(text, revision, file string, data []byte) *fetched {
 	return &fetched{
 		ready: func(*source.Artifact) (string, string) { return reasonSimulated, text },

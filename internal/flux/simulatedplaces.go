@@ -61,7 +61,7 @@ func (s *Simulation) provideNew(ctx context.Context, resource schema.GroupVersio
 	return true
 }
 
-// maxNodes bounds the nodes that are made: what is asked for beyond that is a mistake.
+// maxNodes bounds the nodes that are created: what is requested beyond that is a mistake.
 const maxNodes = 64
 
 // provideNodes makes nodes for pods that fit on none: with the labels that they select, and as many as they want to be

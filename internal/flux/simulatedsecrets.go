@@ -73,7 +73,7 @@ func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 	if ks.Spec.PostBuild == nil {
 		return nil
 	}
-	// Without any variable nothing would be replaced, and nobody would say which ones there have to be.
+	// Without any variable nothing would be replaced, and no error would name the missing ones.
 	values := map[string]string{"simulated": simulate.Mark("")}
 	if found := undefined.FindStringSubmatch(failure); found != nil {
 		for name := range strings.SplitSeq(found[1], ", ") {

@@ -62,13 +62,13 @@ type Simulation struct {
 	charts map[engine.SourceID]bool
 }
 
-// Nothing may have moved for calm before stand-ins are made; where workloads are on their way, and nobody
+// Nothing may have moved for calm before stand-ins are created; while workloads start, and no unit
 // knows how long that takes, for patience.
 const (
 	simulateEvery = 50 * time.Millisecond
 	calm          = 250 * time.Millisecond
 	patience      = 5 * time.Second
-	// again is how often workloads are looked at meanwhile.
+	// again is how often workloads are polled meanwhile.
 	again = time.Second
 )
 
@@ -113,7 +113,7 @@ func (s *Simulation) Run(ctx context.Context) {
 		case s.exhausted.Load() == now || rest < calm:
 			continue
 		case rest < patience && s.working(d):
-			// Some of it nobody brings on: what has no place, however long that takes.
+			// Some of it never starts: what has no place, however long that takes.
 			if time.Since(looked) < again {
 				continue
 			}

@@ -39,7 +39,7 @@ type sources struct {
 	ctx      context.Context
 	wg       sync.WaitGroup
 
-	// elsewhere is set when somebody else fetches the sources of this cluster: what they publish is read.
+	// elsewhere is set when another controller fetches the sources of this cluster: what it publishes is read.
 	elsewhere bool
 	// sharded is set when other engines serve sources of this cluster as well.
 	sharded bool
@@ -89,7 +89,7 @@ func (s *sources) put(o origin) {
 		// It may close or open a cycle.
 		s.wakeComposed(key)
 	case key.Kind == sourcev1.ExternalArtifactKind:
-		// Whoever makes it looks whether it is still as it was made.
+		// The generator checks whether it is still as it was made.
 		s.generators.wakeReaders(key)
 	}
 }
@@ -126,7 +126,7 @@ func (s *sources) feed(key source.Key) (*feed, bool) {
 	return f, known
 }
 
-// changed tells whoever reads a source that it may have changed.
+// changed notifies the readers of a source that it may have changed.
 func (s *sources) changed(key source.Key) {
 	s.notify(engine.SourceID(key))
 	s.wakeComposed(key)
@@ -180,7 +180,7 @@ func (s *sources) declared(id engine.SourceID) bool {
 }
 
 // late says that a chart is not yet what is declared: a release that took the former one would be upgraded
-// twice, and once to what nobody ever declared. The files of other sources go on until there are new ones.
+// twice, and once to what was never declared. The files of other sources stay in use until there are new ones.
 func (s *sources) late(f *feed, a *source.Artifact) string {
 	o := f.current()
 	if !s.hasFile(o, a) || o.kind().foreign || o.suspended() {

@@ -54,7 +54,7 @@ func statusOf(before kustomizev1.KustomizationStatus, r runner.Report, now time.
 }
 
 // progress is the state of a pass that takes long. A unit that is ready stays so while the same
-// revision is looked at again.
+// revision is evaluated again.
 func progress(c *conditions, before kustomizev1.KustomizationStatus, r runner.Report) {
 	same := c.is(conditionReady, metav1.ConditionTrue) && r.Reason == engine.ReasonProgressing &&
 		before.LastAppliedRevision == r.Attempted && before.ObservedGeneration == r.Generation
@@ -99,7 +99,7 @@ func inventoryOf(entries []engine.Entry) *kustomizev1.ResourceInventory {
 	return inventory
 }
 
-// remember enters a pass into the history: a new result, or one that was asked for. A pass at the
+// remember adds a pass to the history: a new result, or a requested one. A pass at the
 // interval that finds nothing new leaves the history alone.
 func remember(s *kustomizev1.KustomizationStatus, r runner.Report, requested bool, now time.Time) {
 	latest := s.History.Latest()

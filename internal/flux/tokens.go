@@ -23,7 +23,7 @@ const tokenKey = "token"
 type tokens struct {
 	ctx   context.Context
 	watch func(ctx context.Context, namespace, name string, to cluster.Sink) error
-	// changed is told of who is verified by a token that may be another now. It must not block.
+	// changed is called with what is verified by a token that may have changed. It must not block.
 	changed func(engine.UnitID)
 
 	mu   sync.Mutex
@@ -44,7 +44,7 @@ func newTokens(ctx context.Context, changed func(engine.UnitID)) *tokens {
 	return &tokens{ctx: ctx, changed: changed, held: map[types.NamespacedName]*heldToken{}, of: map[engine.UnitID]types.NamespacedName{}}
 }
 
-// token is that of a Secret for a user; or why there is none. While it is not known it is neither.
+// token is that of a Secret for a user; or why there is none. While it is unknown it is neither.
 func (t *tokens) token(user engine.UnitID, secret types.NamespacedName) (value, missing string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +111,7 @@ func (t *tokens) follow(ctx context.Context, secret types.NamespacedName, h *hel
 	}
 }
 
-// set changes what is held, and tells whoever uses it.
+// set changes what is held, and notifies its users.
 func (t *tokens) set(h *heldToken, change func()) {
 	t.mu.Lock()
 	change()

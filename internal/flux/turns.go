@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// turns lets pieces of work be done at most once in a while for each key. What is asked for meanwhile is done
+// turns lets pieces of work be done at most once in a while for each key. What is requested meanwhile is done
 // once, when the while is over: the last of it is never lost. It is safe for concurrent use.
 type turns struct {
 	every time.Duration
@@ -15,7 +15,7 @@ type turns struct {
 	taken map[string]*turn
 }
 
-// turn is a piece of work, and who is told when it fails while nobody waits for it.
+// turn is a piece of work, and the callback for a failure while nothing waits for it.
 type turn struct {
 	work   func() error
 	failed func(error)

@@ -154,7 +154,7 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// Only that is looked for which matters: a controller that serves Argo CD alone needs no Deployments of Flux.
+// Only what matters is searched for: a controller that serves Argo CD alone needs no Deployments of Flux.
 func TestSelections(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -238,9 +238,15 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD:internal/host/controllers_test.go
 // TestControllers tells of controllers that come, are scaled and go.
 func TestControllers(t *testing.T) {
 	m := &Controllers{serve: groupsOf(t, theReleases), found: map[string]finding{}, changed: make(chan struct{})}
+=======
+// TestMasters checks controllers that are created, scaled and deleted.
+func TestMasters(t *testing.T) {
+	m := &Masters{serve: groupsOf(t, theReleases), found: map[string]master{}, changed: make(chan struct{})}
+>>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masters_test.go
 	one, zero := int32(1), int32(0)
 	controller := func(replicas *int32) *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "helm-controller", Labels: map[string]string{PartOf: "flux"}}}

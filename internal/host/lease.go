@@ -45,14 +45,14 @@ type LeaseConfig struct {
 	// lease of its own.
 	Shard string
 	// Duration is how long a lease that is not renewed holds, and so how long it takes until another
-	// process follows one that was killed. A process that ends lets go at once.
+	// process takes over from one that was killed. A process that ends releases it at once.
 	Duration time.Duration
-	// Observe, when set, is told who holds the lease whenever that changes.
+	// Observe, when set, is called with the holder of the lease whenever that changes.
 	Observe func(identity string)
 }
 
 // Lead calls lead each time this process has become the one that serves the cluster, with a context
-// that ends when it no longer is, until ctx ends. The lease is let go after lead has returned.
+// that ends when it no longer is, until ctx ends. The lease is released after lead has returned.
 func Lead(ctx context.Context, config *rest.Config, o LeaseConfig, lead func(ctx context.Context)) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
