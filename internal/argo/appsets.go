@@ -101,7 +101,7 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 	}
 }
 
-// mark has a set looked at. The caller holds the lock.
+// mark schedules a set. The caller holds the lock.
 func (s *applicationSets) mark(name types.NamespacedName) {
 	state := s.sets[name]
 	if state == nil || state.queued {
@@ -134,7 +134,7 @@ func (s *applicationSets) fetched(k feeds.Key) {
 	}
 }
 
-// applicationChanged wakes the sets that an Application belongs to, and whoever waits for them.
+// applicationChanged wakes the sets that an Application belongs to, and those that wait for them.
 func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
 	s.mu.Lock()
 	for _, set := range s.setsOf(obj) {
@@ -150,7 +150,7 @@ func (s *applicationSets) applicationGone(obj *v1alpha1.Application) {
 	}
 }
 
-// run looks at sets until ctx ends.
+// run reconciles sets until ctx ends.
 func (s *applicationSets) run(ctx context.Context) {
 	for {
 		select {
@@ -183,11 +183,11 @@ func (s *applicationSets) run(ctx context.Context) {
 const (
 	setRetryMin = time.Second
 	setRetryMax = 3 * time.Minute
-	// setSoon is when a rollout is looked at again that moved.
+	// setSoon is when a rollout that moved is evaluated again.
 	setSoon = time.Millisecond
 )
 
-// pass looks at one set, and sees to it that it is looked at again when that is due.
+// pass reconciles one set, and schedules its next pass.
 func (s *applicationSets) pass(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) {
 	began := time.Now()
 	again, err := s.reconcile(ctx, name, state, object)
@@ -267,7 +267,7 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 	return requeueOf(set, outcome), outcome.Err()
 }
 
-// requeueOf is when a rollout is looked at again although nothing changed.
+// requeueOf is when a rollout is evaluated again although nothing changed.
 func requeueOf(set *appset.Set, o appset.Outcome) time.Duration {
 	switch {
 	case o.Rollout.Active && encoded(set.Status.ApplicationStatus) != encoded(o.Rollout.Statuses):

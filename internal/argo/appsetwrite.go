@@ -77,7 +77,7 @@ func (s *applicationSets) delete(ctx context.Context, gone *unstructured.Unstruc
 	return nil
 }
 
-// rollout has the Applications of the step under way synced.
+// rollout syncs the Applications of the current step.
 func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generated appset.Generated, plan appset.Plan) (appset.Rollout, error) {
 	existing := s.existing(set)
 	states, err := appset.States(generated, plan, existing)
@@ -149,7 +149,7 @@ func (s *applicationSets) patch(ctx context.Context, set *appset.Set, subresourc
 }
 
 // finalize lets a deleted set go. Garbage collection deletes its Applications, unless that has to happen in steps, or the
-// policy permits no deletions: then they belong to nobody before the set is gone.
+// policy permits no deletions: then they lose their owner before the set is deleted.
 func (s *applicationSets) finalize(ctx context.Context, set *appset.Set) error {
 	if options := s.e.settings.now().AppSets; !options.DryRun && !policyOf(set, options).Delete {
 		changes, err := appset.Release(set, s.existing(set))

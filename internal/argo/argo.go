@@ -205,7 +205,7 @@ func (e *Engine) Wait() {
 // Nudge has every repository fetched at once whose URL matches.
 func (e *Engine) Nudge(matches func(url string) bool) { e.feeds.Nudge(matches) }
 
-// fetched wakes whoever reads what was fetched.
+// fetched wakes the readers of what was fetched.
 func (e *Engine) fetched(k feeds.Key) {
 	for _, a := range e.apps.readers(k) {
 		e.runner.SourceChanged(a.source())
@@ -213,7 +213,7 @@ func (e *Engine) fetched(k feeds.Key) {
 	e.sets.fetched(k)
 }
 
-// observe tells of something that went wrong and that no Application says.
+// observe reports a problem that no Application reports.
 func (e *Engine) observe(what, text string) {
 	e.Log.Info(text, "of", what)
 	e.Problem(what, text)

@@ -30,7 +30,7 @@ type comparison struct {
 	objects  []*compared
 	// byID are the objects by their identities.
 	byID map[engine.ObjectID]*compared
-	// hooks are declared, with what they are told apart by.
+	// hooks are declared, with what distinguishes them.
 	hooks []*unstructured.Unstructured
 	// extras are held, live, and no longer declared.
 	extras []*extra
@@ -190,7 +190,7 @@ func named(u *unstructured.Unstructured) error {
 	return errors.New("metadata.name is missing: only hooks may use generateName")
 }
 
-// requests bounds how many objects are asked for at a time.
+// requests bounds how many objects are read at a time.
 const requests = 16
 
 // stand tells where the objects stand, several at a time.
@@ -216,7 +216,7 @@ func (d *driver) stand(ctx context.Context, w runner.Work, c *comparison) error 
 	return ctx.Err()
 }
 
-// transient is a failure that may pass by itself.
+// transient is a failure that may pass on its own.
 type transient struct{ err error }
 
 func (t *transient) Error() string { return t.err.Error() }
@@ -244,7 +244,7 @@ func follow(ctx context.Context, w runner.Work, c *comparison) {
 	}
 	var wg sync.WaitGroup
 	for gvk, namespaces := range kinds {
-		// Without the records everything is asked for, which is slower and as right.
+		// Without the records everything is read, which is slower but as correct.
 		wg.Go(func() { _ = w.Cluster.Objects.WatchManaged(ctx, gvk, namespaces) })
 	}
 	wg.Wait()
@@ -314,7 +314,7 @@ func getLive(ctx context.Context, w runner.Work, e engine.Entry) (*unstructured.
 	return live, nil
 }
 
-// digestAll notes by what this state is told from others.
+// digestAll records what distinguishes this state from others.
 func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	var text, hooks strings.Builder
 	for _, o := range c.objects {

@@ -95,7 +95,7 @@ func (d *driver) runHooks(ctx context.Context, g gate, plan *operation.Operation
 	})
 }
 
-// teardown plans the deletion. Hooks need the sources; where these cannot be had, the objects are deleted without.
+// teardown plans the deletion. Hooks need the sources; if these cannot be fetched, the objects are deleted without.
 func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operation.Operation, error) {
 	obj := a.now()
 	r := operation.Removal{
@@ -148,7 +148,7 @@ func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation
 	return held, nil
 }
 
-// left are what earlier syncs may have left in place, and what bears the marks of the Application: hooks and objects that
+// left are what earlier syncs may have left in place, and what has the marks of the Application: hooks and objects that
 // came to be skipped are in no inventory, and go with it.
 func (a *app) left(w runner.Work, g gate) []engine.Entry {
 	a.mu.Lock()

@@ -31,15 +31,15 @@ type job struct {
 	key engine.Key
 	// compared is the last comparison.
 	compared *comparison
-	// op is the operation under way, with the request that began it.
+	// op is the current operation, with the request that started it.
 	op *running
 	// attempted is the digest of what the last operation applied, obstacles that of what was in its way.
 	attempted, obstacles string
-	// surveyed is the request for which the cluster was asked last for what bears marks.
+	// surveyed is the request for which the cluster was last searched for marked objects.
 	surveyed *string
 	// orphans are those of the namespace of the destination, as they were counted last.
 	orphans orphans
-	// teardown is the deletion under way.
+	// teardown is the current deletion.
 	teardown *operation.Operation
 }
 
@@ -127,7 +127,7 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*mani
 	return result, nil
 }
 
-// renderCharted renders, and again when charts have come that it asked for.
+// renderCharted renders, and again when the charts that it requested have arrived.
 func (d *driver) renderCharted(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
 	charts := d.feeds.Charts(a.now().Spec.Project)
 	r.Charts = charts
@@ -217,7 +217,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 		}
 		a.job.op = op
 	case a.job.op != nil:
-		// What was superseded is over; its hooks go on to their end by themselves.
+		// What was superseded is over; its hooks run to their end on their own.
 		d.abandon(ctx, a, w)
 	}
 	d.releaseStrays(ctx, a, w)
@@ -233,7 +233,7 @@ func failed(err error) runner.Acted {
 	return runner.Acted{Failure: f, Terminal: known != nil && known.lasting}
 }
 
-// rest is what is left when no operation is under way: the objects are followed, and their health is waited for, or when
+// rest is what is left when no operation is in progress: the objects are followed, and their health is waited for, or when
 // one may begin.
 func (d *driver) rest(a *app) runner.Acted {
 	c := a.job.compared
@@ -244,7 +244,7 @@ func (d *driver) rest(a *app) runner.Acted {
 	return acted
 }
 
-// Verify has nothing to look at.
+// Verify has nothing to check.
 func (d *driver) Verify(context.Context, runner.Work) runner.Acted { return runner.Acted{} }
 
 // Remedy has nothing to do: what is not healthy may become so.

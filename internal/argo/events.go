@@ -54,7 +54,7 @@ func (e events) operation(obj *v1alpha1.Application, op *running) {
 	}
 }
 
-// reasonsOf are why somebody asked for an operation, where the request says so.
+// reasonsOf are why an operation was requested, if the request says so.
 func reasonsOf(request v1alpha1.Operation) string {
 	text := ""
 	for _, line := range request.Info {
@@ -76,7 +76,7 @@ func (e events) of(obj *v1alpha1.Application, eventType, reason, message string)
 	e.recorder.Event(ref, eventType, reason, message)
 }
 
-// changed tells of another sync status or health.
+// changed reports a changed sync status or health.
 func (e events) changed(before *v1alpha1.Application, after *unstructured.Unstructured) {
 	sync, _, _ := unstructured.NestedString(after.Object, "status", "sync", "status")
 	health, _, _ := unstructured.NestedString(after.Object, "status", "health", "status")

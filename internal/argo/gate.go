@@ -48,7 +48,7 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	}
 }
 
-// visible tells why an object is none of the Application's business, nil when it may be: the settings exclude its kind, or
+// visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or
 // the project does not permit it.
 func (g gate) visible(e engine.Entry) error {
 	if g.resources.Excludes(e.ID.Group, e.ID.Kind, g.destination.Server) {
@@ -98,7 +98,7 @@ func (g gate) taken(id engine.ObjectID, owner engine.UnitID) error {
 }
 
 // undeclared tells why an object may not be written that is not declared: the namespace of the destination. One that is
-// only made takes nothing from whoever has it; its metadata does.
+// only created takes nothing from its owner; its metadata does.
 func (g gate) undeclared(ctx context.Context, u *unstructured.Unstructured) error {
 	if len(u.GetLabels()) == 0 && len(u.GetAnnotations()) == 0 {
 		return nil
@@ -159,7 +159,7 @@ func hasHookFinalizer(live *unstructured.Unstructured) bool {
 	return slices.Contains(live.GetFinalizers(), operation.HookFinalizer)
 }
 
-// release takes our finalizer off a hook, so that whoever deletes it need not wait. The project is not asked: nothing is
+// release removes our finalizer from a hook, so that its deletion need not wait. The project is not consulted: nothing is
 // gained by it, and a hook that the project no longer permits would never go.
 func (g gate) release(ctx context.Context, live *unstructured.Unstructured) error {
 	for range releases {

@@ -96,7 +96,7 @@ func (d *driver) dropHook(ctx context.Context, g gate, live *unstructured.Unstru
 	return g.remove(ctx, g.work.Applier.Entry(live), metav1.DeletePropagationBackground).Err
 }
 
-// releaseStrays takes the finalizer off hooks that nobody waits for: the process that ran them ended, and the source does not
+// releaseStrays removes the finalizer from hooks that nothing waits for: the process that ran them ended, and the source does not
 // declare them any more.
 func (d *driver) releaseStrays(ctx context.Context, a *app, w runner.Work) {
 	awaited := map[engine.ObjectID]bool{}

@@ -32,8 +32,8 @@ func newJudge(installation string, tracking func() settings.Tracking) *judge {
 	return j
 }
 
-// Owner is the Application that an object is marked as that of, by the settings of now. A copy of somebody's object is
-// nobody's.
+// Owner is the Application that an object is marked as that of, by the current settings. A copy of another object
+// has no owner.
 func (j *judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
 	t := j.tracking()
 	name, self := differences.Tracking{Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID}.Owner(u)
@@ -52,7 +52,7 @@ func (j *judge) Unit(owner types.NamespacedName) engine.UnitID {
 	return UnitID(namespace, name)
 }
 
-// Assess judges an object. What its controller has not looked at since it was changed is Progressing, whatever its
+// Assess evaluates an object. What its controller has not observed since it was changed is Progressing, whatever its
 // status says of what was before.
 func (j *judge) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 	h := j.checks.Load().Assess(j.ctx, u)

@@ -73,7 +73,7 @@ func (e *Engine) childHealthBelow(id engine.UnitID, rec cluster.Record, depth in
 	}
 	h := e.healthBelow(a, depth)
 	if override := rec.Health; override.Status != "" && h.Status == healthy {
-		// A script of the settings looks at the status, which is written a moment later.
+		// A script of the settings reads the status, which is written a moment later.
 		return shown{override.Status, override.Message}
 	}
 	return h
@@ -146,7 +146,7 @@ func (e *Engine) healthBelow(a *app, depth int) shown {
 	return worst
 }
 
-// childShown is the health of a child for the status of its parent. Nothing is said of one whose health nobody knows.
+// childShown is the health of a child for the status of its parent; empty if the health is unknown.
 func (e *Engine) childShown(rec cluster.Record, depth int) shown {
 	if depth == 0 {
 		return shown{}

@@ -19,15 +19,15 @@ import (
 
 // Measure takes what metrics count. Its methods must not block.
 type Measure interface {
-	// Synced is told of each operation that ended.
+	// Synced is called with each operation that ended.
 	Synced(s meter.Sync)
-	// Reconciled is told of each render of an Application, and Generated of each pass over an
+	// Reconciled is called with each render of an Application, and Generated with each pass over an
 	// ApplicationSet, with how long it took.
 	Reconciled(namespace, server string, took time.Duration)
 	Generated(namespace, name string, took time.Duration)
-	// Requested is told of each request to a Git repository.
+	// Requested is called with each request to a Git repository.
 	Requested(r meter.GitRequest)
-	// ForgetApplication and ForgetApplicationSet are told of what is no longer there.
+	// ForgetApplication and ForgetApplicationSet are called with what was deleted.
 	ForgetApplication(namespace, name string)
 	ForgetApplicationSet(namespace, name string)
 }

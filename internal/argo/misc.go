@@ -84,7 +84,7 @@ func runsOnce(u *unstructured.Unstructured) bool {
 	return found && err == nil
 }
 
-// operationOf is the sync that somebody asks for.
+// operationOf is the requested sync.
 func operationOf(obj *v1alpha1.Application) *v1alpha1.SyncOperation {
 	if obj.Operation == nil {
 		return nil

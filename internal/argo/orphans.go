@@ -17,7 +17,7 @@ import (
 )
 
 // lookForMarks has kinds watched of which something is marked as an Application's, also where no Application declares one: at
-// the first comparison, and when somebody asks for a refresh.
+// the first comparison, and when a refresh is requested.
 func (d *driver) lookForMarks(ctx context.Context, a *app, w runner.Work) {
 	var after time.Time
 	requested := w.Key.Requested
@@ -54,7 +54,7 @@ type orphans struct {
 const orphansStand = 10 * time.Second
 
 // lookForOrphans warns of objects in the namespace of the destination that no Application has, where the project says so. They
-// are counted when something is compared, and once in each interval in which repositories are looked at.
+// are counted at each comparison, and once in each interval in which repositories are polled.
 func (d *driver) lookForOrphans(ctx context.Context, a *app, w runner.Work, c *comparison) {
 	a.mu.Lock()
 	project, namespace := a.project, a.obj.Spec.Destination.Namespace

@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
-// defaultProject permits everything; it is there when nobody made one.
+// defaultProject permits everything; it is used if none was created.
 const defaultProject = "default"
 
 // projects holds the AppProjects. It is safe for concurrent use.
@@ -28,7 +28,7 @@ func newProjects() *projects {
 	return &projects{declared: map[string]*v1alpha1.AppProject{}, read: map[string]*policy.Project{}, problems: map[string]string{}}
 }
 
-// get returns a project with what the global ones add, nil when there is none of that name.
+// get returns a project with what the global ones add, nil if there is no such project.
 func (p *projects) get(name string) *policy.Project {
 	if name == "" {
 		name = defaultProject
@@ -96,7 +96,7 @@ func (e *Engine) dropProject(u *unstructured.Unstructured) {
 	e.projectChanged(u.GetName())
 }
 
-// projectChanged has the Applications of a project looked at again; a global one may hold for any.
+// projectChanged compares the Applications of a project again; a global one may apply to any.
 func (e *Engine) projectChanged(name string) {
 	e.projects.reread(e.settings.now())
 	if p := e.projects.get(name); p != nil {

@@ -133,7 +133,7 @@ func (a *app) now() *v1alpha1.Application {
 	return a.obj
 }
 
-// putApplication takes an Application from the watch, or from whoever wrote it.
+// putApplication takes an Application from the watch, or from its writer.
 func (e *Engine) putApplication(u *unstructured.Unstructured) {
 	id := UnitID(u.GetNamespace(), u.GetName())
 	if !e.serves(u.GetNamespace()) {
@@ -199,7 +199,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	}
 }
 
-// reserve takes up the Applications of namespaces that are served by now, and lets go of those that are not any more.
+// reserve adds the Applications of namespaces that are served by now, and releases those that are no longer.
 func (e *Engine) reserve() {
 	var come, gone []*unstructured.Unstructured
 	e.apps.mu.Lock()
@@ -258,7 +258,7 @@ func wantedSources(obj *v1alpha1.Application, unpinned bool) []v1alpha1.Applicat
 	return all
 }
 
-// requestOf is the token of what somebody asks for, empty when nobody does.
+// requestOf is the token of the request, empty if there is none.
 func requestOf(obj *v1alpha1.Application) string {
 	refresh := obj.Annotations[v1alpha1.RefreshAnnotation]
 	if obj.Operation == nil && refresh == "" {

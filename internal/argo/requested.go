@@ -4,8 +4,8 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 )
 
-// unbegun tells whether somebody asks for a sync that has not begun. It is one of what the repositories have when it begins,
-// not of what they had when they were looked at last. The caller holds the lock.
+// unbegun reports whether a requested sync has not started. It is one of what the repositories have when it starts,
+// not of what they had when they were last fetched. The caller holds the lock.
 func (a *app) unbegun() bool {
 	op := a.obj.Operation
 	if op == nil || op.Sync == nil {
@@ -19,7 +19,7 @@ func (a *app) unbegun() bool {
 	return a.view.handled != encoded(op) && (running == nil || running.Phase != v1alpha1.OperationRunning)
 }
 
-// unpinned tells whether a sync that somebody asked for is tried again, and is to take what its sources have then instead of
+// unpinned reports whether a requested sync is retried, and is to take what its sources have then instead of
 // the revisions that it names: its strategy says refresh. The caller holds the lock.
 func (a *app) unpinned() bool {
 	op, state := a.obj.Operation, a.view.operation

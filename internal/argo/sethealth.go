@@ -12,8 +12,8 @@ import (
 )
 
 // setHealth is the health of an ApplicationSet as an object of an Application. Its wave has what it generates begin
-// before the next one does: it is Progressing while an Application that syncs by itself is on its way. One that failed
-// for good, or that cannot be compared, holds up nobody but itself, and neither does anything where the set has the
+// before the next one does: it is Progressing while an automated Application is on its way. One that failed
+// permanently, or that cannot be compared, blocks no other, and neither does anything if the set has the
 // annotation by which health is left out.
 func (e *Engine) setHealth(rec cluster.Record) shown {
 	h := shown{rec.Health.Status, rec.Health.Message}
@@ -42,7 +42,7 @@ func (e *Engine) firstMoving(set types.NamespacedName) *app {
 	return first
 }
 
-// moving tells whether an Application that syncs by itself is on its way.
+// moving reports whether an automated Application is on its way.
 func (e *Engine) moving(a *app) bool {
 	a.mu.Lock()
 	obj, v := a.obj, &a.view
@@ -56,7 +56,7 @@ func failedForGood(state *v1alpha1.OperationState) bool {
 	return state.Phase == v1alpha1.OperationFailed || state.Phase == v1alpha1.OperationError
 }
 
-// ignoresHealth tells whether the health of what a set generates is nobody's concern.
+// ignoresHealth reports whether the health of what a set generates is ignored.
 func (s *applicationSets) ignoresHealth(name types.NamespacedName) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *applicationSets) ignoresHealth(name types.NamespacedName) bool {
 	return state == nil || state.object.GetAnnotations()[v1alpha1.IgnoreHealthAnnotation] == "true"
 }
 
-// wakeParents has whoever waits for the sets of an Application look again, when that may be different now.
+// wakeParents wakes what waits for the sets of an Application, when that may be different now.
 func (e *Engine) wakeParents(obj *v1alpha1.Application) {
 	for _, set := range e.sets.of(obj) {
 		moving := ""

@@ -59,7 +59,7 @@ func (s *applicationSets) setsOf(obj *v1alpha1.Application) []types.NamespacedNa
 
 // behind tells whether an Application has yet to be compared with what its sources hold now, or whether what was read of it is
 // older than that comparison: of two that a commit changes, the status of the later one may be written first. One that is not
-// followed, or whose sources cannot be read, is waited for by nobody.
+// followed, or whose sources cannot be read, is not waited for.
 func (e *Engine) behind(id engine.UnitID, read *appset.AppState) bool {
 	a := e.apps.get(id)
 	if a == nil {

@@ -58,7 +58,7 @@ func (k *settingsKeeper) now() settings.Settings {
 	return k.current
 }
 
-// watch reads the settings, and keeps them true. changed is told of what is said now.
+// watch reads the settings, and keeps them current. changed is called with the new ones.
 func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster, changed func()) error {
 	var all errgroup.Group
 	names := []string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}
@@ -160,7 +160,7 @@ func (k *settingsKeeper) chart(id engine.UnitID, objects settings.Objects) bool 
 // the very ConfigMap that such a chart installs, and here no program is run for them.
 const inflating = "--enable-helm"
 
-// read reads the settings anew and returns them, with what is wrong and the data of argocd-cm.
+// read reads the settings again and returns them, with their problems and the data of argocd-cm.
 func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -195,7 +195,7 @@ func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
 	return k.current, maps_[settings.ConfigName].Data, err
 }
 
-// settingsChanged has everything looked at again by the settings of now.
+// settingsChanged evaluates everything again by the current settings.
 func (e *Engine) settingsChanged() {
 	before := e.settings.now()
 	now, config, err := e.settings.read()

@@ -79,7 +79,7 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	return nil
 }
 
-// refuse ends an operation that nothing can come of: it names a revision or a source of its own, which cannot be had. It would
+// refuse ends an operation that cannot succeed: it names a revision or a source of its own, which cannot be fetched. It would
 // stand in the way of every other one. The caller holds the lock.
 func (a *app) refuse(fact engine.SourceFact) {
 	op := a.obj.Operation
@@ -92,8 +92,8 @@ func (a *app) refuse(fact engine.SourceFact) {
 	a.view.fail(op, fact.Message)
 }
 
-// incomparable ends a sync that somebody asked for of what cannot be rendered: as long as the source is what it is, nothing
-// comes of it, and whoever asked waits for its end. The caller holds the lock.
+// incomparable ends a requested sync of what cannot be rendered: as long as the source does not change, it
+// cannot succeed, and the user waits for its end. The caller holds the lock.
 func (a *app) incomparable(r *runner.Report) {
 	op := a.obj.Operation
 	if r == nil || !r.Final || r.OK || r.Reason != v1alpha1.ApplicationConditionComparisonError || op == nil || a.view.handled == encoded(op) {
@@ -209,7 +209,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.Applicatio
 		terminating := a.terminating()
 		status.OperationState = v.operation.DeepCopy()
 		if terminating {
-			// It has not been seen yet that somebody asks for its end; the request must not be written over.
+			// The request to terminate it has not been seen yet; it must not be overwritten.
 			status.OperationState.Phase = v1alpha1.OperationTerminating
 		}
 		status.OperationState.Message = withWaits(status.OperationState, v.waits)
@@ -228,7 +228,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.Applicatio
 	return status
 }
 
-// terminating tells whether somebody asks for the end of the operation that runs. The caller holds the lock.
+// terminating reports whether termination of the running operation is requested. The caller holds the lock.
 func (a *app) terminating() bool {
 	now, asked := a.view.operation, a.obj.Status.OperationState
 	return now.Phase == v1alpha1.OperationRunning && asked != nil && asked.Phase == v1alpha1.OperationTerminating && asked.StartedAt.Equal(&now.StartedAt)

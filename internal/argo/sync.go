@@ -16,7 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-// running is an operation under way.
+// running is an operation in progress.
 type running struct {
 	sync    *operation.Operation
 	request v1alpha1.Operation
@@ -41,8 +41,8 @@ func (r *running) guarded(do func()) {
 
 func (r *running) selective() bool { return r.request.Sync != nil && len(r.request.Sync.Resources) > 0 }
 
-// begin decides whether an operation begins: one that somebody asked for, one that a killed process left, a retry, or one that
-// begins by itself.
+// begin decides whether an operation starts: a requested one, one that a killed process left, a retry, or an
+// automated one.
 func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 	now := time.Now()
 	d.show(a, c, w, now)
@@ -63,11 +63,11 @@ func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 	return op
 }
 
-// asked is what somebody asked for, or what goes on: with the state that it has, if any.
+// asked is what was requested, or what continues: with the state that it has, if any.
 func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
 	// Of a request that came since, nothing was compared yet.
 	obj, early := a.now(), w.Superseded()
-	// A newer revision that holds the same for the Application is no reason to begin again.
+	// A newer revision with the same content for the Application is no reason to start over.
 	same := func(state v1alpha1.OperationState) bool {
 		return sameRevision(state, c.revision) || a.job.sameContent(c)
 	}
@@ -101,7 +101,7 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 	return nil, nil
 }
 
-// at is a request at the revision of now, where it is one that began by itself.
+// at is a request at the current revision, if it is an automated one.
 func at(request v1alpha1.Operation, revision string) *v1alpha1.Operation {
 	out := request.DeepCopy()
 	if out.InitiatedBy.Automated && out.Sync != nil && out.Sync.Revision != "" {
@@ -126,7 +126,7 @@ func sameRevision(state v1alpha1.OperationState, revision string) bool {
 	return state.SyncResult.Revision == revision || strings.Join(state.SyncResult.Revisions, ",") == revision
 }
 
-// automate decides whether an operation begins by itself.
+// automate decides whether an operation starts automatically.
 func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operation {
 	obj := a.known()
 	windows, err := a.snapshot().windows(now)
@@ -356,7 +356,7 @@ func (d *driver) retry(a *app, op *running) (time.Duration, bool) {
 	return wait, true
 }
 
-// abandon ends an operation for which there is no reason any more: hooks that run go on by themselves.
+// abandon ends an operation that is no longer needed: running hooks continue on their own.
 func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	op := a.job.op
 	if op == nil {

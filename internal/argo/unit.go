@@ -75,7 +75,7 @@ func (e *Engine) targetOf(a *app, s settings.Settings) engine.Target {
 	return t
 }
 
-// unknownCluster is the name of the cluster of an Application whose destination nobody knows: it is never the host.
+// unknownCluster is the name of the cluster of an Application with an unknown destination: it is never the host.
 const unknownCluster = "unknown destination"
 
 // clusterName is how targets name a destination: the cluster of the installation has no name.
@@ -87,7 +87,7 @@ func clusterName(c clusterOf) string {
 }
 
 // deletionOf says whether anything is to be done before an Application goes: objects that go with it, hooks that run. What is
-// in a cluster that nobody knows any more stays, as with the upstream.
+// in a cluster that is no longer known stays, as with the upstream.
 func deletionOf(obj *v1alpha1.Application, c clusterOf) engine.DeletionPolicy {
 	if c.Server == "" {
 		return engine.DeletionOrphan

@@ -8,7 +8,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 )
 
-// unknown has a status say what is not known, as the upstream does. Of an Application that cannot be followed that is
+// unknown writes a status that says what is unknown, as the upstream does. Of an Application that cannot be followed that is
 // everything. Of one that could not be compared it is the sync of it and of its objects; its health is that of what it has,
 // and Healthy when it has nothing. The caller holds the lock.
 func (a *app) unknown(status *v1alpha1.ApplicationStatus) {

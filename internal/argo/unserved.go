@@ -13,7 +13,7 @@ import (
 const conditionUnserved = "NotServedWarning"
 
 // unserved names what an Application declares that is not acted on: fields of its sources, of its project, options that
-// nobody knows.
+// are unknown.
 func (d *driver) unserved(a *app, project *policy.Project, c *comparison) {
 	var all []string
 	if a.job.rendered != nil {
@@ -42,7 +42,7 @@ func (d *driver) unserved(a *app, project *policy.Project, c *comparison) {
 	c.warn(conditionUnserved, "ignored: "+strings.Join(slices.Compact(all), "; "))
 }
 
-// tellUnserved names the settings that are for the engine and are not acted on, and those that nobody knows.
+// tellUnserved names the settings that are for the engine and are ignored, and the unknown ones.
 func (e *Engine) tellUnserved(before, now settings.Settings) {
 	words := func(s settings.Settings) []string {
 		var all []string

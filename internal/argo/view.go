@@ -59,7 +59,7 @@ type view struct {
 	finished map[engine.ObjectID]string
 }
 
-// see notes where the objects of an Application are looked at.
+// see records where the objects of an Application are watched.
 func (a *app) see(c *cluster.Cluster) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -132,7 +132,7 @@ func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 		v.sync.Revision, v.sync.ComparedTo.Source = c.revision, policy.SourceOf(a.obj.Spec)
 	}
 	if v.hooks == "" && a.obj.Annotations[annotationHooks] == "" && len(c.hooks) > 0 && a.obj.Status.OperationState != nil {
-		// Whoever synced it before ran them.
+		// The engine that synced it before ran them.
 		v.hooks = c.hooked
 	}
 }
@@ -183,7 +183,7 @@ func (a *app) again() (time.Time, string) {
 	return a.view.againAt, a.view.why
 }
 
-// untilAgain is how long it is until an operation may begin, zero when none begins by itself.
+// untilAgain is how long it is until an operation may start, zero if none starts automatically.
 func (a *app) untilAgain() time.Duration {
 	at, _ := a.again()
 	if at.IsZero() {

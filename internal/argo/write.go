@@ -110,7 +110,7 @@ func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.
 	if need := written.Wait; need != nil {
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
-			// Nothing here brings the kind: that is this object's own trouble, and nobody else's.
+			// Nothing here brings the kind: that affects only this object.
 			out.Err, out.Again = errors.New(unknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
 			return out
 		}
@@ -132,7 +132,7 @@ func bare(err error) error {
 	return err
 }
 
-// wrote takes what was written of the dialect's own kinds, so that nobody has to wait for the watch to bring it.
+// wrote takes what was written of the dialect's own kinds, so that callers need not wait for the watch to deliver it.
 func (e *Engine) wrote(u *unstructured.Unstructured) {
 	switch u.GroupVersionKind().GroupKind() {
 	case applicationKind:
@@ -209,7 +209,7 @@ func (d *driver) prune(ctx context.Context, a *app, g gate, t *operation.Task) o
 	return operation.Result{Err: bare(result.Err)}
 }
 
-// approved tells whether somebody agreed to deletions since a time.
+// approved reports whether deletions were approved since a time.
 func approved(obj *v1alpha1.Application, since time.Time) bool {
 	at, err := time.Parse(time.RFC3339, obj.Annotations[v1alpha1.DeletionApprovedAnnotation])
 	return err == nil && !at.Before(since.Truncate(time.Second))

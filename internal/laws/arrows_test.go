@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"internal/laws":                       {},
 }
 
-// guarded are modules that one room alone imports, beside the tests outside of the rooms.
+// guarded are modules that one room alone imports, besides the tests outside the rooms.
 var guarded = map[string][]string{
 	"k8s.io/kubernetes/":                      {"internal/controlplane", "internal/acceptance"},
 	"go.etcd.io/":                             {"internal/controlplane"},
@@ -151,7 +151,7 @@ func TestPureRooms(t *testing.T) {
 			}
 			for _, impure := range pure {
 				if name == "net/url" {
-					continue // it takes addresses apart, and asks nobody
+					continue // it parses addresses, and sends no requests
 				}
 				if name == impure || strings.HasPrefix(name, impure+"/") {
 					t.Errorf("%s: %s -> %s: the room takes values and returns values", f.path, f.room, name)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestOneGate keeps the writes of Applications together: what a project permits is asked in one file, and whatever writes
-// or deletes past it asks nobody.
+// or deletes past it bypasses that.
 func TestOneGate(t *testing.T) {
 	const gate = "gate.go"
 	passed := 0

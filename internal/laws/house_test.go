@@ -13,7 +13,7 @@ import (
 // vague are the names that say nothing of what a package holds.
 var vague = []string{"util", "utils", "common", "shared", "helper", "helpers", "misc", "base", "lib"}
 
-// excused are the rooms that bear the name of a package of the standard library, with the reason.
+// excused are the rooms with the name of a package of the standard library, with the reason.
 var excused = map[string]string{
 	"internal/buildinfo": "debug/buildinfo reads other binaries, which nothing here does",
 }

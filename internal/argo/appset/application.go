@@ -62,7 +62,7 @@ func (g *generation) skeleton(from map[string]any) *unstructured.Unstructured {
 	}}
 }
 
-// patchApplication lays a strategic merge patch over an Application. The project stays what it is, so that whoever
+// patchApplication applies a strategic merge patch to an Application. The project stays what it is, so that whatever
 // writes parameters does not choose it.
 func patchApplication(app *unstructured.Unstructured, text string) (map[string]any, error) {
 	data, err := yaml.YAMLToJSON([]byte(text))

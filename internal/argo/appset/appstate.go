@@ -24,7 +24,7 @@ type AppState struct {
 	Reconciled, OperationStarted time.Time
 	// Operated are the revisions of that operation, once they are known.
 	Operated []string
-	// Operating says that an operation is asked for and has not begun.
+	// Operating says that an operation is requested and has not started.
 	Operating bool
 	// Broken says that it has an error for which it cannot be synced.
 	Broken bool

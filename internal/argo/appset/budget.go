@@ -124,7 +124,7 @@ func (p *planning) driedUp(generated Generated) bool {
 	return false
 }
 
-// approved says whether somebody agreed to deletions, and if what they wrote does not count, why.
+// approved says whether deletions were approved, and if the approval does not count, why.
 func (p *planning) approved(digest string) (bool, string) {
 	said := p.set.Annotations[DeletionApprovedAnnotation]
 	if said == "" || said == digest {

@@ -3,9 +3,9 @@
 //
 // It asks nothing but its port, Facts, and writes nothing. An error means that nothing may be changed; what
 // concerns one Application is a Problem, and stops no other. Deletions have a budget: what looks like a mistake
-// deletes nothing until somebody agrees. Generators that ask forges or other services are refused by their names.
+// deletes nothing without approval. Generators that query forges or other services are refused by name.
 //
 // A pass goes so: Read, Generate, MakePlan; where Applications change in steps also States and MakeRollout, and a
 // SyncOperation for each Application that it names; in the end StatusOf. While a set is being deleted, Deletions
-// says what goes next, or Release lets go of what stays.
+// says what goes next, or Release releases what stays.
 package appset

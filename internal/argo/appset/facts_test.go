@@ -13,7 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// known is what generators are told in tests.
+// known is what generators are given in tests.
 type known struct {
 	clusters []settings.Cluster
 	trees    map[string]*source.Tree

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// functions are those that templates may use: the library's but for what tells of the process and its network, the
+// functions are those that templates may use: the library's except what reveals the process and its network, the
 // built-in ones that make text, and those that upstream adds. Each is bounded.
 func functions(m *meter) template.FuncMap {
 	all := template.FuncMap(sprig.GenericFuncMap())

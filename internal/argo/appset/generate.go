@@ -22,7 +22,7 @@ type Facts interface {
 	// Clusters are those that have a Secret, and that of the installation, without one, unless it is switched off.
 	Clusters(ctx context.Context) ([]settings.Cluster, error)
 	// Tree is what a repository holds at a revision, and what that is resolved to. The project is empty where it is
-	// not known before parameters are.
+	// unknown before parameters are known.
 	Tree(ctx context.Context, repoURL, revision, project string) (*source.Tree, string, error)
 }
 
@@ -47,7 +47,7 @@ type Generated struct {
 	Problems []Problem
 	// Repositories are what was read.
 	Repositories []Repository
-	// Clusters says that clusters were asked for.
+	// Clusters says that clusters were requested.
 	Clusters bool
 	// Yields is how many sets of parameters each generator gave, by a digest of what it says.
 	Yields map[string]int
@@ -60,7 +60,7 @@ type Problem struct {
 	// Origins say which sets of parameters it comes from.
 	Origins []string
 	Message string
-	// Unnamed says that the name itself is bad, so that nobody can tell which Application was meant.
+	// Unnamed says that the name itself is bad, so that it is unknown which Application was meant.
 	Unnamed bool
 }
 
@@ -72,7 +72,7 @@ type Repository struct {
 	URL, Revision string
 	// Resolved is the commit.
 	Resolved string
-	// Every is how often a generator wants to have it looked at, zero where none says so.
+	// Every is how often a generator wants to be evaluated, zero if none says so.
 	Every time.Duration
 }
 

@@ -44,7 +44,7 @@ type goEngine struct {
 	step   parse.Node
 	parsed map[string]*template.Template
 	meter  *meter
-	// stern is the same engine, for which a parameter that is missing is an error, once somebody asked for it.
+	// stern is the same engine, for which a missing parameter is an error, once that is requested.
 	stern *goEngine
 }
 
@@ -172,7 +172,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// place is how the library begins its errors: the name of the template, a line, and what was under way.
+// place is the prefix of the library's errors: the name of the template, a line, and the action.
 var place = regexp.MustCompile(`(?s)^template: .*?:(\d+)(?::\d+)?: (?:executing ".*?" at )?(.*)$`)
 
 // plainError is an error of the library in our words: the line, and what is wrong there.

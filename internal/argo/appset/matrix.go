@@ -64,7 +64,7 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// onlyKnown refuses fields that are not known.
+// onlyKnown refuses unknown fields.
 func onlyKnown(body map[string]any, known ...string) error {
 	rest := map[string]any{}
 	for key := range body {

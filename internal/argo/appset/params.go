@@ -72,7 +72,7 @@ func overlayValue(below, above any) any {
 	return above
 }
 
-// copyValue is a value that nobody else has: templates can change maps.
+// copyValue is a private copy of a value: templates can change maps.
 func copyValue(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -152,7 +152,7 @@ func choose(selector *metav1.LabelSelector, sets []parameters) ([]parameters, er
 	return chosen, nil
 }
 
-// legible tells of an expression that says nothing.
+// legible reports an expression that says nothing.
 func legible(e metav1.LabelSelectorRequirement) error {
 	switch e.Operator {
 	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:

@@ -57,7 +57,7 @@ type Change struct {
 	Live, Desired *unstructured.Unstructured
 	// Patch is what leads from one to the other, as a JSON merge patch. Status and operation are not in it.
 	Patch []byte
-	// Spec says that what is synced changes, or how: not the metadata alone, nor whether it is done by itself.
+	// Spec says that what is synced changes, or how: not the metadata alone, nor whether it is automated.
 	Spec bool
 }
 
@@ -147,7 +147,7 @@ func (p *planning) broken(generated Generated) {
 	}
 }
 
-// owns says whether an Application is one of the set's. The name decides, so that a set that was made anew under the
+// owns says whether an Application is one of the set's. The name decides, so that a set that was recreated under the
 // same name finds its Applications.
 func (s *Set) owns(app *unstructured.Unstructured) bool {
 	owner := metav1.GetControllerOf(app)
@@ -167,7 +167,7 @@ func Owned(set *Set, existing []*unstructured.Unstructured) []*unstructured.Unst
 }
 
 // own has an Application belong to the set: garbage collection deletes it with the set. Where the policy permits no
-// deletions it belongs to nobody, so that it outlives the set.
+// deletions it has no owner, so that it outlives the set.
 func (p *planning) own(app *unstructured.Unstructured) {
 	references := slices.DeleteFunc(app.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
 		return r.Kind == v1alpha1.ApplicationSetKind && r.Name == p.set.Name

@@ -9,7 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 )
 
-// release plans that Applications belong to nobody where the policy permits no deletions, whatever else it permits:
+// release plans that Applications lose their owner if the policy permits no deletions, whatever else it permits:
 // garbage collection would delete them with the set.
 func (p *planning) release(existing []*unstructured.Unstructured) error {
 	if p.options.Policy.Delete {
@@ -28,7 +28,7 @@ func (p *planning) release(existing []*unstructured.Unstructured) error {
 	return nil
 }
 
-// Release are the Applications of a set whose policy permits no deletions, as changes that have them belong to nobody.
+// Release are the Applications of a set whose policy permits no deletions, as changes that remove their owner.
 func Release(set *Set, existing []*unstructured.Unstructured) ([]Change, error) {
 	p := &planning{set: set}
 	var changes []Change

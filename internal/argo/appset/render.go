@@ -89,7 +89,7 @@ func underlay(over, under map[string]any) map[string]any {
 	return made
 }
 
-// empty says whether a value is what a field has that nobody set.
+// empty says whether a value is that of an unset field.
 func empty(value any) bool {
 	switch value := value.(type) {
 	case nil:

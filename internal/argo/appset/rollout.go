@@ -28,7 +28,7 @@ type Rollout struct {
 	Statuses []v1alpha1.ApplicationSetApplicationStatus
 	// Sync are the Applications to sync now; see SyncOperation.
 	Sync []string
-	// Step is the one under way, counted from 1, and 0 when all have ended.
+	// Step is the current one, counted from 1, and 0 when all have ended.
 	Step int
 	// Warnings are what is odd about the steps.
 	Warnings []string
@@ -242,7 +242,7 @@ func (r *rolling) atOnce(step, total int) int {
 	return scaled
 }
 
-// pick names the Applications that are to be synced and for which nobody has asked yet.
+// pick names the Applications that are to be synced and for which no sync is requested yet.
 func (r *rolling) pick() {
 	states := map[string]AppState{}
 	for _, app := range r.apps {

@@ -12,7 +12,7 @@ import (
 )
 
 // Set is an ApplicationSet as it was declared. The raw form is kept beside the typed one, so that fields of the
-// template that nobody here knows reach the Applications.
+// template that are unknown here reach the Applications.
 type Set struct {
 	*v1alpha1.ApplicationSet
 	template   map[string]any
@@ -88,7 +88,7 @@ func convert(from, into any) error {
 	return plainJSON(json.Unmarshal(data, into))
 }
 
-// strictly does so, and refuses fields that are not known.
+// strictly does so, and refuses unknown fields.
 func strictly(from, into any) error {
 	data, err := json.Marshal(from)
 	if err != nil {

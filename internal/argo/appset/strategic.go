@@ -30,7 +30,7 @@ func (l lenient) LookupPatchMetadataForStruct(key string) (strategicpatch.Lookup
 	}
 	inner, meta, err := l.inner.LookupPatchMetadataForStruct(key)
 	if err != nil {
-		return lenient{}, strategicpatch.PatchMeta{}, nil // A field that is not known merges as JSON does.
+		return lenient{}, strategicpatch.PatchMeta{}, nil // An unknown field merges as JSON does.
 	}
 	return lenient{inner}, meta, nil
 }
@@ -42,7 +42,7 @@ func (l lenient) LookupPatchMetadataForSlice(key string) (strategicpatch.LookupP
 	}
 	inner, meta, err := l.inner.LookupPatchMetadataForSlice(key)
 	if err != nil {
-		return lenient{}, strategicpatch.PatchMeta{}, nil // A field that is not known merges as JSON does.
+		return lenient{}, strategicpatch.PatchMeta{}, nil // An unknown field merges as JSON does.
 	}
 	return lenient{inner}, meta, nil
 }

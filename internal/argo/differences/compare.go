@@ -37,7 +37,7 @@ type Comparison struct {
 }
 
 // Compare is where an object differs from its source, in the order of the fields. Predicted is what a dry run of the
-// apply returned; where there was none, or it was refused, it is nil, and the fields of desired are looked for in live.
+// apply returned; if there was none, or it was refused, it is nil, and the fields of desired are compared with live.
 // An object that is not there differs as a whole, and its rules do not matter.
 //
 // The error names rules that could not be evaluated; the differences are those without them.
@@ -75,7 +75,7 @@ func (c Comparison) Compare(ctx context.Context, desired, predicted, live *unstr
 	return d.found, err
 }
 
-// texts are the values of a Secret that its stringData declares: the API server keeps them as data, which nobody has.
+// texts are the values of a Secret that its stringData declares: the API server keeps them as data, which is not declared.
 func texts(u *unstructured.Unstructured) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	if declared, ok := u.Object["stringData"].(map[string]any); ok && isSecret(u) {

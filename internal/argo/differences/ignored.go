@@ -22,7 +22,7 @@ type Field struct {
 	Lists []List
 }
 
-// Atomic is the outermost list around the field that cannot be had in part, and false where there is none. A field in
+// Atomic is the outermost list around the field that cannot be owned in part, and false if there is none. A field in
 // one cannot be left out of what is applied: the list is written with it or without.
 func (f Field) Atomic() (List, bool) {
 	i := slices.IndexFunc(f.Lists, List.byIndex)

@@ -17,7 +17,7 @@ type ListType string
 const (
 	// ListUnknown is a list of which managed fields say nothing. It is to be treated as an atomic one.
 	ListUnknown ListType = ""
-	// ListAtomic is written as a whole: nobody can have a part of it.
+	// ListAtomic is written as a whole: no manager can own a part of it.
 	ListAtomic ListType = "atomic"
 	// ListMap has its elements known by some of their fields.
 	ListMap ListType = "map"
@@ -35,7 +35,7 @@ type List struct {
 	Keys []string
 }
 
-// managed is the set of fields of the managers that are asked for, all of them without any.
+// managed is the set of fields of the given managers, all of them without any.
 func managed(u *unstructured.Unstructured, managers ...string) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	if u == nil {
@@ -53,7 +53,7 @@ func managed(u *unstructured.Unstructured, managers ...string) *fieldpath.Set {
 	return set
 }
 
-// listOf tells the type of a list by what is managed in it; owned is true where somebody has the list itself.
+// listOf derives the type of a list from what is managed in it; owned is true if a manager owns the list itself.
 func listOf(within *fieldpath.Set, owned bool) List {
 	keys := map[string]bool{}
 	values := false

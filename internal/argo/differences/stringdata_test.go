@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCompareStringData compares Secrets whose source has stringData: nobody has the data that the API server makes of it.
+// TestCompareStringData compares Secrets whose source has stringData, without the data that the API server makes of it.
 func TestCompareStringData(t *testing.T) {
 	const head = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"
 	for name, tc := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Strip is an object without the fields that may differ by themselves: those of pointers and expressions. What is left to
+// Strip is an object without the fields that may differ: those of pointers and expressions. What is left to
 // managers takes two objects. Elements of lists that may differ as a whole are gone, and others move up.
 func (r ObjectRules) Strip(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	paths := slices.Clone(r.pointers)

@@ -14,8 +14,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
-// structure looks for the fields of a desired object in a live one. What the live one has beside them is no difference:
-// without a dry run nobody knows whether it is a default.
+// structure searches for the fields of a desired object in a live one. What the live one has beside them is no difference:
+// without a dry run it is unknown whether it is a default.
 type structure struct {
 	known  []settings.KnownTypeField
 	secret bool
@@ -49,7 +49,7 @@ func (s *structure) walk(desired, live any, p place) {
 	}
 }
 
-// lists looks for elements by their keys where those are known, and else by their places in a list of the same length.
+// lists searches for elements by their keys where those are known, and else by their places in a list of the same length.
 func (s *structure) lists(want, have []any, p place) {
 	l := listOf(p.all, p.declared)
 	if l.byIndex() && len(want) != len(have) {

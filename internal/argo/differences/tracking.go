@@ -23,7 +23,7 @@ type Tracking struct {
 	InstallationID string
 	// AppName is the name of the Application as InstanceName has it.
 	AppName string
-	// Namespace is that of the destination, which the marks of objects outside of namespaces carry.
+	// Namespace is that of the destination, which the marks of cluster-scoped objects carry.
 	Namespace string
 }
 
@@ -36,7 +36,7 @@ func InstanceName(namespace, name, installation string) string {
 	return namespace + "_" + name
 }
 
-// Mark marks an object. Definitions of kinds get no mark: nobody is to prune them with all of their objects. The error
+// Mark marks an object. Definitions of kinds get no mark: they must not be pruned with all of their objects. The error
 // is about a name that is too long for a label where the label alone is what objects are known by.
 func (t Tracking) Mark(u *unstructured.Unstructured) error {
 	if isDefinition(u) {
@@ -97,7 +97,7 @@ func (t Tracking) id(u *unstructured.Unstructured) string {
 }
 
 // Owner is the name of the Application that an object is marked with, "" for none, and whether the mark is its own: a
-// controller that copies an object copies its annotations too, and the copy is nobody's. A mark of another
+// controller that copies an object copies its annotations too, and the copy has no owner. A mark of another
 // installation is none.
 func (t Tracking) Owner(live *unstructured.Unstructured) (app string, self bool) {
 	if t.Method == settings.TrackLabel {

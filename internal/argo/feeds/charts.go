@@ -12,7 +12,7 @@ type chartKey struct{ repo, name, version, project string }
 
 // chart is one that was fetched, or is being.
 type chart struct {
-	// ready is closed when the fetch under way has ended; nil while there is none.
+	// ready is closed when the current fetch has ended; nil while there is none.
 	ready    chan struct{}
 	data     []byte
 	resolved string
@@ -37,7 +37,7 @@ func (f *Feeds) Charts(project string) *Charts { return &Charts{feeds: f, projec
 const chartRetry = 5 * time.Second
 
 // Chart returns a chart that is here, or ErrPending while it is being fetched. A version that is no range never changes,
-// and what is in a range is looked for as often as repositories are.
+// and what is in a range is checked as often as repositories are.
 func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []byte, resolved string, err error) {
 	f := c.feeds
 	key := chartKey{repo, name, version, c.project}
@@ -84,7 +84,7 @@ func (f *Feeds) fetchInto(key chartKey, held *chart) {
 	held.ready = nil
 }
 
-// Wait waits until every chart has come, or could not, that was asked for.
+// Wait waits until every requested chart has arrived, or failed.
 func (c *Charts) Wait(ctx context.Context) error {
 	c.mu.Lock()
 	pending := c.pending

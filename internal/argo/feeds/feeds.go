@@ -1,5 +1,5 @@
 // Package feeds keeps the repositories fetched that Applications and ApplicationSets read: each revision of each
-// repository once, for as long as somebody wants it, and again when it is time, or when somebody tells that it changed.
+// repository once, for as long as it is wanted, and again when it is due, or when a change is reported.
 //
 // It holds what it fetched in memory, and tells by key when that changed. It refuses to know what an Application is,
 // to render, and to wait for anybody.
@@ -30,12 +30,12 @@ const (
 	OCI  Kind = "oci"
 )
 
-// Key names a revision of a repository, as somebody may read it.
+// Key names a revision of a repository, as read with one set of credentials.
 type Key struct {
 	Kind Kind
-	// URL is as somebody wrote it: a server may tell addresses apart that only differ in case or in ".git".
+	// URL is as it was written: a server may distinguish addresses that only differ in case or in ".git".
 	URL string
-	// Revision is what was asked for, such as a branch or a range of versions.
+	// Revision is what was requested, such as a branch or a range of versions.
 	Revision string
 	// Chart is the name of a chart in a Helm repository, TagPrefix what tags in a range begin with.
 	Chart, TagPrefix string
@@ -70,7 +70,7 @@ func (k Key) Same(other Key) bool {
 
 // State is what is known of a revision.
 type State struct {
-	// Settled is set once it is known what there is, or that it cannot be had.
+	// Settled is set once it is known what there is, or that it cannot be fetched.
 	Settled bool
 	// Revision is what it resolved to: a commit, the version of a chart, the digest of an artifact.
 	Revision string
@@ -98,9 +98,9 @@ type Config struct {
 	Rewrites source.Rewrites
 	// SpillDir keeps files that are too large for memory.
 	SpillDir string
-	// Changed is told of each key whose state is another one.
+	// Changed is called with each key whose state changed.
 	Changed func(Key)
-	// Fetched, when set, is told of each request to a repository, and whether it brought content.
+	// Fetched, when set, is called with each request to a repository, and whether it brought content.
 	Fetched func(k Key, brought bool, took time.Duration, err error)
 	// StandIn, when set, gives a chart that cannot be fetched.
 	StandIn func(repo, name, version string, cause error) (data []byte, resolved string, ok bool)
@@ -136,7 +136,7 @@ func New(ctx context.Context, cfg Config) *Feeds {
 // Wait waits until every fetch has ended.
 func (f *Feeds) Wait() { f.wg.Wait() }
 
-// Want has keys followed for somebody, in the place of those that it wanted before. What nobody wants is let go.
+// Want follows keys for a client, instead of those that it wanted before. What is no longer wanted is released.
 func (f *Feeds) Want(owner string, keys []Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +184,7 @@ func (f *Feeds) Get(k Key) State {
 	return one.state
 }
 
-// Nudge has every repository looked at at once whose URL matches.
+// Nudge fetches every repository at once whose URL matches.
 func (f *Feeds) Nudge(matches func(url string) bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -196,7 +196,7 @@ func (f *Feeds) Nudge(matches func(url string) bool) {
 }
 
 // Refresh has keys fetched at once. It returns the number of the request: what a key stands for by then is known once its
-// state says that the number was asked. Changed is told of that, whatever came of the fetch.
+// state says that the number was requested. Changed is called with that, whatever the result of the fetch.
 func (f *Feeds) Refresh(keys []Key) uint64 {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -212,7 +212,7 @@ func (f *Feeds) Refresh(keys []Key) uint64 {
 	return request
 }
 
-// Retry has everything looked at at once that could not be fetched last: somebody gave other credentials.
+// Retry fetches everything at once that could not be fetched last: the credentials may have changed.
 func (f *Feeds) Retry() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -242,7 +242,7 @@ type feed struct {
 
 	mu    sync.Mutex
 	state State
-	// request is the newest one that somebody waits for.
+	// request is the newest one that is waited for.
 	request uint64
 }
 
@@ -305,7 +305,7 @@ type fetched struct {
 	unchanged bool
 }
 
-// answers notes which requests a fetch answers, and tells whether somebody waits for one of them. The caller holds the lock.
+// answers records which requests a fetch answers, and reports whether one of them is waited for. The caller holds the lock.
 func (o *feed) answers(asked uint64) bool {
 	awaited := o.request > o.state.Asked && o.request <= asked
 	o.state.Asked = asked
@@ -342,7 +342,7 @@ func (o *feed) failed(err error, asked uint64) {
 	}
 }
 
-// forever is the wait of what never changes by itself.
+// forever is the interval of what never changes.
 const forever = 365 * 24 * time.Hour
 
 // rest is how long to wait after a fetch that went well.
@@ -358,7 +358,7 @@ func (o *feed) rest() time.Duration {
 	return d
 }
 
-// ErrPending tells that something is being fetched, and that whoever asked is told when it has been.
+// ErrPending says that something is being fetched, and that the client is notified when it has been.
 var ErrPending = errors.New("it is being fetched")
 
 func (o *feed) fetch(ctx context.Context) (fetched, error) {

@@ -121,7 +121,7 @@ func (w *world) key(revision string) feeds.Key {
 	return feeds.KeyOf(v1alpha1.ApplicationSource{RepoURL: w.server.URL("app"), TargetRevision: revision}, "default")
 }
 
-// until waits until the state of a key is as wanted: the feeds tell of each change.
+// until waits until the state of a key is as wanted: the feeds report each change.
 func (w *world) until(k feeds.Key, what string, is func(feeds.State) bool) feeds.State {
 	w.t.Helper()
 	deadline := time.After(time.Minute)
@@ -227,7 +227,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// Whoever asks for a look is told when one has been that began afterwards, also when it brought nothing.
+// A client that requests a fetch is notified when one has been that started afterwards, also if it brought nothing.
 func TestRefreshIsAnswered(t *testing.T) {
 	w := start(t, nil)
 	k := w.key("main")

@@ -37,9 +37,9 @@ type Object struct {
 	Defines schema.GroupKind
 	// Hook is set for hooks, of which several syncs may declare the same.
 	Hook bool
-	// Phase and Wave are when it is applied, within its Application. A negative Phase is none of a sync.
+	// Phase and Wave are when it is applied, within its Application. A negative Phase is not part of a sync.
 	Phase, Wave int
-	// Needs is the namespace that it is applied to; zero when it has none, or that is not known.
+	// Needs is the namespace that it is applied to; zero if it has none, or that is unknown.
 	Needs engine.ObjectID
 }
 

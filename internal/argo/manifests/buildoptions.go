@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// buildFlags are the options of the command kustomize build that bear on what it gives.
+// buildFlags are the options of the command kustomize build that affect its output.
 type buildFlags struct {
 	// helm has charts inflated, for a version of Kubernetes and what it serves.
 	helm        bool

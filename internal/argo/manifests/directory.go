@@ -166,7 +166,7 @@ func (j *job) file(ctx context.Context, options *v1alpha1.ApplicationSourceJsonn
 	}
 	documents, err := parse(data)
 	if err != nil {
-		// A file that never was one of objects is somebody else's.
+		// A file that never contained objects belongs to something else.
 		if len(documents) == 0 && !looksLikeObject(data) {
 			return nil, nil
 		}

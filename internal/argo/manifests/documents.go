@@ -25,7 +25,7 @@ type document struct {
 	object map[string]any
 }
 
-// templatePattern is the comment by which Helm tells of what template a document is.
+// templatePattern is the comment by which Helm says which template a document is from.
 var templatePattern = regexp.MustCompile(`(?m)^# Source: (.+)$`)
 
 // parse reads the documents of a YAML text. Empty ones are left out. What is before an error is returned with it.

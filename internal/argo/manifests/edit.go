@@ -192,7 +192,7 @@ func parseImage(text string) (types.Image, error) {
 	return types.Image{Name: name, NewTag: tag, Digest: sum}, nil
 }
 
-// setImage puts an override in the place of the one for the same image; an asterisk keeps what that one has.
+// setImage replaces the override for the same image; an asterisk keeps what that one has.
 func setImage(k *types.Kustomization, image types.Image) {
 	var had types.Image
 	at := slices.IndexFunc(k.Images, func(i types.Image) bool { return i.Name == image.Name })

@@ -82,7 +82,7 @@ const maxNested = 8
 // record notes everything in the directory of a chart as read, and the directories of charts that it needs.
 func (j *job) record(dir string, nested int) error {
 	if nested > maxNested {
-		return nil // whoever packs the chart says so
+		return nil // the packager of the chart says so
 	}
 	if err := j.recordDir(dir, 0); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (j *job) record(dir string, nested int) error {
 			} `json:"dependencies"`
 		}{}
 		if yaml.Unmarshal(data, &file) != nil {
-			continue // whoever packs the chart says so
+			continue // the packager of the chart says so
 		}
 		for _, d := range file.Dependencies {
 			local, is := strings.CutPrefix(d.Repository, "file://")

@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// defaultNamespace is where helm puts a release for which nobody names a namespace.
+// defaultNamespace is where helm puts a release without a namespace.
 const defaultNamespace = "default"
 
 // inflate makes manifests of a chart that a kustomization names, as the command helm template does.

@@ -273,7 +273,7 @@ func TestNoHelm(t *testing.T) {
 	}
 }
 
-// asked notes the charts that it is asked for, and has none.
+// asked records the charts that it is requested, and has none.
 type asked struct{ names []string }
 
 func (a *asked) Chart(_ context.Context, _, name, _ string) ([]byte, string, error) {

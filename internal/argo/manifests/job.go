@@ -41,7 +41,7 @@ func (r *run) job(i int) *job {
 // reader is that of the source's own tree.
 func (j *job) reader() *render.Reader { return j.readers[j.index] }
 
-// problem notes what is asked for and not done.
+// problem records what is requested and not done.
 func (j *job) problem(field, format string, args ...any) {
 	j.problems = append(j.problems, j.name(j.index)+"."+field+": "+fmt.Sprintf(format, args...))
 }

@@ -36,7 +36,7 @@ type Request struct {
 	Decrypt *decrypt.Keys
 }
 
-// App is what the sources are told of their Application and its cluster.
+// App is what the sources know of their Application and its cluster.
 type App struct {
 	// Name is that of the Application, Namespace that of its destination, and Project that of its AppProject.
 	Name, Namespace, Project string
@@ -46,14 +46,14 @@ type App struct {
 	APIVersions []string
 }
 
-// Options are settings of the installation that bear on renders.
+// Options are settings of the installation that affect renders.
 type Options struct {
 	Kustomize settings.Kustomize
 	Helm      settings.Helm
 	// Jsonnet is false where files of Jsonnet are not evaluated.
 	Jsonnet bool
-	// NoRemoteBases refuses kustomizations that read from outside of their tree, and LeaveOut, when set, leaves such
-	// entries out and is told of them.
+	// NoRemoteBases refuses kustomizations that read outside their tree, and LeaveOut, when set, leaves such
+	// entries out and is called with them.
 	NoRemoteBases bool
 	LeaveOut      func(what, entry string)
 	// StandIns is set where charts may be stand-ins, which are completed after patches.
@@ -104,7 +104,7 @@ type Result struct {
 	Volatile bool
 	// Images are those of the containers of the objects, sorted.
 	Images []string
-	// Problems are what was asked for and is not done, by the field that asks; sorted.
+	// Problems are what was requested and is not done, by the field that requests it; sorted.
 	Problems []string
 	// Charts are the charts that were rendered, in their order.
 	Charts []Chart

@@ -18,7 +18,7 @@ import (
 type seen struct {
 	spec  v1alpha1.ApplicationSource
 	chart string
-	// revision is empty unless it bears on what was rendered.
+	// revision is empty unless it affects what was rendered.
 	revision string
 	fetched  bool
 }

@@ -36,7 +36,7 @@ const (
 	applicationSetKind = "ApplicationSet"
 )
 
-// ErrNotFetched is that a source is not in the working copy, and that nobody asked to have it fetched.
+// ErrNotFetched is that a source is not in the working copy, and that fetching it was not requested.
 var ErrNotFetched = errors.New("not in the repository, and not fetched")
 
 // Elsewhere gets what the working copy does not have.

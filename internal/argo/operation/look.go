@@ -52,7 +52,7 @@ func (t *Task) lookHealth(now time.Time, live Live) {
 		t.State = Done
 	case degraded:
 		if t.was == degraded && now.Before(t.Since.Add(staleness)) {
-			// It was bad before it was written, and may not have been looked at since.
+			// It was bad before it was written, and may not have been evaluated since.
 			return
 		}
 		t.State, t.was = Failed, ""
@@ -210,7 +210,7 @@ func (o *Operation) find(t *Task) *Task {
 	return nil
 }
 
-// Notes are things that happened and that nobody asked for.
+// Notes are things that happened without a request.
 func (o *Operation) Notes() []string { return o.notes }
 
 // Failing is why the operation is about to fail, empty while it is not.

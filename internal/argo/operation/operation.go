@@ -1,12 +1,12 @@
 // Package operation decides what a sync of an Argo CD Application does next: which hooks run, which objects are
 // written or deleted, in which phase and wave, and what is waited for.
 //
-// An Operation is a value that is asked for its next step with what is known of the live objects, and told what came
+// An Operation is a value that computes its next step from what is known of the live objects, and is given the results
 // of it. It may be asked at any time and as often as one likes: it holds no timer, and nothing is decided by how often
 // it was asked. The room refuses clients, clocks and goroutines.
 //
 // Where it goes further than Argo CD: a wave advances when its objects are well, without a pause; an object that is
-// refused keeps nobody of its own wave waiting; and a newer sync takes over the hooks of the one that it supersedes.
+// refused does not block others of its own wave; and a newer sync takes over the hooks of the one that it supersedes.
 package operation
 
 import (
@@ -107,7 +107,7 @@ func (t *Task) Name() string {
 	return t.ID.Group + "/" + t.ID.Kind + "/" + t.ID.Name
 }
 
-// Unwaited tells whether the operation ended without waiting for the health of the object: nobody waits for the last wave.
+// Unwaited reports whether the operation ended without waiting for the health of the object: the last wave is not waited for.
 // Argo CD shows such an object as one that runs.
 func (t *Task) Unwaited() bool { return t.unwaited }
 
@@ -124,7 +124,7 @@ type Live struct {
 	Hook, Run string
 }
 
-// Operation is a sync, or a deletion, under way.
+// Operation is a sync, or a deletion, in progress.
 type Operation struct {
 	Tasks []*Task
 	// Run tells this operation from others.
@@ -253,7 +253,7 @@ func (o *Operation) advance(group []*Task, last bool, now time.Time) (Step, bool
 	return Step{}, false
 }
 
-// wait words what a group waits for. Nobody waits for the health of the last one.
+// wait words what a group waits for. The health of the last one is not waited for.
 func (o *Operation) wait(group []*Task, last bool, now time.Time) Step {
 	var step Step
 	var hooks, healths, deletions, needs []*Task
@@ -387,7 +387,7 @@ func held(tasks []*Task) []*Task {
 }
 
 // Released tells what came of releasing a hook that has completed. One that cannot be released keeps its name, its
-// namespace and whoever deletes it waiting: the sync fails.
+// namespace and its deletion waiting: the sync fails.
 func (o *Operation) Released(t *Task, err error) {
 	t.released = true
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
-// AutoFacts are what is known when it is asked whether a sync starts by itself.
+// AutoFacts are the facts for deciding whether a sync starts automatically.
 type AutoFacts struct {
 	// App has its spec, its operation and the state of the last one.
 	App *v1alpha1.Application
@@ -28,7 +28,7 @@ type AutoFacts struct {
 	Pin Pin
 	// Windows is the verdict of the sync windows.
 	Windows Verdict
-	// SelfHeal is how long foreign changes stay.
+	// SelfHeal is how long drift stays.
 	SelfHeal settings.SelfHeal
 	// Now is the time.
 	Now time.Time
@@ -42,7 +42,7 @@ type Pin struct {
 	Until time.Time
 }
 
-// AutoDecision is whether a sync starts by itself.
+// AutoDecision is whether a sync starts automatically.
 type AutoDecision struct {
 	// Operation is what to start, nil for nothing.
 	Operation *v1alpha1.Operation
@@ -54,8 +54,8 @@ type AutoDecision struct {
 	Again time.Time
 }
 
-// Automate decides whether a sync starts by itself: of an Application that is automated, out of sync, in nobody's
-// hands, and not attempted yet at these revisions and sources.
+// Automate decides whether a sync starts automatically: of an Application that is automated, out of sync, not being
+// synced or deleted, and not attempted yet at these revisions and sources.
 //
 // What was attempted and failed is tried again after the wait of Slow, and at once when its inputs change; what was
 // attempted and succeeded is corrected where the Application heals itself, with a wait that grows.
@@ -77,7 +77,7 @@ func Automate(f AutoFacts) AutoDecision {
 // says nothing of it on the Application.
 const ConditionSyncHeld = "SyncHeldWarning"
 
-// Automated is true for an Application whose syncs start by themselves.
+// Automated is true for an Application with automated syncs.
 func Automated(policy *v1alpha1.SyncPolicy) bool {
 	return policy != nil && policy.Automated != nil && (policy.Automated.Enabled == nil || *policy.Automated.Enabled)
 }
@@ -145,7 +145,7 @@ func attempt(f AutoFacts) AutoDecision {
 
 // attempted is true where the last operation had the same revisions and sources, and the same inputs. An operation
 // that ended before it had a result counts as one that did. Unlike upstream, a dry run is no attempt, and neither is a
-// sync of some objects that a person asked for: the rest would wait for the next commit. One that a window stopped is none
+// sync of some objects that a user requested: the rest would wait for the next commit. One that a window stopped is none
 // either, so that the window which opens is enough.
 func attempted(f AutoFacts) bool {
 	state := f.App.Status.OperationState
@@ -170,7 +170,7 @@ func attempted(f AutoFacts) bool {
 	return (f.SameContent || result.Revision == f.Sync.Revision) && source != nil && reflect.DeepEqual(result.Source, source)
 }
 
-// failedBefore waits before a revision is tried anew whose retries are used up.
+// failedBefore waits before a revision is retried whose retries are exhausted.
 func failedBefore(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 	state := f.App.Status.OperationState
 	d := AutoDecision{
@@ -196,8 +196,8 @@ func failedBefore(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 // terminated begins the message of an operation that a person ended.
 const terminated = "Operation terminated"
 
-// heal takes foreign changes back: of the objects that differ, and without hooks. Corrections that are further apart
-// than twice the longest wait are no fight, and are counted anew.
+// heal reverts drift: of the objects that differ, and without hooks. Corrections that are further apart
+// than twice the longest wait are no tug-of-war, and are counted from zero.
 func heal(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 	state := f.App.Status.OperationState
 	attempts := int64(0)

@@ -16,7 +16,7 @@ type CompareOptions struct {
 	IncludeWebhooks bool
 	// IgnoreExtraneous leaves an object that is in no source out of the sync status. It is pruned all the same.
 	IgnoreExtraneous bool
-	// Unknown are the options that are not known; they are not acted on.
+	// Unknown are the unknown options; they are ignored.
 	Unknown []string
 }
 

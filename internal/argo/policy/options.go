@@ -38,7 +38,7 @@ type Options struct {
 	Migrate bool
 	// Propagation is how what objects own is deleted with them: the foreground, by default.
 	Propagation metav1.DeletionPropagation
-	// Unknown are the options that are not known, or have a value that is not; they are not acted on.
+	// Unknown are the options that are unknown, or have an invalid value; they are ignored.
 	Unknown []string
 }
 
@@ -52,13 +52,13 @@ type ObjectOptions struct {
 	SkipDryRunOnMissing bool
 	// Replace has objects replaced or created, not applied. It comes before ServerSide.
 	Replace bool
-	// Force has objects deleted and made anew that cannot be changed.
+	// Force deletes and recreates objects that cannot be changed.
 	Force bool
 	// ServerSide is true or false where the user says how objects are applied, and ServerSideSaid is true then.
 	ServerSide, ServerSideSaid bool
 	// PruneLast has objects pruned after everything else.
 	PruneLast bool
-	// Unknown are the options of the object's annotation that are not known.
+	// Unknown are the unknown options of the object's annotation.
 	Unknown []string
 }
 

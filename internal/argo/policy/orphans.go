@@ -7,8 +7,8 @@ func (p *Project) WatchesOrphans() (watches, warns bool) {
 	return o != nil, o != nil && (o.Warn == nil || *o.Warn)
 }
 
-// IgnoresOrphan is true for an object that no Application has and that nobody is to be told of: what Kubernetes makes
-// in each namespace by itself, and what spec.orphanedResources.ignore names.
+// IgnoresOrphan is true for an object without an Application that is not reported: what Kubernetes creates
+// in each namespace, and what spec.orphanedResources.ignore names.
 func (p *Project) IgnoresOrphan(o Object) bool {
 	if o.Group == "" {
 		switch {
@@ -40,7 +40,7 @@ type Resident struct {
 }
 
 // Orphans counts the objects of a namespace that no Application has and that the project permits, together with what they
-// own: nothing that is owned counts by itself.
+// own: nothing that is owned counts on its own.
 func (p *Project) Orphans(all []Resident) int {
 	below := map[string][]Resident{}
 	var next []Resident

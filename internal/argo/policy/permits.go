@@ -94,7 +94,7 @@ func (p *Project) PermitsDestination(cluster settings.Cluster, namespace string)
 	return p.permitsDestination(cluster, namespace, cluster.Server)
 }
 
-// permitsDestination names the cluster as whoever is refused has named it.
+// permitsDestination names the cluster as the destination does.
 func (p *Project) permitsDestination(cluster settings.Cluster, namespace, shown string) error {
 	permitted := false
 	for _, d := range p.destinations {
@@ -115,7 +115,7 @@ func (p *Project) permitsDestination(cluster settings.Cluster, namespace, shown 
 		shown, namespace, p.Name)
 }
 
-// PermitsKind is an error where the project does not permit objects of a kind. Of kinds outside of namespaces those are
+// PermitsKind returns an error if the project does not permit objects of a kind. Of cluster-scoped kinds those are
 // permitted that spec.clusterResourceWhitelist lists; of kinds in namespaces all are, unless
 // spec.namespaceResourceWhitelist is there. What is in a blacklist never is.
 func (p *Project) PermitsKind(o Object) error {

@@ -16,13 +16,13 @@ const (
 	defaultRetryWait   = 5 * time.Second
 	defaultRetryFactor = 2
 	defaultRetryCap    = 3 * time.Minute
-	// slowest bounds the wait before a revision is tried anew whose retries are used up.
+	// slowest bounds the wait before a revision is retried whose retries are exhausted.
 	slowest = 3 * time.Minute
 	// longest bounds a wait that the user bounds by nothing.
 	longest = 24 * time.Hour
 )
 
-// Retry is the strategy of syncs that start by themselves: that of the Application, where a limit that is left out is
+// Retry is the strategy of automated syncs: that of the Application, where a limit that is left out is
 // none at all, or five retries where it has no strategy.
 func Retry(policy *v1alpha1.SyncPolicy) v1alpha1.RetryStrategy {
 	if policy == nil || policy.Retry == nil {
@@ -45,7 +45,7 @@ func Backoff(retry v1alpha1.RetryStrategy, retries int64) (wait time.Duration, a
 	return steps.after(retries), true, nil
 }
 
-// Slow is the wait before a revision is tried anew whose retries are used up: the longest wait of the strategy, and
+// Slow is the wait before a revision is retried whose retries are exhausted: the longest wait of the strategy, and
 // three minutes at most.
 //
 // Upstream never tries such a revision again, and a cluster that was in the way for ten minutes leaves Applications
@@ -111,7 +111,7 @@ func duration(field, text string, into *time.Duration) error {
 	return nil
 }
 
-// healWait is the wait after so many corrections of foreign changes in a row.
+// healWait is the wait after so many corrections of drift in a row.
 func healWait(s settings.SelfHeal, attempts int64) time.Duration {
 	switch {
 	case s.Fixed > 0:

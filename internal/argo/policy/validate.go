@@ -50,8 +50,8 @@ func conditions(errs ...error) []v1alpha1.ApplicationCondition {
 	return all
 }
 
-// Destination finds the cluster of an Application. There is no cluster for a name that is not known, and never another
-// one in its place.
+// Destination finds the cluster of an Application. There is no cluster for an unknown name, and never another
+// one instead.
 func Destination(d v1alpha1.ApplicationDestination, s settings.Settings) (settings.Cluster, error) {
 	switch {
 	case d.Server != "" && d.Name != "":

@@ -72,7 +72,7 @@ func (t timetable) describe(at time.Time) string {
 	return text + " is closed"
 }
 
-// CanSync is true where a sync may begin: one that a person asked for, or one that begins by itself.
+// CanSync is true if a sync may start: a requested one, or an automated one.
 func (v Verdict) CanSync(manual bool) bool {
 	if v.broken {
 		return false

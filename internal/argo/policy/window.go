@@ -27,7 +27,7 @@ type window struct {
 }
 
 // matches is true for a window that is for an Application: with any of its patterns, or with each of its lists where
-// spec.syncWindows[].andOperator says so. A window without patterns is for nobody.
+// spec.syncWindows[].andOperator says so. A window without patterns applies to nothing.
 func (w window) matches(app *v1alpha1.Application, cluster settings.Cluster) bool {
 	to := app.Spec.Destination
 	lists := []struct {
@@ -81,7 +81,7 @@ func (w window) read() (timetable, error) {
 	return t, nil
 }
 
-// parseSchedule reads the five fields of cron. The library takes a zone before them apart without looking for its end.
+// parseSchedule reads the five fields of cron. The library parses a zone before them without checking for its end.
 func parseSchedule(text string) (cron.Schedule, error) {
 	if strings.Contains(text, "TZ=") && !strings.Contains(text, " ") {
 		return nil, errors.New("no schedule after the time zone")
@@ -98,7 +98,7 @@ func (t timetable) open(at time.Time) bool {
 	return !opens.IsZero() && !opens.After(at)
 }
 
-// maxOverlaps bounds how many openings are looked at that overlap.
+// maxOverlaps bounds how many overlapping openings are evaluated.
 const maxOverlaps = 64
 
 // changes is when the window opens or closes next, zero where it never does. It may be too early for a window that

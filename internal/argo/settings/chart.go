@@ -51,7 +51,7 @@ func (c *chart) section(key string, value any) {
 	case "clusterCredentials":
 		c.clusters(path, value)
 	case "repositoriesAnnotations", "credentialTemplatesAnnotations":
-		// They are for those who look at the Secrets.
+		// They are for readers of the Secrets.
 	case "cmp":
 		c.unserved(path, ConcernEngine)
 	case "secret":
@@ -79,7 +79,7 @@ func (c *chart) fields(path string, value any) map[string]any {
 	return nil
 }
 
-// configMap leaves out the keys that are about the ConfigMap itself. One that somebody else brings is not made.
+// configMap leaves out the keys that are about the ConfigMap itself. One that something else creates is not made.
 func (c *chart) configMap(name, path string, fields map[string]any) {
 	if fields["create"] == false {
 		return

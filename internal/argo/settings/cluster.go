@@ -19,21 +19,21 @@ const (
 
 // Cluster is a destination.
 type Cluster struct {
-	// Secret is its name. It is empty for the cluster of the installation when nobody declared it.
+	// Secret is its name. It is empty for the cluster of the installation if it was not declared.
 	Secret string
 	Name   string
 	// Server is the URL of the API server.
 	Server string
 	// Project is the AppProject that the cluster is for, any by default.
 	Project string
-	// Namespaces are the only ones that are looked at; then ClusterResources permits kinds outside of namespaces.
+	// Namespaces are the only ones that are watched; then ClusterResources permits cluster-scoped kinds.
 	Namespaces       []string
 	ClusterResources bool
 	Shard            *int64
 	Connection       Connection
 	// Labels and Annotations are those of the Secret, for generators, but for what kubectl keeps of its content.
 	Labels, Annotations map[string]string
-	// Unserved are fields of the configuration that are not acted on: nobody can sign in there.
+	// Unserved are fields of the configuration that are not supported: they cannot be used to log in.
 	Unserved []string
 }
 

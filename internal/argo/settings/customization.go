@@ -16,7 +16,7 @@ type Customization struct {
 	OpenLibs bool
 	// Actions is the text of actions that people may take. It is not acted on.
 	Actions string
-	// IgnoreDifferences are fields that may differ, IgnoreUpdates those whose change wakes nobody.
+	// IgnoreDifferences are fields that may differ, IgnoreUpdates those whose change wakes nothing.
 	IgnoreDifferences Ignore
 	IgnoreUpdates     Ignore
 	// KnownTypeFields are fields of types of Kubernetes, which are compared as such.
@@ -64,7 +64,7 @@ func (r *reader) customizations() {
 	}
 }
 
-// customization reads one key, and is false where its type is not known.
+// customization reads one key, and is false if its type is unknown.
 func (r *reader) customization(key, what string, c *Customization) bool {
 	switch what {
 	case "health":

@@ -2,7 +2,7 @@ package settings
 
 import "fmt"
 
-// hidden is what is shown in the place of a secret.
+// hidden is what is shown instead of a secret.
 const hidden = "(hidden)"
 
 // Secret is a text that no log, error or file shows, whatever it is formatted with. It is behind a pointer, since
@@ -17,7 +17,7 @@ func NewSecret(value string) Secret {
 	return Secret{&value}
 }
 
-// Reveal returns the text, for whoever signs in with it.
+// Reveal returns the text, for logging in with it.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""
@@ -25,7 +25,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsSet is false where there is no text.
+// IsSet is false if there is no text.
 func (s Secret) IsSet() bool { return s.value != nil }
 
 // Equal compares the texts.

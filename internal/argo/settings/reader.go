@@ -30,7 +30,7 @@ func newReader(s *Settings, object string, data map[string]string, p *problems) 
 	return r
 }
 
-// sorted are the keys that nobody took yet.
+// sorted are the keys that are not read yet.
 func (r *reader) sorted() []string { return slices.Sorted(maps.Keys(r.left)) }
 
 // take returns a value, and false where it is not there or empty, which is the same.
@@ -148,7 +148,7 @@ func (r *reader) choice(key string, into *string, choices ...string) {
 	*into = value
 }
 
-// document reads YAML, in which a field that is not known is bad: it is misspelled.
+// document reads YAML, in which an unknown field is bad: it is misspelled.
 func (r *reader) document(key string, into any) bool {
 	value, ok := r.take(key)
 	if !ok {
@@ -174,7 +174,7 @@ func (r *reader) name(key string, concern Concern) {
 	r.settings.Unserved = append(r.settings.Unserved, Unserved{r.object, key, concern})
 }
 
-// unknown says of whatever is left that nobody knows it.
+// unknown reports whatever is left as unknown.
 func (r *reader) unknown() {
 	for _, key := range r.sorted() {
 		delete(r.left, key)

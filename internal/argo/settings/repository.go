@@ -31,7 +31,7 @@ type Credentials struct {
 
 // Repository is what is known of a repository, or of all below an address.
 type Repository struct {
-	// Secret is its name. It is empty for a repository that nobody declared.
+	// Secret is its name. It is empty for a repository that was not declared.
 	Secret string
 	// Template is the name of the Secret that the login came from, when that is another one.
 	Template string
@@ -52,7 +52,7 @@ type Repository struct {
 	Depth int64
 }
 
-// Login is how somebody signs in.
+// Login is how to log in.
 type Login struct {
 	// Username is hidden as well: some forges take a token there.
 	Username, Password, BearerToken Secret
@@ -79,7 +79,7 @@ type Azure struct {
 	ClientSecret                 Secret
 }
 
-// isSet is true where a repository needs no template; the upstream looks at the same fields.
+// isSet is true if a repository needs no template; the upstream reads the same fields.
 func (l Login) isSet() bool {
 	set := func(s Secret) bool { return s.IsSet() }
 	return slices.ContainsFunc([]Secret{

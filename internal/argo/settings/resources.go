@@ -6,7 +6,7 @@ import (
 	"github.com/gobwas/glob"
 )
 
-// Filter says which kinds are looked at.
+// Filter says which kinds are watched.
 type Filter struct{ Exclusions, Inclusions []Kinds }
 
 // Kinds are kinds of some clusters. An empty list means all.
@@ -17,7 +17,7 @@ type Kinds struct {
 	Clusters  []string `json:"clusters,omitempty"`
 }
 
-// never are kinds that are looked at in no installation.
+// never are kinds that no installation watches.
 func never() []Kinds {
 	return []Kinds{
 		{APIGroups: []string{"events.k8s.io", "metrics.k8s.io"}},

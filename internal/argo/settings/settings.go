@@ -1,7 +1,7 @@
 // Package settings reads the settings of an Argo CD installation: its ConfigMaps, its Secrets of repositories and
 // clusters, or the values of the chart that makes them. It takes objects and returns values.
 //
-// What is known upstream and not acted on here is collected by its name, and so is what nobody knows, so that
+// What is known upstream and not supported here is collected by its name, and so is what is unknown, so that
 // nothing is ignored in silence.
 package settings
 
@@ -30,7 +30,7 @@ const (
 type Objects struct {
 	ConfigMaps []corev1.ConfigMap
 	Secrets    []corev1.Secret
-	// Unserved is what whoever made the objects already knows to be not acted on.
+	// Unserved is what the creator of the objects already knows to be unsupported.
 	Unserved []Unserved
 }
 
@@ -38,7 +38,7 @@ type Objects struct {
 type Settings struct {
 	// Tracking says how objects are known to belong to an Application.
 	Tracking Tracking
-	// Resources are the kinds that are looked at.
+	// Resources are the kinds that are watched.
 	Resources Filter
 	// Customizations are changes for kinds, by "group/Kind", or "Kind" for those of the core, both with patterns.
 	Customizations map[string]Customization
@@ -48,7 +48,7 @@ type Settings struct {
 	IgnoreUpdates bool
 	// RespectRBAC is "", "normal" or "strict": kinds that may not be listed are left out.
 	RespectRBAC string
-	// Reconciliation is when sources are looked at again.
+	// Reconciliation is when sources are polled.
 	Reconciliation Reconciliation
 	Kustomize      Kustomize
 	Helm           Helm
@@ -77,7 +77,7 @@ type Settings struct {
 	Clusters []Cluster
 	// Unserved is what is known upstream and not acted on.
 	Unserved []Unserved
-	// Unknown is what nobody knows; it is misspelled, or of another version.
+	// Unknown is what is unknown; it is misspelled, or of another version.
 	Unknown []Unserved
 }
 
@@ -106,7 +106,7 @@ type Compare struct {
 	IgnoreAggregatedRoles bool
 	// IgnoreStatus is of which kinds the status is left out.
 	IgnoreStatus IgnoreStatus
-	// IgnoreDifferencesOnUpdates has ignored fields wake nobody.
+	// IgnoreDifferencesOnUpdates lets changes of ignored fields wake nothing.
 	IgnoreDifferencesOnUpdates bool
 }
 
@@ -120,7 +120,7 @@ const (
 	IgnoreStatusOfNone        IgnoreStatus = "none"
 )
 
-// Reconciliation is when sources are looked at again; zero is never.
+// Reconciliation is when sources are polled; zero is never.
 type Reconciliation struct{ Every, Jitter, Hard time.Duration }
 
 // Kustomize says how kustomizations are built.
@@ -177,7 +177,7 @@ type Controller struct {
 	RenderTimeout time.Duration
 }
 
-// SelfHeal is the wait between two corrections of foreign changes.
+// SelfHeal is the wait between two corrections of drift.
 type SelfHeal struct {
 	// Fixed takes the place of the others unless it is zero.
 	Fixed        time.Duration
