@@ -119,7 +119,7 @@ type Engine struct {
 func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, error) {
 	kube, err := kubernetes.NewForConfig(host.Config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	e := &Engine{
 		Host: host, options: d.Options, ctx: ctx, runner: host.Runner, home: host.Home, config: host.Config, client: host.Home.Dynamic, kube: kube,

@@ -38,7 +38,7 @@ func (d dialectPort) Object(id engine.UnitID) map[string]any {
 	return a.raw
 }
 
-// Drifted has nothing to tell: a foreign change that was taken back is an operation, which tells of itself.
+// Drifted has nothing to report: reverting drift is an operation, which reports itself.
 func (d dialectPort) Drifted(context.Context, engine.UnitID, apply.Drift, int, time.Duration) {}
 
 // Report writes the status of an Application, when it is another one.

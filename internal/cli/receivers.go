@@ -25,7 +25,7 @@ func (s *system) startReceivers(context.Context) error {
 }
 
 // hooksOf serves the hooks of the engine of now. While there is none, another process may have them, and the
-// sender is told to try again.
+// sender is asked to retry.
 func hooksOf(current func() *host.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		engine := current()

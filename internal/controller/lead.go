@@ -21,7 +21,7 @@ const retry = 5 * time.Second
 type state struct {
 	mu     sync.Mutex
 	engine *host.Engine
-	// idle says why the replica is of no use; nil when it serves or stands by.
+	// idle says why the replica is not ready; nil if it serves or is on standby.
 	idle error
 	// holder is who holds the lease.
 	holder string
@@ -156,7 +156,7 @@ func (c *Controller) prepare(ctx context.Context) error {
 	return nil
 }
 
-// contend stands by, and serves while this replica holds the lease, until ctx ends or another controller serves a group.
+// contend is on standby, and serves while this replica holds the lease, until ctx ends or another controller serves a group.
 func (c *Controller) contend(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

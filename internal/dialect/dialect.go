@@ -3,7 +3,7 @@
 //
 // A dialect names its API groups and kinds, and serves them with what a Host gives it: one runner, one graph and one
 // registry of owners span all dialects. What only some dialects can do is an optional interface of this package. The
-// package decides nothing and asks nobody.
+// package decides nothing and sends no requests.
 package dialect
 
 import (
@@ -52,13 +52,13 @@ type Marking interface {
 	Names() apply.Names
 }
 
-// Connected is a Part that is told of each cluster that units are applied to, the home of the engine included. It must not
+// Connected is a Part that is notified of each cluster that units are applied to, the home of the engine included. It must not
 // block.
 type Connected interface {
 	Connected(c *cluster.Cluster)
 }
 
-// Hooked is a Part that takes requests by which others tell of changes, and EventTaker one that takes events of other
+// Hooked is a Part that takes requests by which others report changes, and EventTaker one that takes events of other
 // controllers.
 type (
 	Hooked     interface{ Hooks() http.Handler }
@@ -78,12 +78,12 @@ type Upstream struct {
 	PartOf string
 	// Kinds are those of its workloads: Deployment, StatefulSet.
 	Kinds []string
-	// Renamed is set when an installation may give controllers other names, or other labels: they are looked for by name
-	// too, and are told by "<part-of>-<component>" of their labels.
+	// Renamed is set when an installation may give controllers other names, or other labels: they are searched for by name
+	// too, and are recognized by "<part-of>-<component>" of their labels.
 	Renamed bool
 	// LeaseNamespace is where each controller holds the lease "<controller>-leader-election"; empty when they hold none.
 	LeaseNamespace string
-	// Replaced are kinds of objects that are left as they are, beside the workloads of controllers, when they bear the
+	// Replaced are kinds of objects that are not applied, beside the workloads of controllers, when they have the
 	// label and a group of the dialect is served.
 	Replaced []schema.GroupKind
 }

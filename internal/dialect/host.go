@@ -35,14 +35,14 @@ type Host struct {
 	Substitutes Substitutes
 	// Metrics counts what is done.
 	Metrics *meter.Metrics
-	// Problem is told what went wrong beside units, such as with a source. It must not block.
+	// Problem is called with problems beside units, such as of a source. It must not block.
 	Problem func(subject, text string)
 	Log     logr.Logger
 }
 
 // Substitutes stand in, in a simulation, for what units cannot read. They are safe for concurrent use.
 type Substitutes interface {
-	// LeaveOut is told of entries of kustomizations that are somewhere else, and are left out; Marks makes values in the
+	// LeaveOut is called with entries of kustomizations that are remote, and are left out; Marks makes values in the
 	// place of those that cannot be decrypted. Both are nil for a unit that has all it needs.
 	LeaveOut(unit engine.UnitID) func(what, entry string)
 	Marks(unit engine.UnitID) func(key string) string

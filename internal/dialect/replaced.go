@@ -33,12 +33,12 @@ func (g Groups) Replaced() (Replaced, error) {
 func (r Replaced) Why(o *unstructured.Unstructured) string {
 	gk := o.GroupVersionKind().GroupKind()
 	if gk == (schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) && r.definitions[o.GetName()] {
-		return "it is Headgate's own"
+		return "it belongs to Headgate"
 	}
 	for _, d := range r.serve.Dialects() {
 		of, has := d.(Upstreamed)
 		if has && of.Upstream().replaced(r.serve.Only(d), gk, o) {
-			return "Headgate serves in its place"
+			return "Headgate serves instead"
 		}
 	}
 	return ""

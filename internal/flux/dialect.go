@@ -67,7 +67,7 @@ func (d *reporter) Object(id engine.UnitID) map[string]any {
 	return d.registry.object(id)
 }
 
-// Report writes the status of a Kustomization, if it changed, and tells of it by an event.
+// Report writes the status of a Kustomization, if it changed, and records an event.
 func (d *reporter) Report(ctx context.Context, r runner.Report) error {
 	if r.Unit.GroupKind() == helmReleaseKind {
 		return d.releases.report(ctx, r)
@@ -199,7 +199,7 @@ func changeLog(changes []apply.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// Drifted tells of a foreign change by an event.
+// Drifted records drift by an event.
 func (d *reporter) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
 	o, _, ok := d.declaring(id)
 	switch {

@@ -46,7 +46,7 @@ type OfflineOptions struct {
 	Generation func(engine.SourceID) int64
 	// Replaced are the objects that are left as they are where a cluster is served.
 	Replaced dialect.Replaced
-	// Marks puts stand-ins in the place of values that cannot be decrypted, and leaves out what kustomizations
+	// Marks replaces values that cannot be decrypted by stand-ins, and leaves out what kustomizations
 	// read from elsewhere.
 	Marks bool
 	// ClusterWide reports that a kind has no namespaces, if it knows the kind.
@@ -116,7 +116,7 @@ type walk struct {
 	done       map[engine.UnitID]bool
 	indexes    map[engine.SourceID]*source.Index
 	units      []OfflineUnit
-	// now is the policy that holds, twins the objects as they would be with marks in the place of secret values.
+	// now is the policy in effect, twins the objects as they would be with marks instead of secret values.
 	now   Policy
 	twins map[engine.ObjectID]*unstructured.Unstructured
 }

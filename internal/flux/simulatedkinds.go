@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// provideKinds installs stubs of the kinds that nobody brings.
+// provideKinds installs stubs of the kinds that nothing defines.
 func (s *Simulation) provideKinds(ctx context.Context, d runner.Demands) bool {
 	if !s.want.CRDs {
 		return false

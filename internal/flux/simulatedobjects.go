@@ -17,7 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// provideObjects makes objects healthy that nobody looks after, and makes those that nobody makes.
+// provideObjects makes objects healthy that no controller handles, and creates those that nothing creates.
 func (s *Simulation) provideObjects(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Health {
 		return false

@@ -30,7 +30,7 @@ func (s *Simulation) providePlaces(ctx context.Context, d runner.Demands) bool {
 	return s.provideNodes(ctx) || made
 }
 
-// provideClasses makes the StorageClasses that claims name and nobody makes: the drivers that would are not here.
+// provideClasses creates the StorageClasses that claims name and nothing creates: the drivers that would are not here.
 func (s *Simulation) provideClasses(ctx context.Context) bool {
 	list, err := s.client.Resource(claims).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// provideLogins makes the Secrets without which sources fail, and which nobody makes.
+// provideLogins creates the Secrets without which sources fail, and which nothing creates.
 func (s *Simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
@@ -34,7 +34,7 @@ func (s *Simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
 	return made
 }
 
-// provideSecrets makes the Secrets without which units fail, and which nobody makes.
+// provideSecrets creates the Secrets without which units fail, and which nothing creates.
 func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
@@ -97,7 +97,7 @@ func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 	return needs
 }
 
-// real tells whether there is a Secret that somebody made.
+// real reports whether there is a real Secret.
 func (s *Simulation) real(ctx context.Context, namespace, name string) bool {
 	o, err := s.client.Resource(secrets).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	return err == nil && o.GetLabels()[simulate.Label] == ""
@@ -149,7 +149,7 @@ var (
 )
 
 // providePods makes the Secrets without which pods would not start on real nodes. Everything else is ready by then:
-// what still is not there nobody makes.
+// nothing creates what is still missing.
 func (s *Simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
@@ -161,7 +161,7 @@ func (s *Simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 	return made
 }
 
-// pods are those that there are, and one of each workload: nobody may have waited for its pods, which come when they do.
+// pods are the existing ones, and one of each workload: its pods may not have been waited for, which come when they do.
 func (s *Simulation) pods(ctx context.Context) []unstructured.Unstructured {
 	var all []unstructured.Unstructured
 	if list, err := s.client.Resource(pods).List(ctx, metav1.ListOptions{}); err == nil {
@@ -181,7 +181,7 @@ func (s *Simulation) pods(ctx context.Context) []unstructured.Unstructured {
 	return all
 }
 
-// provideSecret makes a Secret that is not there, or adds to one that stands in; what somebody made stays as it is.
+// provideSecret creates a missing Secret, or adds to a stand-in; a real one stays as it is.
 func (s *Simulation) provideSecret(ctx context.Context, need simulate.Need, waited string) bool {
 	client := s.client.Resource(secrets).Namespace(need.Namespace)
 	o, err := client.Get(ctx, need.Name, metav1.GetOptions{})

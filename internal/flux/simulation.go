@@ -72,7 +72,7 @@ const (
 	again = time.Second
 )
 
-// NewSimulation returns a Simulation. Observe is told of each stand-in; it must not block.
+// NewSimulation returns a Simulation. Observe is called with each stand-in; it must not block.
 func NewSimulation(want Simulate, observe func(StandIn)) (*Simulation, error) {
 	healer, err := simulate.NewHealer(want.Overrides)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 }
 
 // provide makes the stand-ins of the first sort that is waited for, and tells whether it made any. What
-// they unblock moves before the next sort is looked at.
+// they unblock moves before the next sort is evaluated.
 func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 	for _, provide := range []func(context.Context, runner.Demands) bool{
 		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
@@ -174,7 +174,7 @@ func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 // simulationManager is the field manager of stand-ins.
 const simulationManager = "headgate-simulate"
 
-// note remembers a stand-in for which a unit waited, if one did, and tells of it.
+// note remembers a stand-in for which a unit waited, if one did, and reports it.
 func (s *Simulation) note(what, name string, unit engine.UnitID) {
 	waited := ""
 	if unit != (engine.UnitID{}) {

@@ -56,7 +56,7 @@ func upstreamOf(d dialect.Dialect) (dialect.Upstream, bool) {
 func RefuseUpstream(ctx context.Context, config *rest.Config, serve dialect.Groups) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	workloads, err := Workloads(ctx, client, serve)
 	if err != nil {
@@ -175,13 +175,13 @@ func (w Workload) finding(serve dialect.Groups) finding {
 	return finding{upstream, fmt.Sprintf("%s %s/%s serves %s", w.Kind, w.Namespace, w.Name, group)}
 }
 
-// selection is where controllers of an upstream are looked for.
+// selection is where controllers of an upstream are searched for.
 type selection struct {
 	kind          string
 	labels, field string
 }
 
-// selections are where those are looked for that serve one of the groups: by their label, and by their names too where
+// selections are where controllers that serve one of the groups are searched for: by their label, and by their names too where
 // an installation may change labels.
 func selections(serve dialect.Groups) []selection {
 	var all []selection

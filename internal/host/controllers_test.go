@@ -238,15 +238,9 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD:internal/host/controllers_test.go
-// TestControllers tells of controllers that come, are scaled and go.
+// TestControllers checks controllers that are created, scaled and deleted.
 func TestControllers(t *testing.T) {
 	m := &Controllers{serve: groupsOf(t, theReleases), found: map[string]finding{}, changed: make(chan struct{})}
-=======
-// TestMasters checks controllers that are created, scaled and deleted.
-func TestMasters(t *testing.T) {
-	m := &Masters{serve: groupsOf(t, theReleases), found: map[string]master{}, changed: make(chan struct{})}
->>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masters_test.go
 	one, zero := int32(1), int32(0)
 	controller := func(replicas *int32) *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "helm-controller", Labels: map[string]string{PartOf: "flux"}}}

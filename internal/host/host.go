@@ -44,7 +44,7 @@ type Config struct {
 	Reserved map[engine.ObjectID]bool
 	// Simulation, when set, has stand-ins made; the cluster must be an embedded one.
 	Simulation Simulation
-	// Observe, when set, is told what units do; Problem what goes wrong beside them, such as with sources; Traced of each
+	// Observe, when set, is called with what units do; Problem with problems beside them, such as of sources; Traced with each
 	// pass of a unit that ended. They must not block.
 	Observe func(runner.Note)
 	Problem func(subject, text string)
@@ -210,7 +210,7 @@ func (e *Engine) Nudge(matches func(url string) bool) {
 	}
 }
 
-// Hooks takes requests by which others tell of changes; it is nil where no dialect does.
+// Hooks takes requests by which others report changes; it is nil if no dialect does.
 func (e *Engine) Hooks() http.Handler {
 	for _, p := range e.parts {
 		if taker, takes := p.(dialect.Hooked); takes {

@@ -25,7 +25,7 @@ const Manager = "headgate"
 func Install(ctx context.Context, config *rest.Config, serve dialect.Groups) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	definitions, namespaces, err := serve.Definitions()
 	if err != nil {
@@ -79,7 +79,7 @@ func putNamespace(ctx context.Context, client dynamic.Interface, name string) er
 		return nil
 	}
 	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("looking for namespace %s: %w", name, err)
+		return fmt.Errorf("reading namespace %s: %w", name, err)
 	}
 	return apply.Put(ctx, namespaces, Manager, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},

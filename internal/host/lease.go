@@ -127,7 +127,7 @@ func leadOnce(ctx context.Context, client kubernetes.Interface, o LeaseConfig, l
 	return nil
 }
 
-// Holder is who holds the lease of a shard now; it is empty when nobody does, or when the one who does has not
+// Holder is the holder of the lease of a shard; it is empty if there is none, or if the holder has not
 // renewed it in time.
 func Holder(ctx context.Context, client kubernetes.Interface, shard string, now time.Time) (string, error) {
 	lease, err := client.CoordinationV1().Leases(Namespace).Get(ctx, LeaseName(shard), metav1.GetOptions{})

@@ -19,7 +19,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
-<<<<<<< HEAD:internal/host/watch.go
 // Controllers watches for controllers of upstreams that serve the groups as well. It is safe for concurrent use.
 type Controllers struct {
 	serve dialect.Groups
@@ -28,16 +27,6 @@ type Controllers struct {
 	// found are those with replicas, by where they were seen and their names: one may be seen at several places.
 	found map[string]finding
 	// changed is replaced and closed when what was found changes.
-=======
-// Masters watches for other controllers that serve the groups as well. It is safe for concurrent use.
-type Masters struct {
-	serve Groups
-
-	mu sync.Mutex
-	// found are those with replicas, by where they were seen and their names: one may be seen at several places.
-	found map[string]master
-	// changed is closed and replaced when what was found changes.
->>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masterwatch.go
 	changed chan struct{}
 }
 
@@ -54,22 +43,14 @@ func WatchControllers(ctx context.Context, config *rest.Config, serve dialect.Gr
 		one, err := m.watch(watching, client, s)
 		if err != nil {
 			stop()
-<<<<<<< HEAD:internal/host/watch.go
 			return nil, fmt.Errorf("watching the controllers of upstreams: %w", err)
-=======
-			return nil, fmt.Errorf("watching other controllers: %w", err)
->>>>>>> 06fd9d5 (Messages of flux, argo, apply, engine and runner in plain English, a line each):internal/flux/masterwatch.go
 		}
 		begun = append(begun, one)
 	}
 	for _, one := range begun {
 		if err := one.synced(ctx); err != nil {
 			stop()
-<<<<<<< HEAD:internal/host/watch.go
 			return nil, fmt.Errorf("watching the controllers of upstreams: %w", err)
-=======
-			return nil, fmt.Errorf("watching other controllers: %w", err)
->>>>>>> 06fd9d5 (Messages of flux, argo, apply, engine and runner in plain English, a line each):internal/flux/masterwatch.go
 		}
 	}
 	context.AfterFunc(ctx, stop)
@@ -164,13 +145,8 @@ func (m *Controllers) set(key string, one finding) {
 	m.changed = make(chan struct{})
 }
 
-<<<<<<< HEAD:internal/host/watch.go
 // Other waits until another controller serves a group, and returns ErrUpstream; it returns nil when ctx ends.
 func (m *Controllers) Other(ctx context.Context) error {
-=======
-// Other waits until there is another controller, and returns ErrUpstream; it returns nil when ctx ends.
-func (m *Masters) Other(ctx context.Context) error {
->>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masterwatch.go
 	var refusal error
 	_ = m.until(ctx, func(now error) bool {
 		refusal = now
@@ -179,13 +155,8 @@ func (m *Masters) Other(ctx context.Context) error {
 	return refusal
 }
 
-<<<<<<< HEAD:internal/host/watch.go
 // None waits until no other controller serves a group, and tells which one it waits for.
 func (m *Controllers) None(ctx context.Context, told func(error)) error {
-=======
-// None waits until there is no other controller, and reports each one that it waits for.
-func (m *Masters) None(ctx context.Context, told func(error)) error {
->>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masterwatch.go
 	return m.until(ctx, func(now error) bool {
 		if now != nil {
 			told(now)
@@ -194,13 +165,8 @@ func (m *Masters) None(ctx context.Context, told func(error)) error {
 	})
 }
 
-<<<<<<< HEAD:internal/host/watch.go
-// until looks at what was found, whenever that changes, until it is enough or ctx ends.
-func (m *Controllers) until(ctx context.Context, enough func(refusal error) bool) error {
-=======
 // until checks what was found, whenever that changes, until it is enough or ctx ends.
-func (m *Masters) until(ctx context.Context, enough func(refusal error) bool) error {
->>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masterwatch.go
+func (m *Controllers) until(ctx context.Context, enough func(refusal error) bool) error {
 	for {
 		changed, refusal := m.now()
 		if enough(refusal) {
@@ -214,15 +180,9 @@ func (m *Masters) until(ctx context.Context, enough func(refusal error) bool) er
 	}
 }
 
-<<<<<<< HEAD:internal/host/watch.go
 // now is a channel that is closed when what was found may have changed, and ErrUpstream when another
 // controller serves a group.
 func (m *Controllers) now() (changed <-chan struct{}, refused error) {
-=======
-// now is a channel that is closed when what was found may have changed, and ErrUpstream when there is another
-// controller.
-func (m *Masters) now() (changed <-chan struct{}, refused error) {
->>>>>>> d2939cf (Comments of flux and cli, in the words of the glossary, a line each):internal/flux/masterwatch.go
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changed, refusal(m.serve, slices.Collect(maps.Values(m.found)))

@@ -150,7 +150,7 @@ func (c *checker) masters(ctx context.Context) error {
 	var known *host.UpstreamError
 	switch {
 	case errors.As(err, &known):
-		c.bad("one master", err.Error(), "headgate migrate "+known.Upstreams[0])
+		c.bad("conflicts", err.Error(), "headgate migrate "+known.Upstreams[0])
 	case err != nil:
 		c.bad("conflicts", err.Error(), "headgate install")
 	}

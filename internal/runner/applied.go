@@ -45,7 +45,7 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 		}
 	}
 	if failure := failureOf(out.Results); failure != nil {
-		// What was missing and has come meanwhile tells of itself no more.
+		// What was missing and has come meanwhile sends no more events.
 		failure.Transient = r.awaitNeeds(u) || failure.Transient
 		r.fail(u, *failure, false)
 		return

@@ -174,7 +174,7 @@ func (r *Runner) holdersOfDeletion(u *unit) []engine.Wait {
 		return nil
 	}
 	if fact, _ := r.sources.Source(r.kin(u)); fact.Revision == "" {
-		// Without a source nobody can be about to claim anything.
+		// Without a source no unit can be about to claim anything.
 		return nil
 	}
 	return r.holdersOf(u)

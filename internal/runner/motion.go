@@ -69,7 +69,7 @@ func (r *Runner) awaitedNeeds(u *unit) []engine.Awaited {
 			awaits = append(awaits, a)
 		case !looked[gvk]:
 			looked[gvk] = true
-			// Whether it comes is asked for first: what comes is served a moment later.
+			// Whether it comes is checked first: what comes is served a moment later.
 			applied := r.kindComes(u, gvk)
 			awaits = append(awaits, engine.Awaited{What: engine.AwaitingKind, Applied: applied, Came: u.goesOnWithKinds() && r.served(u, gvk)})
 		}

@@ -222,7 +222,7 @@ func (r *Runner) states() []State {
 		}
 		m := r.motion(u)
 		if m.Overtaken() {
-			// It is told again, whoever else forgets to.
+			// It is notified again, whatever else forgets to.
 			r.mark(u.ID)
 		}
 		s.Settled = m.Settled()

@@ -75,7 +75,7 @@ type Dialect interface {
 // Config is what a Runner needs.
 type Config struct {
 	Renderer *render.Renderer
-	// Connected, when set, is told of each connection to another cluster. It must not block.
+	// Connected, when set, is called with each connection to another cluster. It must not block.
 	Connected func(*cluster.Cluster)
 	// Sharded is set when other engines serve units of the cluster as well.
 	Sharded bool
