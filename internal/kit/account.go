@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
@@ -20,8 +21,8 @@ var rights = []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Ro
 
 // account makes the account of an installation, with the rights that the chart gives it and no others, and
 // returns how it reaches the cluster.
-func account(ctx context.Context, admin *rest.Config) (*rest.Config, error) {
-	objects, err := installation.Objects(ctx, installation.Options{WithoutDefinitions: true})
+func account(ctx context.Context, admin *rest.Config, serve dialect.Groups) (*rest.Config, error) {
+	objects, err := installation.Objects(ctx, installation.Options{Serve: serve, WithoutDefinitions: true})
 	if err != nil {
 		return nil, err
 	}

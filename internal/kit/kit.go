@@ -78,7 +78,7 @@ func (k *Kit) start(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if k.Own, err = account(ctx, k.Config); err != nil {
+	if k.Own, err = account(ctx, k.Config, k.catalogue().All()); err != nil {
 		return err
 	}
 	return k.StartEngine(ctx)
