@@ -32,6 +32,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -78,6 +79,16 @@ func (d *Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructure
 	}
 	all, err := deploy.ArgoCRDs()
 	return all, []string{d.namespace()}, err
+}
+
+// Declared is the unit that an Application declares, with what it depends on by its annotation.
+func (*Dialect) Declared(u *unstructured.Unstructured) (engine.Unit, error) {
+	unit := engine.Unit{ID: engine.UnitOf(engine.IDOf(u))}
+	var err error
+	if unit.Dependencies, err = engine.ParseDependsOn(u.GetAnnotations()[dependsOn], u.GetNamespace()); err != nil {
+		return unit, fmt.Errorf("annotation %s: %w", dependsOn, err)
+	}
+	return unit, nil
 }
 
 // Upstream is how the controllers of Argo CD are known.
@@ -222,5 +233,6 @@ func (e *Engine) observe(what, text string) {
 var (
 	_ dialect.Dialect    = (*Dialect)(nil)
 	_ dialect.Upstreamed = (*Dialect)(nil)
+	_ dialect.Explain    = (*Dialect)(nil)
 	_ dialect.Part       = (*Engine)(nil)
 )

@@ -26,7 +26,7 @@ const (
 
 // isApplication tells whether an object is an Application of Argo CD.
 func isApplication(u *unstructured.Unstructured) bool {
-	return u.GetKind() == applicationServed.kind && u.GroupVersionKind().Group == argo.Group
+	return groupKindOf(u) == applicationKind
 }
 
 // applicationOf reads an Application.
@@ -181,13 +181,13 @@ func appSince(u *unstructured.Unstructured) string {
 var errNoSingle = errors.New("it requires an Application of Argo CD")
 
 // appReference reads what a verb for Applications is about: "app NAME", "app/NAME", or NAME alone.
-func appReference(args []string, namespace string) (reference, error) {
+func (g *globals) appReference(args []string, namespace string) (reference, error) {
 	target := strings.Join(args, "/")
 	if !strings.Contains(target, "/") {
-		target = applicationServed.aliases[0] + "/" + target
+		target = "app/" + target
 	}
-	ref, err := parseReference(target, namespace)
-	if err == nil && ref.kind != applicationServed.kind {
+	ref, err := g.parseReference(target, namespace)
+	if err == nil && ref.groupKind() != applicationKind {
 		err = hint(fmt.Errorf("%s: %w", ref, errNoSingle), "headgate get apps")
 	}
 	return ref, err
@@ -201,10 +201,10 @@ func orWord(text, otherwise string) string {
 }
 
 // argoOwner is what made an object of Argo CD's: the ApplicationSet that owns it, or the Application that it is tracked by.
-func argoOwner(u *unstructured.Unstructured) (reference, bool) {
+func (g *globals) argoOwner(u *unstructured.Unstructured) (reference, bool) {
 	for _, owner := range u.GetOwnerReferences() {
-		if owner.Kind == applicationSetServed.kind && strings.HasPrefix(owner.APIVersion, argo.Group+"/") {
-			return reference{served: applicationSetServed, namespace: u.GetNamespace(), name: owner.Name}, true
+		if owner.Kind == applicationSetKind.Kind && strings.HasPrefix(owner.APIVersion, argo.Group+"/") {
+			return reference{served: g.known(applicationSetKind), namespace: u.GetNamespace(), name: owner.Name}, true
 		}
 	}
 	name, _, found := strings.Cut(u.GetAnnotations()[v1alpha1.TrackingAnnotation], ":")
@@ -212,7 +212,7 @@ func argoOwner(u *unstructured.Unstructured) (reference, bool) {
 		return reference{}, false
 	}
 	if namespace, inner, other := strings.Cut(name, "_"); other {
-		return reference{served: applicationServed, namespace: namespace, name: inner}, true
+		return reference{served: g.known(applicationKind), namespace: namespace, name: inner}, true
 	}
-	return reference{served: applicationServed, namespace: argo.DefaultNamespace, name: name}, true
+	return reference{served: g.known(applicationKind), namespace: argo.DefaultNamespace, name: name}, true
 }

@@ -114,8 +114,8 @@ func parseResource(text string) (v1alpha1.SyncOperationResource, error) {
 // applications are the requested Applications; none if the command is about something else.
 func (o syncOptions) applications() bool {
 	first, _, _ := strings.Cut(o.args[0], "/")
-	kind, err := findKind(first)
-	return err == nil && kind.kind == applicationServed.kind && (o.all || len(o.args) > 1 || strings.Contains(o.args[0], "/"))
+	kind, err := o.findKind(first)
+	return err == nil && kind.groupKind() == applicationKind && (o.all || len(o.args) > 1 || strings.Contains(o.args[0], "/"))
 }
 
 // runAppSync syncs Applications, all at the same time.

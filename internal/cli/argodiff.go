@@ -68,7 +68,7 @@ func (o offlineOptions) diffArgo(ctx context.Context, d *differ, p place) error 
 
 // workingCopy is the directory that an embedded cluster serves as a repository, empty when there is none on this machine.
 func (d *differ) workingCopy(ctx context.Context) string {
-	u, err := d.client.Resource(gitServed.resource).Namespace(flux.Namespace).Get(ctx, flux.System, metav1.GetOptions{})
+	u, err := d.client.Resource(d.known(gitKind).resource).Namespace(flux.Namespace).Get(ctx, flux.System, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}
@@ -243,7 +243,7 @@ func (d *appDiffer) compare(ctx context.Context, desired, after, live *unstructu
 
 // leftovers are objects that the Application holds and no longer declares.
 func (d *appDiffer) leftovers(ctx context.Context) error {
-	ref, err := referenceTo(d.app.ID)
+	ref, err := d.referenceTo(d.app.ID)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (d *appDiffer) leftovers(ctx context.Context) error {
 }
 
 // liveApplication is the Application of the cluster that a diff is about; false when it names a directory.
-func liveApplication(args []string, namespace string) (reference, bool) {
+func (g *globals) liveApplication(args []string, namespace string) (reference, bool) {
 	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
 		return reference{}, false
 	}
@@ -271,6 +271,6 @@ func liveApplication(args []string, namespace string) (reference, bool) {
 	if len(args) > 1 {
 		target += "/" + args[1]
 	}
-	ref, err := parseReference(target, namespace)
-	return ref, err == nil && ref.kind == applicationServed.kind && ref.resource != (schema.GroupVersionResource{})
+	ref, err := g.parseReference(target, namespace)
+	return ref, err == nil && ref.groupKind() == applicationKind && ref.resource != (schema.GroupVersionResource{})
 }

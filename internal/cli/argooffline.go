@@ -58,8 +58,8 @@ func (o offlineOptions) locateArgo() (place, bool, error) {
 	if o.only == "" || err == nil && p.argo() {
 		return p, err == nil && p.argo(), err
 	}
-	ref, asked := parseReference(o.only, o.namespace)
-	if asked != nil || ref.kind != applicationServed.kind || err != nil && !errors.Is(err, flux.ErrNoRoot) {
+	ref, asked := o.parseReference(o.only, o.namespace)
+	if asked != nil || ref.groupKind() != applicationKind || err != nil && !errors.Is(err, flux.ErrNoRoot) {
 		return p, false, err
 	}
 	// Nothing leads to the Application for certain, but it can be rendered all the same.
@@ -149,11 +149,11 @@ func (o offlineOptions) chosen(r *offline.Repository) ([]offline.App, error) {
 	if o.only == "" {
 		return r.Apps, nil
 	}
-	ref, err := parseReference(o.only, o.namespace)
+	ref, err := o.parseReference(o.only, o.namespace)
 	if err != nil {
 		return nil, err
 	}
-	if ref.kind != applicationServed.kind {
+	if ref.groupKind() != applicationKind {
 		return nil, hint(fmt.Errorf("%s is not in the repository, which is one of Argo CD", ref), "headgate graph PATH")
 	}
 	app, found := r.Find(ref.id())

@@ -139,7 +139,7 @@ func runBootstrap(ctx context.Context, o *bootstrapOptions) error {
 	if o.withoutWait {
 		return nil
 	}
-	if err := follow(ctx, config, say); err != nil {
+	if err := o.follow(ctx, config, say); err != nil {
 		return err
 	}
 	say.Done("the cluster", fmt.Sprintf("matches Git, after %.1fs", time.Since(began).Seconds()))

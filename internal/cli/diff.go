@@ -43,7 +43,7 @@ exit code is 1 if there is a difference.`,
 		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps\n  headgate diff app guestbook\n  headgate diff . app/guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if ref, live := liveApplication(args, o.namespace); live {
+			if ref, live := o.liveApplication(args, o.namespace); live {
 				return runDiff(cmd.Context(), o, &ref)
 			}
 			o.dir = args[0]
@@ -101,7 +101,7 @@ func (o offlineOptions) diff(ctx context.Context, d *differ, live *reference) er
 
 // differ compares objects by dry runs.
 type differ struct {
-	io     IO
+	*globals
 	client dynamic.Interface
 	mapper meta.RESTMapper
 	// seen is what charts see of the cluster.
@@ -130,7 +130,7 @@ func newDiffer(g *globals) (*differ, error) {
 	if err != nil {
 		return nil, unreachable(fmt.Errorf("discovering the kinds of the cluster: %w", err))
 	}
-	d := &differ{io: g.io, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}
+	d := &differ{globals: g, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}
 	d.seen = flux.OfflineOptions{KubeVersion: version.GitVersion, APIVersions: servedVersions(groups), ClusterWide: d.clusterWide}
 	return d, nil
 }
@@ -160,7 +160,7 @@ func (d *differ) clusterWide(gvk schema.GroupVersionKind) (is, known bool) {
 
 // installed tells whether a release has a history.
 func (d *differ) installed(ctx context.Context, id engine.UnitID) bool {
-	u, err := d.client.Resource(releaseServed.resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+	u, err := d.client.Resource(d.known(releaseKind).resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
 	if err != nil {
 		return false
 	}
@@ -170,7 +170,7 @@ func (d *differ) installed(ctx context.Context, id engine.UnitID) bool {
 
 // generation is that of a HelmChart, and 0 when there is none.
 func (d *differ) generation(ctx context.Context, id engine.SourceID) int64 {
-	u, err := d.client.Resource(chartServed.resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+	u, err := d.client.Resource(d.known(chartKind).resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
 	if err != nil {
 		return 0
 	}
@@ -203,7 +203,7 @@ func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
 			return err
 		}
 	}
-	ref, err := referenceTo(u.Unit.ID)
+	ref, err := d.referenceTo(u.Unit.ID)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func newEvents(g *globals) *cobra.Command {
 func runEvents(ctx context.Context, o eventsOptions) error {
 	var err error
 	if o.target != "" {
-		if o.only, err = parseReference(o.target, o.namespace); err != nil {
+		if o.only, err = o.parseReference(o.target, o.namespace); err != nil {
 			return err
 		}
 		o.namespace = o.only.namespace

@@ -19,7 +19,7 @@ import (
 
 // follow prints where the units of a cluster stand that another process serves, as they say themselves, until
 // all are ready or ctx ends.
-func follow(ctx context.Context, config *rest.Config, say *progress.Printer) error {
+func (g *globals) follow(ctx context.Context, config *rest.Config, say *progress.Printer) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
@@ -30,7 +30,7 @@ func follow(ctx context.Context, config *rest.Config, say *progress.Printer) err
 	seen := map[engine.UnitID]runner.State{}
 	var states []runner.State
 	for {
-		now, err := unitStates(ctx, client)
+		now, err := g.unitStates(ctx, client)
 		switch {
 		case err != nil && ctx.Err() == nil && !apierrors.IsServiceUnavailable(err):
 			return err
@@ -61,7 +61,7 @@ func follow(ctx context.Context, config *rest.Config, say *progress.Printer) err
 // rooted tells whether the root is among the units.
 func rooted(states []runner.State) bool {
 	for _, s := range states {
-		if s.Unit == (reference{served: kustomizationServed, namespace: flux.Namespace, name: flux.System}).id() {
+		if s.Unit == (engine.UnitID{Group: kustomizeGroup, Kind: kustomizationKind.Kind, Namespace: flux.Namespace, Name: flux.System}) {
 			return true
 		}
 	}
@@ -69,8 +69,8 @@ func rooted(states []runner.State) bool {
 }
 
 // unitStates are the states of the units as they report them.
-func unitStates(ctx context.Context, client dynamic.Interface) ([]runner.State, error) {
-	list, err := listUnits(ctx, client)
+func (g *globals) unitStates(ctx context.Context, client dynamic.Interface) ([]runner.State, error) {
+	list, err := g.listUnits(ctx, client)
 	states := make([]runner.State, 0, len(list))
 	for _, u := range list {
 		states = append(states, stateOf(u))

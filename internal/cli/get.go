@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -31,8 +32,9 @@ func newGet(g *globals) *cobra.Command {
   2. print them as a table with the columns of the flux or argocd command, or in the format of -o
 
 The namespace is a column unless -n names one.`,
-		Example: "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready",
-		Args:    cobra.MaximumNArgs(2),
+		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready",
+		ValidArgsFunction: g.completeKind,
+		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == allImages {
 				o.images = true
@@ -62,7 +64,7 @@ func runGet(ctx context.Context, o getOptions) error {
 		return err
 	}
 	if o.notReady {
-		list = notReady(list)
+		list = o.unready(list)
 	}
 	if o.output == "" {
 		err = printTable(o, list)
@@ -79,12 +81,12 @@ func runGet(ctx context.Context, o getOptions) error {
 }
 
 func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured, error) {
-	kinds := servedKinds()
+	kinds := o.kinds(func(dialect.Kind) bool { return true })
 	if o.images {
-		kinds = imageKinds()
+		kinds = o.kinds(func(k dialect.Kind) bool { return k.Group == imageGroup })
 	}
 	if o.kind != "" {
-		k, err := findKind(o.kind)
+		k, err := o.findKind(o.kind)
 		if err != nil {
 			return nil, err
 		}
@@ -112,10 +114,10 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 	return all, nil
 }
 
-func notReady(list []*unstructured.Unstructured) []*unstructured.Unstructured {
+func (g *globals) unready(list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) && !isStatic(u) {
+		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) && !g.isStatic(u) {
 			out = append(out, u)
 		}
 	}
@@ -131,7 +133,7 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		}
 		fmt.Fprintln(w, strings.Join(columns, "\t"))
 	}
-	special := columnsOf(o.kind)
+	special := o.columnsOf(o.kind)
 	if special.whole {
 		row("NAMESPACE", append([]string{"NAME"}, special.titles...)...)
 		for _, u := range list {
@@ -146,7 +148,7 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 			name = strings.ToLower(u.GetKind()) + "/" + name
 		}
 		ready, _, message := readiness(u)
-		if isStatic(u) {
+		if o.isStatic(u) {
 			ready, message = "-", "it has no status; headgate events shows its problems"
 		}
 		row(u.GetNamespace(), append(append([]string{name}, special.values(u)...), ready, oneLine(progress.Short(message)))...)
@@ -163,26 +165,26 @@ type columns struct {
 }
 
 // columnsOf are the columns of a kind: those about images differ.
-func columnsOf(name string) columns {
-	kind, _ := findKind(name)
-	switch kind.kind {
-	case applicationServed.kind:
+func (g *globals) columnsOf(name string) columns {
+	kind, _ := g.findKind(name)
+	switch kind.groupKind() {
+	case applicationKind:
 		return columns{[]string{"SYNC STATUS", "HEALTH STATUS", "REVISION", "PROJECT", "MESSAGE"}, appColumns, true}
-	case applicationSetServed.kind:
+	case applicationSetKind:
 		return columns{[]string{"APPLICATIONS", "HEALTH STATUS", "UP TO DATE", "MESSAGE"}, setColumns, true}
-	case projectServed.kind:
+	case projectKind:
 		return columns{[]string{"DESTINATIONS", "SOURCES", "WINDOWS", "DESCRIPTION"}, projectColumns, true}
-	case receiverServed.kind, alertServed.kind, alertProviderServed.kind:
+	case kindOf(notificationGroup, "Receiver"), kindOf(notificationGroup, "Alert"), kindOf(notificationGroup, "Provider"):
 		return columns{titles: []string{"SUSPENDED"}, values: func(u *unstructured.Unstructured) []string { return []string{held(u)} }}
-	case imageRepositoryServed.kind:
+	case imageRepositoryKind:
 		return columns{titles: []string{"LAST SCAN", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "lastScanResult", "scanTime"), held(u)}
 		}}
-	case imagePolicyServed.kind:
+	case imagePolicyKind:
 		return columns{titles: []string{"IMAGE", "TAG"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "latestRef", "name"), text(u, "status", "latestRef", "tag")}
 		}}
-	case imageAutomationServed.kind:
+	case imageAutomationKind:
 		return columns{titles: []string{"LAST RUN", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
 			return []string{text(u, "status", "lastAutomationRunTime"), held(u)}
 		}}
@@ -194,8 +196,8 @@ func columnsOf(name string) columns {
 }
 
 // isStatic tells whether an object is of a kind without a status.
-func isStatic(u *unstructured.Unstructured) bool {
-	kind, err := findKind(u.GetKind())
+func (g *globals) isStatic(u *unstructured.Unstructured) bool {
+	kind, err := g.findGroupKind(groupKindOf(u))
 	return err == nil && kind.static
 }
 

@@ -84,12 +84,12 @@ func readGraph(ctx context.Context, o offlineOptions, args []string) (unitGraph,
 	if err != nil {
 		return g, err
 	}
-	list, err := listUnits(ctx, client)
+	list, err := o.listUnits(ctx, client)
 	if err != nil {
 		return g, err
 	}
 	for _, u := range list {
-		d, err := declaredBy(u)
+		d, err := o.declaredBy(u)
 		if err != nil {
 			return g, err
 		}
@@ -147,7 +147,7 @@ func printGraph(streams IO, graph unitGraph, format string) error {
 
 // nodeName is how a unit is called in a graph.
 func nodeName(id engine.UnitID) string {
-	if id.GroupKind() == kustomizationServed.groupKind() {
+	if id.GroupKind() == kustomizationKind {
 		return id.Namespace + "/" + id.Name
 	}
 	return id.String()

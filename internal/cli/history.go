@@ -26,7 +26,7 @@ func newHistory(g *globals) *cobra.Command {
 		Example: "  headgate history app guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := appReference(args, namespace)
+			ref, err := g.appReference(args, namespace)
 			if err != nil {
 				return err
 			}

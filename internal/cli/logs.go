@@ -73,7 +73,7 @@ func runLogs(g *globals, target, namespace string) error {
 	only := reference{}
 	var err error
 	if target != "" {
-		if only, err = parseReference(target, namespace); err != nil {
+		if only, err = g.parseReference(target, namespace); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -29,148 +29,87 @@ type served struct {
 	static bool
 }
 
+func servedOf(k dialect.Kind) served {
+	return served{
+		kind: k.GroupKind.Kind, aliases: k.Aliases, resource: k.GroupVersionResource(), unit: k.Role == dialect.Unit, static: k.Static,
+	}
+}
+
 // groupKind is the kind with its group.
 func (s served) groupKind() schema.GroupKind {
 	return schema.GroupKind{Group: s.resource.Group, Kind: s.kind}
 }
 
-// sourceResource is a resource of the API of sources.
-func sourceResource(name string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: name}
-}
-
-// operatorGroup is the API group of the kinds that suspend by an annotation.
-const operatorGroup = "fluxcd.controlplane.io"
-
-// operatorResource is a resource of that group.
-func operatorResource(name string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: operatorGroup, Version: "v1", Resource: name}
-}
-
-// imageResource is a resource of the API of images.
-func imageResource(name string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "image.toolkit.fluxcd.io", Version: "v1", Resource: name}
-}
-
-// notificationResource is a resource of the API of notifications.
-func notificationResource(version, name string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "notification.toolkit.fluxcd.io", Version: version, Resource: name}
-}
-
-// argoResource is a resource of the API of Argo CD.
-func argoResource(name string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: argo.Group, Version: "v1alpha1", Resource: name}
-}
-
-// The kinds, by the names that the flux command has for them.
-var (
-	gitServed = served{
-		kind: "GitRepository", aliases: []string{"git", "gitrepo", "gitrepository", "gitrepositories"},
-		resource: sourceResource("gitrepositories"),
-	}
-	ociServed = served{
-		kind: "OCIRepository", aliases: []string{"oci", "ocirepo", "ocirepository", "ocirepositories"},
-		resource: sourceResource("ocirepositories"),
-	}
-	bucketServed = served{
-		kind: "Bucket", aliases: []string{"bucket", "buckets"}, resource: sourceResource("buckets"),
-	}
-	repositoryServed = served{
-		kind: "HelmRepository", aliases: []string{"helm", "helmrepo", "helmrepository", "helmrepositories"},
-		resource: sourceResource("helmrepositories"),
-	}
-	chartServed = served{
-		kind: "HelmChart", aliases: []string{"chart", "helmchart", "helmcharts"}, resource: sourceResource("helmcharts"),
-	}
-	kustomizationServed = served{
-		kind: "Kustomization", aliases: []string{"ks", "kustomization", "kustomizations"}, unit: true,
-		resource: schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"},
-	}
-	releaseServed = served{
-		kind: "HelmRelease", aliases: []string{"hr", "helmrelease", "helmreleases"}, unit: true,
-		resource: schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"},
-	}
-	setServed = served{
-		kind: "ResourceSet", aliases: []string{"rset", "resourceset", "resourcesets"}, unit: true, resource: operatorResource("resourcesets"),
-	}
-	providerServed = served{
-		kind: "ResourceSetInputProvider", aliases: []string{"rsip", "resourcesetinputprovider", "resourcesetinputproviders"},
-		resource: operatorResource("resourcesetinputproviders"),
-	}
-	instanceServed = served{
-		kind: "FluxInstance", aliases: []string{"instance", "fluxinstance", "fluxinstances"}, resource: operatorResource("fluxinstances"),
-	}
-	imageRepositoryServed = served{
-		kind: "ImageRepository", aliases: []string{"imgrepo", "imagerepo", "imagerepository", "imagerepositories"},
-		resource: imageResource("imagerepositories"),
-	}
-	imagePolicyServed = served{
-		kind: "ImagePolicy", aliases: []string{"imgpol", "imagepol", "imagepolicy", "imagepolicies"}, resource: imageResource("imagepolicies"),
-	}
-	imageAutomationServed = served{
-		kind: "ImageUpdateAutomation", aliases: []string{"imgupd", "iua", "imgauto", "imageupdateautomation", "imageupdateautomations"},
-		resource: imageResource("imageupdateautomations"),
-	}
-	receiverServed = served{
-		kind: "Receiver", aliases: []string{"receiver", "receivers"}, resource: notificationResource("v1", "receivers"),
-	}
-	alertServed = served{
-		kind: "Alert", aliases: []string{"alert", "alerts"}, resource: notificationResource("v1beta3", "alerts"), static: true,
-	}
-	alertProviderServed = served{
-		kind: "Provider", aliases: []string{"alert-provider", "alert-providers", "provider", "providers"},
-		resource: notificationResource("v1beta3", "providers"), static: true,
-	}
-	applicationServed = served{
-		kind: "Application", aliases: []string{"app", "apps", "application", "applications"}, unit: true, resource: argoResource("applications"),
-	}
-	applicationSetServed = served{
-		kind: "ApplicationSet", aliases: []string{"appset", "appsets", "applicationset", "applicationsets"}, resource: argoResource("applicationsets"),
-	}
-	projectServed = served{
-		kind: "AppProject", aliases: []string{"project", "projects", "appproj", "appprojs", "appproject", "appprojects"},
-		resource: argoResource("appprojects"), static: true,
-	}
+// Groups of kinds about which commands know more than the catalogue does.
+const (
+	sourceGroup       = "source.toolkit.fluxcd.io"
+	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
+	helmGroup         = "helm.toolkit.fluxcd.io"
+	imageGroup        = "image.toolkit.fluxcd.io"
+	notificationGroup = "notification.toolkit.fluxcd.io"
+	// operatorGroup is that of the kinds that suspend by an annotation.
+	operatorGroup = "fluxcd.controlplane.io"
 )
 
-func servedKinds() []served {
-	return []served{
-		gitServed, ociServed, bucketServed, repositoryServed, chartServed, kustomizationServed, releaseServed,
-		setServed, providerServed, instanceServed, imageRepositoryServed, imagePolicyServed, imageAutomationServed,
-		receiverServed, alertServed, alertProviderServed, applicationServed, applicationSetServed, projectServed,
-	}
+func kindOf(group, kind string) schema.GroupKind { return schema.GroupKind{Group: group, Kind: kind} }
+
+// The kinds about which commands know more than the catalogue does.
+var (
+	gitKind             = kindOf(sourceGroup, "GitRepository")
+	chartKind           = kindOf(sourceGroup, "HelmChart")
+	kustomizationKind   = kindOf(kustomizeGroup, "Kustomization")
+	releaseKind         = kindOf(helmGroup, "HelmRelease")
+	imageRepositoryKind = kindOf(imageGroup, "ImageRepository")
+	imagePolicyKind     = kindOf(imageGroup, "ImagePolicy")
+	imageAutomationKind = kindOf(imageGroup, "ImageUpdateAutomation")
+	applicationKind     = kindOf(argo.Group, "Application")
+	applicationSetKind  = kindOf(argo.Group, "ApplicationSet")
+	projectKind         = kindOf(argo.Group, "AppProject")
+)
+
+// groupKindOf is the kind of an object.
+func groupKindOf(u *unstructured.Unstructured) schema.GroupKind {
+	return u.GroupVersionKind().GroupKind()
 }
 
 // allImages is the name of the kinds about images, taken together.
 const allImages = "images"
 
-// imageKinds are the kinds about images.
-func imageKinds() []served {
-	return []served{imageRepositoryServed, imagePolicyServed, imageAutomationServed}
+// kinds are those of the catalogue that a test takes.
+func (g *globals) kinds(takes func(dialect.Kind) bool) []served {
+	var all []served
+	for _, k := range g.catalogue.Kinds() {
+		if takes(k) {
+			all = append(all, servedOf(k))
+		}
+	}
+	return all
 }
 
 // unitKinds are the kinds that declare units.
-func unitKinds() []served {
-	return []served{kustomizationServed, releaseServed, setServed, applicationServed}
+func (g *globals) unitKinds() []served {
+	return g.kinds(func(k dialect.Kind) bool { return k.Role == dialect.Unit })
 }
 
-func findKind(name string) (served, error) {
-	for _, s := range servedKinds() {
-		if slices.Contains(s.aliases, strings.ToLower(name)) {
-			return s, nil
-		}
-	}
-	return served{}, hint(fmt.Errorf("unknown kind %q; use ks, hr, git, oci, bucket, helm, chart, rset, rsip, instance, imgrepo, imgpol, imgupd, receiver, alert, provider, app, appset or project", name), "headgate get all")
+// findKind is the kind that a person names.
+func (g *globals) findKind(name string) (served, error) {
+	k, err := g.catalogue.Find(name)
+	return servedOf(k), hint(err, "headgate get all")
 }
 
-// findGroupKind finds the kind of an object that is known by its identity.
-func findGroupKind(gk schema.GroupKind) (served, error) {
-	for _, s := range servedKinds() {
-		if s.groupKind() == gk {
-			return s, nil
-		}
+// findGroupKind is the kind of an object that is known by its identity.
+func (g *globals) findGroupKind(gk schema.GroupKind) (served, error) {
+	k, known := g.catalogue.Kind(gk)
+	if !known {
+		return served{}, fmt.Errorf("no dialect has kind %s", gk)
 	}
-	return served{}, fmt.Errorf("unknown kind %s", gk)
+	return servedOf(k), nil
+}
+
+// known is a kind that every catalogue with the dialect has.
+func (g *globals) known(gk schema.GroupKind) served {
+	k, _ := g.catalogue.Kind(gk)
+	return servedOf(k)
 }
 
 // list lists the objects of a kind. A kind that the cluster does not serve has none when missing is
@@ -191,9 +130,9 @@ func (s served) list(ctx context.Context, c dynamic.Interface, namespace string,
 }
 
 // listUnits lists all objects that declare units.
-func listUnits(ctx context.Context, c dynamic.Interface) ([]*unstructured.Unstructured, error) {
+func (g *globals) listUnits(ctx context.Context, c dynamic.Interface) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
-	for _, kind := range unitKinds() {
+	for _, kind := range g.unitKinds() {
 		list, err := kind.list(ctx, c, metav1.NamespaceAll, true)
 		if err != nil {
 			return nil, err
@@ -217,9 +156,8 @@ func (r reference) id() engine.UnitID {
 }
 
 // referenceTo refers to an object that declares a unit, or to a source.
-func referenceTo[ID engine.UnitID | engine.SourceID](id ID) (reference, error) {
-	at := engine.UnitID(id)
-	kind, err := findGroupKind(at.GroupKind())
+func (g *globals) referenceTo(at engine.UnitID) (reference, error) {
+	kind, err := g.findGroupKind(at.GroupKind())
 	return reference{served: kind, namespace: at.Namespace, name: at.Name}, err
 }
 
@@ -230,9 +168,9 @@ func idOf(u *unstructured.Unstructured) engine.UnitID {
 
 // parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization. Where no namespace is named,
 // that of Flux is taken, and for the kinds of Argo CD that of Argo CD.
-func parseReference(text, namespace string) (reference, error) {
+func (g *globals) parseReference(text, namespace string) (reference, error) {
 	parts := strings.Split(text, "/")
-	r := reference{served: kustomizationServed, namespace: namespace}
+	r := reference{served: g.known(kustomizationKind), namespace: namespace}
 	switch len(parts) {
 	case 1:
 		r.name = parts[0]
@@ -245,7 +183,7 @@ func parseReference(text, namespace string) (reference, error) {
 		return r, fmt.Errorf("%q: want KIND/NAME or KIND/NAMESPACE/NAME", text)
 	}
 	var err error
-	r.served, err = findKind(parts[0])
+	r.served, err = g.findKind(parts[0])
 	if len(parts) == 2 && r.resource.Group == argo.Group && namespace == defaultNamespace {
 		r.namespace = argo.DefaultNamespace
 	}
@@ -283,7 +221,7 @@ func readiness(u *unstructured.Unstructured) (status, reason, message string) {
 	switch {
 	case isApplication(u):
 		return appReadiness(u)
-	case u.GetKind() == applicationSetServed.kind:
+	case groupKindOf(u) == applicationSetKind:
 		return setReadiness(u)
 	}
 	status, reason, message = condition(u, "Ready")
@@ -307,16 +245,16 @@ func revision(u *unstructured.Unstructured) string {
 	if r := text(u, "status", "artifact", "revision"); r != "" {
 		return r
 	}
-	switch u.GetKind() {
-	case imageRepositoryServed.kind:
+	switch groupKindOf(u) {
+	case imageRepositoryKind:
 		return text(u, "status", "lastScanResult", "revision")
-	case imagePolicyServed.kind:
+	case imagePolicyKind:
 		return text(u, "status", "latestRef", "tag")
-	case imageAutomationServed.kind:
+	case imageAutomationKind:
 		return text(u, "status", "observedSourceRevision")
-	case applicationServed.kind:
+	case applicationKind:
 		return appRevision(u)
-	case releaseServed.kind:
+	case releaseKind:
 	default:
 		return text(u, "status", "lastAppliedRevision")
 	}

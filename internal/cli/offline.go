@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
@@ -39,7 +40,7 @@ func (o *offlineOptions) aim(args []string) {
 	o.dir = orWord(o.folder, ".")
 	if len(args) == 1 {
 		if _, err := os.Stat(args[0]); err != nil && strings.Contains(args[0], "/") {
-			if _, err := parseReference(args[0], o.namespace); err == nil {
+			if _, err := o.parseReference(args[0], o.namespace); err == nil {
 				o.only = args[0]
 				return
 			}
@@ -104,7 +105,31 @@ func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.selected(units)
+	return o.selected(o.others(ctx, units))
+}
+
+// others adds the units of other dialects that are declared among the objects, those that these declare, and so on.
+func (o offlineOptions) others(ctx context.Context, units []flux.OfflineUnit) []flux.OfflineUnit {
+	known := map[engine.UnitID]bool{}
+	for i := range units {
+		known[units[i].Unit.ID] = true
+	}
+	for i := 0; i < len(units); i++ {
+		for _, object := range units[i].Objects {
+			id := engine.IDOf(object)
+			of, _ := o.catalogue.Of(id.Group)
+			renderer, renders := of.(dialect.Offline)
+			if !renders || !o.catalogue.IsUnit(id) || known[engine.UnitOf(id)] {
+				continue
+			}
+			known[engine.UnitOf(id)] = true
+			unit := renderer.Render(ctx, object)
+			units = append(units, flux.OfflineUnit{
+				Declaration: flux.Declaration{Unit: unit.Unit}, Rendered: unit.Elsewhere == "", Elsewhere: unit.Elsewhere, Objects: unit.Objects, Err: unit.Err,
+			})
+		}
+	}
+	return units
 }
 
 // options say which charts are fetched, and from where.
@@ -125,7 +150,7 @@ func (o offlineOptions) options() (flux.OfflineOptions, error) {
 		options.Releases = func(engine.UnitID) bool { return o.charts }
 		return options, nil
 	}
-	ref, err := parseReference(o.only, o.namespace)
+	ref, err := o.parseReference(o.only, o.namespace)
 	options.Releases = func(id engine.UnitID) bool { return o.charts || id == ref.id() }
 	return options, err
 }
@@ -135,7 +160,7 @@ func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, 
 	if o.only == "" {
 		return units, nil
 	}
-	ref, err := parseReference(o.only, o.namespace)
+	ref, err := o.parseReference(o.only, o.namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -45,9 +45,9 @@ a sync. The exit code is 1 if the sync failed.`,
   headgate rollback app guestbook --unpin`,
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args, o.id = splitID(args)
+			args, o.id = g.splitID(args)
 			var err error
-			if o.ref, err = appReference(args, namespace); err != nil {
+			if o.ref, err = g.appReference(args, namespace); err != nil {
 				return err
 			}
 			return runRollback(cmd.Context(), o)
@@ -63,9 +63,9 @@ a sync. The exit code is 1 if the sync failed.`,
 }
 
 // splitID takes the number of an entry off the end of arguments.
-func splitID(args []string) (rest []string, id string) {
+func (g *globals) splitID(args []string) (rest []string, id string) {
 	last := args[len(args)-1]
-	named := len(args) == 3 || len(args) == 2 && (strings.Contains(args[0], "/") || !slices.Contains(applicationServed.aliases, args[0]))
+	named := len(args) == 3 || len(args) == 2 && (strings.Contains(args[0], "/") || !slices.Contains(g.known(applicationKind).aliases, args[0]))
 	if !named {
 		return args, ""
 	}

@@ -85,9 +85,6 @@ func helpful(err error) error {
 	}
 }
 
-// sourceGroup is the API group of Flux's sources.
-const sourceGroup = "source.toolkit.fluxcd.io"
-
 // findRoot says what up begins with.
 func (s *system) findRoot() (flux.Root, error) {
 	if s.options.remote() {

@@ -33,11 +33,12 @@ func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
   1. find the object (NAME alone is a Kustomization)
   2. set spec.suspend, or the annotation of kinds without that field: for an Application
      argocd.argoproj.io/skip-reconcile`,
-		Example: "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system\n  headgate " + verb + " app/guestbook",
-		Args:    cobra.RangeArgs(1, 2),
+		Example:           "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system\n  headgate " + verb + " app/guestbook",
+		ValidArgsFunction: g.completeReference,
+		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := parseReference(strings.Join(args, "/"), namespace)
-			if err == nil && ref.resource.Group == argo.Group && ref.kind != applicationServed.kind {
+			ref, err := g.parseReference(strings.Join(args, "/"), namespace)
+			if err == nil && ref.resource.Group == argo.Group && ref.groupKind() != applicationKind {
 				err = hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s app/NAME", verb)
 			}
 			if err != nil {
@@ -71,7 +72,7 @@ const switchAnnotation = operatorGroup + "/reconcile"
 
 // switched is the change by which an object is suspended or let move again.
 func switched(ref reference, on bool) map[string]any {
-	if ref.kind == applicationServed.kind {
+	if ref.groupKind() == applicationKind {
 		annotations := map[string]any{v1alpha1.SkipReconcileAnnotation: nil}
 		if on {
 			annotations[v1alpha1.SkipReconcileAnnotation] = "true"

@@ -227,13 +227,13 @@ func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]r
 	case o.all && len(o.args) > 1:
 		return nil, hint(errors.New("--all syncs every object of the kind; remove the name"), "headgate sync %s --all", o.args[0])
 	case o.all:
-		return allOf(ctx, client, o.args[0])
+		return o.allOf(ctx, client, o.args[0])
 	}
 	target := o.args[0]
 	if len(o.args) > 1 {
 		target += "/" + o.args[1]
 	}
-	ref, err := parseReference(target, o.namespace)
+	ref, err := o.parseReference(target, o.namespace)
 	if err == nil && ref.static {
 		return nil, fmt.Errorf("%s: objects of kind %s cannot be synced", ref, ref.kind)
 	}
@@ -241,8 +241,8 @@ func (o syncOptions) targets(ctx context.Context, client dynamic.Interface) ([]r
 }
 
 // allOf are the objects of a kind that are not suspended.
-func allOf(ctx context.Context, client dynamic.Interface, name string) ([]reference, error) {
-	kind, err := findKind(name)
+func (o syncOptions) allOf(ctx context.Context, client dynamic.Interface, name string) ([]reference, error) {
+	kind, err := o.findKind(name)
 	if err != nil {
 		return nil, err
 	}

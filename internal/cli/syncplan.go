@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
@@ -21,7 +22,7 @@ func (s *syncer) plan(ctx context.Context) error {
 		return err
 	}
 	for _, ref := range targets {
-		if ref.kind != releaseServed.kind && (s.force || s.reset) {
+		if ref.groupKind() != releaseKind && (s.force || s.reset) {
 			return hint(fmt.Errorf("--force and --reset require a HelmRelease, but %s is not one", ref), "headgate sync hr NAME --force")
 		}
 		if err := s.name(ctx, ref); err != nil {
@@ -92,7 +93,7 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 	if err != nil || id == (engine.SourceID{}) {
 		return nil, err
 	}
-	ref, err := referenceTo(id)
+	ref, err := s.referenceTo(engine.UnitID(id))
 	if err != nil {
 		// Another controller fetches it.
 		return nil, nil
@@ -115,11 +116,11 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 
 // addDependents adds what needs what is there, and so on down.
 func (s *syncer) addDependents(ctx context.Context) error {
-	all, err := listUnits(ctx, s.client)
+	all, err := s.listUnits(ctx, s.client)
 	if err != nil {
 		return err
 	}
-	charts, err := chartServed.list(ctx, s.client, metav1.NamespaceAll, true)
+	charts, err := s.known(chartKind).list(ctx, s.client, metav1.NamespaceAll, true)
 	if err != nil {
 		return err
 	}
@@ -130,14 +131,14 @@ func (s *syncer) addDependents(ctx context.Context) error {
 			if s.turns[idOf(u)] != nil || suspended(u) {
 				continue
 			}
-			needs, err := needsOf(u)
+			needs, err := s.needsOf(u)
 			if err != nil {
 				return err
 			}
 			if !slices.ContainsFunc(needs, func(id engine.UnitID) bool { return s.turns[id] != nil }) {
 				continue
 			}
-			ref, err := referenceTo(idOf(u))
+			ref, err := s.referenceTo(idOf(u))
 			if err != nil {
 				return err
 			}
@@ -153,7 +154,7 @@ func (s *syncer) order() error {
 	s.graph = engine.Graph{}
 	var errs []error
 	for id, t := range s.turns {
-		needs, err := needsOf(t.object)
+		needs, err := s.needsOf(t.object)
 		errs = append(errs, err)
 		s.graph[id] = slices.DeleteFunc(needs, func(need engine.UnitID) bool { return s.turns[need] == nil })
 	}
@@ -161,7 +162,7 @@ func (s *syncer) order() error {
 }
 
 // needsOf are the objects that one waits for: its source, and the units that it depends on.
-func needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error) {
+func (g *globals) needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error) {
 	var needs []engine.UnitID
 	source, err := flux.SourceOf(u)
 	if err != nil {
@@ -170,22 +171,25 @@ func needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error) {
 	if source != (engine.SourceID{}) {
 		needs = append(needs, engine.UnitID(source))
 	}
-	if !flux.IsUnit(u) && !isApplication(u) {
+	if !g.catalogue.IsUnit(engine.IDOf(u)) {
 		return needs, nil
 	}
-	d, err := declaredBy(u)
+	d, err := g.declaredBy(u)
 	return append(needs, unitsOf(d.Unit.Dependencies)...), err
 }
 
-// declaredBy reads what an object declares that is a unit, of either dialect.
-func declaredBy(u *unstructured.Unstructured) (flux.Declaration, error) {
-	if !isApplication(u) {
+// declaredBy reads the unit that an object declares, as its dialect does.
+func (g *globals) declaredBy(u *unstructured.Unstructured) (flux.Declaration, error) {
+	if flux.IsUnit(u) {
 		return flux.Declared(u)
 	}
 	d := flux.Declaration{Unit: engine.Unit{ID: idOf(u)}}
-	needs, err := appDepends(u)
-	for _, id := range needs {
-		d.Unit.Dependencies = append(d.Unit.Dependencies, engine.Dependency{Unit: id})
+	of, known := g.catalogue.Of(u.GroupVersionKind().Group)
+	reader, reads := of.(dialect.Explain)
+	if !known || !reads {
+		return d, nil
 	}
+	var err error
+	d.Unit, err = reader.Declared(u)
 	return d, err
 }

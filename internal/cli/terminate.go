@@ -29,7 +29,7 @@ The same revision is not synced automatically afterwards. The exit code is 1 if 
 		Example: "  headgate terminate app guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := appReference(args, namespace)
+			ref, err := g.appReference(args, namespace)
 			if err != nil {
 				return err
 			}

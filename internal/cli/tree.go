@@ -30,14 +30,15 @@ func newTree(g *globals) *cobra.Command {
      cluster or with --repository from a directory
   2. print the objects of its inventory, or those that it would apply; Kustomizations and HelmReleases
      among them are expanded, with what they wait for and where their charts come from`,
-		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
-		Args:    cobra.MaximumNArgs(1),
+		Example:           "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
+		ValidArgsFunction: g.completeReference,
+		Args:              cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := defaultNamespace
 			if len(args) > 0 {
 				name = args[0]
 			}
-			ref, err := parseReference(name, o.namespace)
+			ref, err := g.parseReference(name, o.namespace)
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ func printTree(ctx context.Context, o offlineOptions, ref reference, all bool) e
 	if err != nil {
 		return err
 	}
-	t := &treePrinter{io: o.io, look: look, all: all, seen: map[engine.UnitID]bool{ref.id(): true}}
+	t := &treePrinter{globals: o.globals, look: look, all: all, seen: map[engine.UnitID]bool{ref.id(): true}}
 	root, err := look(ctx, ref)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 		return nil, hint(errors.New("--charts, --rewrite, --path, --age-key-file and the policy flags require a directory"), "headgate tree --repository PATH")
 	}
 	client, err := o.client()
-	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref) }, err
+	return func(ctx context.Context, ref reference) (crown, error) { return o.grown(ctx, client, ref) }, err
 }
 
 // missingError names a unit that is not there.
@@ -90,7 +91,7 @@ type missingError struct{ ref reference }
 func (e *missingError) Error() string { return fmt.Sprintf("%s does not exist", e.ref) }
 
 // grown reads a unit of the cluster.
-func grown(ctx context.Context, client dynamic.Interface, ref reference) (crown, error) {
+func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref reference) (crown, error) {
 	u, err := ref.client(client).Get(ctx, ref.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return crown{}, hint(&missingError{ref}, "headgate get all")
@@ -98,7 +99,7 @@ func grown(ctx context.Context, client dynamic.Interface, ref reference) (crown,
 	if err != nil {
 		return crown{}, unreachable(fmt.Errorf("reading %s: %w", ref, err))
 	}
-	d, err := declaredBy(u)
+	d, err := g.declaredBy(u)
 	if err != nil {
 		return crown{}, err
 	}
@@ -142,7 +143,7 @@ func described(d flux.Declaration) string {
 }
 
 type treePrinter struct {
-	io   IO
+	*globals
 	look func(context.Context, reference) (crown, error)
 	all  bool
 	seen map[engine.UnitID]bool
@@ -162,7 +163,7 @@ func mark(u *unstructured.Unstructured) string {
 func (t *treePrinter) children(ctx context.Context, c crown, indent string, list bool) error {
 	ids := slices.Clone(c.holds)
 	if !list && !t.all {
-		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return !isUnit(id) })
+		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return !t.catalogue.IsUnit(id) })
 	}
 	for i, id := range ids {
 		branch, next := "├── ", indent+"│   "
@@ -179,12 +180,12 @@ func (t *treePrinter) children(ctx context.Context, c crown, indent string, list
 // child prints the line of an object, and goes on when it is a unit that was not seen yet.
 func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, indent string) error {
 	at := engine.UnitOf(id)
-	if !isUnit(id) || t.seen[at] {
+	if !t.catalogue.IsUnit(id) || t.seen[at] {
 		fmt.Fprintln(t.io.Out, line)
 		return nil
 	}
 	t.seen[at] = true
-	ref, err := referenceTo(at)
+	ref, err := t.referenceTo(at)
 	if err != nil {
 		return err
 	}
@@ -199,11 +200,6 @@ func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, inden
 	}
 	fmt.Fprintln(t.io.Out, strings.TrimRight(line+"  "+below.text, " "))
 	return t.children(ctx, below, indent, false)
-}
-
-// isUnit tells whether an object in an inventory declares a unit.
-func isUnit(id engine.ObjectID) bool {
-	return slices.ContainsFunc(unitKinds(), func(k served) bool { return k.kind == id.Kind && k.resource.Group == id.Group })
 }
 
 // inventory is what a unit holds.

@@ -255,8 +255,8 @@ func (s *system) summary(states []runner.State) {
 
 // kindsOf are the short names of the units that a person would list: ks, apps, or both.
 func kindsOf(states []runner.State) string {
-	apps := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.GroupKind() == applicationServed.groupKind() })
-	others := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.Kind != applicationServed.kind })
+	apps := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.GroupKind() == applicationKind })
+	others := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.GroupKind() != applicationKind })
 	switch {
 	case apps && others:
 		return "apps,ks"

@@ -23,8 +23,9 @@ func newWhy(g *globals) *cobra.Command {
   3. name the unit that declares it, up to the root
 
 The exit code is 1 if it is not ready.`,
-		Example: "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why deployment/web -n shop",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why deployment/web -n shop",
+		ValidArgsFunction: g.completeReference,
+		Args:              cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.client()
 			if err != nil {
@@ -48,7 +49,7 @@ type explainer struct {
 }
 
 func (w *explainer) run(ctx context.Context, target, namespace string) error {
-	ref, err := parseReference(target, namespace)
+	ref, err := w.parseReference(target, namespace)
 	if err != nil {
 		return w.object(ctx, target, namespace)
 	}
@@ -126,7 +127,7 @@ func transition(u *unstructured.Unstructured) string {
 
 // causes continues with what a unit, or a source that is taken from another, waits for.
 func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, depth int) {
-	waits, err := needsOf(u)
+	waits, err := w.needsOf(u)
 	if err != nil {
 		w.print(depth, "✗ %v", err)
 	}
@@ -134,7 +135,7 @@ func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, de
 		defer w.appCauses(ctx, u, depth)
 	}
 	for _, id := range waits {
-		next, err := referenceTo(id)
+		next, err := w.referenceTo(id)
 		if err != nil {
 			// Nothing here knows its kind.
 			continue
@@ -149,7 +150,7 @@ func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, de
 func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, ref reference) {
 	way := []string{ref.String()}
 	for range 16 {
-		owner, ok := ownerOf(u)
+		owner, ok := w.ownerOf(u)
 		if !ok {
 			break
 		}
@@ -166,12 +167,12 @@ func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, 
 }
 
 // ownerOf is the unit that declares an object, by its labels.
-func ownerOf(u *unstructured.Unstructured) (reference, bool) {
-	if ref, ok := argoOwner(u); ok {
+func (g *globals) ownerOf(u *unstructured.Unstructured) (reference, bool) {
+	if ref, ok := g.argoOwner(u); ok {
 		return ref, true
 	}
 	labels := u.GetLabels()
-	for _, kind := range unitKinds() {
+	for _, kind := range g.unitKinds() {
 		if name := labels[kind.resource.Group+"/name"]; name != "" {
 			return reference{served: kind, namespace: labels[kind.resource.Group+"/namespace"], name: name}, true
 		}
@@ -185,7 +186,7 @@ func (w *explainer) object(ctx context.Context, target, namespace string) error 
 	if !ok {
 		return fmt.Errorf("%q: want KIND/NAME", target)
 	}
-	list, err := listUnits(ctx, w.client)
+	list, err := w.listUnits(ctx, w.client)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (w *explainer) object(ctx context.Context, target, namespace string) error 
 				continue
 			}
 			w.print(0, "%s is held by:", id)
-			ref, err := referenceTo(idOf(u))
+			ref, err := w.referenceTo(idOf(u))
 			if err != nil {
 				return err
 			}

@@ -64,8 +64,8 @@ func (w *explainer) resource(ctx context.Context, app *v1alpha1.Application, r v
 		return false
 	}
 	name := strings.Join([]string{r.Kind, strings.TrimPrefix(r.Namespace+"/"+r.Name, "/")}, "/")
-	if r.Group == argo.Group && r.Kind == applicationServed.kind {
-		return w.child(ctx, reference{served: applicationServed, namespace: r.Namespace, name: r.Name}, depth)
+	if r.Group == argo.Group && r.Kind == applicationKind.Kind {
+		return w.child(ctx, reference{served: w.known(applicationKind), namespace: r.Namespace, name: r.Name}, depth)
 	}
 	if r.RequiresPruning {
 		w.print(depth, "✗ %s is no longer declared, and is not pruned", name)

@@ -17,6 +17,11 @@ func (r *Runner) Upsert(declared engine.Unit) {
 
 func (r *Runner) upsert(declared engine.Unit) {
 	r.scope(&declared)
+	for i, d := range declared.Dependencies {
+		if d.Unit == (engine.UnitID{}) && d.Object.Cluster == "" && r.unitKinds[d.Object.GroupKind()] {
+			declared.Dependencies[i].Unit, declared.Dependencies[i].Object = engine.UnitOf(d.Object), engine.ObjectID{}
+		}
+	}
 	u, known := r.units[declared.ID]
 	if known && u.UID != declared.UID {
 		r.remove(declared.ID)

@@ -15,7 +15,7 @@ import (
 
 // Part is what a dialect brings to the runner that all dialects share: one graph and one registry of owners span them.
 type Part struct {
-	// Groups are the API groups whose units and sources the part answers for.
+	// Groups are the API groups whose units and sources the part answers for; Sources is nil without any of these.
 	Groups  []string
 	Dialect Dialect
 	Sources Sources
@@ -32,7 +32,10 @@ func (r *Runner) Join(p Part) {
 	maps.Copy(r.drivers, p.Drivers)
 	maps.Copy(r.names, p.Names)
 	for _, group := range p.Groups {
-		r.dialects[group], r.sources[group] = p.Dialect, p.Sources
+		r.dialects[group] = p.Dialect
+		if p.Sources != nil {
+			r.sources[group] = p.Sources
+		}
 	}
 }
 
