@@ -164,7 +164,7 @@ func (r *Runner) dependencyMet(u *unit, d engine.Dependency) (bool, string) {
 	case d.Expr == "":
 		return true, ""
 	case rec.Full == nil:
-		return false, "it is being read"
+		return false, "being read"
 	default:
 		return fieldsHold(u.ready[exprKey(d)], rec.Full.Object)
 	}
@@ -177,9 +177,9 @@ func objectMet(t *target, id engine.ObjectID) (bool, string) {
 	case !ok && objects.Unreadable(id):
 		return false, "its account may not read it"
 	case !ok:
-		return false, "it does not exist"
+		return false, "not found"
 	case rec.Health.Verdict != engine.Current:
-		return false, "it is not ready"
+		return false, "not ready"
 	default:
 		return true, ""
 	}
@@ -191,24 +191,24 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 		return r.foreignMet(u, d)
 	}
 	if !ok {
-		return false, "it does not exist"
+		return false, "not found"
 	}
 	if d.Expr != "" {
 		return r.exprMet(u, d)
 	}
 	if !r.unitReady(dep) {
-		return false, "it is not ready"
+		return false, "not ready"
 	}
 	if judge, judges := r.driven(dep.ID).(Judge); judges {
 		rec, _ := r.home.cluster.Objects.Get(dep.ID.Object())
 		if h := judge.Judge(dep.ID, rec); h.Verdict != engine.Current {
-			return false, strings.TrimSuffix("it is not healthy: "+h.Message, ": ")
+			return false, strings.TrimSuffix("not healthy: "+h.Message, ": ")
 		}
 	}
 	if dep.Source == u.Source && u.Sourced() {
 		fact, _ := r.sources.Source(u.Source)
 		if dep.applied != fact.Revision || !dep.Suspended && !fact.In(dep.last.Key) {
-			return false, fmt.Sprintf("it has not applied %q yet", fact.Revision)
+			return false, fmt.Sprintf("has not applied %q yet", fact.Revision)
 		}
 	}
 	return true, ""
@@ -223,7 +223,7 @@ func (r *Runner) objectSeen(u *unit, id engine.ObjectID) (bool, string) {
 	if objects.Unreadable(id) {
 		return false, "its account may not read it"
 	}
-	return false, "it has not been read yet"
+	return false, "not read yet"
 }
 
 func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
@@ -235,7 +235,7 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 		}
 	}
 	if dep == nil || self == nil {
-		return false, "it does not exist"
+		return false, "not found"
 	}
 	return exprHolds(u.ready[d.Expr], dep, self)
 }

@@ -46,7 +46,7 @@ func TestExitWhenReady(t *testing.T) {
 			"parent/child.yaml":  unit("child", ", dependsOn: [{name: nowhere}]"), "child/x.yaml": config("child"),
 			"kindless/x.yaml": object("Nonesuch", "one"), "after/x.yaml": config("after"),
 		}, 1, []string{
-			"child is WaitingForDependencies: Kustomization/flux-system/nowhere: it does not exist",
+			"child is WaitingForDependencies: Kustomization/flux-system/nowhere: not found",
 			"kindless is Applying: Nonesuch/default/one: kind Nonesuch.rest.example.dev is not served", "2 more wait for it",
 		}},
 	}
