@@ -79,7 +79,7 @@ func (g *group) models() (map[string]*spec.Schema, managedfields.TypeConverter, 
 	for gvk := range g.kinds {
 		sample, err := g.scheme.New(gvk)
 		if err != nil {
-			return nil, nil, fmt.Errorf("making a %s: %w", gvk, err)
+			return nil, nil, fmt.Errorf("creating a %s: %w", gvk, err)
 		}
 		names = append(names, openapiutil.GetCanonicalTypeName(sample))
 	}

@@ -29,7 +29,7 @@ var simulated = []string{"charts", "secrets", "crds", "health"}
 
 func (s *simulation) bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.what, "simulate", nil,
-		"create stand-ins for what neither the embedded cluster nor the network has: "+strings.Join(simulated, ", ")+" (all without a value)")
+		"create stand-ins for what the embedded cluster and the network lack: "+strings.Join(simulated, ", ")+" (all without a value)")
 	f.Lookup("simulate").NoOptDefVal = strings.Join(simulated, ",")
 	f.StringVar(&s.overrides, "simulate-health", "", "file with healthy statuses of kinds that --simulate does not know")
 }

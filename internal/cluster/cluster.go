@@ -82,15 +82,15 @@ func Connect(config *rest.Config, name string, ownership Ownership, listener Lis
 	config = unlimited(config)
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
+		return nil, fmt.Errorf("creating a client for %s: %w", config.Host, err)
 	}
 	disc, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a discovery client for %s: %w", config.Host, err)
+		return nil, fmt.Errorf("creating a discovery client for %s: %w", config.Host, err)
 	}
 	meta, err := metadata.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client of metadata for %s: %w", config.Host, err)
+		return nil, fmt.Errorf("creating a client of metadata for %s: %w", config.Host, err)
 	}
 	kinds := newKinds(disc, listener)
 	objects := newObjects(dyn, kinds, ownership, listener)
@@ -111,11 +111,11 @@ func (c *Cluster) As(ctx context.Context, config *rest.Config, ownership Ownersh
 	config = unlimited(config)
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
+		return nil, fmt.Errorf("creating a client for %s: %w", config.Host, err)
 	}
 	meta, err := metadata.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client of metadata for %s: %w", config.Host, err)
+		return nil, fmt.Errorf("creating a client of metadata for %s: %w", config.Host, err)
 	}
 	objects := newObjects(dyn, c.Kinds, ownership, listener)
 	objects.cluster = c.Name

@@ -89,7 +89,7 @@ func (p *pki) authority(name string) (*authority, error) {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making the key of %s: %w", name, err)
+		return nil, fmt.Errorf("creating the key of %s: %w", name, err)
 	}
 	template := x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "headgate-" + name},
@@ -151,11 +151,11 @@ func (p *pki) client(by *authority, file, user, group string) error {
 func (p *pki) sign(by *authority, file string, template *x509.Certificate) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("making the key of %s: %w", file, err)
+		return fmt.Errorf("creating the key of %s: %w", file, err)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return fmt.Errorf("making the serial number of %s: %w", file, err)
+		return fmt.Errorf("creating the serial number of %s: %w", file, err)
 	}
 	template.SerialNumber = serial
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Minute), time.Now().Add(validity)

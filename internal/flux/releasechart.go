@@ -187,7 +187,7 @@ func (c *releaseCharts) make(ctx context.Context, hr *helmv2.HelmRelease, chart 
 	options.Force = &force
 	_, err = c.client.Resource(helmCharts).Namespace(chart.Namespace).Patch(ctx, chart.Name, types.ApplyPatchType, data, options)
 	if err != nil {
-		err = fmt.Errorf("spec.chart: making %s: %w", engine.SourceID(key), err)
+		err = fmt.Errorf("spec.chart: creating %s: %w", engine.SourceID(key), err)
 	}
 	c.note(hr, key, err)
 	return err

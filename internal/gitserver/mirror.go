@@ -56,7 +56,7 @@ func (s *Server) Mirror(ctx context.Context, repo, path string) (*Mirror, error)
 	s.mirrors[repo] = true
 	s.mu.Unlock()
 	if err := m.borrow(); err != nil {
-		return nil, fmt.Errorf("making the mirror of %q: %w", path, err)
+		return nil, fmt.Errorf("creating the mirror of %q: %w", path, err)
 	}
 	return m, nil
 }

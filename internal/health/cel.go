@@ -23,7 +23,7 @@ func environment(vars ...cel.EnvOption) (*cel.Env, error) {
 	}
 	env, err := cel.NewEnv(append(options, vars...)...)
 	if err != nil {
-		return nil, fmt.Errorf("making the CEL environment: %w", err)
+		return nil, fmt.Errorf("creating the CEL environment: %w", err)
 	}
 	return env, nil
 }

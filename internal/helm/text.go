@@ -41,7 +41,7 @@ const DefaultReleaseName = "release-name"
 func TemplatedName(template string) (string, error) {
 	name, err := action.TemplateName(template)
 	if err != nil {
-		return "", fmt.Errorf("making a name of %q: %w", template, err)
+		return "", fmt.Errorf("deriving a name from %q: %w", template, err)
 	}
 	return name, nil
 }

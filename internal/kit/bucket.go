@@ -39,7 +39,7 @@ func (b *Buckets) Stop(ctx context.Context) error { return b.http.Shutdown(ctx) 
 func (b *Buckets) Put(bucket string, files map[string][]byte) error {
 	if exists, err := b.backend.BucketExists(bucket); err != nil || !exists {
 		if err := b.backend.CreateBucket(bucket); err != nil {
-			return fmt.Errorf("making bucket %s: %w", bucket, err)
+			return fmt.Errorf("creating bucket %s: %w", bucket, err)
 		}
 	}
 	stored := map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)}

@@ -22,7 +22,7 @@ func Compile(text string) (*Expression, error) {
 		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders(),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("making the CEL environment: %w", err)
+		return nil, fmt.Errorf("creating the CEL environment: %w", err)
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {

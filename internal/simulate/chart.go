@@ -40,7 +40,7 @@ func Chart(name, version string, demanded []*unstructured.Unstructured) ([]byte,
 	}
 	files, err := filesOf(name, version, demanded)
 	if err != nil {
-		return nil, fmt.Errorf("making a stub of chart %q: %w", name, err)
+		return nil, fmt.Errorf("creating a stub of chart %q: %w", name, err)
 	}
 	packed, err := pack(name, files)
 	if err != nil {

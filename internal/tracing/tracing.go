@@ -41,7 +41,7 @@ func New(ctx context.Context, endpoint string) (*Tracer, error) {
 	}
 	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(endpoint))
 	if err != nil {
-		return nil, fmt.Errorf("making an exporter of traces to %q: %w", endpoint, err)
+		return nil, fmt.Errorf("creating an exporter of traces to %q: %w", endpoint, err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(resource.NewSchemaless(
 		attribute.String("service.name", service), attribute.String("service.version", buildinfo.Version()),
