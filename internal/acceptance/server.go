@@ -19,7 +19,7 @@ import (
 
 // kind is one that is served.
 type kind interface {
-	// namespaced tells whether its objects are in namespaces.
+	// namespaced reports whether its objects are in namespaces.
 	namespaced() bool
 	// fields refuses fields that server-side apply would.
 	fields(o *unstructured.Unstructured) error
@@ -53,7 +53,7 @@ func New() (*Server, error) {
 	return s, nil
 }
 
-// Scope tells whether a kind has namespaces, and whether it is known in any version.
+// Scope reports whether a kind has namespaces, and whether it is known in any version.
 func (s *Server) Scope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	if k, served := s.kinds[gvk]; served {
 		return k.namespaced(), true
@@ -76,7 +76,7 @@ func (s *Server) Versions(gk schema.GroupKind) []string {
 	return versions
 }
 
-// BuiltIn tells whether a group is one of the server's own, so that nothing else can define kinds in it.
+// BuiltIn reports whether a group is one of the server's own, so that nothing else can define kinds in it.
 func (s *Server) BuiltIn(group string) bool {
 	for gvk, k := range s.kinds {
 		if _, own := k.(*builtin); own && gvk.Group == group {

@@ -123,7 +123,7 @@ func Key(ctx context.Context, config *rest.Config, given []byte, fresh bool) (sh
 	return shown, nil
 }
 
-// holds tells whether a Secret holds all identities of a file.
+// holds reports whether a Secret holds all identities of a file.
 func holds(data map[string][]byte, file []byte) bool {
 	var all strings.Builder
 	for _, value := range data {

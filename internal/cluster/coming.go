@@ -33,7 +33,7 @@ func (k *Kinds) note(crd *unstructured.Unstructured, gk schema.GroupKind) {
 	k.definitions[crd.GetName()] = d
 }
 
-// Coming tells whether a kind is defined and about to be served.
+// Coming reports whether a kind is defined and about to be served.
 func (k *Kinds) Coming(gvk schema.GroupVersionKind) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -45,7 +45,7 @@ func (k *Kinds) Coming(gvk schema.GroupVersionKind) bool {
 	return false
 }
 
-// Heard tells whether the watch has brought a CRD, by its name, as it is in a resource version or later.
+// Heard reports whether the watch has brought a CRD, by its name, as it is in a resource version or later.
 func (k *Kinds) Heard(name string, version uint64) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

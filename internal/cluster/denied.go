@@ -37,7 +37,7 @@ func (d *denials) watch(key watchKey) {
 	}
 }
 
-// watching tells whether a watch is known to be refused.
+// watching reports whether a watch is known to be refused.
 func (d *denials) watching(key watchKey) bool {
 	if key.namespace == "" && key.name == "" && time.Since(d.wide) < denialLasts {
 		return true
@@ -62,7 +62,7 @@ func (o *Objects) Unwatched(entries []engine.Entry) []engine.Entry {
 	return unwatched
 }
 
-// watched tells whether a watch keeps the record of an object. The caller holds the lock.
+// watched reports whether a watch keeps the record of an object. The caller holds the lock.
 func (o *Objects) watched(id engine.ObjectID) bool {
 	gk := id.GroupKind()
 	for _, sel := range []selection{
@@ -123,7 +123,7 @@ func (o *Objects) read(ctx context.Context, e engine.Entry) {
 	}
 }
 
-// Unreadable tells whether the account was refused when it read the object last.
+// Unreadable reports whether the account was refused when it read the object last.
 func (o *Objects) Unreadable(id engine.ObjectID) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()

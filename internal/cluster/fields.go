@@ -45,12 +45,12 @@ func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fiel
 	return taken, kept, nil
 }
 
-// isMark tells whether a field is an annotation or a label that steers how its object is applied.
+// isMark reports whether a field is an annotation or a label that steers how its object is applied.
 func isMark(p fieldpath.Path, prefix string) bool {
 	return len(p) == 3 && inMetadata(p) && p[2].FieldName != nil && engine.IsMark(*p[2].FieldName, prefix)
 }
 
-// inMetadata tells whether a field is the annotations or the labels of its object, or below.
+// inMetadata reports whether a field is the annotations or the labels of its object, or below.
 func inMetadata(p fieldpath.Path) bool {
 	metadata, field := p[0].FieldName, p[1].FieldName
 	return metadata != nil && field != nil && *metadata == "metadata" && (*field == "annotations" || *field == "labels")

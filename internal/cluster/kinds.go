@@ -166,7 +166,7 @@ func (k *Kinds) Find(gvk schema.GroupVersionKind) (Resource, bool) {
 	return k.Lookup(gvk)
 }
 
-// Defined tells whether a CRD brings a kind.
+// Defined reports whether a CRD brings a kind.
 func (k *Kinds) Defined(gk schema.GroupKind) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -212,7 +212,7 @@ func (k *Kinds) put(crd *unstructured.Unstructured) {
 	}
 }
 
-// enterDefinition notes what a CRD says, and tells whether other versions of its kind are served now. A kind is served
+// enterDefinition notes what a CRD says, and reports whether other versions of its kind are served now. A kind is served
 // in the same moment in which it stops being about to be.
 func (k *Kinds) enterDefinition(crd *unstructured.Unstructured, gk schema.GroupKind) bool {
 	k.mu.Lock()
@@ -241,7 +241,7 @@ func (k *Kinds) enterDefinition(crd *unstructured.Unstructured, gk schema.GroupK
 // once, but fills its cache first.
 const youth = 3 * time.Second
 
-// Young tells whether a kind has come so lately that it may not be listed yet.
+// Young reports whether a kind has come so lately that it may not be listed yet.
 func (k *Kinds) Young(gk schema.GroupKind) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -7,7 +7,7 @@ func (o *Objects) Count() int {
 	return len(o.records)
 }
 
-// Answers tells whether the cluster answered every watch of objects when it was asked last.
+// Answers reports whether the cluster answered every watch of objects when it was asked last.
 func (o *Objects) Answers() bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -19,7 +19,7 @@ func (o *Objects) Answers() bool {
 	return true
 }
 
-// silent tells whether the watch goes on and got no answer.
+// silent reports whether the watch goes on and got no answer.
 func (w *watch) silent() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -296,7 +296,7 @@ func (o *Objects) OwnedBy(unit types.NamespacedName) []engine.Entry {
 
 func (o *Objects) lacksFull(r Record) bool { return r.Full == nil && o.keepsFull(r.ID.GroupKind()) }
 
-// keepsFull tells whether records of a kind hold the whole object. The caller holds the lock.
+// keepsFull reports whether records of a kind hold the whole object. The caller holds the lock.
 func (o *Objects) keepsFull(gk schema.GroupKind) bool {
 	return o.full[gk] || o.full[schema.GroupKind{Group: gk.Group}]
 }

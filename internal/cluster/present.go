@@ -126,7 +126,7 @@ func (c *Cluster) WatchMarked(ctx context.Context, after time.Time, kinds map[sc
 	return errors.Join(errs...)
 }
 
-// watchesAll tells whether all objects of a kind have records.
+// watchesAll reports whether all objects of a kind have records.
 func (o *Objects) watchesAll(gk schema.GroupKind) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()

@@ -84,7 +84,7 @@ func (c *Cluster) surveyKind(ctx context.Context, r Resource) ([]Managed, error)
 	}
 }
 
-// managed tells whether an object was applied for a unit. What a controller made with the labels of
+// managed reports whether an object was applied for a unit. What a controller made with the labels of
 // its owner was not.
 func (c *Cluster) managed(u *unstructured.Unstructured) (Managed, bool) {
 	own := c.Objects.ownership

@@ -131,7 +131,7 @@ func (w *watch) answered(err error, o *Objects) {
 	}
 }
 
-// refusedFor tells whether a refusal ends the watch. The caller holds the lock.
+// refusedFor reports whether a refusal ends the watch. The caller holds the lock.
 func (w *watch) refusedFor(err error) bool {
 	if !apierrors.IsForbidden(err) {
 		w.refused = time.Time{}
@@ -148,7 +148,7 @@ func (w *watch) refusedFor(err error) bool {
 	return !w.needed && time.Since(w.refused) > refusalLasts
 }
 
-// state tells whether the watch goes on, whether it has its first list, and whether it ended because
+// state reports whether the watch goes on, whether it has its first list, and whether it ended because
 // it is not permitted.
 func (w *watch) state() (running, synced, denied bool) {
 	w.mu.Lock()

@@ -57,7 +57,7 @@ func (s *state) serving() *host.Engine {
 	return s.engine
 }
 
-// ready tells whether the replica is of use: it serves, or another one is known to.
+// ready reports whether the replica is of use: it serves, or another one is known to.
 func (s *state) ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *state) ready() error {
 // aliveTimeout bounds how long an engine may take to say where its units stand.
 const aliveTimeout = 20 * time.Second
 
-// alive tells whether the engine still turns.
+// alive reports whether the engine still turns.
 func (c *Controller) alive(ctx context.Context) error {
 	e := c.state.serving()
 	if e == nil {

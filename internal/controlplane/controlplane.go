@@ -284,7 +284,7 @@ func (r *Running) Stop(ctx context.Context) error {
 	return err
 }
 
-// waitFor waits for the end of a group and tells whether it came.
+// waitFor waits for the end of a group and reports whether it came.
 func waitFor(ctx context.Context, group *sync.WaitGroup, most time.Duration) bool {
 	ended := make(chan struct{})
 	go func() {

@@ -166,7 +166,7 @@ func (d *deadServices) edit(body []byte) ([]byte, bool) {
 	return edited, err == nil
 }
 
-// editGroup takes the dead versions out of a group and tells whether any is left.
+// editGroup takes the dead versions out of a group and reports whether any is left.
 func (d *deadServices) editGroup(group map[string]any) bool {
 	name, _ := group["name"].(string)
 	if metadata, ok := group["metadata"].(map[string]any); ok {

@@ -75,7 +75,7 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// says tells whether git ended with a message that holds text.
+// says reports whether git ended with a message that holds text.
 func says(err error, text string) bool {
 	var failed *gitError
 	return errors.As(err, &failed) && strings.Contains(failed.text, text)

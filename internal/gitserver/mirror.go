@@ -120,7 +120,7 @@ func (m *Mirror) locate(ctx context.Context, dir string) error {
 	return nil
 }
 
-// ignored tells whether a working copy ignores a folder of its.
+// ignored reports whether a working copy ignores a folder of its.
 func (m *Mirror) ignored(ctx context.Context, top, folder string) bool {
 	args := append([]string{"-C", top}, m.flags...)
 	_, err := run(ctx, command{args: append(args, "check-ignore", "-q", "--", folder)})

@@ -27,7 +27,7 @@ func (m *Mirror) tagsOf(ctx context.Context) (map[string]string, error) {
 	return tags, nil
 }
 
-// showTags makes our tags what the user's are, all at once, and tells whether one changed.
+// showTags makes our tags what the user's are, all at once, and reports whether one changed.
 func (m *Mirror) showTags(ctx context.Context) (changed bool, err error) {
 	tags, err := m.tagsOf(ctx)
 	if err != nil || maps.Equal(tags, m.tags) {

@@ -13,7 +13,7 @@ type address struct {
 	port string
 }
 
-// SameRepository tells whether two URLs name one repository, by whatever protocol and credentials.
+// SameRepository reports whether two URLs name one repository, by whatever protocol and credentials.
 func SameRepository(a, b string) bool {
 	x, ok := parseAddress(a)
 	if !ok {

@@ -108,7 +108,7 @@ func (w *watcher) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// note tells whether a change can matter, and remembers new directories.
+// note reports whether a change can matter, and remembers new directories.
 func (w *watcher) note(event fsnotify.Event) (bool, error) {
 	if event.Name == w.mirror.Root() && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
 		return false, errors.New("the directory was deleted")

@@ -165,7 +165,7 @@ func generationBehind(u *unstructured.Unstructured) bool {
 	return err == nil && found && observed >= 0 && observed < u.GetGeneration()
 }
 
-// Has tells whether there are expressions for the kind.
+// Has reports whether there are expressions for the kind.
 func (r Rules) Has(gk schema.GroupKind) bool { return r.of(gk) != nil }
 
 func (r Rules) of(gk schema.GroupKind) *rule {

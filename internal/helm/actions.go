@@ -139,7 +139,7 @@ func (c *Client) Rollback(ctx context.Context, o RollbackOptions) (plan.Snapshot
 	return s, err
 }
 
-// resolve tells whether the rollback uses server-side apply: Helm goes by the revision that it goes
+// resolve reports whether the rollback uses server-side apply: Helm goes by the revision that it goes
 // back to.
 func (o RollbackOptions) resolve(r *running) (bool, error) {
 	version := o.Version

@@ -117,7 +117,7 @@ func (c *Client) Labelled(ctx context.Context, labels map[string]string) ([]plan
 	return out, nil
 }
 
-// carries tells whether an object or a hook of a release has labels.
+// carries reports whether an object or a hook of a release has labels.
 func carries(r *releasev1.Release, labels map[string]string) bool {
 	content, err := rendered(r)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *Client) mark(ctx context.Context, name string, judge func(*releasev1.Re
 	return snapshot(last), due && err == nil, err
 }
 
-// unfinished tells whether an action on a release has begun and not ended.
+// unfinished reports whether an action on a release has begun and not ended.
 func unfinished(r *releasev1.Release) bool {
 	return r.Info.Status.IsPending() || r.Info.Status == common.StatusUninstalling
 }

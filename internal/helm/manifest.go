@@ -89,7 +89,7 @@ func (r *Rendered) adopt(name, namespace string, clusterWide func(schema.GroupVe
 	}
 }
 
-// clusterWide tells whether a kind has no namespaces. Of a kind that is not served nothing is known; it
+// clusterWide reports whether a kind has no namespaces. Of a kind that is not served nothing is known; it
 // is taken to have them.
 func (c *Client) clusterWide(gvk schema.GroupVersionKind) bool {
 	mapping, err := c.connection.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)

@@ -123,7 +123,7 @@ func filters(of []TestFilter) map[string][]string {
 	return out
 }
 
-// resolve tells whether server-side apply is used on a release that was last written by a method.
+// resolve reports whether server-side apply is used on a release that was last written by a method.
 func (s ServerSideApply) resolve(method string) bool {
 	if s == Auto || s == "" {
 		return method == "ssa"

@@ -150,7 +150,7 @@ func replace(data []byte, planned []replacement) []byte {
 	return out.Bytes()
 }
 
-// same tells whether a changed file means what the former one did, but for the values that were to change.
+// same reports whether a changed file means what the former one did, but for the values that were to change.
 func same(before []*yaml.Node, changed []byte, planned []replacement) bool {
 	after, err := parse(changed)
 	if err != nil || len(after) != len(before) {

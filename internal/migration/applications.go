@@ -16,7 +16,7 @@ const (
 	skip    = "argocd.argoproj.io/skip-reconcile"
 )
 
-// skipped tells whether an Application asks to be left alone.
+// skipped reports whether an Application asks to be left alone.
 func skipped(u *unstructured.Unstructured) bool {
 	return u.GetAnnotations()[skip] == "true" || u.GetDeletionTimestamp() != nil
 }

@@ -55,7 +55,7 @@ func Outside(e Event) Fact {
 	return Fact{Event: e, Failing: e.Severity == SeverityError, Ready: e.Severity == SeverityInfo && ready}
 }
 
-// selects tells whether an event is about an object of the Alert.
+// selects reports whether an event is about an object of the Alert.
 func (a *Alert) selects(ctx context.Context, f *Fact) (bool, error) {
 	o := f.Event.InvolvedObject
 	for _, s := range a.Sources {
@@ -88,7 +88,7 @@ func contains(labels, wanted map[string]string) bool {
 	return true
 }
 
-// severe tells whether an event is severe enough.
+// severe reports whether an event is severe enough.
 func (a *Alert) severe(severity string) bool {
 	return a.Severity != SeverityError || severity == SeverityError
 }
@@ -108,7 +108,7 @@ func anyMatches(list []*regexp.Regexp, text string) bool {
 	return false
 }
 
-// forForge tells whether an event says something about a commit: that it is done, or that it failed.
+// forForge reports whether an event says something about a commit: that it is done, or that it failed.
 func forForge(f *Fact) bool {
 	e := &f.Event
 	if e.Metadata[EventGroup+"/"+metaCommit] != "" || e.own(metaCommitStatus) == commitStatusUpdate {

@@ -144,7 +144,7 @@ func (c *sender) forge(repo repository) (forge, error) {
 	return f, nil
 }
 
-// told tells whether the last word about a commit is the one that would be said now.
+// told reports whether the last word about a commit is the one that would be said now.
 func (c *sender) told(ctx context.Context, f forge, st status) (bool, error) {
 	m := message{method: http.MethodGet, url: f.read(st), header: http.Header{}}
 	m.header.Set(f.login[0], f.login[1])

@@ -82,7 +82,7 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// first tells whether an event was not seen a moment ago.
+// first reports whether an event was not seen a moment ago.
 func (l *ledger) first(e *Event, now time.Time) bool {
 	key := digest(e.InvolvedObject.String(), e.Reason, e.Message, e.own(metaRevision), e.own(metaToken))
 	l.mu.Lock()

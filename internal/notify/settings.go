@@ -56,10 +56,10 @@ func Types() []string {
 	}
 }
 
-// Serves tells whether a type is served.
+// Serves reports whether a type is served.
 func Serves(kind string) bool { return slices.Contains(Types(), kind) }
 
-// Forge tells whether a type takes the status of commits.
+// Forge reports whether a type takes the status of commits.
 func Forge(kind string) bool {
 	return slices.Contains([]string{typeGitHub, typeGitLab, typeGitea}, kind)
 }

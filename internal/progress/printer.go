@@ -185,7 +185,7 @@ var hashes = regexp.MustCompile(`\b([0-9a-f]{10})[0-9a-f]{30}\b|\b(sha1:[0-9a-f]
 // Short cuts the hashes of revisions to what a person reads.
 func Short(text string) string { return hashes.ReplaceAllString(text, "$1$2$3") }
 
-// colourful tells whether w is a terminal that takes colours.
+// colourful reports whether w is a terminal that takes colours.
 func colourful(w io.Writer) bool {
 	return terminalWidth(w) > 0 && os.Getenv("NO_COLOR") == ""
 }

@@ -83,7 +83,7 @@ func open(u *unstructured.Unstructured, o Options) error {
 	return err
 }
 
-// encrypted tells whether an object carries SOPS's metadata.
+// encrypted reports whether an object carries SOPS's metadata.
 func encrypted(u *unstructured.Unstructured) bool {
 	mac, _, _ := unstructured.NestedString(u.Object, "sops", "mac")
 	return mac != ""

@@ -50,7 +50,7 @@ func newTreeFS(tree *source.Tree) *treeFS {
 	}
 }
 
-// fetched tells whether a path lies, with its links followed, in a directory into which kustomize has
+// fetched reports whether a path lies, with its links followed, in a directory into which kustomize has
 // cloned a remote base. It never does while no kustomization has named one.
 func (f *treeFS) fetched(p string) bool {
 	if !f.remote {
@@ -149,7 +149,7 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 	return data, nil
 }
 
-// IsDir tells whether there is a directory.
+// IsDir reports whether there is a directory.
 func (f *treeFS) IsDir(p string) bool {
 	if f.fetched(p) {
 		return f.disk.IsDir(p)
@@ -158,7 +158,7 @@ func (f *treeFS) IsDir(p string) bool {
 	return err == nil && dir
 }
 
-// Exists tells whether there is a file or a directory.
+// Exists reports whether there is a file or a directory.
 func (f *treeFS) Exists(p string) bool {
 	if f.fetched(p) {
 		return f.disk.Exists(p)

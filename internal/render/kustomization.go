@@ -242,7 +242,7 @@ func withoutRemote(data []byte, told func(entry string)) []byte {
 	return out
 }
 
-// isRemote tells whether an entry of a kustomization is read from somewhere else.
+// isRemote reports whether an entry of a kustomization is read from somewhere else.
 func isRemote(entry string) bool {
 	for _, sign := range []string{"://", "git@", "github.com/", "?ref="} {
 		if strings.Contains(entry, sign) {

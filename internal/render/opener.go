@@ -75,7 +75,7 @@ func words(text []byte) []string {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'{}[],:=`, r) })
 }
 
-// shows tells whether a text gives away something that was decrypted.
+// shows reports whether a text gives away something that was decrypted.
 func (o *opener) shows(text string) bool {
 	return slices.ContainsFunc(words([]byte(text)), func(word string) bool { return o.secrets[word] })
 }

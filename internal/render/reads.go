@@ -44,7 +44,7 @@ func ask(tree *source.Tree, question string) string {
 	return "nothing"
 }
 
-// Unchanged tells whether a render of tree would read the same.
+// Unchanged reports whether a render of tree would read the same.
 func (r ReadSet) Unchanged(tree *source.Tree) bool {
 	for question, answer := range r.seen {
 		if ask(tree, question) != answer {

@@ -50,7 +50,7 @@ type Options struct {
 	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and patches
 	// that fail because of a stand-in; it is called with what these are, LeftRemote or LeftPatch, and which.
 	LeaveOut func(what, entry string)
-	// Edit, when set, changes the kustomization of the unit before it is built; exists tells whether there is a
+	// Edit, when set, changes the kustomization of the unit before it is built; exists reports whether there is a
 	// directory at a path relative to that of the unit.
 	Edit func(k *types.Kustomization, exists func(dir string) bool) error
 	// Inflate, when set, makes manifests of the charts that kustomizations name. Without it they are refused.
@@ -210,7 +210,7 @@ func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, e
 	return f.run(dir, o)
 }
 
-// readsNothing tells whether a kustomization names nothing to build from, and no file that may be missing either.
+// readsNothing reports whether a kustomization names nothing to build from, and no file that may be missing either.
 func readsNothing(k *types.Kustomization) bool {
 	sources := len(k.Resources) + len(k.Components) + len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)
 	edits := len(k.Configurations) + len(k.Crds) + len(k.OpenAPI) + len(k.Transformers) + len(k.Validators) + len(k.Replacements)

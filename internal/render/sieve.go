@@ -72,7 +72,7 @@ func (s *sieve) pass(rel string, data []byte) []byte {
 	return out
 }
 
-// takes notes a patch and tells whether it is left out.
+// takes notes a patch and reports whether it is left out.
 func (s *sieve) takes(rel, field string, i int, entry any) bool {
 	text, err := json.Marshal(entry)
 	if err != nil {

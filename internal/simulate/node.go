@@ -133,7 +133,7 @@ func (p Place) Node(like *unstructured.Unstructured, name string) *unstructured.
 	return node
 }
 
-// Same tells whether a node that is made for one pod does for the other, too.
+// Same reports whether a node that is made for one pod does for the other, too.
 func (p Place) Same(other Place) bool {
 	return len(p.Apart) == 0 && len(other.Apart) == 0 && p.Name == other.Name && maps.Equal(p.Labels, other.Labels)
 }

@@ -95,7 +95,7 @@ func placeOf(err *field.Error) []string {
 	return steps
 }
 
-// cut takes the value at a path out of a tree, or the last one above it that is there. It tells whether
+// cut takes the value at a path out of a tree, or the last one above it that is there. It reports whether
 // anything went.
 func cut(tree map[string]any, steps []string) bool {
 	if len(steps) == 0 {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// solve makes an expression true or false, and tells whether it could.
+// solve makes an expression true or false, and reports whether it could.
 func (s *solver) solve(e ast.Expr, want bool) bool {
 	if s.is(e, want) {
 		return true

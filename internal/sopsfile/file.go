@@ -136,7 +136,7 @@ func decryptTree(tree *sops.Tree, key []byte, cipher sops.Cipher) (mac string, e
 	return mac, nil
 }
 
-// macFits tells whether a tree was closed with this authentication code.
+// macFits reports whether a tree was closed with this authentication code.
 func macFits(tree *sops.Tree, key []byte, mac string) bool {
 	// A cipher of its own: what it decrypts is not a value of the file.
 	had, err := aes.NewCipher().Decrypt(tree.Metadata.MessageAuthenticationCode, key, tree.Metadata.LastModified.Format(time.RFC3339))

@@ -82,7 +82,7 @@ func walkYAML(node *yaml.Node, path string, l lines, depth int) {
 	}
 }
 
-// locateJSON notes the values below the next value of a decoder. It tells whether it could go on.
+// locateJSON notes the values below the next value of a decoder. It reports whether it could go on.
 func locateJSON(d *json.Decoder, data []byte, path string, l lines) bool {
 	token, err := d.Token()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 // value is a value that metadata asks to encrypt.
 type value struct {
 	path string
-	// closed tells whether it is encrypted.
+	// closed reports whether it is encrypted.
 	closed bool
-	// meant tells whether the rule of its file means its document.
+	// meant reports whether the rule of its file means its document.
 	meant bool
 }
 
@@ -70,12 +70,12 @@ func (c *checker) values(t *text, branches sops.TreeBranches, m sops.Metadata, s
 	return found
 }
 
-// meant tells whether the rule means anything in the file.
+// meant reports whether the rule means anything in the file.
 func (t *text) meant(branches sops.TreeBranches) bool {
 	return slices.ContainsFunc(branches, t.means)
 }
 
-// means tells whether the rule of the file means a document, as Check describes.
+// means reports whether the rule of the file means a document, as Check describes.
 func (t *text) means(branch sops.TreeBranch) bool {
 	kind := kindOf(branch)
 	if slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, filepath.Base(t.file)) {
@@ -107,12 +107,12 @@ func kindOf(branch sops.TreeBranch) string {
 // someName is the name of no file.
 const someName = "some-file-of-headgate"
 
-// takesDirectory tells whether the rule of a file takes any other file beside it that ends alike.
+// takesDirectory reports whether the rule of a file takes any other file beside it that ends alike.
 func (r *rules) takesDirectory(t *text) bool {
 	return r.index(filepath.Join(filepath.Dir(t.absolute), someName+filepath.Ext(t.file))) == t.index
 }
 
-// takesTree tells whether the rule of a file takes any file of the tree, at least any YAML or JSON.
+// takesTree reports whether the rule of a file takes any file of the tree, at least any YAML or JSON.
 func (r *rules) takesTree(t *text) bool {
 	name := someName
 	if t.format == decrypt.YAML || t.format == decrypt.JSON {

@@ -150,7 +150,7 @@ func (r *registry) findSignature(ctx context.Context, digest v1.Hash, keys []pub
 	return "", nil
 }
 
-// claims tells whether a payload is about the artifact with a digest.
+// claims reports whether a payload is about the artifact with a digest.
 func claims(payload []byte, digest v1.Hash) bool {
 	var claim struct {
 		Critical struct {
@@ -224,7 +224,7 @@ func bundleSignedBy(keys []publicKey, data []byte, digest v1.Hash) string {
 	return ""
 }
 
-// states tells whether an in-toto statement says that the artifact with a digest is signed.
+// states reports whether an in-toto statement says that the artifact with a digest is signed.
 func states(payload []byte, digest v1.Hash) bool {
 	var statement struct {
 		Type          string `json:"_type"`

@@ -33,7 +33,7 @@ type GitEdit struct {
 	Sign                    *Signer
 	// Dir is the directory that is looked into; empty means all.
 	Dir string
-	// Wants tells whether a file is handed over, by its path and its content.
+	// Wants reports whether a file is handed over, by its path and its content.
 	Wants func(path string, content []byte) bool
 	// Edit is handed files by their paths from the root, and returns those that change or are new and the message
 	// of the commit. It may be asked again, for another commit.

@@ -142,7 +142,7 @@ func (c *copier) follow(link, at string, links int) error {
 	return c.directory(named, at, named, links+1)
 }
 
-// within tells whether p is dir or lies in it.
+// within reports whether p is dir or lies in it.
 func within(p, dir string) bool {
 	return dir == "" && p != ".." && !strings.HasPrefix(p, "../") || p == dir || strings.HasPrefix(p, dir+"/")
 }

@@ -53,7 +53,7 @@ func ParseIndex(r io.Reader, revision string) (*Index, error) {
 // byteOrderMark may begin a text in UTF-8.
 const byteOrderMark = "\ufeff"
 
-// inJSON tells whether an index is in JSON, and passes over a byte order mark.
+// inJSON reports whether an index is in JSON, and passes over a byte order mark.
 func inJSON(in *bufio.Reader) (bool, error) {
 	start, err := in.Peek(in.Size())
 	if err != nil && !errors.Is(err, io.EOF) {

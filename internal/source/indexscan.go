@@ -98,7 +98,7 @@ func (s *indexScanner) take(line string) error {
 	}
 }
 
-// isItem tells whether a line begins an element of a list.
+// isItem reports whether a line begins an element of a list.
 func isItem(text string) bool { return text == "-" || strings.HasPrefix(text, "- ") }
 
 // top takes a field of the index itself.

@@ -49,7 +49,7 @@ func (c *Clone) Close() error {
 // lasting are the failures that another fetch of the same commit would have too.
 var lasting = []error{ErrAuth, ErrURL, ErrNoTag, ErrUnsigned, ErrTagSignature, ErrCommitSignature, ErrInclude, errSparse}
 
-// usable tells whether a clone may serve for the next fetch after it ended in an error, or in none.
+// usable reports whether a clone may serve for the next fetch after it ended in an error, or in none.
 func (c *Clone) usable(err error) bool {
 	return err == nil || slices.ContainsFunc(lasting, func(kind error) bool { return errors.Is(err, kind) })
 }

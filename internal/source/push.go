@@ -72,7 +72,7 @@ func (e *GitEdit) destination() (to plumbing.ReferenceName, force bool, err erro
 	return to, force, nil
 }
 
-// ahead tells whether a reference may be moved to the commit without losing one of its own.
+// ahead reports whether a reference may be moved to the commit without losing one of its own.
 func (p *pusher) ahead(ctx context.Context, to plumbing.ReferenceName) error {
 	now, has := p.known[to]
 	if !has || now.Hash() == p.base.hash {

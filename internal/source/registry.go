@@ -143,7 +143,7 @@ func (r *registry) digest(ctx context.Context, tag name.Tag) (v1.Hash, error) {
 	return got.Digest, nil
 }
 
-// worthGet tells whether a server that does not answer HEAD as it should may answer GET.
+// worthGet reports whether a server that does not answer HEAD as it should may answer GET.
 func worthGet(ctx context.Context, err error) bool {
 	var unreached *url.Error
 	if ctx.Err() != nil || errors.As(err, &unreached) {

@@ -66,7 +66,7 @@ func (w *web) redirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sameServer tells whether two URLs have the same scheme, host and port.
+// sameServer reports whether two URLs have the same scheme, host and port.
 func sameServer(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && port(a) == port(b)
 }

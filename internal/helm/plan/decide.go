@@ -96,7 +96,7 @@ func Decide(s State) Step {
 	return step
 }
 
-// NeedsDrift tells whether the decision depends on whether the release drifted, which costs requests
+// NeedsDrift reports whether the decision depends on whether the release drifted, which costs requests
 // to find out.
 func NeedsDrift(s State) bool {
 	if s.Declared.Drift != DriftEnabled && s.Declared.Drift != DriftWarn {

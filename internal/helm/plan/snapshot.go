@@ -49,10 +49,10 @@ type TestHook struct {
 	Started, Completed time.Time
 }
 
-// Tested tells whether the tests of the revision ran.
+// Tested reports whether the tests of the revision ran.
 func (s Snapshot) Tested() bool { return s.TestHooks != nil }
 
-// TestsFailed tells whether a test failed.
+// TestsFailed reports whether a test failed.
 func (s Snapshot) TestsFailed() bool {
 	for _, h := range s.TestHooks {
 		if h.Phase == TestFailed {
@@ -62,12 +62,12 @@ func (s Snapshot) TestsFailed() bool {
 	return false
 }
 
-// good tells whether one could go back to the revision.
+// good reports whether one could go back to the revision.
 func (s Snapshot) good(ignoreTests bool) bool {
 	return (s.Status == Deployed || s.Status == Superseded) && (ignoreTests || !s.TestsFailed())
 }
 
-// same tells whether two snapshots are of the same state of the same revision. Digests may differ
+// same reports whether two snapshots are of the same state of the same revision. Digests may differ
 // where the same release was written by another version of Helm, or holds numbers that JSON rounds;
 // the time of deployment and the status tell it then, to the second, which is what statuses keep.
 func (s Snapshot) same(o Snapshot) bool {
@@ -109,7 +109,7 @@ func Observe(recorded, storage []Snapshot, latest *Snapshot) []Snapshot {
 	return out
 }
 
-// revisionOf tells whether two snapshots are of the same revision, in whatever state: numbers begin
+// revisionOf reports whether two snapshots are of the same revision, in whatever state: numbers begin
 // again after an uninstall.
 func (s Snapshot) revisionOf(o Snapshot) bool {
 	return s.Name == o.Name && s.Namespace == o.Namespace && s.Version == o.Version && s.LastDeployed.Unix() == o.LastDeployed.Unix()

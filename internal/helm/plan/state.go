@@ -84,7 +84,7 @@ type Remediation struct {
 	RetryInterval  time.Duration
 }
 
-// exhausted tells whether there is no retry left after a number of failures.
+// exhausted reports whether there is no retry left after a number of failures.
 func (r Remediation) exhausted(failures int64) bool {
 	return !r.RetryOnFailure && r.Retries >= 0 && failures > int64(r.Retries)
 }
@@ -136,7 +136,7 @@ func (s *State) failures() int64 {
 	return s.Recorded.UpgradeFailures
 }
 
-// ignoreTests tells whether failed tests count for nothing.
+// ignoreTests reports whether failed tests count for nothing.
 func (s *State) ignoreTests() bool {
 	r := s.active()
 	return r != nil && r.IgnoreTests

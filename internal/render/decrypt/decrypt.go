@@ -66,7 +66,7 @@ var marks = map[Format]*regexp.Regexp{
 
 var jsonMark = regexp.MustCompile(`"mac":\s*"ENC\[`)
 
-// IsEncrypted tells whether data was encrypted by SOPS, as far as can be seen without decoding it.
+// IsEncrypted reports whether data was encrypted by SOPS, as far as can be seen without decoding it.
 func IsEncrypted(data []byte, format Format) bool {
 	return bytes.Contains(data, []byte("ENC[")) && marks[format].Match(data)
 }

@@ -171,7 +171,7 @@ func (k *Keys) Lacking(what string) *Keys {
 // Digest tells two sets of keys apart and cannot be turned back into them.
 func (k *Keys) Digest() string { return k.digest }
 
-// Empty tells whether there is nothing to decrypt with.
+// Empty reports whether there is nothing to decrypt with.
 func (k *Keys) Empty() bool {
 	return len(k.identities) == 0 && len(k.pgp) == 0 && k.vault == nil && k.aws == nil && k.azure == nil && k.gcp == nil
 }

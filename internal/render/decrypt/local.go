@@ -74,7 +74,7 @@ func (k *Keys) readPGP(data []byte) error {
 	return nil
 }
 
-// locked tells whether a part of a key waits for a passphrase. A part that was left out of the export
+// locked reports whether a part of a key waits for a passphrase. A part that was left out of the export
 // does not.
 func locked(entity *openpgp.Entity) bool {
 	waits := func(p *packet.PrivateKey) bool { return p != nil && p.Encrypted && !p.Dummy() }

@@ -24,7 +24,7 @@ type Options struct {
 	Always bool
 }
 
-// Active tells whether there is anything to replace.
+// Active reports whether there is anything to replace.
 func (o *Options) Active() bool {
 	return o != nil && (o.Always || len(o.Variables) > 0)
 }

@@ -212,7 +212,7 @@ func (r *request) match(from *view) ([]string, error) {
 	return chosen, nil
 }
 
-// matchedAbove tells whether a pattern matched a file, or a directory that it is in.
+// matchedAbove reports whether a pattern matched a file, or a directory that it is in.
 func matchedAbove(matched map[string]bool, p string, itself bool) bool {
 	for !matched[p] {
 		if p = path.Dir(p); p == "." || itself {
@@ -222,7 +222,7 @@ func matchedAbove(matched map[string]bool, p string, itself bool) bool {
 	return true
 }
 
-// leaveOut tells whether an exclude names a file or a directory that it is in.
+// leaveOut reports whether an exclude names a file or a directory that it is in.
 func (r *request) leaveOut(p string) bool {
 	if len(r.exclude) == 0 {
 		return false
@@ -246,5 +246,5 @@ func (r *request) excludes(pattern, p string) bool {
 	return under && doublestar.MatchUnvalidated(pattern, relative)
 }
 
-// below tells whether p lies in a directory.
+// below reports whether p lies in a directory.
 func below(p, dir string) bool { return dir == "" || strings.HasPrefix(p, dir+"/") }
