@@ -84,7 +84,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("the files are %v", files)
 	}
 	dir.Dir = "../none"
-	if _, err := source.EditGit(t.Context(), dir); err == nil || !strings.Contains(err.Error(), `no directory "none"`) {
+	if _, err := source.EditGit(t.Context(), dir); err == nil || !strings.Contains(err.Error(), `no such directory "none"`) {
 		t.Errorf("got %v", err)
 	}
 }
