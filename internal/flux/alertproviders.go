@@ -28,7 +28,7 @@ func (n *notifications) putProvider(u *unstructured.Unstructured) {
 		n.unreadable(err)
 		return
 	}
-	n.desk.add(notifierID(p.Namespace, p.Name))
+	n.desk.Wake(notifierID(p.Namespace, p.Name))
 	n.providerChanged(p.Namespace, p.Name)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/notify"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 func alertID(namespace, name string) engine.UnitID {
@@ -45,7 +46,7 @@ func (n *notifications) reindex() {
 	}
 	index := map[objectsOf][]*notify.Alert{}
 	for _, a := range n.alerts.all() {
-		n.desk.add(alertID(a.Namespace, a.Name))
+		n.desk.Wake(alertID(a.Namespace, a.Name))
 		compiled, err := compileAlert(a)
 		if err != nil || a.Spec.Suspend {
 			continue
@@ -108,13 +109,12 @@ func patterns(field string, texts []string) ([]*regexp.Regexp, error) {
 	return list, nil
 }
 
-// examine checks an Alert or a Provider, and reports its problem.
-func (n *notifications) examine(ctx context.Context, id engine.UnitID) error {
+// Pass checks an Alert or a Provider, and reports its problem.
+func (n *notifications) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 	if id.Kind == notifyv1beta3.AlertKind {
-		n.examineAlert(id)
-		return nil
+		return n.examineAlert(id)
 	}
-	return n.examineProvider(ctx, id)
+	return rounds.Done(n.examineProvider(ctx, id))
 }
 
 // youth is how long an Alert is let be whose Provider is not there.
@@ -122,39 +122,39 @@ const youth = 10 * time.Second
 
 func young(a *notifyv1beta3.Alert) bool { return time.Since(a.CreationTimestamp.Time) < youth }
 
-func (n *notifications) examineAlert(id engine.UnitID) {
+func (n *notifications) examineAlert(id engine.UnitID) rounds.Next {
 	a, there := n.alerts.get(id)
 	if !there {
-		return
+		return rounds.Rest()
 	}
 	if a.Spec.Suspend {
 		n.say(a, id, "", "")
-		return
+		return rounds.Rest()
 	}
 	if _, err := compileAlert(a); err != nil {
 		n.say(a, id, reasonInvalidConfig, err.Error())
-		return
+		return rounds.Rest()
 	}
 	_, there = n.providers.get(notifierID(a.Namespace, a.Spec.ProviderRef.Name))
 	switch {
 	case there:
 	case young(a):
 		// Objects of one commit come in no order.
-		time.AfterFunc(youth, func() { n.desk.add(id) })
-		return
+		return rounds.After(youth)
 	default:
 		n.say(a, id, reasonInvalidConfig, fmt.Sprintf(
 			"spec.providerRef: Provider %q does not exist", a.Namespace+"/"+a.Spec.ProviderRef.Name))
-		return
+		return rounds.Rest()
 	}
 	if n.policies.now().NoCrossNamespaceRefs {
 		for i, s := range a.Spec.EventSources {
 			if s.Namespace != "" && s.Namespace != a.Namespace {
 				n.say(a, id, acl.AccessDeniedReason, fmt.Sprintf(
 					"spec.eventSources[%d].namespace: can't process events of namespace %q, cross-namespace references have been blocked", i, s.Namespace))
-				return
+				return rounds.Rest()
 			}
 		}
 	}
 	n.say(a, id, "", "")
+	return rounds.Rest()
 }

@@ -1,71 +1,28 @@
 package flux
 
 import (
-	"context"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // retryDesk is how long a piece of work waits that failed.
 const retryDesk = time.Second
 
 // desk does one thing for each object that changed, one object after the other, and again when it failed.
-// It is safe for concurrent use.
-type desk struct {
-	do  func(ctx context.Context, id engine.UnitID) error
-	log logr.Logger
+type desk = rounds.Loop[engine.UnitID]
 
-	mu      sync.Mutex
-	waiting map[engine.UnitID]bool
-	wake    chan struct{}
+func newDesk(log logr.Logger, work rounds.Work[engine.UnitID]) *desk {
+	return rounds.New(work, rounds.Options{
+		Slots: rounds.NewSlots(1), Backoff: rounds.Backoff{Min: retryDesk, Max: retryDesk}, Log: log,
+	})
 }
 
-func newDesk(log logr.Logger, do func(ctx context.Context, id engine.UnitID) error) *desk {
-	return &desk{do: do, log: log, waiting: map[engine.UnitID]bool{}, wake: make(chan struct{}, 1)}
-}
+// byNamespace shares what a loop does among the namespaces of its objects.
+type byNamespace struct{}
 
-// add has the work done for an object.
-func (d *desk) add(id engine.UnitID) {
-	d.mu.Lock()
-	d.waiting[id] = true
-	d.mu.Unlock()
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
-}
-
-// take returns what waits.
-func (d *desk) take() []engine.UnitID {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var ids []engine.UnitID
-	for id := range d.waiting {
-		ids = append(ids, id)
-	}
-	clear(d.waiting)
-	return ids
-}
-
-// run does the work until ctx ends.
-func (d *desk) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.wake:
-		}
-		for _, id := range d.take() {
-			err := d.do(ctx, id)
-			if err == nil || ctx.Err() != nil {
-				continue
-			}
-			d.log.V(1).Info("retrying", "object", id.String(), "error", err.Error())
-			time.AfterFunc(retryDesk, func() { d.add(id) })
-		}
-	}
-}
+// Share is the namespace of an object.
+func (byNamespace) Share(id engine.UnitID) string { return id.Namespace }

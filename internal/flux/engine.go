@@ -159,7 +159,8 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	e.charts.run(ctx)
 	e.runOperator(ctx)
-	e.desks.Go(func() { e.receivers.desk.run(ctx) })
+	e.receivers.desk.Start(ctx)
+	e.desks.Go(e.receivers.desk.Wait)
 	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
 	e.recovery.look(e.cluster)
 	return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// rounds make passes over objects: for each object one after the other, in a goroutine of its own that sleeps
+// imageRounds make passes over objects: for each object one after the other, in a goroutine of its own that sleeps
 // until it is woken or until the pass before said. It is safe for concurrent use.
-type rounds struct {
+type imageRounds struct {
 	// pass does what is due, and returns how long to wait for the next.
 	pass func(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration
 	wg   sync.WaitGroup
@@ -56,12 +56,12 @@ func lookAt(o metav1.Object, inputs string) looked {
 	return looked{o.GetUID(), o.GetGeneration(), o.GetAnnotations()[requestedAt], inputs}
 }
 
-func newRounds(pass func(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration) *rounds {
-	return &rounds{pass: pass, running: map[engine.UnitID]*round{}}
+func newRounds(pass func(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration) *imageRounds {
+	return &imageRounds{pass: pass, running: map[engine.UnitID]*round{}}
 }
 
 // wake reconciles an object.
-func (r *rounds) wake(ctx context.Context, id engine.UnitID) {
+func (r *imageRounds) wake(ctx context.Context, id engine.UnitID) {
 	r.mu.Lock()
 	one, known := r.running[id]
 	if !known && ctx.Err() == nil {
@@ -82,7 +82,7 @@ func (r *rounds) wake(ctx context.Context, id engine.UnitID) {
 }
 
 // end stops the passes of an object that is gone.
-func (r *rounds) end(id engine.UnitID) {
+func (r *imageRounds) end(id engine.UnitID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if one, known := r.running[id]; known {
@@ -91,7 +91,7 @@ func (r *rounds) end(id engine.UnitID) {
 	}
 }
 
-func (r *rounds) run(ctx context.Context, id engine.UnitID, one *round) {
+func (r *imageRounds) run(ctx context.Context, id engine.UnitID, one *round) {
 	timer := time.NewTimer(forever)
 	defer timer.Stop()
 	var last lastPass

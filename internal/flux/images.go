@@ -50,7 +50,7 @@ type imageKeeper struct {
 	policies     *registry[imagev1.ImagePolicy, *imagev1.ImagePolicy]
 	automations  *registry[autov1.ImageUpdateAutomation, *autov1.ImageUpdateAutomation]
 
-	scanning, choosing, updating *rounds
+	scanning, choosing, updating *imageRounds
 
 	mu    sync.RWMutex
 	scans map[engine.UnitID]scan
@@ -85,7 +85,7 @@ func imageID(kind string, o metav1.Object) engine.UnitID {
 
 // wait waits until no pass is in progress.
 func (k *imageKeeper) wait() {
-	for _, r := range []*rounds{k.scanning, k.choosing, k.updating} {
+	for _, r := range []*imageRounds{k.scanning, k.choosing, k.updating} {
 		r.wg.Wait()
 	}
 }

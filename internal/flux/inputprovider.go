@@ -21,6 +21,7 @@ import (
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/resourceset"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // reasonProviderType is our reason for a provider of a type that is not served.
@@ -106,6 +107,17 @@ func refersToAny(rs *fluxcdv1.ResourceSet, p *fluxcdv1.ResourceSetInputProvider)
 		}
 	}
 	return false
+}
+
+// providerReports write down what providers give.
+type providerReports struct {
+	byNamespace
+	*resourceSets
+}
+
+// Pass writes down what a provider gives.
+func (r providerReports) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
+	return rounds.Done(r.reportProvider(ctx, id))
 }
 
 // reportProvider writes down what a provider gives.

@@ -22,10 +22,12 @@ import (
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // instances holds FluxInstances. It is safe for concurrent use.
 type instances struct {
+	byNamespace
 	*registry[fluxcdv1.FluxInstance, *fluxcdv1.FluxInstance]
 
 	client dynamic.Interface
@@ -59,6 +61,11 @@ func (s *instances) said(id engine.UnitID) string {
 
 func instanceID(namespace, name string) engine.UnitID {
 	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.FluxInstanceKind, Namespace: namespace, Name: name}
+}
+
+// Pass serves a FluxInstance, as it is now.
+func (s *instances) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
+	return rounds.Done(s.report(ctx, id))
 }
 
 // report serves a FluxInstance, and writes down how.

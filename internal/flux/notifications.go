@@ -44,6 +44,8 @@ var (
 // notifications serves Alerts and Providers. Neither kind has a status: a problem of one is reported by an
 // event about it. It is safe for concurrent use.
 type notifications struct {
+	byNamespace
+
 	client   dynamic.Interface
 	reach    reach
 	events   events
@@ -90,7 +92,7 @@ func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger)
 	if host, err := os.Hostname(); err == nil {
 		n.instance = host
 	}
-	n.desk = newDesk(log, n.examine)
+	n.desk = newDesk(log, n)
 	return n
 }
 
@@ -141,7 +143,8 @@ func (e *Engine) watchNotifications(ctx context.Context) error {
 		return err
 	}
 	n.reindex()
-	e.desks.Go(func() { n.desk.run(ctx) })
+	n.desk.Start(ctx)
+	e.desks.Go(n.desk.Wait)
 	return nil
 }
 

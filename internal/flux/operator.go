@@ -36,7 +36,7 @@ func (e *Engine) putInstance(u *unstructured.Unstructured) {
 	// What it requests applies before anything else is reconciled. So it does for one that is disabled, as by a
 	// migration: the controllers that it made more strict were so until now.
 	e.policies.ask(id, wishesOf(o.Spec).policy)
-	e.instanceDesk.add(id)
+	e.instanceDesk.Wake(id)
 }
 
 func (e *Engine) dropInstance(u *unstructured.Unstructured) {
@@ -51,7 +51,7 @@ func (e *Engine) putProvider(u *unstructured.Unstructured) {
 		e.Log.Info("an object cannot be read", "error", err.Error())
 		return
 	}
-	e.providerDesk.add(providerID(u.GetNamespace(), u.GetName()))
+	e.providerDesk.Wake(providerID(u.GetNamespace(), u.GetName()))
 }
 
 func (e *Engine) dropProvider(u *unstructured.Unstructured) {
@@ -85,10 +85,10 @@ func (e *Engine) startOperator() {
 	e.sets.passed, e.sets.policies = e.Metrics.Pass, e.policies
 	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
 	e.dialect.sets = e.sets
-	e.providerDesk = newDesk(e.Log, e.sets.reportProvider)
+	e.providerDesk = newDesk(e.Log, providerReports{resourceSets: e.sets})
 	e.instances = newInstances(e.Reserved, e.policies)
 	e.instances.events = e.dialect.events
-	e.instanceDesk = newDesk(e.Log, e.instances.report)
+	e.instanceDesk = newDesk(e.Log, e.instances)
 }
 
 // takeOver puts together what drives releases.
@@ -100,6 +100,8 @@ func (e *Engine) takeOver() runner.Driver {
 
 // runOperator writes what is known of providers and of FluxInstances down, until ctx ends.
 func (e *Engine) runOperator(ctx context.Context) {
-	e.desks.Go(func() { e.instanceDesk.run(ctx) })
-	e.desks.Go(func() { e.providerDesk.run(ctx) })
+	for _, d := range []*desk{e.instanceDesk, e.providerDesk} {
+		d.Start(ctx)
+		e.desks.Go(d.Wait)
+	}
 }

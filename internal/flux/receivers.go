@@ -24,6 +24,7 @@ const askEvery = time.Second
 
 // receivers holds Receivers, and the hooks that they open. It is safe for concurrent use.
 type receivers struct {
+	byNamespace
 	*registry[notifyv1.Receiver, *notifyv1.Receiver]
 
 	ctx      context.Context
@@ -63,8 +64,8 @@ func (e *Engine) startReceivers(ctx context.Context) {
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
 	}
-	r.desk = newDesk(e.Log, r.report)
-	r.tokens = newTokens(ctx, r.desk.add)
+	r.desk = newDesk(e.Log, r)
+	r.tokens = newTokens(ctx, r.desk.Wake)
 	r.tokens.watch = func(ctx context.Context, namespace, name string, to cluster.Sink) error {
 		return e.cluster.WatchOne(ctx, secretResource, namespace, name, to)
 	}
@@ -81,13 +82,13 @@ func (e *Engine) watchReceivers(ctx context.Context) error {
 				return
 			}
 			e.finalizer(ctx, o, receiverResource, notifyv1.NotificationFinalizer)
-			e.receivers.desk.add(receiverID(o.Namespace, o.Name))
+			e.receivers.desk.Wake(receiverID(o.Namespace, o.Name))
 		},
 		Dropped: func(u *unstructured.Unstructured) {
 			e.gone(notifyv1.ReceiverKind, u)
 			id := receiverID(u.GetNamespace(), u.GetName())
 			e.receivers.drop(id)
-			e.receivers.desk.add(id)
+			e.receivers.desk.Wake(id)
 		},
 	})
 }
@@ -98,7 +99,7 @@ func (e *Engine) Hooks() http.Handler { return e.receivers.handler }
 // again evaluates every Receiver again.
 func (r *receivers) again() {
 	for _, o := range r.all() {
-		r.desk.add(receiverID(o.Namespace, o.Name))
+		r.desk.Wake(receiverID(o.Namespace, o.Name))
 	}
 }
 

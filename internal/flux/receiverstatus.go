@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
@@ -21,6 +22,11 @@ type receiverFinding struct {
 	invalid       engine.Invalid
 	missing, path string
 	suspended     bool
+}
+
+// Pass serves a Receiver, as it is now.
+func (r *receivers) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
+	return rounds.Done(r.report(ctx, id))
 }
 
 // report opens or closes the hook of a Receiver, and writes down how it stands.

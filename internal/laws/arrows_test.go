@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/server":                     {},
 	"internal/notify":                     {},
 	"internal/webhook":                    {},
-	"internal/flux":                       {"internal/meter", "internal/notify", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/webhook", "internal/images", "internal/health", "api/fluxcd/v1", "internal/dialect"},
+	"internal/flux":                       {"internal/rounds", "internal/meter", "internal/notify", "internal/helm", "internal/helm/plan", "internal/runner", "internal/render", "internal/render/decrypt", "internal/render/substitute", "internal/source", "internal/source/chart", "internal/source/compose", "internal/apply", "internal/cluster", "internal/engine", "internal/simulate", "deploy", "internal/resourceset", "internal/webhook", "internal/images", "internal/health", "api/fluxcd/v1", "internal/dialect"},
 	"deploy":                              {},
 	"internal/runner":                     {"internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine"},
 	"internal/apply":                      {"internal/cluster", "internal/engine"},

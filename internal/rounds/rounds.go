@@ -41,6 +41,14 @@ func After(wait time.Duration) Next { return Next{wait: max(wait, 1)} }
 // Retry has the next pass made after a wait that grows with each failure in a row.
 func Retry(err error) Next { return Next{failed: true, err: err} }
 
+// Done rests after a pass that went well, and has one that failed made again.
+func Done(err error) Next {
+	if err != nil {
+		return Retry(err)
+	}
+	return Rest()
+}
+
 // Options say how a Loop works.
 type Options struct {
 	// Slots bound the passes that are made at a time; several loops may share them. Without them there is no bound.

@@ -92,7 +92,7 @@ func TestWhenPassesAreMade(t *testing.T) {
 		},
 		"after": {
 			reason: "a pass says when the next one comes",
-			next:   []Next{After(time.Minute), After(time.Hour), Rest()},
+			next:   []Next{After(time.Minute), After(time.Hour), Done(nil)},
 			do:     func(l *Loop[string]) { l.Wake("k") },
 			want:   []string{"k 0s", "k 1m0s", "k 1h1m0s"},
 		},
@@ -108,7 +108,7 @@ func TestWhenPassesAreMade(t *testing.T) {
 		},
 		"retries": {
 			reason: "waits grow up to the longest one, and begin again after a success",
-			next:   []Next{Retry(failure), Retry(failure), Retry(nil), Retry(failure), After(time.Minute), Retry(failure)},
+			next:   []Next{Retry(failure), Done(failure), Retry(nil), Retry(failure), After(time.Minute), Retry(failure)},
 			do:     func(l *Loop[string]) { l.Wake("k") },
 			want:   []string{"k 0s", "k 1s", "k 3s", "k 7s", "k 12s", "k 1m12s", "k 1m13s"},
 		},
