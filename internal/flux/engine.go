@@ -89,11 +89,11 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 	e.newReleases(client, ev)
 	e.sources.notify = func(id engine.SourceID) {
 		e.runner.SourceChanged(id)
-		e.images.sourceChanged(ctx, id)
+		e.images.sourceChanged(id)
 	}
 	e.policies.changed = func() {
 		e.redeclare()
-		e.images.wakeAll(ctx)
+		e.images.wakeAll()
 	}
 	e.sets.client, e.instances.client, e.images.client = e.cluster.Dynamic, e.cluster.Dynamic, e.cluster.Dynamic
 	e.startReceivers(ctx)

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -32,6 +33,8 @@ const (
 	fetchRetryMin = 750 * time.Millisecond
 	fetchRetryMax = 15 * time.Minute
 )
+
+var fetchBackoff = rounds.Backoff{Min: fetchRetryMin, Max: fetchRetryMax}
 
 // origin is the object that declares a source, of whatever kind.
 type origin interface {
@@ -412,7 +415,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 	}
 	if f.sources.foreign(o) {
 		f.sources.changed(f.key)
-		return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
+		return fetchBackoff.After(failures)
 	}
 	if news {
 		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
@@ -428,7 +431,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 	case failure.woken:
 		return fetchRetryMax
 	}
-	return min(fetchRetryMin<<min(failures-1, 12), fetchRetryMax)
+	return fetchBackoff.After(failures)
 }
 
 // writeFailure enters a failure into the status of a source.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -26,18 +27,18 @@ func automatedSource(a *autov1.ImageUpdateAutomation) engine.SourceID {
 }
 
 // update has the images put into the files of a repository, when that is due.
-func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration {
+func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPass) rounds.Next {
 	a, there := k.automations.get(id)
 	switch {
 	case !there:
-		return forever
+		return rounds.Rest()
 	case a.DeletionTimestamp != nil:
 		return k.let(ctx, imageAutomations, a)
 	case a.Spec.Suspend:
-		return forever
+		return rounds.Rest()
 	}
 	if k.sources.waitListed(ctx) != nil {
-		return forever
+		return rounds.Rest()
 	}
 	repo, revision := k.repositoryFor(a)
 	policies, badSelector := k.selected(a)
@@ -47,18 +48,18 @@ func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPa
 	}
 	now := lookAt(a, inputs)
 	moved := revision != last.artifact && revision != a.Status.ObservedSourceRevision
-	if wait := last.rest(now); wait > 0 && !moved {
-		return wait
+	if wait := last.Rest(now); wait > 0 && !moved {
+		return rounds.After(wait)
 	}
-	free, ok := k.take(ctx)
+	turn, ok := k.slots.Take(ctx, id.Namespace)
 	if !ok {
-		return forever
+		return rounds.Rest()
 	}
-	defer free()
+	defer turn.End()
 	last.artifact = revision
 	began := time.Now()
 	after := a.DeepCopy()
-	run := &imageRun{keeper: k, automation: after, repo: repo, policies: policies, last: last, same: last.made != nil && *last.made == now}
+	run := &imageRun{keeper: k, automation: after, repo: repo, policies: policies, last: last, same: last.Made(now)}
 	var v verdict
 	if badSelector != nil {
 		v = verdict{reason: autov1.InvalidPolicySelectorReason, message: badSelector.Error(), stalled: true}
@@ -66,7 +67,7 @@ func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPa
 		v = run.do(ctx)
 	}
 	if ctx.Err() != nil {
-		return forever
+		return rounds.Rest()
 	}
 	return k.updated(ctx, run, a, v, now, began)
 }
@@ -74,7 +75,7 @@ func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPa
 // updated writes down how a run ended.
 func (k *imageKeeper) updated(
 	ctx context.Context, run *imageRun, before *autov1.ImageUpdateAutomation, v verdict, now looked, began time.Time,
-) time.Duration {
+) rounds.Next {
 	after, id := run.automation, imageID(autov1.ImageUpdateAutomationKind, before)
 	status := &after.Status
 	status.LastAutomationRunTime = &metav1.Time{Time: began.Truncate(time.Second)}

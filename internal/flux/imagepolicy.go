@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -27,30 +28,30 @@ func scannedBy(p *imagev1.ImagePolicy) engine.UnitID {
 }
 
 // choose selects the image of a policy when that is due.
-func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration {
+func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPass) rounds.Next {
 	p, there := k.policies.get(id)
 	switch {
 	case !there:
-		return forever
+		return rounds.Rest()
 	case p.DeletionTimestamp != nil:
 		return k.let(ctx, imagePolicies, p)
 	case p.Spec.Suspend:
-		return forever
+		return rounds.Rest()
 	}
 	tags := k.scanned(scannedBy(p))
 	inputs, known := k.choice(p, tags)
 	now := lookAt(p, inputs)
 	if !known {
-		return forever
+		return rounds.Rest()
 	}
-	if wait := last.rest(now); wait > 0 {
-		return wait
+	if wait := last.Rest(now); wait > 0 {
+		return rounds.After(wait)
 	}
 	began := time.Now()
 	after := p.DeepCopy()
 	v := k.elect(ctx, after, tags)
 	if ctx.Err() != nil {
-		return forever
+		return rounds.Rest()
 	}
 	if after.Annotations[requestedAt] != "" {
 		after.Status.LastHandledReconcileAt = after.Annotations[requestedAt]
@@ -61,7 +62,7 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 	after.Status.Conditions = v.conclude(p.Status.Conditions, p.Generation)
 	u, err := k.write(ctx, imagePolicies, reflectorField, p, after)
 	if err == nil && u != nil {
-		_, err = k.enterPolicy(ctx, u)
+		_, err = k.enterPolicy(u)
 	}
 	if news(p.Status.Conditions, after.Status.Conditions) {
 		k.tell(after, v, v.message)
@@ -72,7 +73,8 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 	if interval := after.GetInterval(); interval > 0 {
 		return last.passed(now, interval)
 	}
-	return last.passed(now, forever)
+	last.Passed(now, forever)
+	return rounds.Rest()
 }
 
 // choice is what a policy chooses by, beside its own declaration; known is false until the first scan, which
@@ -191,11 +193,11 @@ func (k *imageKeeper) digest(ctx context.Context, p *imagev1.ImagePolicy, repo *
 	if err != nil {
 		return "", err
 	}
-	free, ok := k.take(ctx)
+	turn, ok := k.slots.Take(ctx, p.Namespace)
 	if !ok {
 		return "", context.Cause(ctx)
 	}
-	defer free()
+	defer turn.End()
 	return source.TagDigest(ctx, url, tag, access)
 }
 

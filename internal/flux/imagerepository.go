@@ -13,34 +13,35 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // scan lists the tags of a repository when that is due.
-func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration {
+func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass) rounds.Next {
 	repo, there := k.repositories.get(id)
 	switch {
 	case !there:
-		return forever
+		return rounds.Rest()
 	case repo.DeletionTimestamp != nil:
 		return k.let(ctx, imageRepositories, repo)
 	case repo.Spec.Suspend:
-		return forever
+		return rounds.Rest()
 	}
 	now := lookAt(repo, "")
-	if wait := last.rest(now); wait > 0 {
-		return wait
+	if wait := last.Rest(now); wait > 0 {
+		return rounds.After(wait)
 	}
-	free, ok := k.take(ctx)
+	turn, ok := k.slots.Take(ctx, id.Namespace)
 	if !ok {
-		return forever
+		return rounds.Rest()
 	}
-	defer free()
+	defer turn.End()
 	began := time.Now()
 	after := repo.DeepCopy()
 	tags, v := k.list(ctx, after)
 	if ctx.Err() != nil {
-		return forever
+		return rounds.Rest()
 	}
 	if after.Annotations[requestedAt] != "" {
 		after.Status.LastHandledReconcileAt = after.Annotations[requestedAt]
@@ -56,7 +57,7 @@ func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass
 	if news(repo.Status.Conditions, after.Status.Conditions) {
 		k.tell(after, v, v.message)
 	}
-	k.enterScan(ctx, id, tags, v)
+	k.enterScan(id, tags, v)
 	if !k.ended(ctx, id, began, v, err) || !v.ok {
 		return last.failed(now, (v.stalled || v.woken) && err == nil)
 	}
@@ -64,7 +65,7 @@ func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass
 }
 
 // enterScan keeps what a scan gave, and has the policies look that choose from it.
-func (k *imageKeeper) enterScan(ctx context.Context, id engine.UnitID, tags images.Tags, v verdict) {
+func (k *imageKeeper) enterScan(id engine.UnitID, tags images.Tags, v verdict) {
 	k.mu.Lock()
 	before := k.scans[id]
 	after := before
@@ -77,7 +78,7 @@ func (k *imageKeeper) enterScan(ctx context.Context, id engine.UnitID, tags imag
 	k.scans[id] = after
 	k.mu.Unlock()
 	if !slices.Equal(before.tags, after.tags) || before.known != after.known || before.failure != after.failure {
-		k.wakePolicies(ctx, id)
+		k.wakePolicies(id)
 	}
 }
 

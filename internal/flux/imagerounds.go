@@ -2,39 +2,19 @@ package flux
 
 import (
 	"context"
-	"math/rand/v2"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
-// imageRounds make passes over objects: for each object one after the other, in a goroutine of its own that sleeps
-// until it is woken or until the pass before said. It is safe for concurrent use.
-type imageRounds struct {
-	// pass does what is due, and returns how long to wait for the next.
-	pass func(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration
-	wg   sync.WaitGroup
-
-	mu      sync.Mutex
-	running map[engine.UnitID]*round
-}
-
-type round struct {
-	wake chan struct{}
-	stop context.CancelFunc
-}
-
-// lastPass is what the passes of one object remember; it belongs to their goroutine.
+// lastPass is what the passes of one object remember; it belongs to them.
 type lastPass struct {
-	// made is what the last pass had read; nil before the first one.
-	made *looked
-	// due is when the next one is to be made.
-	due      time.Time
-	failures int
+	rounds.Memory[looked]
+
 	// artifact is the revision of the source that was seen last.
 	artifact string
 	// named are the policies that the files of the last run name, seen what the repository had then.
@@ -43,7 +23,7 @@ type lastPass struct {
 	notes string
 }
 
-// looked is what a pass reads.
+// looked is what a pass looks at.
 type looked struct {
 	uid        types.UID
 	generation int64
@@ -56,81 +36,67 @@ func lookAt(o metav1.Object, inputs string) looked {
 	return looked{o.GetUID(), o.GetGeneration(), o.GetAnnotations()[requestedAt], inputs}
 }
 
-func newRounds(pass func(ctx context.Context, id engine.UnitID, last *lastPass) time.Duration) *imageRounds {
-	return &imageRounds{pass: pass, running: map[engine.UnitID]*round{}}
+// scanning, choosing and updating are the passes over the three kinds.
+type (
+	scanning struct {
+		byNamespace
+		*imageKeeper
+	}
+	choosing struct {
+		byNamespace
+		*imageKeeper
+	}
+	updating struct {
+		byNamespace
+		*imageKeeper
+	}
+)
+
+// Pass lists the tags of a repository when that is due.
+func (p scanning) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
+	return p.scan(ctx, id, p.memory(id))
 }
 
-// wake reconciles an object.
-func (r *imageRounds) wake(ctx context.Context, id engine.UnitID) {
-	r.mu.Lock()
-	one, known := r.running[id]
-	if !known && ctx.Err() == nil {
-		one = &round{wake: make(chan struct{}, 1)}
-		var own context.Context
-		own, one.stop = context.WithCancel(ctx)
-		r.running[id] = one
-		r.wg.Go(func() { r.run(own, id, one) })
+// Pass selects the image of a policy when that is due.
+func (p choosing) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
+	return p.choose(ctx, id, p.memory(id))
+}
+
+// Pass has the images put into the files of a repository when that is due.
+func (p updating) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
+	return p.update(ctx, id, p.memory(id))
+}
+
+// memory is what the passes of an object remember.
+func (k *imageKeeper) memory(id engine.UnitID) *lastPass {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	last, known := k.memories[id]
+	if !known {
+		last = &lastPass{}
+		k.memories[id] = last
 	}
-	r.mu.Unlock()
-	if one == nil {
-		return
-	}
-	select {
-	case one.wake <- struct{}{}:
-	default:
-	}
+	return last
 }
 
 // end stops the passes of an object that is gone.
-func (r *imageRounds) end(id engine.UnitID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if one, known := r.running[id]; known {
-		one.stop()
-		delete(r.running, id)
-	}
+func (k *imageKeeper) end(passes *rounds.Loop[engine.UnitID], id engine.UnitID) {
+	passes.Forget(id)
+	k.mu.Lock()
+	delete(k.memories, id)
+	k.mu.Unlock()
 }
 
-func (r *imageRounds) run(ctx context.Context, id engine.UnitID, one *round) {
-	timer := time.NewTimer(forever)
-	defer timer.Stop()
-	var last lastPass
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-one.wake:
-		case <-timer.C:
-		}
-		timer.Reset(r.pass(ctx, id, &last))
-	}
-}
-
-// rest is how long an object may rest: zero when there is something to do.
-func (l *lastPass) rest(now looked) time.Duration {
-	if l.made == nil || *l.made != now {
-		return 0
-	}
-	return max(0, time.Until(l.due))
-}
-
-// passed notes a pass that succeeded, and returns how long to wait for the next.
-func (l *lastPass) passed(now looked, interval time.Duration) time.Duration {
-	l.made, l.failures = &now, 0
-	return l.wait(time.Duration(float64(max(interval, minInterval)) * (0.95 + 0.1*rand.Float64())))
+// passed notes a pass that succeeded.
+func (l *lastPass) passed(now looked, interval time.Duration) rounds.Next {
+	return rounds.After(l.Passed(now, rounds.About(max(interval, minInterval))))
 }
 
 // failed notes a pass that did not; one that waits is made again when something changes.
-func (l *lastPass) failed(now looked, waits bool) time.Duration {
-	l.made = &now
-	l.failures++
+func (l *lastPass) failed(now looked, waits bool) rounds.Next {
 	if waits {
-		return l.wait(forever)
+		l.Waits(now, forever)
+		return rounds.Rest()
 	}
-	return l.wait(min(fetchRetryMin<<min(l.failures-1, 12), fetchRetryMax))
-}
-
-func (l *lastPass) wait(d time.Duration) time.Duration {
-	l.due = time.Now().Add(d)
-	return d
+	return rounds.After(l.Failed(now, fetchBackoff))
 }

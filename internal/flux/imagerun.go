@@ -53,8 +53,8 @@ func (r *imageRun) do(ctx context.Context) verdict {
 		return *v
 	}
 	now := observed(r.policies)
-	if (r.same || !r.last.others(r.automation.Status.ObservedPolicies, now, r.automation.Namespace)) && r.last.made != nil &&
-		r.last.made.generation == r.automation.Generation {
+	was, made := r.last.Last()
+	if made && was.generation == r.automation.Generation && (r.same || !r.last.others(r.automation.Status.ObservedPolicies, now, r.automation.Namespace)) {
 		edit.Previous = r.last.seen
 	}
 	done, err := source.EditGit(ctx, edit)

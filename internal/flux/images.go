@@ -25,6 +25,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // imageWork bounds the registries and repositories that are asked at a time.
@@ -44,16 +45,18 @@ type imageKeeper struct {
 	// unpushed says why nothing is pushed to Git from here; empty when it is.
 	unpushed string
 	log      logr.Logger
-	slots    chan struct{}
+	slots    *rounds.Slots
 
 	repositories *registry[imagev1.ImageRepository, *imagev1.ImageRepository]
 	policies     *registry[imagev1.ImagePolicy, *imagev1.ImagePolicy]
 	automations  *registry[autov1.ImageUpdateAutomation, *autov1.ImageUpdateAutomation]
 
-	scanning, choosing, updating *imageRounds
+	scanning, choosing, updating *rounds.Loop[engine.UnitID]
 
 	mu    sync.RWMutex
 	scans map[engine.UnitID]scan
+	// memories are those of the passes.
+	memories map[engine.UnitID]*lastPass
 }
 
 // scan is what the last scan of a repository gave.
@@ -66,7 +69,7 @@ type scan struct {
 func newImageKeeper(e *Engine) *imageKeeper {
 	k := &imageKeeper{
 		secrets: e.dialect.secrets, sources: e.sources, events: e.dialect.events, rules: e.policies, passed: e.Metrics.Pass,
-		log: e.Log, slots: make(chan struct{}, imageWork), scans: map[engine.UnitID]scan{},
+		log: e.Log, slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
 		nudge:        func(url string) { e.Nudge(func(u string) bool { return u == url }) },
 		repositories: newRegistry[imagev1.ImageRepository](kindIn(imageGroup, imagev1.ImageRepositoryKind)),
 		policies:     newRegistry[imagev1.ImagePolicy](kindIn(imageGroup, imagev1.ImagePolicyKind)),
@@ -75,7 +78,8 @@ func newImageKeeper(e *Engine) *imageKeeper {
 	if e.Local != nil {
 		k.unpushed = "the source is a working copy, so nothing is committed or pushed"
 	}
-	k.scanning, k.choosing, k.updating = newRounds(k.scan), newRounds(k.choose), newRounds(k.update)
+	o := rounds.Options{Log: e.Log}
+	k.scanning, k.choosing, k.updating = rounds.New(scanning{imageKeeper: k}, o), rounds.New(choosing{imageKeeper: k}, o), rounds.New(updating{imageKeeper: k}, o)
 	return k
 }
 
@@ -83,20 +87,17 @@ func imageID(kind string, o metav1.Object) engine.UnitID {
 	return engine.UnitID{Group: imageGroup.Name, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// wait waits until no pass is in progress.
-func (k *imageKeeper) wait() {
-	for _, r := range []*imageRounds{k.scanning, k.choosing, k.updating} {
-		r.wg.Wait()
+// start begins with the passes; they go on until ctx ends.
+func (k *imageKeeper) start(ctx context.Context) {
+	for _, passes := range []*rounds.Loop[engine.UnitID]{k.scanning, k.choosing, k.updating} {
+		passes.Start(ctx)
 	}
 }
 
-// take waits for a turn to ask a server; what it returns gives the turn back.
-func (k *imageKeeper) take(ctx context.Context) (func(), bool) {
-	select {
-	case k.slots <- struct{}{}:
-		return func() { <-k.slots }, true
-	case <-ctx.Done():
-		return nil, false
+// wait waits until no pass is in progress.
+func (k *imageKeeper) wait() {
+	for _, passes := range []*rounds.Loop[engine.UnitID]{k.scanning, k.choosing, k.updating} {
+		passes.Wait()
 	}
 }
 
@@ -108,42 +109,42 @@ func (k *imageKeeper) scanned(id engine.UnitID) scan {
 }
 
 // wakePolicies reconciles the policies that select from a repository.
-func (k *imageKeeper) wakePolicies(ctx context.Context, repository engine.UnitID) {
+func (k *imageKeeper) wakePolicies(repository engine.UnitID) {
 	for _, p := range k.policies.all() {
 		if scannedBy(p) == repository {
-			k.choosing.wake(ctx, imageID(imagev1.ImagePolicyKind, p))
+			k.choosing.Wake(imageID(imagev1.ImagePolicyKind, p))
 		}
 	}
 }
 
 // wakeAutomations reconciles the automations of a namespace.
-func (k *imageKeeper) wakeAutomations(ctx context.Context, namespace string) {
+func (k *imageKeeper) wakeAutomations(namespace string) {
 	for _, a := range k.automations.all() {
 		if a.Namespace == namespace {
-			k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, a))
+			k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, a))
 		}
 	}
 }
 
 // sourceChanged reconciles the automations that change a source.
-func (k *imageKeeper) sourceChanged(ctx context.Context, id engine.SourceID) {
+func (k *imageKeeper) sourceChanged(id engine.SourceID) {
 	if id.Kind != gitRepositoryKind.Kind {
 		return
 	}
 	for _, a := range k.automations.all() {
 		if automatedSource(a) == id {
-			k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, a))
+			k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, a))
 		}
 	}
 }
 
 // wakeAll reconciles everything.
-func (k *imageKeeper) wakeAll(ctx context.Context) {
+func (k *imageKeeper) wakeAll() {
 	for _, p := range k.policies.all() {
-		k.choosing.wake(ctx, imageID(imagev1.ImagePolicyKind, p))
+		k.choosing.Wake(imageID(imagev1.ImagePolicyKind, p))
 	}
 	for _, a := range k.automations.all() {
-		k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, a))
+		k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, a))
 	}
 }
 
@@ -230,13 +231,13 @@ func (k *imageKeeper) write(
 }
 
 // let takes the finalizer off an object that is deleted.
-func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o metav1.Object) time.Duration {
+func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o metav1.Object) rounds.Next {
 	err := setNamedFinalizer(ctx, k.client.Resource(r).Namespace(o.GetNamespace()), o, imagev1.ImageFinalizer, false)
 	if err != nil && ctx.Err() == nil {
 		k.log.V(1).Info("the finalizer of a deleted object could not be removed", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
-		return retryDesk
+		return rounds.After(retryDesk)
 	}
-	return forever
+	return rounds.Rest()
 }
 
 // ended records that a pass ended; one whose result could not be written is repeated.

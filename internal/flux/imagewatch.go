@@ -20,18 +20,19 @@ import (
 // watchImages begins with the repositories, so that policies find them.
 func (e *Engine) watchImages(ctx context.Context) error {
 	k := e.images
+	k.start(ctx)
 	for _, kind := range []struct {
 		resource schema.GroupVersionResource
 		name     string
-		enter    func(context.Context, *unstructured.Unstructured) (metav1.Object, error)
-		drop     func(context.Context, engine.UnitID)
+		enter    func(*unstructured.Unstructured) (metav1.Object, error)
+		drop     func(engine.UnitID)
 	}{
 		{imageRepositories, imagev1.ImageRepositoryKind, k.enterRepository, k.dropRepository},
 		{imagePolicies, imagev1.ImagePolicyKind, k.enterPolicy, k.dropPolicy},
 		{imageAutomations, autov1.ImageUpdateAutomationKind, k.enterAutomation, k.dropAutomation},
 	} {
 		put := func(u *unstructured.Unstructured) {
-			o, err := kind.enter(ctx, u)
+			o, err := kind.enter(u)
 			if err != nil {
 				e.Log.Info("an object cannot be read", "error", err.Error())
 				return
@@ -40,7 +41,7 @@ func (e *Engine) watchImages(ctx context.Context) error {
 		}
 		dropped := func(u *unstructured.Unstructured) {
 			e.gone(kind.name, u)
-			kind.drop(ctx, imageID(kind.name, u))
+			kind.drop(imageID(kind.name, u))
 		}
 		if err := e.cluster.Watch(ctx, kind.resource, e.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
 			return err
@@ -49,62 +50,62 @@ func (e *Engine) watchImages(ctx context.Context) error {
 	return nil
 }
 
-func (k *imageKeeper) enterRepository(ctx context.Context, u *unstructured.Unstructured) (metav1.Object, error) {
+func (k *imageKeeper) enterRepository(u *unstructured.Unstructured) (metav1.Object, error) {
 	id := imageID(imagev1.ImageRepositoryKind, u)
 	before, known := k.repositories.get(id)
 	o, err := k.repositories.put(u)
 	if err != nil {
 		return nil, err
 	}
-	k.scanning.wake(ctx, id)
+	k.scanning.Wake(id)
 	if !known || before.UID != o.UID || before.Generation != o.Generation {
-		k.wakePolicies(ctx, id)
+		k.wakePolicies(id)
 	}
 	return o, nil
 }
 
-func (k *imageKeeper) dropRepository(ctx context.Context, id engine.UnitID) {
+func (k *imageKeeper) dropRepository(id engine.UnitID) {
 	k.repositories.drop(id)
-	k.scanning.end(id)
+	k.end(k.scanning, id)
 	k.mu.Lock()
 	delete(k.scans, id)
 	k.mu.Unlock()
-	k.wakePolicies(ctx, id)
+	k.wakePolicies(id)
 }
 
 // enterPolicy wakes the automations to which the policy gives another image.
-func (k *imageKeeper) enterPolicy(ctx context.Context, u *unstructured.Unstructured) (metav1.Object, error) {
+func (k *imageKeeper) enterPolicy(u *unstructured.Unstructured) (metav1.Object, error) {
 	id := imageID(imagev1.ImagePolicyKind, u)
 	before, known := k.policies.get(id)
 	o, err := k.policies.put(u)
 	if err != nil {
 		return nil, err
 	}
-	k.choosing.wake(ctx, id)
+	k.choosing.Wake(id)
 	if !known || !reflect.DeepEqual(before.Status.LatestRef, o.Status.LatestRef) || !maps.Equal(before.Labels, o.Labels) {
-		k.wakeAutomations(ctx, id.Namespace)
+		k.wakeAutomations(id.Namespace)
 	}
 	return o, nil
 }
 
-func (k *imageKeeper) dropPolicy(ctx context.Context, id engine.UnitID) {
+func (k *imageKeeper) dropPolicy(id engine.UnitID) {
 	k.policies.drop(id)
-	k.choosing.end(id)
-	k.wakeAutomations(ctx, id.Namespace)
+	k.end(k.choosing, id)
+	k.wakeAutomations(id.Namespace)
 }
 
-func (k *imageKeeper) enterAutomation(ctx context.Context, u *unstructured.Unstructured) (metav1.Object, error) {
+func (k *imageKeeper) enterAutomation(u *unstructured.Unstructured) (metav1.Object, error) {
 	o, err := k.automations.put(u)
 	if err != nil {
 		return nil, err
 	}
-	k.updating.wake(ctx, imageID(autov1.ImageUpdateAutomationKind, u))
+	k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, u))
 	return o, nil
 }
 
-func (k *imageKeeper) dropAutomation(_ context.Context, id engine.UnitID) {
+func (k *imageKeeper) dropAutomation(id engine.UnitID) {
 	k.automations.drop(id)
-	k.updating.end(id)
+	k.end(k.updating, id)
 }
 
 // meters are where the objects stand that are about images.

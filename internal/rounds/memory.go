@@ -15,6 +15,9 @@ type Memory[T comparable] struct {
 // Made tells whether the last pass was made for the same.
 func (m *Memory[T]) Made(now T) bool { return m.made && m.of == now }
 
+// Last is what the last pass was made for, if there was one.
+func (m *Memory[T]) Last() (of T, made bool) { return m.of, m.made }
+
 // Rest is how long there is nothing to do: zero when the next pass is due.
 func (m *Memory[T]) Rest(now T) time.Duration {
 	if !m.Made(now) {

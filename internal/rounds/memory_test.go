@@ -125,6 +125,9 @@ func TestMemory(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var m Memory[string]
 				c.do(&m)
+				if of, made := m.Last(); made != m.Made(of) {
+					t.Errorf("%s: the last pass was made (%t), but not for %q", c.reason, made, of)
+				}
 				if got := m.Rest("same"); got != c.want {
 					t.Errorf("%s: it rests %s, want %s", c.reason, got, c.want)
 				}
