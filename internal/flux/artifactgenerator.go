@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -24,6 +25,7 @@ type generators struct {
 	shard []string
 	// listed is closed when all are known that there were at the start.
 	listed chan struct{}
+	passes *rounds.Loop[types.NamespacedName]
 
 	mu   sync.RWMutex
 	held map[types.NamespacedName]*generator
@@ -41,12 +43,28 @@ func newGenerators(s *sources, policy *policies, selector string) (*generators, 
 	for _, r := range requirements {
 		shard = append(shard, r.Key())
 	}
-	return &generators{
+	g := &generators{
 		shard:   shard,
 		sources: s, policy: policy, listed: make(chan struct{}),
 		held: map[types.NamespacedName]*generator{}, claims: map[source.Key]types.NamespacedName{},
-	}, nil
+	}
+	g.passes = rounds.New(g, rounds.Options{Backoff: fetchBackoff})
+	g.passes.Start(s.ctx)
+	s.wg.Go(g.passes.Wait)
+	return g, nil
 }
+
+// Pass makes what is due of a generator.
+func (s *generators) Pass(ctx context.Context, id types.NamespacedName) rounds.Next {
+	g, known := s.get(id)
+	if !known {
+		return rounds.Rest()
+	}
+	return g.pass(ctx)
+}
+
+// Share is the namespace of a generator.
+func (s *generators) Share(id types.NamespacedName) string { return id.Namespace }
 
 // put takes an ArtifactGenerator from the watch.
 func (s *generators) put(u *unstructured.Unstructured) (*swapi.ArtifactGenerator, error) {
@@ -58,15 +76,8 @@ func (s *generators) put(u *unstructured.Unstructured) (*swapi.ArtifactGenerator
 	s.mu.Lock()
 	g, known := s.held[id]
 	if !known {
-		g = &generator{generators: s, id: id, now: o, wake: make(chan struct{}, 1)}
-		ctx, stop := context.WithCancel(s.sources.ctx)
-		g.stop = stop
+		g = &generator{generators: s, id: id, now: o}
 		s.held[id] = g
-		s.sources.wg.Add(1)
-		go func() {
-			defer s.sources.wg.Done()
-			g.run(ctx)
-		}()
 	}
 	s.mu.Unlock()
 	if before := g.put(o); !known || before.Generation != o.Generation {
@@ -80,16 +91,14 @@ func (s *generators) put(u *unstructured.Unstructured) (*swapi.ArtifactGenerator
 func (s *generators) dropped(u *unstructured.Unstructured) {
 	id := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
 	s.mu.Lock()
-	if g, known := s.held[id]; known {
-		g.stop()
-		delete(s.held, id)
-	}
+	delete(s.held, id)
 	for key, by := range s.claims {
 		if by == id {
 			delete(s.claims, key)
 		}
 	}
 	s.mu.Unlock()
+	s.passes.Forget(id)
 	s.wakeFailed(id)
 }
 

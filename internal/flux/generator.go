@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -15,16 +14,14 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// generator keeps the ExternalArtifacts of one ArtifactGenerator made. Its passes run one after the other,
-// in a goroutine of its own that sleeps until it is woken.
+// generator keeps the ExternalArtifacts of one ArtifactGenerator made.
 type generator struct {
 	*generators
-	id   types.NamespacedName
-	wake chan struct{}
-	stop context.CancelFunc
+	id types.NamespacedName
 
 	mu  sync.Mutex
 	now *swapi.ArtifactGenerator
@@ -32,21 +29,18 @@ type generator struct {
 	// back to what an earlier process made.
 	settled bool
 	// outputs are what the last pass wanted to make.
-	outputs  map[source.Key]bool
-	last     *lookedAt
-	failure  string
-	failures int
-	// again is set when another attempt was requested since the last pass started.
-	again bool
+	outputs map[source.Key]bool
+	last    rounds.Memory[lookedAt]
+	failure string
+	// failed is set when the last pass failed, again when another attempt was requested since it started.
+	failed, again bool
 }
 
-// lookedAt is what a pass had read, and when the next one is due although nothing changed.
+// lookedAt is what a pass had looked at.
 type lookedAt struct {
 	generation       int64
 	requested        string
 	sources, outputs string
-	failed           bool
-	next             time.Time
 }
 
 // put takes a later version and returns the one before.
@@ -61,20 +55,15 @@ func (g *generator) put(o *swapi.ArtifactGenerator) *swapi.ArtifactGenerator {
 	return before
 }
 
-func (g *generator) poke() {
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
-}
+func (g *generator) poke() { g.passes.Wake(g.id) }
 
 // retry forgets a failure, so that the next pass tries again.
 func (g *generator) retry() {
 	g.mu.Lock()
 	// A pass in progress may have read it too early.
 	g.again = true
-	if g.last != nil && g.last.failed {
-		g.last = nil
+	if g.failed {
+		g.last.Forget()
 	}
 	g.mu.Unlock()
 	g.poke()
@@ -102,27 +91,12 @@ func (g *generator) makes(key source.Key) bool {
 		slices.ContainsFunc(g.now.Spec.OutputArtifacts, func(a swapi.OutputArtifact) bool { return a.Name == key.Name })
 }
 
-// run makes what is due, until ctx ends.
-func (g *generator) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-g.wake:
-		case <-timer.C:
-		}
-		timer.Reset(g.pass(ctx))
-	}
-}
-
-// pass does what is due and returns how long to wait for the next.
-func (g *generator) pass(ctx context.Context) time.Duration {
+// pass does what is due.
+func (g *generator) pass(ctx context.Context) rounds.Next {
 	select {
 	case <-g.sources.listed:
 	case <-ctx.Done():
-		return forever
+		return rounds.Rest()
 	}
 	o := g.current()
 	switch {
@@ -130,21 +104,21 @@ func (g *generator) pass(ctx context.Context) time.Duration {
 		return g.finalize(ctx, o)
 	case o.IsDisabled():
 		g.rest(ctx, o)
-		return forever
+		return rounds.Rest()
 	}
 	in, err := g.look(o)
 	if errors.Is(err, errPending) {
 		g.begin(ctx, o)
-		return forever
+		return rounds.Rest()
 	}
 	if wait := g.due(o, in); wait > 0 {
-		return wait
+		return rounds.After(wait)
 	}
 	select {
 	case g.sources.slots <- struct{}{}:
 		defer func() { <-g.sources.slots }()
 	case <-ctx.Done():
-		return forever
+		return rounds.Rest()
 	}
 	g.mu.Lock()
 	g.again = false
@@ -155,7 +129,7 @@ func (g *generator) pass(ctx context.Context) time.Duration {
 		made, err = g.make(ctx, o, in)
 	}
 	if ctx.Err() != nil {
-		return forever
+		return rounds.Rest()
 	}
 	if g.sources.passed != nil {
 		g.sources.passed(swapi.ArtifactGeneratorKind, o.Namespace, o.Name, time.Since(began), err == nil)
@@ -167,14 +141,14 @@ func (g *generator) pass(ctx context.Context) time.Duration {
 
 // due returns how long a generator may rest: zero when something changed since the last pass.
 func (g *generator) due(o *swapi.ArtifactGenerator, in inputs) time.Duration {
-	outputs := g.state()
+	now := g.lookedAt(o, in)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.last
-	if l == nil || l.generation != o.Generation || l.requested != o.Annotations[requestedAt] || l.sources != in.digest || l.outputs != outputs {
-		return 0
-	}
-	return max(0, time.Until(l.next))
+	return g.last.Rest(now)
+}
+
+func (g *generator) lookedAt(o *swapi.ArtifactGenerator, in inputs) lookedAt {
+	return lookedAt{generation: o.Generation, requested: o.Annotations[requestedAt], sources: in.digest, outputs: g.state()}
 }
 
 // state is that of what the last pass wanted to make: it changes when anybody touches one of these.
@@ -210,29 +184,23 @@ func (g *generator) known(key source.Key) (*sourcev1.ExternalArtifact, bool) {
 	return o.ExternalArtifact, ok
 }
 
-// noted keeps what a pass had read, and returns how long to wait for the next one.
-func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) time.Duration {
-	outputs := g.state()
+// noted keeps what a pass had read, and says when the next one is due.
+func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) rounds.Next {
+	now := g.lookedAt(o, in)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	wait := time.Duration(float64(o.GetRequeueAfter()) * (0.95 + 0.1*rand.Float64()))
-	if failure == nil {
-		g.failures = 0
-	} else {
-		g.failures++
-		wait = min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
-		if failure.terminal || failure.woken {
-			wait = fetchRetryMax
-		}
+	g.failed = failure != nil
+	switch {
+	case failure == nil:
+		return rounds.After(g.last.Passed(now, rounds.About(o.GetRequeueAfter())))
+	case g.again:
+		g.last.Failed(now, fetchBackoff)
+		g.last.Forget()
+		return rounds.After(0)
+	case failure.terminal || failure.woken:
+		return rounds.After(g.last.Waits(now, fetchRetryMax))
 	}
-	g.last = &lookedAt{
-		generation: o.Generation, requested: o.Annotations[requestedAt], sources: in.digest, outputs: outputs,
-		failed: failure != nil, next: time.Now().Add(wait),
-	}
-	if failure != nil && g.again {
-		g.last, wait = nil, 0
-	}
-	return wait
+	return rounds.After(g.last.Failed(now, fetchBackoff))
 }
 
 // settle lets units have what there is.
@@ -273,7 +241,7 @@ func (s *sources) generatedBy(id types.NamespacedName) []*feed {
 }
 
 // finalize deletes what a generator that is deleted has made, and lets its object go.
-func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) time.Duration {
+func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) rounds.Next {
 	var errs []error
 	for key := range g.everything(o) {
 		errs = append(errs, g.remove(ctx, key))
@@ -283,13 +251,10 @@ func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) ti
 		err = setNamedFinalizer(ctx, g.sources.client.Resource(artifactGenerators).Namespace(o.Namespace), o, swapi.Finalizer, false)
 	}
 	if err == nil || ctx.Err() != nil {
-		return forever
+		return rounds.Rest()
 	}
 	logr.FromContextOrDiscard(ctx).Info("the finalizer of a deleted ArtifactGenerator could not be removed", "generator", g.id.String(), "error", err.Error())
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failures++
-	return min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
+	return rounds.Retry(err)
 }
 
 // everything are the ExternalArtifacts that a generator has made: those of the inventory, and those that say

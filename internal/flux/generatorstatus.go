@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // reasonOwnership is the reason of Flux for an ExternalArtifact that has another owner.
@@ -29,8 +31,8 @@ func generatorConditions(o *swapi.ArtifactGenerator) *conditions {
 	}
 }
 
-// report writes down what a pass came to, and returns how long to wait for the next one.
-func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in inputs, made []swapi.ExternalArtifactReference, err error) time.Duration {
+// report writes down what a pass came to, and says when the next one is due.
+func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in inputs, made []swapi.ExternalArtifactReference, err error) rounds.Next {
 	after := o.DeepCopy()
 	if requested := o.Annotations[requestedAt]; requested != "" {
 		after.Status.LastHandledReconcileAt = requested
@@ -53,15 +55,14 @@ func (g *generator) report(ctx context.Context, o *swapi.ArtifactGenerator, in i
 }
 
 // concluded writes the status. A pass whose status could not be written is to be made again.
-func (g *generator) concluded(ctx context.Context, o, after *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) time.Duration {
+func (g *generator) concluded(ctx context.Context, o, after *swapi.ArtifactGenerator, in inputs, failure *sourceFailure) rounds.Next {
 	if g.write(ctx, o, after) {
 		return g.noted(o, in, failure)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.last = nil
-	g.failures++
-	return min(fetchRetryMin<<min(g.failures-1, 12), fetchRetryMax)
+	g.last.Forget()
+	return rounds.Retry(nil)
 }
 
 // together adds what was made to an inventory: what a failed pass leaves is deleted some day as well.
@@ -135,7 +136,8 @@ func (g *generator) rest(ctx context.Context, o *swapi.ArtifactGenerator) {
 	g.settle()
 	g.mu.Lock()
 	news := g.failure != textDisabled
-	g.failure, g.last = textDisabled, nil
+	g.failure = textDisabled
+	g.last.Forget()
 	g.mu.Unlock()
 	if news {
 		g.sources.events.emit(o, corev1.EventTypeWarning, swapi.ReconciliationDisabledReason, textDisabled, nil)
