@@ -157,7 +157,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		stopEvents()
 		return err
 	}
-	e.charts.run(ctx)
+	e.charts.passes.Start(ctx)
 	e.runOperator(ctx)
 	e.receivers.desk.Start(ctx)
 	e.desks.Go(e.receivers.desk.Wait)
@@ -245,7 +245,7 @@ func within(ctx context.Context, do func() error) error {
 func (e *Engine) Wait() {
 	e.sources.wg.Wait()
 	e.recovery.running.Wait()
-	e.charts.wg.Wait()
+	e.charts.passes.Wait()
 	e.desks.Wait()
 	e.images.wait()
 }

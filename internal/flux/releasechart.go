@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -18,21 +19,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // releaseCharts keeps the HelmCharts that HelmReleases declare by spec.chart: they are made, brought back
 // when someone changes them, and deleted when another one is declared. What cannot be made is tried again.
 type releaseCharts struct {
+	byNamespace
+
 	client   dynamic.Interface
 	releases *releases
 	sources  *sources
 	policy   *policies
-	queue    workqueue.TypedRateLimitingInterface[engine.UnitID]
-	wg       sync.WaitGroup
+	passes   *rounds.Loop[engine.UnitID]
 
 	mu sync.Mutex
 	// failed says why a HelmChart could not be made.
@@ -40,34 +42,20 @@ type releaseCharts struct {
 }
 
 func newReleaseCharts(s *sources, r *releases, policy *policies) *releaseCharts {
-	return &releaseCharts{
-		releases: r, sources: s, policy: policy, failed: map[source.Key]string{},
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[engine.UnitID]()),
-	}
+	c := &releaseCharts{releases: r, sources: s, policy: policy, failed: map[source.Key]string{}}
+	c.passes = rounds.New(c, rounds.Options{Slots: rounds.NewSlots(chartWorkers), Backoff: chartBackoff})
+	return c
 }
 
 // chartWorkers is how many HelmCharts are written at a time.
 const chartWorkers = 4
 
-// run works until ctx ends.
-func (c *releaseCharts) run(ctx context.Context) {
-	context.AfterFunc(ctx, c.queue.ShutDown)
-	for range chartWorkers {
-		c.wg.Go(func() {
-			for {
-				id, over := c.queue.Get()
-				if over {
-					return
-				}
-				c.work(ctx, id)
-				c.queue.Done(id)
-			}
-		})
-	}
-}
+// chartBackoff begins with a short wait: what keeps a HelmChart from being made is often a namespace that comes with the
+// same commit.
+var chartBackoff = rounds.Backoff{Min: 5 * time.Millisecond, Max: fetchRetryMax}
 
 // changed reconciles the HelmChart of a release.
-func (c *releaseCharts) changed(id engine.UnitID) { c.queue.Add(id) }
+func (c *releaseCharts) changed(id engine.UnitID) { c.passes.Wake(id) }
 
 // touched reconciles the release whose HelmChart was changed or deleted.
 func (c *releaseCharts) touched(chart metav1.Object) {
@@ -77,20 +65,19 @@ func (c *releaseCharts) touched(chart metav1.Object) {
 	}
 }
 
-func (c *releaseCharts) work(ctx context.Context, id engine.UnitID) {
+// Pass makes the HelmChart that a release declares.
+func (c *releaseCharts) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 	hr, there := c.releases.get(id)
 	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || c.policy.now().deniedChart(hr) != "" {
-		c.queue.Forget(id)
-		return
+		return rounds.Rest()
 	}
 	err := c.settle(ctx, hr)
 	if err == nil || ctx.Err() != nil {
-		c.queue.Forget(id)
-		return
+		return rounds.Rest()
 	}
 	logr.FromContextOrDiscard(ctx).Info("the HelmChart of a HelmRelease could not be created",
 		"helmrelease", hr.Namespace+"/"+hr.Name, "error", err.Error())
-	c.queue.AddRateLimited(id)
+	return rounds.Retry(err)
 }
 
 // settle makes what a release declares, takes away what it declared before, and writes down which one
