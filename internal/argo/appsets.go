@@ -15,31 +15,28 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// applicationSets keeps ApplicationSets: it makes, changes and deletes the Applications that they generate. One
-// goroutine does so, for one set after the other. It is safe for concurrent use.
+// applicationSets keeps ApplicationSets: it makes, changes and deletes the Applications that they generate, for one set
+// after the other. It is safe for concurrent use.
 type applicationSets struct {
-	e *Engine
+	e      *Engine
+	passes *rounds.Loop[types.NamespacedName]
 
-	mu    sync.Mutex
-	sets  map[types.NamespacedName]*setState
-	dirty []types.NamespacedName
-	wake  chan struct{}
+	mu   sync.Mutex
+	sets map[types.NamespacedName]*setState
 }
 
 // setState is one ApplicationSet, and what is known of it.
 type setState struct {
 	object *unstructured.Unstructured
-	queued bool
 	// keys are the repositories that its generators read.
-	keys  []feeds.Key
-	timer *time.Timer
-	// yields and failures are of the last pass.
-	yields   map[string]int
-	failures int
-	told     string
+	keys []feeds.Key
+	// yields are of the last pass, told is why it failed.
+	yields map[string]int
+	told   string
 	// moving names an Application that is on its way.
 	moving string
 	// members are the names of the Applications that the generators gave last.
@@ -47,7 +44,9 @@ type setState struct {
 }
 
 func newApplicationSets(e *Engine) *applicationSets {
-	return &applicationSets{e: e, sets: map[types.NamespacedName]*setState{}, wake: make(chan struct{}, 1)}
+	s := &applicationSets{e: e, sets: map[types.NamespacedName]*setState{}}
+	s.passes = rounds.New(s, rounds.Options{Slots: rounds.NewSlots(1), Backoff: setBackoff, Log: e.cfg.Log})
+	return s
 }
 
 func (s *applicationSets) owner(name types.NamespacedName) string {
@@ -77,7 +76,7 @@ func (s *applicationSets) put(u *unstructured.Unstructured) {
 	}
 	state.object = u
 	if before == nil || before.GetUID() != u.GetUID() || before.GetGeneration() != u.GetGeneration() || asks(before, u) {
-		s.mark(name)
+		s.passes.Wake(name)
 	}
 }
 
@@ -92,6 +91,7 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 	state := s.sets[name]
 	delete(s.sets, name)
 	s.mu.Unlock()
+	s.passes.Forget(name)
 	if state == nil {
 		return
 	}
@@ -101,25 +101,11 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 	}
 }
 
-// mark schedules a set. The caller holds the lock.
-func (s *applicationSets) mark(name types.NamespacedName) {
-	state := s.sets[name]
-	if state == nil || state.queued {
-		return
-	}
-	state.queued = true
-	s.dirty = append(s.dirty, name)
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
 func (s *applicationSets) wakeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range s.sets {
-		s.mark(name)
+		s.passes.Wake(name)
 	}
 }
 
@@ -129,7 +115,7 @@ func (s *applicationSets) fetched(k feeds.Key) {
 	defer s.mu.Unlock()
 	for name, state := range s.sets {
 		if slices.Contains(state.keys, k) {
-			s.mark(name)
+			s.passes.Wake(name)
 		}
 	}
 }
@@ -138,7 +124,7 @@ func (s *applicationSets) fetched(k feeds.Key) {
 func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
 	s.mu.Lock()
 	for _, set := range s.setsOf(obj) {
-		s.mark(set)
+		s.passes.Wake(set)
 	}
 	s.mu.Unlock()
 	s.e.wakeParents(obj)
@@ -150,75 +136,48 @@ func (s *applicationSets) applicationGone(obj *v1alpha1.Application) {
 	}
 }
 
-// run reconciles sets until ctx ends.
-func (s *applicationSets) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		}
-		for ctx.Err() == nil {
-			s.mu.Lock()
-			if len(s.dirty) == 0 {
-				s.mu.Unlock()
-				break
-			}
-			name := s.dirty[0]
-			s.dirty = s.dirty[1:]
-			state := s.sets[name]
-			if state == nil {
-				s.mu.Unlock()
-				continue
-			}
-			state.queued = false
-			object := state.object
-			s.mu.Unlock()
-			s.pass(ctx, name, state, object)
-		}
-	}
-}
+// Passes that failed are made again after setBackoff.
+var setBackoff = rounds.Backoff{Min: time.Second, Max: setRetryMax}
 
-// Retries of a pass that failed.
 const (
-	setRetryMin = time.Second
 	setRetryMax = 3 * time.Minute
 	// setSoon is when a rollout that moved is evaluated again.
 	setSoon = time.Millisecond
 )
 
-// pass reconciles one set, and schedules its next pass.
-func (s *applicationSets) pass(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) {
+// Share is the namespace of a set.
+func (s *applicationSets) Share(name types.NamespacedName) string { return name.Namespace }
+
+// Pass brings one set to what it declares.
+func (s *applicationSets) Pass(ctx context.Context, name types.NamespacedName) rounds.Next {
+	s.mu.Lock()
+	state := s.sets[name]
+	if state == nil {
+		s.mu.Unlock()
+		return rounds.Rest()
+	}
+	object := state.object
+	s.mu.Unlock()
 	began := time.Now()
 	again, err := s.reconcile(ctx, name, state, object)
 	if s.e.Metrics != nil {
 		s.e.Metrics.Generated(name.Namespace, name.Name, time.Since(began))
 	}
-	if errors.Is(err, feeds.ErrPending) || ctx.Err() != nil {
-		return
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, feeds.ErrPending), ctx.Err() != nil:
+		return rounds.Rest()
+	case err != nil:
 		if state.told != err.Error() {
 			s.e.observe(s.owner(name), err.Error())
 		}
 		state.told = err.Error()
-		again = min(setRetryMin<<min(state.failures, 10), setRetryMax)
-		state.failures++
-	} else {
-		state.failures, state.told = 0, ""
+		return rounds.Retry(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if state.timer != nil {
-		state.timer.Stop()
-	}
+	state.told = ""
 	if again > 0 {
-		state.timer = time.AfterFunc(again, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.mark(name)
-		})
+		return rounds.After(again)
 	}
+	return rounds.Rest()
 }
 
 // reconcile brings the Applications of a set to what it generates, and writes its status.
@@ -304,8 +263,13 @@ func (s *applicationSets) follow(name types.NamespacedName, state *setState, key
 	changed := !slices.Equal(state.keys, keys)
 	state.keys = keys
 	s.mu.Unlock()
-	if changed {
-		s.e.feeds.Want(s.owner(name), keys)
+	if !changed {
+		return
+	}
+	s.e.feeds.Want(s.owner(name), keys)
+	if errors.Is(err, feeds.ErrPending) {
+		// What was being fetched may have come before it was known that this set waits for it.
+		s.passes.Wake(name)
 	}
 }
 

@@ -177,7 +177,8 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.watch(ctx, wait); err != nil {
 		return err
 	}
-	e.wg.Go(func() { e.sets.run(ctx) })
+	e.sets.passes.Start(ctx)
+	e.wg.Go(e.sets.passes.Wait)
 	return nil
 }
 
