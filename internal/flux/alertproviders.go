@@ -23,7 +23,7 @@ func notifierID(namespace, name string) engine.UnitID {
 }
 
 func (n *notifications) putProvider(u *unstructured.Unstructured) {
-	p, err := n.providers.put(u)
+	p, err := n.providers.Put(u)
 	if err != nil {
 		n.unreadable(err)
 		return
@@ -34,7 +34,7 @@ func (n *notifications) putProvider(u *unstructured.Unstructured) {
 
 func (n *notifications) dropProvider(u *unstructured.Unstructured) {
 	id := notifierID(u.GetNamespace(), u.GetName())
-	n.providers.drop(id)
+	n.providers.Drop(id)
 	n.forget(id)
 	n.providerChanged(id.Namespace, id.Name)
 }
@@ -48,7 +48,7 @@ func (n *notifications) providerChanged(namespace, name string) {
 
 // examineProvider says what is wrong with a Provider.
 func (n *notifications) examineProvider(ctx context.Context, id engine.UnitID) error {
-	p, there := n.providers.get(id)
+	p, there := n.providers.Get(id)
 	if !there {
 		return nil
 	}
@@ -75,10 +75,10 @@ func (n *notifications) examineProvider(ctx context.Context, id engine.UnitID) e
 // resolve reads what it takes to deliver.
 func (n *notifications) resolve(ctx context.Context, d notify.Delivery) (notify.Settings, error) {
 	id := notifierID(d.Provider.Namespace, d.Provider.Name)
-	p, there := n.providers.get(id)
+	p, there := n.providers.Get(id)
 	switch {
 	case !there:
-		alert, told := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name))
+		alert, told := n.alerts.Get(alertID(d.Alert.Namespace, d.Alert.Name))
 		if told && young(alert) {
 			// The Provider is about to come, with the same commit.
 			return notify.Settings{}, fmt.Errorf("Provider %q does not exist yet", d.Provider)
@@ -106,11 +106,11 @@ func (n *notifications) statusContext(p *notifyv1beta3.Provider, d notify.Delive
 	if x == nil {
 		return notify.DefaultContext(d.Event, string(p.UID)), nil
 	}
-	alert, there := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name))
+	alert, there := n.alerts.Get(alertID(d.Alert.Namespace, d.Alert.Name))
 	if !there {
 		return "", notify.ErrGone
 	}
-	context, err := x.Evaluate(d.Event, n.alerts.object(alertID(alert.Namespace, alert.Name)), n.providers.object(notifierID(p.Namespace, p.Name)))
+	context, err := x.Evaluate(d.Event, n.alerts.Raw(alertID(alert.Namespace, alert.Name)), n.providers.Raw(notifierID(p.Namespace, p.Name)))
 	if err != nil {
 		return "", fmt.Errorf("spec.commitStatusExpr: %w", err)
 	}

@@ -22,7 +22,7 @@ func alertID(namespace, name string) engine.UnitID {
 }
 
 func (n *notifications) putAlert(u *unstructured.Unstructured) {
-	if _, err := n.alerts.put(u); err != nil {
+	if _, err := n.alerts.Put(u); err != nil {
 		n.unreadable(err)
 		return
 	}
@@ -31,7 +31,7 @@ func (n *notifications) putAlert(u *unstructured.Unstructured) {
 
 func (n *notifications) dropAlert(u *unstructured.Unstructured) {
 	id := alertID(u.GetNamespace(), u.GetName())
-	n.alerts.drop(id)
+	n.alerts.Drop(id)
 	n.forget(id)
 	n.reindex()
 }
@@ -45,13 +45,13 @@ func (n *notifications) reindex() {
 		return
 	}
 	index := map[objectsOf][]*notify.Alert{}
-	for _, a := range n.alerts.all() {
+	for _, a := range n.alerts.All() {
 		n.desk.Wake(alertID(a.Namespace, a.Name))
 		compiled, err := compileAlert(a)
 		if err != nil || a.Spec.Suspend {
 			continue
 		}
-		p, there := n.providers.get(notifierID(compiled.Provider.Namespace, compiled.Provider.Name))
+		p, there := n.providers.Get(notifierID(compiled.Provider.Namespace, compiled.Provider.Name))
 		if !there || p.Spec.Suspend || !notify.Serves(p.Spec.Type) {
 			continue
 		}
@@ -123,7 +123,7 @@ const youth = 10 * time.Second
 func young(a *notifyv1beta3.Alert) bool { return time.Since(a.CreationTimestamp.Time) < youth }
 
 func (n *notifications) examineAlert(id engine.UnitID) rounds.Next {
-	a, there := n.alerts.get(id)
+	a, there := n.alerts.Get(id)
 	if !there {
 		return rounds.Rest()
 	}
@@ -135,7 +135,7 @@ func (n *notifications) examineAlert(id engine.UnitID) rounds.Next {
 		n.say(a, id, reasonInvalidConfig, err.Error())
 		return rounds.Rest()
 	}
-	_, there = n.providers.get(notifierID(a.Namespace, a.Spec.ProviderRef.Name))
+	_, there = n.providers.Get(notifierID(a.Namespace, a.Spec.ProviderRef.Name))
 	switch {
 	case there:
 	case young(a):

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -68,7 +69,7 @@ func (s *generators) Share(id types.NamespacedName) string { return id.Namespace
 
 // put takes an ArtifactGenerator from the watch.
 func (s *generators) put(u *unstructured.Unstructured) (*swapi.ArtifactGenerator, error) {
-	o, err := readAs[swapi.ArtifactGenerator](u)
+	o, err := declared.Read[swapi.ArtifactGenerator](u)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -18,7 +19,7 @@ import (
 type bucket struct{ *sourcev1.Bucket }
 
 func newBucket(u *unstructured.Unstructured) (origin, error) {
-	b, err := readAs[sourcev1.Bucket](u)
+	b, err := declared.Read[sourcev1.Bucket](u)
 	return bucket{b}, err
 }
 

@@ -50,9 +50,9 @@ type connection struct {
 // Connect tells how the cluster of a Kustomization is reached that names one.
 func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
 	ref := clusterRef{}
-	if ks, ok := d.registry.get(id); ok {
+	if ks, ok := d.registry.Get(id); ok {
 		ref = clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}
-	} else if hr, ok := d.releases.get(id); ok {
+	} else if hr, ok := d.releases.Get(id); ok {
 		ref = clusterRef{hr.Namespace, hr.Generation, hr.Spec.KubeConfig}
 	}
 	if ref.config == nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -53,23 +54,23 @@ func Declared(u *unstructured.Unstructured) (Declaration, error) {
 }
 
 // declareAny reads an object of any of the kinds that declare units.
-func (t Policy) declareAny(u *unstructured.Unstructured) (declared, error) {
-	var d declared
+func (t Policy) declareAny(u *unstructured.Unstructured) (declaration, error) {
+	var d declaration
 	var err error
 	d.Unit.ID = engine.UnitOf(engine.IDOf(u))
 	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
-		if d.hr, err = readAs[helmv2.HelmRelease](u); err == nil {
+		if d.hr, err = declared.Read[helmv2.HelmRelease](u); err == nil {
 			d.Unit, d.Chart = t.declareRelease(d.hr), chartOrigin(d.hr)
 		}
 		return d, err
 	}
 	if u.GroupVersionKind().GroupKind() == resourceSetKind {
-		if d.rs, err = readAs[fluxcdv1.ResourceSet](u); err == nil {
+		if d.rs, err = declared.Read[fluxcdv1.ResourceSet](u); err == nil {
 			d.Unit = t.declareResourceSet(d.rs)
 		}
 		return d, err
 	}
-	if d.ks, err = readAs[kustomizev1.Kustomization](u); err == nil {
+	if d.ks, err = declared.Read[kustomizev1.Kustomization](u); err == nil {
 		d.Unit = t.declare(d.ks)
 	}
 	return d, err
@@ -99,7 +100,7 @@ func SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
 	if u.GetKind() != sourcev1.HelmChartKind {
 		return engine.SourceID{}, nil
 	}
-	chart, err := readAs[sourcev1.HelmChart](u)
+	chart, err := declared.Read[sourcev1.HelmChart](u)
 	if err != nil {
 		return engine.SourceID{}, err
 	}
@@ -111,7 +112,7 @@ func Static(u *unstructured.Unstructured) bool {
 	if u.GetKind() != sourcev1.HelmRepositoryKind {
 		return false
 	}
-	repo, err := readAs[sourcev1.HelmRepository](u)
+	repo, err := declared.Read[sourcev1.HelmRepository](u)
 	return err == nil && helmRepository{repo}.inRegistry()
 }
 

@@ -22,6 +22,7 @@ import (
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -45,7 +46,7 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	if id.GroupKind() == resourceSetKind {
 		return d.sets.inputs(ctx, id)
 	}
-	ks, ok := d.registry.get(id)
+	ks, ok := d.registry.Get(id)
 	if !ok {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
@@ -59,12 +60,12 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 // Object returns the Kustomization as expressions see it.
 func (d *reporter) Object(id engine.UnitID) map[string]any {
 	if id.GroupKind() == helmReleaseKind {
-		return d.releases.object(id)
+		return d.releases.Raw(id)
 	}
 	if id.GroupKind() == resourceSetKind {
-		return d.sets.object(id)
+		return d.sets.Raw(id)
 	}
-	return d.registry.object(id)
+	return d.registry.Raw(id)
 }
 
 // Report writes the status of a Kustomization, if it changed, and records an event.
@@ -75,7 +76,7 @@ func (d *reporter) Report(ctx context.Context, r runner.Report) error {
 	if r.Unit.GroupKind() == resourceSetKind {
 		return d.sets.report(ctx, r)
 	}
-	ks, ok := d.registry.get(r.Unit)
+	ks, ok := d.registry.Get(r.Unit)
 	if !ok {
 		return nil
 	}
@@ -106,7 +107,7 @@ func (d *reporter) patchStatus(ctx context.Context, ks *kustomizev1.Kustomizatio
 	if err != nil {
 		return fmt.Errorf("writing the status of %s/%s: %w", ks.Namespace, ks.Name, err)
 	}
-	_, err = d.registry.put(u)
+	_, err = d.registry.Put(u)
 	return err
 }
 
@@ -114,11 +115,11 @@ func patchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{Fi
 
 // statusPatch is a merge patch that makes one status the other; nil when they are the same.
 func statusPatch(before, after any) ([]byte, error) {
-	b, err := toMap(before)
+	b, err := declared.Fields(before)
 	if err != nil {
 		return nil, err
 	}
-	a, err := toMap(after)
+	a, err := declared.Fields(after)
 	if err != nil {
 		return nil, err
 	}
@@ -137,15 +138,6 @@ func statusPatch(before, after any) ([]byte, error) {
 		return nil, nil
 	}
 	return json.Marshal(map[string]any{"status": patch})
-}
-
-func toMap(v any) (map[string]any, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	m := map[string]any{}
-	return m, json.Unmarshal(data, &m)
 }
 
 // maxLines bounds the objects that an event lists.
@@ -229,10 +221,10 @@ func appliedRevision(o runtime.Object) map[string]string {
 
 // declaring is the object of a unit whose objects are applied, and where they are.
 func (d *reporter) declaring(id engine.UnitID) (runtime.Object, engine.Target, bool) {
-	if rs, ok := d.sets.get(id); ok {
+	if rs, ok := d.sets.Get(id); ok {
 		return rs, d.policies.now().declareResourceSet(rs).Target, true
 	}
-	ks, ok := d.registry.get(id)
+	ks, ok := d.registry.Get(id)
 	if !ok {
 		return nil, engine.Target{}, false
 	}
@@ -241,13 +233,13 @@ func (d *reporter) declaring(id engine.UnitID) (runtime.Object, engine.Target, b
 
 // Release takes our finalizer off a Kustomization.
 func (d *reporter) Release(ctx context.Context, id engine.UnitID) error {
-	if hr, ok := d.releases.get(id); ok {
+	if hr, ok := d.releases.Get(id); ok {
 		return setFinalizer(ctx, d.client.Resource(helmReleases).Namespace(hr.Namespace), hr, false)
 	}
-	if rs, ok := d.sets.get(id); ok {
+	if rs, ok := d.sets.Get(id); ok {
 		return setNamedFinalizer(ctx, d.client.Resource(resourceSetResource).Namespace(rs.Namespace), rs, fluxcdv1.Finalizer, false)
 	}
-	ks, ok := d.registry.get(id)
+	ks, ok := d.registry.Get(id)
 	if !ok {
 		return nil
 	}

@@ -161,7 +161,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.runOperator(ctx)
 	e.receivers.desk.Start(ctx)
 	e.desks.Go(e.receivers.desk.Wait)
-	e.recovery.begin(ctx, e, watermarks(e.registry.all()))
+	e.recovery.begin(ctx, e, watermarks(e.registry.All()))
 	e.recovery.look(e.cluster)
 	return nil
 }

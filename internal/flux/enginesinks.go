@@ -56,7 +56,7 @@ func (e *Engine) putGenerator(ctx context.Context) func(*unstructured.Unstructur
 
 func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
-		ks, err := e.registry.put(u)
+		ks, err := e.registry.Put(u)
 		if err != nil {
 			e.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
 			return
@@ -68,7 +68,7 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 
 func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
-		hr, err := e.releases.put(u)
+		hr, err := e.releases.Put(u)
 		if err != nil {
 			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
@@ -85,7 +85,7 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 // upsertReleases hands releases over that changed, or whose neighbours did.
 func (e *Engine) upsertReleases(ids []engine.UnitID) {
 	for _, id := range ids {
-		hr, there := e.releases.get(id)
+		hr, there := e.releases.Get(id)
 		if !there {
 			continue
 		}
@@ -112,7 +112,7 @@ func (e *Engine) gone(kind string, o metav1.Object) {
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	id := unitID(u.GetNamespace(), u.GetName())
 	e.gone(id.Kind, u)
-	e.registry.drop(id)
+	e.registry.Drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
 }

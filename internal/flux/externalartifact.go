@@ -7,6 +7,8 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/headgate-dev/headgate/internal/declared"
 )
 
 // externalArtifact is an ExternalArtifact as the origin of a source: another controller writes its status and
@@ -14,7 +16,7 @@ import (
 type externalArtifact struct{ *sourcev1.ExternalArtifact }
 
 func newExternalArtifact(u *unstructured.Unstructured) (origin, error) {
-	artifact, err := readAs[sourcev1.ExternalArtifact](u)
+	artifact, err := declared.Read[sourcev1.ExternalArtifact](u)
 	return externalArtifact{artifact}, err
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -123,7 +124,7 @@ func (s *sources) requestOf(o origin, at time.Time) *requestedPass {
 
 func (f *feed) put(o origin) {
 	f.mu.Lock()
-	if f.now == nil || f.now.GetUID() != o.GetUID() || !newer(f.now.GetResourceVersion(), o.GetResourceVersion()) {
+	if f.now == nil || declared.Newer(o, f.now) {
 		f.now = o
 	}
 	f.mu.Unlock()
@@ -475,7 +476,7 @@ func (f *feed) patch(ctx context.Context, before, after origin) error {
 		return err
 	}
 	f.mu.Lock()
-	if !newer(f.now.GetResourceVersion(), written.GetResourceVersion()) {
+	if declared.Newer(written, f.now) {
 		f.now = written
 	}
 	f.mu.Unlock()
@@ -485,11 +486,11 @@ func (f *feed) patch(ctx context.Context, before, after origin) error {
 // objectStatusPatch is a merge patch that makes the status of one object that of the other; nil when
 // they are the same.
 func objectStatusPatch(before, after runtime.Object) ([]byte, error) {
-	b, err := toMap(before)
+	b, err := declared.Fields(before)
 	if err != nil {
 		return nil, err
 	}
-	a, err := toMap(after)
+	a, err := declared.Fields(after)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/compose"
@@ -93,7 +94,7 @@ func (g *generator) existing(ctx context.Context, key source.Key) (*sourcev1.Ext
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", engine.SourceID(key), err)
 	}
-	return readAs[sourcev1.ExternalArtifact](u)
+	return declared.Read[sourcev1.ExternalArtifact](u)
 }
 
 // exists tells whether there is another generator. When that cannot be told there may be one.
@@ -238,7 +239,7 @@ func (g *generator) patch(ctx context.Context, key source.Key, part map[string]a
 	if err != nil {
 		return nil, fmt.Errorf("applying %s: %w", engine.SourceID(key), err)
 	}
-	o, err := readAs[sourcev1.ExternalArtifact](u)
+	o, err := declared.Read[sourcev1.ExternalArtifact](u)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -47,7 +48,7 @@ type lookedAt struct {
 func (g *generator) put(o *swapi.ArtifactGenerator) *swapi.ArtifactGenerator {
 	g.mu.Lock()
 	before := g.now
-	if before.UID != o.UID || !newer(before.ResourceVersion, o.ResourceVersion) {
+	if declared.Newer(o, before) {
 		g.now = o
 	}
 	g.mu.Unlock()

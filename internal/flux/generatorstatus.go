@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
@@ -180,7 +181,7 @@ func (g *generator) patchStatus(ctx context.Context, before, after *swapi.Artifa
 	if err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	written, err := readAs[swapi.ArtifactGenerator](u)
+	written, err := declared.Read[swapi.ArtifactGenerator](u)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -22,7 +23,7 @@ import (
 type gitRepository struct{ *sourcev1.GitRepository }
 
 func newGitRepository(u *unstructured.Unstructured) (origin, error) {
-	repo, err := readAs[sourcev1.GitRepository](u)
+	repo, err := declared.Read[sourcev1.GitRepository](u)
 	return gitRepository{repo}, err
 }
 

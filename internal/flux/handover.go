@@ -83,7 +83,7 @@ func (h *handover) origin(id engine.SourceID) origin {
 // concerned are the releases that read a source and install nothing.
 func (h *handover) concerned(id engine.SourceID) []engine.UnitID {
 	var ids []engine.UnitID
-	for _, hr := range h.all() {
+	for _, hr := range h.All() {
 		if releaseSource(hr) == id && h.replaced(hr) != "" {
 			ids = append(ids, releaseID(hr.Namespace, hr.Name))
 		}
@@ -102,7 +102,7 @@ func (h *handover) without(u engine.Unit, hr *helmv2.HelmRelease) engine.Unit {
 
 // served returns a release that installs nothing, and which chart it names.
 func (h *handover) served(id engine.UnitID) (hr *helmv2.HelmRelease, chart string) {
-	hr, there := h.get(id)
+	hr, there := h.Get(id)
 	if !there {
 		return nil, ""
 	}

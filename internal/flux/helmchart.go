@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/chart"
 )
@@ -25,7 +26,7 @@ import (
 type helmChart struct{ *sourcev1.HelmChart }
 
 func newHelmChart(u *unstructured.Unstructured) (origin, error) {
-	c, err := readAs[sourcev1.HelmChart](u)
+	c, err := declared.Read[sourcev1.HelmChart](u)
 	return helmChart{c}, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -22,7 +23,7 @@ import (
 type helmRepository struct{ *sourcev1.HelmRepository }
 
 func newHelmRepository(u *unstructured.Unstructured) (origin, error) {
-	repo, err := readAs[sourcev1.HelmRepository](u)
+	repo, err := declared.Read[sourcev1.HelmRepository](u)
 	return helmRepository{repo}, err
 }
 

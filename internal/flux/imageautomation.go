@@ -28,7 +28,7 @@ func automatedSource(a *autov1.ImageUpdateAutomation) engine.SourceID {
 
 // update has the images put into the files of a repository, when that is due.
 func (k *imageKeeper) update(ctx context.Context, id engine.UnitID, last *lastPass) rounds.Next {
-	a, there := k.automations.get(id)
+	a, there := k.automations.Get(id)
 	switch {
 	case !there:
 		return rounds.Rest()
@@ -88,7 +88,7 @@ func (k *imageKeeper) updated(
 	status.Conditions = v.conclude(before.Status.Conditions, before.Generation)
 	u, err := k.write(ctx, imageAutomations, automationField, before, after)
 	if err == nil && u != nil {
-		_, err = k.automations.put(u)
+		_, err = k.automations.Put(u)
 	}
 	switch {
 	case run.pushed != "":
@@ -130,7 +130,7 @@ func (k *imageKeeper) selected(a *autov1.ImageUpdateAutomation) ([]*imagev1.Imag
 		}
 	}
 	var found []*imagev1.ImagePolicy
-	for _, p := range k.policies.all() {
+	for _, p := range k.policies.All() {
 		if p.Namespace == a.Namespace && p.Status.LatestRef != nil && selector.Matches(labels.Set(p.Labels)) {
 			found = append(found, p)
 		}

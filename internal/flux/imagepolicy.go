@@ -29,7 +29,7 @@ func scannedBy(p *imagev1.ImagePolicy) engine.UnitID {
 
 // choose selects the image of a policy when that is due.
 func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPass) rounds.Next {
-	p, there := k.policies.get(id)
+	p, there := k.policies.Get(id)
 	switch {
 	case !there:
 		return rounds.Rest()
@@ -80,7 +80,7 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 // choice is what a policy chooses by, beside its own declaration; known is false until the first scan, which
 // wakes it.
 func (k *imageKeeper) choice(p *imagev1.ImagePolicy, tags scan) (inputs string, known bool) {
-	repo, exists := k.repositories.get(scannedBy(p))
+	repo, exists := k.repositories.Get(scannedBy(p))
 	inputs = fmt.Sprintf("%t %t %t %s %s", k.rules.now().NoCrossNamespaceRefs, exists, tags.known, tags.tags.Revision(), tags.failure)
 	if !exists {
 		return inputs, true
@@ -209,7 +209,7 @@ func (k *imageKeeper) accessible(ctx context.Context, p *imagev1.ImagePolicy) (*
 		return nil, &verdict{reason: acl.AccessDeniedReason, stalled: true, message: failed +
 			fmt.Sprintf("cannot access '%s', cross-namespace references have been blocked", id)}
 	}
-	repo, exists := k.repositories.get(id)
+	repo, exists := k.repositories.Get(id)
 	if !exists {
 		return nil, &verdict{reason: imagev1.DependencyNotReadyReason, woken: true, message: failed + fmt.Sprintf("referenced %s does not exist", id)}
 	}

@@ -19,7 +19,7 @@ import (
 
 // scan lists the tags of a repository when that is due.
 func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass) rounds.Next {
-	repo, there := k.repositories.get(id)
+	repo, there := k.repositories.Get(id)
 	switch {
 	case !there:
 		return rounds.Rest()
@@ -52,7 +52,7 @@ func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass
 	after.Status.Conditions = v.conclude(repo.Status.Conditions, repo.Generation)
 	u, err := k.write(ctx, imageRepositories, reflectorField, repo, after)
 	if err == nil && u != nil {
-		_, err = k.repositories.put(u)
+		_, err = k.repositories.Put(u)
 	}
 	if news(repo.Status.Conditions, after.Status.Conditions) {
 		k.tell(after, v, v.message)

@@ -23,6 +23,7 @@ import (
 	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -47,9 +48,9 @@ type imageKeeper struct {
 	log      logr.Logger
 	slots    *rounds.Slots
 
-	repositories *registry[imagev1.ImageRepository, *imagev1.ImageRepository]
-	policies     *registry[imagev1.ImagePolicy, *imagev1.ImagePolicy]
-	automations  *registry[autov1.ImageUpdateAutomation, *autov1.ImageUpdateAutomation]
+	repositories *declared.Registry[imagev1.ImageRepository, *imagev1.ImageRepository]
+	policies     *declared.Registry[imagev1.ImagePolicy, *imagev1.ImagePolicy]
+	automations  *declared.Registry[autov1.ImageUpdateAutomation, *autov1.ImageUpdateAutomation]
 
 	scanning, choosing, updating *rounds.Loop[engine.UnitID]
 
@@ -71,9 +72,9 @@ func newImageKeeper(e *Engine) *imageKeeper {
 		secrets: e.dialect.secrets, sources: e.sources, events: e.dialect.events, rules: e.policies, passed: e.Metrics.Pass,
 		log: e.Log, slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
 		nudge:        func(url string) { e.Nudge(func(u string) bool { return u == url }) },
-		repositories: newRegistry[imagev1.ImageRepository](kindIn(imageGroup, imagev1.ImageRepositoryKind)),
-		policies:     newRegistry[imagev1.ImagePolicy](kindIn(imageGroup, imagev1.ImagePolicyKind)),
-		automations:  newRegistry[autov1.ImageUpdateAutomation](kindIn(imageGroup, autov1.ImageUpdateAutomationKind)),
+		repositories: declared.NewRegistry[imagev1.ImageRepository](kindIn(imageGroup, imagev1.ImageRepositoryKind)),
+		policies:     declared.NewRegistry[imagev1.ImagePolicy](kindIn(imageGroup, imagev1.ImagePolicyKind)),
+		automations:  declared.NewRegistry[autov1.ImageUpdateAutomation](kindIn(imageGroup, autov1.ImageUpdateAutomationKind)),
 	}
 	if e.Local != nil {
 		k.unpushed = "the source is a working copy, so nothing is committed or pushed"
@@ -110,7 +111,7 @@ func (k *imageKeeper) scanned(id engine.UnitID) scan {
 
 // wakePolicies reconciles the policies that select from a repository.
 func (k *imageKeeper) wakePolicies(repository engine.UnitID) {
-	for _, p := range k.policies.all() {
+	for _, p := range k.policies.All() {
 		if scannedBy(p) == repository {
 			k.choosing.Wake(imageID(imagev1.ImagePolicyKind, p))
 		}
@@ -119,7 +120,7 @@ func (k *imageKeeper) wakePolicies(repository engine.UnitID) {
 
 // wakeAutomations reconciles the automations of a namespace.
 func (k *imageKeeper) wakeAutomations(namespace string) {
-	for _, a := range k.automations.all() {
+	for _, a := range k.automations.All() {
 		if a.Namespace == namespace {
 			k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, a))
 		}
@@ -131,7 +132,7 @@ func (k *imageKeeper) sourceChanged(id engine.SourceID) {
 	if id.Kind != gitRepositoryKind.Kind {
 		return
 	}
-	for _, a := range k.automations.all() {
+	for _, a := range k.automations.All() {
 		if automatedSource(a) == id {
 			k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, a))
 		}
@@ -140,10 +141,10 @@ func (k *imageKeeper) sourceChanged(id engine.SourceID) {
 
 // wakeAll reconciles everything.
 func (k *imageKeeper) wakeAll() {
-	for _, p := range k.policies.all() {
+	for _, p := range k.policies.All() {
 		k.choosing.Wake(imageID(imagev1.ImagePolicyKind, p))
 	}
-	for _, a := range k.automations.all() {
+	for _, a := range k.automations.All() {
 		k.updating.Wake(imageID(autov1.ImageUpdateAutomationKind, a))
 	}
 }
@@ -198,11 +199,11 @@ func (k *imageKeeper) tell(o runtime.Object, v verdict, message string) {
 func (k *imageKeeper) write(
 	ctx context.Context, r schema.GroupVersionResource, manager string, before, after runtime.Object,
 ) (*unstructured.Unstructured, error) {
-	b, err := toMap(before)
+	b, err := declared.Fields(before)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status: %w", err)
 	}
-	a, err := toMap(after)
+	a, err := declared.Fields(after)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status: %w", err)
 	}

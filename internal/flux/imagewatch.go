@@ -52,8 +52,8 @@ func (e *Engine) watchImages(ctx context.Context) error {
 
 func (k *imageKeeper) enterRepository(u *unstructured.Unstructured) (metav1.Object, error) {
 	id := imageID(imagev1.ImageRepositoryKind, u)
-	before, known := k.repositories.get(id)
-	o, err := k.repositories.put(u)
+	before, known := k.repositories.Get(id)
+	o, err := k.repositories.Put(u)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (k *imageKeeper) enterRepository(u *unstructured.Unstructured) (metav1.Obje
 }
 
 func (k *imageKeeper) dropRepository(id engine.UnitID) {
-	k.repositories.drop(id)
+	k.repositories.Drop(id)
 	k.end(k.scanning, id)
 	k.mu.Lock()
 	delete(k.scans, id)
@@ -76,8 +76,8 @@ func (k *imageKeeper) dropRepository(id engine.UnitID) {
 // enterPolicy wakes the automations to which the policy gives another image.
 func (k *imageKeeper) enterPolicy(u *unstructured.Unstructured) (metav1.Object, error) {
 	id := imageID(imagev1.ImagePolicyKind, u)
-	before, known := k.policies.get(id)
-	o, err := k.policies.put(u)
+	before, known := k.policies.Get(id)
+	o, err := k.policies.Put(u)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +89,13 @@ func (k *imageKeeper) enterPolicy(u *unstructured.Unstructured) (metav1.Object, 
 }
 
 func (k *imageKeeper) dropPolicy(id engine.UnitID) {
-	k.policies.drop(id)
+	k.policies.Drop(id)
 	k.end(k.choosing, id)
 	k.wakeAutomations(id.Namespace)
 }
 
 func (k *imageKeeper) enterAutomation(u *unstructured.Unstructured) (metav1.Object, error) {
-	o, err := k.automations.put(u)
+	o, err := k.automations.Put(u)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (k *imageKeeper) enterAutomation(u *unstructured.Unstructured) (metav1.Obje
 }
 
 func (k *imageKeeper) dropAutomation(id engine.UnitID) {
-	k.automations.drop(id)
+	k.automations.Drop(id)
 	k.end(k.updating, id)
 }
 
@@ -116,13 +116,13 @@ func (k *imageKeeper) meters() []meter.Resource {
 		r.Namespace, r.Name, r.Ready, r.Suspended = o.GetNamespace(), o.GetName(), readyOf(conditions), suspended
 		list = append(list, r)
 	}
-	for _, o := range k.repositories.all() {
+	for _, o := range k.repositories.All() {
 		add(imagev1.ImageRepositoryKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{URL: o.Spec.Image})
 	}
-	for _, o := range k.policies.all() {
+	for _, o := range k.policies.All() {
 		add(imagev1.ImagePolicyKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{Source: o.Spec.ImageRepositoryRef.Name})
 	}
-	for _, o := range k.automations.all() {
+	for _, o := range k.automations.All() {
 		add(autov1.ImageUpdateAutomationKind, o, o.Status.Conditions, o.Spec.Suspend, meter.Resource{Source: o.Spec.SourceRef.Name})
 	}
 	return list

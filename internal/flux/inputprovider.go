@@ -68,8 +68,8 @@ func unsupportedProvider(p *fluxcdv1.ResourceSetInputProvider) string {
 
 // putProvider enters a provider, and wakes those whose inputs it changes.
 func (s *resourceSets) putProvider(u *unstructured.Unstructured) (*fluxcdv1.ResourceSetInputProvider, error) {
-	before, known := s.providers.get(providerID(u.GetNamespace(), u.GetName()))
-	p, err := s.providers.put(u)
+	before, known := s.providers.Get(providerID(u.GetNamespace(), u.GetName()))
+	p, err := s.providers.Put(u)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +83,14 @@ func (s *resourceSets) putProvider(u *unstructured.Unstructured) (*fluxcdv1.Reso
 
 func (s *resourceSets) dropProvider(u *unstructured.Unstructured) {
 	id := providerID(u.GetNamespace(), u.GetName())
-	before, _ := s.providers.get(id)
-	s.providers.drop(id)
+	before, _ := s.providers.Get(id)
+	s.providers.Drop(id)
 	s.wake(before)
 }
 
 // wake wakes the ResourceSets that refer to a provider, as it is or as it was.
 func (s *resourceSets) wake(versions ...*fluxcdv1.ResourceSetInputProvider) {
-	for _, rs := range s.all() {
+	for _, rs := range s.All() {
 		for _, p := range versions {
 			if p != nil && p.Namespace == rs.Namespace && refersToAny(rs, p) {
 				s.changed(resourceSetID(rs.Namespace, rs.Name))
@@ -122,7 +122,7 @@ func (r providerReports) Pass(ctx context.Context, id engine.UnitID) rounds.Next
 
 // reportProvider writes down what a provider gives.
 func (s *resourceSets) reportProvider(ctx context.Context, id engine.UnitID) error {
-	p, there := s.providers.get(id)
+	p, there := s.providers.Get(id)
 	if !there || disabledByAnnotation(p) || p.DeletionTimestamp != nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ import (
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
@@ -28,7 +29,7 @@ import (
 // instances holds FluxInstances. It is safe for concurrent use.
 type instances struct {
 	byNamespace
-	*registry[fluxcdv1.FluxInstance, *fluxcdv1.FluxInstance]
+	*declared.Registry[fluxcdv1.FluxInstance, *fluxcdv1.FluxInstance]
 
 	client dynamic.Interface
 	events events
@@ -43,7 +44,7 @@ type instances struct {
 
 func newInstances(reserved map[engine.ObjectID]bool, policies *policies) *instances {
 	return &instances{
-		registry: newRegistry[fluxcdv1.FluxInstance](kindIn(operatorGroup, fluxcdv1.FluxInstanceKind)), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
+		Registry: declared.NewRegistry[fluxcdv1.FluxInstance](kindIn(operatorGroup, fluxcdv1.FluxInstanceKind)), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
 	}
 }
 
@@ -70,7 +71,7 @@ func (s *instances) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 
 // report serves a FluxInstance, and writes down how.
 func (s *instances) report(ctx context.Context, id engine.UnitID) error {
-	o, there := s.get(id)
+	o, there := s.Get(id)
 	if !there || disabledByAnnotation(o) || o.DeletionTimestamp != nil {
 		return nil
 	}
@@ -100,7 +101,7 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 		return fmt.Errorf("writing the status of %s: %w", id, err)
 	}
 	s.tell(o, after)
-	if _, err := s.put(u); err != nil {
+	if _, err := s.Put(u); err != nil {
 		return err
 	}
 	return failure

@@ -1,11 +1,8 @@
 package flux
 
 import (
-	"fmt"
-
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -43,13 +40,4 @@ var servedSources = []servedSource{
 	{helmRepositoryKinds, newHelmRepository},
 	{helmChartKinds, newHelmChart},
 	{externalArtifactKinds, newExternalArtifact},
-}
-
-// readAs reads an object as the type that its kind has.
-func readAs[T any](u *unstructured.Unstructured) (*T, error) {
-	object := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, object); err != nil {
-		return nil, fmt.Errorf("reading %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
-	}
-	return object, nil
 }

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/notify"
 )
@@ -53,8 +54,8 @@ type notifications struct {
 	log      logr.Logger
 	instance string
 
-	alerts    *registry[notifyv1beta3.Alert, *notifyv1beta3.Alert]
-	providers *registry[notifyv1beta3.Provider, *notifyv1beta3.Provider]
+	alerts    *declared.Registry[notifyv1beta3.Alert, *notifyv1beta3.Alert]
+	providers *declared.Registry[notifyv1beta3.Provider, *notifyv1beta3.Provider]
 	desk      *desk
 	// notifier is nil until everything is listed.
 	notifier atomic.Pointer[notify.Notifier]
@@ -76,8 +77,8 @@ type objectsOf struct{ kind, namespace string }
 func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger) *notifications {
 	n := &notifications{
 		policies: p, log: log,
-		alerts:    newRegistry[notifyv1beta3.Alert](kindIn(notificationGroup, notifyv1beta3.AlertKind)),
-		providers: newRegistry[notifyv1beta3.Provider](kindIn(notificationGroup, notifyv1beta3.ProviderKind)),
+		alerts:    declared.NewRegistry[notifyv1beta3.Alert](kindIn(notificationGroup, notifyv1beta3.AlertKind)),
+		providers: declared.NewRegistry[notifyv1beta3.Provider](kindIn(notificationGroup, notifyv1beta3.ProviderKind)),
 		index:     map[objectsOf][]*notify.Alert{}, told: map[engine.UnitID]string{}, failing: map[notify.Ref]string{},
 	}
 	// A Provider reads its Secrets when something is delivered: one that was changed holds at once, and
@@ -281,7 +282,7 @@ func (n *notifications) failed(d notify.Delivery, err error) {
 	}
 	n.log.Info("a notification was not delivered", "alert", d.Alert.String(), "provider", d.Provider.String(),
 		"object", d.Event.InvolvedObject.String(), "error", text)
-	if a, there := n.alerts.get(alertID(d.Alert.Namespace, d.Alert.Name)); there {
+	if a, there := n.alerts.Get(alertID(d.Alert.Namespace, d.Alert.Name)); there {
 		n.events.emit(a, corev1.EventTypeWarning, reasonDispatchFailed, fmt.Sprintf(
 			"failed to send notification for %s by Provider %s: %s", d.Event.InvolvedObject, d.Provider, text), nil)
 	}

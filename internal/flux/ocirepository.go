@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -20,7 +21,7 @@ import (
 type ociRepository struct{ *sourcev1.OCIRepository }
 
 func newOCIRepository(u *unstructured.Unstructured) (origin, error) {
-	repo, err := readAs[sourcev1.OCIRepository](u)
+	repo, err := declared.Read[sourcev1.OCIRepository](u)
 	return ociRepository{repo}, err
 }
 

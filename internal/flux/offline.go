@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
@@ -112,7 +113,7 @@ type walk struct {
 	generating map[engine.ObjectID]bool
 	renderer   *render.Renderer
 	held       map[engine.ObjectID]*unstructured.Unstructured
-	queue      []declared
+	queue      []declaration
 	done       map[engine.UnitID]bool
 	indexes    map[engine.SourceID]*source.Index
 	units      []OfflineUnit
@@ -121,8 +122,8 @@ type walk struct {
 	twins map[engine.ObjectID]*unstructured.Unstructured
 }
 
-// declared is a unit in the queue: ks, hr or rs is set.
-type declared struct {
+// declaration is a unit in the queue: ks, hr or rs is set.
+type declaration struct {
 	Declaration
 	ks *kustomizev1.Kustomization
 	hr *helmv2.HelmRelease
@@ -131,7 +132,7 @@ type declared struct {
 
 // next takes a unit whose dependencies have been visited, or the first one when there is none. Releases
 // come late, since anything else may declare what they read, and last what reads something that nothing has declared yet.
-func (w *walk) next() declared {
+func (w *walk) next() declaration {
 	best, bestRank := 0, -1
 	for i, d := range w.queue {
 		rank := 0
@@ -159,7 +160,7 @@ func (w *walk) next() declared {
 	return d
 }
 
-func (w *walk) visit(ctx context.Context, d declared) {
+func (w *walk) visit(ctx context.Context, d declaration) {
 	if w.done[d.Unit.ID] {
 		return
 	}
@@ -189,7 +190,7 @@ func (w *walk) visit(ctx context.Context, d declared) {
 	w.units = append(w.units, unit)
 }
 
-func (w *walk) render(ctx context.Context, d declared) ([]*unstructured.Unstructured, map[engine.ObjectID]*unstructured.Unstructured, error) {
+func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstructured, map[engine.ObjectID]*unstructured.Unstructured, error) {
 	ks := d.ks
 	tree, err := w.sourceTree(ctx, sourceOf(ks))
 	if err != nil {
@@ -251,7 +252,7 @@ func (w *walk) ask(o *unstructured.Unstructured) {
 	if o.GetKind() != fluxcdv1.FluxInstanceKind || o.GroupVersionKind().Group != fluxcdv1.GroupVersion.Group || o.GetNamespace() != Namespace {
 		return
 	}
-	if instance, err := readAs[fluxcdv1.FluxInstance](o); err == nil {
+	if instance, err := declared.Read[fluxcdv1.FluxInstance](o); err == nil {
 		w.now = w.now.with(wishesOf(instance.Spec).policy)
 	}
 }

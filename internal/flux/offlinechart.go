@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -75,7 +76,7 @@ func find[T any](w *walk, kind, namespace, name string) (*T, error) {
 	if !ok {
 		return nil, fmt.Errorf("the repository declares no %s", id)
 	}
-	return readAs[T](u)
+	return declared.Read[T](u)
 }
 
 // chart gets the chart of a release.
@@ -212,7 +213,7 @@ func (w *walk) dependency(ctx context.Context, namespace string, d chart.Depende
 			if id.Kind != sourcev1.HelmRepositoryKind || id.Namespace != namespace {
 				continue
 			}
-			if repo, err := readAs[sourcev1.HelmRepository](w.held[id]); err == nil && fits(repo) {
+			if repo, err := declared.Read[sourcev1.HelmRepository](w.held[id]); err == nil && fits(repo) {
 				return repo
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -95,7 +96,7 @@ func kustomizationObject(ks *kustomizev1.Kustomization) engine.ObjectID {
 // twinsOf renders a Kustomization with marks instead of secret values.
 func (w *walk) twinsOf(ctx context.Context, ks *kustomizev1.Kustomization, tree *source.Tree, inputs runner.Inputs) ([]*unstructured.Unstructured, error) {
 	if twin, there := w.twins[kustomizationObject(ks)]; there {
-		read, err := readAs[kustomizev1.Kustomization](twin)
+		read, err := declared.Read[kustomizev1.Kustomization](twin)
 		if err != nil {
 			return nil, err
 		}

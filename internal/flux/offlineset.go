@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -34,7 +35,7 @@ func (w *walk) renderSet(ctx context.Context, rs *fluxcdv1.ResourceSet) ([]*unst
 		if id.Group != fluxcdv1.GroupVersion.Group || id.Kind != fluxcdv1.ResourceSetInputProviderKind || id.Namespace != rs.Namespace {
 			continue
 		}
-		p, err := readAs[fluxcdv1.ResourceSetInputProvider](o)
+		p, err := declared.Read[fluxcdv1.ResourceSetInputProvider](o)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/compose"
@@ -97,7 +98,7 @@ func (w *walk) blind() bool {
 }
 
 // unread names what a Kustomization reads that nothing declares, if a unit whose source is elsewhere may do so.
-func (w *walk) unread(d declared) error {
+func (w *walk) unread(d declaration) error {
 	if !slices.ContainsFunc(w.units, func(u OfflineUnit) bool { return u.Elsewhere != "" }) {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (w *walk) generatedTree(ctx context.Context, id engine.SourceID) (*source.T
 		if held.Group != swapi.GroupVersion.Group || held.Kind != swapi.ArtifactGeneratorKind || held.Namespace != id.Namespace {
 			continue
 		}
-		g, err := readAs[swapi.ArtifactGenerator](o)
+		g, err := declared.Read[swapi.ArtifactGenerator](o)
 		if err != nil || w.generating[held] {
 			continue
 		}
@@ -219,7 +220,7 @@ func (w *walk) generate(ctx context.Context, g *swapi.ArtifactGenerator, id engi
 }
 
 // waiting reports whether more of a Kustomization may become known: its source, or what it reads, is unknown so far.
-func (w *walk) waiting(d declared) bool {
+func (w *walk) waiting(d declaration) bool {
 	id := d.Unit.Source
 	group := sourcev1.GroupVersion.Group
 	own := id == (sourceID(sourcev1.GitRepositoryKind, Namespace, System))

@@ -27,7 +27,7 @@ func (e *Engine) watchInstances(ctx context.Context) error {
 }
 
 func (e *Engine) putInstance(u *unstructured.Unstructured) {
-	o, err := e.instances.put(u)
+	o, err := e.instances.Put(u)
 	if err != nil {
 		e.Log.Info("an object cannot be read", "error", err.Error())
 		return
@@ -42,7 +42,7 @@ func (e *Engine) putInstance(u *unstructured.Unstructured) {
 func (e *Engine) dropInstance(u *unstructured.Unstructured) {
 	e.gone(fluxcdv1.FluxInstanceKind, u)
 	id := instanceID(u.GetNamespace(), u.GetName())
-	e.instances.drop(id)
+	e.instances.Drop(id)
 	e.policies.ask(id, Policy{})
 }
 
@@ -61,7 +61,7 @@ func (e *Engine) dropProvider(u *unstructured.Unstructured) {
 
 func (e *Engine) putResourceSet(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
-		rs, err := e.sets.put(u)
+		rs, err := e.sets.Put(u)
 		if err != nil {
 			e.Log.Info("an object cannot be read", "error", err.Error())
 			return

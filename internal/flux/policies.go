@@ -63,15 +63,15 @@ func (p *policies) ask(id engine.UnitID, asked Policy) {
 // redeclare hands everything over again, by the current policy.
 func (e *Engine) redeclare() {
 	policy := e.policies.now()
-	for _, ks := range e.registry.all() {
+	for _, ks := range e.registry.All() {
 		e.runner.Upsert(policy.declare(ks))
 		e.runner.InputsChanged(unitID(ks.Namespace, ks.Name))
 	}
-	for _, rs := range e.sets.all() {
+	for _, rs := range e.sets.All() {
 		e.runner.Upsert(policy.declareResourceSet(rs))
 	}
 	var releases []engine.UnitID
-	for _, hr := range e.releases.all() {
+	for _, hr := range e.releases.All() {
 		releases = append(releases, releaseID(hr.Namespace, hr.Name))
 	}
 	e.upsertReleases(releases)

@@ -64,7 +64,7 @@ func (r *receivers) deliver(id engine.UnitID, plan receiverPlan, d webhook.Deliv
 
 // failed reports what could not be done, by an event.
 func (r *receivers) failed(id engine.UnitID, err error) {
-	if o, there := r.get(id); there && r.ctx.Err() == nil {
+	if o, there := r.Get(id); there && r.ctx.Err() == nil {
 		r.events.emit(o, corev1.EventTypeWarning, meta.FailedReason, "a request could not be forwarded to all objects: "+err.Error(), nil)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
@@ -25,7 +26,7 @@ const askEvery = time.Second
 // receivers holds Receivers, and the hooks that they open. It is safe for concurrent use.
 type receivers struct {
 	byNamespace
-	*registry[notifyv1.Receiver, *notifyv1.Receiver]
+	*declared.Registry[notifyv1.Receiver, *notifyv1.Receiver]
 
 	ctx      context.Context
 	client   dynamic.Interface
@@ -59,7 +60,7 @@ func receiverID(namespace, name string) engine.UnitID {
 // startReceivers puts together what serves Receivers.
 func (e *Engine) startReceivers(ctx context.Context) {
 	r := &receivers{
-		registry: newRegistry[notifyv1.Receiver](kindIn(notificationGroup, notifyv1.ReceiverKind)), ctx: ctx,
+		Registry: declared.NewRegistry[notifyv1.Receiver](kindIn(notificationGroup, notifyv1.ReceiverKind)), ctx: ctx,
 		client: e.cluster.Dynamic, kinds: e.cluster.Kinds, events: e.dialect.events, policies: e.policies, passed: e.Metrics.Pass,
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
@@ -76,7 +77,7 @@ func (e *Engine) startReceivers(ctx context.Context) {
 func (e *Engine) watchReceivers(ctx context.Context) error {
 	return e.cluster.Watch(ctx, receiverResource, e.Selector, cluster.Sink{
 		Put: func(u *unstructured.Unstructured) {
-			o, err := e.receivers.put(u)
+			o, err := e.receivers.Put(u)
 			if err != nil {
 				e.Log.Info("an object cannot be read", "error", err.Error())
 				return
@@ -87,7 +88,7 @@ func (e *Engine) watchReceivers(ctx context.Context) error {
 		Dropped: func(u *unstructured.Unstructured) {
 			e.gone(notifyv1.ReceiverKind, u)
 			id := receiverID(u.GetNamespace(), u.GetName())
-			e.receivers.drop(id)
+			e.receivers.Drop(id)
 			e.receivers.desk.Wake(id)
 		},
 	})
@@ -98,7 +99,7 @@ func (e *Engine) Hooks() http.Handler { return e.receivers.handler }
 
 // again evaluates every Receiver again.
 func (r *receivers) again() {
-	for _, o := range r.all() {
+	for _, o := range r.All() {
 		r.desk.Wake(receiverID(o.Namespace, o.Name))
 	}
 }
@@ -134,7 +135,7 @@ func (r *receivers) refused(hook string, why error) {
 	var o *notifyv1.Receiver
 	for _, h := range r.hooks {
 		if h.Name == hook {
-			o, _ = r.get(h.id)
+			o, _ = r.Get(h.id)
 			break
 		}
 	}

@@ -31,7 +31,7 @@ func (r *receivers) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 
 // report opens or closes the hook of a Receiver, and writes down how it stands.
 func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
-	o, there := r.get(id)
+	o, there := r.Get(id)
 	if !there || o.DeletionTimestamp != nil {
 		r.open(id, "", webhook.Hook{})
 		r.tokens.forget(id)
@@ -125,7 +125,7 @@ func (r *receivers) patch(ctx context.Context, id engine.UnitID, o *notifyv1.Rec
 	if err != nil {
 		return fmt.Errorf("writing the status of %s: %w", id, err)
 	}
-	if _, err := r.put(u); err != nil {
+	if _, err := r.Put(u); err != nil {
 		return err
 	}
 	r.tell(o, after)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -67,7 +68,7 @@ func (c *releaseCharts) touched(chart metav1.Object) {
 
 // Pass makes the HelmChart that a release declares.
 func (c *releaseCharts) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
-	hr, there := c.releases.get(id)
+	hr, there := c.releases.Get(id)
 	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || c.policy.now().deniedChart(hr) != "" {
 		return rounds.Rest()
 	}
@@ -112,7 +113,7 @@ func (c *releaseCharts) settle(ctx context.Context, hr *helmv2.HelmRelease) erro
 	case err != nil:
 		return fmt.Errorf("writing the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
 	}
-	_, err = c.releases.put(u)
+	_, err = c.releases.Put(u)
 	return err
 }
 
@@ -160,7 +161,7 @@ func (c *releaseCharts) make(ctx context.Context, hr *helmv2.HelmRelease, chart 
 			return nil
 		}
 	}
-	object, err := toMap(chart)
+	object, err := declared.Fields(chart)
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", engine.SourceID(key), err)
 	}
@@ -182,7 +183,7 @@ func (c *releaseCharts) make(ctx context.Context, hr *helmv2.HelmRelease, chart 
 
 // outdated tells whether a HelmChart is not what its release declares.
 func (c *releaseCharts) outdated(is helmChart) bool {
-	hr, known := c.releases.get(releaseID(is.Labels[releasePrefix+"namespace"], is.Labels[releasePrefix+"name"]))
+	hr, known := c.releases.Get(releaseID(is.Labels[releasePrefix+"namespace"], is.Labels[releasePrefix+"name"]))
 	if !known || hr.Spec.Suspend {
 		return false
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -31,7 +32,7 @@ import (
 
 // releases drives HelmReleases: it is the runner's driver for them. It is safe for concurrent use.
 type releases struct {
-	*registry[helmv2.HelmRelease, *helmv2.HelmRelease]
+	*declared.Registry[helmv2.HelmRelease, *helmv2.HelmRelease]
 
 	client   dynamic.Interface
 	secrets  kubernetes.Interface
@@ -90,13 +91,13 @@ type preparedRelease struct {
 
 func newReleases() *releases {
 	return &releases{
-		registry: newRegistry[helmv2.HelmRelease](helmReleaseKind), twins: newTwins(),
+		Registry: declared.NewRegistry[helmv2.HelmRelease](helmReleaseKind), twins: newTwins(),
 		work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*releaseClient{},
 	}
 }
 
 func (s *releases) drop(id engine.UnitID) {
-	s.registry.drop(id)
+	s.Registry.Drop(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.work, id)
@@ -104,7 +105,7 @@ func (s *releases) drop(id engine.UnitID) {
 
 // job returns a release, and a copy of what is known of it.
 func (s *releases) job(id engine.UnitID) (*helmv2.HelmRelease, *releaseWork, error) {
-	hr, ok := s.get(id)
+	hr, ok := s.Get(id)
 	if !ok {
 		return nil, nil, fmt.Errorf("reading %s: it was deleted", id)
 	}
@@ -152,7 +153,7 @@ func failureCause(status *helmv2.HelmReleaseStatus) string {
 
 // publish replaces what was known before a step by what it knows now.
 func (s *releases) publish(id engine.UnitID, w *releaseWork) {
-	if _, there := s.get(id); !there {
+	if _, there := s.Get(id); !there {
 		return
 	}
 	s.mu.Lock()

@@ -49,7 +49,7 @@ func (s *releases) report(ctx context.Context, r runner.Report) error {
 	if err != nil {
 		return fmt.Errorf("writing the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
 	}
-	_, err = s.put(u)
+	_, err = s.Put(u)
 	return err
 }
 

@@ -23,30 +23,30 @@ func (e *Engine) States(ctx context.Context) ([]runner.State, runner.Stats) {
 // Resources returns where every object stands that is served, in no order.
 func (e *Engine) Resources() []meter.Resource {
 	var list []meter.Resource
-	for _, ks := range e.registry.all() {
+	for _, ks := range e.registry.All() {
 		list = append(list, meter.Resource{
 			Group: kustomizationKind.Group, Version: kustomizev1.GroupVersion.Version, Kind: kustomizationKind.Kind,
 			Namespace: ks.Namespace, Name: ks.Name, Ready: readyOf(ks.Status.Conditions), Suspended: ks.Spec.Suspend,
 			Revision: ks.Status.LastAppliedRevision, Source: ks.Spec.SourceRef.Name,
 		})
 	}
-	for _, hr := range e.releases.all() {
+	for _, hr := range e.releases.All() {
 		list = append(list, meter.Resource{
 			Group: helmReleaseKind.Group, Version: helmv2.GroupVersion.Version, Kind: helmReleaseKind.Kind,
 			Namespace: hr.Namespace, Name: hr.Name, Ready: readyOf(hr.Status.Conditions), Suspended: hr.Spec.Suspend,
 			Revision: hr.Status.LastAttemptedRevision, Source: releaseSource(hr).Name,
 		})
 	}
-	for _, rs := range e.sets.all() {
+	for _, rs := range e.sets.All() {
 		list = append(list, operatorMeter(fluxcdv1.ResourceSetKind, rs, rs.Status.Conditions, rs.Status.LastAppliedRevision))
 	}
-	for _, p := range e.sets.providers.all() {
+	for _, p := range e.sets.providers.All() {
 		list = append(list, operatorMeter(fluxcdv1.ResourceSetInputProviderKind, p, p.Status.Conditions, p.Status.LastExportedRevision))
 	}
-	for _, o := range e.instances.all() {
+	for _, o := range e.instances.All() {
 		list = append(list, operatorMeter(fluxcdv1.FluxInstanceKind, o, o.Status.Conditions, o.Status.LastAppliedRevision))
 	}
-	for _, o := range e.receivers.all() {
+	for _, o := range e.receivers.All() {
 		list = append(list, meter.Resource{
 			Group: receiverResource.Group, Version: receiverResource.Version, Kind: notifyv1.ReceiverKind,
 			Namespace: o.Namespace, Name: o.Name, Ready: readyOf(o.Status.Conditions), Suspended: o.Spec.Suspend,

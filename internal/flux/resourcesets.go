@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/resourceset"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -27,9 +28,9 @@ import (
 
 // resourceSets holds ResourceSets, and what provides their inputs. It is safe for concurrent use.
 type resourceSets struct {
-	*registry[fluxcdv1.ResourceSet, *fluxcdv1.ResourceSet]
+	*declared.Registry[fluxcdv1.ResourceSet, *fluxcdv1.ResourceSet]
 
-	providers *registry[fluxcdv1.ResourceSetInputProvider, *fluxcdv1.ResourceSetInputProvider]
+	providers *declared.Registry[fluxcdv1.ResourceSetInputProvider, *fluxcdv1.ResourceSetInputProvider]
 	client    dynamic.Interface
 	config    *rest.Config
 	secrets   kubernetes.Interface
@@ -48,8 +49,8 @@ type resourceSets struct {
 
 func newResourceSets() *resourceSets {
 	return &resourceSets{
-		registry:  newRegistry[fluxcdv1.ResourceSet](kindIn(operatorGroup, fluxcdv1.ResourceSetKind)),
-		providers: newRegistry[fluxcdv1.ResourceSetInputProvider](kindIn(operatorGroup, fluxcdv1.ResourceSetInputProviderKind)),
+		Registry:  declared.NewRegistry[fluxcdv1.ResourceSet](kindIn(operatorGroup, fluxcdv1.ResourceSetKind)),
+		providers: declared.NewRegistry[fluxcdv1.ResourceSetInputProvider](kindIn(operatorGroup, fluxcdv1.ResourceSetInputProviderKind)),
 		counts:    map[engine.UnitID]int{}, accounts: map[string]kubernetes.Interface{},
 	}
 }
@@ -72,7 +73,7 @@ func (f *buildFailed) Terminal() bool { return f.terminal }
 
 // inputs makes the objects of a ResourceSet.
 func (s *resourceSets) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
-	rs, ok := s.get(id)
+	rs, ok := s.Get(id)
 	if !ok {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
@@ -117,7 +118,7 @@ func (s *resourceSets) as(user string) (kubernetes.Interface, error) {
 
 // inNamespace are the providers of a namespace, by their names.
 func (s *resourceSets) inNamespace(namespace string) []*fluxcdv1.ResourceSetInputProvider {
-	all := slices.DeleteFunc(s.providers.all(), func(p *fluxcdv1.ResourceSetInputProvider) bool { return p.Namespace != namespace })
+	all := slices.DeleteFunc(s.providers.All(), func(p *fluxcdv1.ResourceSetInputProvider) bool { return p.Namespace != namespace })
 	slices.SortFunc(all, func(a, b *fluxcdv1.ResourceSetInputProvider) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
@@ -268,7 +269,7 @@ func objectsDigest(objects []*unstructured.Unstructured) (string, error) {
 
 // forget drops what is known of a ResourceSet.
 func (s *resourceSets) forget(id engine.UnitID) {
-	s.drop(id)
+	s.Drop(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.counts, id)

@@ -19,7 +19,7 @@ import (
 
 // report writes the state of a ResourceSet, and records an event.
 func (s *resourceSets) report(ctx context.Context, r runner.Report) error {
-	rs, ok := s.get(r.Unit)
+	rs, ok := s.Get(r.Unit)
 	if !ok {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *resourceSets) report(ctx context.Context, r runner.Report) error {
 		if err != nil {
 			return fmt.Errorf("writing the status of %s: %w", r.Unit, err)
 		}
-		if _, err := s.put(u); err != nil {
+		if _, err := s.Put(u); err != nil {
 			return err
 		}
 	}

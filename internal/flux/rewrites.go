@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -34,7 +35,7 @@ func (e *Engine) watchRewrites(ctx context.Context, group *errgroup.Group) {
 
 // putRewrites takes the rules of the ConfigMap. When one cannot be read, all stay as they were.
 func (e *Engine) putRewrites(u *unstructured.Unstructured) {
-	given, err := readAs[corev1.ConfigMap](u)
+	given, err := declared.Read[corev1.ConfigMap](u)
 	var rules source.Rewrites
 	if err == nil {
 		rules, err = e.Rewrites.With(ruleLines(given.Data))

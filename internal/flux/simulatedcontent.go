@@ -59,7 +59,7 @@ const reasonComparison = "ComparisonError"
 
 // lacksContent tells that a unit failed for what it reads.
 func (s *Simulation) lacksContent(failed runner.State) bool {
-	if _, ours := s.engine.registry.get(failed.Unit); !ours {
+	if _, ours := s.engine.registry.Get(failed.Unit); !ours {
 		return failed.Reason == reasonComparison
 	}
 	return failed.Reason == engine.ReasonBuildFailed || failed.Reason == engine.ReasonArtifactFailed

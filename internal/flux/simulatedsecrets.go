@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/simulate"
@@ -52,9 +53,9 @@ func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool 
 // provideRead makes what a unit reads variables or values from.
 func (s *Simulation) provideRead(ctx context.Context, failed runner.State) bool {
 	var needs []simulate.Need
-	if ks, is := s.engine.registry.get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
+	if ks, is := s.engine.registry.Get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
 		needs = s.variables(ctx, ks, failed.Message)
-	} else if hr, is := s.engine.releases.get(failed.Unit); is && failed.Unit.GroupKind() == helmReleaseKind {
+	} else if hr, is := s.engine.releases.Get(failed.Unit); is && failed.Unit.GroupKind() == helmReleaseKind {
 		needs = valuesNeeded(hr)
 	}
 	made := false
@@ -125,7 +126,7 @@ func (s *Simulation) provideLogin(ctx context.Context, f *feed) bool {
 	if o == nil {
 		return false
 	}
-	fields, err := toMap(o.object())
+	fields, err := declared.Fields(o.object())
 	if err != nil {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -128,7 +129,7 @@ func (t *tokens) set(h *heldToken, change func()) {
 // tokenOf reads the token of a Secret, or says why it has none.
 func tokenOf(u *unstructured.Unstructured) (value, missing string) {
 	name := u.GetNamespace() + "/" + u.GetName()
-	secret, err := readAs[corev1.Secret](u)
+	secret, err := declared.Read[corev1.Secret](u)
 	if err != nil {
 		return "", fmt.Sprintf("spec.secretRef: Secret %q is invalid", name)
 	}
