@@ -45,7 +45,7 @@ type setState struct {
 
 func newApplicationSets(e *Engine) *applicationSets {
 	s := &applicationSets{e: e, sets: map[types.NamespacedName]*setState{}}
-	s.passes = rounds.New(s, rounds.Options{Slots: rounds.NewSlots(1), Backoff: setBackoff, Log: e.cfg.Log})
+	s.passes = rounds.New(s, rounds.Options{Slots: rounds.NewSlots(1), Backoff: setBackoff, Log: e.Log})
 	return s
 }
 

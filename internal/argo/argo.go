@@ -31,6 +31,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -136,6 +137,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		Host: host, options: d.Options, ctx: ctx, runner: host.Runner, home: host.Home, config: host.Config, client: host.Home.Dynamic, kube: kube,
 		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(d.namespace()),
 		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: newProjects(),
+		events: events{declared.NewEvents(kube, nil)},
 	}
 	e.options.Namespace = d.namespace()
 	e.judge = newJudge(d.namespace(), func() settings.Tracking { return e.settings.now().Tracking })
@@ -149,8 +151,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		config.StandIn = host.Substitutes.Chart
 	}
 	e.feeds = feeds.New(ctx, config)
-	e.events, err = newEvents(kube)
-	return e, err
+	return e, nil
 }
 
 // Joins is what the runner learns of the dialect.
@@ -167,7 +168,7 @@ const syncTimeout = time.Minute
 
 // Start begins to serve what there is, until ctx ends.
 func (e *Engine) Start(ctx context.Context) error {
-	context.AfterFunc(ctx, e.events.stop)
+	context.AfterFunc(ctx, e.events.Stop)
 	e.version = e.serverVersion()
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("timed out after %s", syncTimeout))
 	defer cancel()

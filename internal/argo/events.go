@@ -5,19 +5,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/declared"
 )
 
-// events writes Kubernetes events, in the background and in bounds.
-type events struct {
-	broadcaster record.EventBroadcaster
-	recorder    record.EventRecorder
-}
+// events are about Applications, in the words of the upstream.
+type events struct{ *declared.Events }
 
 // Reasons of events, by the upstream's names.
 const (
@@ -25,17 +19,6 @@ const (
 	reasonCompleted = "OperationCompleted"
 	reasonUpdated   = "ResourceUpdated"
 )
-
-// maxEvent is the longest message that the API takes.
-const maxEvent = 1024
-
-func newEvents(client kubernetes.Interface) (events, error) {
-	b := record.NewBroadcaster()
-	b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return events{broadcaster: b, recorder: b.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component})}, nil
-}
-
-func (e events) stop() { e.broadcaster.Shutdown() }
 
 // operation tells that an operation begins, or how it ended.
 func (e events) operation(obj *v1alpha1.Application, op *running) {
@@ -66,14 +49,11 @@ func reasonsOf(request v1alpha1.Operation) string {
 }
 
 func (e events) of(obj *v1alpha1.Application, eventType, reason, message string) {
-	if len(message) > maxEvent {
-		message = message[:maxEvent-3] + "..."
-	}
 	ref := &corev1.ObjectReference{
 		APIVersion: groupVersion.String(), Kind: applicationKind.Kind, Namespace: obj.Namespace, Name: obj.Name,
 		UID: obj.UID, ResourceVersion: obj.ResourceVersion,
 	}
-	e.recorder.Event(ref, eventType, reason, message)
+	e.Emit(obj, ref, declared.Event{Component: component, Type: eventType, Reason: reason, Message: message})
 }
 
 // changed reports a changed sync status or health.

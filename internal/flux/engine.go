@@ -152,7 +152,7 @@ func (e *Engine) Connected(c *cluster.Cluster) { e.recovery.look(c) }
 func (e *Engine) Start(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
-	stopEvents := context.AfterFunc(ctx, e.dialect.events.stop)
+	stopEvents := context.AfterFunc(ctx, e.dialect.events.Stop)
 	if err := e.watch(ctx, wait); err != nil {
 		stopEvents()
 		return err

@@ -1,12 +1,10 @@
 package flux
 
 import (
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/tools/reference"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -19,32 +17,15 @@ import (
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 )
 
-// events writes Kubernetes events, in the background and in bounds.
+// events are those of the controllers of the upstream. Notifications branch off where they are written.
 type events struct {
-	scheme      *runtime.Scheme
-	broadcaster record.EventBroadcaster
-	kustomize   record.EventRecorder
-	source      record.EventRecorder
-	helm        record.EventRecorder
-	watcher     record.EventRecorder
-	operator    record.EventRecorder
-	notifier    record.EventRecorder
-	reflector   record.EventRecorder
-	automation  record.EventRecorder
-	// notifications are handed every event, whole.
-	notifications *notifications
-}
+	*declared.Events
 
-// told is what an event says.
-type told struct {
-	kind, reason, message string
-	annotations           map[string]string
+	scheme *runtime.Scheme
 }
-
-// maxEvent is the longest message that the API takes.
-const maxEvent = 1024
 
 func newEvents(client kubernetes.Interface, n *notifications) (events, error) {
 	s := runtime.NewScheme()
@@ -56,53 +37,35 @@ func newEvents(client kubernetes.Interface, n *notifications) (events, error) {
 			return events{}, err
 		}
 	}
-	b := record.NewBroadcaster()
-	b.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return events{
-		scheme: s, broadcaster: b, notifications: n,
-		kustomize:  b.NewRecorder(s, corev1.EventSource{Component: applyManager}),
-		source:     b.NewRecorder(s, corev1.EventSource{Component: sourceManager}),
-		helm:       b.NewRecorder(s, corev1.EventSource{Component: releaseManager}),
-		watcher:    b.NewRecorder(s, corev1.EventSource{Component: generatorManager}),
-		operator:   b.NewRecorder(s, corev1.EventSource{Component: operatorManager}),
-		notifier:   b.NewRecorder(s, corev1.EventSource{Component: notifierManager}),
-		reflector:  b.NewRecorder(s, corev1.EventSource{Component: reflectorManager}),
-		automation: b.NewRecorder(s, corev1.EventSource{Component: automationManager}),
-	}, nil
+	return events{Events: declared.NewEvents(client, n), scheme: s}, nil
 }
 
 func (e events) emit(o runtime.Object, kind, reason, message string, annotations map[string]string) {
-	recorder, controller := e.recorder(o)
 	ref, err := reference.GetReference(e.scheme, o)
-	if err != nil {
+	object, is := o.(metav1.Object)
+	if err != nil || !is {
 		return
 	}
-	e.notifications.publish(o, ref, controller, told{kind, reason, message, annotations})
-	if len(message) > maxEvent {
-		message = message[:maxEvent-3] + "..."
-	}
-	recorder.AnnotatedEventf(ref, annotations, kind, reason, "%s", message)
+	e.Emit(object, ref, declared.Event{Component: componentOf(o), Type: kind, Reason: reason, Message: message, Annotations: annotations})
 }
 
-// recorder is that of the controller of the upstream whose object it is.
-func (e events) recorder(o runtime.Object) (record.EventRecorder, string) {
+// componentOf is the controller of the upstream whose object it is.
+func componentOf(o runtime.Object) string {
 	switch o.(type) {
 	case *kustomizev1.Kustomization:
-		return e.kustomize, applyManager
+		return applyManager
 	case *helmv2.HelmRelease:
-		return e.helm, releaseManager
+		return releaseManager
 	case *swapi.ArtifactGenerator:
-		return e.watcher, generatorManager
+		return generatorManager
 	case *fluxcdv1.ResourceSet, *fluxcdv1.ResourceSetInputProvider, *fluxcdv1.FluxInstance:
-		return e.operator, operatorManager
+		return operatorManager
 	case *notifyv1beta3.Alert, *notifyv1beta3.Provider, *notifyv1.Receiver:
-		return e.notifier, notifierManager
+		return notifierManager
 	case *imagev1.ImageRepository, *imagev1.ImagePolicy:
-		return e.reflector, reflectorManager
+		return reflectorManager
 	case *autov1.ImageUpdateAutomation:
-		return e.automation, automationManager
+		return automationManager
 	}
-	return e.source, sourceManager
+	return sourceManager
 }
-
-func (e events) stop() { e.broadcaster.Shutdown() }

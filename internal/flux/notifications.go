@@ -189,8 +189,8 @@ func (n *notifications) labels(ctx context.Context, o notify.Object) (map[string
 // quietReasons are those of warnings about objects that are ready all the same.
 var quietReasons = []string{"TugOfWar", "DriftDetected", "ReconciliationDisabled", "RewritesIllegible"}
 
-// publish hands an event over. It never blocks.
-func (n *notifications) publish(o runtime.Object, ref *corev1.ObjectReference, controller string, told told) {
+// Publish hands an event over. It never blocks.
+func (n *notifications) Publish(o metav1.Object, ref *corev1.ObjectReference, event declared.Event) {
 	notifier := n.notifier.Load()
 	if notifier == nil || ref.GroupVersionKind().Group == notifyv1beta3.GroupVersion.Group {
 		return
@@ -200,30 +200,28 @@ func (n *notifications) publish(o runtime.Object, ref *corev1.ObjectReference, c
 			Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: string(ref.UID), APIVersion: ref.APIVersion,
 			ResourceVersion: ref.ResourceVersion,
 		},
-		Severity: notify.SeverityInfo, Timestamp: time.Now().UTC().Truncate(time.Second), Message: notify.Bounded(told.message), Reason: told.reason,
-		Metadata: maps.Clone(told.annotations), ReportingController: controller, ReportingInstance: n.instance,
+		Severity: notify.SeverityInfo, Timestamp: time.Now().UTC().Truncate(time.Second), Message: notify.Bounded(event.Message), Reason: event.Reason,
+		Metadata: maps.Clone(event.Annotations), ReportingController: event.Component, ReportingInstance: n.instance,
 	}
 	fact := notify.Fact{
-		Ready: strings.HasSuffix(told.reason, "Succeeded") || told.reason == "NewArtifact" || told.reason == conditionReady,
+		Ready: strings.HasSuffix(event.Reason, "Succeeded") || event.Reason == "NewArtifact" || event.Reason == conditionReady,
 	}
 	switch {
-	case told.reason == reasonDriftCorrected:
+	case event.Reason == reasonDriftCorrected:
 		// It was reverted by the time that the message arrives.
 		fact.Ready = false
-	case told.kind == corev1.EventTypeWarning:
+	case event.Type == corev1.EventTypeWarning:
 		e.Severity, fact.Ready = notify.SeverityError, false
-		fact.Failing = !slices.Contains(quietReasons, told.reason)
+		fact.Failing = !slices.Contains(quietReasons, event.Reason)
 	}
-	if object, ok := o.(metav1.Object); ok {
-		labels := maps.Clone(object.GetLabels())
-		fact.Labels = func(context.Context) (map[string]string, error) { return labels, nil }
-		for k, v := range object.GetAnnotations() {
-			if strings.HasPrefix(k, notify.EventGroup+"/") {
-				if e.Metadata == nil {
-					e.Metadata = map[string]string{}
-				}
-				e.Metadata[k] = v
+	labels := maps.Clone(o.GetLabels())
+	fact.Labels = func(context.Context) (map[string]string, error) { return labels, nil }
+	for k, v := range o.GetAnnotations() {
+		if strings.HasPrefix(k, notify.EventGroup+"/") {
+			if e.Metadata == nil {
+				e.Metadata = map[string]string{}
 			}
+			e.Metadata[k] = v
 		}
 	}
 	fact.Event = e
