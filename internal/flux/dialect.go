@@ -2,21 +2,17 @@ package flux
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -92,53 +88,15 @@ func (d *reporter) Report(ctx context.Context, r runner.Report) error {
 }
 
 func (d *reporter) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization, status kustomizev1.KustomizationStatus) error {
-	patch, err := statusPatch(ks.Status, status)
-	if err != nil {
-		return fmt.Errorf("encoding the status of %s/%s: %w", ks.Namespace, ks.Name, err)
-	}
-	if patch == nil {
-		return nil
-	}
-	u, err := d.client.Resource(kustomizations).Namespace(ks.Namespace).Patch(ctx, ks.Name, types.MergePatchType, patch,
-		patchAs(kustomizeField), "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status of %s/%s: %w", ks.Namespace, ks.Name, err)
+	u, err := declared.Writer{Client: d.client.Resource(kustomizations), Manager: kustomizeField}.Status(ctx, ks, ks.Status, status)
+	if err != nil || u == nil {
+		return err
 	}
 	_, err = d.registry.Put(u)
 	return err
 }
 
 func patchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{FieldManager: manager} }
-
-// statusPatch is a merge patch that makes one status the other; nil when they are the same.
-func statusPatch(before, after any) ([]byte, error) {
-	b, err := declared.Fields(before)
-	if err != nil {
-		return nil, err
-	}
-	a, err := declared.Fields(after)
-	if err != nil {
-		return nil, err
-	}
-	patch := map[string]any{}
-	for key, value := range a {
-		if !reflect.DeepEqual(b[key], value) {
-			patch[key] = value
-		}
-	}
-	for key := range b {
-		if _, kept := a[key]; !kept {
-			patch[key] = nil
-		}
-	}
-	if len(patch) == 0 {
-		return nil, nil
-	}
-	return json.Marshal(map[string]any{"status": patch})
-}
 
 // maxLines bounds the objects that an event lists.
 const maxLines = 40
@@ -234,45 +192,20 @@ func (d *reporter) declaring(id engine.UnitID) (runtime.Object, engine.Target, b
 // Release takes our finalizer off a Kustomization.
 func (d *reporter) Release(ctx context.Context, id engine.UnitID) error {
 	if hr, ok := d.releases.Get(id); ok {
-		return setFinalizer(ctx, d.client.Resource(helmReleases).Namespace(hr.Namespace), hr, false)
+		return setFinalizer(ctx, d.client.Resource(helmReleases), hr, finalizer, false)
 	}
 	if rs, ok := d.sets.Get(id); ok {
-		return setNamedFinalizer(ctx, d.client.Resource(resourceSetResource).Namespace(rs.Namespace), rs, fluxcdv1.Finalizer, false)
+		return setFinalizer(ctx, d.client.Resource(resourceSetResource), rs, fluxcdv1.Finalizer, false)
 	}
 	ks, ok := d.registry.Get(id)
 	if !ok {
 		return nil
 	}
-	return setFinalizer(ctx, d.client.Resource(kustomizations).Namespace(ks.Namespace), ks, false)
+	return setFinalizer(ctx, d.client.Resource(kustomizations), ks, finalizer, false)
 }
 
-// setFinalizer puts our finalizer on an object or takes it off.
-func setFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, on bool) error {
-	return setNamedFinalizer(ctx, client, o, finalizer, on)
-}
-
-// setNamedFinalizer is setFinalizer for a kind that has another one.
-func setNamedFinalizer(ctx context.Context, client dynamic.ResourceInterface, o metav1.Object, finalizer string, on bool) error {
-	has := slices.Contains(o.GetFinalizers(), finalizer)
-	if has == on {
-		return nil
-	}
-	finalizers := slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool { return f == finalizer })
-	if on {
-		finalizers = append(finalizers, finalizer)
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"finalizers": finalizers, "resourceVersion": o.GetResourceVersion(),
-	}})
-	if err != nil {
-		return fmt.Errorf("encoding the finalizers of %s: %w", o.GetName(), err)
-	}
-	_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(kustomizeField))
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("setting the finalizers of %s: %w", o.GetName(), err)
-	}
-	return nil
+// setFinalizer puts a finalizer on an object, or takes it off.
+func setFinalizer(ctx context.Context, client dynamic.NamespaceableResourceInterface, o metav1.Object, name string, on bool) error {
+	_, err := declared.Writer{Client: client, Manager: kustomizeField}.Finalizer(ctx, o, name, on)
+	return err
 }

@@ -124,7 +124,7 @@ func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupV
 		return
 	}
 	go func() {
-		err := setNamedFinalizer(ctx, e.cluster.Dynamic.Resource(r).Namespace(o.GetNamespace()), o, name, true)
+		err := setFinalizer(ctx, e.cluster.Dynamic.Resource(r), o, name, true)
 		if err != nil && ctx.Err() == nil {
 			e.Log.V(1).Info("a finalizer could not be set; retrying at the next change of the object",
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())

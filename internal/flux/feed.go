@@ -13,11 +13,9 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/declared"
@@ -337,15 +335,15 @@ func (f *feed) restore(o origin) {
 	_, _ = f.sources.store.LoadWith(f.key, a.Revision, a.Digest, a.Metadata)
 }
 
-func (f *feed) client(o origin) dynamic.ResourceInterface {
-	return f.sources.client.Resource(o.kind().resource).Namespace(o.GetNamespace())
+func (f *feed) client(o origin) dynamic.NamespaceableResourceInterface {
+	return f.sources.client.Resource(o.kind().resource)
 }
 
 // finalize deletes what is stored of a source that is deleted, and lets its object go.
 func (f *feed) finalize(ctx context.Context, o origin) {
 	err := f.sources.store.Delete(f.key)
 	if err == nil && f.key.Kind != sourcev1.ExternalArtifactKind && !f.sources.elsewhere {
-		err = setFinalizer(ctx, f.client(o), o, false)
+		err = setFinalizer(ctx, f.client(o), o, finalizer, false)
 	}
 	if err != nil && ctx.Err() == nil {
 		logr.FromContextOrDiscard(ctx).Info("the finalizer of a deleted source could not be removed",
@@ -456,20 +454,17 @@ func writeFailure(after origin, failure sourceFailure) {
 
 // patch writes the status of a source, if it changed.
 func (f *feed) patch(ctx context.Context, before, after origin) error {
-	patch, err := objectStatusPatch(before.object(), after.object())
+	was, err := declared.Fields(before.object())
 	if err != nil {
 		return fmt.Errorf("encoding the status: %w", err)
 	}
-	if patch == nil {
-		return nil
-	}
-	u, err := f.client(before).Patch(ctx, before.GetName(), types.MergePatchType, patch,
-		patchAs(sourceField), "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	is, err := declared.Fields(after.object())
 	if err != nil {
-		return fmt.Errorf("writing the status: %w", err)
+		return fmt.Errorf("encoding the status: %w", err)
+	}
+	u, err := declared.Writer{Client: f.client(before), Manager: sourceField}.Status(ctx, before, was["status"], is["status"])
+	if err != nil || u == nil {
+		return err
 	}
 	written, err := before.from(u)
 	if err != nil {
@@ -481,18 +476,4 @@ func (f *feed) patch(ctx context.Context, before, after origin) error {
 	}
 	f.mu.Unlock()
 	return nil
-}
-
-// objectStatusPatch is a merge patch that makes the status of one object that of the other; nil when
-// they are the same.
-func objectStatusPatch(before, after runtime.Object) ([]byte, error) {
-	b, err := declared.Fields(before)
-	if err != nil {
-		return nil, err
-	}
-	a, err := declared.Fields(after)
-	if err != nil {
-		return nil, err
-	}
-	return statusPatch(b["status"], a["status"])
 }

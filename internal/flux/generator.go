@@ -249,7 +249,7 @@ func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) ro
 	}
 	err := errors.Join(errs...)
 	if err == nil {
-		err = setNamedFinalizer(ctx, g.sources.client.Resource(artifactGenerators).Namespace(o.Namespace), o, swapi.Finalizer, false)
+		err = setFinalizer(ctx, g.sources.client.Resource(artifactGenerators), o, swapi.Finalizer, false)
 	}
 	if err == nil || ctx.Err() != nil {
 		return rounds.Rest()

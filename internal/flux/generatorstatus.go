@@ -10,9 +10,7 @@ import (
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/declared"
@@ -166,20 +164,9 @@ func (g *generator) write(ctx context.Context, before, after *swapi.ArtifactGene
 }
 
 func (g *generator) patchStatus(ctx context.Context, before, after *swapi.ArtifactGenerator) error {
-	patch, err := objectStatusPatch(before, after)
-	if err != nil {
-		return fmt.Errorf("encoding the status: %w", err)
-	}
-	if patch == nil {
-		return nil
-	}
-	u, err := g.sources.client.Resource(artifactGenerators).Namespace(before.Namespace).Patch(ctx, before.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: generatorManager}, "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status: %w", err)
+	u, err := declared.Writer{Client: g.sources.client.Resource(artifactGenerators), Manager: generatorManager}.Status(ctx, before, before.Status, after.Status)
+	if err != nil || u == nil {
+		return err
 	}
 	written, err := declared.Read[swapi.ArtifactGenerator](u)
 	if err != nil {

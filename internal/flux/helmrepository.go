@@ -3,7 +3,6 @@ package flux
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -102,16 +100,13 @@ func (f *feed) setStatic(ctx context.Context, r helmRepository) error {
 		}
 	}
 	if len(r.Status.Conditions) > 0 || r.Status.Artifact != nil {
-		patch, err := json.Marshal(map[string]any{"status": nil})
-		if err == nil {
-			_, err = f.client(r).Patch(ctx, r.Name, types.MergePatchType, patch, patchAs(sourceField), "status")
-		}
-		if err != nil {
+		writer := declared.Writer{Client: f.client(r), Manager: sourceField}
+		if _, err := writer.Patch(ctx, r, map[string]any{"status": nil}, "status"); err != nil {
 			return fmt.Errorf("removing the status: %w", err)
 		}
 	}
 	if hasFinalizer(r) {
-		if err := setFinalizer(ctx, f.client(r), r, false); err != nil {
+		if err := setFinalizer(ctx, f.client(r), r, finalizer, false); err != nil {
 			return err
 		}
 	}

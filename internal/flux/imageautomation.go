@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -86,7 +87,7 @@ func (k *imageKeeper) updated(
 		status.ObservedGeneration = after.Generation
 	}
 	status.Conditions = v.conclude(before.Status.Conditions, before.Generation)
-	u, err := k.write(ctx, imageAutomations, automationField, before, after)
+	u, err := declared.Writer{Client: k.client.Resource(imageAutomations), Manager: automationField}.Status(ctx, before, before.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.automations.Put(u)
 	}

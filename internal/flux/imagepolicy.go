@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -60,7 +61,7 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 		after.Status.ObservedGeneration = after.Generation
 	}
 	after.Status.Conditions = v.conclude(p.Status.Conditions, p.Generation)
-	u, err := k.write(ctx, imagePolicies, reflectorField, p, after)
+	u, err := declared.Writer{Client: k.client.Resource(imagePolicies), Manager: reflectorField}.Status(ctx, p, p.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.enterPolicy(u)
 	}

@@ -11,6 +11,7 @@ import (
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -50,7 +51,7 @@ func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass
 		after.Status.ObservedGeneration = after.Generation
 	}
 	after.Status.Conditions = v.conclude(repo.Status.Conditions, repo.Generation)
-	u, err := k.write(ctx, imageRepositories, reflectorField, repo, after)
+	u, err := declared.Writer{Client: k.client.Resource(imageRepositories), Manager: reflectorField}.Status(ctx, repo, repo.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.repositories.Put(u)
 	}

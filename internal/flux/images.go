@@ -2,7 +2,6 @@ package flux
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -10,13 +9,10 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -195,45 +191,9 @@ func (k *imageKeeper) tell(o runtime.Object, v verdict, message string) {
 	k.events.emit(o, kind, v.reason, message, nil)
 }
 
-// write writes the status of an object, if it changed, and returns the object as it is then.
-func (k *imageKeeper) write(
-	ctx context.Context, r schema.GroupVersionResource, manager string, before, after runtime.Object,
-) (*unstructured.Unstructured, error) {
-	b, err := declared.Fields(before)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the status: %w", err)
-	}
-	a, err := declared.Fields(after)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the status: %w", err)
-	}
-	was, _ := b["status"].(map[string]any)
-	is, _ := a["status"].(map[string]any)
-	patch := difference(was, is)
-	if len(patch) == 0 {
-		return nil, nil
-	}
-	data, err := encode(map[string]any{"status": patch})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the status: %w", err)
-	}
-	o, err := apimeta.Accessor(after)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the status: %w", err)
-	}
-	u, err := k.client.Resource(r).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, data, patchAs(manager), "status")
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("writing the status: %w", err)
-	}
-	return u, nil
-}
-
 // let takes the finalizer off an object that is deleted.
 func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o metav1.Object) rounds.Next {
-	err := setNamedFinalizer(ctx, k.client.Resource(r).Namespace(o.GetNamespace()), o, imagev1.ImageFinalizer, false)
+	err := setFinalizer(ctx, k.client.Resource(r), o, imagev1.ImageFinalizer, false)
 	if err != nil && ctx.Err() == nil {
 		k.log.V(1).Info("the finalizer of a deleted object could not be removed", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 		return rounds.After(retryDesk)

@@ -2,7 +2,6 @@ package flux
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"reflect"
 
@@ -127,27 +126,3 @@ func (k *imageKeeper) meters() []meter.Resource {
 	}
 	return list
 }
-
-// difference is a merge patch that makes one map the other, at every depth.
-func difference(before, after map[string]any) map[string]any {
-	patch := map[string]any{}
-	for key, value := range after {
-		inner, is := value.(map[string]any)
-		was, had := before[key].(map[string]any)
-		switch {
-		case reflect.DeepEqual(before[key], value):
-		case is && had:
-			patch[key] = difference(was, inner)
-		default:
-			patch[key] = value
-		}
-	}
-	for key := range before {
-		if _, kept := after[key]; !kept {
-			patch[key] = nil
-		}
-	}
-	return patch
-}
-
-func encode(value any) ([]byte, error) { return json.Marshal(value) }

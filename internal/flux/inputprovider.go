@@ -11,14 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fluxcd/pkg/apis/meta"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/resourceset"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -130,16 +129,9 @@ func (s *resourceSets) reportProvider(ctx context.Context, id engine.UnitID) err
 	if err := provided(after); err != nil {
 		return err
 	}
-	patch, err := statusPatch(p.Status, after.Status)
-	if err != nil || patch == nil {
+	u, err := declared.Writer{Client: s.client.Resource(inputProviders), Manager: operatorField}.Status(ctx, p, p.Status, after.Status)
+	if err != nil || u == nil {
 		return err
-	}
-	u, err := s.client.Resource(inputProviders).Namespace(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, patchAs(operatorField), "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status of %s: %w", id, err)
 	}
 	s.tellProvider(p, after)
 	_, err = s.putProvider(u)

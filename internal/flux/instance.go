@@ -11,12 +11,10 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
@@ -89,16 +87,12 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 		c.set(conditionReady, metav1.ConditionTrue, reasonServed, message)
 	}
 	after.Status.Conditions = c.sorted()
-	patch, err := statusPatch(o.Status, after.Status)
-	if err != nil || patch == nil {
-		return failure
-	}
-	u, err := s.client.Resource(fluxInstances).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, patch, patchAs(operatorField), "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	u, err := declared.Writer{Client: s.client.Resource(fluxInstances), Manager: operatorField}.Status(ctx, o, o.Status, after.Status)
 	if err != nil {
-		return fmt.Errorf("writing the status of %s: %w", id, err)
+		return err
+	}
+	if u == nil {
+		return failure
 	}
 	s.tell(o, after)
 	if _, err := s.Put(u); err != nil {

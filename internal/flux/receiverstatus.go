@@ -8,10 +8,10 @@ import (
 	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/webhook"
@@ -39,7 +39,7 @@ func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
 		if !there {
 			return nil
 		}
-		return setNamedFinalizer(ctx, r.client.Resource(receiverResource).Namespace(o.Namespace), o, notifyv1.NotificationFinalizer, false)
+		return setFinalizer(ctx, r.client.Resource(receiverResource), o, notifyv1.NotificationFinalizer, false)
 	}
 	began := time.Now()
 	plan := r.plan(id, o)
@@ -63,7 +63,7 @@ func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
 		r.open(id, found.path, hook)
 	}
 	after := receiverStatus(o, found, time.Now())
-	if err := r.patch(ctx, id, o, after); err != nil {
+	if err := r.patch(ctx, o, after); err != nil {
 		return err
 	}
 	if r.passed != nil {
@@ -113,17 +113,10 @@ func receiverStatus(o *notifyv1.Receiver, found receiverFinding, now time.Time) 
 }
 
 // patch writes the status of a Receiver, if it changed, and records an event.
-func (r *receivers) patch(ctx context.Context, id engine.UnitID, o *notifyv1.Receiver, after notifyv1.ReceiverStatus) error {
-	patch, err := statusPatch(o.Status, after)
-	if err != nil || patch == nil {
+func (r *receivers) patch(ctx context.Context, o *notifyv1.Receiver, after notifyv1.ReceiverStatus) error {
+	u, err := declared.Writer{Client: r.client.Resource(receiverResource), Manager: notifierField}.Status(ctx, o, o.Status, after)
+	if err != nil || u == nil {
 		return err
-	}
-	u, err := r.client.Resource(receiverResource).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, patch, patchAs(notifierField), "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status of %s: %w", id, err)
 	}
 	if _, err := r.Put(u); err != nil {
 		return err

@@ -84,34 +84,24 @@ func (c *releaseCharts) Pass(ctx context.Context, id engine.UnitID) rounds.Next 
 // settle makes what a release declares, takes away what it declared before, and writes down which one
 // it is.
 func (c *releaseCharts) settle(ctx context.Context, hr *helmv2.HelmRelease) error {
-	declared := ""
-	if chart := chartOf(hr); chart != nil {
-		declared = chart.Namespace + "/" + chart.Name
-		if err := c.make(ctx, hr, chart); err != nil {
+	chart := ""
+	if wanted := chartOf(hr); wanted != nil {
+		chart = wanted.Namespace + "/" + wanted.Name
+		if err := c.make(ctx, hr, wanted); err != nil {
 			return err
 		}
 	}
-	if hr.Status.HelmChart == declared {
+	if hr.Status.HelmChart == chart {
 		return nil
 	}
 	if err := c.remove(ctx, hr); err != nil {
 		return err
 	}
-	status := map[string]any{"helmChart": declared}
-	if declared == "" {
-		status["helmChart"] = nil
-	}
-	patch, err := json.Marshal(map[string]any{"status": status})
-	if err != nil {
-		return fmt.Errorf("encoding the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
-	}
-	u, err := c.client.Resource(helmReleases).Namespace(hr.Namespace).Patch(ctx, hr.Name, types.MergePatchType, patch,
-		patchAs(releaseField), "status")
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("writing the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	after := hr.Status.DeepCopy()
+	after.HelmChart = chart
+	u, err := declared.Writer{Client: c.client.Resource(helmReleases), Manager: releaseField}.Status(ctx, hr, hr.Status, after)
+	if err != nil || u == nil {
+		return err
 	}
 	_, err = c.releases.Put(u)
 	return err

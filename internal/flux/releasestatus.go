@@ -2,16 +2,14 @@ package flux
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -34,20 +32,9 @@ func (s *releases) report(ctx context.Context, r runner.Report) error {
 	after := releaseStatus(hr.Status, w, r, time.Now())
 	s.words(hr, &after, r)
 	s.tell(hr, after, r)
-	patch, err := statusPatch(hr.Status, after)
-	if err != nil {
-		return fmt.Errorf("encoding the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
-	}
-	if patch == nil {
-		return nil
-	}
-	u, err := s.client.Resource(helmReleases).Namespace(hr.Namespace).Patch(ctx, hr.Name, types.MergePatchType, patch,
-		patchAs(releaseField), "status")
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status of HelmRelease %s/%s: %w", hr.Namespace, hr.Name, err)
+	u, err := declared.Writer{Client: s.client.Resource(helmReleases), Manager: releaseField}.Status(ctx, hr, hr.Status, after)
+	if err != nil || u == nil {
+		return err
 	}
 	_, err = s.Put(u)
 	return err

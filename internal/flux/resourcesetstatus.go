@@ -2,17 +2,15 @@ package flux
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -27,19 +25,11 @@ func (s *resourceSets) report(ctx context.Context, r runner.Report) error {
 		s.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := resourceSetStatus(rs.Status, s.count(r.Unit), r, time.Now())
-	patch, err := statusPatch(rs.Status, after)
+	u, err := declared.Writer{Client: s.client.Resource(resourceSetResource), Manager: operatorField}.Status(ctx, rs, rs.Status, after)
 	if err != nil {
-		return fmt.Errorf("encoding the status of %s: %w", r.Unit, err)
+		return err
 	}
-	if patch != nil {
-		u, err := s.client.Resource(resourceSetResource).Namespace(rs.Namespace).Patch(ctx, rs.Name, types.MergePatchType, patch,
-			patchAs(operatorField), "status")
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("writing the status of %s: %w", r.Unit, err)
-		}
+	if u != nil {
 		if _, err := s.Put(u); err != nil {
 			return err
 		}
