@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -71,7 +72,7 @@ func (s *applicationSets) put(u *unstructured.Unstructured) {
 		s.sets[name] = state
 	}
 	before := state.object
-	if before != nil && before.GetUID() == u.GetUID() && !newer(u.GetResourceVersion(), before.GetResourceVersion()) {
+	if before != nil && !declared.Newer(u, before) {
 		return
 	}
 	state.object = u
@@ -191,8 +192,9 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 	}
 	if set.Annotations[v1alpha1.ApplicationSetRefreshAnnotation] == "true" {
 		s.e.feeds.Refresh(state.keys)
-		if err := s.patch(ctx, set, "", map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.ApplicationSetRefreshAnnotation: nil}}}); err != nil {
-			return 0, err
+		done := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.ApplicationSetRefreshAnnotation: nil}}}
+		if err := s.wrote(s.writer().Patch(ctx, set, done)); err != nil {
+			return 0, fmt.Errorf("removing the annotation %s: %w", v1alpha1.ApplicationSetRefreshAnnotation, err)
 		}
 	}
 	options := s.e.settings.now().AppSets

@@ -2,7 +2,6 @@ package argo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/argo/appset"
+	"github.com/headgate-dev/headgate/internal/declared"
 )
 
 // setFinalizer keeps a set whose Applications are deleted in steps.
@@ -112,37 +112,18 @@ func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generate
 
 // report writes the status of a set, when it is another one.
 func (s *applicationSets) report(ctx context.Context, set *appset.Set, o appset.Outcome) error {
-	before, err := toMap(set.Status)
-	if err != nil {
-		return err
-	}
-	after, err := toMap(appset.StatusOf(set, o))
-	if err != nil {
-		return err
-	}
-	diff := mergePatch(before, after)
-	if len(diff) == 0 {
-		return nil
-	}
-	return s.patch(ctx, set, "status", map[string]any{"status": diff})
+	return s.wrote(s.writer().Status(ctx, set, set.Status, appset.StatusOf(set, o)))
 }
 
-func (s *applicationSets) patch(ctx context.Context, set *appset.Set, subresource string, patch map[string]any) error {
-	text, err := json.Marshal(patch)
-	if err != nil {
-		return fmt.Errorf("encoding a change of ApplicationSet %q: %w", set.Name, err)
-	}
-	var sub []string
-	if subresource != "" {
-		sub = []string{subresource}
-	}
-	u, err := s.e.client.Resource(applicationSetResource).Namespace(set.Namespace).Patch(ctx, set.Name, types.MergePatchType, text,
-		metav1.PatchOptions{FieldManager: appset.UpstreamManager}, sub...)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing ApplicationSet %q: %w", set.Name, err)
+// writer writes to sets.
+func (s *applicationSets) writer() declared.Writer {
+	return declared.Writer{Client: s.e.client.Resource(applicationSetResource), Manager: appset.UpstreamManager}
+}
+
+// wrote takes a set as a write left it.
+func (s *applicationSets) wrote(u *unstructured.Unstructured, err error) error {
+	if err != nil || u == nil {
+		return err
 	}
 	s.put(u)
 	return nil
@@ -175,6 +156,5 @@ func (s *applicationSets) finalize(ctx context.Context, set *appset.Set) error {
 	if len(next)+len(waiting) > 0 {
 		return nil
 	}
-	rest := slices.DeleteFunc(slices.Clone(set.Finalizers), func(f string) bool { return f == setFinalizer })
-	return s.patch(ctx, set, "", map[string]any{"metadata": map[string]any{"finalizers": rest, "resourceVersion": set.ResourceVersion}})
+	return s.wrote(s.writer().Finalizer(ctx, set, setFinalizer, false))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// declared is an Application as it was read last, and what that comes to by its project and the settings. What a field holds is
+// declaration is an Application as it was read last, and what that comes to by its project and the settings. What a field holds is
 // never changed, only replaced, under the lock of the Application: a worker goes by a copy.
-type declared struct {
+type declaration struct {
 	// obj is the Application; raw is the same as expressions see it.
 	obj *v1alpha1.Application
 	raw map[string]any
@@ -31,14 +31,14 @@ type declared struct {
 }
 
 // snapshot returns what is declared, for a worker.
-func (a *app) snapshot() declared {
+func (a *app) snapshot() declaration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.declared
+	return a.declaration
 }
 
 // windows tells what the sync windows of the project say of the Application.
-func (s declared) windows(now time.Time) (policy.Verdict, error) {
+func (s declaration) windows(now time.Time) (policy.Verdict, error) {
 	return policy.Windows(s.project, s.obj, s.cluster, now)
 }
 

@@ -30,7 +30,7 @@ func TestSnapshots(t *testing.T) {
 	d := &driver{e}
 	project := &v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Namespace: "argocd", Name: "p"}}
 	project.Spec.SyncWindows = []v1alpha1.SyncWindow{{Kind: "deny", Schedule: "* * * * *", Duration: "1h", Applications: []string{"*"}}}
-	a, _ := e.apps.take(UnitID("argocd", "a"), declared{obj: application("1")})
+	a, _ := e.apps.take(UnitID("argocd", "a"), declaration{obj: application("1")})
 	a.mu.Unlock()
 	swap := func(there bool) {
 		e.projects.mu.Lock()
@@ -72,15 +72,15 @@ func TestSnapshots(t *testing.T) {
 func TestTake(t *testing.T) {
 	r := newRegistry()
 	id := UnitID("argocd", "a")
-	first, fresh := r.take(id, declared{obj: application("1")})
+	first, fresh := r.take(id, declaration{obj: application("1")})
 	if first == nil || !fresh {
 		t.Fatalf("the first one: got %v, %v", first, fresh)
 	}
 	first.mu.Unlock()
-	if again, fresh := r.take(id, declared{obj: application("1")}); again != first || fresh {
+	if again, fresh := r.take(id, declaration{obj: application("1")}); again != first || fresh {
 		t.Errorf("the same Application: got another one, or a fresh one (%v)", fresh)
 	}
-	second, fresh := r.take(id, declared{obj: application("2")})
+	second, fresh := r.take(id, declaration{obj: application("2")})
 	if second == nil || second == first || !fresh {
 		t.Fatalf("one that was created again under the name: it shares what a worker of the deleted one may be writing (%v)", fresh)
 	}
@@ -89,7 +89,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("the deleted one is still found by the name")
 	}
 	r.bury("2")
-	if gone, _ := r.take(id, declared{obj: application("2")}); gone != nil {
+	if gone, _ := r.take(id, declaration{obj: application("2")}); gone != nil {
 		t.Errorf("an answer that comes after the end brings the Application back")
 	}
 }

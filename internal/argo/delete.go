@@ -2,7 +2,6 @@ package argo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -251,19 +250,11 @@ func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {
 	if len(rest) == len(obj.Finalizers) {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": rest, "resourceVersion": obj.ResourceVersion}})
+	u, err := d.writer().Finalizers(ctx, obj, rest)
 	if err != nil {
-		return fmt.Errorf("encoding the finalizers of %s: %w", id, err)
+		return err
 	}
-	u, err := d.client.Resource(applicationResource).Namespace(obj.Namespace).Patch(ctx, obj.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: component})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("releasing %s: %w", id, err)
-	}
-	if len(rest) > 0 {
+	if u != nil && len(rest) > 0 {
 		d.putApplication(u)
 	}
 	return nil
@@ -278,17 +269,15 @@ func (d *driver) keepHooks(ctx context.Context, a *app, c *comparison) error {
 		if slices.Equal(wanted, obj.Finalizers) || obj.DeletionTimestamp != nil {
 			return nil
 		}
-		patch := encoded(map[string]any{"metadata": map[string]any{"finalizers": wanted, "resourceVersion": obj.ResourceVersion}})
-		apps := d.client.Resource(applicationResource).Namespace(obj.Namespace)
-		u, err := apps.Patch(ctx, obj.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: component})
+		u, err := d.writer().Finalizers(ctx, obj, wanted)
 		if apierrors.IsConflict(err) {
-			u, err = apps.Get(ctx, obj.Name, metav1.GetOptions{})
+			u, err = d.client.Resource(applicationResource).Namespace(obj.Namespace).Get(ctx, obj.Name, metav1.GetOptions{})
 		}
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("setting the finalizers of %s: %w", a.id, err)
+		}
+		if err != nil || u == nil {
+			return nil
 		}
 		d.putApplication(u)
 	}

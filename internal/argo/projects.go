@@ -1,15 +1,14 @@
 package argo
 
 import (
-	"fmt"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/declared"
 )
 
 // defaultProject permits everything; it is used if none was created.
@@ -75,9 +74,9 @@ func (e *Engine) putProject(u *unstructured.Unstructured) {
 	if u.GetNamespace() != e.options.Namespace {
 		return
 	}
-	project := &v1alpha1.AppProject{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, project); err != nil {
-		e.observe("AppProject/"+u.GetName(), fmt.Sprintf("it is invalid: %s", err))
+	project, err := declared.Read[v1alpha1.AppProject](u)
+	if err != nil {
+		e.observe("AppProject/"+u.GetName(), err.Error())
 		return
 	}
 	e.projects.mu.Lock()

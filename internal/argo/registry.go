@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -48,7 +48,7 @@ func (r *registry) bury(uid types.UID) {
 
 // take returns the app of an Application, a fresh one where there is none with its UID; nil when the Application is gone. A
 // fresh one is locked, so that it is not seen before it is known what it comes to.
-func (r *registry) take(id engine.UnitID, read declared) (a *app, fresh bool) {
+func (r *registry) take(id engine.UnitID, read declaration) (a *app, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, gone := r.gone[read.obj.UID]; gone {
@@ -57,7 +57,7 @@ func (r *registry) take(id engine.UnitID, read declared) (a *app, fresh bool) {
 	if a = r.apps[id]; a != nil && a.uid == read.obj.UID {
 		return a, false
 	}
-	a = &app{id: id, uid: read.obj.UID, declared: read}
+	a = &app{id: id, uid: read.obj.UID, declaration: read}
 	a.mu.Lock()
 	r.apps[id] = a
 	return a, true
@@ -107,7 +107,7 @@ type app struct {
 
 	// mu guards what follows, up to job. It is held for moments only.
 	mu sync.Mutex
-	declared
+	declaration
 	// asked is the token of the last request, until it is gone.
 	asked string
 	// awaits is the request for a fetch that has to be answered before anything is compared.
@@ -142,18 +142,18 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 		e.apps.mu.Unlock()
 		return
 	}
-	obj := &v1alpha1.Application{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
-		e.observe(id.String(), fmt.Sprintf("it is invalid: %s", err))
+	obj, err := declared.Read[v1alpha1.Application](u)
+	if err != nil {
+		e.observe(id.String(), err.Error())
 		return
 	}
-	a, fresh := e.apps.take(id, declared{obj: obj, raw: u.Object})
+	a, fresh := e.apps.take(id, declaration{obj: obj, raw: u.Object})
 	if a == nil {
 		return
 	}
 	if !fresh {
 		a.mu.Lock()
-		if !newer(obj.ResourceVersion, a.obj.ResourceVersion) {
+		if !declared.Newer(obj, a.obj) {
 			a.mu.Unlock()
 			return
 		}
@@ -225,8 +225,6 @@ func (e *Engine) reserve() {
 		e.putApplication(u)
 	}
 }
-
-func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
 // wantedSources are the sources of an Application, as a request for a sync changes them: without its revisions where these
 // hold no more.

@@ -4,17 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -62,16 +58,15 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	patch, err := e.patchOf(a, r, h)
 	history := a.view.history
 	a.mu.Unlock()
-	if err != nil || patch == nil {
+	if err != nil {
 		return err
 	}
-	u, err := e.client.Resource(applicationResource).Namespace(obj.Namespace).Patch(ctx, obj.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: component})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	u, err := e.writer().Patch(ctx, obj, patch)
 	if err != nil {
 		return fmt.Errorf("writing the status of %s: %w", a.id, err)
+	}
+	if u == nil {
+		return nil
 	}
 	e.events.changed(obj, u)
 	a.gave(history)
@@ -111,19 +106,24 @@ func (v *view) fail(op *v1alpha1.Operation, why string) {
 	v.handled, v.retry, v.waits = encoded(op), nil, nil
 }
 
-// patchOf is a merge patch that has the Application say what is known; nil when it says that. The caller holds the lock.
-func (e *Engine) patchOf(a *app, r *runner.Report, h shown) ([]byte, error) {
+// writer writes to Applications.
+func (e *Engine) writer() declared.Writer {
+	return declared.Writer{Client: e.client.Resource(applicationResource), Manager: component}
+}
+
+// patchOf is a merge patch that has the Application say what is known; empty when it says that. The caller holds the lock.
+func (e *Engine) patchOf(a *app, r *runner.Report, h shown) (map[string]any, error) {
 	now := e.statusOf(a, r, h)
 	patch := map[string]any{}
-	before, err := toMap(a.obj.Status)
+	before, err := declared.Fields(a.obj.Status)
 	if err != nil {
 		return nil, err
 	}
-	after, err := toMap(now)
+	after, err := declared.Fields(now)
 	if err != nil {
 		return nil, err
 	}
-	if diff := mergePatch(before, after); len(diff) > 0 && !onlyTimes(diff) {
+	if diff := declared.Difference(before, after); len(diff) > 0 && !onlyTimes(diff) {
 		patch["status"] = diff
 	}
 	if annotations := a.annotations(r); len(annotations) > 0 {
@@ -132,14 +132,7 @@ func (e *Engine) patchOf(a *app, r *runner.Report, h shown) ([]byte, error) {
 	if a.obj.Operation != nil && a.view.handled == encoded(a.obj.Operation) {
 		patch["operation"] = nil
 	}
-	if len(patch) == 0 {
-		return nil, nil
-	}
-	text, err := json.Marshal(patch)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the status of %s: %w", a.id, err)
-	}
-	return text, nil
+	return patch, nil
 }
 
 // onlyTimes tells that a patch holds nothing but the time of the last look: that alone is worth no request.
@@ -351,42 +344,6 @@ func (e *Engine) lateSource(a *app) *v1alpha1.ApplicationCondition {
 		}
 	}
 	return nil
-}
-
-func toMap(v any) (map[string]any, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a status: %w", err)
-	}
-	out := map[string]any{}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, fmt.Errorf("reading a status: %w", err)
-	}
-	return out, nil
-}
-
-// mergePatch makes one document the other.
-func mergePatch(before, after map[string]any) map[string]any {
-	patch := map[string]any{}
-	for key, value := range after {
-		old, there := before[key]
-		if there && reflect.DeepEqual(old, value) {
-			continue
-		}
-		was, wasMap := old.(map[string]any)
-		is, isMap := value.(map[string]any)
-		if wasMap && isMap {
-			patch[key] = mergePatch(was, is)
-			continue
-		}
-		patch[key] = value
-	}
-	for key := range before {
-		if _, kept := after[key]; !kept {
-			patch[key] = nil
-		}
-	}
-	return patch
 }
 
 // doneOf are the objects that have completed, by the digest of their content.
