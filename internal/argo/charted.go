@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,7 @@ func (d *driver) charted(a *app, result *manifests.Result) {
 func declaredSettings(result *manifests.Result, namespace, destination string) (settings.Objects, error) {
 	var found settings.Objects
 	for _, u := range result.Objects {
-		if orDefault(u.GetNamespace(), destination) != namespace || u.GroupVersionKind().Group != "" {
+		if cmp.Or(u.GetNamespace(), destination) != namespace || u.GroupVersionKind().Group != "" {
 			continue
 		}
 		switch u.GetKind() {

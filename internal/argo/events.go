@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,7 @@ const (
 
 // operation tells that an operation begins, or how it ended.
 func (e events) operation(obj *v1alpha1.Application, op *running) {
-	who := orDefault(op.request.InitiatedBy.Username, "automated sync")
+	who := cmp.Or(op.request.InitiatedBy.Username, "automated sync")
 	revision := ""
 	if op.state.SyncResult != nil {
 		revision = op.state.SyncResult.Revision

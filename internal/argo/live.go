@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,9 +97,9 @@ func (a *app) unsettled(fact engine.SourceFact) (h shown, decided bool) {
 	case v.generation != a.generation || v.content != fact.Digest:
 		return shown{progressing, "it has not been compared with what it declares now"}, true
 	case v.operation != nil && v.operation.Phase == v1alpha1.OperationRunning:
-		return shown{progressing, orDefault(v.operation.Message, "its sync is running")}, true
+		return shown{progressing, cmp.Or(v.operation.Message, "its sync is running")}, true
 	case v.sync.Status != v1alpha1.SyncStatusCodeSynced && automated(a.obj):
-		why := orDefault(v.why, "its sync has not started")
+		why := cmp.Or(v.why, "its sync has not started")
 		if v.decided != nil {
 			why = v.decided.Message
 		}

@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -66,7 +67,7 @@ func (e *Engine) measureSync(a *app, op *running) {
 	e.Metrics.Synced(sync)
 }
 
-func projectOf(obj *v1alpha1.Application) string { return orDefault(obj.Spec.Project, defaultProject) }
+func projectOf(obj *v1alpha1.Application) string { return cmp.Or(obj.Spec.Project, defaultProject) }
 
 // withoutLogin is the URL of a repository without credentials; one that cannot be read is not told at all.
 func withoutLogin(address string) string {
@@ -97,7 +98,7 @@ func measured(obj *v1alpha1.Application) meter.Application {
 	m := meter.Application{
 		Namespace: obj.Namespace, Name: obj.Name, Project: projectOf(obj),
 		Server: obj.Spec.Destination.Server, DestinationNamespace: obj.Spec.Destination.Namespace,
-		Sync: orDefault(string(obj.Status.Sync.Status), "Unknown"), Health: orDefault(string(obj.Status.Health.Status), "Unknown"),
+		Sync: cmp.Or(string(obj.Status.Sync.Status), "Unknown"), Health: cmp.Or(string(obj.Status.Health.Status), "Unknown"),
 		Automated: automated(obj),
 	}
 	if one := policy.SourceOf(obj.Spec); one != nil {

@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -66,7 +67,7 @@ func (d *driver) duplicates(a *app, w runner.Work, c *comparison) {
 // named finds the declared object of an identity as a source has it: without the namespace of the destination, or with one
 // that its kind does not have.
 func (c *comparison) named(id engine.ObjectID, destination string) *compared {
-	for _, namespace := range []string{orDefault(id.Namespace, destination), ""} {
+	for _, namespace := range []string{cmp.Or(id.Namespace, destination), ""} {
 		id.Namespace = namespace
 		if o := c.find(id); o != nil {
 			return o
@@ -215,7 +216,7 @@ func (d *driver) decryption(ctx context.Context, obj *v1alpha1.Application) (*de
 		return nil, &failure{condition: v1alpha1.ApplicationConditionInvalidSpecError, lasting: true, err: fmt.Errorf(
 			"annotation %s: %q: want sops, or sops/NAME of a Secret in namespace %s", annotationDecryption, provider, d.options.Namespace)}
 	}
-	name = orDefault(name, "sops-age")
+	name = cmp.Or(name, "sops-age")
 	secret, err := d.kube.CoreV1().Secrets(d.options.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("annotation %s: reading Secret %s/%s: %w", annotationDecryption, d.options.Namespace, name, err)

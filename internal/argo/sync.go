@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -198,7 +199,7 @@ func (d *driver) refuseEarly(a *app, c *comparison, r *running) {
 	}
 	windows, err := a.snapshot().windows(time.Now())
 	if err != nil || !windows.CanGoOn(!r.request.InitiatedBy.Automated, r.state.StartedAt.Time) {
-		r.sync.Refuse(orDefault(windows.Why, "Sync operation blocked by sync window"))
+		r.sync.Refuse(cmp.Or(windows.Why, "Sync operation blocked by sync window"))
 	}
 }
 
@@ -375,11 +376,4 @@ func sooner(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-func orDefault(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }

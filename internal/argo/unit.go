@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -83,7 +84,7 @@ func clusterName(c clusterOf) string {
 	if c.Server == settings.InClusterServer {
 		return ""
 	}
-	return orDefault(c.Server, unknownCluster)
+	return cmp.Or(c.Server, unknownCluster)
 }
 
 // deletionOf says whether anything is to be done before an Application goes: objects that go with it, hooks that run. What is

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func compileAlert(a *notifyv1beta3.Alert) (*notify.Alert, error) {
 	out := &notify.Alert{
 		Ref:      notify.Ref{Namespace: a.Namespace, Name: a.Name},
 		Provider: notify.Ref{Namespace: a.Namespace, Name: spec.ProviderRef.Name},
-		Severity: orDefault(spec.EventSeverity, notify.SeverityInfo), Metadata: spec.EventMetadata, Summary: spec.Summary,
+		Severity: cmp.Or(spec.EventSeverity, notify.SeverityInfo), Metadata: spec.EventMetadata, Summary: spec.Summary,
 	}
 	if spec.ProviderRef.Name == "" {
 		return nil, errors.New("spec.providerRef.name: empty")
@@ -86,7 +87,7 @@ func compileAlert(a *notifyv1beta3.Alert) (*notify.Alert, error) {
 	}
 	for _, s := range spec.EventSources {
 		out.Sources = append(out.Sources, notify.Source{
-			Kind: s.Kind, Namespace: orDefault(s.Namespace, a.Namespace), Name: s.Name, MatchLabels: s.MatchLabels,
+			Kind: s.Kind, Namespace: cmp.Or(s.Namespace, a.Namespace), Name: s.Name, MatchLabels: s.MatchLabels,
 		})
 	}
 	var err error

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -191,7 +192,7 @@ func (s *generators) makersOf(key source.Key) []string {
 func sourcesOf(o *swapi.ArtifactGenerator) []source.Key {
 	keys := make([]source.Key, len(o.Spec.Sources))
 	for i, ref := range o.Spec.Sources {
-		keys[i] = sourceKey(ref.Kind, orDefault(ref.Namespace, o.Namespace), ref.Name)
+		keys[i] = sourceKey(ref.Kind, cmp.Or(ref.Namespace, o.Namespace), ref.Name)
 	}
 	return keys
 }
@@ -199,7 +200,7 @@ func sourcesOf(o *swapi.ArtifactGenerator) []source.Key {
 // generatorOf names the generator that an ExternalArtifact says it comes from, of its own namespace.
 func generatorOf(o *sourcev1.ExternalArtifact) (types.NamespacedName, bool) {
 	ref := o.Spec.SourceRef
-	if ref == nil || ref.Kind != swapi.ArtifactGeneratorKind || orDefault(ref.Namespace, o.Namespace) != o.Namespace {
+	if ref == nil || ref.Kind != swapi.ArtifactGeneratorKind || cmp.Or(ref.Namespace, o.Namespace) != o.Namespace {
 		return types.NamespacedName{}, false
 	}
 	return types.NamespacedName{Namespace: o.Namespace, Name: ref.Name}, true

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -382,7 +383,7 @@ func (f *feed) succeeded(ctx context.Context, o origin, got *fetched) error {
 	}
 	switch {
 	case fresh:
-		f.sources.events.emit(o.object(), corev1.EventTypeNormal, orDefault(got.told, "NewArtifact"), got.event(a), annotations)
+		f.sources.events.emit(o.object(), corev1.EventTypeNormal, cmp.Or(got.told, "NewArtifact"), got.event(a), annotations)
 	case recovered:
 		f.sources.events.emit(o.object(), corev1.EventTypeNormal, meta.SucceededReason, message, annotations)
 	}

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -328,5 +329,5 @@ func originOf(a swapi.OutputArtifact, in inputs) map[string]string {
 		return nil
 	}
 	from := in.observed[strings.TrimPrefix(a.OriginRevision, "@")]
-	return map[string]string{originRevision: orDefault(from.OriginRevision, from.Revision)}
+	return map[string]string{originRevision: cmp.Or(from.OriginRevision, from.Revision)}
 }

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -147,7 +148,7 @@ func (g *generator) keep(out output, object *sourcev1.ExternalArtifact, tree *so
 	pinned := in.observed[strings.TrimPrefix(out.spec.Revision, "@")].Revision
 	if stored && before.Tree != nil && before.Tree.Digest() == tree.Digest() {
 		switch {
-		case before.Revision != orDefault(pinned, latest(before.Digest)):
+		case before.Revision != cmp.Or(pinned, latest(before.Digest)):
 		case maps.Equal(before.Metadata, metadata):
 			return before, nil
 		default:

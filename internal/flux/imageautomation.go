@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,7 +25,7 @@ import (
 // automatedSource is the source that an automation changes.
 func automatedSource(a *autov1.ImageUpdateAutomation) engine.SourceID {
 	ref := a.Spec.SourceRef
-	return sourceID(orDefault(ref.Kind, sourcev1.GitRepositoryKind), orDefault(ref.Namespace, a.Namespace), ref.Name)
+	return sourceID(cmp.Or(ref.Kind, sourcev1.GitRepositoryKind), cmp.Or(ref.Namespace, a.Namespace), ref.Name)
 }
 
 // update has the images put into the files of a repository, when that is due.

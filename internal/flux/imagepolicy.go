@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ const reasonInvalidPolicy = "InvalidPolicy"
 // scannedBy is what a policy chooses from.
 func scannedBy(p *imagev1.ImagePolicy) engine.UnitID {
 	ref := p.Spec.ImageRepositoryRef
-	return engine.UnitID{Group: imageGroup.Name, Kind: imagev1.ImageRepositoryKind, Namespace: orDefault(ref.Namespace, p.Namespace), Name: ref.Name}
+	return engine.UnitID{Group: imageGroup.Name, Kind: imagev1.ImageRepositoryKind, Namespace: cmp.Or(ref.Namespace, p.Namespace), Name: ref.Name}
 }
 
 // choose selects the image of a policy when that is due.

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -133,7 +134,7 @@ func (s *instances) serve(ctx context.Context, id engine.UnitID, namespace strin
 
 // sync makes the source and the Kustomization of a sync, unless one of them is the root of this run.
 func (s *instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.Sync) (string, error) {
-	name := orDefault(sync.Name, namespace)
+	name := cmp.Or(sync.Name, namespace)
 	objects, err := syncObjects(namespace, name, sync)
 	if err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func wishesOf(spec fluxcdv1.FluxInstanceSpec) wishes {
 	var w wishes
 	if c := spec.Cluster; c != nil && c.Multitenant {
 		w.policy = Policy{
-			NoCrossNamespaceRefs: true, NoRemoteBases: true, DefaultServiceAccount: orDefault(c.TenantDefaultServiceAccount, "default"),
+			NoCrossNamespaceRefs: true, NoRemoteBases: true, DefaultServiceAccount: cmp.Or(c.TenantDefaultServiceAccount, "default"),
 		}
 		add(&w.held, "spec.cluster.multitenant")
 	}

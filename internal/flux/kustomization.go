@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	}
 	for _, d := range ks.Spec.DependsOn {
 		u.Dependencies = append(u.Dependencies, engine.Dependency{
-			Unit: unitID(orDefault(d.Namespace, ks.Namespace), d.Name), Expr: d.ReadyExpr,
+			Unit: unitID(cmp.Or(d.Namespace, ks.Namespace), d.Name), Expr: d.ReadyExpr,
 		})
 	}
 	extra, malformed := parseDependsOn(ks.Annotations[dependsOn], ks.Namespace)
@@ -135,16 +136,9 @@ func (t Policy) denied(ks *kustomizev1.Kustomization) string {
 	return fmt.Sprintf("spec.sourceRef: %s is in another namespace; references across namespaces are blocked on this cluster", source)
 }
 
-func orDefault(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
-}
-
 func sourceOf(ks *kustomizev1.Kustomization) engine.SourceID {
 	ref := ks.Spec.SourceRef
-	return sourceID(ref.Kind, orDefault(ref.Namespace, ks.Namespace), ref.Name)
+	return sourceID(ref.Kind, cmp.Or(ref.Namespace, ks.Namespace), ref.Name)
 }
 
 // treeKinds are the kinds of sources that hold files.
@@ -191,7 +185,7 @@ func (t Policy) readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
 func healthOf(ks *kustomizev1.Kustomization, cluster string) engine.HealthPolicy {
 	policy := engine.HealthPolicy{Wait: ks.Spec.Wait}
 	for _, check := range ks.Spec.HealthChecks {
-		gv, err := schema.ParseGroupVersion(orDefault(check.APIVersion, "apps/v1"))
+		gv, err := schema.ParseGroupVersion(cmp.Or(check.APIVersion, "apps/v1"))
 		if err != nil {
 			continue
 		}

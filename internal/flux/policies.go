@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -36,9 +37,9 @@ func (p *policies) now() Policy {
 func (t Policy) with(more Policy) Policy {
 	t.NoCrossNamespaceRefs = t.NoCrossNamespaceRefs || more.NoCrossNamespaceRefs
 	t.NoRemoteBases = t.NoRemoteBases || more.NoRemoteBases
-	t.DefaultServiceAccount = orDefault(t.DefaultServiceAccount, more.DefaultServiceAccount)
+	t.DefaultServiceAccount = cmp.Or(t.DefaultServiceAccount, more.DefaultServiceAccount)
 	t.LaxSubstitution = t.LaxSubstitution || more.LaxSubstitution
-	t.AgeSecret = orDefault(t.AgeSecret, more.AgeSecret)
+	t.AgeSecret = cmp.Or(t.AgeSecret, more.AgeSecret)
 	return t
 }
 

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,8 +80,8 @@ func planReceiver(o *notifyv1.Receiver) receiverPlan {
 	var foreign []string
 	for i, ref := range o.Spec.Resources {
 		t := receiverTarget{
-			kind:      schema.FromAPIVersionAndKind(orDefault(ref.APIVersion, receivableGroups[ref.Kind]+"/"), ref.Kind),
-			namespace: orDefault(ref.Namespace, o.Namespace), name: ref.Name,
+			kind:      schema.FromAPIVersionAndKind(cmp.Or(ref.APIVersion, receivableGroups[ref.Kind]+"/"), ref.Kind),
+			namespace: cmp.Or(ref.Namespace, o.Namespace), name: ref.Name,
 			labels: labels.SelectorFromSet(ref.MatchLabels).String(),
 		}
 		own, err := filterOf(fmt.Sprintf("spec.resources[%d].filter", i), ref.Filter)

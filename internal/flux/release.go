@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -13,7 +14,7 @@ import (
 
 // declareRelease reads a HelmRelease into a unit.
 func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
-	account := orDefault(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
+	account := cmp.Or(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
 	u := engine.Unit{
 		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
 		FollowsDrift: hr.GetDriftDetection().MustDetectChanges(),
@@ -31,7 +32,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	}
 	for _, d := range hr.Spec.DependsOn {
 		u.Dependencies = append(u.Dependencies, engine.Dependency{
-			Unit: releaseID(orDefault(d.Namespace, hr.Namespace), d.Name), Expr: d.ReadyExpr,
+			Unit: releaseID(cmp.Or(d.Namespace, hr.Namespace), d.Name), Expr: d.ReadyExpr,
 		})
 	}
 	extra, malformed := parseDependsOn(hr.Annotations[dependsOn], hr.Namespace)
@@ -52,7 +53,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 // releaseSource is where the chart of a release comes from.
 func releaseSource(hr *helmv2.HelmRelease) engine.SourceID {
 	if ref := hr.Spec.ChartRef; ref != nil {
-		return sourceID(ref.Kind, orDefault(ref.Namespace, hr.Namespace), ref.Name)
+		return sourceID(ref.Kind, cmp.Or(ref.Namespace, hr.Namespace), ref.Name)
 	}
 	if hr.Spec.Chart == nil {
 		return engine.SourceID{}

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -120,11 +121,11 @@ func chartOf(hr *helmv2.HelmRelease) *sourcev1.HelmChart {
 			Labels: map[string]string{releasePrefix + "name": hr.Name, releasePrefix + "namespace": hr.Namespace},
 		},
 		Spec: sourcev1.HelmChartSpec{
-			Chart: t.Spec.Chart, Version: orDefault(t.Spec.Version, "*"), Interval: t.GetInterval(hr.Spec.Interval),
+			Chart: t.Spec.Chart, Version: cmp.Or(t.Spec.Version, "*"), Interval: t.GetInterval(hr.Spec.Interval),
 			SourceRef: sourcev1.LocalHelmChartSourceReference{
 				APIVersion: t.Spec.SourceRef.APIVersion, Kind: t.Spec.SourceRef.Kind, Name: t.Spec.SourceRef.Name,
 			},
-			ReconcileStrategy: orDefault(t.Spec.ReconcileStrategy, sourcev1.ReconcileStrategyChartVersion),
+			ReconcileStrategy: cmp.Or(t.Spec.ReconcileStrategy, sourcev1.ReconcileStrategyChartVersion),
 			ValuesFiles:       t.Spec.ValuesFiles, IgnoreMissingValuesFiles: t.Spec.IgnoreMissingValuesFiles,
 		},
 	}

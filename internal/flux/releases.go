@@ -2,6 +2,7 @@ package flux
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -371,7 +372,7 @@ func (s *releases) destroy(ctx context.Context, w runner.Work) error {
 	if err != nil {
 		return err
 	}
-	storage := orDefault(work.status.StorageNamespace, hr.GetStorageNamespace())
+	storage := cmp.Or(work.status.StorageNamespace, hr.GetStorageNamespace())
 	client, err := s.helm(w, storage)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -32,7 +33,7 @@ func (t Policy) declareResourceSet(rs *fluxcdv1.ResourceSet) engine.Unit {
 	u := engine.Unit{
 		ID: resourceSetID(rs.Namespace, rs.Name), UID: string(rs.UID), Generation: rs.Generation,
 		Requested: rs.Annotations[requestedAt], Suspended: disabledByAnnotation(rs), Deleting: !rs.DeletionTimestamp.IsZero(),
-		Target:   target(rs.Namespace, nil, orDefault(rs.Spec.ServiceAccountName, t.DefaultServiceAccount)),
+		Target:   target(rs.Namespace, nil, cmp.Or(rs.Spec.ServiceAccountName, t.DefaultServiceAccount)),
 		Interval: every, RetryInterval: min(every, resourceSetRetry), Timeout: timeout,
 		Prune: true, Force: rs.Annotations[fluxcdv1.ForceAnnotation] == fluxcdv1.EnabledValue, Deletion: engine.DeletionDelete,
 		Health:  engine.HealthPolicy{Wait: rs.Spec.Wait},

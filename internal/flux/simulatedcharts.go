@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"time"
@@ -74,7 +75,7 @@ func chartOfOrigin(o origin) (name, version string, ok bool) {
 			ref = r.Spec.Reference
 		}
 		copied := r.Spec.LayerSelector != nil && r.Spec.LayerSelector.Operation == sourcev1.OCILayerCopy
-		return path.Base(r.Spec.URL), simulate.Version(orDefault(ref.Tag, ref.SemVer)), copied
+		return path.Base(r.Spec.URL), simulate.Version(cmp.Or(ref.Tag, ref.SemVer)), copied
 	case helmChart:
 		return path.Base(r.Spec.Chart), simulate.Version(r.Spec.Version), r.Spec.SourceRef.Kind == sourcev1.HelmRepositoryKind
 	}

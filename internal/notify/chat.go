@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -47,13 +48,6 @@ func slackForm(e *Event, channel, username, good, bad string) slackMessage {
 	}}}
 }
 
-func orDefault(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
-}
-
 func bearer(token string) []string {
 	if token == "" {
 		return nil
@@ -63,7 +57,7 @@ func bearer(token string) []string {
 
 func (c *sender) slack(ctx context.Context, e *Event) error {
 	s := c.settings
-	form := slackForm(e, s.Channel, orDefault(s.Username, e.ReportingController), "good", "danger")
+	form := slackForm(e, s.Channel, cmp.Or(s.Username, e.ReportingController), "good", "danger")
 	m, err := encoded(http.MethodPost, s.Address, form)
 	if err != nil {
 		return err
@@ -107,7 +101,7 @@ func (c *sender) discord(ctx context.Context, e *Event) error {
 	if !strings.HasSuffix(u.Path, "/slack") {
 		u.Path = path.Join(u.Path, "slack")
 	}
-	return c.post(ctx, u.String(), slackForm(e, "", orDefault(s.Username, e.ReportingController), "good", "danger"))
+	return c.post(ctx, u.String(), slackForm(e, "", cmp.Or(s.Username, e.ReportingController), "good", "danger"))
 }
 
 func (c *sender) rocket(ctx context.Context, e *Event) error {

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,8 +161,8 @@ func (c *sender) told(ctx context.Context, f forge, st status) (bool, error) {
 		return false, &failure{text: "listing the statuses of the commit: invalid response"}
 	}
 	for _, one := range list {
-		if orDefault(one.Context, one.Name) == st.context {
-			return orDefault(one.Status, one.State) == st.state && one.Description == st.description, nil
+		if cmp.Or(one.Context, one.Name) == st.context {
+			return cmp.Or(one.Status, one.State) == st.state && one.Description == st.description, nil
 		}
 	}
 	return false, nil

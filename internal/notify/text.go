@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // it names a transaction, as the upstream does, and protects nothing
 	"encoding/hex"
@@ -36,7 +37,7 @@ func (c *sender) telegram(ctx context.Context, e *Event) error {
 	if threaded {
 		form["message_thread_id"] = thread
 	}
-	base := strings.TrimSuffix(orDefault(s.Address, telegramAPI), "/")
+	base := strings.TrimSuffix(cmp.Or(s.Address, telegramAPI), "/")
 	return c.post(ctx, base+"/bot"+s.Token+"/sendMessage", form)
 }
 
