@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -352,8 +353,11 @@ func (a *act) failedRelease(action plan.Action, message string, counts bool) run
 	return out
 }
 
-// firstTry is how long a release rests after the first action that failed.
-const firstTry = 250 * time.Millisecond
+// A release rests after the first action that failed for firstTry, and after many for lastTry.
+const (
+	firstTry = 250 * time.Millisecond
+	lastTry  = firstTry << 12
+)
 
 // nextTry is how long a release rests before what follows on a failed action: remediation, or the next
 // try. How often that is comes from what is declared.
@@ -365,7 +369,7 @@ func (a *act) nextTry() time.Duration {
 	if declared.RetryOnFailure {
 		return declared.RetryInterval
 	}
-	return min(firstTry<<min(max(a.work.status.Failures-1, 0), 12), a.hr.Spec.Interval.Duration)
+	return rounds.Backoff{Min: firstTry, Max: min(lastTry, a.hr.Spec.Interval.Duration)}.After(int(a.work.status.Failures))
 }
 
 // remediate rolls back or uninstalls a release that failed.

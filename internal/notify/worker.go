@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // work delivers what is in a line, one after the other, until the line is empty or ctx ends.
@@ -92,10 +94,7 @@ func (n *Notifier) lost(d Delivery) {
 
 // backoff is the wait after so many failures, a little more or less, so that many do not come back at once.
 func (l Limits) backoff(failures int) time.Duration {
-	wait := l.MaxRetry
-	if failures < 20 {
-		wait = min(l.Retry<<max(failures-1, 0), l.MaxRetry)
-	}
+	wait := rounds.Backoff{Min: l.Retry, Max: l.MaxRetry}.After(failures)
 	return wait*3/4 + rand.N(wait/2+1) //nolint:gosec // it spreads load, and protects nothing
 }
 

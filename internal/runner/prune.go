@@ -9,6 +9,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // leftover is what the unit holds and does not declare any more.
@@ -193,7 +194,8 @@ func (r *Runner) deletionFailed(id engine.UnitID, message string) {
 
 // retryDeletion says when the deletion of a unit is tried again.
 func (r *Runner) retryDeletion(u *unit) {
-	u.deletion.retry = time.Now().Add(retryMin << min(u.attempts, 6))
+	backoff := rounds.Backoff{Min: retryMin, Max: retryDeletionMax}
+	u.deletion.retry = time.Now().Add(backoff.After(u.attempts + 1))
 	fact, _ := r.sources.Source(u.Source)
 	u.deletion.failedAt = fact.Revision + fact.Digest
 	u.attempts++

@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // carry carries a decision out.
@@ -216,8 +217,13 @@ func (u *unit) revision(p *engine.Pass) string {
 	return p.Key.Revision
 }
 
-// Retries of transient failures begin after retryMin and are at most the retry interval apart.
-const retryMin = 750 * time.Millisecond
+// Retries of transient failures begin after retryMin and are at most retryMax or the retry interval apart, those of deletions
+// retryDeletionMax.
+const (
+	retryMin         = 750 * time.Millisecond
+	retryMax         = retryMin << 12
+	retryDeletionMax = retryMin << 6
+)
 
 // fail ends the pass with a failure. A pass that failed on health, or for a need that may yet come,
 // stays open.
@@ -228,8 +234,8 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	case failure.After > 0:
 		failure.RetryAt = now.Add(failure.After)
 	case failure.Transient, failure.Refused && u.attempts < engine.RefusedTries:
-		backoff := min(retryMin<<min(u.attempts, 12), u.RetryInterval)
-		failure.RetryAt = now.Add(backoff)
+		backoff := rounds.Backoff{Min: retryMin, Max: min(retryMax, u.RetryInterval)}
+		failure.RetryAt = now.Add(backoff.After(u.attempts + 1))
 	}
 	if terminal {
 		failure.RetryAt = time.Time{}
