@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"internal/argo/offline":               {"internal/argo/appset", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/render/decrypt", "internal/source", "internal/engine", "api/argoproj/v1alpha1"},
 	"internal/argo/lint":                  {"internal/engine"},
 	"internal/argo":                       {"internal/declared", "internal/rounds", "internal/argo/appset", "internal/argo/differences", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/apply", "internal/cluster", "internal/engine", "internal/health/argocd", "internal/meter", "internal/render/decrypt", "internal/runner", "internal/simulate", "internal/source", "api/argoproj/v1alpha1", "internal/dialect", "deploy"},
-	"internal/argo/feeds":                 {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1"},
+	"internal/argo/feeds":                 {"internal/rounds", "internal/argo/settings", "internal/source", "api/argoproj/v1alpha1"},
 	"internal/argo/operation":             {"internal/engine"},
 	"internal/argo/settings":              {},
 	"internal/argo/policy":                {"internal/argo/settings", "api/argoproj/v1alpha1"},

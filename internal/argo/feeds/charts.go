@@ -68,10 +68,8 @@ func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []by
 
 // fetchInto fetches a chart.
 func (f *Feeds) fetchInto(key chartKey, held *chart) {
-	select {
-	case f.slots <- struct{}{}:
-		defer func() { <-f.slots }()
-	case <-f.ctx.Done():
+	if turn, ok := f.slots.Take(f.ctx, key.project); ok {
+		defer turn.End()
 	}
 	data, resolved, err := f.fetchChart(f.ctx, key.repo, key.name, key.version, key.project, held.resolved)
 	f.mu.Lock()

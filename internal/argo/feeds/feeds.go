@@ -17,6 +17,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -108,14 +109,17 @@ type Config struct {
 
 // Feeds are the repositories that are followed. It is safe for concurrent use.
 type Feeds struct {
-	cfg   Config
-	ctx   context.Context
-	slots chan struct{}
-	wg    sync.WaitGroup
+	cfg    Config
+	ctx    context.Context
+	slots  *rounds.Slots
+	passes *rounds.Loop[Key]
+	wg     sync.WaitGroup
 	// asked counts the requests for a look.
 	asked atomic.Uint64
 
-	mu     sync.RWMutex
+	mu sync.RWMutex
+	// over is set once nothing is let go by itself any more.
+	over   bool
 	feeds  map[Key]*feed
 	wanted map[string][]Key
 	charts map[chartKey]*chart
@@ -127,14 +131,43 @@ const fetches = 8
 
 // New returns Feeds that run until ctx ends.
 func New(ctx context.Context, cfg Config) *Feeds {
-	return &Feeds{
-		cfg: cfg, ctx: ctx, slots: make(chan struct{}, fetches), feeds: map[Key]*feed{}, wanted: map[string][]Key{},
+	f := &Feeds{
+		cfg: cfg, ctx: ctx, slots: rounds.NewSlots(fetches), feeds: map[Key]*feed{}, wanted: map[string][]Key{},
 		charts: map[chartKey]*chart{}, apps: map[string]*source.App{},
 	}
+	f.passes = rounds.New(fetching{f}, rounds.Options{Slots: f.slots, Backoff: rounds.Backoff{Min: retryMin, Max: retryMax}})
+	f.passes.Start(ctx)
+	return f
+}
+
+// fetching are the passes over what is followed.
+type fetching struct{ feeds *Feeds }
+
+// Share is the project by whose credentials something is fetched.
+func (f fetching) Share(k Key) string { return k.Project }
+
+// Pass fetches what a key names, if anybody wants it.
+func (f fetching) Pass(ctx context.Context, k Key) rounds.Next {
+	f.feeds.mu.RLock()
+	one := f.feeds.feeds[k]
+	f.feeds.mu.RUnlock()
+	if one == nil {
+		return rounds.Rest()
+	}
+	return one.pass(ctx)
 }
 
 // Wait waits until every fetch has ended.
-func (f *Feeds) Wait() { f.wg.Wait() }
+func (f *Feeds) Wait() {
+	f.passes.Wait()
+	f.mu.Lock()
+	f.over = true
+	for _, one := range f.feeds {
+		one.end()
+	}
+	f.mu.Unlock()
+	f.wg.Wait()
+}
 
 // Want follows keys for a client, instead of those that it wanted before. What is no longer wanted is released.
 func (f *Feeds) Want(owner string, keys []Key) {
@@ -154,8 +187,11 @@ func (f *Feeds) Want(owner string, keys []Key) {
 	}
 	for k, one := range f.feeds {
 		if !used[k] {
-			one.stop()
 			delete(f.feeds, k)
+			f.passes.Forget(k)
+			if !f.over {
+				f.wg.Go(one.end)
+			}
 		}
 	}
 }
@@ -165,10 +201,8 @@ func (f *Feeds) follow(k Key) {
 	if f.feeds[k] != nil || f.ctx.Err() != nil {
 		return
 	}
-	ctx, stop := context.WithCancel(f.ctx)
-	one := &feed{feeds: f, key: k, stop: stop, wake: make(chan struct{}, 1)}
-	f.feeds[k] = one
-	f.wg.Go(func() { one.run(ctx) })
+	f.feeds[k] = &feed{feeds: f, key: k}
+	f.passes.Wake(k)
 }
 
 // Get returns what is known of a key; one that is not followed is not settled.
@@ -229,16 +263,15 @@ func (f *Feeds) Retry() {
 	}
 }
 
-// feed is one revision of one repository, fetched by a goroutine of its own.
+// feed is one revision of one repository.
 type feed struct {
 	feeds *Feeds
 	key   Key
-	stop  context.CancelFunc
-	wake  chan struct{}
-	// clone and full belong to the goroutine.
+
+	// busy is held by a pass; clone and previous belong to it.
+	busy     sync.Mutex
 	clone    source.Clone
 	previous string
-	failures int
 
 	mu    sync.Mutex
 	state State
@@ -246,12 +279,7 @@ type feed struct {
 	request uint64
 }
 
-func (o *feed) poke() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
-}
+func (o *feed) poke() { o.feeds.passes.Wake(o.key) }
 
 // Retries of a fetch that failed begin after retryMin and are at most retryMax apart.
 const (
@@ -259,41 +287,32 @@ const (
 	retryMax = 5 * time.Minute
 )
 
-func (o *feed) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+// end lets go of what is kept of a feed that nobody wants.
+func (o *feed) end() {
+	o.busy.Lock()
+	defer o.busy.Unlock()
 	// What cannot be deleted now is when the directory is.
-	defer func() { _ = o.clone.Close() }()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-o.wake:
-		case <-timer.C:
-		}
-		timer.Reset(o.pass(ctx))
-	}
+	_ = o.clone.Close()
 }
 
-// pass fetches, and returns how long to wait for the next.
-func (o *feed) pass(ctx context.Context) time.Duration {
-	select {
-	case o.feeds.slots <- struct{}{}:
-		defer func() { <-o.feeds.slots }()
-	case <-ctx.Done():
-		return retryMax
+// pass fetches.
+func (o *feed) pass(ctx context.Context) rounds.Next {
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	if ctx.Err() != nil {
+		return rounds.Rest()
 	}
 	began, asked := time.Now(), o.feeds.asked.Load()
 	got, err := o.fetch(ctx)
 	if ctx.Err() != nil {
-		return retryMax
+		return rounds.Rest()
 	}
 	if o.feeds.cfg.Fetched != nil {
 		o.feeds.cfg.Fetched(o.key, err == nil && !got.unchanged, time.Since(began), err)
 	}
 	if err != nil {
 		o.failed(err, asked)
-		return min(retryMin<<min(o.failures-1, 12), retryMax)
+		return rounds.Retry(err)
 	}
 	o.succeeded(got, asked)
 	return o.rest()
@@ -313,7 +332,6 @@ func (o *feed) answers(asked uint64) bool {
 }
 
 func (o *feed) succeeded(got fetched, asked uint64) {
-	o.failures = 0
 	o.mu.Lock()
 	changed := o.answers(asked) || !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
 	if got.unchanged {
@@ -329,7 +347,6 @@ func (o *feed) succeeded(got fetched, asked uint64) {
 }
 
 func (o *feed) failed(err error, asked uint64) {
-	o.failures++
 	o.mu.Lock()
 	changed := o.answers(asked) || !o.state.Settled || o.state.Err == nil || o.state.Err.Error() != err.Error()
 	if o.state.Err == nil {
@@ -342,20 +359,17 @@ func (o *feed) failed(err error, asked uint64) {
 	}
 }
 
-// forever is the interval of what never changes.
-const forever = 365 * 24 * time.Hour
-
-// rest is how long to wait after a fetch that went well.
-func (o *feed) rest() time.Duration {
+// rest says when what was fetched is fetched again: what never changes by itself when somebody asks for it.
+func (o *feed) rest() rounds.Next {
 	every := o.feeds.cfg.Settings().Reconciliation
 	if every.Every == 0 || o.key.Fixed() {
-		return forever
+		return rounds.Rest()
 	}
 	d := every.Every
 	if every.Jitter > 0 {
 		d += rand.N(every.Jitter)
 	}
-	return d
+	return rounds.After(d)
 }
 
 // ErrPending says that something is being fetched, and that the client is notified when it has been.
