@@ -23,6 +23,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -105,7 +106,7 @@ func (e *Engine) newSources(ctx context.Context, client kubernetes.Interface, ev
 	e.sources = &sources{
 		client: e.cluster.Dynamic, objects: e.cluster.Objects,
 		secrets: client, store: e.Store, events: ev, rewrite: e.Local, problem: e.Problem,
-		passed: e.Metrics.Pass, slots: make(chan struct{}, fetches), ctx: ctx, feeds: map[source.Key]*feed{},
+		passed: e.Metrics.Pass, slots: rounds.NewSlots(fetches), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !e.Serve.Serves(sourceGroup.Name),
 		sharded: e.Selector != "", simulation: e.simulation,
 	}
@@ -113,6 +114,7 @@ func (e *Engine) newSources(ctx context.Context, client kubernetes.Interface, ev
 		rules: e.sources.rewriting, spill: e.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
 	}
 	e.sources.setRewrites(e.Rewrites)
+	e.sources.start()
 	var err error
 	e.sources.generators, err = newGenerators(e.sources, e.policies, e.Selector)
 	return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -77,19 +76,17 @@ type fetched struct {
 	observe func(after origin, c *conditions)
 }
 
-// feed keeps one source fetched. Its passes run one after the other, in a goroutine of its own that
-// sleeps until it is woken.
+// feed keeps one source fetched.
 type feed struct {
 	sources *sources
 	key     source.Key
-	// clone belongs to the goroutine of the passes.
-	clone source.Clone
-	// bucket is what was found last in one; it belongs to the same goroutine.
-	bucket *source.BucketResult
-	// selected is what was selected last of a repository of charts; it belongs to the same goroutine.
+
+	// busy is held by a pass. What follows belongs to it: a clone, what was found last in a bucket, and what was selected
+	// last of a repository of charts.
+	busy     sync.Mutex
+	clone    source.Clone
+	bucket   *source.BucketResult
 	selected selectedChart
-	wake     chan struct{}
-	stop     context.CancelFunc
 
 	mu  sync.Mutex
 	now origin
@@ -138,12 +135,7 @@ func (f *feed) nudge() {
 	f.poke()
 }
 
-func (f *feed) poke() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
+func (f *feed) poke() { f.sources.passes.Wake(f.key) }
 
 func (f *feed) current() origin {
 	f.mu.Lock()
@@ -151,62 +143,51 @@ func (f *feed) current() origin {
 	return f.now
 }
 
-// run fetches whenever it is due, until ctx ends.
-func (f *feed) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+// end lets go of what is kept of a source that is gone.
+func (f *feed) end() {
+	f.busy.Lock()
+	defer f.busy.Unlock()
 	// What cannot be deleted now is when the store is opened again.
-	defer func() { _ = f.clone.Close() }()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.wake:
-		case <-timer.C:
-		}
-		timer.Reset(f.pass(ctx))
-		f.mu.Lock()
-		f.again = f.nudged
-		f.mu.Unlock()
-	}
+	_ = f.clone.Close()
 }
 
 // minInterval is the least time between two fetches, whatever is declared.
 const minInterval = time.Second
 
-// forever is the wait of a source that only a change can wake.
+// forever is the wait of what only a change can wake.
 const forever = 365 * 24 * time.Hour
 
 // errPending says that something that a source is made from is about to know what it has.
 var errPending = errors.New("its sources are being fetched")
 
-// pass does what is due and returns how long to wait for the next.
-func (f *feed) pass(ctx context.Context) time.Duration {
+// pass does what is due.
+func (f *feed) pass(ctx context.Context) rounds.Next {
+	f.busy.Lock()
+	defer f.busy.Unlock()
 	o := f.current()
 	switch {
-	case o == nil:
-		return forever
+	case o == nil, ctx.Err() != nil:
+		return rounds.Rest()
 	case o.GetDeletionTimestamp() != nil:
 		f.finalize(ctx, o)
-		return fetchRetryMax
+		return rounds.After(fetchRetryMax)
 	case o.suspended() && !f.sources.elsewhere:
 		f.restore(o)
 		f.settle()
-		return forever
+		return rounds.Rest()
 	}
 	if wait := f.due(o); wait > 0 {
-		return wait
+		return rounds.After(wait)
 	}
-	select {
-	case f.sources.slots <- struct{}{}:
-		defer func() { <-f.sources.slots }()
-	case <-ctx.Done():
-		return forever
+	turn, ok := f.sources.slots.Take(ctx, f.key.Namespace)
+	if !ok {
+		return rounds.Rest()
 	}
+	defer turn.End()
 	began := time.Now()
 	err := f.fetch(ctx, o)
 	if ctx.Err() != nil {
-		return forever
+		return rounds.Rest()
 	}
 	if errors.Is(err, errPending) {
 		time.AfterFunc(fetchPatience, f.settle)
@@ -221,9 +202,8 @@ func (f *feed) pass(ctx context.Context) time.Duration {
 	return f.rest(o)
 }
 
-func (f *feed) rest(o origin) time.Duration {
-	d := max(f.sources.interval(o), minInterval)
-	return time.Duration(float64(d) * (0.95 + 0.1*rand.Float64()))
+func (f *feed) rest(o origin) rounds.Next {
+	return rounds.After(rounds.About(max(f.sources.interval(o), minInterval)))
 }
 
 // due returns how long the source may rest: zero when it has to be fetched now.
@@ -397,7 +377,7 @@ func conditionsFor(o origin) *conditions {
 }
 
 // failed writes down why a fetch failed; the last artifact is kept.
-func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
+func (f *feed) failed(ctx context.Context, o origin, err error) rounds.Next {
 	f.mu.Lock()
 	f.failures++
 	failures := f.failures
@@ -415,7 +395,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 	}
 	if f.sources.foreign(o) {
 		f.sources.changed(f.key)
-		return fetchBackoff.After(failures)
+		return rounds.After(fetchBackoff.After(failures))
 	}
 	if news {
 		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
@@ -427,11 +407,11 @@ func (f *feed) failed(ctx context.Context, o origin, err error) time.Duration {
 	f.sources.changed(f.key)
 	switch {
 	case failure.terminal:
-		return forever
+		return rounds.Rest()
 	case failure.woken:
-		return fetchRetryMax
+		return rounds.After(fetchRetryMax)
 	}
-	return fetchBackoff.After(failures)
+	return rounds.After(fetchBackoff.After(failures))
 }
 
 // writeFailure enters a failure into the status of a source.

@@ -115,12 +115,11 @@ func (g *generator) pass(ctx context.Context) rounds.Next {
 	if wait := g.due(o, in); wait > 0 {
 		return rounds.After(wait)
 	}
-	select {
-	case g.sources.slots <- struct{}{}:
-		defer func() { <-g.sources.slots }()
-	case <-ctx.Done():
+	turn, ok := g.sources.slots.Take(ctx, g.id.Namespace)
+	if !ok {
 		return rounds.Rest()
 	}
+	defer turn.End()
 	g.mu.Lock()
 	g.again = false
 	g.mu.Unlock()

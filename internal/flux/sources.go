@@ -18,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -35,7 +36,8 @@ type sources struct {
 	notify   func(engine.SourceID)
 	problem  func(subject, text string)
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
-	slots    chan struct{}
+	slots    *rounds.Slots
+	passes   *rounds.Loop[source.Key]
 	ctx      context.Context
 	wg       sync.WaitGroup
 
@@ -63,21 +65,44 @@ type sources struct {
 	listed chan struct{}
 }
 
+// start begins with the passes over sources.
+func (s *sources) start() {
+	s.passes = rounds.New(s, rounds.Options{})
+	s.passes.Start(s.ctx)
+	s.wg.Go(func() {
+		s.passes.Wait()
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		for _, f := range s.feeds {
+			f.end()
+		}
+	})
+}
+
+// Pass fetches a source when that is due.
+func (s *sources) Pass(ctx context.Context, key source.Key) rounds.Next {
+	f, known := s.feed(key)
+	if !known {
+		return rounds.Rest()
+	}
+	next := f.pass(ctx)
+	f.mu.Lock()
+	f.again = f.nudged
+	f.mu.Unlock()
+	return next
+}
+
+// Share is the namespace of a source.
+func (s *sources) Share(key source.Key) string { return key.Namespace }
+
 // put takes a source from the watch.
 func (s *sources) put(o origin) {
 	key := sourceKey(o.kind().name, o.GetNamespace(), o.GetName())
 	s.mu.Lock()
 	f, ok := s.feeds[key]
 	if !ok {
-		f = &feed{sources: s, key: key, wake: make(chan struct{}, 1)}
-		ctx, stop := context.WithCancel(s.ctx)
-		f.stop = stop
+		f = &feed{sources: s, key: key}
 		s.feeds[key] = f
-		s.wg.Add(1)
-		go func() {
-			defer s.wg.Done()
-			f.run(ctx)
-		}()
 	}
 	s.mu.Unlock()
 	before := f.current()
@@ -99,12 +124,15 @@ func (s *sources) dropped(kind *sourceKind) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
 		key := sourceKey(kind.name, u.GetNamespace(), u.GetName())
 		s.mu.Lock()
-		if f, ok := s.feeds[key]; ok {
-			f.stop()
-			delete(s.feeds, key)
-			delete(s.apps, key)
-		}
+		f, ok := s.feeds[key]
+		delete(s.feeds, key)
+		delete(s.apps, key)
 		s.mu.Unlock()
+		s.passes.Forget(key)
+		if ok {
+			// A pass that is under way ends soon, and is not waited for here.
+			go f.end()
+		}
 		s.changed(key)
 	}
 }
