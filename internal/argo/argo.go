@@ -172,9 +172,11 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.version = e.serverVersion()
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("timed out after %s", syncTimeout))
 	defer cancel()
-	if err := e.settings.watch(ctx, wait, e.home, e.settingsChanged); err != nil {
+	if err := e.settings.watch(ctx, wait, e.home, settingsChanges{e}); err != nil {
 		return err
 	}
+	e.wg.Go(e.settings.changes.Wait)
+	e.settingsChanged()
 	if err := e.watch(ctx, wait); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health/argocd"
+	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
 // secretType is the label of Secrets that hold settings.
@@ -43,7 +44,8 @@ type settingsKeeper struct {
 	problem error
 	// listed is set once what there was at the start is known.
 	listed bool
-	timer  *time.Timer
+	// changes are told of by the namespace of the installation.
+	changes *rounds.Loop[string]
 }
 
 func newSettingsKeeper(namespace string) *settingsKeeper {
@@ -58,23 +60,25 @@ func (k *settingsKeeper) now() settings.Settings {
 	return k.current
 }
 
-// watch reads the settings, and keeps them current. changed is called with the new ones.
-func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster, changed func()) error {
+// watch reads the settings, and keeps them current. What follows from a change is done from then on, by changes.
+func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster, changes rounds.Work[string]) error {
+	k.changes = rounds.New(changes, rounds.Options{})
+	k.changes.Start(ctx)
 	var all errgroup.Group
 	names := []string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}
 	for _, name := range names {
 		all.Go(func() error {
 			return await(wait, func() error {
-				return home.WatchOne(ctx, configMaps, k.namespace, name, k.sink(changed, k.putMap, func(u *unstructured.Unstructured) { delete(k.maps, u.GetName()) }))
+				return home.WatchOne(ctx, configMaps, k.namespace, name, k.sink(k.putMap, func(u *unstructured.Unstructured) { delete(k.maps, u.GetName()) }))
 			})
 		})
 	}
 	all.Go(func() error {
-		return await(wait, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink(changed)) })
+		return await(wait, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink()) })
 	})
 	all.Go(func() error {
 		return await(wait, func() error {
-			return home.WatchOne(ctx, secrets, k.namespace, settings.SecretName, k.secretSink(changed))
+			return home.WatchOne(ctx, secrets, k.namespace, settings.SecretName, k.secretSink())
 		})
 	})
 	if err := all.Wait(); err != nil {
@@ -83,16 +87,15 @@ func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster,
 	k.mu.Lock()
 	k.listed = true
 	k.mu.Unlock()
-	changed()
 	return nil
 }
 
-func (k *settingsKeeper) secretSink(changed func()) cluster.Sink {
-	return k.sink(changed, k.putSecret, func(u *unstructured.Unstructured) { delete(k.secrets, u.GetName()) })
+func (k *settingsKeeper) secretSink() cluster.Sink {
+	return k.sink(k.putSecret, func(u *unstructured.Unstructured) { delete(k.secrets, u.GetName()) })
 }
 
 // sink takes objects of the namespace.
-func (k *settingsKeeper) sink(changed func(), put func(*unstructured.Unstructured) error, drop func(*unstructured.Unstructured)) cluster.Sink {
+func (k *settingsKeeper) sink(put func(*unstructured.Unstructured) error, drop func(*unstructured.Unstructured)) cluster.Sink {
 	handle := func(do func(*unstructured.Unstructured)) func(*unstructured.Unstructured) {
 		return func(u *unstructured.Unstructured) {
 			if u.GetNamespace() != k.namespace {
@@ -100,7 +103,7 @@ func (k *settingsKeeper) sink(changed func(), put func(*unstructured.Unstructure
 			}
 			k.mu.Lock()
 			do(u)
-			k.later(changed)
+			k.later()
 			k.mu.Unlock()
 		}
 	}
@@ -114,14 +117,11 @@ func (k *settingsKeeper) sink(changed func(), put func(*unstructured.Unstructure
 // settle is how long changes are gathered: several objects change at once.
 const settle = 20 * time.Millisecond
 
-func (k *settingsKeeper) later(changed func()) {
-	if !k.listed {
-		return
+// later tells of a change soon. The caller holds the lock.
+func (k *settingsKeeper) later() {
+	if k.listed {
+		k.changes.WakeAt(k.namespace, time.Now().Add(settle))
 	}
-	if k.timer != nil {
-		k.timer.Stop()
-	}
-	k.timer = time.AfterFunc(settle, changed)
 }
 
 func (k *settingsKeeper) putMap(u *unstructured.Unstructured) error {
@@ -193,6 +193,18 @@ func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
 		k.current.Kustomize.BuildOptions = inflating
 	}
 	return k.current, maps_[settings.ConfigName].Data, err
+}
+
+// settingsChanges do what follows from other settings.
+type settingsChanges struct{ e *Engine }
+
+// Share is the installation.
+func (settingsChanges) Share(namespace string) string { return namespace }
+
+// Pass evaluates everything again by the current settings.
+func (c settingsChanges) Pass(context.Context, string) rounds.Next {
+	c.e.settingsChanged()
+	return rounds.Rest()
 }
 
 // settingsChanged evaluates everything again by the current settings.
