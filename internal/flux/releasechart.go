@@ -226,7 +226,7 @@ func (c *releaseCharts) failure(key source.Key) string {
 // awaited tells whether a HelmChart that is not there is one that a release declares, and so is about to be made.
 func (c *releaseCharts) awaited(key source.Key) bool {
 	chart := sourceKey(sourcev1.HelmChartKind, key.Namespace, key.Name)
-	return key == chart && !c.sources.sharded && slices.ContainsFunc(c.releases.all(), func(hr *helmv2.HelmRelease) bool {
+	return key == chart && !c.sources.sharded && slices.ContainsFunc(c.releases.All(), func(hr *helmv2.HelmRelease) bool {
 		declares := hr.Spec.Chart != nil && hr.Spec.ChartRef == nil && hr.GetHelmChartName() == key.Name && hr.Spec.Chart.GetNamespace(hr.Namespace) == key.Namespace
 		return declares && !hr.Spec.Suspend && hr.DeletionTimestamp == nil && c.policy.now().deniedChart(hr) == ""
 	})
