@@ -52,10 +52,12 @@ func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around 
 	if err != nil {
 		return nil, err
 	}
-	if around.Definitions, around.Namespaces, err = c.catalogue.All().Definitions(); err != nil {
+	definitions, namespaces, err := c.catalogue.All().Definitions()
+	if err != nil {
 		return nil, err
 	}
-	around.Namespaces = append(around.Namespaces, flux.Namespace)
+	around.Definitions = definitions
+	around.Namespaces = append(append(around.Namespaces, namespaces...), flux.Namespace)
 	found, err := server.Survey(ctx, all, around)
 	if err != nil {
 		return nil, err
