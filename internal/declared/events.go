@@ -21,7 +21,7 @@ type Events struct {
 	recorders map[string]record.EventRecorder
 }
 
-// Event is what is told about an object, and by whom.
+// Event is what a component says about an object.
 type Event struct {
 	Component, Type, Reason, Message string
 	Annotations                      map[string]string
@@ -39,7 +39,7 @@ func NewEvents(client kubernetes.Interface, branch Branch) *Events {
 	return &Events{broadcaster: b, branch: branch, recorders: map[string]record.EventRecorder{}}
 }
 
-// Emit tells something about an object.
+// Emit writes an event about an object.
 func (e *Events) Emit(o metav1.Object, ref *corev1.ObjectReference, event Event) {
 	if e.branch != nil {
 		e.branch.Publish(o, ref, event)

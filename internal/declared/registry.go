@@ -1,9 +1,9 @@
-// Package declared holds what every dialect does with objects of its own kinds, those by which somebody declares something:
-// a registry of them as they were last seen, their finalizers, their status, events about them, and the few functions by
-// which they are read and compared.
+// Package declared holds what every dialect does with the objects of its own kinds, such as a Kustomization or an
+// Application: a registry of them as they were last seen, their finalizers, their status, events about them, and the few
+// functions by which they are read and compared.
 //
-// It refuses to know any kind, and decides nothing: which object there is, what its status says and who is told is said by
-// whoever calls. It writes statuses, finalizers and annotations of objects of ours alone; objects of units are the
+// It refuses to know any kind, and decides nothing: the caller says which object there is, what its status says and what an
+// event says. It writes statuses, finalizers and annotations of objects of these kinds alone; objects of units are the
 // applier's. A write that would change nothing is not made.
 package declared
 
@@ -92,7 +92,7 @@ func (r *Registry[T, P]) Drop(id engine.UnitID) {
 	delete(r.held, id)
 }
 
-// Newer tells whether an object is a later version than another one, or was made in the place of that one.
+// Newer tells whether an object is a later version than another one, or was created after that one was deleted.
 func Newer(o, than metav1.Object) bool {
 	a, b := o.GetResourceVersion(), than.GetResourceVersion()
 	switch {

@@ -30,7 +30,7 @@ func TestRegistryHoldsTheLatest(t *testing.T) {
 		"a later one":   {"a later version takes its place", []*unstructured.Unstructured{version("1", "7", "a"), version("1", "8", "b")}, "b"},
 		"a longer one":  {"versions are numbers", []*unstructured.Unstructured{version("1", "9", "a"), version("1", "10", "b")}, "b"},
 		"an older one":  {"news that come late are not taken", []*unstructured.Unstructured{version("1", "10", "b"), version("1", "9", "a")}, "b"},
-		"another one":   {"what was made anew is another object", []*unstructured.Unstructured{version("1", "10", "a"), version("2", "9", "b")}, "b"},
+		"another one":   {"what was created again is another object", []*unstructured.Unstructured{version("1", "10", "a"), version("2", "9", "b")}, "b"},
 		"the same":      {"the same again changes nothing", []*unstructured.Unstructured{version("1", "9", "a"), version("1", "9", "b")}, "a"},
 		"none":          {"there is nothing before", nil, ""},
 		"two and older": {"of three the latest is held", []*unstructured.Unstructured{version("1", "1", "a"), version("1", "3", "c"), version("1", "2", "b")}, "c"},

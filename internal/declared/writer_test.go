@@ -94,7 +94,7 @@ func TestWriter(t *testing.T) {
 			gone: true,
 		},
 		"a finalizer": {
-			reason: "a finalizer is added to the others, on the condition that nobody changed them",
+			reason: "a finalizer is added to the others, on the condition that they did not change",
 			do: func(w Writer) (*unstructured.Unstructured, error) {
 				return w.Finalizer(t.Context(), object, "x/new", true)
 			},

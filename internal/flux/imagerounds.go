@@ -23,7 +23,7 @@ type lastPass struct {
 	notes string
 }
 
-// looked is what a pass looks at.
+// looked is what a pass has read.
 type looked struct {
 	uid        types.UID
 	generation int64

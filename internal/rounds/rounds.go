@@ -55,7 +55,7 @@ type Options struct {
 	Slots *Slots
 	// Backoff is how long a pass waits that failed.
 	Backoff Backoff
-	// Log is told of failures, at level 1.
+	// Log gets failures, at level 1.
 	Log logr.Logger
 }
 
@@ -69,13 +69,13 @@ type Loop[K comparable] struct {
 	// ctx is nil until the loop starts; over is set once no pass begins any more.
 	ctx  context.Context
 	over bool
-	// rounds has an entry for each key that waits for a pass or is under way; there is nothing to know of others.
+	// rounds has an entry for each key that waits for a pass or has one in progress; there is nothing to know of others.
 	rounds map[K]*round
 }
 
 // round is how one key stands.
 type round struct {
-	// due is set while a pass waits for a slot, or for the start of the loop; running while it is under way; again when
+	// due is set while a pass waits for a slot, or for the start of the loop; running while it is in progress; again when
 	// something woke the key meanwhile.
 	due, running, again bool
 	// stop ends the pass, forgotten is set when that happened to it.
@@ -92,7 +92,7 @@ func New[K comparable](work Work[K], o Options) *Loop[K] {
 	return &Loop[K]{work: work, o: o, rounds: map[K]*round{}}
 }
 
-// Start begins with the passes that were asked for until now, and goes on until ctx ends.
+// Start starts with the passes that were requested until now, and makes passes until ctx ends.
 func (l *Loop[K]) Start(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,7 @@ func (l *Loop[K]) WakeAt(key K, at time.Time) {
 }
 
 // Forget ends the pass of a key that is gone, and everything that would have woken it. It waits for nothing. A key that
-// is woken after that begins anew, once its last pass has ended.
+// is woken after that starts from nothing, once its last pass has ended.
 func (l *Loop[K]) Forget(key K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *Loop[K]) begin(key K, r *round) {
 	})
 }
 
-// run makes a pass. It is called without the lock, as are those that lock by themselves.
+// run makes a pass. It is called without the lock.
 func (l *Loop[K]) run(ctx context.Context, key K, r *round, turn *Turn) {
 	if !turn.wait(ctx) {
 		return

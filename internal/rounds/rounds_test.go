@@ -16,7 +16,7 @@ import (
 )
 
 // play is work for keys such as "apps/a", whose share is what comes before the slash. It notes which passes were made
-// when, and holds one until it is told to go on, where a test wants that.
+// when, and holds one until the test releases it, where a test wants that.
 type play struct {
 	mu    sync.Mutex
 	began time.Time
@@ -107,18 +107,18 @@ func TestWhenPassesAreMade(t *testing.T) {
 			want: []string{"k 0s", "k 1s"},
 		},
 		"retries": {
-			reason: "waits grow up to the longest one, and begin again after a success",
+			reason: "waits grow up to the longest one, and start from the shortest after a success",
 			next:   []Next{Retry(failure), Done(failure), Retry(nil), Retry(failure), After(time.Minute), Retry(failure)},
 			do:     func(l *Loop[string]) { l.Wake("k") },
 			want:   []string{"k 0s", "k 1s", "k 3s", "k 7s", "k 12s", "k 1m12s", "k 1m13s"},
 		},
 		"at a time": {
-			reason: "a pass is made at the time that was asked for",
+			reason: "a pass is made at the requested time",
 			do:     func(l *Loop[string]) { l.WakeAt("k", time.Now().Add(time.Minute)) },
 			want:   []string{"k 1m0s"},
 		},
 		"at the earliest of two times": {
-			reason: "the sooner time counts, in whatever order they were asked for",
+			reason: "the sooner time counts, in whatever order they were requested",
 			do: func(l *Loop[string]) {
 				l.WakeAt("a", time.Now().Add(time.Hour))
 				l.WakeAt("a", time.Now().Add(time.Minute))
@@ -237,18 +237,18 @@ func TestForgottenDuringAPass(t *testing.T) {
 		l.Wake("k")
 		synctest.Wait()
 		if w.begun.Load() != 1 {
-			t.Error("two passes of a key were under way at once")
+			t.Error("two passes of a key were in progress at once")
 		}
 		close(w.let)
 		elapse(time.Hour)
 		if begun := w.begun.Load(); begun != 2 {
-			t.Errorf("%d passes were made, and two were asked for", begun)
+			t.Errorf("%d passes were made, and two were requested", begun)
 		}
 		ended(t, l, stop)
 	})
 }
 
-// stubborn is work whose passes outlive their context until they are let go; the first one says that it failed.
+// stubborn is work whose passes outlive their context until they are released; the first one says that it failed.
 type stubborn struct {
 	let          chan struct{}
 	begun, ended atomic.Int64
@@ -266,7 +266,7 @@ func (s *stubborn) Pass(ctx context.Context, _ string) Next {
 	return Rest()
 }
 
-// TestWaitWaitsForPasses ends a loop while one pass is under way and another waits for its slot.
+// TestWaitWaitsForPasses ends a loop while one pass is in progress and another waits for its slot.
 func TestWaitWaitsForPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &stubborn{let: make(chan struct{})}
@@ -285,7 +285,7 @@ func TestWaitWaitsForPasses(t *testing.T) {
 		stop()
 		synctest.Wait()
 		if over.Load() {
-			t.Error("nobody waited for a pass that is under way")
+			t.Error("Wait did not wait for a pass in progress")
 		}
 		close(w.let)
 		synctest.Wait()

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Slots bound what is done at a time. Whoever wants one waits in the queue of its share, and a slot that comes free goes
-// to the share that has the fewest: a namespace with a thousand objects keeps nobody else from being served. They are safe
+// Slots bound what is done at a time. Each request for one waits in the queue of its share, and a slot that comes free goes
+// to the share that has the fewest: a namespace with a thousand objects does not keep others from being served. They are safe
 // for concurrent use.
 type Slots struct {
 	mu     sync.Mutex

@@ -34,7 +34,7 @@ func TestShares(t *testing.T) {
 			want: []string{"a1", "b1", "a2", "b2", "a3", "b3"},
 		},
 		"several slots": {
-			reason: "a crowd that has all slots leaves what comes free to whoever has none",
+			reason: "a crowd that has all slots leaves what comes free to shares that have none",
 			slots:  3, waiting: []string{"a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"},
 			want: []string{"a1", "a2", "a3", "b1", "c1", "a4", "b2", "a5"},
 		},
@@ -82,7 +82,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestGivenUp has whoever waits no longer let its place go, and nothing be left in the end.
+// TestGivenUp cancels a request for a slot: its place is free again, and nothing is left in the end.
 func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(1)
