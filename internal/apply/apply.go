@@ -68,9 +68,13 @@ type Set struct {
 	Unit engine.UnitID
 	// Objects are in the order in which they are applied.
 	Objects []*unstructured.Unstructured
-	// Conflicts are objects that belong to another unit.
+	// Conflicts are objects that belong to another unit, Disputes those of which the unit declares fields otherwise than
+	// whoever owns them. Neither are applied.
 	Conflicts map[engine.ObjectID]engine.UnitID
-	// Deferred are objects that their present owner may release, and why they have to wait.
+	Disputes  map[engine.ObjectID][]engine.Dispute
+	// Shared are objects that other units own too.
+	Shared map[engine.ObjectID]Shared
+	// Deferred are objects that their present owner may let go, and why they have to wait.
 	Deferred map[engine.ObjectID]string
 	Force    bool
 	// Fresh trusts no record: every object is applied.
@@ -78,6 +82,14 @@ type Set struct {
 	Ignore []engine.IgnoreRule
 	// Superseded is asked between two stages; when it says yes, the rest is not applied.
 	Superseded func() bool
+}
+
+// Shared is an object that several units own.
+type Shared struct {
+	// Object is what is applied of it, whichever of the units does: what they declare, put together.
+	Object *unstructured.Unstructured
+	// With are the other units.
+	With []engine.UnitID
 }
 
 // Result is what became of one object.
@@ -207,6 +219,10 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 			"%w %s; remove it from one of the two", ErrConflict, owner)}
 		return result
 	}
+	if disputes := set.Disputes[id]; len(disputes) > 0 {
+		result.Err = &ObjectError{ID: id, Err: disputed(disputes)}
+		return result
+	}
 	if why, deferred := set.Deferred[id]; deferred {
 		result.Wait = &Need{
 			Wait: engine.Wait{On: id.String(), Reason: why},
@@ -218,17 +234,21 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	if !ok || misplaced(r, u) {
 		return a.missingKind(result, u)
 	}
-	digest, err := engine.Digest(u)
+	desired := u
+	if shared, ok := set.Shared[id]; ok {
+		desired = shared.Object
+	}
+	digest, err := engine.Digest(desired)
 	if err != nil {
 		result.Err = &ObjectError{ID: id, Err: err}
 		return result
 	}
 	// What is left to others is part of what is wanted: without it, other values are.
-	ignored := set.ignored(u)
+	ignored := engine.Ignored(set.Ignore, u)
 	for _, field := range ignored {
 		digest += "-" + field.String()
 	}
-	w := &write{applier: a, set: set, resource: r, desired: u, marks: a.marks(u), digest: digest, live: a.live(id), ignored: ignored}
+	w := &write{applier: a, set: set, resource: r, desired: desired, marks: a.marks(u), digest: digest, live: a.live(id), ignored: ignored}
 	if result.Action = w.plan(); result.Action == engine.Unchanged || result.Action == engine.Skip {
 		return result
 	}
@@ -241,17 +261,6 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 // Under that name it has no owner yet, and so it is not written.
 func misplaced(r cluster.Resource, u *unstructured.Unstructured) bool {
 	return !r.Namespaced && u.GetNamespace() != ""
-}
-
-// ignored are the fields of an object that the unit leaves to others.
-func (s Set) ignored(u *unstructured.Unstructured) []engine.Pointer {
-	var fields []engine.Pointer
-	for _, rule := range s.Ignore {
-		if rule.Match(u) {
-			fields = append(fields, rule.Paths...)
-		}
-	}
-	return fields
 }
 
 // missingKind is the result for an object whose kind is not served.

@@ -13,10 +13,19 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
+// Deletion is what one unit deletes.
+type Deletion struct {
+	Unit    engine.UnitID
+	Entries []engine.Entry
+	// Former are units that owned objects together with this one and left them to it: these may bear their names yet.
+	Former map[engine.ObjectID]engine.UnitID
+}
+
 // Delete deletes the entries of one unit, in their order by stages and in parallel within one, in
-// the background of the server. An object is only deleted when its labels name the unit, and when
-// it is not exempt by an annotation; the others are released and reported as skipped.
-func (a *Applier) Delete(ctx context.Context, unit engine.UnitID, entries []engine.Entry) []Result {
+// the background of the server. An object is only deleted when its labels name the unit, or the one that has left it to
+// the unit, and when it is not exempt by an annotation; the others are let go and reported as skipped.
+func (a *Applier) Delete(ctx context.Context, d Deletion) []Result {
+	entries := d.Entries
 	var results []Result
 	for len(entries) > 0 {
 		stage := engine.StageOf(entries[0].ID)
@@ -32,7 +41,7 @@ func (a *Applier) Delete(ctx context.Context, unit engine.UnitID, entries []engi
 				defer wg.Done()
 				a.slots <- struct{}{}
 				defer func() { <-a.slots }()
-				part[i] = a.deleteOne(ctx, unit, e)
+				part[i] = a.deleteOne(ctx, d, e)
 			}()
 		}
 		wg.Wait()
@@ -42,7 +51,7 @@ func (a *Applier) Delete(ctx context.Context, unit engine.UnitID, entries []engi
 	return results
 }
 
-func (a *Applier) deleteOne(ctx context.Context, unit engine.UnitID, e engine.Entry) Result {
+func (a *Applier) deleteOne(ctx context.Context, d Deletion, e engine.Entry) Result {
 	result := Result{Entry: e, Action: engine.Skip}
 	client, served := a.reach(e)
 	if !served {
@@ -60,7 +69,7 @@ func (a *Applier) deleteOne(ctx context.Context, unit engine.UnitID, e engine.En
 		return result
 	}
 	a.Forget(e.ID)
-	if !a.mine(unit, live) {
+	if former, left := d.Former[e.ID]; !a.mine(d.Unit, live) && (!left || !a.mine(former, live)) {
 		return result
 	}
 	background, uid := metav1.DeletePropagationBackground, live.GetUID()

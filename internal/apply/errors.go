@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 
@@ -27,7 +28,22 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 // ErrConflict is the cause when an object belongs to another unit.
 var ErrConflict = errors.New("it already belongs to")
 
-// Transient reports whether an error may pass on its own, soon: the server was not there, too busy,
+// disputed words that a unit declares fields otherwise than the units that own them.
+func disputed(disputes []engine.Dispute) error {
+	owners, fields := make([]string, len(disputes)), []string{}
+	for i, d := range disputes {
+		owners[i] = d.Owner.String()
+		fields = append(fields, d.Fields...)
+	}
+	more := ""
+	if n := len(fields) - maxFields; n > 0 {
+		fields, more = fields[:maxFields], fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Errorf("%w %s; remove it from one of the two, or declare the same in both: %s%s",
+		ErrConflict, strings.Join(owners, " and "), strings.Join(fields, ", "), more)
+}
+
+// Transient tells whether an error may pass by itself, soon: the server was not there, too busy,
 // or in the middle of something.
 func Transient(err error) bool {
 	var network net.Error

@@ -194,7 +194,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		return result
 	}
 	if !immutable(err) {
-		result.Err = &ObjectError{ID: id, Err: &refusal{err}}
+		result.Err = &ObjectError{ID: id, Err: w.together(&refusal{err})}
 		return result
 	}
 	if !w.set.Force && !w.marks.Force && !w.live.Marks.Force {
@@ -216,6 +216,19 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		What: ObjectGone, Object: id,
 	}
 	return result
+}
+
+// together names the units whose declarations were refused with that of the unit itself.
+func (w *write) together(err error) error {
+	with := w.set.Shared[w.id()].With
+	if len(with) == 0 {
+		return err
+	}
+	names := make([]string, len(with))
+	for i, unit := range with {
+		names[i] = unit.String()
+	}
+	return fmt.Errorf("%w; it is applied with what %s declares of it", err, strings.Join(names, " and "))
 }
 
 // kindEnds tells that a kind is about to be served no more, or by another definition.

@@ -18,12 +18,16 @@ const (
 	Held
 )
 
-// Owners says which unit owns which object: the first that applies it, until it releases it. A unit that declares an
-// object without having applied it owns nothing; it only keeps others from deleting the object.
+// Owners says which units own which object: the first that applies it, until it lets go, and those that join it because
+// they declare the same. A unit that declares an object without having applied it owns nothing; it only keeps others from
+// deleting the object.
 //
 // It is a plain value for one goroutine; it is not safe for concurrent use.
 type Owners struct {
+	// claims are those of each object, the owners first and in the order in which they came to own it.
 	claims map[ObjectID][]claim
+	// marked are the units whose names the objects bear, as far as units have applied them here.
+	marked map[ObjectID]UnitID
 	// byUnit are the objects of each unit, so that everything goes with it.
 	byUnit map[UnitID]map[ObjectID]struct{}
 }
@@ -33,11 +37,15 @@ type claim struct {
 	unit     UnitID
 	declared bool
 	grip     Grip
+	// writing is set while the unit writes the object.
+	writing bool
 }
 
 // NewOwners returns an empty registry.
 func NewOwners() *Owners {
-	return &Owners{claims: map[ObjectID][]claim{}, byUnit: map[UnitID]map[ObjectID]struct{}{}}
+	return &Owners{
+		claims: map[ObjectID][]claim{}, marked: map[ObjectID]UnitID{}, byUnit: map[UnitID]map[ObjectID]struct{}{},
+	}
 }
 
 // Declare enters what a unit declares, replacing what it declared before.
@@ -65,7 +73,8 @@ func (o *Owners) Rename(old, now ObjectID) {
 			c.grip = min(c.grip, Recorded)
 		}
 		to := o.of(now, c.unit)
-		to.declared, to.grip = to.declared || c.declared, max(to.grip, c.grip)
+		to.declared, to.grip, to.writing = to.declared || c.declared, max(to.grip, c.grip), to.writing || c.writing
+		o.sort(now)
 		o.Withdraw(old, c.unit)
 	}
 }
@@ -76,19 +85,74 @@ func (o *Owners) Record(id ObjectID, unit UnitID) {
 	c.grip = max(c.grip, Recorded)
 }
 
-// Reserve has a unit own an object that it is about to apply; it is false when another one owns it.
-func (o *Owners) Reserve(id ObjectID, unit UnitID) bool { return o.take(id, unit, Applying) }
-
-// Hold has a unit own an object that it has applied; it is false when another one owns it.
-func (o *Owners) Hold(id ObjectID, unit UnitID) bool { return o.take(id, unit, Held) }
-
-func (o *Owners) take(id ObjectID, unit UnitID, grip Grip) bool {
-	if owner, owned := o.Owner(id); owned && owner != unit {
+// Reserve has a unit own an object that it is about to apply; it is false when only others own it.
+func (o *Owners) Reserve(id ObjectID, unit UnitID) bool {
+	if !o.free(id, unit) {
 		return false
 	}
-	c := o.of(id, unit)
-	c.grip = max(c.grip, grip)
+	o.Join(id, unit)
 	return true
+}
+
+// Join has a unit own an object that it is about to apply, together with those that own it already.
+func (o *Owners) Join(id ObjectID, unit UnitID) {
+	c := o.of(id, unit)
+	c.grip, c.writing = max(c.grip, Applying), true
+	o.sort(id)
+}
+
+// Hold has a unit own an object that it has applied; it is false when only others own it.
+func (o *Owners) Hold(id ObjectID, unit UnitID) bool {
+	if !o.free(id, unit) {
+		return false
+	}
+	o.of(id, unit).grip = Held
+	o.sort(id)
+	if first, _ := o.Owner(id); first == unit {
+		o.marked[id] = unit
+	}
+	return true
+}
+
+// Lead has a unit hold an object before all others that own it: the object bears its name.
+func (o *Owners) Lead(id ObjectID, unit UnitID) {
+	o.of(id, unit).grip = Held
+	at := o.index(id, unit)
+	lead := o.claims[id][at]
+	o.claims[id] = slices.Insert(slices.Delete(o.claims[id], at, at+1), 0, lead)
+	o.marked[id] = unit
+}
+
+// free tells whether a unit owns an object already, or nobody does.
+func (o *Owners) free(id ObjectID, unit UnitID) bool {
+	_, owned := o.Owner(id)
+	return !owned || o.Grip(id, unit) >= Applying
+}
+
+// sort puts the owners of an object first. Whoever has come to be one is the last of them.
+func (o *Owners) sort(id ObjectID) {
+	slices.SortStableFunc(o.claims[id], func(a, b claim) int {
+		switch owns, other := a.grip >= Applying, b.grip >= Applying; {
+		case owns == other:
+			return 0
+		case owns:
+			return -1
+		default:
+			return 1
+		}
+	})
+}
+
+// Written ends that a unit is writing an object.
+func (o *Owners) Written(id ObjectID, unit UnitID) {
+	if at := o.index(id, unit); at >= 0 {
+		o.claims[id][at].writing = false
+	}
+}
+
+// Writers returns the other units that are writing an object.
+func (o *Owners) Writers(id ObjectID, but UnitID) []UnitID {
+	return o.having(id, func(c claim) bool { return c.writing && c.unit != but })
 }
 
 // Loosen weakens the grip of a unit on an object. When it owned the object, the next unit that declares it is
@@ -97,6 +161,7 @@ func (o *Owners) Loosen(id ObjectID, unit UnitID, to Grip) (heir UnitID, changed
 	owner, _ := o.Owner(id)
 	if o.Grip(id, unit) > to {
 		o.of(id, unit).grip = to
+		o.sort(id)
 	}
 	o.tidy(id, unit)
 	if owner != unit || to >= Applying {
@@ -133,7 +198,7 @@ func (o *Owners) heir(id ObjectID, unit UnitID) (UnitID, bool) {
 	return UnitID{}, false
 }
 
-// Owner returns the unit that has applied an object, or is applying it.
+// Owner returns the first unit that has applied an object, or is applying it.
 func (o *Owners) Owner(id ObjectID) (UnitID, bool) {
 	for _, c := range o.claims[id] {
 		if c.grip >= Applying {
@@ -173,22 +238,31 @@ func (o *Owners) Nearest(id ObjectID) (UnitID, bool) {
 	return best.unit, true
 }
 
-// Recorded returns the other units whose status names an object.
+// Owners returns the units that own an object, in the order in which they came to.
+func (o *Owners) Owners(id ObjectID) []UnitID {
+	return o.having(id, func(c claim) bool { return c.grip >= Applying })
+}
+
+// Marked returns the unit whose name an object bears that has been applied here.
+func (o *Owners) Marked(id ObjectID) (UnitID, bool) {
+	unit, known := o.marked[id]
+	return unit, known
+}
+
+// Recorded returns the other units whose status names an object, and that do not own it.
 func (o *Owners) Recorded(id ObjectID, but UnitID) []UnitID {
-	var units []UnitID
-	for _, c := range o.claims[id] {
-		if c.unit != but && c.grip == Recorded {
-			units = append(units, c.unit)
-		}
-	}
-	return units
+	return o.having(id, func(c claim) bool { return c.unit != but && c.grip == Recorded })
 }
 
 // Others returns the other units that have anything of an object.
 func (o *Owners) Others(id ObjectID, but UnitID) []UnitID {
+	return o.having(id, func(c claim) bool { return c.unit != but })
+}
+
+func (o *Owners) having(id ObjectID, what func(claim) bool) []UnitID {
 	var units []UnitID
 	for _, c := range o.claims[id] {
-		if c.unit != but {
+		if what(c) {
 			units = append(units, c.unit)
 		}
 	}
@@ -225,5 +299,6 @@ func (o *Owners) tidy(id ObjectID, unit UnitID) {
 	}
 	if o.claims[id] = slices.Delete(o.claims[id], at, at+1); len(o.claims[id]) == 0 {
 		delete(o.claims, id)
+		delete(o.marked, id)
 	}
 }

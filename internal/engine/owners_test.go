@@ -94,6 +94,53 @@ func TestOwners(t *testing.T) {
 			o.Rename(y, x)
 			return fmt.Sprint(o.Of(b))
 		}, "[ConfigMap/x]", "b", "b", "b"},
+		"joined": {"who joins owns it too, after whoever had it first, and whoever declared it before", func(o *Owners) string {
+			declare(o, b, x)
+			o.Reserve(x, a)
+			o.Hold(x, a)
+			o.Join(x, b)
+			return fmt.Sprint(o.Owners(x), o.Hold(x, b), o.Reserve(x, a), o.Recorded(x, a))
+		}, "[K/n/a K/n/b] true true []", "a", "a", "b"},
+		"joined and left": {"the other owner is left, in its place", func(o *Owners) string {
+			declare(o, a, x)
+			declare(o, b, x)
+			o.Hold(x, a)
+			o.Join(x, b)
+			o.Hold(x, b)
+			_, second := o.Withdraw(x, b)
+			declare(o, b, x)
+			o.Join(x, b)
+			o.Hold(x, b)
+			heir, first := o.Withdraw(x, a)
+			marked, _ := o.Marked(x)
+			return fmt.Sprint(second, heir, first, marked)
+		}, "false K/n/b true K/n/a", "b", "b", "b"},
+		"marked": {"an object bears the name of the first owner that applied it, until nobody has anything of it", func(o *Owners) string {
+			o.Hold(x, a)
+			o.Join(x, b)
+			o.Hold(x, b)
+			before, _ := o.Marked(x)
+			o.Loosen(x, a, Loose)
+			o.Hold(x, b)
+			now, _ := o.Marked(x)
+			o.Loosen(x, b, Loose)
+			_, known := o.Marked(x)
+			return fmt.Sprint(before, now, known)
+		}, "K/n/a K/n/b false", "", "", ""},
+		"led": {"whoever is found to be the first comes first", func(o *Owners) string {
+			o.Record(x, a)
+			o.Join(x, b)
+			o.Lead(x, a)
+			return fmt.Sprint(o.Owners(x))
+		}, "[K/n/a K/n/b]", "a", "a", "b"},
+		"writing": {"who writes an object is known until it ends, whatever it had before", func(o *Owners) string {
+			o.Hold(x, a)
+			o.Join(x, b)
+			o.Reserve(x, a)
+			both := fmt.Sprint(o.Writers(x, a), o.Writers(x, b))
+			o.Written(x, b)
+			return both + fmt.Sprint(o.Writers(x, a), o.Writers(x, b))
+		}, "[K/n/b] [K/n/a][] [K/n/a]", "a", "a", "b"},
 		"gone": {"nothing is left of a unit that has left", func(o *Owners) string {
 			declare(o, a, x, y)
 			o.Hold(x, a)
@@ -101,8 +148,8 @@ func TestOwners(t *testing.T) {
 			for _, id := range o.Of(a) {
 				o.Loosen(id, a, Loose)
 			}
-			return fmt.Sprint(o.Of(a), len(o.claims), len(o.byUnit))
-		}, "[] 0 0", "", "", ""},
+			return fmt.Sprint(o.Of(a), len(o.claims), len(o.byUnit), len(o.marked))
+		}, "[] 0 0 0", "", "", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

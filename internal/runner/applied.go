@@ -25,6 +25,7 @@ func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
 	r.setInventory(u, engine.Union(out.Entries(), u.inventory))
 	r.noteSkipped(u, out.Results)
 	r.settleClaims(u, out.Results)
+	r.reviseOthers(u, out.Results)
 	r.countDrift(u, out)
 	r.reconsider(u)
 	defer r.mark(id)
@@ -90,8 +91,10 @@ func (r *Runner) clearConflicts(u *unit, results []apply.Result) {
 		if !errors.Is(results[i].Err, apply.ErrConflict) {
 			continue
 		}
-		if standing, _ := r.contention(u, id); standing == conflicting || standing == contested {
+		switch r.contention(u, id).standing {
+		case conflicting, disputing, contested:
 			continue
+		case yielded, together, waiting:
 		}
 		results[i].Err = nil
 		results[i].Wait = &apply.Need{
@@ -174,8 +177,7 @@ func (r *Runner) objectCame(u *unit, need apply.Need) bool {
 		return !exists
 	case apply.ObjectReleased:
 		// When the owner has read the revision and keeps the object, trying again finds a conflict.
-		standing, _ := r.contention(u, need.Object)
-		return standing != waiting
+		return r.contention(u, need.Object).standing != waiting
 	default:
 		return false
 	}
@@ -226,7 +228,7 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 	if t := r.at(u); t == nil || u.Suspended || u.Deleting || !r.differs(u, t, id) {
 		return
 	}
-	if owner, owned := r.owners.Owner(id); owned && owner != u.ID {
+	if owner, owned := r.corrector(id); owned && owner != u.ID {
 		return
 	}
 	if u.drift == nil {

@@ -12,9 +12,12 @@ import (
 
 // claims say which of the objects that a unit is about to apply others have.
 type claims struct {
-	// conflicts belong to other units.
+	// conflicts belong to other units, and of disputes fields do that the unit declares otherwise.
 	conflicts map[engine.ObjectID]engine.UnitID
-	// deferred are about to be released, or decided upon; the text says by which unit.
+	disputes  map[engine.ObjectID][]engine.Dispute
+	// shared are objects that other units own too.
+	shared map[engine.Entry]sharing
+	// deferred are about to be let go, or decided upon; the text says by whom.
 	deferred map[engine.ObjectID]string
 	// contested are in the status of other units: what they are marked as tells whose they are.
 	contested map[engine.Entry][]rival
@@ -30,51 +33,68 @@ type rival struct {
 // end is given back by giveBack.
 func (r *Runner) reserve(u *unit, rendering *rendering) claims {
 	c := claims{
-		conflicts: map[engine.ObjectID]engine.UnitID{}, deferred: map[engine.ObjectID]string{}, contested: map[engine.Entry][]rival{},
+		conflicts: map[engine.ObjectID]engine.UnitID{}, disputes: map[engine.ObjectID][]engine.Dispute{},
+		shared: map[engine.Entry]sharing{}, deferred: map[engine.ObjectID]string{}, contested: map[engine.Entry][]rival{},
 	}
 	for _, e := range rendering.entries {
 		if slices.Contains(rendering.orphaned, e.ID) {
 			continue
 		}
-		owner, owned := r.owners.Owner(e.ID)
-		switch standing, why := r.contention(u, e.ID); standing {
+		switch wish := r.contention(u, e.ID); wish.standing {
 		case conflicting:
-			c.conflicts[e.ID] = owner
-			continue
+			c.conflicts[e.ID] = wish.owner
+		case disputing:
+			c.disputes[e.ID] = wish.disputes
 		case waiting:
 			if u.Driven {
-				c.conflicts[e.ID] = owner
+				c.conflicts[e.ID] = wish.owner
 			}
-			c.deferred[e.ID] = why
-			continue
-		case yielded:
-			if owned && owner != u.ID && r.owners.Grip(e.ID, owner) == engine.Held {
-				r.owners.Loosen(e.ID, owner, engine.Recorded)
-			}
-		case contested:
-			c.contested[e] = r.rivals(u, e.ID)
-		}
-		if !u.refused[e.ID] {
-			r.owners.Reserve(e.ID, u.ID)
+			c.deferred[e.ID] = wish.why
+		default:
+			r.reserveOne(u, e, wish, c)
 		}
 	}
 	return c
 }
 
-// rivals are the other units whose status names an object.
+// reserveOne has a unit own an object, alone or with others. Those that give it away own it no longer.
+func (r *Runner) reserveOne(u *unit, e engine.Entry, wish wish, c claims) {
+	for _, owner := range r.owners.Owners(e.ID) {
+		if owner != u.ID && !wish.sharing.has(owner) && r.owners.Grip(e.ID, owner) == engine.Held {
+			r.owners.Loosen(e.ID, owner, engine.Recorded)
+		}
+	}
+	if wish.standing == contested {
+		if rivals := r.rivals(u, e.ID); len(rivals) > 0 {
+			c.contested[e] = rivals
+		}
+	}
+	if len(wish.sharing.declared) > 0 {
+		c.shared[e] = wish.sharing
+	}
+	switch {
+	case u.refused[e.ID]:
+	case len(wish.sharing.declared) > 0:
+		r.owners.Join(e.ID, u.ID)
+	default:
+		r.owners.Reserve(e.ID, u.ID)
+	}
+}
+
+// rivals are the other units whose status names an object, and that would not own it together with this one.
 func (r *Runner) rivals(u *unit, id engine.ObjectID) []rival {
 	var rivals []rival
 	for _, other := range r.owners.Recorded(id, u.ID) {
-		if known := r.units[other]; known != nil {
+		if known := r.units[other]; known != nil && !r.partners(known, u, id) {
 			rivals = append(rivals, rival{other, r.names[known.Target.Owner]})
 		}
 	}
 	return rivals
 }
 
-// settle asks the cluster whose the contested objects are, and returns all that belong to other units: one that is
-// marked as a rival's is its, and so is one that cannot be read.
-func (c claims) settle(ctx context.Context, t *target) map[engine.ObjectID]engine.UnitID {
+// settle asks the cluster whose the contested objects are: one that is marked as a rival's is its, and so is one that cannot
+// be read.
+func (c claims) settle(ctx context.Context, t *target) {
 	for e, rivals := range c.contested {
 		live, err := t.applier.Live(ctx, e)
 		for _, other := range rivals {
@@ -84,7 +104,6 @@ func (c claims) settle(ctx context.Context, t *target) map[engine.ObjectID]engin
 			}
 		}
 	}
-	return c.conflicts
 }
 
 // seize has a unit hold an object that it has applied. Others that have had it do not hold it any more.
@@ -93,8 +112,8 @@ func (r *Runner) seize(u *unit, e engine.Entry) {
 		return
 	}
 	for _, former := range r.owners.Recorded(e.ID, u.ID) {
-		if by := r.units[former]; by != nil {
-			r.note(by, by.phase, e.ID.String()+" is handed over to "+u.ID.String(), false)
+		if by := r.units[former]; by != nil && !r.partners(by, u, e.ID) {
+			r.note(by, by.phase, e.ID.String()+" goes over to "+u.ID.String(), false)
 			r.drop(by, []engine.Entry{e})
 		}
 	}
@@ -104,6 +123,7 @@ func (r *Runner) seize(u *unit, e engine.Entry) {
 // woken by what is settled then.
 func (r *Runner) giveBack(u *unit) {
 	for _, id := range r.owners.Of(u.ID) {
+		r.owners.Written(id, u.ID)
 		if r.owners.Grip(id, u.ID) != engine.Applying {
 			continue
 		}
@@ -172,40 +192,73 @@ type contention int
 const (
 	// yielded: it has no owner, or the owner gives it away.
 	yielded contention = iota
+	// together: other units own it too, and declare nothing otherwise.
+	together
 	// contested: the status of another unit names it.
 	contested
 	// waiting: it is about to be released, or decided upon.
 	waiting
+	// disputing: other units own fields of it that the unit declares otherwise.
+	disputing
 	// conflicting: it belongs to another unit.
 	conflicting
 )
 
-func (r *Runner) contention(u *unit, id engine.ObjectID) (contention, string) {
-	ownerID, owned := r.owners.Owner(id)
-	owner := r.units[ownerID]
-	switch {
-	case owned && ownerID == u.ID || owned && owner == nil:
-		return yielded, ""
-	case !owned && len(r.owners.Recorded(id, u.ID)) > 0:
-		return contested, ""
-	case !owned:
-		return yielded, ""
-	case u.Driven && r.owners.Grip(id, ownerID) == engine.Applying:
-		// Its driver compares again when the object changes.
-		return yielded, ""
-	case r.owners.Grip(id, ownerID) == engine.Applying && owner.busy:
-		return waiting, fmt.Sprintf("%s is applying it", ownerID)
-	case r.yields(owner, id) && owner.busy:
-		return waiting, fmt.Sprintf("it belongs to %s, which is about to release it", ownerID)
-	case r.yields(owner, id):
-		return yielded, ""
-	case r.condemned(u), owner.Deleting:
-		return waiting, fmt.Sprintf("it belongs to %s", ownerID)
-	case r.kin(owner) == r.kin(u) && !owner.Suspended && r.unsettled(owner) != "":
-		return waiting, fmt.Sprintf("it belongs to %s, which has not read this revision yet", ownerID)
-	default:
-		return conflicting, ""
+// wish is how the wish of a unit to apply an object stands, and against whom.
+type wish struct {
+	standing contention
+	owner    engine.UnitID
+	why      string
+	disputes []engine.Dispute
+	sharing  sharing
+}
+
+func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
+	owners := r.owners.Owners(id)
+	for _, ownerID := range owners {
+		if ownerID == u.ID {
+			// Those that came later have to give way.
+			break
+		}
+		owner := r.units[ownerID]
+		if owner == nil || r.partners(owner, u, id) {
+			continue
+		}
+		if w := r.against(u, owner, id); w.standing != yielded {
+			return w
+		}
 	}
+	if w := r.beside(u, id); w.standing != yielded {
+		return w
+	}
+	if len(owners) == 0 && len(r.owners.Recorded(id, u.ID)) > 0 {
+		return wish{standing: contested}
+	}
+	return wish{}
+}
+
+// against is how the wish of a unit stands against an owner that would not share the object with it.
+func (r *Runner) against(u, owner *unit, id engine.ObjectID) wish {
+	w := wish{standing: waiting, owner: owner.ID}
+	applying := r.owners.Grip(id, owner.ID) == engine.Applying
+	switch {
+	case u.Driven && applying:
+		// Its driver compares again when the object changes.
+		w.standing = yielded
+	case applying && owner.busy:
+		w.why = fmt.Sprintf("%s is applying it", owner.ID)
+	case r.yields(owner, id) && owner.busy:
+		w.why = fmt.Sprintf("it belongs to %s, which is about to let it go", owner.ID)
+	case r.yields(owner, id):
+		w.standing = yielded
+	case r.condemned(u), owner.Deleting:
+		w.why = fmt.Sprintf("it belongs to %s", owner.ID)
+	case r.kin(owner) == r.kin(u) && !owner.Suspended && r.unsettled(owner) != "":
+		w.why = fmt.Sprintf("it belongs to %s, which has not read this revision yet", owner.ID)
+	default:
+		w.standing = conflicting
+	}
+	return w
 }
 
 // yields reports whether the owner of an object gives it to the unit that applies it: it is being deleted, or about to be, or it
@@ -233,8 +286,14 @@ func (r *Runner) letGo(u *unit, id engine.ObjectID) {
 		// Otherwise what is remembered is what the other one has applied.
 		t.applier.Forget(id)
 	}
-	if heir, changed := r.owners.Loosen(id, u.ID, engine.Loose); changed {
+	owns := r.owners.Grip(id, u.ID) >= engine.Applying
+	heir, changed := r.owners.Loosen(id, u.ID, engine.Loose)
+	switch first, left := r.owners.Owner(id); {
+	case changed:
 		r.bequeath(u, id, heir)
+	case owns && left:
+		// What only this unit declared of it goes with its next apply.
+		r.revise(first, id)
 	}
 }
 
@@ -254,10 +313,9 @@ func (r *Runner) bequeath(u *unit, id engine.ObjectID, heir engine.UnitID) {
 	if to.Driven {
 		// Its driver has not checked the object since it became its own.
 		to.stirred = true
-		if to.drift == nil {
-			to.drift = map[engine.ObjectID]bool{}
-		}
-		to.drift[id] = true
+	}
+	if to.Driven || r.owners.Grip(id, heir) >= engine.Recorded {
+		r.revise(heir, id)
 	}
 	r.mark(heir)
 }

@@ -227,7 +227,8 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 			return func() { r.stepFailed(id, p, err) }
 		}
 		w.reach(t)
-		w.Conflicts = claims.settle(ctx, t)
+		claims.settle(ctx, t)
+		w.Conflicts = claims.conflicts
 		acted := step(ctx, w, t)
 		return func() { r.acted(id, p, acted, then) }
 	})

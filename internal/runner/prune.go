@@ -45,13 +45,13 @@ func (r *Runner) startPrune(u *unit) {
 		return
 	}
 	u.busy = true
-	id, target := u.ID, u.Target
+	id, target, former := u.ID, u.Target, r.former(u, left)
 	r.work(func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)
 		if err != nil {
 			return func() { r.stepFailed(id, p, err) }
 		}
-		results := t.applier.Delete(ctx, id, left)
+		results := t.applier.Delete(ctx, apply.Deletion{Unit: id, Entries: left, Former: former})
 		return func() { r.pruned(id, p, results) }
 	})
 }
@@ -152,7 +152,7 @@ func (r *Runner) startFinalize(u *unit) {
 	}
 	entries := r.unclaimed(u, engine.Leftover(u.inventory, nil))
 	u.busy = true
-	id, target := u.ID, u.Target
+	id, target, former := u.ID, u.Target, r.former(u, entries)
 	r.work(func(ctx context.Context) func() {
 		if err := r.dialects.Orphaned(ctx, id); err != nil {
 			return func() { r.abandoned(id, entries, err) }
@@ -161,7 +161,7 @@ func (r *Runner) startFinalize(u *unit) {
 		if err != nil {
 			return func() { r.deletionFailed(id, err.Error()) }
 		}
-		results := t.applier.Delete(ctx, id, entries)
+		results := t.applier.Delete(ctx, apply.Deletion{Unit: id, Entries: entries, Former: former})
 		return func() { r.finalized(id, results) }
 	})
 }

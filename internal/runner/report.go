@@ -88,7 +88,7 @@ func (r *Runner) report(u *unit, report Report) {
 func (r *Runner) planned(u *unit) []engine.Entry {
 	planned := slices.Clone(u.inventory)
 	for _, e := range engine.Leftover(u.rendering.entries, u.inventory) {
-		if owner, _ := r.owners.Owner(e.ID); owner == u.ID {
+		if r.owners.Grip(e.ID, u.ID) >= engine.Applying {
 			planned = append(planned, e)
 		}
 	}

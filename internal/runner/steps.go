@@ -297,7 +297,7 @@ func (r *Runner) startApply(u *unit) {
 		Unit: u.ID, Objects: rendering.objects, Force: u.Force, Fresh: u.fresh(), Ignore: u.Ignore,
 	}
 	claims := r.reserve(u, rendering)
-	set.Deferred = claims.deferred
+	set.Deferred, set.Conflicts, set.Disputes = claims.deferred, claims.conflicts, claims.disputes
 	wanted := p.Key
 	source, sources := u.Source, r.sources
 	set.Superseded = func() bool {
@@ -306,15 +306,22 @@ func (r *Runner) startApply(u *unit) {
 	}
 	u.busy = true
 	u.drift, u.driftAt = nil, time.Time{}
-	id, target, checks := u.ID, u.Target, u.Health.Checks
+	id, target, checks, names := u.ID, u.Target, u.Health.Checks, r.names[u.Target.Owner]
 	r.work(func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)
 		if err != nil {
 			return func() { r.stepFailed(id, p, err) }
 		}
 		t.cluster.Objects.Read(ctx, t.cluster.Objects.Unwatched(checks))
-		set.Conflicts = claims.settle(ctx, t)
+		claims.settle(ctx, t)
+		joined := claims.join(ctx, t, id, names)
+		set.Shared = joined.shared
 		out := t.applier.Apply(ctx, set)
-		return func() { r.applied(id, p, out) }
+		return func() {
+			r.applied(id, p, out)
+			if u, ok := r.units[id]; ok {
+				r.found(u, claims, joined.first)
+			}
+		}
 	})
 }
