@@ -40,7 +40,9 @@ func (r *Runner) partners(other, u *unit, id engine.ObjectID) bool {
 }
 
 // known tells whether it is known what a unit declares, or declared before it could no longer be read.
-func (u *unit) known() bool { return u.rendering != nil && (u.rendering.err == nil || u.rendering.objects != nil) }
+func (u *unit) known() bool {
+	return u.rendering != nil && (u.rendering.err == nil || u.rendering.objects != nil)
+}
 
 // object is the declaration of an object, nil when it is not among what was rendered.
 func (r *rendering) object(id engine.ObjectID) *unstructured.Unstructured {
