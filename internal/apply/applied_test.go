@@ -13,7 +13,7 @@ func TestApplied(t *testing.T) {
 	live := readYAML(t, `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: x, namespace: n, uid: u, labels: {a: "1", b: "2"}, finalizers: [one, two]}
+metadata: {name: x, namespace: ns, uid: u, labels: {a: "1", b: "2"}, finalizers: [one, two]}
 spec:
   replicas: 3
   selector: {matchLabels: {app: x}}
@@ -33,7 +33,7 @@ status: {replicas: 3}`)
 	want := readYAML(t, `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: x, namespace: n, labels: {a: "1"}, finalizers: [two]}
+metadata: {name: x, namespace: ns, labels: {a: "1"}, finalizers: [two]}
 spec:
   selector: {matchLabels: {app: x}}
   template: {spec: {containers: [{name: second, ports: [{containerPort: 80}]}]}}`)
@@ -48,7 +48,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(readYAML(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: n}}").Object, nothing.Object); diff != "" {
+	if diff := cmp.Diff(readYAML(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}}").Object, nothing.Object); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -43,6 +43,9 @@ func (n Names) Ownership() cluster.Ownership {
 	return cluster.Ownership{Label: n.Name, NamespaceLabel: n.Namespace, Manager: n.Manager, Prefix: n.Prefix, Judge: n.Judge}
 }
 
+// Marking are the beginnings of the names of labels and annotations by which objects are marked or steered.
+func (n Names) Marking() []string { return []string{n.Name, n.Namespace, n.Prefix} }
+
 // Applier writes to one cluster. It is safe for concurrent use, by one unit at a time.
 type Applier struct {
 	cluster *cluster.Cluster

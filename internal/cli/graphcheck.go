@@ -97,7 +97,11 @@ func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
 		c.tell("a wait that never ends: %s", strings.Join(knot.Steps, ";\n    "))
 	}
 	for _, double := range flux.Doubles(units) {
-		c.tell("%s is declared by %s: remove it from all but one", double.Object, joinUnits(double.Units))
+		next := "remove it from all but one"
+		if len(double.Fields) > 0 {
+			next += ", or declare the same in each: " + strings.Join(double.Fields, ", ")
+		}
+		c.tell("%s is declared by %s: %s", double.Object, joinUnits(double.Units), next)
 	}
 	if _, err := c.survey(ctx, fluxObjects(units), fluxSurroundings(units)); err != nil {
 		return err

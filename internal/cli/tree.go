@@ -28,11 +28,11 @@ func newTree(g *globals) *cobra.Command {
 
   1. read the unit (by default the root, flux-system/flux-system; NAME alone is a Kustomization), from the
      cluster or with --repository from a directory
-  2. print the objects of its inventory, or those that it would apply; Kustomizations and HelmReleases
-     among them are expanded, with what they wait for and where their charts come from`,
-		Example:           "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
-		ValidArgsFunction: g.completeReference,
-		Args:              cobra.MaximumNArgs(1),
+  2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
+     among them is gone into, with what it waits for and where its chart comes from; units that own an object
+     together with the one above it are named beside it`,
+		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := defaultNamespace
 			if len(args) > 0 {
@@ -70,6 +70,8 @@ func printTree(ctx context.Context, o offlineOptions, ref reference, all bool) e
 type crown struct {
 	text  string
 	holds []engine.ObjectID
+	// with are the units that own objects together with this one.
+	with map[engine.ObjectID][]engine.UnitID
 }
 
 // forest finds units in the cluster, or in a directory.
@@ -82,7 +84,12 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 		return nil, hint(errors.New("--charts, --rewrite, --path, --age-key-file and the policy flags require a directory"), "headgate tree --repository PATH")
 	}
 	client, err := o.client()
-	return func(ctx context.Context, ref reference) (crown, error) { return o.grown(ctx, client, ref) }, err
+	if err != nil {
+		return nil, err
+	}
+	all, err := listUnits(ctx, client)
+	held := holdingsOf(all)
+	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref, held) }, err
 }
 
 // missingError names a unit that is not there.
@@ -91,7 +98,7 @@ type missingError struct{ ref reference }
 func (e *missingError) Error() string { return fmt.Sprintf("%s does not exist", e.ref) }
 
 // grown reads a unit of the cluster.
-func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref reference) (crown, error) {
+func grown(ctx context.Context, client dynamic.Interface, ref reference, held holdings) (crown, error) {
 	u, err := ref.client(client).Get(ctx, ref.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return crown{}, hint(&missingError{ref}, "headgate get all")
@@ -103,7 +110,11 @@ func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref refer
 	if err != nil {
 		return crown{}, err
 	}
-	return crown{text: mark(u) + described(d), holds: inventory(u)}, nil
+	c := crown{text: mark(u) + described(d), holds: inventory(u), with: map[engine.ObjectID][]engine.UnitID{}}
+	for _, id := range c.holds {
+		c.with[id] = held.beside(u, id)
+	}
+	return c, nil
 }
 
 // planted finds a unit of a repository.
@@ -170,7 +181,15 @@ func (t *treePrinter) children(ctx context.Context, c crown, indent string, list
 		if i == len(ids)-1 {
 			branch, next = "└── ", indent+"    "
 		}
-		if err := t.child(ctx, id, indent+branch+id.String(), next); err != nil {
+		line := indent + branch + id.String()
+		if with := c.with[id]; len(with) > 0 {
+			names := make([]string, len(with))
+			for i, unit := range with {
+				names[i] = unit.String()
+			}
+			line += "  (with " + strings.Join(names, ", ") + ")"
+		}
+		if err := t.child(ctx, id, line, next); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 func newWhy(g *globals) *cobra.Command {
@@ -17,8 +19,8 @@ func newWhy(g *globals) *cobra.Command {
 		Short: "Show what something waits for, down to the cause",
 		Long: `Show what something waits for, in these steps:
 
-  1. read the unit or the source (NAME alone is a Kustomization), or find the unit that holds the object
-  2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
+  1. read the unit or the source (NAME alone is a Kustomization), or find the units that hold the object
+  2. print its state, and if it is not ready, go on with what it waits for: its source, its dependencies; of an
      Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
 
@@ -192,21 +194,32 @@ func (w *explainer) object(ctx context.Context, target, namespace string) error 
 	}
 	for _, u := range list {
 		for _, id := range inventory(u) {
-			if !strings.EqualFold(id.Kind, kind) || id.Name != name ||
-				(id.Namespace != "" && namespace != defaultNamespace && id.Namespace != namespace) {
-				continue
+			if strings.EqualFold(id.Kind, kind) && id.Name == name &&
+				(id.Namespace == "" || namespace == defaultNamespace || id.Namespace == namespace) {
+				return w.held(ctx, id, append([]engine.UnitID{idOf(u)}, holdingsOf(list).beside(u, id)...))
 			}
-			w.print(0, "%s is held by:", id)
-			ref, err := w.referenceTo(idOf(u))
-			if err != nil {
-				return err
-			}
-			ready, err := w.explain(ctx, ref, 0)
-			if err == nil && !ready {
-				err = errNo
-			}
-			return err
 		}
 	}
 	return hint(fmt.Errorf("no unit holds %s in namespace %q", target, namespace), "headgate tree --all")
+}
+
+// held explains an object by the units that hold it.
+func (w *explainer) held(ctx context.Context, id engine.ObjectID, units []engine.UnitID) error {
+	w.print(0, "%s is held by:", id)
+	allReady := true
+	for _, unit := range units {
+		ref, err := referenceTo(unit)
+		if err != nil {
+			return err
+		}
+		ready, err := w.explain(ctx, ref, 0)
+		if err != nil {
+			return err
+		}
+		allReady = allReady && ready
+	}
+	if !allReady {
+		return errNo
+	}
+	return nil
 }

@@ -26,14 +26,14 @@ type Dispute struct {
 
 // Share puts together what several units declare of one object, in the order in which they own it. A field belongs to the
 // first that declares it: where a later one declares it otherwise, the first one's value stays, and the later one disputes
-// it. Lists are compared, and belong to somebody, as a whole. Labels and annotations that begin with prefix say how an owner
-// marks or treats the object; they are no content, and those of the first unit count.
-func Share(declared []Declaration, prefix string) (*unstructured.Unstructured, map[UnitID][]Dispute) {
+// it. Lists are compared, and belong to somebody, as a whole. Labels and annotations whose names begin with one of marks say
+// how an owner marks or treats the object; they are no content, and those of the first unit count.
+func Share(declared []Declaration, marks ...string) (*unstructured.Unstructured, map[UnitID][]Dispute) {
 	contents := make([]map[string]any, len(declared))
 	for i, d := range declared {
 		contents[i] = content(d.Object)
 		if i > 0 {
-			withoutMarks(contents[i], prefix)
+			withoutMarks(contents[i], marks)
 		}
 	}
 	whole, disputes := runtime.DeepCopyJSON(contents[0]), map[UnitID][]Dispute{}
@@ -67,16 +67,16 @@ func content(u *unstructured.Unstructured) map[string]any {
 }
 
 // withoutMarks takes out how an owner marks an object.
-func withoutMarks(object map[string]any, prefix string) {
-	if prefix == "" {
-		return
+func withoutMarks(object map[string]any, marks []string) {
+	isMark := func(name string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool { return mark != "" && strings.HasPrefix(name, mark) })
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		names, found, _ := unstructured.NestedMap(object, "metadata", field)
 		if !found {
 			continue
 		}
-		maps.DeleteFunc(names, func(name string, _ any) bool { return strings.HasPrefix(name, prefix) })
+		maps.DeleteFunc(names, func(name string, _ any) bool { return isMark(name) })
 		if len(names) == 0 {
 			unstructured.RemoveNestedField(object, "metadata", field)
 			continue

@@ -20,7 +20,7 @@ func TestShare(t *testing.T) {
 			"the same content, and no labels of its owner but the first one's",
 			[]string{
 				`{kind: ConfigMap, metadata: {name: x, labels: {own/name: a, own/namespace: n, app: web}}, data: {k: "1"}}`,
-				`{kind: ConfigMap, metadata: {name: x, labels: {own/name: b, own/namespace: n, app: web}}, data: {k: "1"}}`,
+				`{kind: ConfigMap, metadata: {name: x, labels: {own/name: b, owner: n, app: web}}, data: {k: "1"}}`,
 			},
 			`{kind: ConfigMap, metadata: {name: x, labels: {own/name: a, own/namespace: n, app: web}}, data: {k: "1"}}`, nil,
 		},
@@ -100,7 +100,7 @@ func TestShare(t *testing.T) {
 			for i, text := range c.declared {
 				declared = append(declared, Declaration{Unit: UnitID{Name: "u" + string(rune('0'+i))}, Object: parsed(t, text)})
 			}
-			whole, found := Share(declared, "own/")
+			whole, found := Share(declared, "own/", "", "owner")
 			disputes := map[string]map[string][]string{}
 			for unit, all := range found {
 				disputes[unit.Name] = map[string][]string{}

@@ -71,7 +71,17 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	e.notifications = newNotifications(client, e.policies, host.Log)
+	if simulation != nil {
+		cfg.Cluster = simulation.wrap(cfg.Cluster)
+		cfg.Policy.content = &standInContent{simulation.leaveOut, simulation.marks, simulation}
+		simulation.tell(cfg.Guests)
+	}
+	client, err := kubernetes.NewForConfig(cfg.Cluster)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
+	e.notifications = newNotifications(client, e.policies, cfg.Log)
 	ev, err := newEvents(client, e.notifications)
 	if err != nil {
 		return nil, fmt.Errorf("creating the event recorder: %w", err)

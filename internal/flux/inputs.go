@@ -66,6 +66,9 @@ func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, rea
 	options.NoRemoteBases = t.NoRemoteBases
 	if t.content != nil {
 		options.LeaveOut = t.content.leaveOut(unitID(ks.Namespace, ks.Name))
+		if t.content.variables != nil {
+			options.Lacking = t.content.variables.lacking(unitID(ks.Namespace, ks.Name))
+		}
 	}
 	keys, err := t.keysOf(ctx, ks, reader)
 	if err != nil {
@@ -253,7 +256,11 @@ func digestOf(ks *kustomizev1.Kustomization, o render.Options) (string, error) {
 	if o.Decryption != nil {
 		keys = o.Decryption.Digest()
 	}
-	data, err := json.Marshal([]any{ks.UID, ks.Spec, keys, o.Substitute, o.NoRemoteBases})
+	parts := []any{ks.UID, ks.Spec, keys, o.Substitute, o.NoRemoteBases}
+	if o.Lacking != nil {
+		parts = append(parts, "variables that nobody defines are empty")
+	}
+	data, err := json.Marshal(parts)
 	if err != nil {
 		return "", fmt.Errorf("encoding the inputs of %s/%s: %w", ks.Namespace, ks.Name, err)
 	}

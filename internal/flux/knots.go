@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -28,29 +30,77 @@ func Knots(units []OfflineUnit) []engine.Knot {
 	return engine.Knots(all, unitKinds())
 }
 
-// Double is an object that several units declare.
+// Double is an object that several units declare and cannot own together.
 type Double struct {
 	Object engine.ObjectID
 	Units  []engine.UnitID
+	// Fields are declared in different ways; empty when the units cannot own it together whatever they declare.
+	Fields []string
 }
 
-// Doubles finds the objects that several units declare: one of them gets it, and the others fail.
+// declarer is a unit that declares an object.
+type declarer struct {
+	unit   *engine.Unit
+	object *unstructured.Unstructured
+}
+
+// Doubles finds the objects that several units declare and cannot own together: one of them gets it, and the others fail.
 func Doubles(units []OfflineUnit) []Double {
-	declarers := map[engine.ObjectID][]engine.UnitID{}
+	declarers := map[engine.ObjectID][]declarer{}
 	for i := range units {
+		u := &units[i].Unit
 		for _, o := range units[i].Objects {
 			id := engine.IDOf(o)
-			if !slices.Contains(declarers[id], units[i].Unit.ID) {
-				declarers[id] = append(declarers[id], units[i].Unit.ID)
+			if !slices.ContainsFunc(declarers[id], func(d declarer) bool { return d.unit.ID == u.ID }) {
+				declarers[id] = append(declarers[id], declarer{u, o})
 			}
 		}
 	}
 	var doubles []Double
 	for _, id := range slices.SortedFunc(maps.Keys(declarers), engine.ObjectID.Compare) {
-		if len(declarers[id]) > 1 {
-			slices.SortFunc(declarers[id], engine.UnitID.Compare)
-			doubles = append(doubles, Double{id, declarers[id]})
+		if double, is := doubleOf(id, declarers[id]); is {
+			doubles = append(doubles, double)
 		}
 	}
 	return doubles
+}
+
+// doubleOf tells whether the declarers of an object cannot own it together.
+func doubleOf(id engine.ObjectID, all []declarer) (Double, bool) {
+	if len(all) < 2 {
+		return Double{}, false
+	}
+	slices.SortFunc(all, func(a, b declarer) int { return a.unit.ID.Compare(b.unit.ID) })
+	double := Double{Object: id}
+	var declared []engine.Declaration
+	together := true
+	for _, d := range all {
+		double.Units = append(double.Units, d.unit.ID)
+		declared = append(declared, engine.Declaration{Unit: d.unit.ID, Object: d.object})
+		together = together && !d.unit.Driven && d.unit.Target == all[0].unit.Target
+	}
+	if !together {
+		return double, true
+	}
+	_, disputes := engine.Share(declared, prefix, resourceSetPrefix)
+	for _, unit := range double.Units {
+		for _, d := range disputes[unit] {
+			double.Fields = append(double.Fields, d.Fields...)
+		}
+	}
+	slices.Sort(double.Fields)
+	double.Fields = slices.Compact(double.Fields)
+	return double, len(disputes) > 0
+}
+
+// objectOfUnit is the object that declares a unit.
+func objectOfUnit(id engine.UnitID) engine.ObjectID {
+	gk := kustomizationKind
+	switch id.Kind {
+	case helmReleaseKind.Kind:
+		gk = helmReleaseKind
+	case resourceSetKind.Kind:
+		gk = resourceSetKind
+	}
+	return engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: id.Namespace, Name: id.Name}
 }

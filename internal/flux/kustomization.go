@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
 )
 
 // Policy is what holds for every Kustomization of a cluster.
@@ -39,6 +40,13 @@ type standInContent struct {
 	leaveOut func(engine.UnitID) func(what, entry string)
 	// marks returns what makes stand-ins of the values that a unit cannot decrypt, nil when nothing does.
 	marks func(engine.UnitID) func(key string) string
+	// variables stand for those that nobody defines; nil leaves that an error.
+	variables variables
+}
+
+// variables give what stands for the variables that a unit needs and nobody defines, nil when nothing does.
+type variables interface {
+	lacking(engine.UnitID) render.Lacking
 }
 
 // declare reads a Kustomization into a unit.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/simulate"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -104,4 +105,29 @@ func (s *Simulation) Marks(id engine.UnitID) func(key string) string {
 		s.note("Secret", "values of "+id.String()+" that cannot be decrypted", engine.UnitID{})
 		return simulate.Mark(key)
 	}
+}
+
+// lacking returns what has variables of a unit be empty that nobody defines, as Flux had them before substitution was strict
+// by default; nil when that is an error.
+func (s *simulation) lacking(id engine.UnitID) render.Lacking {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.want.Secrets || !s.marked[id] {
+		return nil
+	}
+	return emptyVariables{s, id}
+}
+
+// emptyVariables tells of the variables of one unit that are empty because nobody defines them.
+type emptyVariables struct {
+	simulation *simulation
+	unit       engine.UnitID
+}
+
+// Undefined tells of variables.
+func (v emptyVariables) Undefined(names []string) string {
+	for _, name := range names {
+		v.simulation.note("Variable", name+" of "+v.unit.String()+", which nobody defines: it is empty", engine.UnitID{})
+	}
+	return simulate.Label
 }

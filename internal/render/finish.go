@@ -11,6 +11,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/render/substitute"
 )
 
 // prefix begins the annotations, or labels, by which an object opts out of a step.
@@ -104,7 +106,7 @@ func replace(u *unstructured.Unstructured, o Options) error {
 	if !bytes.Contains(text, []byte("$")) {
 		return nil
 	}
-	out, err := o.Substitute.Text(string(text))
+	out, label, err := o.replaced(string(text))
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,29 @@ func replace(u *unstructured.Unstructured, o Options) error {
 		return errors.New("not YAML after variable substitution; quote the variables in the file")
 	}
 	u.Object = object
+	if label != "" {
+		return mark(u, Options{CommonLabels: map[string]string{label: "variables"}})
+	}
 	return nil
+}
+
+// Lacking is told of variables that nobody defines, and that are empty instead of an error.
+type Lacking interface {
+	// Undefined tells of the variables of one object, and returns the label that the object gets.
+	Undefined(names []string) (label string)
+}
+
+// replaced is a text with its variables replaced, and the label of an object in which some are empty for want of a value.
+func (o Options) replaced(text string) (out, label string, err error) {
+	out, err = o.Substitute.Text(text)
+	if undefined := (*substitute.UndefinedError)(nil); o.Lacking != nil && errors.As(err, &undefined) {
+		lax := *o.Substitute
+		lax.Strict = false
+		if out, err = lax.Text(text); err == nil {
+			label = o.Lacking.Undefined(undefined.Names)
+		}
+	}
+	return out, label, err
 }
 
 // mark sets the common metadata.

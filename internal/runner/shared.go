@@ -79,7 +79,7 @@ func (r *Runner) beside(u *unit, id engine.ObjectID) wish {
 		w.standing = contested
 		return w
 	}
-	if _, disputes := s.join(r.names[u.Target.Owner].Prefix); len(disputes[u.ID]) > 0 {
+	if _, disputes := s.join(r.names[u.Target.Owner]); len(disputes[u.ID]) > 0 {
 		return wish{standing: disputing, owner: disputes[u.ID][0].Owner, disputes: disputes[u.ID]}
 	}
 	return w
@@ -124,7 +124,7 @@ func (r *Runner) lateOf(u *unit, s sharing) (engine.UnitID, bool) {
 			}
 			continue
 		}
-		if _, disputes := engine.Share([]engine.Declaration{d, own}, r.names[u.Target.Owner].Prefix); len(disputes) > 0 {
+		if _, disputes := engine.Share([]engine.Declaration{d, own}, r.names[u.Target.Owner].Marking()...); len(disputes) > 0 {
 			return d.Unit, true
 		}
 	}
@@ -132,8 +132,8 @@ func (r *Runner) lateOf(u *unit, s sharing) (engine.UnitID, bool) {
 }
 
 // join puts together what the units declare.
-func (s sharing) join(prefix string) (*unstructured.Unstructured, map[engine.UnitID][]engine.Dispute) {
-	return engine.Share(s.declared, prefix)
+func (s sharing) join(names apply.Names) (*unstructured.Unstructured, map[engine.UnitID][]engine.Dispute) {
+	return engine.Share(s.declared, names.Marking()...)
 }
 
 // joined is what a worker found out of the objects that a unit shares.
@@ -163,7 +163,7 @@ func (c claims) join(ctx context.Context, t *target, unit engine.UnitID, names a
 			}
 		}
 		s.declared = slices.DeleteFunc(slices.Clone(s.declared), func(d engine.Declaration) bool { return d.Object == nil })
-		whole, disputes := s.join(names.Prefix)
+		whole, disputes := s.join(names)
 		if len(disputes[unit]) > 0 {
 			c.disputes[e.ID] = disputes[unit]
 			continue
