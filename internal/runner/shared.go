@@ -70,7 +70,7 @@ func (r *Runner) beside(u *unit, id engine.ObjectID) wish {
 			return w
 		}
 	}
-	if late, found := r.lateOf(u, s); found {
+	if late, found := r.lateOf(u, id, s); found {
 		w.owner, w.why = late, fmt.Sprintf("it belongs to %s, which has not read this revision yet", late)
 		return w
 	}
@@ -104,18 +104,24 @@ func (r *Runner) sharingOf(u *unit, id engine.ObjectID) sharing {
 	if !s.has(u.ID) {
 		s.declared = append(s.declared, engine.Declaration{Unit: u.ID, Object: u.rendering.object(id)})
 	}
-	s.asks = s.asks || slices.ContainsFunc(s.declared, func(d engine.Declaration) bool { return d.Object == nil })
+	s.asks = s.asks || s.unknown()
 	return s
 }
 
+// unknown tells whether it is not known of one of the units what it declares.
+func (s sharing) unknown() bool {
+	return slices.ContainsFunc(s.declared, func(d engine.Declaration) bool { return d.Object == nil })
+}
+
 // lateOf names a unit of those before another one that is about to tell what it declares at this revision, where that
-// matters: nothing is known of it yet, or what it declared is disputed.
-func (r *Runner) lateOf(u *unit, s sharing) (engine.UnitID, bool) {
+// matters: the other one is new to the object, which may be about to move; nothing is known of the unit yet; or what it
+// declared is disputed.
+func (r *Runner) lateOf(u *unit, id engine.ObjectID, s sharing) (engine.UnitID, bool) {
 	at := slices.IndexFunc(s.declared, func(d engine.Declaration) bool { return d.Unit == u.ID })
 	own := s.declared[at]
 	for i, d := range s.declared {
 		other := r.units[d.Unit]
-		if i == at || i > at && !s.asks || r.kin(other) != r.kin(u) || other.Suspended || r.unsettled(other) == "" {
+		if i == at || i > at && !s.asks || r.kin(other) != r.kin(u) || r.unread(other) == "" {
 			continue
 		}
 		if d.Object == nil {
@@ -123,6 +129,9 @@ func (r *Runner) lateOf(u *unit, s sharing) (engine.UnitID, bool) {
 				return d.Unit, true
 			}
 			continue
+		}
+		if r.owners.Grip(id, u.ID) < engine.Recorded {
+			return d.Unit, true
 		}
 		if _, disputes := engine.Share([]engine.Declaration{d, own}, r.names[u.Target.Owner].Marking()...); len(disputes) > 0 {
 			return d.Unit, true
@@ -157,7 +166,7 @@ func (c claims) join(ctx context.Context, t *target, unit engine.UnitID, names a
 			if err == nil && live != nil {
 				s, err = s.asLive(live, names)
 			}
-			if err != nil {
+			if err != nil && s.unknown() {
 				c.conflicts[e.ID] = with[0]
 				continue
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -61,6 +63,104 @@ func TestClaimsAfterRestart(t *testing.T) {
 		return diff == "", diff
 	})
 	f.condition("ks", "root", "True", "")
+}
+
+// TestSharedAfterRestart starts an engine on a cluster in which two units own an object together.
+func TestSharedAfterRestart(t *testing.T) {
+	k := startKit(t, kit.Options{})
+	f := newFleet(t, k)
+	f.share("a", `{x: "1", a: "1"}`)
+	f.share("c", `{x: "1", c: "1"}`)
+	f.push("1")
+	f.settledShared(map[string]string{"x": "1", "a": "1", "c": "1"}, "a")
+	f.condition("ks", "c", "True", "main@sha1:")
+	before := f.shared().ResourceVersion
+	restart := func(change func()) {
+		t.Helper()
+		k.StopEngine()
+		change()
+		if err := k.StartEngine(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// Who owns it together is found again: nobody writes it.
+	restart(func() { f.push("2") })
+	f.settled("2")
+	f.condition("ks", "c", "True", "main@sha1:")
+	if after := f.shared().ResourceVersion; after != before {
+		t.Errorf("the shared object was written by the engine that came after: %s, then %s", before, after)
+	}
+
+	// What a suspended unit declares alone is not known to an engine that begins then, and stays.
+	suspended := func(more string) {
+		writeFile(t, filepath.Join(f.repo, "flux", "units.yaml"), fmt.Sprintf(fleetUnit, "a", "")+"---\n"+
+			fmt.Sprintf(fleetUnit, "b", ", dependsOn: [{name: a}]")+"---\n"+fmt.Sprintf(fleetUnit, "c", more))
+	}
+	suspended(", suspend: true")
+	f.push("3")
+	eventually(t, "c is suspended", func() (bool, string) {
+		data := configMaps(t, f.client, "fleet")
+		return data["b"] == "3" && data["c"] == "2", fmt.Sprint(data)
+	})
+	restart(func() {
+		f.share("a", `{x: "1", a: "2"}`)
+		f.push("4")
+	})
+	f.settledShared(map[string]string{"x": "1", "a": "2", "c": "1"}, "a")
+
+	// When it is resumed and declares it no more, it goes; when the first lets go, the other one has the rest.
+	suspended("")
+	f.share("c", `{x: "1"}`)
+	f.push("5")
+	f.settledShared(map[string]string{"x": "1", "a": "2"}, "a")
+	restart(func() {
+		if err := os.Remove(filepath.Join(f.repo, "a", "shared.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		f.push("6")
+	})
+	f.settledShared(map[string]string{"x": "1"}, "c")
+	restart(func() {
+		if err := os.Remove(filepath.Join(f.repo, "c", "shared.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		f.push("7")
+	})
+	eventually(t, "the shared object is gone", func() (bool, string) {
+		_, err := f.client.CoreV1().ConfigMaps("fleet").Get(t.Context(), "shared", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
+}
+
+// share has a unit declare the shared object.
+func (f *fleet) share(unit, data string) {
+	f.t.Helper()
+	writeFile(f.t, filepath.Join(f.repo, unit, "shared.yaml"),
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared, namespace: fleet}\ndata: "+data+"\n")
+}
+
+// shared is the shared object as it is.
+func (f *fleet) shared() *corev1.ConfigMap {
+	f.t.Helper()
+	c, err := f.client.CoreV1().ConfigMaps("fleet").Get(f.t.Context(), "shared", metav1.GetOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return c
+}
+
+// settledShared waits until the shared object has the data, and the name of its first owner.
+func (f *fleet) settledShared(want map[string]string, owner string) {
+	f.t.Helper()
+	eventually(f.t, fmt.Sprint("the shared object is ", want), func() (bool, string) {
+		c, err := f.client.CoreV1().ConfigMaps("fleet").Get(f.t.Context(), "shared", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		diff := cmp.Diff(want, c.Data) + cmp.Diff(owner, c.Labels["kustomize.toolkit.fluxcd.io/name"])
+		return diff == "", diff
+	})
 }
 
 // forge has the status of a unit name objects.
