@@ -155,16 +155,17 @@ func (o *Owners) Writers(id ObjectID, but UnitID) []UnitID {
 	return o.having(id, func(c claim) bool { return c.writing && c.unit != but })
 }
 
-// Loosen weakens the grip of a unit on an object. When it owned the object, the next unit that declares it is
-// returned.
+// Loosen weakens the grip of a unit on an object. When it was the first owner of the object, or its status named the object
+// and nobody owned it, the next unit that declares it is returned.
 func (o *Owners) Loosen(id ObjectID, unit UnitID, to Grip) (heir UnitID, changed bool) {
-	owner, _ := o.Owner(id)
+	owner, owned := o.Owner(id)
+	named := !owned && o.Grip(id, unit) == Recorded && to == Loose
 	if o.Grip(id, unit) > to {
 		o.of(id, unit).grip = to
 		o.sort(id)
 	}
 	o.tidy(id, unit)
-	if owner != unit || to >= Applying {
+	if !named && (owner != unit || to >= Applying) {
 		return UnitID{}, false
 	}
 	return o.heir(id, unit)

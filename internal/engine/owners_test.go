@@ -60,6 +60,13 @@ func TestOwners(t *testing.T) {
 			_, changed := o.Loosen(x, a, Loose)
 			return fmt.Sprint(changed)
 		}, "false", "", "b", "b"},
+		"named": {"what only a status named, and is let go, is free for who declares it", func(o *Owners) string {
+			o.Record(x, a)
+			declare(o, b, x)
+			o.Record(x, b)
+			heir, changed := o.Loosen(x, a, Loose)
+			return fmt.Sprint(heir, changed)
+		}, "K/n/b true", "", "b", "b"},
 		"not its own": {"letting go of what another one owns gives nobody anything", func(o *Owners) string {
 			declare(o, b, x)
 			declare(o, a, x)

@@ -152,7 +152,7 @@ func (r *Runner) wantedBelow(id engine.ObjectID, but engine.UnitID, depth int) b
 		if !known || u.Deleting {
 			return false
 		}
-		if r.owners.Grip(id, by) < engine.Applying && !r.owners.Declares(id, by) && r.refuted(u, id) {
+		if r.owners.Grip(id, by) < engine.Applying && !r.owners.Declares(id, by) && r.refuted(u, id) && !r.mayShare(u, id, but) {
 			return false
 		}
 		return !r.condemnedBelow(u, depth)

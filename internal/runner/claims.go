@@ -85,7 +85,7 @@ func (r *Runner) reserveOne(u *unit, e engine.Entry, wish wish, c claims) {
 func (r *Runner) rivals(u *unit, id engine.ObjectID) []rival {
 	var rivals []rival
 	for _, other := range r.owners.Recorded(id, u.ID) {
-		if known := r.units[other]; known != nil && !r.partners(known, u, id) {
+		if known := r.units[other]; known != nil && !r.partners(known, u, id) && !r.leaves(known, u, id) {
 			rivals = append(rivals, rival{other, r.names[known.Target.Owner]})
 		}
 	}
@@ -231,10 +231,25 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
 	if w := r.beside(u, id); w.standing != yielded {
 		return w
 	}
-	if len(owners) == 0 && len(r.owners.Recorded(id, u.ID)) > 0 {
+	if len(owners) > 0 {
+		return wish{}
+	}
+	rivals := r.rivals(u, id)
+	for _, other := range rivals {
+		by := r.units[other.unit]
+		if !u.Driven && !by.Driven && r.kin(by) == r.kin(u) && !by.Suspended && r.unsettled(by) != "" && !r.refuted(by, id) {
+			return wish{standing: waiting, owner: by.ID, why: fmt.Sprintf("it belongs to %s, which has not read this revision yet", by.ID)}
+		}
+	}
+	if len(rivals) > 0 {
 		return wish{standing: contested}
 	}
 	return wish{}
+}
+
+// leaves tells whether a unit whose status names an object leaves it to another one, since it declares it no more.
+func (r *Runner) leaves(by, u *unit, id engine.ObjectID) bool {
+	return !by.Driven && !u.Driven && by.Target == u.Target && r.yields(by, id)
 }
 
 // against is how the wish of a unit stands against an owner that would not share the object with it.

@@ -32,11 +32,19 @@ func (r *Runner) partners(other, u *unit, id engine.ObjectID) bool {
 		return false
 	}
 	if !r.owners.Declares(id, other.ID) {
-		return !other.known()
+		// The status of one that has never come to its end with anything is no evidence.
+		return !other.known() && other.applied != ""
 	}
 	theirs, ours := other.rendering.object(id), u.rendering.object(id)
 	return theirs == nil || ours == nil || slices.EqualFunc(
 		engine.Ignored(other.Ignore, theirs), engine.Ignored(u.Ignore, ours), slices.Equal[engine.Pointer])
+}
+
+// mayShare tells whether a unit of which this run does not know what it declares may own an object together with another one,
+// by whose name the object goes.
+func (r *Runner) mayShare(u *unit, id engine.ObjectID, with engine.UnitID) bool {
+	other := r.units[with]
+	return other != nil && !u.known() && r.partners(u, other, id) && r.marked(other, id)
 }
 
 // known tells whether it is known what a unit declares, or declared before it could no longer be read.
