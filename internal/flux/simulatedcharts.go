@@ -28,7 +28,10 @@ func (s *Simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 		return s.emptyIndex(id, failure), true
 	}
 	name, version, isChart := chartOfOrigin(o)
-	if !allowed || !isChart {
+	if allowed && !isChart {
+		return s.files(id, failure)
+	}
+	if !allowed {
 		return nil, false
 	}
 	data, err := simulate.Chart(name, version, nil)
