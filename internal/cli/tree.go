@@ -87,9 +87,9 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 	if err != nil {
 		return nil, err
 	}
-	all, err := listUnits(ctx, client)
+	all, err := o.listUnits(ctx, client)
 	held := holdingsOf(all)
-	return func(ctx context.Context, ref reference) (crown, error) { return grown(ctx, client, ref, held) }, err
+	return func(ctx context.Context, ref reference) (crown, error) { return o.grown(ctx, client, ref, held) }, err
 }
 
 // missingError names a unit that is not there.
@@ -98,7 +98,7 @@ type missingError struct{ ref reference }
 func (e *missingError) Error() string { return fmt.Sprintf("%s does not exist", e.ref) }
 
 // grown reads a unit of the cluster.
-func grown(ctx context.Context, client dynamic.Interface, ref reference, held holdings) (crown, error) {
+func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref reference, held holdings) (crown, error) {
 	u, err := ref.client(client).Get(ctx, ref.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return crown{}, hint(&missingError{ref}, "headgate get all")

@@ -208,7 +208,7 @@ func (w *explainer) held(ctx context.Context, id engine.ObjectID, units []engine
 	w.print(0, "%s is held by:", id)
 	allReady := true
 	for _, unit := range units {
-		ref, err := referenceTo(unit)
+		ref, err := w.referenceTo(unit)
 		if err != nil {
 			return err
 		}

@@ -64,24 +64,14 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 		simulation: o.Simulation,
 	}
 	if e.simulation != nil {
-		o.Policy.content, e.simulation.engine = &standInContent{e.simulation.LeaveOut, e.simulation.Marks}, e
+		o.Policy.content, e.simulation.engine = &standInContent{e.simulation.LeaveOut, e.simulation.Marks, e.simulation}, e
 	}
 	e.policies = newPolicies(o.Policy)
 	client, err := kubernetes.NewForConfig(host.Config)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	if simulation != nil {
-		cfg.Cluster = simulation.wrap(cfg.Cluster)
-		cfg.Policy.content = &standInContent{simulation.leaveOut, simulation.marks, simulation}
-		simulation.tell(cfg.Guests)
-	}
-	client, err := kubernetes.NewForConfig(cfg.Cluster)
-	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
-	}
-	e := &Engine{cfg: cfg, registry: newKustomizations(), swept: make(chan struct{}), simulation: simulation, policies: newPolicies(cfg.Policy)}
-	e.notifications = newNotifications(client, e.policies, cfg.Log)
+	e.notifications = newNotifications(client, e.policies, host.Log)
 	ev, err := newEvents(client, e.notifications)
 	if err != nil {
 		return nil, fmt.Errorf("creating the event recorder: %w", err)

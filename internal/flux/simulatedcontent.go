@@ -109,7 +109,7 @@ func (s *Simulation) Marks(id engine.UnitID) func(key string) string {
 
 // lacking returns what has variables of a unit be empty that nobody defines, as Flux had them before substitution was strict
 // by default; nil when that is an error.
-func (s *simulation) lacking(id engine.UnitID) render.Lacking {
+func (s *Simulation) lacking(id engine.UnitID) render.Lacking {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.want.Secrets || !s.marked[id] {
@@ -120,7 +120,7 @@ func (s *simulation) lacking(id engine.UnitID) render.Lacking {
 
 // emptyVariables tells of the variables of one unit that are empty because nobody defines them.
 type emptyVariables struct {
-	simulation *simulation
+	simulation *Simulation
 	unit       engine.UnitID
 }
 

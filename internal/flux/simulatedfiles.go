@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // files lets a source that cannot be fetched have files after all, if Kustomizations read it: one for each path that they read,
 // with a ConfigMap that says what it is.
-func (s *simulation) files(id engine.SourceID, failure error) (*fetched, bool) {
+func (s *Simulation) files(id engine.SourceID, failure error) (*fetched, bool) {
 	tree, err := source.NewTree(s.filesOf(id))
 	if err != nil || tree.Len() == 0 {
 		return nil, false
@@ -32,9 +33,9 @@ func (s *simulation) files(id engine.SourceID, failure error) (*fetched, bool) {
 }
 
 // filesOf are the stand-ins of the files of a source.
-func (s *simulation) filesOf(id engine.SourceID) []*source.File {
+func (s *Simulation) filesOf(id engine.SourceID) []*source.File {
 	var files []*source.File
-	for _, ks := range s.engine.registry.all() {
+	for _, ks := range s.engine.registry.All() {
 		if sourceOf(ks) != id {
 			continue
 		}
@@ -42,7 +43,7 @@ func (s *simulation) filesOf(id engine.SourceID) []*source.File {
 		if slices.ContainsFunc(files, func(f *source.File) bool { return f.Path == name }) {
 			continue
 		}
-		o := simulate.Object(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, orDefault(ks.Spec.TargetNamespace, ks.Namespace), "simulated-"+id.Name)
+		o := simulate.Object(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, cmp.Or(ks.Spec.TargetNamespace, ks.Namespace), "simulated-"+id.Name)
 		if data, err := yaml.Marshal(o.Object); err == nil {
 			files = append(files, source.NewFile(name, 0o644, data))
 		}

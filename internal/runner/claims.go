@@ -113,7 +113,7 @@ func (r *Runner) seize(u *unit, e engine.Entry) {
 	}
 	for _, former := range r.owners.Recorded(e.ID, u.ID) {
 		if by := r.units[former]; by != nil && !r.partners(by, u, e.ID) {
-			r.note(by, by.phase, e.ID.String()+" goes over to "+u.ID.String(), false)
+			r.note(by, by.phase, e.ID.String()+" is handed over to "+u.ID.String(), false)
 			r.drop(by, []engine.Entry{e})
 		}
 	}
@@ -263,7 +263,7 @@ func (r *Runner) against(u, owner *unit, id engine.ObjectID) wish {
 	case applying && owner.busy:
 		w.why = fmt.Sprintf("%s is applying it", owner.ID)
 	case r.yields(owner, id) && owner.busy:
-		w.why = fmt.Sprintf("it belongs to %s, which is about to let it go", owner.ID)
+		w.why = fmt.Sprintf("it belongs to %s, which is about to release it", owner.ID)
 	case r.yields(owner, id):
 		w.standing = yielded
 	case r.condemned(u), owner.Deleting:
