@@ -107,12 +107,29 @@ func (s *Simulation) Marks(id engine.UnitID) func(key string) string {
 	}
 }
 
+// provideVariables lets units go without variables that are undefined even when the Secrets that they read are there.
+func (s *Simulation) provideVariables(_ context.Context, d runner.Demands) bool {
+	made := false
+	for _, failed := range d.Failed {
+		if !s.want.Secrets || !undefined.MatchString(failed.Message) {
+			continue
+		}
+		s.mu.Lock()
+		if !s.lax[failed.Unit] {
+			s.lax[failed.Unit], made = true, true
+			s.engine.runner.Retry(failed.Unit)
+		}
+		s.mu.Unlock()
+	}
+	return made
+}
+
 // lacking returns what has variables of a unit be empty that nobody defines, as Flux had them before substitution was strict
 // by default; nil when that is an error.
 func (s *Simulation) lacking(id engine.UnitID) render.Lacking {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.want.Secrets || !s.marked[id] {
+	if !s.lax[id] {
 		return nil
 	}
 	return emptyVariables{s, id}

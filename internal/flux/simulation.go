@@ -60,6 +60,8 @@ type Simulation struct {
 	// marked are the units whose values may stand in, charts the sources that may.
 	marked map[engine.UnitID]bool
 	charts map[engine.SourceID]bool
+	// lax are the units whose undefined variables may be empty.
+	lax map[engine.UnitID]bool
 }
 
 // Nothing may have moved for calm before stand-ins are created; while workloads start, and no unit
@@ -81,6 +83,7 @@ func NewSimulation(want Simulate, observe func(StandIn)) (*Simulation, error) {
 	return &Simulation{
 		want: want, healer: healer, observe: observe, made: map[string]StandIn{}, healed: map[string]bool{}, stubs: map[schema.GroupKind]string{},
 		missing: map[schema.GroupKind]map[engine.UnitID]bool{}, marked: map[engine.UnitID]bool{}, charts: map[engine.SourceID]bool{},
+		lax: map[engine.UnitID]bool{},
 	}, nil
 }
 
@@ -162,7 +165,7 @@ func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 	for _, provide := range []func(context.Context, runner.Demands) bool{
 		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
-		s.providePlaces, s.provideObjects,
+		s.provideVariables, s.providePlaces, s.provideObjects,
 	} {
 		if provide(ctx, d) {
 			return true
