@@ -29,12 +29,12 @@ func newGraph(g *globals) *cobra.Command {
 
 For a repository of Argo CD, it is the tree of Applications, by wave.
 
-With --check and PATH it prints instead what is wrong with the repository: units that cannot be rendered, objects
-that several units declare and cannot own together, and waits that can never end, by dependencies, by health checks,
-by kinds whose definitions or namespaces come later, or by all of them together. Each object is held against the
-schemas of the embedded API server and of the definitions in the repository: versions that are not served, fields
-that are missing or not known, values that are not accepted, namespaces that nothing makes. Values that are encrypted are not judged,
-and what is read from elsewhere is left out; with --charts the charts of HelmReleases are fetched and looked at too.
+With --check and PATH it prints the problems of the repository instead: units that cannot be rendered, objects
+that several units declare differently, and waits that can never end, by dependencies, by health checks, by kinds whose
+definitions or namespaces come later, or by a combination. Each object is validated against the schemas of the
+embedded API server and of the definitions in the repository: versions that are not served, missing or
+unknown fields, invalid values, namespaces that nothing creates. Encrypted values are not validated,
+and remote sources are skipped; with --charts the charts of HelmReleases are fetched and checked too.
 
 A Kustomization is printed as NAMESPACE/NAME, anything else with its kind first. The exit code is 1
 if there is a cycle, or --check finds a problem. Lines with "·" depend on something outside the repository.`,

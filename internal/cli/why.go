@@ -20,7 +20,7 @@ func newWhy(g *globals) *cobra.Command {
 		Long: `Show what something waits for, in these steps:
 
   1. read the unit or the source (NAME alone is a Kustomization), or find the units that hold the object
-  2. print its state, and if it is not ready, go on with what it waits for: its source, its dependencies; of an
+  2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
      Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
 

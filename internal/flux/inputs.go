@@ -258,7 +258,7 @@ func digestOf(ks *kustomizev1.Kustomization, o render.Options) (string, error) {
 	}
 	parts := []any{ks.UID, ks.Spec, keys, o.Substitute, o.NoRemoteBases}
 	if o.Lacking != nil {
-		parts = append(parts, "variables that nobody defines are empty")
+		parts = append(parts, "undefined variables are empty")
 	}
 	data, err := json.Marshal(parts)
 	if err != nil {

@@ -144,7 +144,7 @@ type emptyVariables struct {
 // Undefined tells of variables.
 func (v emptyVariables) Undefined(names []string) string {
 	for _, name := range names {
-		v.simulation.note("Variable", name+" of "+v.unit.String()+", which nobody defines: it is empty", engine.UnitID{})
+		v.simulation.note("Variable", name+" of "+v.unit.String()+", which is undefined: it is empty", engine.UnitID{})
 	}
 	return simulate.Label
 }

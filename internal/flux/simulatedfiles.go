@@ -23,7 +23,7 @@ func (s *Simulation) files(id engine.SourceID, failure error) (*fetched, bool) {
 		return nil, false
 	}
 	s.note("Files", "those of "+id.String()+", which cannot be fetched", engine.UnitID{})
-	text := fmt.Sprintf("a ConfigMap in the place of its files, since they cannot be fetched: %s", failure)
+	text := fmt.Sprintf("a ConfigMap instead of its files, which cannot be fetched: %s", failure)
 	stub := stubOf(text, "", "", nil)
 	stub.store = func(store *source.Store, key source.Key) error {
 		_, err := store.PutTree(key, "simulated@sha256:"+tree.Digest(), tree, nil, time.Now())
