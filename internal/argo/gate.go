@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
@@ -166,7 +165,7 @@ func (g gate) release(ctx context.Context, live *unstructured.Unstructured) erro
 		if live == nil || !hasHookFinalizer(live) || !g.owns(live) {
 			return nil
 		}
-		err := g.unfinalize(ctx, live)
+		err := g.work.Applier.Unfinalize(ctx, live, operation.HookFinalizer)
 		if !apierrors.IsConflict(err) {
 			return err
 		}
@@ -179,18 +178,3 @@ func (g gate) release(ctx context.Context, live *unstructured.Unstructured) erro
 
 // releases bounds how often a finalizer is taken off an object that changes meanwhile.
 const releases = 10
-
-func (g gate) unfinalize(ctx context.Context, live *unstructured.Unstructured) error {
-	r, _, served := g.work.Kind(live.GroupVersionKind())
-	if !served {
-		return nil
-	}
-	rest := slices.DeleteFunc(slices.Clone(live.GetFinalizers()), func(f string) bool { return f == operation.HookFinalizer })
-	patch := encoded(map[string]any{"metadata": map[string]any{"finalizers": rest, "resourceVersion": live.GetResourceVersion()}})
-	_, err := g.work.Cluster.Dynamic.Resource(r).Namespace(live.GetNamespace()).Patch(ctx, live.GetName(), types.MergePatchType, []byte(patch),
-		metav1.PatchOptions{FieldManager: manager})
-	if err == nil || apierrors.IsNotFound(err) {
-		return nil
-	}
-	return fmt.Errorf("taking the finalizer off %s: %w", engine.IDOf(live), err)
-}

@@ -1,0 +1,96 @@
+package laws
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writers are the rooms and files that may write to a cluster with a client of their own, and what they write. Objects of
+// units are written and deleted by internal/apply alone, and by the Helm SDK for releases.
+var writers = map[string]string{
+	"internal/apply":        "objects of units",
+	"internal/declared":     "statuses and finalizers of the objects that declare",
+	"internal/helm":         "objects of releases and the definitions of charts, as the SDK does",
+	"internal/installation": "the installation of Headgate",
+	"internal/migration":    "the controllers of upstreams, and the record of what was paused",
+	"internal/controlplane": "nodes and the status of pods that the embedded cluster simulates",
+
+	"internal/bootstrap/bootstrap.go":   "the Secret of the root's login",
+	"internal/cli/suspend.go":           "spec.suspend, when a person asks for it",
+	"internal/cli/diff.go":              "dry runs",
+	"internal/cli/argodiff.go":          "dry runs",
+	"internal/argo/appsetwrite.go":      "Applications of an ApplicationSet",
+	"internal/flux/generated.go":        "ExternalArtifacts of an ArtifactGenerator",
+	"internal/flux/releasechart.go":     "HelmCharts of HelmReleases",
+	"internal/flux/receiverask.go":      "requests to reconcile, as a Receiver asks for them",
+	"internal/flux/clearance.go":        "stand-ins that give way to the real definition",
+	"internal/flux/simulatedcontent.go": "labels of simulated sources",
+	"internal/flux/simulatedkinds.go":   "stand-ins",
+	"internal/flux/simulatedobjects.go": "stand-ins",
+	"internal/flux/simulatedplaces.go":  "stand-ins",
+	"internal/flux/simulatedsecrets.go": "stand-ins",
+}
+
+// verbs write when they are called on a client.
+var verbs = []string{"Create", "Update", "UpdateStatus", "Patch", "Delete", "DeleteCollection", "Apply", "ApplyStatus"}
+
+// through are receivers that are no clients: what they write passes through the room of their type.
+var through = []string{"applier", "writer", "installation", "apply"}
+
+func TestWriters(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test || !strings.HasPrefix(f.room, "internal/") {
+			continue
+		}
+		path := strings.TrimPrefix(f.path, "../../")
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !writes(call) {
+				return true
+			}
+			switch {
+			case writers[f.room] != "":
+				used[f.room] = true
+			case writers[path] != "":
+				used[path] = true
+			default:
+				t.Errorf("%s: it writes to a cluster with a client of its own; objects of units pass internal/apply, and anything else is named in this law", path)
+			}
+			return true
+		})
+	}
+	for name := range writers {
+		if !used[name] {
+			t.Errorf("%s writes nothing any more: the law needs no line for it", name)
+		}
+	}
+}
+
+// writes reports whether a call is that of a client that writes.
+func writes(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(verbs, method.Sel.Name) || len(call.Args) < 2 {
+		return false
+	}
+	if first, is := call.Args[0].(*ast.Ident); !is || first.Name != "ctx" {
+		return false
+	}
+	return !slices.Contains(through, strings.ToLower(lastName(method.X)))
+}
+
+// lastName is the last name of an expression: that of a field, of a variable or of what is called.
+func lastName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.CallExpr:
+		return lastName(e.Fun)
+	default:
+		return ""
+	}
+}
