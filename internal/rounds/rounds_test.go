@@ -85,11 +85,6 @@ func TestWhenPassesAreMade(t *testing.T) {
 			do:     func(l *Loop[string]) { l.Wake("k") },
 			want:   []string{"k 0s"},
 		},
-		"woken twice": {
-			reason: "passes that have not begun are one",
-			do:     func(l *Loop[string]) { l.Wake("k"); l.Wake("k") },
-			want:   []string{"k 0s"},
-		},
 		"after": {
 			reason: "a pass says when the next one comes",
 			next:   []Next{After(time.Minute), After(time.Hour), Done(nil)},
@@ -170,12 +165,13 @@ func TestWhenPassesAreMade(t *testing.T) {
 	}
 }
 
-// TestBeforeTheStart has passes wait for the start of the loop.
+// TestBeforeTheStart has passes wait for the start of the loop; those that have not begun are one.
 func TestBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlay()
 		ctx, stop := context.WithCancel(t.Context())
 		l := New(p, Options{})
+		l.Wake("a")
 		l.Wake("a")
 		l.Wake("b")
 		l.Forget("b")
