@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Reader is a unit as the prune barrier sees it.
+type Reader struct {
+	ID UnitID
+	// Cluster is where it works; in the engine's own, which has no name, it may declare units that work anywhere.
+	Cluster string
+	// Reads are the repositories that its source reads.
+	Reads []Reading
+	// Idle is set for a unit that comes to claim nothing: it is suspended, being deleted, or refused as it is declared.
+	// Condemned is set for one that is about to be deleted, and Absent for one whose path is not in the revision.
+	Idle, Condemned, Absent bool
+	// Current is set once it has been rendered as it is declared, from Revision, which its source has now. A unit that
+	// is Sourceless is rendered from its declaration alone.
+	Current, Sourceless bool
+	Revision            string
+	// Moving is set while something is under way for it; Message is what it says of itself otherwise.
+	Moving  bool
+	Message string
+	// Broken is why it cannot be rendered.
+	Broken string
+	// Expects is why something is not known yet of what it declares, or of what becomes of that.
+	Expects string
+	// Follows is set when it cannot come further before the unit that deletes has come to its end.
+	Follows bool
+}
+
+// Hold is what deletions wait for.
+type Hold struct {
+	Waits []Wait
+	// Late are the units whose sources may be behind: these are to be fetched now. Failing tells that all of them could
+	// not be fetched last.
+	Late    []UnitID
+	Failing bool
+	// Stuck is set when nothing is under way for any of the units.
+	Stuck bool
+}
+
+// String says for whom deletions wait, in one line.
+func (h Hold) String() string { return describeHolders(h.Waits) }
+
+// Unread tells why it is not known what a unit declares at the revision that its source has.
+func (x Reader) Unread() string {
+	switch {
+	case x.Idle:
+		return ""
+	case !x.Current && x.Sourceless:
+		return fmt.Sprintf("%s has not been rendered yet as it is declared", x.ID)
+	case !x.Current && x.Moving:
+		return fmt.Sprintf("%s has not read revision %q yet", x.ID, x.Revision)
+	case !x.Current:
+		return fmt.Sprintf("%s has not read revision %q yet", x.ID, x.Revision) + because(x.Message)
+	case x.Broken != "" && !x.Absent:
+		return fmt.Sprintf("%s cannot be rendered at this revision and may claim what would be deleted", x.ID) + because(x.Broken)
+	default:
+		return ""
+	}
+}
+
+// Unsettled tells why it is not known yet what a unit claims of the revision that its source has; it is empty when that
+// is known, or when the unit claims nothing more.
+func (x Reader) Unsettled() string {
+	switch why := x.Unread(); {
+	case x.Condemned:
+		return ""
+	case why == "" && !x.Idle && !x.Absent:
+		return x.Expects
+	default:
+		return why
+	}
+}
+
+// Awaits tells why a unit has to wait with its deletions for another one; it is empty when it need not. The other one
+// reads a repository that this one reads, and may be about to claim what would be deleted.
+func (x Reader) Awaits(other Reader) string {
+	why, _ := x.awaits(other)
+	return why
+}
+
+// awaits is Awaits, and returns what the source of the other one has when it has to be fetched.
+func (x Reader) awaits(other Reader) (why string, late *Reading) {
+	if other.ID == x.ID || other.Cluster != "" && other.Cluster != x.Cluster {
+		return "", nil
+	}
+	shared := false
+	for _, mine := range x.Reads {
+		for i, theirs := range other.Reads {
+			if !theirs.follows(mine) {
+				continue
+			}
+			if !other.Idle && !other.Condemned && theirs.lags(mine) && theirs.expected() {
+				return fmt.Sprintf("%s has not read revision %q yet", other.ID, mine.Revision) + because(theirs.Failure), &other.Reads[i]
+			}
+			shared = true
+		}
+	}
+	if !shared || other.Follows && other.Unread() == "" {
+		return "", nil
+	}
+	return other.Unsettled(), nil
+}
+
+// expected tells whether anything is to come of a source: one that never had anything and cannot be fetched could be
+// made by anybody to hold others for ever.
+func (x Reading) expected() bool { return x.Revision != "" || x.Failure == "" }
+
+// Barrier says for which other units a unit has to wait before it deletes what it no longer declares: whatever moves
+// between units in one revision is claimed by whoever declares it now before anybody deletes it.
+//
+// It waits for every unit that reads a repository which the unit itself reads: until the other one has read the same
+// revision, or a later one, and has been rendered from that. A unit that itself waits for the one that deletes, that is
+// about to be deleted, or that has nothing in this revision, is not waited for.
+func Barrier(u Reader, others []Reader) Hold {
+	h := Hold{Stuck: true, Failing: true}
+	if u.Expects != "" && !u.Idle {
+		h.Waits = append(h.Waits, Wait{On: u.ID.String(), Reason: u.Expects})
+	}
+	for _, x := range others {
+		why, late := u.awaits(x)
+		if why == "" {
+			continue
+		}
+		h.Waits = append(h.Waits, Wait{On: x.ID.String(), Reason: why})
+		h.Stuck = h.Stuck && !x.Moving && (late == nil || late.Failure != "")
+		if late != nil {
+			h.Late = append(h.Late, x.ID)
+			h.Failing = h.Failing && late.Failure != ""
+		}
+	}
+	h.Stuck, h.Failing = h.Stuck && len(h.Waits) > 0, h.Failing && len(h.Late) > 0
+	slices.SortFunc(h.Waits, func(a, b Wait) int { return strings.Compare(a.Reason, b.Reason) })
+	return h
+}
+
+// becauseLength bounds how much of the cause of another unit a message quotes.
+const becauseLength = 200
+
+// because adds a cause to a message, in one line.
+func because(cause string) string {
+	cause = strings.Join(strings.Fields(cause), " ")
+	if runes := []rune(cause); len(runes) > becauseLength {
+		cause = string(runes[:becauseLength]) + "…"
+	}
+	if cause == "" {
+		return ""
+	}
+	return ": " + cause
+}
