@@ -314,6 +314,40 @@ func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact
 	return fact, nil
 }
 
+// Readings returns which repositories an Application reads, and what there is of each. Repositories of charts have no
+// revisions that others could read.
+func (s sources) Readings(id engine.SourceID) []engine.Reading {
+	var all []engine.Reading
+	for _, k := range s.keys(id) {
+		if k.Kind == feeds.Helm {
+			continue
+		}
+		state := s.e.feeds.Get(k)
+		one := engine.Reading{
+			Repository: engine.RepositoryOf(k.URL, k.Revision), Revision: state.Revision, Known: state.Known, Fetched: state.Fetched, Fixed: k.Fixed(),
+		}
+		if state.Err != nil {
+			one.Failure = state.Err.Error()
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Fetch has the repositories of an Application fetched at once.
+func (s sources) Fetch(id engine.SourceID) { s.e.feeds.Refresh(s.keys(id)) }
+
+// keys are those of what an Application reads.
+func (s sources) keys(id engine.SourceID) []feeds.Key {
+	a := s.e.apps.get(UnitID(id.Namespace, id.Name))
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.keys
+}
+
 // sourceName is what a source of several is called in messages.
 func sourceName(keys []feeds.Key, i int) string {
 	if len(keys) == 1 {

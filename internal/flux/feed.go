@@ -104,6 +104,9 @@ type feed struct {
 	// seen is what the last check of what the source is made from returned; made is that of which the
 	// artifact is made.
 	seen, made string
+	// has is what the source gives, known since when; began is when the last fetch began that went well.
+	has          string
+	known, began time.Time
 }
 
 // requestedPass is what the last successful pass had read.
@@ -221,6 +224,7 @@ func (f *feed) due(o origin) time.Duration {
 
 // fetch gets what is there and publishes it when it is new.
 func (f *feed) fetch(ctx context.Context, o origin) error {
+	began := time.Now()
 	f.restore(o)
 	defer time.AfterFunc(fetchPatience, f.settle).Stop()
 	got, err := f.sources.fetch(ctx, f, o)
@@ -240,6 +244,7 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 	f.mu.Lock()
 	f.failure, f.failures, f.settled, f.made = "", 0, true, f.seen
 	f.done = f.sources.requestOf(o, time.Now())
+	f.noteRevision(began)
 	f.mu.Unlock()
 	f.sources.changed(f.key)
 	if f.sources.foreign(o) {

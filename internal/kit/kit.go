@@ -39,6 +39,7 @@ type Kit struct {
 	Dir         string
 
 	options    Options
+	gate       gate
 	gitAddress string
 	stopEngine context.CancelFunc
 }
@@ -105,7 +106,12 @@ func (k *Kit) StartGit(ctx context.Context) error {
 	var err error
 	k.Git, err = gitserver.Start(ctx, gitserver.Config{
 		Dir: filepath.Join(k.Dir, "repositories"), Addr: k.gitAddress,
-		Mount: map[string]http.Handler{"/artifacts/": http.StripPrefix("/artifacts", artifacts)},
+		Mount: map[string]http.Handler{
+			"/artifacts/": http.StripPrefix("/artifacts", artifacts),
+			"/git/{repo}/info/refs": k.gate.before(http.StripPrefix("/git", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				k.Git.ServeHTTP(w, r)
+			}))),
+		},
 	})
 	if err != nil {
 		return err
@@ -118,6 +124,7 @@ func (k *Kit) StartGit(ctx context.Context) error {
 	artifacts.Handle("/", k.Store)
 	k.gitAddress = strings.TrimPrefix(k.Git.Base(), "http://")
 	k.Git.AddUser(User, Token, true)
+	k.Git.AddUser(LateUser, Token, false)
 	k.Git.OnPush(func(repo string) {
 		url := k.Git.URL(repo)
 		k.Engine.Nudge(func(u string) bool { return u == url })

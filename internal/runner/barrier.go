@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,55 +23,40 @@ func (r *Runner) current(u *unit) bool {
 // absent tells whether what a unit renders is not there in the revision: it declares nothing of it.
 func (r *rendering) absent() bool { return r != nil && errors.Is(r.err, render.ErrPathNotFound) }
 
+// reader is a unit as the prune barrier sees it, without what it reads and what it waits for.
+func (r *Runner) reader(u *unit) engine.Reader {
+	fact, _ := r.sources.Source(u.Source)
+	x := engine.Reader{
+		ID: u.ID, Cluster: u.Target.Cluster, Idle: u.Suspended || u.Deleting || u.Driven && u.Invalid != (engine.Invalid{}),
+		Absent: u.rendering.absent(), Current: r.current(u), Sourceless: !u.Sourced() && !u.Driven, Revision: fact.Revision,
+		Moving: u.underway(), Message: u.message,
+	}
+	if u.rendering != nil && u.rendering.err != nil {
+		x.Broken = u.rendering.err.Error()
+	}
+	return x
+}
+
+// peer is a unit as another one sees it that is about to delete, or to claim, something; what it reads is left out.
+func (r *Runner) peer(u *unit, depth int) engine.Reader {
+	x := r.reader(u)
+	if x.Unread() == "" && !x.Idle && !x.Absent {
+		x.Expects, _ = r.expecting(u, depth)
+	}
+	return x
+}
+
 // unsettled says why it is unknown yet what a unit claims of the revision that its source has
 // now; it is empty when that is known, or when the unit is about to be deleted and claims nothing more.
 func (r *Runner) unsettled(u *unit) string { return r.unsettledBelow(u, maxDepth) }
 
 // unsettledBelow is unsettled, with a bound on how far down a family is looked.
 func (r *Runner) unsettledBelow(u *unit, depth int) string {
-	why := r.unread(u)
-	if why == "" && !u.Suspended && !u.Deleting && !u.rendering.absent() {
-		why, _ = r.expecting(u, depth)
+	x := r.peer(u, depth)
+	if x.Unsettled() != "" {
+		x.Condemned = r.condemned(u)
 	}
-	if why == "" || r.condemned(u) {
-		return ""
-	}
-	return why
-}
-
-// unread says why it is unknown what a unit itself declares.
-func (r *Runner) unread(u *unit) string {
-	switch {
-	case u.Suspended, u.Deleting:
-		return ""
-	case !r.current(u) && !u.Sourced() && !u.Driven:
-		return fmt.Sprintf("%s has not been rendered yet as declared", u.ID)
-	case !r.current(u):
-		fact, _ := r.sources.Source(u.Source)
-		why := fmt.Sprintf("%s has not read revision %q yet", u.ID, fact.Revision)
-		if u.underway() {
-			return why
-		}
-		return why + because(u.message)
-	case u.rendering.err != nil && !u.rendering.absent():
-		return fmt.Sprintf("%s cannot be rendered at this revision and may claim what would be deleted", u.ID) + because(u.rendering.err.Error())
-	}
-	return ""
-}
-
-// becauseLength bounds how much of the cause of another unit a message quotes.
-const becauseLength = 200
-
-// because adds a cause to a message, in one line.
-func because(cause string) string {
-	cause = strings.Join(strings.Fields(cause), " ")
-	if runes := []rune(cause); len(runes) > becauseLength {
-		cause = string(runes[:becauseLength]) + "…"
-	}
-	if cause == "" {
-		return ""
-	}
-	return ": " + cause
+	return x.Unsettled()
 }
 
 // expecting says which unit, of those that a unit declares, is not known here as declared.
@@ -180,38 +164,45 @@ func (r *Runner) holdersOfDeletion(u *unit) []engine.Wait {
 	return r.holdersOf(u)
 }
 
-func (r *Runner) holdersOf(u *unit) []engine.Wait {
-	var waits []engine.Wait
-	stuck := true
-	if why := r.unsettledChildren(u); why != "" && !u.Deleting {
-		waits = append(waits, engine.Wait{On: u.ID.String(), Reason: why})
+func (r *Runner) holdersOf(u *unit) []engine.Wait { return r.hold(u).Waits }
+
+// hold says for which other units one has to wait with its deletions, and has their sources fetched where these may be
+// behind.
+func (r *Runner) hold(u *unit) engine.Hold {
+	self := r.reader(u)
+	self.Reads, self.Expects = r.readsForDeletion(u), r.unsettledChildren(u)
+	var others []engine.Reader
+	for _, other := range r.readersOf(self.Reads) {
+		others = append(others, r.peerOf(self, other))
 	}
-	for peer := range r.bySource[r.kin(u)] {
-		other := r.units[peer]
-		if peer == u.ID || elsewhere(other, u) {
-			continue
-		}
-		if why := r.unsettled(other); why != "" && !r.waitsFor(other, u.ID) {
-			waits = append(waits, engine.Wait{On: peer.String(), Reason: why})
-			stuck = stuck && !other.underway()
-		}
+	h := engine.Barrier(self, others)
+	u.stuck = h.Stuck
+	for _, late := range h.Late {
+		r.fetchFor(self, r.units[late])
 	}
-	u.stuck = stuck && len(waits) > 0
-	slices.SortFunc(waits, func(a, b engine.Wait) int { return strings.Compare(a.Reason, b.Reason) })
-	return waits
+	return h
 }
 
-// elsewhere tells whether a unit can claim nothing of what another one holds: it works in a cluster of
-// its own, to which nothing else can lead. A unit of the engine's own cluster may declare units that
-// work anywhere.
-func elsewhere(peer, u *unit) bool {
-	return peer.Target.Cluster != "" && peer.Target.Cluster != u.Target.Cluster
+// peerOf is a unit as one sees it that is about to delete. What takes long to find out is asked only where it matters.
+func (r *Runner) peerOf(self engine.Reader, other *unit) engine.Reader {
+	x := r.peer(other, maxDepth)
+	if x.Reads = r.reads(other); self.Awaits(x) != "" {
+		x.Condemned = r.condemned(other)
+		x.Follows = other.pass == nil && r.leadsTo(other, self.ID, map[engine.UnitID]bool{})
+	}
+	return x
 }
 
-// waitsFor tells whether a unit that has been read itself cannot bring about what it declares before another one has
-// come to its end: if that waited for it, both would wait for ever.
-func (r *Runner) waitsFor(u *unit, other engine.UnitID) bool {
-	return r.unread(u) == "" && u.pass == nil && r.leadsTo(u, other, map[engine.UnitID]bool{})
+// awaits tells whether a unit that wants an object has to wait for the owner of it, which may be about to let it go since
+// it has not read the same revision yet.
+func (r *Runner) awaits(u, owner *unit) bool {
+	self, other := r.reader(u), r.peer(owner, maxDepth)
+	self.Reads, other.Reads = r.reads(u), r.reads(owner)
+	h := engine.Barrier(self, []engine.Reader{other})
+	if len(h.Late) > 0 {
+		r.fetchFor(self, owner)
+	}
+	return len(h.Waits) > 0
 }
 
 // leadsTo follows what a unit waits for: its dependencies, and the units whose health is its own.

@@ -237,7 +237,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
 	rivals := r.rivals(u, id)
 	for _, other := range rivals {
 		by := r.units[other.unit]
-		if !u.Driven && !by.Driven && r.kin(by) == r.kin(u) && !by.Suspended && r.unsettled(by) != "" && !r.refuted(by, id) {
+		if !u.Driven && !by.Driven && r.awaits(u, by) && !r.refuted(by, id) {
 			return wish{standing: waiting, owner: by.ID, why: fmt.Sprintf("it belongs to %s, which has not read this revision yet", by.ID)}
 		}
 	}
@@ -268,7 +268,7 @@ func (r *Runner) against(u, owner *unit, id engine.ObjectID) wish {
 		w.standing = yielded
 	case r.condemned(u), owner.Deleting:
 		w.why = fmt.Sprintf("it belongs to %s", owner.ID)
-	case r.kin(owner) == r.kin(u) && !owner.Suspended && r.unsettled(owner) != "":
+	case r.awaits(u, owner):
 		w.why = fmt.Sprintf("it belongs to %s, which has not read this revision yet", owner.ID)
 	default:
 		w.standing = conflicting

@@ -95,6 +95,7 @@ func (r *Runner) compile(u *unit) {
 
 // link enters the unit into the indexes.
 func (r *Runner) link(u *unit) {
+	r.readers = nil
 	if u.Sourced() {
 		r.bySource.add(u.Source, u.ID)
 	}
@@ -131,6 +132,7 @@ func (r *Runner) follow(t *target, u *unit, id engine.ObjectID, version string) 
 }
 
 func (r *Runner) unlink(u *unit) {
+	r.readers = nil
 	r.bySource.remove(u.Source, u.ID)
 	for _, d := range u.Dependencies {
 		r.dependents.remove(d.Unit, u.ID)
@@ -208,6 +210,7 @@ func (r *Runner) findCycles() {
 // SourceChanged tells that a source has something new to say.
 func (r *Runner) SourceChanged(id engine.SourceID) {
 	r.mail.post(func() {
+		r.readers = nil
 		r.markAll(r.bySource[id])
 		r.wakeHolding()
 	})

@@ -42,13 +42,31 @@ func (r *Runner) Join(p Part) {
 // sourceMux asks the dialect of a source.
 type sourceMux map[string]Sources
 
-func (m sourceMux) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
-	of, served := m[id.Group]
-	if !served {
-		return engine.SourceFact{Message: fmt.Sprintf("%s: its API group %q is not served", id, id.Group)}, nil
+func (m sourceMux) of(id engine.SourceID) Sources {
+	if of, served := m[id.Group]; served {
+		return of
 	}
-	return of.Source(id)
+	return unserved{}
 }
+
+func (m sourceMux) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
+	return m.of(id).Source(id)
+}
+
+func (m sourceMux) Readings(id engine.SourceID) []engine.Reading { return m.of(id).Readings(id) }
+
+func (m sourceMux) Fetch(id engine.SourceID) { m.of(id).Fetch(id) }
+
+// unserved answers for sources of groups that no part serves.
+type unserved struct{}
+
+func (unserved) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
+	return engine.SourceFact{Message: fmt.Sprintf("%s: its API group %q is not served", id, id.Group)}, nil
+}
+
+func (unserved) Readings(engine.SourceID) []engine.Reading { return nil }
+
+func (unserved) Fetch(engine.SourceID) {}
 
 // dialectMux asks the dialect of a unit. The runner knows none that no part declared.
 type dialectMux map[string]Dialect

@@ -31,6 +31,10 @@ import (
 type Sources interface {
 	// Source returns what is known of a source, and its artifact when it has one.
 	Source(id engine.SourceID) (engine.SourceFact, *source.Artifact)
+	// Readings returns which repositories a source reads, and what it has of each.
+	Readings(id engine.SourceID) []engine.Reading
+	// Fetch has everything that a source reads fetched at once. SourceChanged tells that it was, whatever came of it.
+	Fetch(id engine.SourceID)
 }
 
 // Inputs is what a render needs beside its source.
@@ -122,11 +126,13 @@ type Runner struct {
 	renders chan struct{}
 
 	// What follows belongs to the loop.
-	ctx        context.Context
-	units      map[engine.UnitID]*unit
-	dirty      []engine.UnitID
-	owners     *engine.Owners
-	bySource   index[engine.SourceID]
+	ctx      context.Context
+	units    map[engine.UnitID]*unit
+	dirty    []engine.UnitID
+	owners   *engine.Owners
+	bySource index[engine.SourceID]
+	// readers are the units by the repositories that their sources read; nil while that is not known.
+	readers    index[string]
 	byObject   index[engine.ObjectID]
 	dependents index[engine.UnitID]
 	byKind     index[kindIn]

@@ -85,6 +85,8 @@ type unit struct {
 	// stretches are the phases since the last pass ended.
 	stretches []Stretch
 
+	// fetched is when the source was asked to be fetched last, since others wait for what it has.
+	fetched time.Time
 	// stuck is set when deletions wait for units that make no progress.
 	stuck     bool
 	announced string

@@ -496,6 +496,13 @@ func (w *world) chartrepo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// late holds the fetches of the script's repository by $LATE back, or has them go on: "late hold", "late go".
+func (w *world) late(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1 && (args[0] == "hold" || args[0] == "go"), "late hold|go")
+	w.kit.HoldFetches(ts.Getenv("NS"), args[0] == "hold")
+}
+
 // service takes the registry out of service for the script, or back: "registry down", "registry up".
 func (w *world) service(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -107,6 +108,8 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Values[stayingKey] = &staying{}
 	env.Setenv("NS", name)
 	env.Setenv("URL", w.kit.Git.URL(name))
+	// The same repository under another address, of which no push tells.
+	env.Setenv("LATE", strings.Replace(w.kit.Git.URL(name), "http://", "http://"+kit.LateUser+"@", 1))
 	env.Setenv("KUBECONFIG", w.kit.Plane.Kubeconfig())
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("REGISTRY", w.registry.Host)
@@ -132,7 +135,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
-		"chartrepo": w.chartrepo, "registry": w.service, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
+		"chartrepo": w.chartrepo, "registry": w.service, "late": w.late, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
 		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
 		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app,
 	}

@@ -82,6 +82,8 @@ type State struct {
 	// Err is why the last fetch failed, Since when that began. What was fetched before is kept.
 	Err   error
 	Since time.Time
+	// Known is since when it is that revision; Fetched is when the last fetch began that went well.
+	Known, Fetched time.Time
 	// Asked is the newest request that was made when the last fetch began, as Refresh returns them.
 	Asked uint64
 }
@@ -314,7 +316,7 @@ func (o *feed) pass(ctx context.Context) rounds.Next {
 		o.failed(err, asked)
 		return rounds.Retry(err)
 	}
-	o.succeeded(got, asked)
+	o.succeeded(got, began, asked)
 	return o.rest()
 }
 
@@ -331,15 +333,19 @@ func (o *feed) answers(asked uint64) bool {
 	return awaited
 }
 
-func (o *feed) succeeded(got fetched, asked uint64) {
+func (o *feed) succeeded(got fetched, began time.Time, asked uint64) {
 	o.mu.Lock()
 	changed := o.answers(asked) || !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
 	if got.unchanged {
 		o.state.Settled, o.state.Err, o.state.Since = true, nil, time.Time{}
 	} else {
-		got.Settled, got.Asked = true, asked
+		got.Settled, got.Asked, got.Known = true, asked, o.state.Known
+		if got.Revision != o.state.Revision {
+			got.Known = time.Now()
+		}
 		o.state = got.State
 	}
+	o.state.Fetched = began
 	o.mu.Unlock()
 	if changed {
 		o.feeds.cfg.Changed(o.key)

@@ -1,0 +1,182 @@
+package flux
+
+import (
+	"cmp"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// noteRevision notes what a fetch gave that began at a time. The lock is held.
+func (f *feed) noteRevision(began time.Time) {
+	f.began = began
+	if a, stored := f.sources.store.Get(f.key); stored && f.has != a.Revision {
+		f.has, f.known = a.Revision, time.Now()
+	}
+}
+
+// reading is what the feed of a source has of the repository that it is fetched from.
+func (f *feed) reading(of engine.Repository, o origin) engine.Reading {
+	out := engine.Reading{Repository: of, Fixed: o.suspended() || o.GetDeletionTimestamp() != nil || f.sources.elsewhere}
+	if a, stored := f.sources.store.Get(f.key); stored {
+		out.Revision = a.Revision
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out.Known, out.Fetched, out.Failure = f.known, f.began, f.failure
+	if f.has != out.Revision {
+		// It is of an earlier process, or has just come.
+		out.Known = time.Now()
+	}
+	return out
+}
+
+// mostParts bounds how far sources are followed that are made from others.
+const mostParts = 8
+
+// Readings returns which repositories a source reads: its own, and those of what it is made from.
+func (s *sources) Readings(id engine.SourceID) []engine.Reading {
+	return s.readings(source.Key(id), mostParts)
+}
+
+func (s *sources) readings(key source.Key, depth int) []engine.Reading {
+	f, known := s.feed(key)
+	if !known || depth == 0 {
+		return nil
+	}
+	o := f.current()
+	if o == nil {
+		return nil
+	}
+	var all []engine.Reading
+	switch repo := o.(type) {
+	case gitRepository:
+		all = append(all, f.reading(engine.RepositoryOf(repo.Spec.URL, gitRefOf(repo.GitRepository)), o))
+	case ociRepository:
+		all = append(all, f.reading(engine.RepositoryOf(repo.Spec.URL, ociRefOf(repo.OCIRepository)), o))
+	}
+	parts := s.partsOf(o)
+	if len(parts) == 0 {
+		return all
+	}
+	fresh, failure := s.madeOfLatest(f, o)
+	for _, part := range parts {
+		for _, read := range s.readings(part, depth-1) {
+			if !fresh {
+				// It is of an older revision of its parts, whichever that was.
+				read.Revision, read.Known, read.Fetched = f.reading(read.Repository, o).Revision, time.Time{}, time.Time{}
+				read.Failure, read.Fixed = failure, read.Fixed || o.suspended()
+			}
+			all = append(all, read)
+		}
+	}
+	return all
+}
+
+// gitRefOf is what a GitRepository follows.
+func gitRefOf(repo *sourcev1.GitRepository) string {
+	ref := repo.Spec.Reference
+	if ref == nil {
+		return "master"
+	}
+	return cmp.Or(ref.Commit, ref.Name, ref.SemVer, ref.Tag, ref.Branch, "master")
+}
+
+// ociRefOf is what an OCIRepository follows.
+func ociRefOf(repo *sourcev1.OCIRepository) string {
+	ref := repo.Spec.Reference
+	if ref == nil {
+		return "latest"
+	}
+	return cmp.Or(ref.Digest, ref.SemVer, ref.Tag, "latest")
+}
+
+// partsOf are the sources that one is made from.
+func (s *sources) partsOf(o origin) []source.Key {
+	switch o := o.(type) {
+	case gitRepository:
+		var keys []source.Key
+		for _, in := range o.Spec.Include {
+			keys = append(keys, sourceKey(sourcev1.GitRepositoryKind, o.Namespace, in.GitRepositoryRef.Name))
+		}
+		return keys
+	case helmChart:
+		return []source.Key{o.source()}
+	case externalArtifact:
+		if g := s.generatorHere(o); g != nil {
+			return sourcesOf(g.current())
+		}
+	}
+	return nil
+}
+
+// generatorHere is the generator that makes an ExternalArtifact here, nil when none does.
+func (s *sources) generatorHere(o externalArtifact) *generator {
+	id, made := generatorOf(o.ExternalArtifact)
+	if !made {
+		return nil
+	}
+	g, _ := s.generators.get(id)
+	return g
+}
+
+// madeOfLatest tells whether a source is made from what its parts have now, and why that failed if it did.
+func (s *sources) madeOfLatest(f *feed, o origin) (latest bool, failure string) {
+	if ea, is := o.(externalArtifact); is {
+		g := s.generatorHere(ea)
+		return g != nil && g.latest(), g.whyFailed()
+	}
+	c, is := o.(composed)
+	if !is {
+		return true, ""
+	}
+	now, err := c.look(s)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return err == nil && f.done != nil && f.made == now, f.failure
+}
+
+// latest tells whether a generator has made what it makes from what its sources have now.
+func (g *generator) latest() bool {
+	o := g.current()
+	in, err := g.look(o)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return err == nil && g.last != nil && !g.last.failed && g.last.generation == o.Generation && g.last.sources == in.digest
+}
+
+func (g *generator) whyFailed() string {
+	if g == nil {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failure
+}
+
+// Fetch has the repositories fetched that a source reads.
+func (s *sources) Fetch(id engine.SourceID) { s.fetchParts(source.Key(id), mostParts) }
+
+func (s *sources) fetchParts(key source.Key, depth int) {
+	f, known := s.feed(key)
+	if !known || depth == 0 {
+		return
+	}
+	o := f.current()
+	if o == nil {
+		return
+	}
+	for _, part := range s.partsOf(o) {
+		s.fetchParts(part, depth-1)
+	}
+	if ea, is := o.(externalArtifact); is {
+		if g := s.generatorHere(ea); g != nil {
+			g.retry()
+		}
+		return
+	}
+	f.nudge()
+}
