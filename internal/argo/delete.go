@@ -122,8 +122,13 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation.Extra, error) {
 	options, g := policy.OptionsOf(a.now(), nil), d.gate(a, w)
 	var held []operation.Extra
-	for _, e := range engine.Union(w.Held, a.left(w, g)) {
-		if a.is(e.ID) {
+	all := engine.Union(w.Held, a.left(w, g))
+	claimed, err := w.Peers.Claimed(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if a.is(e.ID) || claimed[e.ID] {
 			continue
 		}
 		live, err := getLive(ctx, w, e)

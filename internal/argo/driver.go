@@ -202,12 +202,12 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	if err := d.keepHooks(ctx, a, c); err != nil {
 		return failed(err), true
 	}
-	late, barred, err := d.barred(ctx, a, w, c)
+	why, err := d.barred(ctx, w, c)
 	switch {
 	case err != nil:
 		return failed(err), true
-	case barred:
-		return d.hold(a, c, late), true
+	case why != "":
+		return d.hold(a, c, why), true
 	}
 	a.job.key, a.job.compared = w.Key, c
 	switch op := d.begin(a, w, c); {

@@ -85,7 +85,7 @@ func (g gate) conflict(id engine.ObjectID) error {
 // unclaimed is conflict for what was not declared when the step began: a hook of a deletion, the namespace of the
 // destination.
 func (g gate) unclaimed(ctx context.Context, id engine.ObjectID) error {
-	owner, other, err := g.work.Owner(ctx, id)
+	owner, other, err := g.work.Peers.Owner(ctx, id)
 	if err != nil || !other {
 		return err
 	}

@@ -140,53 +140,24 @@ func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 	return nil
 }
 
-// barred names an Application of the same repository that deletions wait for: it has not read the same revision, and may
-// be about to claim what would be deleted. What others claim by now is not deleted.
-func (d *driver) barred(ctx context.Context, a *app, w runner.Work, c *comparison) (engine.UnitID, bool, error) {
-	if len(c.extras) == 0 {
-		return engine.UnitID{}, false, nil
-	}
-	if late, behind := w.Behind(ctx, d.peers(a)); behind {
-		return late, true, nil
-	}
+// barred tells why an Application waits with what it deletes: others that read the same repositories may be about to claim
+// that. What others claim by now is not deleted.
+func (d *driver) barred(ctx context.Context, w runner.Work, c *comparison) (why string, err error) {
 	entries := make([]engine.Entry, len(c.extras))
 	for i, e := range c.extras {
 		entries[i] = e.entry
 	}
-	claimed, err := w.Claimed(ctx, entries)
+	deletions, err := w.Peers.Deletions(ctx, entries)
 	if err != nil {
-		return engine.UnitID{}, false, err
+		return "", err
 	}
-	c.extras = slices.DeleteFunc(c.extras, func(e *extra) bool { return claimed[e.entry.ID] })
-	return engine.UnitID{}, false, nil
+	c.extras = slices.DeleteFunc(c.extras, func(e *extra) bool { return deletions.Claimed[e.entry.ID] })
+	return deletions.Held, nil
 }
 
-// hold waits for another one.
-func (d *driver) hold(a *app, c *comparison, late engine.UnitID) runner.Acted {
-	return runner.Acted{
-		Entries: c.entries(), Held: true, Again: time.Now().Add(time.Second),
-		Waiting: []engine.Wait{{On: a.id.String(), Reason: "deletions wait: " + late.String() + " has not read the same revision yet"}},
-	}
-}
-
-// peers are the other Applications that read the same revisions of a repository and may claim something of it.
-func (d *driver) peers(a *app) []engine.UnitID {
-	a.mu.Lock()
-	keys := slices.Clone(a.keys)
-	a.mu.Unlock()
-	var found []engine.UnitID
-	d.apps.each(func(peer *app) {
-		if peer == a {
-			return
-		}
-		peer.mu.Lock()
-		defer peer.mu.Unlock()
-		shares := slices.ContainsFunc(peer.keys, func(k feeds.Key) bool { return slices.ContainsFunc(keys, k.Same) })
-		if shares && len(peer.invalid) == 0 {
-			found = append(found, peer.id)
-		}
-	})
-	return found
+// hold waits until nothing is in the way of what is deleted.
+func (d *driver) hold(a *app, c *comparison, why string) runner.Acted {
+	return runner.Acted{Entries: c.entries(), Held: true, Waiting: []engine.Wait{{On: a.id.String(), Reason: why}}}
 }
 
 // keys are those that an Application decrypts by. One that may do without has stand-ins for what they do not decrypt.

@@ -154,7 +154,7 @@ func (r *Runner) holders(u *unit) []engine.Wait {
 
 // holdersOfDeletion is holders for a unit that is itself deleted.
 func (r *Runner) holdersOfDeletion(u *unit) []engine.Wait {
-	if u.Driven || u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
+	if u.deletion.pruned || u.Suspended || !u.deletes() || len(u.inventory) == 0 {
 		return nil
 	}
 	if fact, _ := r.sources.Source(r.kin(u)); fact.Revision == "" {

@@ -21,59 +21,91 @@ func ask[T any](ctx context.Context, r *Runner, question func() T) (T, error) {
 	}
 }
 
-// behind names the first of several units whose rendering is not of what its source has now.
-func (r *Runner) behind(ctx context.Context, units []engine.UnitID) (engine.UnitID, bool) {
-	late, err := ask(ctx, r, func() []engine.UnitID {
-		for _, id := range units {
-			u, known := r.units[id]
-			if !known || u.Suspended || u.Deleting || u.Invalid != (engine.Invalid{}) {
-				continue
-			}
-			fact, _ := r.sources.Source(u.Source)
-			if fact.Revision != "" && !r.current(u) && !r.condemned(u) {
-				return []engine.UnitID{id}
-			}
-		}
-		return nil
-	})
-	switch {
-	case err != nil && len(units) > 0:
-		return units[0], true
-	case len(late) > 0:
-		return late[0], true
+// Peers are the other units as a driver asks about them. Its questions are answered by the loop, for which it waits.
+type Peers struct {
+	runner *Runner
+	unit   engine.UnitID
+}
+
+// Deletions say what becomes of objects that a driver would delete.
+type Deletions struct {
+	// Held is why all of them have to wait, empty when they need not; the driver is called again when that is over.
+	Held string
+	// Claimed are those that other units want: they are not deleted.
+	Claimed map[engine.ObjectID]bool
+}
+
+// Deletions passes the prune barrier for objects that are about to be deleted.
+func (p Peers) Deletions(ctx context.Context, entries []engine.Entry) (Deletions, error) {
+	if len(entries) == 0 {
+		return Deletions{}, nil
 	}
-	return engine.UnitID{}, false
+	return ask(ctx, p.runner, func() Deletions { return p.runner.deletions(p.unit, entries) })
+}
+
+// Claimed are those of several objects that other units want, by now.
+func (p Peers) Claimed(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	return ask(ctx, p.runner, func() map[engine.ObjectID]bool { return p.runner.claimed(p.unit, entries) })
+}
+
+// Owner is the unit that has an object which need not be declared; other is false when that is nobody, or the unit
+// itself.
+func (p Peers) Owner(ctx context.Context, object engine.ObjectID) (owner engine.UnitID, other bool, err error) {
+	found, err := ask(ctx, p.runner, func() []engine.UnitID { return p.runner.ownersBeside(p.unit, object) })
+	if err != nil || len(found) == 0 {
+		return engine.UnitID{}, false, err
+	}
+	return found[0], true, nil
+}
+
+func (r *Runner) deletions(id engine.UnitID, entries []engine.Entry) Deletions {
+	u, known := r.units[id]
+	if !known {
+		return Deletions{}
+	}
+	h := r.hold(u)
+	if u.barred = len(h.Waits) > 0; u.barred {
+		return Deletions{Held: h.String()}
+	}
+	return Deletions{Claimed: r.claimed(id, entries)}
 }
 
 // claimed are the entries that other units than one want.
-func (r *Runner) claimed(ctx context.Context, id engine.UnitID, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
-	return ask(ctx, r, func() map[engine.ObjectID]bool {
-		found := map[engine.ObjectID]bool{}
-		for _, e := range entries {
-			if r.wanted(e.ID, id) {
-				found[e.ID] = true
-			}
+func (r *Runner) claimed(id engine.UnitID, entries []engine.Entry) map[engine.ObjectID]bool {
+	found := map[engine.ObjectID]bool{}
+	for _, e := range entries {
+		if r.wanted(e.ID, id) {
+			found[e.ID] = true
 		}
-		return found
+	}
+	return found
+}
+
+// ownersBeside are the other units that have an object, its owner alone when it has one.
+func (r *Runner) ownersBeside(id engine.UnitID, object engine.ObjectID) []engine.UnitID {
+	if owner, owned := r.owners.Owner(object); owned && owner != id {
+		return []engine.UnitID{owner}
+	}
+	// What a status names belongs to its unit, unless the object is known to be marked otherwise.
+	return slices.DeleteFunc(r.owners.Recorded(object, id), func(other engine.UnitID) bool {
+		u, known := r.units[other]
+		return !known || r.refuted(u, object)
 	})
 }
 
-// ownerFor answers a unit which other one has an object.
-func (r *Runner) ownerFor(id engine.UnitID) func(context.Context, engine.ObjectID) (engine.UnitID, bool, error) {
-	return func(ctx context.Context, object engine.ObjectID) (engine.UnitID, bool, error) {
-		found, err := ask(ctx, r, func() []engine.UnitID {
-			if owner, owned := r.owners.Owner(object); owned && owner != id {
-				return []engine.UnitID{owner}
-			}
-			// What a status names belongs to its unit, unless the object is known to be marked otherwise.
-			return slices.DeleteFunc(r.owners.Recorded(object, id), func(other engine.UnitID) bool {
-				u, known := r.units[other]
-				return !known || r.refuted(u, object)
-			})
-		})
-		if err != nil || len(found) == 0 {
-			return engine.UnitID{}, false, err
-		}
-		return found[0], true, nil
+// barrier looks whether a driver whose deletions wait need not wait any more.
+func (r *Runner) barrier(u *unit) {
+	if !u.barred || u.pass == nil || len(u.pass.Waiting) == 0 {
+		return
 	}
+	h := r.hold(u)
+	if u.barred = len(h.Waits) > 0; !u.barred {
+		u.stirred = true
+		return
+	}
+	// It may be for another one by now.
+	u.pass.Waiting = []engine.Wait{{On: u.ID.String(), Reason: h.String()}}
 }

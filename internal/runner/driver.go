@@ -71,13 +71,8 @@ type Work struct {
 	Applier *apply.Applier
 	// Superseded tells that something else is wanted by now.
 	Superseded func() bool
-	// Behind names one of several units that has not been rendered at the current revision of its source: it is unknown what it
-	// claims. Claimed are those of the entries that other units claim, by now. Act may ask; both wait for the answer.
-	Behind  func(ctx context.Context, units []engine.UnitID) (engine.UnitID, bool)
-	Claimed func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error)
-	// Owner is the unit that has an object which may not be among Objects; other is false if there is none, or the
-	// unit itself. Act and Destroy may ask.
-	Owner func(ctx context.Context, object engine.ObjectID) (owner engine.UnitID, other bool, err error)
+	// Peers tell what other units have to do with objects, before these are written or deleted.
+	Peers Peers
 	// Follow has Destroy called again when an object changes that the unit does not hold.
 	Follow func(engine.ObjectID)
 }
@@ -147,7 +142,7 @@ func (r *Runner) startAct(u *unit) {
 	} else {
 		r.countLooks(u)
 	}
-	u.stirred, u.paces.act.at = false, time.Now()
+	u.stirred, u.barred, u.paces.act.at = false, false, time.Now()
 	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
 		acted := d.Act(ctx, w)
 		r.followAll(ctx, t, acted.Entries)
@@ -214,11 +209,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 		fact, _ := sources.Source(source)
 		return !fact.In(w.Key)
 	}
-	w.Behind = r.behind
-	w.Claimed = func(ctx context.Context, entries []engine.Entry) (map[engine.ObjectID]bool, error) {
-		return r.claimed(ctx, id, entries)
-	}
-	w.Owner = r.ownerFor(id)
+	w.Peers = Peers{r, id}
 	target := u.Target
 	u.busy = true
 	r.work(func(ctx context.Context) func() {
@@ -315,6 +306,8 @@ func (r *Runner) followAll(ctx context.Context, t *target, entries []engine.Entr
 // startDestroy takes away what a deleted unit holds, and lets its object go.
 func (r *Runner) startDestroy(u *unit) {
 	d, id, target := r.driven(u.ID), u.ID, u.Target
+	// What others claim goes over to them.
+	r.unclaimed(u, u.inventory)
 	w := Work{Unit: id, Key: engine.Key{Generation: u.Generation}, Held: u.inventory, Superseded: func() bool { return false }}
 	w.Follow = func(object engine.ObjectID) {
 		r.mail.post(func() {
@@ -324,7 +317,7 @@ func (r *Runner) startDestroy(u *unit) {
 			}
 		})
 	}
-	w.Owner = r.ownerFor(id)
+	w.Peers = Peers{r, id}
 	u.busy, u.stirred, u.deletion.waits = true, false, nil
 	r.work(func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)

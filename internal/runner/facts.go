@@ -36,6 +36,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		f.Awaited, f.Stirred = u.deletion.waits, u.stirred
 		return f
 	}
+	r.barrier(u)
 	f.Stirred = r.stirredNow(u)
 	if u.pass != nil && u.pass.Progress == engine.Applied {
 		f.Holders = r.holders(u)

@@ -179,6 +179,9 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 	for _, e := range u.inventory {
 		named[e.ID.String()] = engine.Awaited{What: engine.AwaitingHealth, Verdict: r.judge(u, e).Verdict}
 	}
+	if u.barred {
+		return r.awaitedPeers(u)
+	}
 	awaits := make([]engine.Awaited, len(u.pass.Waiting))
 	for i, w := range u.pass.Waiting {
 		a, known := named[w.On]
@@ -209,12 +212,22 @@ func (r *Runner) awaitedDeletions(u *unit) []engine.Awaited {
 	if u.Deleting {
 		holders = r.holdersOfDeletion(u)
 	}
-	awaits := make([]engine.Awaited, 0, len(holders)+1)
-	for range holders {
-		awaits = append(awaits, engine.Awaited{What: engine.AwaitingUnit})
-	}
 	if len(holders) == 0 {
-		awaits = append(awaits, engine.Awaited{What: engine.AwaitingEnd})
+		return []engine.Awaited{{What: engine.AwaitingEnd}}
+	}
+	return r.awaitedPeers(u)
+}
+
+// awaitedPeers are the units for which another one waits before it deletes. Those whose sources are being fetched for it
+// come by themselves.
+func (r *Runner) awaitedPeers(u *unit) []engine.Awaited {
+	h := r.hold(u)
+	awaits := make([]engine.Awaited, len(h.Waits))
+	for i := range awaits {
+		awaits[i].What = engine.AwaitingUnit
+		if len(h.Late) > 0 && !h.Failing {
+			awaits[i].What = engine.AwaitingUnknown
+		}
 	}
 	return awaits
 }

@@ -94,7 +94,7 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 		r.report(u, Report{Final: true, OK: true, Reason: d.Reason, Pass: &engine.Pass{Key: u.last.Key}})
 		r.settled(u)
 	}
-	if d.Phase == engine.PhasePruning || u.Deleting {
+	if d.Phase == engine.PhasePruning || u.Deleting || u.barred {
 		r.holding[u.ID] = true
 	} else {
 		delete(r.holding, u.ID)

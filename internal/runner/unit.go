@@ -87,6 +87,8 @@ type unit struct {
 
 	// fetched is when the source was asked to be fetched last, since others wait for what it has.
 	fetched time.Time
+	// barred is set while a driver waits with its deletions for other units.
+	barred bool
 	// stuck is set when deletions wait for units that make no progress.
 	stuck     bool
 	announced string
