@@ -202,7 +202,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	if err := d.keepHooks(ctx, a, c); err != nil {
 		return failed(err), true
 	}
-	why, err := d.barred(ctx, w, c)
+	why, err := d.barred(ctx, a, w, c)
 	switch {
 	case err != nil:
 		return failed(err), true

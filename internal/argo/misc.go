@@ -16,7 +16,6 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
-	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -142,7 +141,7 @@ func (d *driver) announce(ctx context.Context, a *app, op *running) error {
 
 // barred tells why an Application waits with what it deletes: others that read the same repositories may be about to claim
 // that. What others claim by now is not deleted.
-func (d *driver) barred(ctx context.Context, w runner.Work, c *comparison) (why string, err error) {
+func (d *driver) barred(ctx context.Context, a *app, w runner.Work, c *comparison) (why string, err error) {
 	entries := make([]engine.Entry, len(c.extras))
 	for i, e := range c.extras {
 		entries[i] = e.entry
@@ -152,6 +151,9 @@ func (d *driver) barred(ctx context.Context, w runner.Work, c *comparison) (why 
 		return "", err
 	}
 	c.extras = slices.DeleteFunc(c.extras, func(e *extra) bool { return deletions.Claimed[e.entry.ID] })
+	a.mu.Lock()
+	a.view.held = deletions.Held
+	a.mu.Unlock()
 	return deletions.Held, nil
 }
 

@@ -287,6 +287,9 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 	if v.broken != nil && (len(a.invalid) == 0 || v.broken.Type == v1alpha1.ApplicationConditionDeletionError) {
 		now = append(now, *v.broken)
 	}
+	if v.held != "" {
+		now = append(now, v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + v.held})
+	}
 	if late := e.lateSource(a); late != nil && v.broken == nil {
 		now = append(now, *late)
 	}

@@ -33,6 +33,8 @@ type view struct {
 
 	// answers is the request that was in force then.
 	answers string
+	// held is for whom a sync waits that would delete something, empty when it waits for nobody.
+	held string
 	// broken is why nothing could be compared last.
 	broken *v1alpha1.ApplicationCondition
 

@@ -29,6 +29,7 @@ type act struct {
 	hr     *helmv2.HelmRelease
 	work   *releaseWork
 	client *helm.Client
+	guard  *releaseGuard
 	// versions are those of objects, as the runner's watches have them.
 	versions func([]engine.Entry) (string, bool)
 	force    bool
@@ -53,7 +54,8 @@ func (s *releases) begin(ctx context.Context, w runner.Work) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &act{ctx: ctx, set: s, hr: hr, work: work, client: client, versions: w.Versions}, nil
+	guard := newReleaseGuard(w, hr)
+	return &act{ctx: ctx, set: s, hr: hr, work: work, client: client.Guarded(guard), guard: guard, versions: w.Versions}, nil
 }
 
 // take takes what a user requested. It counts for one pass, however that ends.
@@ -271,7 +273,7 @@ func (a *act) done() runner.Acted {
 		return failedAct("StateError", err.Error(), true)
 	}
 	entries := entriesOf(rendered, target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
-	out := runner.Acted{Entries: entries, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || !a.released())}
+	out := runner.Acted{Entries: entries, Deferred: a.guard.deferred, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || !a.released())}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}
@@ -294,13 +296,15 @@ func (a *act) released() bool {
 
 // release installs or upgrades.
 func (a *act) release(step plan.Step) (runner.Acted, bool) {
-	status, p := a.work.status, a.work.prepared
+	status, p, was := a.work.status, a.work.prepared, a.work.status.DeepCopy()
 	status.LastAttemptedReleaseAction = helmv2.ReleaseAction(step.Action)
 	status.LastAttemptedGeneration, status.LastAttemptedConfigDigest = a.hr.Generation, p.values.Digest()
 	status.LastAttemptedRevision, status.LastAttemptedRevisionDigest = p.chart.Version(), p.ociDigest
 	status.StorageNamespace = a.hr.GetStorageNamespace()
 	a.unset(helmv2.ReleasedCondition, helmv2.TestSuccessCondition, helmv2.RemediatedCondition)
 	began, before := time.Now(), 0
+	a.guard.patient = true
+	defer func() { a.guard.patient = false }()
 	if latest := status.History.Latest(); latest != nil {
 		before = latest.Version
 	}
@@ -312,6 +316,10 @@ func (a *act) release(step plan.Step) (runner.Acted, bool) {
 	} else {
 		a.changed = engine.Configure
 		made, err = a.client.Upgrade(a.ctx, upgradeOptions(a.hr, p))
+	}
+	if errors.Is(err, helm.ErrClaimed) {
+		*status, a.changed = *was, ""
+		return a.guard.waiting(), true
 	}
 	status.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: time.Since(began).Round(time.Millisecond)}
 	a.record(made, helmv2.ReleaseAction(step.Action))

@@ -377,6 +377,7 @@ func (s *releases) destroy(ctx context.Context, w runner.Work) error {
 	if err != nil {
 		return err
 	}
+	client = client.Guarded(newReleaseGuard(w, hr))
 	made := snapshotsOf(work.status.History)
 	if len(made) > 0 {
 		made = made[:1]

@@ -169,7 +169,7 @@ func (c *Client) Uninstall(ctx context.Context, o UninstallOptions) (plan.Snapsh
 		if err != nil {
 			return err
 		}
-		r.cluster.uninstall, r.cluster.awaitDeletion = true, o.Wait
+		r.cluster.uninstall, r.cluster.uninstalling, r.cluster.awaitDeletion = true, true, o.Wait
 		un := action.NewUninstall(r.Configuration)
 		un.KeepHistory, un.DisableHooks = o.KeepHistory, o.DisableHooks
 		un.DeletionPropagation = o.DeletionPropagation

@@ -36,6 +36,8 @@ type Client struct {
 	// known are the records of releases, when they are remembered, and written what their actions wrote.
 	known   map[string][]*releasev1.Release
 	written *[]*unstructured.Unstructured
+	// guard is nil where nobody is asked.
+	guard Guard
 }
 
 // New returns a Client that keeps its records in a namespace. It asks the cluster nothing.
@@ -106,6 +108,8 @@ type running struct {
 // written is a driver of Helm's storage that remembers what an action created and changed.
 type written struct {
 	driver.Driver
+	ctx              context.Context
+	client           *Client
 	created, changed map[int]bool
 	// lost says for each revision why it could not be stored as it is now, of which Helm says nothing.
 	lost map[int]error
@@ -113,6 +117,9 @@ type written struct {
 
 // Create stores a new revision.
 func (w *written) Create(key string, r release.Releaser) error {
+	if err := w.claim(r); err != nil {
+		return err
+	}
 	err := w.Driver.Create(key, r)
 	if made, ok := r.(*releasev1.Release); ok && err == nil {
 		w.created[made.Version], w.changed[made.Version] = true, true
@@ -161,10 +168,10 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 	g := &getter{connection: c.connection, ctx: ctx, namespace: namespace}
 	r := &running{
 		Configuration: action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)),
-		ctx:           ctx, cluster: newCluster(g),
+		ctx:           ctx, cluster: newCluster(g, c.guard),
 	}
 	r.RESTClientGetter, r.KubeClient, r.Releases = g, r.cluster, c.store()
-	r.written = &written{Driver: r.Releases.Driver, created: map[int]bool{}, changed: map[int]bool{}, lost: map[int]error{}}
+	r.written = &written{ctx: ctx, client: c, Driver: r.Releases.Driver, created: map[int]bool{}, changed: map[int]bool{}, lost: map[int]error{}}
 	r.Releases.Driver = r.written
 	if r.Capabilities, err = c.connection.capabilities(); err != nil {
 		return s, false, err

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // cluster is Helm's client of a cluster for one action. It waits for hooks, and for nothing else
@@ -22,16 +24,20 @@ type cluster struct {
 	ctx context.Context
 	// uninstall is set in an uninstall, whose first waiter is for the release's objects.
 	uninstall, awaitDeletion bool
+	// guard is asked before objects are deleted, and stays are those that it keeps; uninstalling is set when the release goes.
+	guard        Guard
+	stays        map[engine.ObjectID]bool
+	uninstalling bool
 	// refused is why objects could not be deleted; Helm drops it.
 	refused []error
 	// written are the objects as the server had them after they were written.
 	written []*unstructured.Unstructured
 }
 
-func newCluster(g *getter) *cluster {
+func newCluster(g *getter, guard Guard) *cluster {
 	client := &kube.Client{Factory: factory{cmdutil.NewFactory(g)}, Namespace: g.namespace}
 	client.SetLogger(slog.DiscardHandler)
-	return &cluster{Client: client, ctx: g.ctx}
+	return &cluster{Client: client, ctx: g.ctx, guard: guard, stays: map[engine.ObjectID]bool{}}
 }
 
 // IsReachable asks nothing: the first request of the action tells.
@@ -50,7 +56,7 @@ func (c *cluster) GetWaiterWithOptions(_ kube.WaitStrategy, opts ...kube.WaitOpt
 	}
 	ofRelease := c.uninstall
 	c.uninstall = false
-	return &waiter{Waiter: watcher, leaveDeletion: ofRelease && !c.awaitDeletion}, nil
+	return &waiter{Waiter: watcher, stays: c.stays, leaveDeletion: ofRelease && !c.awaitDeletion}, nil
 }
 
 // Create keeps what was written.
@@ -60,8 +66,12 @@ func (c *cluster) Create(resources kube.ResourceList, options ...kube.ClientCrea
 	return result, err
 }
 
-// Update keeps what was written.
+// Update keeps what was written. What is no longer part of the release stays where the guard says so.
 func (c *cluster) Update(originals, targets kube.ResourceList, options ...kube.ClientUpdateOption) (*kube.Result, error) {
+	originals, err := c.without(originals, originals.Difference(targets))
+	if err != nil {
+		return &kube.Result{}, err
+	}
 	result, err := c.Client.Update(originals, targets, options...)
 	c.keep(result)
 	return result, err
@@ -84,8 +94,16 @@ func (c *cluster) keep(result *kube.Result) {
 	}
 }
 
-// Delete keeps the errors.
+// Delete keeps the errors, and in an uninstall what the guard says stays.
 func (c *cluster) Delete(resources kube.ResourceList, policy metav1.DeletionPropagation) (*kube.Result, []error) {
+	if c.uninstalling {
+		left, err := c.without(resources, resources)
+		if err != nil {
+			c.refused = append(c.refused, err)
+			return &kube.Result{}, []error{err}
+		}
+		resources = left
+	}
 	result, errs := c.Client.Delete(resources, policy)
 	c.refused = append(c.refused, errs...)
 	return result, errs
@@ -104,6 +122,7 @@ func (c *cluster) OutputContainerLogsForPodList(*corev1.PodList, string, func(na
 // waiter waits for hooks and for deletions.
 type waiter struct {
 	kube.Waiter
+	stays         map[engine.ObjectID]bool
 	leaveDeletion bool
 }
 
@@ -118,5 +137,5 @@ func (w *waiter) WaitForDelete(resources kube.ResourceList, timeout time.Duratio
 	if w.leaveDeletion {
 		return nil
 	}
-	return w.Waiter.WaitForDelete(resources, timeout)
+	return w.Waiter.WaitForDelete(but(resources, w.stays), timeout)
 }

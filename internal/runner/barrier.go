@@ -40,7 +40,10 @@ func (r *Runner) reader(u *unit) engine.Reader {
 // peer is a unit as another one sees it that is about to delete, or to claim, something; what it reads is left out.
 func (r *Runner) peer(u *unit, depth int) engine.Reader {
 	x := r.reader(u)
-	if x.Unread() == "" && !x.Idle && !x.Absent {
+	if x.Unread() != "" || x.Idle || x.Absent {
+		return x
+	}
+	if x.Expects = r.unclaimedYet(u); x.Expects == "" {
 		x.Expects, _ = r.expecting(u, depth)
 	}
 	return x
@@ -146,7 +149,7 @@ func (r *Runner) wantedBelow(id engine.ObjectID, but engine.UnitID, depth int) b
 // holders are the units for which one has to wait with its deletions, and why: they are of the same source, and
 // may be about to claim what would be deleted.
 func (r *Runner) holders(u *unit) []engine.Wait {
-	if u.Driven || !u.Prune || len(r.leftover(u)) == 0 {
+	if !u.Prune || len(r.leftover(u)) == 0 {
 		return nil
 	}
 	return r.holdersOf(u)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -59,6 +60,63 @@ func (p Peers) Owner(ctx context.Context, object engine.ObjectID) (owner engine.
 		return engine.UnitID{}, false, err
 	}
 	return found[0], true, nil
+}
+
+// Claim enters what a unit is about to write, of which nothing was known before. It returns what has to be let go first, by
+// others that are about to do so.
+func (p Peers) Claim(ctx context.Context, entries []engine.Entry) ([]apply.Need, error) {
+	return ask(ctx, p.runner, func() []apply.Need { return p.runner.claim(p.unit, entries) })
+}
+
+func (r *Runner) claim(id engine.UnitID, entries []engine.Entry) []apply.Need {
+	u, known := r.units[id]
+	if !known || u.pass == nil {
+		return nil
+	}
+	r.owners.Declare(id, entries)
+	u.claimed = u.pass.Key
+	defer r.wakeHolding()
+	var needs []apply.Need
+	for _, e := range entries {
+		switch standing, why := r.contention(u, e.ID); standing {
+		case waiting:
+			needs = append(needs, apply.Need{Wait: engine.Wait{On: e.ID.String(), Reason: why}, What: apply.ObjectReleased, Object: e.ID})
+		case yielded:
+			if owner, owned := r.owners.Owner(e.ID); owned && owner != id && r.owners.Grip(e.ID, owner) == engine.Held {
+				r.owners.Loosen(e.ID, owner, engine.Recorded)
+			}
+		}
+	}
+	return needs
+}
+
+// hasClaimed tells whether it is known what a unit holds whose driver says so only when it acts.
+func (r *Runner) hasClaimed(u *unit) bool {
+	if u.rendering == nil {
+		return false
+	}
+	is, want := u.claimed, u.rendering.key
+	is.Requested, want.Requested = "", ""
+	return is == want
+}
+
+// unclaimedYet tells why it is not known what such a unit holds.
+func (r *Runner) unclaimedYet(u *unit) string {
+	if !u.Driven || u.declares() || r.hasClaimed(u) {
+		return ""
+	}
+	return fmt.Sprintf("%s has not applied revision %q yet", u.ID, u.rendering.key.Revision)
+}
+
+// takeDeferred takes what a driver holds, and what it would have deleted and was kept from.
+func (r *Runner) takeDeferred(u *unit, p *engine.Pass, acted *Acted) {
+	if u.declares() || acted.Failure != nil {
+		return
+	}
+	u.claimed = p.Key
+	r.owners.Declare(u.ID, acted.Entries)
+	u.deferred = engine.Leftover(engine.Union(u.deferred, acted.Deferred), acted.Entries)
+	acted.Entries = engine.Union(acted.Entries, u.deferred)
 }
 
 func (r *Runner) deletions(id engine.UnitID, entries []engine.Entry) Deletions {

@@ -289,7 +289,7 @@ func (r *Runner) yields(owner *unit, id engine.ObjectID) bool {
 		return true
 	default:
 		return r.current(owner) && (owner.rendering.absent() || owner.rendering.err == nil && r.unsettled(owner) == "" &&
-			!r.owners.Declares(id, owner.ID) && (!owner.Driven || owner.rendering.declared))
+			!r.owners.Declares(id, owner.ID) && (!owner.Driven || owner.rendering.declared || r.hasClaimed(owner)))
 	}
 }
 

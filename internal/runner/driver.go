@@ -82,6 +82,8 @@ type Acted struct {
 	// Entries are what the unit holds from now on; they count when Failure is nil, or when Held is set.
 	Entries []engine.Entry
 	Held    bool
+	// Deferred are objects that the unit holds no longer for its own sake: they are deleted when no other unit may claim them.
+	Deferred []engine.Entry
 	// Written are objects as they were after they were written: the watches may not have brought that yet.
 	Written []*unstructured.Unstructured
 	// Waits has the health of the entries waited for, when the unit has any.
@@ -258,6 +260,7 @@ func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(
 	defer r.wakeHolding()
 	defer r.giveBack(u)
 	if acted.Held || acted.Failure == nil && acted.Entries != nil {
+		r.takeDeferred(u, p, &acted)
 		r.drop(u, engine.Leftover(u.inventory, acted.Entries))
 		r.setInventory(u, acted.Entries)
 		r.holdActed(u, acted)

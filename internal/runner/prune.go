@@ -14,6 +14,9 @@ import (
 
 // leftover is what the unit holds and does not declare any more.
 func (r *Runner) leftover(u *unit) []engine.Entry {
+	if u.Driven {
+		return slices.DeleteFunc(slices.Clone(u.deferred), func(e engine.Entry) bool { return !u.owned[e.ID] })
+	}
 	if u.rendering.failed() {
 		return nil
 	}
@@ -29,11 +32,6 @@ func (r *Runner) leftover(u *unit) []engine.Entry {
 func (r *Runner) startPrune(u *unit) {
 	left := r.leftover(u)
 	p := u.pass
-	if u.Driven {
-		p.Progress = engine.Pruned
-		r.mark(u.ID)
-		return
-	}
 	if !u.Prune {
 		r.drop(u, left)
 		left = nil

@@ -283,6 +283,7 @@ func (r *Runner) wakeHolding() {
 		}
 		for _, need := range u.needs {
 			if u.pass != nil && !u.busy && r.objectCame(u, need) {
+				u.stirred = u.stirred || u.Driven
 				r.resume(u)
 			}
 		}

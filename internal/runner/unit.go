@@ -89,6 +89,10 @@ type unit struct {
 	fetched time.Time
 	// barred is set while a driver waits with its deletions for other units.
 	barred bool
+	// claimed is the desired state for which a driver said last what the unit holds, where it says so only when it acts; deferred
+	// are objects that it would have deleted then.
+	claimed  engine.Key
+	deferred []engine.Entry
 	// stuck is set when deletions wait for units that make no progress.
 	stuck     bool
 	announced string

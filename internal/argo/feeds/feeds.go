@@ -62,13 +62,6 @@ func KeyOf(s v1alpha1.ApplicationSource, project string) Key {
 // Fixed tells whether a key always stands for the same content.
 func (k Key) Fixed() bool { return k.Kind == Git && isCommit(k.Revision) }
 
-// Same tells whether two keys name the same revision of the same repository, however its address is written.
-func (k Key) Same(other Key) bool {
-	addressed := k.URL == other.URL || settings.SameURL(k.URL, other.URL)
-	k.URL, other.URL = "", ""
-	return addressed && k == other
-}
-
 // State is what is known of a revision.
 type State struct {
 	// Settled is set once it is known what there is, or that it cannot be fetched.

@@ -264,25 +264,6 @@ func TestWant(t *testing.T) {
 	}
 }
 
-func TestSame(t *testing.T) {
-	w := start(t, nil)
-	a := w.key("main")
-	for name, c := range map[string]struct {
-		change func(*feeds.Key)
-		same   bool
-	}{
-		"suffix":   {func(k *feeds.Key) { k.URL = strings.TrimSuffix(k.URL, ".git") }, true},
-		"revision": {func(k *feeds.Key) { k.Revision = "v1" }, false},
-		"address":  {func(k *feeds.Key) { k.URL = "http://elsewhere.example/app" }, false},
-	} {
-		b := a
-		c.change(&b)
-		if a.Same(b) != c.same {
-			t.Errorf("%s: same is %t", name, !c.same)
-		}
-	}
-}
-
 // packed is a chart.
 func packed(t *testing.T, name, version string) []byte {
 	t.Helper()
