@@ -288,6 +288,10 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 		now = append(now, *v.broken)
 	}
 	if v.held != "" {
+		if r != nil && !r.Observed && r.Reason == engine.ReasonProgressing {
+			// Others than at first may be waited for by now.
+			v.held = strings.TrimPrefix(r.Message, a.id.String()+": ")
+		}
 		now = append(now, v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + v.held})
 	}
 	if late := e.lateSource(a); late != nil && v.broken == nil {
