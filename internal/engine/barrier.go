@@ -13,10 +13,10 @@ type Reader struct {
 	Cluster string
 	// Reads are the repositories that its source reads.
 	Reads []Reading
-	// Idle is set for a unit that comes to claim nothing: it is suspended, being deleted, or refused as it is declared.
+	// Idle is set for a unit that comes to claim nothing: it is suspended, being deleted, or refused as declared.
 	// Condemned is set for one that is about to be deleted, and Absent for one whose path is not in the revision.
 	Idle, Condemned, Absent bool
-	// Current is set once it has been rendered as it is declared, from Revision, which its source has now. A unit that
+	// Current is set once it has been rendered as declared, from Revision, which its source has now. A unit that
 	// is Sourceless is rendered from its declaration alone.
 	Current, Sourceless bool
 	Revision            string
@@ -45,13 +45,13 @@ type Hold struct {
 // String says for whom deletions wait, in one line.
 func (h Hold) String() string { return describeHolders(h.Waits) }
 
-// Unread tells why it is not known what a unit declares at the revision that its source has.
+// Unread says why it is not known what a unit declares at the revision that its source has.
 func (x Reader) Unread() string {
 	switch {
 	case x.Idle:
 		return ""
 	case !x.Current && x.Sourceless:
-		return fmt.Sprintf("%s has not been rendered yet as it is declared", x.ID)
+		return fmt.Sprintf("%s has not been rendered yet as declared", x.ID)
 	case !x.Current && x.Moving:
 		return fmt.Sprintf("%s has not read revision %q yet", x.ID, x.Revision)
 	case !x.Current:
@@ -63,7 +63,7 @@ func (x Reader) Unread() string {
 	}
 }
 
-// Unsettled tells why it is not known yet what a unit claims of the revision that its source has; it is empty when that
+// Unsettled says why it is not known yet what a unit claims of the revision that its source has; it is empty when that
 // is known, or when the unit claims nothing more.
 func (x Reader) Unsettled() string {
 	switch why := x.Unread(); {
@@ -76,7 +76,7 @@ func (x Reader) Unsettled() string {
 	}
 }
 
-// Awaits tells why a unit has to wait with its deletions for another one; it is empty when it need not. The other one
+// Awaits says why a unit has to wait with its deletions for another one; it is empty when it need not. The other one
 // reads a repository that this one reads, and may be about to claim what would be deleted.
 func (x Reader) Awaits(other Reader) string {
 	why, _ := x.awaits(other)
@@ -106,7 +106,7 @@ func (x Reader) awaits(other Reader) (why string, late *Reading) {
 	return other.Unsettled(), nil
 }
 
-// expected tells whether anything is to come of a source: one that never had anything and cannot be fetched could be
+// expected reports whether anything is to come of a source: one that never had anything and cannot be fetched could be
 // made by anybody to hold others for ever.
 func (x Reading) expected() bool { return x.Revision != "" || x.Failure == "" }
 

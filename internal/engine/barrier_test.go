@@ -84,7 +84,7 @@ func TestBarrier(t *testing.T) {
 		}, held(unread, Hold{Late: late})},
 		"not rendered": {"its source has read it, and it has not been rendered", func(x *Reader) { x.Current, x.Moving = false, true }, held(`Application//b has not read revision "r2" yet`, Hold{})},
 		"not moving":   {"nothing is under way", func(x *Reader) { x.Current, x.Message = false, "waiting\nfor c" }, held(`Application//b has not read revision "r2" yet: waiting for c`, Hold{Stuck: true})},
-		"declared":     {"a unit without a source", func(x *Reader) { x.Current, x.Sourceless, x.Moving = false, true, true }, held("Application//b has not been rendered yet as it is declared", Hold{})},
+		"declared":     {"a unit without a source", func(x *Reader) { x.Current, x.Sourceless, x.Moving = false, true, true }, held("Application//b has not been rendered yet as declared", Hold{})},
 		"broken": {"what it claims is not known", func(x *Reader) { x.Broken = "no such file" },
 			held("Application//b cannot be rendered at this revision and may claim what would be deleted: no such file", Hold{Stuck: true})},
 		"absent":           {"its path is not in the revision", func(x *Reader) { x.Broken, x.Absent = "no such path", true }, none},

@@ -123,7 +123,7 @@ func (s *sources) generatorHere(o externalArtifact) *generator {
 	return g
 }
 
-// madeOfLatest tells whether a source is made from what its parts have now, and why that failed if it did.
+// madeOfLatest reports whether a source is made from what its parts have now, and why that failed if it did.
 func (s *sources) madeOfLatest(f *feed, o origin) (latest bool, failure string) {
 	if ea, is := o.(externalArtifact); is {
 		g := s.generatorHere(ea)
@@ -139,13 +139,14 @@ func (s *sources) madeOfLatest(f *feed, o origin) (latest bool, failure string) 
 	return err == nil && f.done != nil && f.made == now, f.failure
 }
 
-// latest tells whether a generator has made what it makes from what its sources have now.
+// latest reports whether a generator has made what it makes from what its sources have now.
 func (g *generator) latest() bool {
 	o := g.current()
 	in, err := g.look(o)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return err == nil && g.last != nil && !g.last.failed && g.last.generation == o.Generation && g.last.sources == in.digest
+	last, made := g.last.Last()
+	return err == nil && made && !g.failed && last.generation == o.Generation && last.sources == in.digest
 }
 
 func (g *generator) whyFailed() string {

@@ -92,11 +92,11 @@ func entryOf(gvk schema.GroupVersionKind, namespace, name string) engine.Entry {
 	return engine.Entry{ID: engine.ObjectID{Group: gvk.Group, Kind: gvk.Kind, Namespace: namespace, Name: name}, Version: gvk.Version}
 }
 
-// kept tells whether a chart says that an object is never deleted.
+// kept reports whether a chart says that an object is never deleted.
 func kept(object runtime.Object) bool {
 	o, err := meta.Accessor(object)
 	return err == nil && o.GetAnnotations()[kube.ResourcePolicyAnno] == kube.KeepPolicy
 }
 
-// ErrClaimed is what a guard returns for objects that others are about to let go.
-var ErrClaimed = errors.New("objects belong to others that are about to let them go")
+// ErrClaimed is what a guard returns for objects that other units are about to release.
+var ErrClaimed = errors.New("objects belong to other units that are about to release them")

@@ -196,7 +196,7 @@ func (r *Runner) peerOf(self engine.Reader, other *unit) engine.Reader {
 	return x
 }
 
-// awaits tells whether a unit that wants an object has to wait for the owner of it, which may be about to let it go since
+// awaits reports whether a unit that wants an object has to wait for the owner of it, which may be about to let it go since
 // it has not read the same revision yet.
 func (r *Runner) awaits(u, owner *unit) bool {
 	self, other := r.reader(u), r.peer(owner, maxDepth)

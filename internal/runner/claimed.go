@@ -90,7 +90,7 @@ func (r *Runner) claim(id engine.UnitID, entries []engine.Entry) []apply.Need {
 	return needs
 }
 
-// hasClaimed tells whether it is known what a unit holds whose driver says so only when it acts.
+// hasClaimed reports whether it is known what a unit holds whose driver says so only when it acts.
 func (r *Runner) hasClaimed(u *unit) bool {
 	if u.rendering == nil {
 		return false
@@ -100,7 +100,7 @@ func (r *Runner) hasClaimed(u *unit) bool {
 	return is == want
 }
 
-// unclaimedYet tells why it is not known what such a unit holds.
+// unclaimedYet says why it is not known what such a unit holds.
 func (r *Runner) unclaimedYet(u *unit) string {
 	if !u.Driven || u.declares() || r.hasClaimed(u) {
 		return ""
