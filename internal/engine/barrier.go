@@ -27,6 +27,9 @@ type Reader struct {
 	Broken string
 	// Expects is why something is not known yet of what it declares, or of what becomes of that.
 	Expects string
+	// Whole is set for a unit that waits with everything that it does, and not with its deletions alone: it waits for what
+	// comes by itself only, and not for units that are broken.
+	Whole bool
 	// Follows is set when it cannot come further before the unit that deletes has come to its end.
 	Follows bool
 }
@@ -94,13 +97,13 @@ func (x Reader) awaits(other Reader) (why string, late *Reading) {
 			if !theirs.follows(mine) {
 				continue
 			}
-			if !other.Idle && !other.Condemned && theirs.lags(mine) && theirs.expected() {
+			if !other.Idle && !other.Condemned && theirs.lags(mine) && theirs.expected() && (!x.Whole || theirs.Failure == "") {
 				return fmt.Sprintf("%s has not read revision %q yet", other.ID, mine.Revision) + because(theirs.Failure), &other.Reads[i]
 			}
 			shared = true
 		}
 	}
-	if !shared || other.Follows && other.Unread() == "" {
+	if !shared || other.Follows && other.Unread() == "" || x.Whole && other.Broken != "" {
 		return "", nil
 	}
 	return other.Unsettled(), nil

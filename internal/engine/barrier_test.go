@@ -106,6 +106,29 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
+func TestBarrierOfAWhole(t *testing.T) {
+	line, now := RepositoryOf("https://git.example/repo", "main"), time.Unix(1000, 0)
+	reads := func(revision, failure string) []Reading {
+		return []Reading{{Repository: line, Revision: revision, Known: now, Fetched: now.Add(-time.Second), Failure: failure}}
+	}
+	u := Reader{ID: UnitID{Kind: "Application", Name: "a"}, Reads: reads("r2", ""), Current: true, Whole: true}
+	for name, tc := range map[string]struct {
+		reason string
+		other  Reader
+		waits  bool
+	}{
+		"behind":       {"it is fetched, and comes", Reader{Reads: reads("r1", "")}, true},
+		"not rendered": {"it is about to be", Reader{Reads: reads("r2", ""), Moving: true}, true},
+		"cannot fetch": {"that may last for ever", Reader{Reads: reads("r1", "401"), Current: true}, false},
+		"broken":       {"that may last for ever", Reader{Reads: reads("r2", ""), Current: true, Broken: "bad"}, false},
+	} {
+		tc.other.ID = UnitID{Kind: "Application", Name: "b"}
+		if waits := u.Awaits(tc.other) != ""; waits != tc.waits {
+			t.Errorf("%s: %s: it waits: %t", name, tc.reason, waits)
+		}
+	}
+}
+
 func TestBarrierOfSeveral(t *testing.T) {
 	r := []Reading{{Repository: Repository{Address: "repo"}, Revision: "r2"}}
 	u := Reader{ID: UnitID{Kind: "K", Name: "a"}, Reads: r, Current: true, Expects: "K//a has not applied K//set yet"}

@@ -6,8 +6,11 @@ import (
 	"sync"
 )
 
-// LateUser fetches repositories that HoldFetches may hold back; its token is Token.
-const LateUser = "late"
+// LateUser and LateToken fetch repositories, which HoldFetches may hold back.
+const (
+	LateUser  = "late"
+	LateToken = "a-token-for-late-tests"
+)
 
 // gate holds the fetches of one user back.
 type gate struct {

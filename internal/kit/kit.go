@@ -124,7 +124,7 @@ func (k *Kit) StartGit(ctx context.Context) error {
 	artifacts.Handle("/", k.Store)
 	k.gitAddress = strings.TrimPrefix(k.Git.Base(), "http://")
 	k.Git.AddUser(User, Token, true)
-	k.Git.AddUser(LateUser, Token, false)
+	k.Git.AddUser(LateUser, LateToken, false)
 	k.Git.OnPush(func(repo string) {
 		url := k.Git.URL(repo)
 		k.Engine.Nudge(func(u string) bool { return u == url })

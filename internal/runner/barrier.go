@@ -173,7 +173,7 @@ func (r *Runner) holdersOf(u *unit) []engine.Wait { return r.hold(u).Waits }
 // behind.
 func (r *Runner) hold(u *unit) engine.Hold {
 	self := r.reader(u)
-	self.Reads, self.Expects = r.readsForDeletion(u), r.unsettledChildren(u)
+	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.Driven && u.declares()
 	var others []engine.Reader
 	for _, other := range r.readersOf(self.Reads) {
 		others = append(others, r.peerOf(self, other))

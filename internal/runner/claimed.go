@@ -100,9 +100,10 @@ func (r *Runner) hasClaimed(u *unit) bool {
 	return is == want
 }
 
-// unclaimedYet says why it is not known what such a unit holds.
+// unclaimedYet says why it is not known what such a unit holds. One that waits for dependencies may wait for what comes
+// only after the deletions.
 func (r *Runner) unclaimedYet(u *unit) string {
-	if !u.Driven || u.declares() || r.hasClaimed(u) {
+	if !u.Driven || u.declares() || r.hasClaimed(u) || u.phase == engine.PhaseWaitingForDependencies {
 		return ""
 	}
 	return fmt.Sprintf("%s has not applied revision %q yet", u.ID, u.rendering.key.Revision)
