@@ -66,7 +66,7 @@ func TestOwners(t *testing.T) {
 			o.Record(x, b)
 			heir, changed := o.Loosen(x, a, Loose)
 			return fmt.Sprint(heir, changed)
-		}, "K/n/b true", "", "b", "b"},
+		}, "Unit/ns/b true", "", "b", "b"},
 		"not its own": {"letting go of what another one owns gives nobody anything", func(o *Owners) string {
 			declare(o, b, x)
 			declare(o, a, x)
@@ -107,7 +107,7 @@ func TestOwners(t *testing.T) {
 			o.Hold(x, a)
 			o.Join(x, b)
 			return fmt.Sprint(o.Owners(x), o.Hold(x, b), o.Reserve(x, a), o.Recorded(x, a))
-		}, "[K/n/a K/n/b] true true []", "a", "a", "b"},
+		}, "[Unit/ns/a Unit/ns/b] true true []", "a", "a", "b"},
 		"joined and left": {"the other owner is left, in its place", func(o *Owners) string {
 			declare(o, a, x)
 			declare(o, b, x)
@@ -121,7 +121,7 @@ func TestOwners(t *testing.T) {
 			heir, first := o.Withdraw(x, a)
 			marked, _ := o.Marked(x)
 			return fmt.Sprint(second, heir, first, marked)
-		}, "false K/n/b true K/n/a", "b", "b", "b"},
+		}, "false Unit/ns/b true Unit/ns/a", "b", "b", "b"},
 		"marked": {"an object bears the name of the first owner that applied it, until nobody has anything of it", func(o *Owners) string {
 			o.Hold(x, a)
 			o.Join(x, b)
@@ -133,13 +133,13 @@ func TestOwners(t *testing.T) {
 			o.Loosen(x, b, Loose)
 			_, known := o.Marked(x)
 			return fmt.Sprint(before, now, known)
-		}, "K/n/a K/n/b false", "", "", ""},
+		}, "Unit/ns/a Unit/ns/b false", "", "", ""},
 		"led": {"whoever is found to be the first comes first", func(o *Owners) string {
 			o.Record(x, a)
 			o.Join(x, b)
 			o.Lead(x, a)
 			return fmt.Sprint(o.Owners(x))
-		}, "[K/n/a K/n/b]", "a", "a", "b"},
+		}, "[Unit/ns/a Unit/ns/b]", "a", "a", "b"},
 		"writing": {"who writes an object is known until it ends, whatever it had before", func(o *Owners) string {
 			o.Hold(x, a)
 			o.Join(x, b)
@@ -147,7 +147,7 @@ func TestOwners(t *testing.T) {
 			both := fmt.Sprint(o.Writers(x, a), o.Writers(x, b))
 			o.Written(x, b)
 			return both + fmt.Sprint(o.Writers(x, a), o.Writers(x, b))
-		}, "[K/n/b] [K/n/a][] [K/n/a]", "a", "a", "b"},
+		}, "[Unit/ns/b] [Unit/ns/a][] [Unit/ns/a]", "a", "a", "b"},
 		"gone": {"nothing is left of a unit that has left", func(o *Owners) string {
 			declare(o, a, x, y)
 			o.Hold(x, a)

@@ -78,9 +78,9 @@ func (r *Runner) claim(id engine.UnitID, entries []engine.Entry) []apply.Need {
 	defer r.wakeHolding()
 	var needs []apply.Need
 	for _, e := range entries {
-		switch standing, why := r.contention(u, e.ID); standing {
+		switch wish := r.contention(u, e.ID); wish.standing {
 		case waiting:
-			needs = append(needs, apply.Need{Wait: engine.Wait{On: e.ID.String(), Reason: why}, What: apply.ObjectReleased, Object: e.ID})
+			needs = append(needs, apply.Need{Wait: engine.Wait{On: e.ID.String(), Reason: wish.why}, What: apply.ObjectReleased, Object: e.ID})
 		case yielded:
 			if owner, owned := r.owners.Owner(e.ID); owned && owner != id && r.owners.Grip(e.ID, owner) == engine.Held {
 				r.owners.Loosen(e.ID, owner, engine.Recorded)
