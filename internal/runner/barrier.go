@@ -49,6 +49,9 @@ func (r *Runner) peer(u *unit, depth int) engine.Reader {
 	return x
 }
 
+// unread says why it is unknown what a unit itself declares.
+func (r *Runner) unread(u *unit) string { return r.reader(u).Unread() }
+
 // unsettled says why it is unknown yet what a unit claims of the revision that its source has
 // now; it is empty when that is known, or when the unit is about to be deleted and claims nothing more.
 func (r *Runner) unsettled(u *unit) string { return r.unsettledBelow(u, maxDepth) }

@@ -82,12 +82,19 @@ func (r *Runner) claim(id engine.UnitID, entries []engine.Entry) []apply.Need {
 		case waiting:
 			needs = append(needs, apply.Need{Wait: engine.Wait{On: e.ID.String(), Reason: wish.why}, What: apply.ObjectReleased, Object: e.ID})
 		case yielded:
-			if owner, owned := r.owners.Owner(e.ID); owned && owner != id && r.owners.Grip(e.ID, owner) == engine.Held {
-				r.owners.Loosen(e.ID, owner, engine.Recorded)
-			}
+			r.loosenOthers(u, e.ID)
 		}
 	}
 	return needs
+}
+
+// loosenOthers has the owners that give an object to a unit own it no longer.
+func (r *Runner) loosenOthers(u *unit, id engine.ObjectID) {
+	for _, owner := range r.owners.Owners(id) {
+		if owner != u.ID && r.owners.Grip(id, owner) == engine.Held {
+			r.owners.Loosen(id, owner, engine.Recorded)
+		}
+	}
 }
 
 // hasClaimed reports whether it is known what a unit holds whose driver says so only when it acts.

@@ -129,7 +129,7 @@ func (r *Runner) lateOf(u *unit, id engine.ObjectID, s sharing) (engine.UnitID, 
 	own := s.declared[at]
 	for i, d := range s.declared {
 		other := r.units[d.Unit]
-		if i == at || i > at && !s.asks || !r.awaits(u, other) {
+		if i == at || i > at && !s.asks || r.kin(other) != r.kin(u) || r.unread(other) == "" {
 			continue
 		}
 		if d.Object == nil {
