@@ -17,7 +17,7 @@ func TestParseGates(t *testing.T) {
 		"known":    {"a gate is set", map[string]string{"HPAScaleToZero": "true"}, map[string]bool{"HPAScaleToZero": true}, ""},
 		"none":     {"there need not be any", nil, map[string]bool{}, ""},
 		"unknown":  {"an unknown one is named", map[string]string{"NoSuchGate": "true"}, nil, `has no feature gate "NoSuchGate"`},
-		"case":     {"one that is nearly right is suggested", map[string]string{"hpaScaleToZero": "true"}, nil, `there is "HPAScaleToZero"`},
+		"case":     {"one that is nearly right is suggested", map[string]string{"hpaScaleToZero": "true"}, nil, `did you mean "HPAScaleToZero"`},
 		"no value": {"a setting is true or false", map[string]string{"HPAScaleToZero": "on"}, nil, "HPAScaleToZero=on: write true or false"},
 	} {
 		got, err := ParseGates(c.given)
