@@ -276,6 +276,15 @@ func withWaits(state *v1alpha1.OperationState, waits []engine.Wait) string {
 	return text
 }
 
+// heldCondition says what the deletions of a sync wait for.
+func (a *app) heldCondition(r *runner.Report) v1alpha1.ApplicationCondition {
+	if r != nil && !r.Observed && r.Reason == engine.ReasonProgressing {
+		// Others than at first may be waited for by now.
+		a.view.held = strings.TrimPrefix(r.Message, a.id.String()+": ")
+	}
+	return v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + a.view.held}
+}
+
 // conditionsOf are what is wrong now: with the declaration, with the comparison, with what was compared, and with the
 // operation. Times of those that were there before stay. The caller holds the lock.
 func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.ApplicationCondition) []v1alpha1.ApplicationCondition {
@@ -288,11 +297,7 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 		now = append(now, *v.broken)
 	}
 	if v.held != "" {
-		if r != nil && !r.Observed && r.Reason == engine.ReasonProgressing {
-			// Others than at first may be waited for by now.
-			v.held = strings.TrimPrefix(r.Message, a.id.String()+": ")
-		}
-		now = append(now, v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + v.held})
+		now = append(now, a.heldCondition(r))
 	}
 	if late := e.lateSource(a); late != nil && v.broken == nil {
 		now = append(now, *late)

@@ -58,12 +58,11 @@ type Connected interface {
 	Connected(c *cluster.Cluster)
 }
 
-// Hooked is a Part that takes requests by which others report changes, and EventTaker one that takes events of other
-// controllers.
-type (
-	Hooked     interface{ Hooks() http.Handler }
-	EventTaker interface{ EventHandler() http.Handler }
-)
+// Hooked is a Part that takes requests by which others report changes.
+type Hooked interface{ Hooks() http.Handler }
+
+// EventTaker is a Part that takes events of other controllers.
+type EventTaker interface{ EventHandler() http.Handler }
 
 // Upstreamed is a Dialect with an upstream whose controllers may serve a cluster, too.
 type Upstreamed interface {

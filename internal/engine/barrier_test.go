@@ -77,16 +77,20 @@ func TestBarrier(t *testing.T) {
 		"other repo":    {"another repository", func(x *Reader) { behind(x); x.Reads[0].Address = "other" }, none},
 		"HEAD":          {"that HEAD is another branch is not known before it is fetched", func(x *Reader) { behind(x); x.Reads[0].Ref = "" }, held(unread, Hold{Late: late})},
 		"other HEAD":    {"it is another branch", func(x *Reader) { x.Reads[0], x.Broken = read("r9", 5, 40), "bad"; x.Reads[0].Ref = "" }, none},
-		"same HEAD": {"it is this branch", func(x *Reader) { x.Reads[0].Ref, x.Broken = "", "bad" },
-			held("Application//b cannot be rendered at this revision and may claim what would be deleted: bad", Hold{Stuck: true})},
+		"same HEAD": {
+			"it is this branch", func(x *Reader) { x.Reads[0].Ref, x.Broken = "", "bad" },
+			held("Application//b cannot be rendered at this revision and may claim what would be deleted: bad", Hold{Stuck: true}),
+		},
 		"one of two": {"it reads several repositories", func(x *Reader) {
 			x.Reads = append([]Reading{{Repository: Repository{Address: "other"}}}, read("r1", 5, 4))
 		}, held(unread, Hold{Late: late})},
 		"not rendered": {"its source has read it, and it has not been rendered", func(x *Reader) { x.Current, x.Moving = false, true }, held(`Application//b has not read revision "r2" yet`, Hold{})},
 		"not moving":   {"nothing is under way", func(x *Reader) { x.Current, x.Message = false, "waiting\nfor c" }, held(`Application//b has not read revision "r2" yet: waiting for c`, Hold{Stuck: true})},
 		"declared":     {"a unit without a source", func(x *Reader) { x.Current, x.Sourceless, x.Moving = false, true, true }, held("Application//b has not been rendered yet as declared", Hold{})},
-		"broken": {"what it claims is not known", func(x *Reader) { x.Broken = "no such file" },
-			held("Application//b cannot be rendered at this revision and may claim what would be deleted: no such file", Hold{Stuck: true})},
+		"broken": {
+			"what it claims is not known", func(x *Reader) { x.Broken = "no such file" },
+			held("Application//b cannot be rendered at this revision and may claim what would be deleted: no such file", Hold{Stuck: true}),
+		},
 		"absent":           {"its path is not in the revision", func(x *Reader) { x.Broken, x.Absent = "no such path", true }, none},
 		"absent before":    {"that its path was not in an older one says nothing", func(x *Reader) { behind(x); x.Broken, x.Absent = "no such path", true }, held(unread, Hold{Late: late})},
 		"condemned":        {"it is about to go", func(x *Reader) { behind(x); x.Condemned = true }, none},

@@ -22,7 +22,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -33,7 +32,6 @@ type Engine struct {
 	*dialect.Host
 	runner   *runner.Runner
 	cluster  *cluster.Cluster
-	renderer *render.Renderer
 	sources  *sources
 	dialect  *reporter
 	registry *kustomizationRegistry

@@ -92,15 +92,3 @@ func doubleOf(id engine.ObjectID, all []declarer) (Double, bool) {
 	double.Fields = slices.Compact(double.Fields)
 	return double, len(disputes) > 0
 }
-
-// objectOfUnit is the object that declares a unit.
-func objectOfUnit(id engine.UnitID) engine.ObjectID {
-	gk := kustomizationKind
-	switch id.Kind {
-	case helmReleaseKind.Kind:
-		gk = helmReleaseKind
-	case resourceSetKind.Kind:
-		gk = resourceSetKind
-	}
-	return engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: id.Namespace, Name: id.Name}
-}

@@ -57,7 +57,7 @@ func (w *walk) sourceTree(ctx context.Context, id engine.SourceID) (*source.Tree
 }
 
 func (w *walk) readSource(ctx context.Context, id engine.SourceID) (*source.Tree, error) {
-	if id == (sourceID(sourcev1.GitRepositoryKind, Namespace, System)) {
+	if id == sourceID(sourcev1.GitRepositoryKind, Namespace, System) {
 		return w.files.Tree(source.Selection{})
 	}
 	switch id.Kind {
@@ -223,7 +223,7 @@ func (w *walk) generate(ctx context.Context, g *swapi.ArtifactGenerator, id engi
 func (w *walk) waiting(d declaration) bool {
 	id := d.Unit.Source
 	group := sourcev1.GroupVersion.Group
-	own := id == (sourceID(sourcev1.GitRepositoryKind, Namespace, System))
+	own := id == sourceID(sourcev1.GitRepositoryKind, Namespace, System)
 	if !own && id.Kind != sourcev1.ExternalArtifactKind && w.held[engine.ObjectID{Group: group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}] == nil {
 		return true
 	}

@@ -144,8 +144,10 @@ var (
 	pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	// workloads are what the embedded cluster makes pods of at once.
 	workloads = []schema.GroupVersionResource{
-		{Group: "apps", Version: "v1", Resource: "deployments"}, {Group: "apps", Version: "v1", Resource: "statefulsets"},
-		{Group: "apps", Version: "v1", Resource: "daemonsets"}, {Group: "batch", Version: "v1", Resource: "jobs"},
+		{Group: "apps", Version: "v1", Resource: "deployments"},
+		{Group: "apps", Version: "v1", Resource: "statefulsets"},
+		{Group: "apps", Version: "v1", Resource: "daemonsets"},
+		{Group: "batch", Version: "v1", Resource: "jobs"},
 	}
 )
 

@@ -17,11 +17,7 @@ func (r *Runner) Upsert(declared engine.Unit) {
 
 func (r *Runner) upsert(declared engine.Unit) {
 	r.scope(&declared)
-	for i, d := range declared.Dependencies {
-		if d.Unit == (engine.UnitID{}) && d.Object.Cluster == "" && r.unitKinds[d.Object.GroupKind()] {
-			declared.Dependencies[i].Unit, declared.Dependencies[i].Object = engine.UnitOf(d.Object), engine.ObjectID{}
-		}
-	}
+	declared.Dependencies = r.resolve(declared.Dependencies)
 	u, known := r.units[declared.ID]
 	if known && u.UID != declared.UID {
 		r.remove(declared.ID)
@@ -57,6 +53,17 @@ func (r *Runner) upsert(declared engine.Unit) {
 	}
 	// A dependent may read the status of the object itself.
 	r.markAll(r.dependents[declared.ID])
+}
+
+// resolve has dependencies on objects that declare units be dependencies on these.
+func (r *Runner) resolve(dependencies []engine.Dependency) []engine.Dependency {
+	resolved := slices.Clone(dependencies)
+	for i, d := range resolved {
+		if d.Unit == (engine.UnitID{}) && d.Object.Cluster == "" && r.unitKinds[d.Object.GroupKind()] {
+			resolved[i].Unit, resolved[i].Object = engine.UnitOf(d.Object), engine.ObjectID{}
+		}
+	}
+	return resolved
 }
 
 // retarget records that a unit is about to work elsewhere. What it holds in the previous cluster stays

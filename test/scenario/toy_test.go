@@ -180,10 +180,13 @@ func (p *toyPart) Report(ctx context.Context, r runner.Report) error {
 func (p *toyPart) Release(ctx context.Context, id engine.UnitID) error {
 	return p.patch(ctx, p.get(id), map[string]any{"metadata": map[string]any{"finalizers": []string{}}})
 }
+
 func (p *toyPart) Connect(context.Context, engine.UnitID) (runner.Connection, error) {
 	return runner.Connection{}, errors.New("toys are at home")
 }
-func (p *toyPart) Orphaned(context.Context, engine.UnitID) error                           { return nil }
+
+func (p *toyPart) Orphaned(context.Context, engine.UnitID) error { return nil }
+
 func (p *toyPart) Object(id engine.UnitID) map[string]any                                  { return p.get(id).Object }
 func (p *toyPart) Drifted(context.Context, engine.UnitID, apply.Drift, int, time.Duration) {}
 func (p *toyPart) Nudge(func(url string) bool)                                             {}
