@@ -109,7 +109,7 @@ func TestSourcesStartAgain(t *testing.T) {
 	f.push("2")
 	f.settled("2")
 	eventually(t, "what is included has come", func() (bool, string) {
-		a, ok := k.Store.Get(source.Key{Kind: "GitRepository", Namespace: "fleet", Name: "all"})
+		a, ok := k.Store.Get(source.Key{Group: "source.toolkit.fluxcd.io", Kind: "GitRepository", Namespace: "fleet", Name: "all"})
 		return ok && valueOf(t, a.Tree) == "2", "it has not"
 	})
 	f.condition("git", "all", "True", "")
@@ -121,7 +121,7 @@ func TestSourcesStartAgain(t *testing.T) {
 
 func included(t *testing.T, k *kit.Kit, value string) {
 	t.Helper()
-	a, ok := k.Store.Get(source.Key{Kind: "GitRepository", Namespace: "fleet", Name: "all"})
+	a, ok := k.Store.Get(source.Key{Group: "source.toolkit.fluxcd.io", Kind: "GitRepository", Namespace: "fleet", Name: "all"})
 	if !ok || valueOf(t, a.Tree) != value {
 		t.Errorf("what is included is not there with value %q: %v", value, ok)
 	}
