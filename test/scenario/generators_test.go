@@ -116,7 +116,7 @@ func made(t *testing.T, k *kit.Kit, f *fleet) madeArtifact {
 		t.Fatal(err)
 	}
 	of := madeArtifact{version: u.GetResourceVersion(), digest: field(u, "status.artifact.digest"), url: field(u, "status.artifact.url")}
-	if a, ok := k.Store.Get(source.Key{Kind: "ExternalArtifact", Namespace: "fleet", Name: "part"}); ok {
+	if a, ok := k.Store.Get(source.Key{Group: "source.toolkit.fluxcd.io", Kind: "ExternalArtifact", Namespace: "fleet", Name: "part"}); ok {
 		of.stored = a.Revision + " " + a.Digest
 	}
 	return of
