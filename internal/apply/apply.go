@@ -72,7 +72,7 @@ type Set struct {
 	// Objects are in the order in which they are applied.
 	Objects []*unstructured.Unstructured
 	// Conflicts are objects that belong to another unit, Disputes those of which the unit declares fields otherwise than
-	// whoever owns them. Neither are applied.
+	// the units that own them. Neither are applied.
 	Conflicts map[engine.ObjectID]engine.UnitID
 	Disputes  map[engine.ObjectID][]engine.Dispute
 	// Shared are objects that other units own too.

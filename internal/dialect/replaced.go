@@ -12,8 +12,14 @@ const PartOf = "app.kubernetes.io/part-of"
 
 // Replaced knows the objects of a repository that are left as they are where groups are served.
 type Replaced struct {
-	serve       Groups
 	definitions map[string]bool
+	upstreams   []replacing
+}
+
+// replacing is an upstream of which some groups are served.
+type replacing struct {
+	Upstream
+	serve Groups
 }
 
 // Replaced are the workloads of the upstreams' controllers, and the definitions of the kinds that are served.
@@ -22,7 +28,12 @@ func (g Groups) Replaced() (Replaced, error) {
 	if err != nil {
 		return Replaced{}, err
 	}
-	r := Replaced{serve: g, definitions: make(map[string]bool, len(definitions))}
+	r := Replaced{definitions: make(map[string]bool, len(definitions))}
+	for _, d := range g.Dialects() {
+		if of, has := d.(Upstreamed); has {
+			r.upstreams = append(r.upstreams, replacing{of.Upstream(), g.Only(d)})
+		}
+	}
 	for _, d := range definitions {
 		r.definitions[d.GetName()] = true
 	}
@@ -35,23 +46,22 @@ func (r Replaced) Why(o *unstructured.Unstructured) string {
 	if gk == (schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) && r.definitions[o.GetName()] {
 		return "it belongs to Headgate"
 	}
-	for _, d := range r.serve.Dialects() {
-		of, has := d.(Upstreamed)
-		if has && of.Upstream().replaced(r.serve.Only(d), gk, o) {
+	for _, u := range r.upstreams {
+		if u.replaces(gk, o) {
 			return "Headgate serves instead"
 		}
 	}
 	return ""
 }
 
-// replaced tells whether an object is one of the processes of an installation whose groups are served, or prepares for one.
-func (u Upstream) replaced(serve Groups, gk schema.GroupKind, o *unstructured.Unstructured) bool {
+// replaces tells whether an object is one of the processes of an installation whose groups are served, or prepares for one.
+func (u replacing) replaces(gk schema.GroupKind, o *unstructured.Unstructured) bool {
 	if o.GetLabels()[PartOf] != u.PartOf {
 		return false
 	}
 	if slices.Contains(u.Replaced, gk) {
 		return true
 	}
-	_, serves := serve.ServedBy(o.GetName())
+	_, serves := u.serve.ServedBy(o.GetName())
 	return serves && gk.Group == "apps" && slices.Contains(u.Kinds, gk.Kind)
 }

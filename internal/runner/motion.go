@@ -2,6 +2,7 @@ package runner
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -198,8 +199,13 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 
 // isUnit tells whether a unit is called by a name.
 func (r *Runner) isUnit(name string) bool {
-	for id := range r.units {
-		if id.String() == name {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return false
+	}
+	for gk := range r.unitKinds {
+		id := engine.UnitID{Group: gk.Group, Kind: parts[0], Namespace: parts[1], Name: parts[2]}
+		if _, known := r.units[id]; known {
 			return true
 		}
 	}
