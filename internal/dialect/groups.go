@@ -120,6 +120,23 @@ func (g Groups) ServedBy(controller string) (group string, is bool) {
 	return "", false
 }
 
+// ServedUpstream is an upstream with those of its groups that are served.
+type ServedUpstream struct {
+	Upstream
+	Serve Groups
+}
+
+// Upstreams are those of the dialects that have one, in the order of the catalogue.
+func (g Groups) Upstreams() []ServedUpstream {
+	var all []ServedUpstream
+	for _, d := range g.Dialects() {
+		if of, has := d.(Upstreamed); has {
+			all = append(all, ServedUpstream{of.Upstream(), g.Only(d)})
+		}
+	}
+	return all
+}
+
 // Only are the served groups of one dialect.
 func (g Groups) Only(d Dialect) Groups {
 	return Groups{slices.DeleteFunc(slices.Clone(g.all), func(one served) bool { return one.of != d })}

@@ -13,13 +13,7 @@ const PartOf = "app.kubernetes.io/part-of"
 // Replaced knows the objects of a repository that are left as they are where groups are served.
 type Replaced struct {
 	definitions map[string]bool
-	upstreams   []replacing
-}
-
-// replacing is an upstream of which some groups are served.
-type replacing struct {
-	Upstream
-	serve Groups
+	upstreams   []ServedUpstream
 }
 
 // Replaced are the workloads of the upstreams' controllers, and the definitions of the kinds that are served.
@@ -28,12 +22,7 @@ func (g Groups) Replaced() (Replaced, error) {
 	if err != nil {
 		return Replaced{}, err
 	}
-	r := Replaced{definitions: make(map[string]bool, len(definitions))}
-	for _, d := range g.Dialects() {
-		if of, has := d.(Upstreamed); has {
-			r.upstreams = append(r.upstreams, replacing{of.Upstream(), g.Only(d)})
-		}
-	}
+	r := Replaced{definitions: make(map[string]bool, len(definitions)), upstreams: g.Upstreams()}
 	for _, d := range definitions {
 		r.definitions[d.GetName()] = true
 	}
@@ -55,13 +44,13 @@ func (r Replaced) Why(o *unstructured.Unstructured) string {
 }
 
 // replaces tells whether an object is one of the processes of an installation whose groups are served, or prepares for one.
-func (u replacing) replaces(gk schema.GroupKind, o *unstructured.Unstructured) bool {
+func (u ServedUpstream) replaces(gk schema.GroupKind, o *unstructured.Unstructured) bool {
 	if o.GetLabels()[PartOf] != u.PartOf {
 		return false
 	}
 	if slices.Contains(u.Replaced, gk) {
 		return true
 	}
-	_, serves := u.serve.ServedBy(o.GetName())
+	_, serves := u.Serve.ServedBy(o.GetName())
 	return serves && gk.Group == "apps" && slices.Contains(u.Kinds, gk.Kind)
 }

@@ -42,15 +42,6 @@ type finding struct {
 	text     string
 }
 
-// upstreamOf is the upstream of a dialect; false when it has none.
-func upstreamOf(d dialect.Dialect) (dialect.Upstream, bool) {
-	of, has := d.(dialect.Upstreamed)
-	if !has {
-		return dialect.Upstream{}, false
-	}
-	return of.Upstream(), true
-}
-
 // RefuseUpstream fails with ErrUpstream, naming the Deployment, the StatefulSet or the lease, when a controller of an
 // upstream serves one of the groups on the cluster: two controllers never serve one API group.
 func RefuseUpstream(ctx context.Context, config *rest.Config, serve dialect.Groups) error {
@@ -66,9 +57,8 @@ func RefuseUpstream(ctx context.Context, config *rest.Config, serve dialect.Grou
 	for _, w := range workloads {
 		found = append(found, w.finding(serve))
 	}
-	for _, d := range serve.Dialects() {
-		up, has := upstreamOf(d)
-		if !has || up.LeaseNamespace == "" {
+	for _, up := range serve.Upstreams() {
+		if up.LeaseNamespace == "" {
 			continue
 		}
 		leases, err := client.CoordinationV1().Leases(up.LeaseNamespace).List(ctx, metav1.ListOptions{})
@@ -76,7 +66,7 @@ func RefuseUpstream(ctx context.Context, config *rest.Config, serve dialect.Grou
 			return fmt.Errorf("listing the leases of the controllers of %s: %w", up.Title, err)
 		}
 		for i := range leases.Items {
-			found = append(found, leaseFinding(&leases.Items[i], up, serve.Only(d), time.Now()))
+			found = append(found, leaseFinding(&leases.Items[i], up, time.Now()))
 		}
 	}
 	return refusal(serve, found)
@@ -86,8 +76,7 @@ func RefuseUpstream(ctx context.Context, config *rest.Config, serve dialect.Grou
 func refusal(serve dialect.Groups, found []finding) error {
 	e := &UpstreamError{}
 	var texts []string
-	for _, d := range serve.Dialects() {
-		up, _ := upstreamOf(d)
+	for _, up := range serve.Upstreams() {
 		var here []string
 		for _, f := range found {
 			if f.upstream == up.Name && f.text != "" {
@@ -137,13 +126,9 @@ const (
 // replicas or not. It has the label of its upstream, since its name is one that others use too; where an installation may
 // rename controllers, their labels or their name tell what they are.
 func (w Workload) Serves(serve dialect.Groups) (group, upstream string, is bool) {
-	for _, d := range serve.Dialects() {
-		up, has := upstreamOf(d)
-		if !has {
-			continue
-		}
-		for _, name := range w.calledAs(up) {
-			if group, is = serve.Only(d).ServedBy(name); is {
+	for _, up := range serve.Upstreams() {
+		for _, name := range w.calledAs(up.Upstream) {
+			if group, is = up.Serve.ServedBy(name); is {
 				return group, up.Name, true
 			}
 		}
@@ -185,17 +170,13 @@ type selection struct {
 // an installation may change labels.
 func selections(serve dialect.Groups) []selection {
 	var all []selection
-	for _, d := range serve.Dialects() {
-		up, has := upstreamOf(d)
-		if !has {
-			continue
-		}
+	for _, up := range serve.Upstreams() {
 		for _, kind := range up.Kinds {
 			all = append(all, selection{kind: kind, labels: PartOf + "=" + up.PartOf})
 			if !up.Renamed {
 				continue
 			}
-			for _, name := range serve.Only(d).Controllers() {
+			for _, name := range up.Serve.Controllers() {
 				all = append(all, selection{kind: kind, field: "metadata.name=" + name})
 			}
 		}
@@ -252,9 +233,9 @@ func Workloads(ctx context.Context, client kubernetes.Interface, serve dialect.G
 }
 
 // leaseFinding says which served group the holder of a lease of an upstream serves as well.
-func leaseFinding(l *coordinationv1.Lease, up dialect.Upstream, serve dialect.Groups, now time.Time) finding {
+func leaseFinding(l *coordinationv1.Lease, up dialect.ServedUpstream, now time.Time) finding {
 	controller, shard, is := strings.Cut(l.Name, electionSuffix)
-	group, theirs := serve.ServedBy(controller)
+	group, theirs := up.Serve.ServedBy(controller)
 	holder := holderOf(l, now)
 	if !is || !theirs || holder == "" || shard != "" && shard[0] != '-' {
 		return finding{}

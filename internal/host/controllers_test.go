@@ -205,7 +205,7 @@ func TestLeaseFinding(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, leaseFinding(tc.lease, dialect.Upstream{Name: "flux"}, groupsOf(t, theReleases), now).text); diff != "" {
+			if diff := cmp.Diff(tc.want, leaseFinding(tc.lease, groupsOf(t, theReleases).Upstreams()[0], now).text); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.holder, holderOf(tc.lease, now)); diff != "" {
