@@ -228,7 +228,7 @@ func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured
 	}
 	if why, deferred := set.Deferred[id]; deferred {
 		result.Wait = &Need{
-			Wait: engine.Wait{On: id.String(), Reason: why},
+			Wait: engine.Wait{On: id, Reason: why},
 			What: ObjectReleased, Object: id,
 		}
 		return result
@@ -276,7 +276,7 @@ func (a *Applier) missingKind(result Result, u *unstructured.Unstructured) Resul
 		reason = fmt.Sprintf("kind %s is served in %v, not in %q", gvk.GroupKind(), versions, gvk.Version)
 	}
 	result.Wait = &Need{
-		Wait: engine.Wait{On: result.Entry.ID.String(), Reason: reason},
+		Wait: engine.Wait{On: result.Entry.ID, Reason: reason},
 		Kind: gvk.GroupKind(), Version: gvk.Version,
 	}
 	return result

@@ -119,7 +119,7 @@ func (a *Applier) namespaceNeed(id engine.ObjectID, err error) *Need {
 	ns := engine.ObjectID{Kind: "Namespace", Name: namespace, Cluster: id.Cluster}
 	a.cluster.Objects.Follow(ns, "v1")
 	return &Need{
-		Wait: engine.Wait{On: id.String(), Reason: fmt.Sprintf("namespace %q does not exist", namespace)},
+		Wait: engine.Wait{On: id, Reason: fmt.Sprintf("namespace %q does not exist", namespace)},
 		What: ObjectThere, Object: ns,
 	}
 }

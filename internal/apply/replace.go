@@ -71,7 +71,7 @@ func (s *scribe) gone(result Result) Result {
 	s.applier.Forget(s.id)
 	s.applier.cluster.Objects.Follow(s.id, result.Entry.Version)
 	result.Wait = &Need{
-		Wait: engine.Wait{On: s.id.String(), Reason: "deleted, to be recreated as declared"},
+		Wait: engine.Wait{On: s.id, Reason: "deleted, to be recreated as declared"},
 		What: ObjectGone, Object: s.id,
 	}
 	return result

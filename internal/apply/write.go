@@ -212,7 +212,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 	a.Forget(id)
 	a.cluster.Objects.Follow(id, result.Entry.Version)
 	result.Wait = &Need{
-		Wait: engine.Wait{On: id.String(), Reason: "deleted, to be recreated with changed immutable fields"},
+		Wait: engine.Wait{On: id, Reason: "deleted, to be recreated with changed immutable fields"},
 		What: ObjectGone, Object: id,
 	}
 	return result

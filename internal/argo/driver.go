@@ -239,7 +239,7 @@ func (d *driver) rest(a *app) runner.Acted {
 	c := a.job.compared
 	acted := runner.Acted{Entries: c.entries(), Held: true, Waits: true, Needs: c.needs}
 	if again, why := a.again(); !again.IsZero() {
-		acted.Again, acted.Waiting = again, []engine.Wait{{On: a.id.String(), Reason: "out of sync: " + why, Until: again}}
+		acted.Again, acted.Waiting = again, []engine.Wait{{On: a.id, Reason: "out of sync: " + why, Until: again}}
 	}
 	return acted
 }

@@ -159,7 +159,7 @@ func (d *driver) barred(ctx context.Context, a *app, w runner.Work, c *compariso
 
 // hold waits until nothing is in the way of what is deleted.
 func (d *driver) hold(a *app, c *comparison, why string) runner.Acted {
-	return runner.Acted{Entries: c.entries(), Held: true, Waiting: []engine.Wait{{On: a.id.String(), Reason: why}}}
+	return runner.Acted{Entries: c.entries(), Held: true, Waiting: []engine.Wait{{On: a.id, Reason: why}}}
 }
 
 // keys are those that an Application decrypts by. One that may do without has stand-ins for what they do not decrypt.

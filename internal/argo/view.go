@@ -208,7 +208,22 @@ func (a *app) progress(op *running, c *comparison, waits []engine.Wait) {
 	resources := c.resources()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.view.operation, a.view.waits, a.view.resources = state, waits, resources
+	a.view.operation, a.view.waits, a.view.resources = state, dated(waits, a.view.waits), resources
+}
+
+// dated has waits begin that do not say when: now, or when they were first among those of before.
+func dated(waits, before []engine.Wait) []engine.Wait {
+	dated := slices.Clone(waits)
+	for i, w := range dated {
+		if !w.Since.IsZero() {
+			continue
+		}
+		dated[i].Since = time.Now()
+		if at := slices.IndexFunc(before, func(b engine.Wait) bool { return b.On == w.On }); at >= 0 {
+			dated[i].Since = before[at].Since
+		}
+	}
+	return dated
 }
 
 // hooksNever stands for the hooks of an Application of which none have run, since some may not be made: once they may, there
@@ -226,7 +241,7 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 	v.operation, v.waits, v.retry = op.state.DeepCopy(), nil, nil
 	if again {
 		v.retry = op.state.DeepCopy()
-		v.waits = []engine.Wait{{On: a.id.String(), Reason: op.state.Message, Since: now, Until: now.Add(wait)}}
+		v.waits = []engine.Wait{{On: a.id, Reason: op.state.Message, Since: now, Until: now.Add(wait)}}
 		return
 	}
 	if a.obj.Operation != nil {

@@ -31,9 +31,9 @@ const (
 // chains words why not everything is ready: the units that are in their own way, each in one line, and those of which the
 // same is said together. Those that only wait for them are counted.
 func chains(states []runner.State) []string {
-	byName := map[string]runner.State{}
+	byID := map[engine.UnitID]runner.State{}
 	for _, st := range states {
-		byName[st.Unit.String()] = st
+		byID[st.Unit] = st
 	}
 	var open, causes []runner.State
 	for _, st := range states {
@@ -41,7 +41,7 @@ func chains(states []runner.State) []string {
 			continue
 		}
 		open = append(open, st)
-		if !behind(st, byName) {
+		if !behind(st, byID) {
 			causes = append(causes, st)
 		}
 	}
@@ -49,7 +49,7 @@ func chains(states []runner.State) []string {
 		// Each waits for another one.
 		causes = open
 	}
-	lines := worded(causes, byName)
+	lines := worded(causes, byID)
 	if waiting := len(open) - len(causes); waiting > 0 {
 		lines = append(lines, fmt.Sprintf("%d more wait for it", waiting))
 	}
@@ -58,24 +58,25 @@ func chains(states []runner.State) []string {
 
 // behind tells whether a unit waits for another one that is not ready: one that it depends on, or that it says
 // it waits for, such as a child. A unit that failed on its own waits for nothing.
-func behind(st runner.State, byName map[string]runner.State) bool {
+func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 	if st.Phase == engine.PhaseFailed && st.Reason != engine.ReasonHealthCheckFailed {
 		return false
 	}
-	late := func(name string) bool {
-		other, known := byName[name]
+	late := func(id engine.UnitID) bool {
+		other, known := byID[id]
 		return known && other.Unit != st.Unit && !other.Ready && !other.Suspended
 	}
-	unit := func(id engine.UnitID) bool { return late(id.String()) }
-	return slices.ContainsFunc(st.Depends, unit) ||
-		slices.ContainsFunc(st.Waits, func(w engine.Wait) bool { return late(w.On) })
+	return slices.ContainsFunc(st.Depends, late) || slices.ContainsFunc(st.Waits, func(w engine.Wait) bool {
+		id, may := engine.UnitIn(w.On)
+		return may && late(id)
+	})
 }
 
 // alike is what is said of a unit.
 type alike struct{ phase, message string }
 
 // worded words where units stand, those that stand alike together.
-func worded(states []runner.State, byName map[string]runner.State) []string {
+func worded(states []runner.State, byID map[engine.UnitID]runner.State) []string {
 	var order []alike
 	units := map[alike][]runner.State{}
 	for _, st := range states {
@@ -91,7 +92,7 @@ func worded(states []runner.State, byName map[string]runner.State) []string {
 		for _, st := range units[key] {
 			for _, dep := range st.Depends {
 				line := fmt.Sprintf("  it depends on %s, which does not exist", dep)
-				if _, there := byName[dep.String()]; !there && !slices.Contains(lines, line) {
+				if _, there := byID[dep]; !there && !slices.Contains(lines, line) {
 					lines = append(lines, line)
 				}
 			}

@@ -23,7 +23,7 @@ func TestChains(t *testing.T) {
 		}
 		return s
 	}
-	parent := runner.State{Unit: id("root"), Phase: engine.PhaseWaitingForHealth, Message: "waiting for a", Waits: []engine.Wait{{On: "Kustomization/ns/a"}}}
+	parent := runner.State{Unit: id("root"), Phase: engine.PhaseWaitingForHealth, Message: "waiting for a", Waits: []engine.Wait{{On: id("a")}}}
 	late := parent
 	late.Phase, late.Reason = engine.PhaseFailed, engine.ReasonHealthCheckFailed
 	ready := runner.State{Unit: id("ready"), Ready: true}

@@ -122,14 +122,14 @@ func (x Reading) expected() bool { return x.Revision != "" || x.Failure == "" }
 func Barrier(u Reader, others []Reader) Hold {
 	h := Hold{Stuck: true, Failing: true}
 	if u.Expects != "" && !u.Idle {
-		h.Waits = append(h.Waits, Wait{On: u.ID.String(), Reason: u.Expects})
+		h.Waits = append(h.Waits, Wait{On: u.ID, Reason: u.Expects})
 	}
 	for _, x := range others {
 		why, late := u.awaits(x)
 		if why == "" {
 			continue
 		}
-		h.Waits = append(h.Waits, Wait{On: x.ID.String(), Reason: why})
+		h.Waits = append(h.Waits, Wait{On: x.ID, Reason: why})
 		h.Stuck = h.Stuck && !x.Moving && (late == nil || late.Failure != "")
 		if late != nil {
 			h.Late = append(h.Late, x.ID)

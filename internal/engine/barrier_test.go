@@ -54,7 +54,7 @@ func TestBarrier(t *testing.T) {
 	behind := func(x *Reader) { x.Reads[0], x.Revision = read("r1", 5, 4), "r1" }
 	none := Hold{}
 	held := func(why string, rest Hold) Hold {
-		rest.Waits = []Wait{{On: "Application//b", Reason: why}}
+		rest.Waits = []Wait{{On: UnitID{Kind: "Application", Name: "b"}, Reason: why}}
 		return rest
 	}
 	late := []UnitID{{Kind: "Application", Name: "b"}}
@@ -142,9 +142,9 @@ func TestBarrierOfSeveral(t *testing.T) {
 	}
 	got := Barrier(u, others)
 	want := Hold{Waits: []Wait{
-		{On: "K//a", Reason: "K//a has not applied K//set yet"},
-		{On: "K//b", Reason: "K//b cannot be rendered at this revision and may claim what would be deleted: bad"},
-		{On: "K//c", Reason: `K//c has not read revision "r2" yet`},
+		{On: UnitID{Kind: "K", Name: "a"}, Reason: "K//a has not applied K//set yet"},
+		{On: UnitID{Kind: "K", Name: "b"}, Reason: "K//b cannot be rendered at this revision and may claim what would be deleted: bad"},
+		{On: UnitID{Kind: "K", Name: "c"}, Reason: `K//c has not read revision "r2" yet`},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("all are named, and one moves: %s", diff)

@@ -43,7 +43,7 @@ func (f Facts) decideDeletion() Decision {
 		d.Step, d.At = StepWait, f.DeletionDeadline
 		d.Message = "waiting for deletion of: " + Describe(f.Terminating)
 		for _, o := range f.Terminating {
-			d.Waits = append(d.Waits, Wait{On: o.ID.String(), Reason: "it is being deleted"})
+			d.Waits = append(d.Waits, Wait{On: o.ID, Reason: "it is being deleted"})
 		}
 	}
 	if len(f.Awaited) > 0 && !f.Stirred {
@@ -59,7 +59,7 @@ func (f Facts) decideDeletion() Decision {
 func (f Facts) decideSuspended() Decision {
 	d := Decision{Step: StepWait, Phase: PhaseSuspended, Reason: ReasonSuspended, Message: "suspended"}
 	if f.Pass != nil && !f.Busy {
-		d.Step = StepAbandon
+		d.Step, d.Abandoned = StepAbandon, AbandonedSuspended
 	}
 	return d
 }
@@ -79,7 +79,7 @@ func (f Facts) decideIdle() Decision {
 	if f.Unit.Sourced() && (!f.Source.Found || f.Source.Revision == "") {
 		return Decision{
 			Step: StepWait, Phase: PhaseWaitingForSource, Reason: ReasonArtifactFailed, Message: f.Source.Message,
-			Waits: []Wait{{On: f.Unit.Source.String(), Reason: f.Source.Message}},
+			Waits: []Wait{{On: f.Unit.Source, Reason: f.Source.Message}},
 		}
 	}
 	if waits := f.unmet(); len(waits) > 0 {
@@ -99,7 +99,7 @@ func (f Facts) decideCycle() Decision {
 	message := "dependency cycle: " + Path(f.Cycle) + "; remove one of these dependencies"
 	return Decision{
 		Step: StepWait, Phase: PhaseWaitingForDependencies, Reason: ReasonCycle, Message: message, Terminal: true,
-		Waits: []Wait{{On: f.Cycle[1].String(), Reason: message}},
+		Waits: []Wait{{On: f.Cycle[1], Reason: message}},
 	}
 }
 
@@ -107,7 +107,7 @@ func (f Facts) unmet() []Wait {
 	var waits []Wait
 	for _, d := range f.Dependencies {
 		if !d.Met {
-			waits = append(waits, Wait{On: d.Dependency.String(), Reason: d.Message})
+			waits = append(waits, Wait{On: d.Dependency.subject(), Reason: d.Message})
 		}
 	}
 	return waits
@@ -151,14 +151,14 @@ func (f Facts) decidePass() Decision {
 		return Decision{Step: StepWait, Phase: p.phase(), Reason: ReasonProgressing}
 	}
 	if p.Key != f.Want() || (p.Recheck && f.Drift) {
-		return Decision{Step: StepAbandon, Phase: p.phase(), Reason: ReasonProgressing, Message: "superseded"}
+		return abandon(p.phase(), AbandonedSuperseded)
 	}
 	if p.Failure != nil {
 		return f.decideFailed()
 	}
 	if f.Drift && f.DriftAt.IsZero() && p.Progress > Rendered {
 		// What waits for health, or for a kind, is corrected in the meantime.
-		return Decision{Step: StepAbandon, Phase: PhaseRendering, Reason: ReasonProgressing, Message: "drift"}
+		return abandon(PhaseRendering, AbandonedDrift)
 	}
 	switch p.Progress {
 	case Begun:
@@ -253,7 +253,7 @@ func (f Facts) patience() Decision {
 func (f Facts) awaitHealth(objects []ObjectHealth, at time.Time) Decision {
 	waits := make([]Wait, len(objects))
 	for i, o := range objects {
-		waits[i] = Wait{On: o.ID.String(), Reason: strings.TrimSpace(string(o.Verdict) + " " + o.Message)}
+		waits[i] = Wait{On: o.ID, Reason: strings.TrimSpace(string(o.Verdict) + " " + o.Message)}
 	}
 	return Decision{
 		Step: StepWait, Phase: PhaseWaitingForHealth, Reason: ReasonProgressing,
@@ -286,11 +286,15 @@ func (f Facts) decideFailed() Decision {
 	}
 	at := f.next(p.Failure.RetryAt)
 	if (f.Drift && f.DriftAt.IsZero()) || (!at.IsZero() && !at.After(f.Now)) {
-		return Decision{Step: StepAbandon, Phase: PhaseRendering, Reason: ReasonProgressing, Message: "retry"}
+		return abandon(PhaseRendering, AbandonedRetry)
 	}
 	return Decision{
 		Step: StepWait, Phase: PhaseFailed, Reason: p.Failure.Reason, Message: p.Failure.Message, At: at,
 	}
+}
+
+func abandon(phase Phase, why Abandonment) Decision {
+	return Decision{Step: StepAbandon, Phase: phase, Reason: ReasonProgressing, Message: string(why), Abandoned: why}
 }
 
 func (f Facts) fail(reason, message string, terminal bool) Decision {

@@ -29,7 +29,7 @@ func pass(p Progress) *Pass {
 func TestDecide(t *testing.T) {
 	ill := UnitHealth{Verdict: Failed, Broken: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed}}}
 	slow := UnitHealth{Verdict: InProgress, Pending: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: InProgress}}}
-	holders := []Wait{{On: "Unit/ns/b", Reason: "b has not read r1"}, {On: "Unit/ns/c", Reason: "c is broken"}}
+	holders := []Wait{{On: UnitID{Kind: "Unit", Namespace: "ns", Name: "b"}, Reason: "b has not read r1"}, {On: UnitID{Kind: "Unit", Namespace: "ns", Name: "c"}, Reason: "c is broken"}}
 	cases := map[string]struct {
 		reason string
 		change func(*Facts)
@@ -68,7 +68,7 @@ func TestDecide(t *testing.T) {
 		}, StepAbandon, PhaseRendering, "drift"},
 		"drift while a kind is missing": {"drift is put right while a need is waited for", func(f *Facts) {
 			f.Pass, f.Drift = pass(Applied), true
-			f.Pass.Pending = []Wait{{On: "X/x", Reason: "no kind"}}
+			f.Pass.Pending = []Wait{{On: ObjectID{Kind: "X", Name: "x"}, Reason: "no kind"}}
 		}, StepAbandon, PhaseRendering, "drift"},
 		"tug-of-war meanwhile": {"a tug-of-war backs off while health is waited for", func(f *Facts) {
 			f.Pass = pass(Pruned)
@@ -81,10 +81,13 @@ func TestDecide(t *testing.T) {
 		"rendered":  {"what was rendered is applied", func(f *Facts) { f.Pass = pass(Rendered) }, StepApply, PhaseApplying, ""},
 		"applied":   {"after the apply comes the prune", func(f *Facts) { f.Pass = pass(Applied) }, StepPrune, PhasePruning, ""},
 		"held":      {"deletions wait for others", func(f *Facts) { f.Pass = pass(Applied); f.Holders = holders }, StepWait, PhasePruning, "deletions wait: b has not read r1; c is broken"},
-		"needs":     {"what cannot be applied yet is waited for", func(f *Facts) { f.Pass = pass(Applied); f.Pass.Pending = []Wait{{On: "X/x", Reason: "no kind"}} }, StepWait, PhaseApplying, "X/x: no kind"},
+		"needs": {"what cannot be applied yet is waited for", func(f *Facts) {
+			f.Pass = pass(Applied)
+			f.Pass.Pending = []Wait{{On: ObjectID{Kind: "X", Name: "x"}, Reason: "no kind"}}
+		}, StepWait, PhaseApplying, "X/x: no kind"},
 		"needs too long": {"a need that does not come fails at the deadline", func(f *Facts) {
 			f.Pass = pass(Applied)
-			f.Pass.Pending = []Wait{{On: "X/x", Reason: "no kind"}}
+			f.Pass.Pending = []Wait{{On: ObjectID{Kind: "X", Name: "x"}, Reason: "no kind"}}
 			f.Now = now.Add(time.Minute)
 		}, StepFail, PhaseFailed, "X/x: no kind"},
 		"unchecked":  {"without health checks the pass succeeds", func(f *Facts) { f.Pass = pass(Pruned); f.Health = slow }, StepSucceed, PhaseReady, ""},

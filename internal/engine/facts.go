@@ -115,6 +115,8 @@ type Pass struct {
 type Failure struct {
 	Reason  string
 	Message string
+	// Cause is the error that Message words, nil where there was none: what depends on why a unit failed asks the cause.
+	Cause error
 	// Transient failures are tried again soon, others at the retry interval.
 	Transient bool
 	// Refused failures are tried again soon a few times: a server that has just begun refuses what it has not
@@ -125,21 +127,6 @@ type Failure struct {
 	// RetryAt is when the unit is tried again without any change.
 	RetryAt time.Time
 }
-
-// Wait is one thing that a unit waits for.
-type Wait struct {
-	// On names the object or the unit.
-	On string
-	// Reason says what is missing.
-	Reason string
-	// Stage names the step of a sequence that the wait is part of, such as a wave; it is empty where there is only one.
-	Stage string
-	// Since is when the wait began; Until when it is given up, if ever.
-	Since, Until time.Time
-}
-
-// String is the wait in one line, without times.
-func (w Wait) String() string { return w.On + ": " + w.Reason }
 
 // Outcome is how the last pass ended.
 type Outcome struct {
@@ -204,9 +191,27 @@ type Facts struct {
 	Health                          UnitHealth
 }
 
+// Abandonment is why a pass is dropped.
+type Abandonment string
+
+// The causes.
+const (
+	// AbandonedSuspended is the pass of a unit that has been suspended.
+	AbandonedSuspended Abandonment = "suspended"
+	// AbandonedSuperseded is a pass for something else than what is wanted now.
+	AbandonedSuperseded Abandonment = "superseded"
+	// AbandonedDrift begins again, since what was applied has been changed.
+	AbandonedDrift Abandonment = "drift"
+	// AbandonedRetry begins again what has failed.
+	AbandonedRetry Abandonment = "retry"
+)
+
 // Decision is the next step of a unit.
 type Decision struct {
-	Step    Step
+	Step Step
+	// Abandoned is why, with StepAbandon.
+	Abandoned Abandonment
+
 	Phase   Phase
 	Reason  string
 	Message string

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ const (
 // group are objects for which the same is said.
 type group struct {
 	reason string
-	on     []string
+	on     []Subject
 }
 
 // Grouped words what is said of several objects in one line: the same is said once, with the first few of the objects, and
@@ -46,51 +47,35 @@ func Grouped(waits []Wait) string {
 }
 
 // alike is the same for objects of which the same is said, whatever their names are.
-func alike(w Wait) string {
-	_, name := cutKind(w.On)
-	return strings.ReplaceAll(w.Reason, `"`+name[strings.LastIndex(name, "/")+1:]+`"`, `"*"`)
-}
-
-// cutKind takes the kind off the name of an object.
-func cutKind(on string) (kind, name string) {
-	kind, name, found := strings.Cut(on, "/")
-	if !found {
-		return "", on
-	}
-	return kind, name
-}
+func alike(w Wait) string { return strings.ReplaceAll(w.Reason, `"`+lastName(w.On)+`"`, `"*"`) }
 
 func (g *group) String() string {
 	switch {
 	case len(g.on) == 1 && namedBy(g.on[0], g.reason):
 		return g.reason
 	case len(g.on) == 1:
-		return g.on[0] + ": " + g.reason
+		return g.on[0].String() + ": " + g.reason
 	}
 	return Named(g.on) + ": " + g.reason
 }
 
 // Named names objects in one line: one by its name, several by their number and kind and the first few names.
-func Named(all []string) string {
+func Named(all []Subject) string {
 	if len(all) == 1 {
-		return all[0]
+		return all[0].String()
 	}
-	kind, _ := cutKind(all[0])
-	same := kind != ""
-	for _, on := range all {
-		other, _ := cutKind(on)
-		same = same && other == kind
-	}
-	what := "objects"
+	kind, what := all[0].GroupKind().Kind, "objects"
+	same := !slices.ContainsFunc(all, func(on Subject) bool { return on.GroupKind().Kind != kind })
 	if same {
 		what = plural(kind)
 	}
 	var names []string
 	for _, on := range all[:min(len(all), groupNames)] {
+		name := on.String()
 		if same {
-			_, on = cutKind(on)
+			name = nameIn(on)
 		}
-		names = append(names, on)
+		names = append(names, name)
 	}
 	text := strings.Join(names, ", ")
 	if more := len(all) - groupNames; more > 0 {
@@ -100,11 +85,10 @@ func Named(all []string) string {
 }
 
 // namedBy tells whether a reason begins with the name of the object, as those of the API server do.
-func namedBy(on, reason string) bool {
-	kind, name := cutKind(on)
-	rest, begins := strings.CutPrefix(reason, kind)
-	group, _, named := strings.Cut(rest, ` "`+name[strings.LastIndex(name, "/")+1:]+`" `)
-	return kind != "" && begins && named && !strings.Contains(group, " ")
+func namedBy(on Subject, reason string) bool {
+	rest, begins := strings.CutPrefix(reason, on.GroupKind().Kind)
+	group, _, named := strings.Cut(rest, ` "`+lastName(on)+`" `)
+	return begins && named && !strings.Contains(group, " ")
 }
 
 // plural is the name of a kind for several of it.

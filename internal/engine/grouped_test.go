@@ -14,10 +14,11 @@ func TestGrouped(t *testing.T) {
 		var all []engine.Wait
 		for i := range n {
 			name := fmt.Sprintf("a%d", i)
-			all = append(all, engine.Wait{On: kind + "/ns/" + name, Reason: fmt.Sprintf(reason, name)})
+			all = append(all, engine.Wait{On: engine.ObjectID{Kind: kind, Namespace: "ns", Name: name}, Reason: fmt.Sprintf(reason, name)})
 		}
 		return all
 	}
+	one := func(kind string) engine.ObjectID { return engine.ObjectID{Kind: kind, Name: "1"} }
 	const same = "refused as invalid: spec.eventSources[0].kind: unsupported%.0s"
 	cases := map[string]struct {
 		reason string
@@ -27,7 +28,7 @@ func TestGrouped(t *testing.T) {
 		"Nothing": {reason: "there is nothing to say"},
 		"One":     {reason: "one is named as it is", waits: several("Alert", 1, same), want: "Alert/ns/a0: refused as invalid: spec.eventSources[0].kind: unsupported"},
 		"Named": {
-			reason: "an object that the reason names is not named twice", waits: []engine.Wait{{On: "Alert/ns/a", Reason: `Alert.notification.toolkit.fluxcd.io "a" is invalid: spec: Required value`}},
+			reason: "an object that the reason names is not named twice", waits: []engine.Wait{{On: engine.ObjectID{Kind: "Alert", Namespace: "ns", Name: "a"}, Reason: `Alert.notification.toolkit.fluxcd.io "a" is invalid: spec: Required value`}},
 			want: `Alert.notification.toolkit.fluxcd.io "a" is invalid: spec: Required value`,
 		},
 		"Two": {
@@ -52,8 +53,8 @@ func TestGrouped(t *testing.T) {
 		},
 		"Many": {
 			reason: "and what is more is counted",
-			waits: append(append([]engine.Wait{{On: "A/1", Reason: "a"}, {On: "B/1", Reason: "b"}, {On: "C/1", Reason: "c"}, {On: "D/1", Reason: "d"}, {On: "E/1", Reason: "e"}},
-				several("F", 3, "f%.0s")...), engine.Wait{On: "G/1", Reason: "g"}),
+			waits: append(append([]engine.Wait{{On: one("A"), Reason: "a"}, {On: one("B"), Reason: "b"}, {On: one("C"), Reason: "c"}, {On: one("D"), Reason: "d"}, {On: one("E"), Reason: "e"}},
+				several("F", 3, "f%.0s")...), engine.Wait{On: one("G"), Reason: "g"}),
 			want: "A/1: a; B/1: b; C/1: c; D/1: d; E/1: e; and 4 more",
 		},
 	}

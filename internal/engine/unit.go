@@ -71,11 +71,13 @@ type Dependency struct {
 }
 
 // String names the dependency.
-func (d Dependency) String() string {
+func (d Dependency) String() string { return d.subject().String() }
+
+func (d Dependency) subject() Subject {
 	if d.Unit != (UnitID{}) {
-		return d.Unit.String()
+		return d.Unit
 	}
-	return d.Object.String()
+	return d.Object
 }
 
 // HealthPolicy says what the health of a unit is made of.

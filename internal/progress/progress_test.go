@@ -145,20 +145,21 @@ func TestParents(t *testing.T) {
 	for _, child := range []string{"a", "b", "c"} {
 		p.Note(runner.Note{Unit: app(child), Phase: engine.PhaseApplying, Text: "deploys"})
 	}
-	wait := func(reason, stage string, on ...string) {
+	wait := func(reason, stage string, on ...engine.Subject) {
 		n := runner.Note{Unit: app("root"), Phase: engine.PhaseApplying, Text: reason}
 		for _, name := range on {
 			n.Waits = append(n.Waits, engine.Wait{On: name, Reason: reason, Stage: stage})
 		}
 		p.Note(n)
 	}
-	wait("one", "wave 0", "Application/ns/a", "Application/ns/b")
-	wait("two", "wave 0", "Application/ns/a", "Application/ns/b")
-	wait("three", "wave 0", "Application/ns/b")
-	wait("four", "wave 0", "Application/ns/b", "Application/ns/c")
-	wait("five", "wave 1", "Application/ns/c")
-	wait("Job/ns/x: the hook has not completed", "wave 1", "Job/ns/x")
-	wait("Job/ns/x: 1 of 2 done", "wave 1", "Job/ns/x")
+	job := engine.ObjectID{Group: "batch", Kind: "Job", Namespace: "ns", Name: "x"}
+	wait("one", "wave 0", app("a"), app("b"))
+	wait("two", "wave 0", app("a"), app("b"))
+	wait("three", "wave 0", app("b"))
+	wait("four", "wave 0", app("b"), app("c"))
+	wait("five", "wave 1", app("c"))
+	wait("Job/ns/x: the hook has not completed", "wave 1", job)
+	wait("Job/ns/x: 1 of 2 done", "wave 1", job)
 	p.Note(runner.Note{Unit: app("root"), Phase: engine.PhaseReady, Text: "ready: one"})
 	var got []string
 	for line := range strings.Lines(out.String()) {

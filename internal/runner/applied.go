@@ -98,7 +98,7 @@ func (r *Runner) clearConflicts(u *unit, results []apply.Result) {
 		}
 		results[i].Err = nil
 		results[i].Wait = &apply.Need{
-			Wait: engine.Wait{On: id.String(), Reason: "it was just handed over"}, What: apply.ObjectReleased, Object: id,
+			Wait: engine.Wait{On: id, Reason: "it was just handed over"}, What: apply.ObjectReleased, Object: id,
 		}
 	}
 }
@@ -125,8 +125,8 @@ func failureOf(results []apply.Result) *engine.Failure {
 		}
 		transient = transient && apply.Transient(result.Err)
 		refused = refused || apply.Refused(result.Err)
-		on := result.Entry.ID.String()
-		failed = append(failed, engine.Wait{On: on, Reason: strings.TrimPrefix(result.Err.Error(), on+": ")})
+		on := result.Entry.ID
+		failed = append(failed, engine.Wait{On: on, Reason: strings.TrimPrefix(result.Err.Error(), on.String()+": ")})
 	}
 	if len(failed) == 0 {
 		return nil

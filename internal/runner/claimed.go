@@ -80,7 +80,7 @@ func (r *Runner) claim(id engine.UnitID, entries []engine.Entry) []apply.Need {
 	for _, e := range entries {
 		switch wish := r.contention(u, e.ID); wish.standing {
 		case waiting:
-			needs = append(needs, apply.Need{Wait: engine.Wait{On: e.ID.String(), Reason: wish.why}, What: apply.ObjectReleased, Object: e.ID})
+			needs = append(needs, apply.Need{Wait: engine.Wait{On: e.ID, Reason: wish.why}, What: apply.ObjectReleased, Object: e.ID})
 		case yielded:
 			r.loosenOthers(u, e.ID)
 		}
@@ -173,5 +173,5 @@ func (r *Runner) barrier(u *unit) {
 		return
 	}
 	// It may be for another one by now.
-	u.pass.Waiting = []engine.Wait{{On: u.ID.String(), Reason: h.String()}}
+	u.pass.Waiting = []engine.Wait{{On: u.ID, Reason: h.String()}}
 }

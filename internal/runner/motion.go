@@ -2,7 +2,6 @@ package runner
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -173,43 +172,30 @@ func (r *Runner) awaitedHealth(u *unit) []engine.Awaited {
 	return awaits
 }
 
-// awaitedByDriver is what a driver waits for, by the names that it gives: units, objects that the unit holds, or
-// something that only the driver knows.
+// awaitedByDriver is what a driver waits for: units, objects that the unit holds, or something that only the driver knows.
 func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
-	named := map[string]engine.Awaited{}
-	for _, e := range u.inventory {
-		named[e.ID.String()] = engine.Awaited{What: engine.AwaitingHealth, Verdict: r.judge(u, e).Verdict}
-	}
 	if u.barred {
 		return r.awaitedPeers(u)
 	}
+	held := make(map[engine.ObjectID]engine.Entry, len(u.inventory))
+	for _, e := range u.inventory {
+		held[e.ID] = e
+	}
 	awaits := make([]engine.Awaited, len(u.pass.Waiting))
 	for i, w := range u.pass.Waiting {
-		a, known := named[w.On]
-		switch {
-		case r.isUnit(w.On):
-			a = engine.Awaited{What: engine.AwaitingUnit}
-		case !known || a.Verdict == engine.Current:
-			a = engine.Awaited{What: engine.AwaitingUnknown}
+		awaits[i] = engine.Awaited{What: engine.AwaitingUnknown}
+		if id, may := engine.UnitIn(w.On); may && r.units[id] != nil {
+			awaits[i].What = engine.AwaitingUnit
+			continue
 		}
-		awaits[i] = a
+		id, _ := w.On.(engine.ObjectID)
+		if e, holds := held[id]; holds {
+			if h := r.judge(u, e); h.Verdict != engine.Current {
+				awaits[i] = engine.Awaited{What: engine.AwaitingHealth, Verdict: h.Verdict}
+			}
+		}
 	}
 	return awaits
-}
-
-// isUnit tells whether a unit is called by a name.
-func (r *Runner) isUnit(name string) bool {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 {
-		return false
-	}
-	for gk := range r.unitKinds {
-		id := engine.UnitID{Group: gk.Group, Kind: parts[0], Namespace: parts[1], Name: parts[2]}
-		if _, known := r.units[id]; known {
-			return true
-		}
-	}
-	return false
 }
 
 // awaitedDeletions are the units that deletions wait for, and the objects that a deletion does.

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -62,12 +63,21 @@ func (r *Runner) enter(u *unit, d engine.Decision) {
 	if u.busy {
 		return
 	}
-	u.reason, u.message, u.waits = d.Reason, d.Message, d.Waits
-	for i := range u.waits {
-		if u.waits[i].Since.IsZero() {
-			u.waits[i].Since = u.since
+	u.reason, u.message, u.waits = d.Reason, d.Message, since(d.Waits, u.since)
+}
+
+// since dates waits that say of themselves not when they began. Who gave them keeps theirs.
+func since(waits []engine.Wait, began time.Time) []engine.Wait {
+	if !slices.ContainsFunc(waits, func(w engine.Wait) bool { return w.Since.IsZero() }) {
+		return waits
+	}
+	waits = slices.Clone(waits)
+	for i := range waits {
+		if waits[i].Since.IsZero() {
+			waits[i].Since = began
 		}
 	}
+	return waits
 }
 
 // slow is how long a pass or a wait lasts before it is written to the status.
@@ -170,7 +180,7 @@ func (u *unit) fresh() bool {
 }
 
 func (r *Runner) abandon(u *unit, d engine.Decision) {
-	if d.Message == "superseded" && u.pass != nil && !u.pass.Recheck {
+	if d.Abandoned == engine.AbandonedSuperseded && u.pass != nil && !u.pass.Recheck {
 		r.note(u, d.Phase, "superseded by a newer desired state", false)
 	}
 	u.part()

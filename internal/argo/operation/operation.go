@@ -309,7 +309,7 @@ func (o *Operation) stage(group []*Task) string {
 }
 
 func (t *Task) waits(reason string) engine.Wait {
-	return engine.Wait{On: t.ID.String(), Reason: reason, Since: t.Since}
+	return engine.Wait{On: t.ID, Reason: reason, Since: t.Since}
 }
 
 // close ends a group of which nothing is waited for any more, and notes what failed in it.
@@ -322,8 +322,7 @@ func (o *Operation) close(group []*Task, last bool) {
 			t.State = Done
 		}
 		if t.State == Failed {
-			on := t.ID.String()
-			failed = append(failed, engine.Wait{On: on, Reason: strings.TrimPrefix(t.Message, on+": ")})
+			failed = append(failed, engine.Wait{On: t.ID, Reason: strings.TrimPrefix(t.Message, t.ID.String()+": ")})
 		}
 	}
 	if len(failed) > 0 && o.failure == "" {
