@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // halted is how a sync ends whose Application is deleted.
-const halted = "Operation terminated: the application is being deleted"
+const halted = policy.Terminated + ": the application is being deleted"
 
 // halt terminates the sync of a deleted Application: its hooks that run are deleted, nothing is retried, and what was asked
 // for is withdrawn.

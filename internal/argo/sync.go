@@ -25,6 +25,8 @@ type running struct {
 	options policy.Options
 	// skipped are objects that are not pruned, with why.
 	skipped []v1alpha1.ResourceResult
+	// terminated is set when it was ended from outside: it is not tried again.
+	terminated bool
 	// written is set once the status says that the operation runs.
 	written bool
 	// guard guards what follows: several objects are written at a time.
@@ -232,7 +234,8 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 	op, c := a.job.op, a.job.compared
 	op.sync.Retry()
 	for {
-		if why := d.ends(a, op); why != "" {
+		if why, terminated := d.ends(a, op); why != "" {
+			op.terminated = terminated
 			return d.finish(ctx, a, w, op.sync.Terminate(time.Now(), live(d, a, w, true), why))
 		}
 		if op.request.Sync.DryRun {
@@ -248,7 +251,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 		case step.Ended:
 			return d.finish(ctx, a, w, step)
 		case w.Superseded(), ctx.Err() != nil:
-			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id.String(), Reason: "a newer revision is about to be evaluated"}}})
+			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id, Reason: "a newer revision is about to be evaluated"}}})
 		case len(step.Delete)+len(step.Apply) > 0:
 			if err := d.announce(ctx, a, op); err != nil {
 				return failed(err)
@@ -260,20 +263,20 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 	}
 }
 
-// ends tells why an operation has to end before its time.
-func (d *driver) ends(a *app, op *running) string {
+// ends tells why an operation has to end before its time, and whether it is terminated: that is for good.
+func (d *driver) ends(a *app, op *running) (why string, terminated bool) {
 	s := a.snapshot()
 	if state := s.obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {
-		return "Operation terminated"
+		return policy.Terminated, true
 	}
 	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 && time.Since(op.state.StartedAt.Time) > timeout {
-		return "Operation terminated: it took longer than controller.sync.timeout.seconds, " + timeout.String()
+		return policy.Terminated + ": it took longer than controller.sync.timeout.seconds, " + timeout.String(), true
 	}
 	windows, err := s.windows(time.Now())
 	if err == nil && !windows.CanGoOn(!op.request.InitiatedBy.Automated, op.state.StartedAt.Time) {
-		return windows.Why
+		return windows.Why, false
 	}
-	return ""
+	return "", false
 }
 
 // waiting tells what an operation waits for.
@@ -342,7 +345,7 @@ func (d *driver) retry(a *app, op *running) (time.Duration, bool) {
 		d.observe(a.id.String(), err.Error())
 		return 0, false
 	}
-	if strings.HasPrefix(op.state.Message, "Operation terminated") {
+	if op.terminated {
 		return 0, false
 	}
 	if !again {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -152,7 +151,7 @@ func attempted(f AutoFacts) bool {
 	if state == nil || f.Inputs != "" && f.Attempted != "" && f.Inputs != f.Attempted {
 		return false
 	}
-	if state.Phase == v1alpha1.OperationFailed && strings.HasPrefix(state.Message, blockedByWindow) {
+	if EndingOf(state) == EndedByWindow {
 		return false
 	}
 	if last := state.Operation; last.Sync != nil && (last.Sync.DryRun || len(last.Sync.Resources) > 0 && !last.InitiatedBy.Automated) {
@@ -177,7 +176,7 @@ func failedBefore(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 		Why:       "the last attempt failed",
 		Condition: syncError("Failed last sync attempt to %s: %s", revisionsOf(state.SyncResult), state.Message),
 	}
-	if strings.HasPrefix(state.Message, terminated) {
+	if EndingOf(state) == EndedByTermination {
 		d.Why = "the last attempt was terminated"
 		return d
 	}
@@ -192,9 +191,6 @@ func failedBefore(f AutoFacts, op *v1alpha1.Operation) AutoDecision {
 	op.Retry.Limit = 0
 	return AutoDecision{Operation: op, Condition: d.Condition}
 }
-
-// terminated begins the message of an operation that a person ended.
-const terminated = "Operation terminated"
 
 // heal reverts drift: of the objects that differ, and without hooks. Corrections that are further apart
 // than twice the longest wait are no tug-of-war, and are counted from zero.

@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
@@ -65,7 +64,7 @@ func Destination(d v1alpha1.ApplicationDestination, s settings.Settings) (settin
 		return cluster, nil
 	case d.Server != "":
 		return cluster, fmt.Errorf("error getting cluster by server %q: %w", d.Server, err)
-	case strings.HasPrefix(err.Error(), "there is no cluster"):
+	case errors.As(err, new(*settings.UnknownClusterError)):
 		return cluster, fmt.Errorf("there are no clusters with this name: %s", d.Name)
 	}
 	return cluster, fmt.Errorf("error getting cluster by name %q: %w", d.Name, err)

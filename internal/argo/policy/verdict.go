@@ -54,9 +54,6 @@ func Windows(p *Project, app *v1alpha1.Application, cluster settings.Cluster, no
 	return v, nil
 }
 
-// blockedByWindow begins the message of an operation that a window stops.
-const blockedByWindow = "Sync operation blocked by sync window"
-
 // describe is a window as people look for it.
 func (t timetable) describe(at time.Time) string {
 	text := t.name + " " + t.Schedule + " for " + t.Duration

@@ -138,6 +138,12 @@ func whereNot(err error) string {
 	return "is not a JSON configuration; caData, certData and keyData must be base64"
 }
 
+// UnknownClusterError tells that no cluster has a name.
+type UnknownClusterError struct{ Name string }
+
+// Error names it.
+func (e *UnknownClusterError) Error() string { return fmt.Sprintf("there is no cluster named %q", e.Name) }
+
 // Destination finds a cluster by the URL of its server or by its name, one of which has to be given.
 func (s Settings) Destination(server, name string) (Cluster, error) {
 	var matches func(Cluster) bool
@@ -163,7 +169,7 @@ func (s Settings) Destination(server, name string) (Cluster, error) {
 	case len(found) == 0 && server != "":
 		return Cluster{}, fmt.Errorf("cluster %q not found", server)
 	case len(found) == 0:
-		return Cluster{}, fmt.Errorf("there is no cluster named %q", name)
+		return Cluster{}, &UnknownClusterError{Name: name}
 	case len(found) > 1 && name != "":
 		return Cluster{}, fmt.Errorf("there are %d clusters named %q", len(found), name)
 	}
