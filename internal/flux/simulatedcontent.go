@@ -2,6 +2,7 @@ package flux
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/render/substitute"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/simulate"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -111,7 +113,7 @@ func (s *Simulation) Marks(id engine.UnitID) func(key string) string {
 func (s *Simulation) provideVariables(_ context.Context, d runner.Demands) bool {
 	made := false
 	for _, failed := range d.Failed {
-		if !s.want.Secrets || !undefined.MatchString(failed.Message) {
+		if !s.want.Secrets || !errors.As(failed.Cause, new(*substitute.UndefinedError)) {
 			continue
 		}
 		s.mu.Lock()

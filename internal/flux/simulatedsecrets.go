@@ -3,8 +3,7 @@ package flux
 import (
 	"context"
 	"encoding/json"
-	"regexp"
-	"strings"
+	"errors"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render/substitute"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
@@ -54,7 +54,7 @@ func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool 
 func (s *Simulation) provideRead(ctx context.Context, failed runner.State) bool {
 	var needs []simulate.Need
 	if ks, is := s.engine.registry.Get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
-		needs = s.variables(ctx, ks, failed.Message)
+		needs = s.variables(ctx, ks, failed.Cause)
 	} else if hr, is := s.engine.releases.Get(failed.Unit); is && failed.Unit.GroupKind() == helmReleaseKind {
 		needs = valuesNeeded(hr)
 	}
@@ -65,19 +65,16 @@ func (s *Simulation) provideRead(ctx context.Context, failed runner.State) bool 
 	return made
 }
 
-// undefined is how a failure names variables that have no value.
-var undefined = regexp.MustCompile(`not defined and have no default: (\w+(?:, \w+)*)`)
-
 // variables are the Secrets from which a Kustomization takes variables: those that it does not go without, and where
 // variables are not defined, the last one that is not real has them.
-func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomization, failure string) []simulate.Need {
+func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomization, cause error) []simulate.Need {
 	if ks.Spec.PostBuild == nil {
 		return nil
 	}
 	// Without any variable nothing would be replaced, and no error would name the missing ones.
 	values := map[string]string{"simulated": simulate.Mark("")}
-	if found := undefined.FindStringSubmatch(failure); found != nil {
-		for name := range strings.SplitSeq(found[1], ", ") {
+	if undefined := (*substitute.UndefinedError)(nil); errors.As(cause, &undefined) {
+		for _, name := range undefined.Names {
 			values[name] = simulate.Mark(name)
 		}
 	}

@@ -106,7 +106,11 @@ func (r *Runner) demand(u *unit, d *Demands) {
 			}
 		}
 	case engine.PhaseFailed:
-		d.Failed = append(d.Failed, State{Unit: u.ID, Phase: u.phase, Reason: u.reason, Message: u.message, Source: u.Source})
+		failed := State{Unit: u.ID, Phase: u.phase, Reason: u.reason, Message: u.message, Source: u.Source}
+		if u.last.Failure != nil {
+			failed.Cause = u.last.Failure.Cause
+		}
+		d.Failed = append(d.Failed, failed)
 		r.demandHealth(u, d)
 	case engine.PhaseWaitingForHealth:
 		r.demandHealth(u, d)

@@ -259,16 +259,19 @@ func terminal(err error) bool {
 }
 
 func buildFailure(err error) engine.Failure {
+	f := engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Cause: err, Transient: apply.Transient(err), Refused: apply.Refused(err)}
 	if named := (interface{ Reason() string })(nil); errors.As(err, &named) {
-		return engine.Failure{Reason: named.Reason(), Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
+		f.Reason = named.Reason()
+		return f
 	}
 	if errors.Is(err, render.ErrPathNotFound) {
-		return engine.Failure{Reason: engine.ReasonArtifactFailed, Message: err.Error()}
+		f.Reason, f.Transient, f.Refused = engine.ReasonArtifactFailed, false, false
+		return f
 	}
 	if away := (*unreachable)(nil); errors.As(err, &away) {
-		return engine.Failure{Reason: engine.ReasonFailed, Message: err.Error(), Transient: true}
+		f.Reason, f.Transient, f.Refused = engine.ReasonFailed, true, false
 	}
-	return engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Transient: apply.Transient(err), Refused: apply.Refused(err)}
+	return f
 }
 
 // accept enters a rendering: what it was made from, and what the unit declares by it.

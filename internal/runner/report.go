@@ -175,10 +175,12 @@ func (r *Runner) began(u *unit) {
 
 // State is where a unit stands, for those who look from outside.
 type State struct {
-	Unit      engine.UnitID
-	Phase     engine.Phase
-	Reason    string
-	Message   string
+	Unit    engine.UnitID
+	Phase   engine.Phase
+	Reason  string
+	Message string
+	// Cause is the error by which it failed, if one did.
+	Cause     error
 	Since     time.Time
 	Waits     []engine.Wait
 	Suspended bool
