@@ -141,6 +141,6 @@ func tellChanges(states []runner.State, seen map[engine.UnitID]runner.State, say
 		if s.Ready {
 			text = "ready: " + s.Message
 		}
-		say.Note(runner.Note{Time: time.Now(), Unit: s.Unit, Phase: s.Phase, Text: text, Failed: s.Phase == engine.PhaseFailed})
+		say.Note(runner.Note{Time: time.Now(), Unit: s.Unit, Phase: s.Phase, Text: text, Failed: s.Phase == engine.PhaseFailed, Ready: s.Phase == engine.PhaseReady && s.Ready})
 	}
 }

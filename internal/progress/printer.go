@@ -130,7 +130,6 @@ func (p *Printer) Note(n runner.Note) {
 	if waiting {
 		key = string(n.Phase)
 	}
-	ready := n.Phase == engine.PhaseReady && strings.HasPrefix(n.Text, "ready")
 	p.mu.Lock()
 	parental, news := p.family.note(n)
 	if parental != "" {
@@ -138,12 +137,12 @@ func (p *Printer) Note(n runner.Note) {
 	}
 	told, opened := p.opened[subject]
 	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
-	routine := opened && (n.Phase == engine.PhaseWaitingForDependencies && !n.Failed || ready && !told && !strings.HasSuffix(n.Text, ")"))
+	routine := opened && (n.Phase == engine.PhaseWaitingForDependencies && !n.Failed || n.Ready && !told && !n.Changed)
 	repeated := p.last[subject] == key || !news
 	if !routine {
 		p.last[subject] = key
-		if ready || opened {
-			p.opened[subject] = !ready
+		if n.Ready || opened {
+			p.opened[subject] = !n.Ready
 		}
 	}
 	p.mu.Unlock()
@@ -153,7 +152,7 @@ func (p *Printer) Note(n runner.Note) {
 		p.Problem(subject, n.Text)
 	case waiting, parental != "":
 		p.Waits(subject, text)
-	case ready:
+	case n.Ready:
 		p.Done(subject, Short(n.Text))
 	default:
 		p.Info(subject, Short(n.Text))

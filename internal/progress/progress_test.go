@@ -112,16 +112,19 @@ func TestRoutine(t *testing.T) {
 	note := func(phase engine.Phase, failed bool, text string) {
 		p.Note(runner.Note{Unit: unit, Phase: phase, Failed: failed, Text: text})
 	}
+	ready := func(revision, changes string) {
+		p.Note(runner.Note{Unit: unit, Phase: engine.PhaseReady, Text: "ready: " + revision + changes, Ready: true, Changed: changes != ""})
+	}
 	note(engine.PhaseWaitingForDependencies, false, "b: it is not ready")
-	note(engine.PhaseReady, false, "ready: one (1 created)")
+	ready("one", " (1 created)")
 	for _, revision := range []string{"two", "three"} {
 		note(engine.PhaseWaitingForDependencies, false, "b: it has not applied it yet")
-		note(engine.PhaseReady, false, "ready: "+revision)
+		ready(revision, "")
 	}
-	note(engine.PhaseReady, false, "ready: four (1 configured)")
+	ready("four", " (1 configured)")
 	note(engine.PhaseFailed, true, "bad")
-	note(engine.PhaseReady, false, "ready: five")
-	note(engine.PhaseReady, false, "ready: six")
+	ready("five", "")
+	ready("six", "")
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		fields := strings.Fields(line)
@@ -160,7 +163,7 @@ func TestParents(t *testing.T) {
 	wait("five", "wave 1", app("c"))
 	wait("Job/ns/x: the hook has not completed", "wave 1", job)
 	wait("Job/ns/x: 1 of 2 done", "wave 1", job)
-	p.Note(runner.Note{Unit: app("root"), Phase: engine.PhaseReady, Text: "ready: one"})
+	p.Note(runner.Note{Unit: app("root"), Phase: engine.PhaseReady, Text: "ready: one", Ready: true})
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		if _, text, found := strings.Cut(line, "Application ns/root"); found {
@@ -185,7 +188,7 @@ func TestPipe(t *testing.T) {
 	for range 2 {
 		p.Note(runner.Note{Unit: unit, Phase: engine.PhaseFailed, Failed: true, Text: "bad"})
 	}
-	p.Note(runner.Note{Unit: unit, Phase: engine.PhaseReady, Text: "ready: main@sha1:" + strings.Repeat("a", 40) + " (1 created)"})
+	p.Note(runner.Note{Unit: unit, Phase: engine.PhaseReady, Text: "ready: main@sha1:" + strings.Repeat("a", 40) + " (1 created)", Ready: true, Changed: true})
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(got) != 2 || !strings.Contains(got[0], "✗ ns/a") || !strings.HasSuffix(got[1], "ready: main@sha1:aaaaaaaaaa (1 created)") {
 		t.Errorf("what is printed:\n%s", out.String())

@@ -106,6 +106,9 @@ type Note struct {
 	// Failed marks bad news, and Began the begin of a pass for something new.
 	Failed bool `json:"failed,omitempty"`
 	Began  bool `json:"began,omitempty"`
+	// Ready marks that a pass ended well, and Changed that it changed objects.
+	Ready   bool `json:"-"`
+	Changed bool `json:"-"`
 }
 
 // Runner runs units on one cluster.

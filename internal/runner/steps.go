@@ -211,7 +211,8 @@ func (r *Runner) succeed(u *unit) {
 	u.finished = u.last.Ended.Sub(p.Started)
 	r.traced(u, p, nil)
 	if revisionChanged || len(u.changes) > 0 || u.phase != engine.PhaseReady || !p.Recheck {
-		r.note(u, engine.PhaseReady, "ready: "+revision+summary(u.changes), false)
+		text := "ready: " + revision + summary(u.changes)
+		r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseReady, Text: text, Ready: true, Changed: len(u.changes) > 0})
 	}
 	r.report(u, Report{Final: true, OK: true, Reason: engine.ReasonSucceeded, Pass: p, Changes: u.changes})
 	u.changes = nil
