@@ -48,14 +48,14 @@ func (j *job) sameContent(c *comparison) bool { return j.attempted != "" && j.at
 
 // failure is one that the status of an Application says by a condition.
 type failure struct {
-	condition string
+	condition engine.Reason
 	err       error
 	lasting   bool
 }
 
-func (f *failure) Error() string  { return f.err.Error() }
-func (f *failure) Unwrap() error  { return f.err }
-func (f *failure) Reason() string { return f.condition }
+func (f *failure) Error() string         { return f.err.Error() }
+func (f *failure) Unwrap() error         { return f.err }
+func (f *failure) Reason() engine.Reason { return f.condition }
 
 // Terminal tells that trying again would give the same.
 func (f *failure) Terminal() bool { return f.lasting }

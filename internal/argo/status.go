@@ -94,7 +94,7 @@ func (a *app) incomparable(r *runner.Report) {
 	if r == nil || !r.Final || r.OK || r.Reason != v1alpha1.ApplicationConditionComparisonError || op == nil || a.view.handled == encoded(op) {
 		return
 	}
-	a.view.fail(op, r.Reason+": "+r.Message)
+	a.view.fail(op, string(r.Reason)+": "+r.Message)
 }
 
 // fail ends an operation that has not begun.

@@ -91,7 +91,7 @@ func stateOf(u *unstructured.Unstructured) runner.State {
 	}
 	if status, reason, message := condition(u, "Ready"); status != "" {
 		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-		s.Reason, s.Message = reason, message
+		s.Reason, s.Message = engine.Reason(reason), message
 		s.Phase, s.Ready = phaseOf(status, reason, observed == u.GetGeneration())
 		if at, err := time.Parse(time.RFC3339, transition(u)); err == nil {
 			s.Since = at
@@ -104,7 +104,7 @@ func stateOf(u *unstructured.Unstructured) runner.State {
 // appState fills in where an Application stands.
 func appState(u *unstructured.Unstructured, s *runner.State) {
 	status, reason, message := appReadiness(u)
-	s.Reason, s.Message, s.Revision = reason, message, appRevision(u)
+	s.Reason, s.Message, s.Revision = engine.Reason(reason), message, appRevision(u)
 	s.Phase, s.Ready = phaseOf(status, reason, true)
 	if reason == "Syncing" || reason == "Progressing" || reason == "Missing" || reason == "OutOfSync" || reason == "Unknown" {
 		s.Phase = engine.PhaseWaitingForHealth
@@ -120,7 +120,7 @@ func phaseOf(status, reason string, current bool) (phase engine.Phase, ready boo
 	switch {
 	case status == "True" && current:
 		return engine.PhaseReady, true
-	case reason == engine.ReasonDependencyNotReady:
+	case engine.Reason(reason) == engine.ReasonDependencyNotReady:
 		return engine.PhaseWaitingForDependencies, false
 	case status == "False":
 		return engine.PhaseFailed, false

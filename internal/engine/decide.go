@@ -297,7 +297,7 @@ func abandon(phase Phase, why Abandonment) Decision {
 	return Decision{Step: StepAbandon, Phase: phase, Reason: ReasonProgressing, Message: string(why), Abandoned: why}
 }
 
-func (f Facts) fail(reason, message string, terminal bool) Decision {
+func (f Facts) fail(reason Reason, message string, terminal bool) Decision {
 	d := Decision{Step: StepFail, Phase: PhaseFailed, Reason: reason, Message: message, Terminal: terminal}
 	if terminal && f.Last.Failure != nil && f.Last.Failure.Message == message && f.Last.Key == f.Want() {
 		d.Step = StepWait

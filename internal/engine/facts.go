@@ -49,21 +49,24 @@ const (
 	StepFinalize Step = "finalize"
 )
 
+// Reason is why a unit stands where it does. A dialect may have reasons of its own.
+type Reason string
+
 // Reasons of a decision or of a failure, by the names that Flux users know from Ready conditions.
 const (
-	ReasonSucceeded          = "ReconciliationSucceeded"
-	ReasonProgressing        = "Progressing"
-	ReasonArtifactFailed     = "ArtifactFailed"
-	ReasonDependencyNotReady = "DependencyNotReady"
-	ReasonBuildFailed        = "BuildFailed"
-	ReasonFailed             = "ReconciliationFailed"
-	ReasonPruneFailed        = "PruneFailed"
-	ReasonHealthCheckFailed  = "HealthCheckFailed"
-	ReasonInvalid            = "InvalidCELExpression"
-	ReasonUnsupported        = "UnsupportedField"
-	ReasonAccessDenied       = "AccessDenied"
-	ReasonSuspended          = "Suspended"
-	ReasonCycle              = "DependencyCycle"
+	ReasonSucceeded          Reason = "ReconciliationSucceeded"
+	ReasonProgressing        Reason = "Progressing"
+	ReasonArtifactFailed     Reason = "ArtifactFailed"
+	ReasonDependencyNotReady Reason = "DependencyNotReady"
+	ReasonBuildFailed        Reason = "BuildFailed"
+	ReasonFailed             Reason = "ReconciliationFailed"
+	ReasonPruneFailed        Reason = "PruneFailed"
+	ReasonHealthCheckFailed  Reason = "HealthCheckFailed"
+	ReasonInvalid            Reason = "InvalidCELExpression"
+	ReasonUnsupported        Reason = "UnsupportedField"
+	ReasonAccessDenied       Reason = "AccessDenied"
+	ReasonSuspended          Reason = "Suspended"
+	ReasonCycle              Reason = "DependencyCycle"
 )
 
 // Key identifies a desired state. Two passes with the same key want the same.
@@ -113,7 +116,7 @@ type Pass struct {
 
 // Failure is why a pass ended without success.
 type Failure struct {
-	Reason  string
+	Reason  Reason
 	Message string
 	// Cause is the error that Message words, nil where there was none: what depends on why a unit failed asks the cause.
 	Cause error
@@ -213,7 +216,7 @@ type Decision struct {
 	Abandoned Abandonment
 
 	Phase   Phase
-	Reason  string
+	Reason  Reason
 	Message string
 	Waits   []Wait
 	// Held is set when deletions wait for other units.

@@ -144,7 +144,8 @@ type Target struct {
 
 // Invalid is why a declaration cannot be followed at all.
 type Invalid struct {
-	Reason, Message string
+	Reason  Reason
+	Message string
 }
 
 // Unit is what a dialect's object declares, in the engine's terms.

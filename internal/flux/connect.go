@@ -280,6 +280,6 @@ func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
 		return nil
 	}
 	err = fmt.Errorf("ServiceAccount %q, as which they were applied, was deleted", id.Namespace+"/"+account)
-	d.events.emit(o, corev1.EventTypeWarning, engine.ReasonPruneFailed, "the objects of the inventory are kept: "+err.Error(), nil)
+	d.events.emit(o, corev1.EventTypeWarning, string(engine.ReasonPruneFailed), "the objects of the inventory are kept: "+err.Error(), nil)
 	return err
 }

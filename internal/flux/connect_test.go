@@ -76,7 +76,7 @@ func TestPolicy(t *testing.T) {
 		}, engine.Target{Cluster: "Secret/team/kc/", User: "system:serviceaccount:team:deployer"}, ""},
 		"foreign source": {"a source of another namespace is refused", strict, func(ks *kustomizev1.Kustomization) {
 			ks.Spec.SourceRef.Namespace = "other"
-		}, engine.Target{User: "system:serviceaccount:team:deployer"}, engine.ReasonAccessDenied + ": spec.sourceRef: GitRepository/other/repo is in another namespace; references across namespaces are blocked on this cluster"},
+		}, engine.Target{User: "system:serviceaccount:team:deployer"}, string(engine.ReasonAccessDenied + ": spec.sourceRef: GitRepository/other/repo is in another namespace; references across namespaces are blocked on this cluster")},
 		"foreign source, open": {"which is no matter without that rule", Policy{}, func(ks *kustomizev1.Kustomization) {
 			ks.Spec.SourceRef.Namespace = "other"
 		}, engine.Target{}, ""},
@@ -91,7 +91,7 @@ func TestPolicy(t *testing.T) {
 			u := c.policy.declare(ks)
 			invalid := ""
 			if u.Invalid != (engine.Invalid{}) {
-				invalid = u.Invalid.Reason + ": " + u.Invalid.Message
+				invalid = string(u.Invalid.Reason) + ": " + u.Invalid.Message
 			}
 			if diff := cmp.Diff(c.target, u.Target); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)

@@ -113,15 +113,15 @@ func (d *reporter) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 	switch {
 	case !r.Final:
 		if r.Reason == engine.ReasonDependencyNotReady || r.Held {
-			emit(corev1.EventTypeNormal, r.Reason, r.Message)
+			emit(corev1.EventTypeNormal, string(r.Reason), r.Message)
 		}
 		return
 	case !r.OK:
-		emit(corev1.EventTypeWarning, r.Reason, r.Message)
+		emit(corev1.EventTypeWarning, string(r.Reason), r.Message)
 		return
 	}
 	if len(r.Changes) > 0 {
-		emit(corev1.EventTypeNormal, engine.ReasonProgressing, changeLog(r.Changes))
+		emit(corev1.EventTypeNormal, string(engine.ReasonProgressing), changeLog(r.Changes))
 	}
 	requested := r.Handled != "" && r.Handled != ks.Status.LastHandledReconcileAt
 	recovered := !apimeta.IsStatusConditionTrue(ks.Status.Conditions, conditionReady)
@@ -129,11 +129,11 @@ func (d *reporter) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 		return
 	}
 	if r.Checked {
-		emit(corev1.EventTypeNormal, engine.ReasonProgressing, "Health check passed in "+r.Took.Round(time.Millisecond).String())
+		emit(corev1.EventTypeNormal, string(engine.ReasonProgressing), "Health check passed in "+r.Took.Round(time.Millisecond).String())
 	}
 	annotations = maps.Clone(annotations)
 	annotations[prefix+"commit_status"] = "update"
-	emit(corev1.EventTypeNormal, r.Reason, fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
+	emit(corev1.EventTypeNormal, string(r.Reason), fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
 }
 
 // changeLog lists what became of objects, a line each.

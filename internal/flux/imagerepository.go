@@ -119,7 +119,7 @@ func scanFailure(err error, reason string) verdict {
 	var unsupported *unsupportedError
 	switch {
 	case errors.As(err, &unsupported):
-		v.reason, v.stalled = engine.ReasonUnsupported, true
+		v.reason, v.stalled = string(engine.ReasonUnsupported), true
 	case errors.Is(err, source.ErrAuth):
 		v.reason = imagev1.AuthenticationFailedReason
 	}

@@ -237,7 +237,7 @@ func runFailure(err error) verdict {
 	case errors.As(err, &message):
 		v.reason, v.stalled = autov1.UpdateFailedReason, true
 	case errors.As(err, &unsupported):
-		v.reason, v.stalled = engine.ReasonUnsupported, true
+		v.reason, v.stalled = string(engine.ReasonUnsupported), true
 	}
 	return v
 }

@@ -149,7 +149,7 @@ func provided(p *fluxcdv1.ResourceSetInputProvider) error {
 	if err != nil {
 		reason := reasonProviderType
 		if p.Spec.Type == fluxcdv1.InputProviderStatic {
-			reason = engine.ReasonUnsupported
+			reason = string(engine.ReasonUnsupported)
 		}
 		c.drop(conditionReconciling)
 		c.set(conditionReady, metav1.ConditionFalse, reason, err.Error())

@@ -67,14 +67,14 @@ func planReceiver(o *notifyv1.Receiver) receiverPlan {
 	p := receiverPlan{uid: o.UID, generation: o.Generation}
 	p.invalid = firstOf(
 		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupportedReceiver(o)},
-		engine.Invalid{Reason: notifyv1.ValidationFailedReason, Message: malformedReceiver(o)},
+		engine.Invalid{Reason: engine.Reason(notifyv1.ValidationFailedReason), Message: malformedReceiver(o)},
 	)
 	if p.invalid.Message != "" {
 		return p
 	}
 	whole, err := filterOf("spec.resourceFilter", o.Spec.ResourceFilter)
 	if err != nil {
-		p.invalid = engine.Invalid{Reason: meta.InvalidCELExpressionReason, Message: err.Error()}
+		p.invalid = engine.Invalid{Reason: engine.Reason(meta.InvalidCELExpressionReason), Message: err.Error()}
 		return p
 	}
 	var foreign []string
@@ -86,7 +86,7 @@ func planReceiver(o *notifyv1.Receiver) receiverPlan {
 		}
 		own, err := filterOf(fmt.Sprintf("spec.resources[%d].filter", i), ref.Filter)
 		if err != nil {
-			p.invalid = engine.Invalid{Reason: meta.InvalidCELExpressionReason, Message: err.Error()}
+			p.invalid = engine.Invalid{Reason: engine.Reason(meta.InvalidCELExpressionReason), Message: err.Error()}
 			return p
 		}
 		t.filters = slices.DeleteFunc([]*health.Expr{whole, own}, func(e *health.Expr) bool { return e == nil })

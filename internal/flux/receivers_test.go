@@ -89,7 +89,7 @@ func word(i engine.Invalid) string {
 	if i.Message == "" {
 		return ""
 	}
-	return i.Reason + ": " + i.Message
+	return string(i.Reason) + ": " + i.Message
 }
 
 func TestReceiverFilters(t *testing.T) {

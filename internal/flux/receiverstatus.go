@@ -95,8 +95,8 @@ func receiverStatus(o *notifyv1.Receiver, found receiverFinding, now time.Time) 
 	switch {
 	case found.invalid.Message != "":
 		c.drop(conditionReconciling)
-		c.set(conditionReady, metav1.ConditionFalse, found.invalid.Reason, found.invalid.Message)
-		c.set(conditionStalled, metav1.ConditionTrue, found.invalid.Reason, found.invalid.Message)
+		c.set(conditionReady, metav1.ConditionFalse, string(found.invalid.Reason), found.invalid.Message)
+		c.set(conditionStalled, metav1.ConditionTrue, string(found.invalid.Reason), found.invalid.Message)
 		after.ObservedGeneration = o.Generation
 	case found.missing != "":
 		c.drop(conditionStalled)

@@ -130,7 +130,7 @@ func (a *act) noteRest(mark string, entries []engine.Entry) {
 }
 
 func failedAct(reason, message string, transient bool) runner.Acted {
-	return runner.Acted{Failure: &engine.Failure{Reason: reason, Message: message, Transient: transient}}
+	return runner.Acted{Failure: &engine.Failure{Reason: engine.Reason(reason), Message: message, Transient: transient}}
 }
 
 // decide asks the plan for the next step.

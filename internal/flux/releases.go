@@ -243,13 +243,13 @@ func prepareRelease(ctx context.Context, hr *helmv2.HelmRelease, reader Reader, 
 	}
 	given, err := give(ctx)
 	if err != nil {
-		return nil, &releaseFailure{helmv2.ArtifactFailedReason, err}
+		return nil, &releaseFailure{engine.Reason(helmv2.ArtifactFailedReason), err}
 	}
 	p := &preparedRelease{chart: given.chart, values: values, renderer: patches(hr, given)}
 	if _, digest, found := strings.Cut(given.revision, "@"); found && given.kind != sourcev1.HelmChartKind {
 		p.ociDigest = digest
 		if p.chart, err = withDigest(given.chart, digest); err != nil {
-			return nil, &releaseFailure{helmv2.ArtifactFailedReason, err}
+			return nil, &releaseFailure{engine.Reason(helmv2.ArtifactFailedReason), err}
 		}
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{given.chart.Digest(), values.Digest(), postRenderDigest(hr), fmt.Sprint(hr.Generation)}, "\x00")))
@@ -259,7 +259,7 @@ func prepareRelease(ctx context.Context, hr *helmv2.HelmRelease, reader Reader, 
 
 // releaseFailure is a failure with the reason of Flux for it.
 type releaseFailure struct {
-	reason string
+	reason engine.Reason
 	err    error
 }
 
@@ -267,7 +267,7 @@ func (f *releaseFailure) Error() string { return f.err.Error() }
 func (f *releaseFailure) Unwrap() error { return f.err }
 
 // Reason is that of the Ready condition.
-func (f *releaseFailure) Reason() string { return f.reason }
+func (f *releaseFailure) Reason() engine.Reason { return f.reason }
 
 // errNoChart is what a source gives that unpacks what it fetches.
 var errNoChart = errors.New(`the artifact is not a chart; set spec.layerSelector of the OCIRepository with operation "copy"`)

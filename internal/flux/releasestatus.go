@@ -16,8 +16,8 @@ import (
 )
 
 // releaseReasons are the reasons of Flux for HelmReleases where those of Kustomizations are others.
-var releaseReasons = map[string]string{
-	engine.ReasonBuildFailed: helmv2.ArtifactFailedReason, engine.ReasonFailed: "RESTClientError",
+var releaseReasons = map[engine.Reason]engine.Reason{
+	engine.ReasonBuildFailed: engine.Reason(helmv2.ArtifactFailedReason), engine.ReasonFailed: "RESTClientError",
 }
 
 // report writes the state of a HelmRelease, and records an event.
@@ -63,19 +63,19 @@ func releaseStatus(before helmv2.HelmReleaseStatus, w *releaseWork, r runner.Rep
 	}
 	switch {
 	case !r.Final && reason == engine.ReasonProgressing:
-		c.set(conditionReady, metav1.ConditionUnknown, reason, r.Message)
+		c.set(conditionReady, metav1.ConditionUnknown, string(reason), r.Message)
 		c.drop(conditionStalled)
 		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
 	case !r.Final:
-		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
+		c.set(conditionReady, metav1.ConditionFalse, string(reason), r.Message)
 		c.set(conditionReconciling, metav1.ConditionTrue, meta.ProgressingReason, r.Message)
 	case r.OK:
 		c.drop(conditionReconciling, conditionStalled)
 		readyReason, message := releasedWords(c)
 		c.set(conditionReady, metav1.ConditionTrue, readyReason, message)
 	default:
-		c.set(conditionReady, metav1.ConditionFalse, reason, r.Message)
-		c.goesOn(r, reason, meta.ProgressingWithRetryReason)
+		c.set(conditionReady, metav1.ConditionFalse, string(reason), r.Message)
+		c.goesOn(r, string(reason), meta.ProgressingWithRetryReason)
 	}
 	after.Conditions = c.sorted()
 	if !r.Final {

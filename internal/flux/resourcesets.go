@@ -57,7 +57,7 @@ func newResourceSets() *resourceSets {
 
 // buildFailed is a failure to make objects, with the reason for it.
 type buildFailed struct {
-	reason   string
+	reason   engine.Reason
 	terminal bool
 	err      error
 }
@@ -66,7 +66,7 @@ func (f *buildFailed) Error() string { return f.err.Error() }
 func (f *buildFailed) Unwrap() error { return f.err }
 
 // Reason is that of the Ready condition.
-func (f *buildFailed) Reason() string { return f.reason }
+func (f *buildFailed) Reason() engine.Reason { return f.reason }
 
 // Terminal tells whether only a change can help.
 func (f *buildFailed) Terminal() bool { return f.terminal }

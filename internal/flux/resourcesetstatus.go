@@ -73,8 +73,8 @@ func resourceSetStatus(before fluxcdv1.ResourceSetStatus, inputs int, r runner.R
 		after.LastAppliedRevision = r.Digest
 	}
 	latest := after.History.Latest()
-	if r.Digest != "" && (latest == nil || requested || latest.Digest != r.Digest || latest.LastReconciledStatus != r.Reason) {
-		after.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), r.Reason,
+	if r.Digest != "" && (latest == nil || requested || latest.Digest != r.Digest || latest.LastReconciledStatus != string(r.Reason)) {
+		after.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), string(r.Reason),
 			map[string]string{"inputs": strconv.Itoa(inputs), "resources": strconv.Itoa(len(r.Inventory))})
 	}
 	return after
@@ -88,11 +88,11 @@ func resourceSetProgress(c *conditions, r runner.Report) {
 	switch {
 	case same && r.Reason == engine.ReasonProgressing:
 	case r.Reason == engine.ReasonProgressing:
-		c.set(conditionReady, metav1.ConditionUnknown, r.Reason, r.Message)
+		c.set(conditionReady, metav1.ConditionUnknown, string(r.Reason), r.Message)
 	default:
-		c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
+		c.set(conditionReady, metav1.ConditionFalse, string(r.Reason), r.Message)
 	}
-	c.goesOn(r, r.Reason, meta.ProgressingReason)
+	c.goesOn(r, string(r.Reason), meta.ProgressingReason)
 }
 
 func resourceSetInventory(entries []engine.Entry) *fluxcdv1.ResourceInventory {
@@ -116,11 +116,11 @@ func (s *resourceSets) tell(rs *fluxcdv1.ResourceSet, r runner.Report) {
 	switch {
 	case !r.Final:
 		if r.Reason == engine.ReasonDependencyNotReady || r.Held {
-			emit(corev1.EventTypeNormal, r.Reason, r.Message)
+			emit(corev1.EventTypeNormal, string(r.Reason), r.Message)
 		}
 		return
 	case !r.OK:
-		emit(corev1.EventTypeWarning, r.Reason, r.Message)
+		emit(corev1.EventTypeWarning, string(r.Reason), r.Message)
 		return
 	}
 	if len(r.Changes) > 0 {
@@ -128,6 +128,6 @@ func (s *resourceSets) tell(rs *fluxcdv1.ResourceSet, r runner.Report) {
 	}
 	requested := r.Handled != "" && r.Handled != rs.Status.LastHandledReconcileAt
 	if len(r.Changes) > 0 || requested || !c.is(conditionReady, metav1.ConditionTrue) {
-		emit(corev1.EventTypeNormal, r.Reason, "Reconciliation finished in "+r.Took.Round(time.Millisecond).String())
+		emit(corev1.EventTypeNormal, string(r.Reason), "Reconciliation finished in "+r.Took.Round(time.Millisecond).String())
 	}
 }

@@ -61,11 +61,11 @@ func progress(c *conditions, before kustomizev1.KustomizationStatus, r runner.Re
 	switch {
 	case same:
 	case r.Reason == engine.ReasonProgressing:
-		c.set(conditionReady, metav1.ConditionUnknown, r.Reason, r.Message)
+		c.set(conditionReady, metav1.ConditionUnknown, string(r.Reason), r.Message)
 	default:
-		c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
+		c.set(conditionReady, metav1.ConditionFalse, string(r.Reason), r.Message)
 	}
-	c.goesOn(r, r.Reason, meta.ProgressingReason)
+	c.goesOn(r, string(r.Reason), meta.ProgressingReason)
 }
 
 func succeeded(c *conditions, before kustomizev1.KustomizationStatus, r runner.Report) {
@@ -84,11 +84,11 @@ func succeeded(c *conditions, before kustomizev1.KustomizationStatus, r runner.R
 }
 
 func failed(c *conditions, r runner.Report) {
-	c.set(conditionReady, metav1.ConditionFalse, r.Reason, r.Message)
+	c.set(conditionReady, metav1.ConditionFalse, string(r.Reason), r.Message)
 	if r.Reason == engine.ReasonHealthCheckFailed {
-		c.set(conditionHealthy, metav1.ConditionFalse, r.Reason, r.Message)
+		c.set(conditionHealthy, metav1.ConditionFalse, string(r.Reason), r.Message)
 	}
-	c.goesOn(r, r.Reason, meta.ProgressingWithRetryReason)
+	c.goesOn(r, string(r.Reason), meta.ProgressingWithRetryReason)
 }
 
 func inventoryOf(entries []engine.Entry) *kustomizev1.ResourceInventory {
@@ -103,7 +103,7 @@ func inventoryOf(entries []engine.Entry) *kustomizev1.ResourceInventory {
 // interval that finds nothing new leaves the history alone.
 func remember(s *kustomizev1.KustomizationStatus, r runner.Report, requested bool, now time.Time) {
 	latest := s.History.Latest()
-	if latest != nil && !requested && latest.Digest == r.Digest && latest.LastReconciledStatus == r.Reason &&
+	if latest != nil && !requested && latest.Digest == r.Digest && latest.LastReconciledStatus == string(r.Reason) &&
 		latest.Metadata["revision"] == r.Attempted {
 		return
 	}
@@ -111,5 +111,5 @@ func remember(s *kustomizev1.KustomizationStatus, r runner.Report, requested boo
 	if r.Origin != "" {
 		metadata["originRevision"] = r.Origin
 	}
-	s.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), r.Reason, metadata)
+	s.History.Upsert(r.Digest, now.Truncate(time.Second), r.Took.Round(time.Millisecond), string(r.Reason), metadata)
 }

@@ -260,7 +260,7 @@ func terminal(err error) bool {
 
 func buildFailure(err error) engine.Failure {
 	f := engine.Failure{Reason: engine.ReasonBuildFailed, Message: err.Error(), Cause: err, Transient: apply.Transient(err), Refused: apply.Refused(err)}
-	if named := (interface{ Reason() string })(nil); errors.As(err, &named) {
+	if named := (interface{ Reason() engine.Reason })(nil); errors.As(err, &named) {
 		f.Reason = named.Reason()
 		return f
 	}

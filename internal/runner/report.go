@@ -24,7 +24,7 @@ type Report struct {
 	// OK is set when the unit is ready.
 	OK       bool
 	Terminal bool
-	Reason   string
+	Reason   engine.Reason
 	Message  string
 	// Handled is the token of the request that the pass answered.
 	Handled string
@@ -177,7 +177,7 @@ func (r *Runner) began(u *unit) {
 type State struct {
 	Unit    engine.UnitID
 	Phase   engine.Phase
-	Reason  string
+	Reason  engine.Reason
 	Message string
 	// Cause is the error by which it failed, if one did.
 	Cause     error

@@ -13,8 +13,9 @@ type Trace struct {
 	Revision string
 	Stretches
 	// OK is set when the unit became ready; Reason and Message say why it did not.
-	OK              bool
-	Reason, Message string
+	OK      bool
+	Reason  engine.Reason
+	Message string
 	// Changes counts the objects that were made, changed or deleted.
 	Changes int
 }

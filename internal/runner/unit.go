@@ -24,7 +24,7 @@ type unit struct {
 	phase   engine.Phase
 	since   time.Time
 	message string
-	reason  string
+	reason  engine.Reason
 	waits   []engine.Wait
 
 	queued   bool

@@ -71,7 +71,7 @@ func (t *Tracer) Pass(p runner.Trace) {
 	if p.OK {
 		pass.SetStatus(codes.Ok, "")
 	} else {
-		pass.SetAttributes(attribute.String("headgate.reason", p.Reason))
+		pass.SetAttributes(attribute.String("headgate.reason", string(p.Reason)))
 		pass.SetStatus(codes.Error, p.Message)
 	}
 	pass.End(trace.WithTimestamp(p.Ended))

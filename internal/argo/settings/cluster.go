@@ -142,7 +142,9 @@ func whereNot(err error) string {
 type UnknownClusterError struct{ Name string }
 
 // Error names it.
-func (e *UnknownClusterError) Error() string { return fmt.Sprintf("there is no cluster named %q", e.Name) }
+func (e *UnknownClusterError) Error() string {
+	return fmt.Sprintf("there is no cluster named %q", e.Name)
+}
 
 // Destination finds a cluster by the URL of its server or by its name, one of which has to be given.
 func (s Settings) Destination(server, name string) (Cluster, error) {
