@@ -90,7 +90,7 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 		return ""
 	case !exists || !known || c.Generation < rec.Generation:
 		return fmt.Sprintf("%s declares %s, which has not started yet", parent.ID, child)
-	case !c.Sourced() && !c.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
+	case !parent.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
 		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
 	case !c.Sourced() && !c.Driven && depth > 0:
 		// What it claims follows from its declaration, which has been read.
@@ -177,9 +177,15 @@ func (r *Runner) holdersOf(u *unit) []engine.Wait { return r.hold(u).Waits }
 func (r *Runner) hold(u *unit) engine.Hold {
 	self := r.reader(u)
 	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.Driven && u.declares()
+	readers := r.readersOf(self.Reads)
 	var others []engine.Reader
-	for _, other := range r.readersOf(self.Reads) {
+	for _, other := range readers {
 		others = append(others, r.peerOf(self, other))
+	}
+	for _, other := range r.declaredUnder(readers) {
+		if !r.claimedAsDeclared(other) {
+			others = append(others, r.peerDeclared(self, other))
+		}
 	}
 	h := engine.Barrier(self, others)
 	u.stuck = h.Stuck
@@ -192,7 +198,23 @@ func (r *Runner) hold(u *unit) engine.Hold {
 // peerOf is a unit as one sees it that is about to delete. What takes long to find out is asked only where it matters.
 func (r *Runner) peerOf(self engine.Reader, other *unit) engine.Reader {
 	x := r.peer(other, maxDepth)
-	if x.Reads = r.reads(other); self.Awaits(x) != "" {
+	x.Reads = r.reads(other)
+	return r.weigh(self, x, other)
+}
+
+// peerDeclared is peerOf for a unit that comes to claim something by its declaration, which is what the other one has read.
+func (r *Runner) peerDeclared(self engine.Reader, other *unit) engine.Reader {
+	x := r.peer(other, maxDepth)
+	x.Reads = self.Reads
+	if fact, _ := r.sources.Source(other.Source); !x.Current && fact.Revision == "" && !fact.Pending {
+		x.Broken = fact.Message
+	}
+	return r.weigh(self, x, other)
+}
+
+// weigh completes what one unit has to know of another.
+func (r *Runner) weigh(self, x engine.Reader, other *unit) engine.Reader {
+	if self.Awaits(x) != "" {
 		x.Condemned = r.condemned(other)
 		x.Follows = other.pass == nil && r.leadsTo(other, self.ID, map[engine.UnitID]bool{})
 	}

@@ -107,6 +107,15 @@ func (r *Runner) hasClaimed(u *unit) bool {
 	return is == want
 }
 
+// claimedAsDeclared reports whether it is known what a unit holds by its declaration, whatever its source has by now.
+func (r *Runner) claimedAsDeclared(u *unit) bool {
+	claimed := u.claimed
+	if u.declares() {
+		claimed = u.rendering.key
+	}
+	return claimed.Generation == u.Generation && claimed.Inputs == u.inputs
+}
+
 // unclaimedYet says why it is not known what such a unit holds. One that waits for dependencies may wait for what comes
 // only after the deletions.
 func (r *Runner) unclaimedYet(u *unit) string {

@@ -51,6 +51,44 @@ func (r *Runner) readersOf(reads []engine.Reading) []*unit {
 	return found
 }
 
+// declaredUnder are the units with drivers that those declare which read what another one reads, and whose source is
+// elsewhere: what their declaration says comes with the same commit, such as the values of a release.
+func (r *Runner) declaredUnder(readers []*unit) []*unit {
+	seen := map[engine.UnitID]bool{}
+	for _, u := range readers {
+		seen[u.ID] = true
+	}
+	var found []*unit
+	for under := readers; len(under) > 0; {
+		var sets []*unit
+		for _, u := range under {
+			for _, id := range u.declaredUnits() {
+				c := r.units[id]
+				if c == nil || seen[id] {
+					continue
+				}
+				seen[id] = true
+				switch {
+				case c.Driven:
+					found = append(found, c)
+				case !c.Sourced():
+					sets = append(sets, c)
+				}
+			}
+		}
+		under = sets
+	}
+	return found
+}
+
+// declaredUnits are the units that a unit declares.
+func (u *unit) declaredUnits() []engine.UnitID {
+	if u.rendering == nil {
+		return nil
+	}
+	return u.rendering.children
+}
+
 func (r *Runner) enterReaders(source engine.SourceID, ids map[engine.UnitID]bool) {
 	addresses := []string{addressOf(source)}
 	for _, one := range r.sources.Readings(source) {

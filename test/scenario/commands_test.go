@@ -427,7 +427,7 @@ func (w *world) expand(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	for _, name := range args {
 		text := strings.NewReplacer("$NS", ts.Getenv("NS"), "$REGISTRY", ts.Getenv("REGISTRY"), "$S3", ts.Getenv("S3"),
-			"$CHARTS", ts.Getenv("CHARTS"), "$URL", ts.Getenv("URL")).Replace(ts.ReadFile(name))
+			"$CHARTS", ts.Getenv("CHARTS"), "$URL", ts.Getenv("URL"), "$LATE", ts.Getenv("LATE")).Replace(ts.ReadFile(name))
 		ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(name)), []byte(text), 0o644))
 	}
 }
