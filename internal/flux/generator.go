@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -203,16 +204,17 @@ func (g *generator) noted(o *swapi.ArtifactGenerator, in inputs, failure *source
 	return rounds.After(g.last.Failed(now, fetchBackoff))
 }
 
-// settle lets units have what there is.
+// settle lets units have what there is, and tells them that it is of what its sources have now.
 func (g *generator) settle() {
 	g.mu.Lock()
 	known := g.settled
 	g.settled = true
 	g.mu.Unlock()
-	if known {
-		return
-	}
 	for _, f := range g.sources.generatedBy(g.id) {
+		if known {
+			g.sources.notify(engine.SourceID(f.key))
+			continue
+		}
 		f.nudge()
 	}
 }

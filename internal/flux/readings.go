@@ -66,8 +66,10 @@ func (s *sources) readings(key source.Key, depth int) []engine.Reading {
 	for _, part := range parts {
 		for _, read := range s.readings(part, depth-1) {
 			if !fresh {
-				// It is of an older revision of its parts, whichever that was.
-				read.Revision, read.Known, read.Fetched = f.reading(read.Repository, o).Revision, time.Time{}, time.Time{}
+				// It is of one revision or another of its parts, which was known when it was made; whether it is
+				// of the last one is not known.
+				made := f.reading(read.Repository, o)
+				read.Revision, read.Known, read.Fetched = made.Revision, made.Known, time.Time{}
 				read.Failure, read.Fixed = failure, read.Fixed || o.suspended()
 			}
 			all = append(all, read)
