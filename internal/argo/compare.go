@@ -136,7 +136,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		mine := rules.For(marked)
 		o.order = d.orderOf(marked, o.options, obj, mine, c.options)
 		o.compare = d.comparing(mine, policy.CompareOptionsOf(u, s.Compare.ServerSide))
-		denied := g.admits(entry)
+		denied := g.visible(entry)
 		o.refused, o.barred = errors.Join(marking, denied, named(u)), errors.Is(denied, policy.ErrKind)
 		if conflict := g.conflict(entry.ID); conflict != nil {
 			o.refused = conflict
@@ -157,7 +157,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	}
 	d.lookForOrphans(ctx, a, w, c)
 	if namespace := managedNamespace(obj, w, c, c.options); namespace != nil {
-		c.bar(g.admits(w.Applier.Entry(namespace)))
+		c.bar(g.visible(w.Applier.Entry(namespace)))
 	}
 	c.digestAll(obj)
 	return c, nil

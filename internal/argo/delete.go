@@ -121,6 +121,9 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 // heldOf are the objects that are deleted with an Application.
 func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation.Extra, error) {
 	options, g := policy.OptionsOf(a.now(), nil), d.gate(a, w)
+	if err := g.projectError(); err != nil {
+		return nil, fmt.Errorf("%w: it permits no deletion; create it again", err)
+	}
 	var held []operation.Extra
 	all := engine.Union(w.Held, a.left(w, g))
 	claimed, err := w.Peers.Claimed(ctx, all)

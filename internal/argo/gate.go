@@ -47,14 +47,22 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	}
 }
 
+// projectError tells that the project of the Application does not exist, nil when it does.
+func (g gate) projectError() error {
+	if g.project == nil {
+		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName)
+	}
+	return nil
+}
+
 // visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or
-// the project does not permit it.
+// the project does not permit it. A project that does not exist permits nothing, neither to write nor to delete.
 func (g gate) visible(e engine.Entry) error {
 	if g.resources.Excludes(e.ID.Group, e.ID.Kind, g.destination.Server) {
 		return fmt.Errorf("resource %s:%s is excluded in the settings", e.ID.Group, e.ID.Kind)
 	}
-	if g.project == nil {
-		return nil
+	if err := g.projectError(); err != nil {
+		return err
 	}
 	_, namespaced, known := g.work.Kind(e.GroupVersionKind())
 	return g.project.PermitsObject(g.destination, policy.Object{
@@ -62,16 +70,8 @@ func (g gate) visible(e engine.Entry) error {
 	})
 }
 
-// admits tells why the settings and the project do not let an object be written, nil when they do.
-func (g gate) admits(e engine.Entry) error {
-	if g.project == nil {
-		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName)
-	}
-	return g.visible(e)
-}
-
 // permits tells why an object may not be written, nil when it may.
-func (g gate) permits(e engine.Entry) error { return errors.Join(g.admits(e), g.conflict(e.ID)) }
+func (g gate) permits(e engine.Entry) error { return errors.Join(g.visible(e), g.conflict(e.ID)) }
 
 // conflict names the other unit that has an object, nil when none has.
 func (g gate) conflict(id engine.ObjectID) error {
