@@ -118,6 +118,7 @@ type Engine struct {
 	settings *settingsKeeper
 	judge    *judge
 	apps     *registry
+	told     *relay
 	projects *projects
 	sets     *applicationSets
 	events   events
@@ -151,6 +152,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		config.StandIn = host.Substitutes.Chart
 	}
 	e.feeds = feeds.New(ctx, config)
+	e.told = &relay{audience: everybody{e.feeds, host.Runner}}
 	return e, nil
 }
 

@@ -2,13 +2,18 @@ package argo
 
 import (
 	"slices"
+	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // declaration is an Application as it was read last, and what that comes to by its project and the settings. What a field holds is
@@ -42,12 +47,64 @@ func (s declaration) windows(now time.Time) (policy.Verdict, error) {
 	return policy.Windows(s.project, s.obj, s.cluster, now)
 }
 
-// declare tells the runner what an Application declares now: what it comes to has changed, and not the Application.
+// enter takes an Application, unless a later version of it is known or it is gone, and tells what it declares.
+func (e *Engine) enter(id engine.UnitID, read declaration) bool {
+	e.told.mu.Lock()
+	defer e.told.mu.Unlock()
+	a, fresh := e.apps.take(id, read)
+	if a == nil {
+		return false
+	}
+	if !fresh {
+		a.mu.Lock()
+		if !declared.Newer(read.obj, a.obj) {
+			a.mu.Unlock()
+			return false
+		}
+		a.obj, a.raw = read.obj, read.raw
+	}
+	n := e.derive(a)
+	a.mu.Unlock()
+	n.follow = n.follow || fresh
+	e.told.tell(a.id, n)
+	return true
+}
+
+// leave takes an Application out that is gone, and tells so; nil when it is not there, or is another one by now.
+func (e *Engine) leave(id engine.UnitID, uid types.UID) *app {
+	e.told.mu.Lock()
+	defer e.told.mu.Unlock()
+	e.apps.mu.Lock()
+	a := e.apps.apps[id]
+	if a != nil && uid != "" && a.uid != uid {
+		e.apps.mu.Unlock()
+		return nil
+	}
+	delete(e.apps.apps, id)
+	delete(e.apps.strangers, id)
+	if e.serves(id.Namespace) {
+		e.apps.bury(uid)
+	}
+	e.apps.mu.Unlock()
+	if a != nil {
+		e.told.Want(id.String(), nil)
+		e.told.Remove(id)
+	}
+	return a
+}
+
+// declare tells what an Application declares now: what it comes to has changed, and not the Application.
 func (e *Engine) declare(a *app) {
+	e.told.mu.Lock()
+	defer e.told.mu.Unlock()
+	if e.apps.get(a.id) != a {
+		// It went meanwhile.
+		return
+	}
 	a.mu.Lock()
 	n := e.derive(a)
 	a.mu.Unlock()
-	e.spread(a, n)
+	e.told.tell(a.id, n)
 }
 
 // news is what others are told of an Application.
@@ -87,13 +144,35 @@ func (e *Engine) derive(a *app) news {
 	return n
 }
 
-// spread tells the feeds and the runner.
-func (e *Engine) spread(a *app, n news) {
+// audience is told what Applications declare: the feeds which repositories, the runner which units.
+type audience interface {
+	Want(owner string, keys []feeds.Key)
+	Upsert(unit engine.Unit)
+	Stir(id engine.UnitID)
+	Remove(id engine.UnitID)
+}
+
+// everybody is the audience of an engine.
+type everybody struct {
+	*feeds.Feeds
+	*runner.Runner
+}
+
+// relay tells of Applications in the order in which they were read. The watch reads them, and so does everything that
+// writes to them or to what they depend on: the lock is held from when one is taken until it has been told of, or an
+// older state would be told last.
+type relay struct {
+	mu sync.Mutex
+	audience
+}
+
+// tell tells of one Application. The caller holds the lock.
+func (r *relay) tell(id engine.UnitID, n news) {
 	if n.follow {
-		e.feeds.Want(a.id.String(), n.keys)
+		r.Want(id.String(), n.keys)
 	}
-	e.runner.Upsert(n.unit)
+	r.Upsert(n.unit)
 	if n.stir {
-		e.runner.Stir(a.id)
+		r.Stir(id)
 	}
 }

@@ -147,23 +147,9 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 		e.observe(id.String(), err.Error())
 		return
 	}
-	a, fresh := e.apps.take(id, declaration{obj: obj, raw: u.Object})
-	if a == nil {
-		return
+	if e.enter(id, declaration{obj: obj, raw: u.Object}) {
+		e.sets.applicationChanged(obj)
 	}
-	if !fresh {
-		a.mu.Lock()
-		if !declared.Newer(obj, a.obj) {
-			a.mu.Unlock()
-			return
-		}
-		a.obj, a.raw = obj, u.Object
-	}
-	n := e.derive(a)
-	a.mu.Unlock()
-	n.follow = n.follow || fresh
-	e.spread(a, n)
-	e.sets.applicationChanged(obj)
 }
 
 // serves tells whether Applications of a namespace are served here.
@@ -173,26 +159,13 @@ func (e *Engine) serves(namespace string) bool {
 
 func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	id := UnitID(u.GetNamespace(), u.GetName())
-	e.apps.mu.Lock()
-	a := e.apps.apps[id]
-	if a != nil && u.GetUID() != "" && a.uid != u.GetUID() {
-		e.apps.mu.Unlock()
-		return
-	}
-	delete(e.apps.apps, id)
-	delete(e.apps.strangers, id)
-	if e.serves(id.Namespace) {
-		e.apps.bury(u.GetUID())
-	}
-	e.apps.mu.Unlock()
+	a := e.leave(id, u.GetUID())
 	if a == nil {
 		return
 	}
-	e.feeds.Want(id.String(), nil)
 	if e.settings.chart(id, settings.Objects{}) {
 		e.settingsChanged()
 	}
-	e.runner.Remove(id)
 	e.sets.applicationGone(a.now())
 	if e.Metrics != nil {
 		e.Metrics.ForgetApplication(id.Namespace, id.Name)
