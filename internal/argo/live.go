@@ -39,6 +39,9 @@ func live(d *driver, a *app, w runner.Work, finished bool) func(engine.ObjectID)
 			return operation.Live{}
 		}
 		h := d.healthOf(rec)
+		if h.Status == healthy && rec.ID.Kind == "Job" {
+			a.complete(id)
+		}
 		return operation.Live{Exists: true, Deleting: rec.Deleting, Health: h.Status, Message: h.Message}
 	}
 }

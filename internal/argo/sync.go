@@ -113,22 +113,6 @@ func at(request v1alpha1.Operation, revision string) *v1alpha1.Operation {
 	return out
 }
 
-// resumable is the state of an operation that a process which ended has left, when it is the one that is wanted.
-func resumable(obj *v1alpha1.Application, revision string, op *v1alpha1.Operation) *v1alpha1.OperationState {
-	state := obj.Status.OperationState
-	if state == nil || state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision) || !sameRequest(state.Operation, *op) {
-		return nil
-	}
-	return &v1alpha1.OperationState{StartedAt: state.StartedAt, RetryCount: state.RetryCount, Operation: state.Operation}
-}
-
-func sameRevision(state v1alpha1.OperationState, revision string) bool {
-	if state.SyncResult == nil {
-		return false
-	}
-	return state.SyncResult.Revision == revision || strings.Join(state.SyncResult.Revisions, ",") == revision
-}
-
 // automate decides whether an operation starts automatically.
 func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operation {
 	obj := a.known()
@@ -156,10 +140,14 @@ func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Ope
 	r := &running{request: request, state: state, options: policy.OptionsOf(obj, sync)}
 	r.state.Operation, r.state.Phase, r.state.FinishedAt, r.state.Message = request, v1alpha1.OperationRunning, nil, ""
 	r.state.SyncResult = a.result(c, sync)
+	var done map[operation.Hooked]bool
+	if state.FinishedAt == nil {
+		done = succeeded(state.SyncResult, r.state.SyncResult, w.Cluster.Name)
+	}
 	p := operation.Request{
 		ID: w.Applier.Entry, Digest: hookDigest, Revision: c.revision, Started: state.StartedAt.Time, PruneLast: r.options.Objects.PruneLast,
 		Run: digest(c.revision + state.StartedAt.UTC().String() + fmt.Sprint(state.RetryCount)), Selected: selected(sync, obj),
-		NoHooks: sync.SyncStrategy != nil && sync.SyncStrategy.Apply != nil,
+		NoHooks: sync.SyncStrategy != nil && sync.SyncStrategy.Apply != nil, Succeeded: done,
 	}
 	for _, o := range c.objects {
 		if o.done || r.options.OutOfSyncOnly && o.inSync() {
@@ -242,6 +230,9 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 			return d.finish(ctx, a, w, op.dryRun(c, d.gate(a, w)))
 		}
 		step := op.sync.Next(time.Now(), live(d, a, w, true))
+		if err := d.record(ctx, a, op, step.Release); err != nil {
+			return failed(err)
+		}
 		d.letGo(ctx, d.gate(a, w), op.sync, step.Release)
 		if !step.Ended {
 			d.drop(ctx, d.gate(a, w), step.Drop)

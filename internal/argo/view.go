@@ -89,14 +89,31 @@ func (a *app) hasFinished(id engine.ObjectID) bool {
 
 // noteFinished remembers the Jobs that have completed: they may be gone in a moment. The caller holds the lock.
 func (a *app) noteFinished() {
-	for id, content := range a.view.jobs {
+	for id := range a.view.jobs {
 		if rec, there := a.recordOf(id); there && rec.Health.Status == healthy {
-			if a.view.finished == nil {
-				a.view.finished = map[engine.ObjectID]string{}
-			}
-			a.view.finished[id] = content
+			a.finish(id)
 		}
 	}
+}
+
+// complete remembers a Job that was seen to have completed by an operation, which goes on with that: its record may be gone
+// when the next one looks.
+func (a *app) complete(id engine.ObjectID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.finish(id)
+}
+
+// finish remembers a Job that has completed, if it runs once. The caller holds the lock.
+func (a *app) finish(id engine.ObjectID) {
+	content, once := a.view.jobs[id]
+	if !once {
+		return
+	}
+	if a.view.finished == nil {
+		a.view.finished = map[engine.ObjectID]string{}
+	}
+	a.view.finished[id] = content
 }
 
 // show takes what a comparison found.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -118,6 +119,13 @@ spec:
 ---
 apiVersion: batch/v1
 kind: Job
+metadata: {name: brief, annotations: {argocd.argoproj.io/hook: PreSync}}
+spec:
+  ttlSecondsAfterFinished: 1
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: "registry.example/job:1"}]}}
+---
+apiVersion: batch/v1
+kind: Job
 metadata: {name: once}
 spec:
   ttlSecondsAfterFinished: 1
@@ -184,6 +192,10 @@ func TestArgoKilled(t *testing.T) {
 	p = up()
 	a.begin("pre")
 	a.says("work", "status.operationState.message", "waiting for healthy state of apps/Deployment/web")
+	eventually(t, "the hook that its time to live deletes is gone", func() (bool, string) {
+		_, err := a.client.BatchV1().Jobs("work").Get(t.Context(), "brief", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
 	p.kill()
 	p = up()
 	if _, err := a.client.CoreV1().ConfigMaps("crowd").Create(t.Context(), &corev1.ConfigMap{
@@ -216,6 +228,9 @@ func TestArgoKilled(t *testing.T) {
 	}
 	if n := a.ran("once"); n != 1 {
 		t.Errorf("the Job that runs once ran %d times", n)
+	}
+	if n := a.ran("brief"); n != 1 {
+		t.Errorf("the hook that its time to live deletes ran %d times", n)
 	}
 	if n := a.ran("pre"); n != 1 {
 		t.Errorf("the hook ran %d times", n)

@@ -70,6 +70,53 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// A sync that a killed process left goes on with what succeeded: such a hook does not run again, whether it is still there or its
+// time to live has deleted it; it is released, and deleted in the end where its policy says so.
+func TestSucceeded(t *testing.T) {
+	objects := []string{"pre hook=PreSync hook-delete-policy=HookSucceeded", "both hook=PreSync,PostSync", "x", "post hook=PostSync"}
+	for name, tc := range map[string]struct {
+		reason    string
+		succeeded []string
+		there     bool
+		done      []string
+		dropped   string
+	}{
+		"none":  {"all of them run", nil, false, []string{"both+pre", "x", "both+post"}, "pre"},
+		"gone":  {"what succeeded and is gone does not run again", []string{"pre", "both"}, false, []string{"x", "both+post"}, ""},
+		"there": {"nor does what is still there, and is deleted by its policy", []string{"pre", "both"}, true, []string{"x", "both+post"}, "pre"},
+		"other": {"a hook of another name runs", []string{"other"}, false, []string{"both+pre", "x", "both+post"}, "pre"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := operation.Request{
+				ID: engine.EntryOf, Digest: func(u *unstructured.Unstructured) string { return u.GetName() }, Run: "r", Started: began,
+				Succeeded: map[operation.Hooked]bool{},
+			}
+			w := &world{there: map[string]bool{}, health: map[string]string{}}
+			for _, name := range tc.succeeded {
+				r.Succeeded[operation.Hooked{ID: engine.IDOf(object(name)), Phase: operation.PreSync}] = true
+				w.there[name] = tc.there
+			}
+			for _, text := range objects {
+				r.Objects = append(r.Objects, object(text))
+			}
+			w.op = operation.New(r)
+			if got := w.run(t); got != "successfully synced (all tasks run)" {
+				t.Errorf("%s: it says %q", tc.reason, got)
+			}
+			if diff := cmp.Diff(tc.done, w.done); diff != "" {
+				t.Errorf("%s, -want +got:\n%s", tc.reason, diff)
+			}
+			dropped := ""
+			for _, task := range w.op.Next(began, w.live).Drop {
+				dropped += task.ID.Name
+			}
+			if dropped != tc.dropped {
+				t.Errorf("%s: it drops %q, want %q", tc.reason, dropped, tc.dropped)
+			}
+		})
+	}
+}
+
 // Hooks that run when a sync is terminated are deleted; what has completed by then says so, is released, and stays.
 func TestTerminate(t *testing.T) {
 	w := start("complete hook=PreSync", "completing hook=PreSync", "running hook=PreSync", "x")

@@ -42,6 +42,14 @@ type Request struct {
 	Revision  string
 	Run       string
 	Started   time.Time
+	// Succeeded are hooks that have succeeded in this run, as a process saw that has ended since. They may be gone by now.
+	Succeeded map[Hooked]bool
+}
+
+// Hooked is a hook in one phase.
+type Hooked struct {
+	ID    engine.ObjectID
+	Phase Phase
 }
 
 // New plans a sync.
@@ -102,6 +110,9 @@ func (r Request) hook(u *unstructured.Unstructured, phase Phase, wave int, hook 
 	}
 	t := r.task(u, phase, wave)
 	t.Hook, t.Policies, t.Digest = true, hook.Policies, digest
+	if r.Succeeded[Hooked{t.ID, phase}] {
+		t.State, t.Code, t.Message = Done, Synced, "it has completed"
+	}
 	return t
 }
 
