@@ -160,8 +160,8 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 func (e *Engine) Joins() runner.Part {
 	return runner.Part{
 		Groups: []string{Group}, Dialect: dialectPort{e}, Sources: sources{e},
-		Kinds: map[schema.GroupKind]bool{applicationKind: true}, Drivers: map[schema.GroupKind]runner.Driver{applicationKind: &driver{e}},
-		Names: map[string]apply.Names{owner: {Manager: manager, Prefix: "argocd.argoproj.io/", Judge: e.judge}},
+		Drivers: map[schema.GroupKind]runner.Driver{applicationKind: &driver{e}},
+		Names:   map[string]apply.Names{owner: {Manager: manager, Prefix: "argocd.argoproj.io/", Judge: e.judge}},
 	}
 }
 

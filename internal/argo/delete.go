@@ -22,21 +22,22 @@ import (
 
 // Destroy deletes what a deleted Application holds: hooks before, objects in the reverse of their waves, hooks after. A sync
 // that runs is terminated first.
-func (d *driver) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, error) {
+func (d *driver) Destroy(ctx context.Context, w runner.Work) (runner.Destroyed, error) {
 	a := d.apps.get(w.Unit)
 	if a == nil {
-		return nil, nil
+		return runner.Destroyed{}, nil
 	}
 	a.see(w.Cluster)
 	d.halt(ctx, a, w)
 	if a.job.teardown == nil {
 		plan, err := d.teardown(ctx, a, w)
 		if err != nil {
-			return nil, err
+			return runner.Destroyed{}, err
 		}
 		a.job.teardown = plan
 	}
-	return d.tear(ctx, a, w)
+	waits, err := d.tear(ctx, a, w)
+	return runner.Destroyed{Waits: waits}, err
 }
 
 // tear brings a deletion on until it waits, or has ended.
@@ -218,7 +219,7 @@ func (d *driver) permittedInputs(ctx context.Context, a *app) (runner.Inputs, er
 	if len(invalid) > 0 {
 		return runner.Inputs{}, errors.New(messages(invalid))
 	}
-	return d.Prepare(ctx, a.id)
+	return d.inputs(ctx, a.id)
 }
 
 // cascade deletes an object of a deleted Application.
@@ -241,9 +242,6 @@ func (d *driver) cascade(ctx context.Context, a *app, g gate, t *operation.Task)
 	}
 	return operation.Result{Err: g.remove(ctx, e, propagation).Err}
 }
-
-// Orphaned is asked of units without a driver.
-func (d dialectPort) Orphaned(context.Context, engine.UnitID) error { return nil }
 
 // Release lets a deleted Application go.
 func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {

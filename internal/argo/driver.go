@@ -60,8 +60,16 @@ func (f *failure) Reason() engine.Reason { return f.condition }
 // Terminal tells that trying again would give the same.
 func (f *failure) Terminal() bool { return f.lasting }
 
+// Traits are those of units whose objects are known before, and that apply and delete them in their own order.
+func (d *driver) Traits() runner.Traits { return runner.Traits{Declares: true} }
+
 // Prepare renders the sources of an Application.
-func (d *driver) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+func (d *driver) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
+	inputs, err := d.inputs(ctx, p.Unit)
+	return runner.Prepared{Inputs: inputs}, err
+}
+
+func (d *driver) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
 	a := d.apps.get(id)
 	if a == nil {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
@@ -242,14 +250,6 @@ func (d *driver) rest(a *app) runner.Acted {
 		acted.Again, acted.Waiting = again, []engine.Wait{{On: a.id, Reason: "out of sync: " + why, Until: again}}
 	}
 	return acted
-}
-
-// Verify has nothing to check.
-func (d *driver) Verify(context.Context, runner.Work) runner.Acted { return runner.Acted{} }
-
-// Remedy has nothing to do: what is not healthy may become so.
-func (d *driver) Remedy(_ context.Context, _ runner.Work, message string) runner.Acted {
-	return runner.Acted{Failure: &engine.Failure{Reason: engine.ReasonHealthCheckFailed, Message: message}}
 }
 
 // Judge says how well an Application is as the object of another one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,7 +44,7 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	defer a.mu.Unlock()
 	return gate{
 		app: a.id, project: a.project, projectName: a.obj.Spec.Project, destination: a.cluster, resources: resources,
-		tracking: tracking, work: w, others: w.Conflicts,
+		tracking: tracking, work: w, others: othersOf(w),
 	}
 }
 
@@ -53,6 +54,18 @@ func (g gate) projectError() error {
 		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName)
 	}
 	return nil
+}
+
+// othersOf are the objects that other units have, those included that they may be about to let go.
+func othersOf(w runner.Work) map[engine.ObjectID]engine.UnitID {
+	if len(w.Deferred) == 0 {
+		return w.Conflicts
+	}
+	others := maps.Clone(w.Conflicts)
+	for id, wait := range w.Deferred {
+		others[id] = wait.Owner
+	}
+	return others
 }
 
 // visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or

@@ -18,11 +18,6 @@ import (
 // dialect is the runner's view of Applications.
 type dialectPort struct{ *Engine }
 
-// Inputs is not asked of driven units.
-func (d dialectPort) Inputs(_ context.Context, id engine.UnitID) (runner.Inputs, error) {
-	return runner.Inputs{}, fmt.Errorf("%s is driven", id)
-}
-
 // Object returns the Application as expressions see it.
 func (d dialectPort) Object(id engine.UnitID) map[string]any {
 	a := d.apps.get(id)

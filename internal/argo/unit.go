@@ -27,7 +27,7 @@ func (e *Engine) unitOf(a *app, s settings.Settings) engine.Unit {
 	u := engine.Unit{
 		ID: a.id, UID: string(obj.UID), Generation: a.generation, Version: version, Requested: a.requested,
 		Suspended: obj.Annotations[v1alpha1.SkipReconcileAnnotation] == "true",
-		Deleting:  obj.DeletionTimestamp != nil, Driven: true, Observed: true,
+		Deleting:  obj.DeletionTimestamp != nil, Observed: true,
 		Target: e.targetOf(a, s), Source: a.source(), Interval: s.Reconciliation.Hard, RetryInterval: retryInterval, Timeout: retryInterval,
 		Prune: true, Deletion: deletionOf(obj, a.cluster), Health: engine.HealthPolicy{Wait: true, Patient: true},
 		Inventory: e.inventoryOf(a), Applied: appliedOf(obj), Handled: a.requested,

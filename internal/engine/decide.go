@@ -138,7 +138,7 @@ func (f Facts) rest(at time.Time) Decision {
 			Step: StepWait, Phase: PhaseFailed, Reason: failure.Reason, Message: failure.Message, At: at,
 		}
 	}
-	if f.Unit.Health.Checked() && f.Health.Verdict != Current && (!f.Unit.Driven || f.Unit.Health.Patient) {
+	if f.Unit.Health.Checked() && f.Health.Verdict != Current && !f.Unit.Health.Once {
 		return Decision{Step: StepRecheck, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
 	return Decision{Step: StepWait, Phase: PhaseReady, Reason: ReasonSucceeded, At: at}
@@ -226,8 +226,8 @@ func (f Facts) decideHealth() Decision {
 	if p.Progress == Verified {
 		return Decision{Step: StepSucceed, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
-	if !f.Unit.Health.Checked() || f.Health.Verdict == Current || f.Unit.Driven && !p.Waits {
-		if f.Unit.Driven {
+	if !f.Unit.Health.Checked() || f.Health.Verdict == Current || !p.Waits {
+		if p.Attended {
 			return Decision{Step: StepVerify, Phase: PhaseWaitingForHealth, Reason: ReasonProgressing}
 		}
 		return Decision{Step: StepSucceed, Phase: PhaseReady, Reason: ReasonSucceeded}
@@ -263,7 +263,7 @@ func (f Facts) awaitHealth(objects []ObjectHealth, at time.Time) Decision {
 
 // unhealthy ends the pass; a driver may have something to do about it first.
 func (f Facts) unhealthy(message string) Decision {
-	if f.Unit.Driven {
+	if f.Pass.Attended {
 		return Decision{Step: StepRemedy, Phase: PhaseWaitingForHealth, Reason: ReasonHealthCheckFailed, Message: message}
 	}
 	return f.fail(ReasonHealthCheckFailed, message, false)

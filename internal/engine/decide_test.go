@@ -23,7 +23,7 @@ func facts(change func(*Facts)) Facts {
 }
 
 func pass(p Progress) *Pass {
-	return &Pass{Key: Key{Generation: 1, Revision: "r1"}, Started: now, Deadline: now.Add(time.Minute), Progress: p}
+	return &Pass{Key: Key{Generation: 1, Revision: "r1"}, Started: now, Deadline: now.Add(time.Minute), Progress: p, Waits: true}
 }
 
 func TestDecide(t *testing.T) {
@@ -100,6 +100,22 @@ func TestDecide(t *testing.T) {
 			f.Now = now.Add(time.Minute)
 		}, StepFail, PhaseFailed, "timeout waiting for: [Job/j status: 'InProgress']"},
 		"broken": {"a failed object fails the pass at once", func(f *Facts) { f.Pass = pass(Pruned); f.Unit.Health.Wait = true; f.Health = ill }, StepFail, PhaseFailed, "Job/j status: 'Failed'"},
+		"attended": {"what is healthy is verified by a driver that does so", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Pass.Attended, f.Unit.Health.Wait = true, true
+		}, StepVerify, PhaseWaitingForHealth, ""},
+		"remedied": {"what is not healthy is remedied by such a driver", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Pass.Attended, f.Unit.Health.Wait, f.Health = true, true, ill
+		}, StepRemedy, PhaseWaitingForHealth, "Job/j status: 'Failed'"},
+		"nothing done": {"nothing is waited for where nothing was done", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Pass.Waits, f.Unit.Health.Wait, f.Health = false, true, ill
+		}, StepSucceed, PhaseReady, ""},
+		"turned ill later": {"health that counts once is not waited for again", func(f *Facts) {
+			f.Unit.Health = HealthPolicy{Wait: true, Once: true}
+			f.Health = ill
+		}, StepWait, PhaseReady, ""},
 		"superseded": {"a newer revision ends a pass that waits", func(f *Facts) {
 			f.Pass = pass(Pruned)
 			f.Unit.Health.Wait = true

@@ -104,8 +104,11 @@ type Pass struct {
 	Failure *Failure
 	// Pending says what of the plan cannot be done yet, such as a kind that is not served.
 	Pending []Wait
-	// Waits is set when a driver did something whose health is waited for.
+	// Waits is set when something was done whose health is waited for.
 	Waits bool
+	// Attended is set when the driver has something to do about that health: it verifies what is healthy, and remedies what
+	// is not.
+	Attended bool
 	// Waiting is what a driver waits for in the middle of what it does, and Again when it looks again at the
 	// latest; zero is never.
 	Waiting []Wait

@@ -88,6 +88,8 @@ type HealthPolicy struct {
 	Checks []Entry
 	// Exprs replace the built-in rules for a kind.
 	Exprs []HealthExpr
+	// Once waits for health after something was done for the unit, and not when it is lost later.
+	Once bool
 	// Patient waits as long as it takes: what failed may recover, and nothing is done about it.
 	Patient bool
 }
@@ -159,9 +161,6 @@ type Unit struct {
 	Requested string
 	Suspended bool
 	Deleting  bool
-	// Driven is set when a driver brings the unit to what it declares, such as a Helm release, and not
-	// the apply of what was rendered.
-	Driven bool
 	// Observed writes the state of the unit whenever one of its objects changes.
 	Observed bool
 	// FollowsDrift lets a driver check at once objects that another manager changed.

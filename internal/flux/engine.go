@@ -24,6 +24,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/runner/objects"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -133,10 +134,11 @@ func (e *Engine) newReleases(client kubernetes.Interface, ev events) {
 
 // Joins is what the runner learns of the dialect.
 func (e *Engine) Joins() runner.Part {
-	kinds := unitKinds()
-	maps.DeleteFunc(kinds, func(gk schema.GroupKind, _ bool) bool { return !e.Serve.Serves(gk.Group) })
+	applied := objects.New(e.runner.Renderer(), e.dialect)
+	drivers := map[schema.GroupKind]runner.Driver{kustomizationKind: applied, resourceSetKind: applied, helmReleaseKind: e.takeOver()}
+	maps.DeleteFunc(drivers, func(gk schema.GroupKind, _ runner.Driver) bool { return !e.Serve.Serves(gk.Group) })
 	part := runner.Part{
-		Dialect: e.dialect, Sources: e.sources, Kinds: kinds, Drivers: map[schema.GroupKind]runner.Driver{helmReleaseKind: e.takeOver()},
+		Dialect: e.dialect, Sources: e.sources, Drivers: drivers,
 		Names: map[string]apply.Names{releaseOwner: releaseNames(), resourceSetOwner: resourceSetNames()},
 	}
 	for _, g := range groups() {

@@ -110,20 +110,20 @@ func (h *handover) served(id engine.UnitID) (hr *helmv2.HelmRelease, chart strin
 }
 
 // Prepare reads the values of flux-instance, and no chart.
-func (h *handover) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
-	hr, chart := h.served(id)
+func (h *handover) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
+	hr, chart := h.served(p.Unit)
 	if chart == "" {
-		return h.releases.Prepare(ctx, id)
+		return h.releases.Prepare(ctx, p)
 	}
 	reader := versionReader{client: h.secrets, versions: map[engine.ObjectID]uint64{}}
 	values, err := composeValues(ctx, hr, reader)
-	inputs := runner.Inputs{Versions: reader.versions}
+	prepared := runner.Prepared{Inputs: runner.Inputs{Versions: reader.versions}}
 	if err != nil {
-		return inputs, &releaseFailure{"ValuesError", err}
+		return prepared, &releaseFailure{"ValuesError", err}
 	}
 	sum := sha256.Sum256([]byte(chart + "\x00" + values.Digest() + "\x00" + fmt.Sprint(hr.Generation)))
-	inputs.Digest = "sha256:" + hex.EncodeToString(sum[:])
-	return inputs, nil
+	prepared.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	return prepared, nil
 }
 
 // Act does what the values of flux-instance ask for.
@@ -171,12 +171,12 @@ func (h *handover) Verify(ctx context.Context, w runner.Work) runner.Acted {
 }
 
 // Destroy leaves everything where nothing was installed.
-func (h *handover) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, error) {
+func (h *handover) Destroy(ctx context.Context, w runner.Work) (runner.Destroyed, error) {
 	hr, chart := h.served(w.Unit)
 	if chart == "" {
 		return h.releases.Destroy(ctx, w)
 	}
-	return nil, h.charts.remove(ctx, hr)
+	return runner.Destroyed{}, h.charts.remove(ctx, hr)
 }
 
 // words sets what the Ready condition of such a release says.

@@ -77,7 +77,7 @@ func doubleOf(id engine.ObjectID, all []declarer) (Double, bool) {
 	for _, d := range all {
 		double.Units = append(double.Units, d.unit.ID)
 		declared = append(declared, engine.Declaration{Unit: d.unit.ID, Object: d.object})
-		together = together && !d.unit.Driven && d.unit.Target == all[0].unit.Target
+		together = together && d.unit.ID.GroupKind() != helmReleaseKind && d.unit.Target == all[0].unit.Target
 	}
 	if !together {
 		return double, true

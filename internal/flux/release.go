@@ -16,7 +16,7 @@ import (
 func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	account := cmp.Or(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
 	u := engine.Unit{
-		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation, Driven: true,
+		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation,
 		FollowsDrift: hr.GetDriftDetection().MustDetectChanges(),
 		Requested:    hr.Annotations[requestedAt], Suspended: hr.Spec.Suspend, Deleting: !hr.DeletionTimestamp.IsZero(),
 		Source: releaseSource(hr), Target: target(hr.Namespace, hr.Spec.KubeConfig, account),
@@ -111,7 +111,7 @@ func releaseHealth(hr *helmv2.HelmRelease) engine.HealthPolicy {
 	if withoutJobs {
 		exprs = append(exprs, engine.HealthExpr{Group: "batch", Kind: "Job", Current: "true"})
 	}
-	return engine.HealthPolicy{Wait: true, Exprs: exprs}
+	return engine.HealthPolicy{Wait: true, Once: true, Exprs: exprs}
 }
 
 // allowReinstall is the annotation by which a change is allowed that uninstalls a release and installs

@@ -193,8 +193,16 @@ func (s *releases) ended(config *rest.Config) {
 	}
 }
 
+// Traits are those of units that say what they hold when they have acted.
+func (s *releases) Traits() runner.Traits { return runner.Traits{} }
+
 // Prepare reads the chart and the values of a release.
-func (s *releases) Prepare(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+func (s *releases) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
+	inputs, err := s.inputs(ctx, p.Unit)
+	return runner.Prepared{Inputs: inputs}, err
+}
+
+func (s *releases) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
 	hr, w, err := s.job(id)
 	if err != nil {
 		return runner.Inputs{}, err
@@ -363,8 +371,8 @@ func readValues(ctx context.Context, namespace string, from helmv2.ValuesReferen
 }
 
 // Destroy uninstalls what was made for a HelmRelease.
-func (s *releases) Destroy(ctx context.Context, w runner.Work) ([]engine.Wait, error) {
-	return nil, s.destroy(ctx, w)
+func (s *releases) Destroy(ctx context.Context, w runner.Work) (runner.Destroyed, error) {
+	return runner.Destroyed{}, s.destroy(ctx, w)
 }
 
 func (s *releases) destroy(ctx context.Context, w runner.Work) error {

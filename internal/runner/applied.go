@@ -14,55 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// applied takes the outcome of an apply.
-func (r *Runner) applied(id engine.UnitID, p *engine.Pass, out apply.Outcome) {
-	u, ok := r.units[id]
-	if !ok {
-		return
-	}
-	u.busy = false
-	r.rescope(u)
-	r.setInventory(u, engine.Union(out.Entries(), u.inventory))
-	r.noteSkipped(u, out.Results)
-	r.settleClaims(u, out.Results)
-	r.reviseOthers(u, out.Results)
-	r.countDrift(u, out)
-	r.reconsider(u)
-	defer r.mark(id)
-	defer r.wakeHolding()
-	if u.pass != p {
-		return
-	}
-	if out.Superseded {
-		u.part()
-		return
-	}
-	u.needs = nil
-	r.clearConflicts(u, out.Results)
-	for _, result := range out.Results {
-		r.count(u, result)
-		if result.Wait != nil {
-			u.needs = append(u.needs, *result.Wait)
-		}
-	}
-	if failure := failureOf(out.Results); failure != nil {
-		// What was missing and has come meanwhile sends no more events.
-		failure.Transient = r.awaitNeeds(u) || failure.Transient
-		r.fail(u, *failure, false)
-		return
-	}
-	p.Progress = engine.Applied
-	p.Pending = nil
-	for _, need := range u.needs {
-		p.Pending = append(p.Pending, need.Wait)
-	}
-	if r.awaitNeeds(u) {
-		r.resume(u)
-	}
-}
-
-// settleClaims lets the unit hold what it has applied, and releases the rest that it was about to apply: no one keeps
-// an object from others by declaring it. What its account may not write it does not even declare.
+// settleClaims lets the unit hold what it has applied. No one keeps an object from others by declaring it: what its account may not write it does not even declare.
 func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 	for _, result := range results {
 		id := result.Entry.ID
@@ -80,7 +32,6 @@ func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 			}
 		}
 	}
-	r.giveBack(u)
 }
 
 // clearConflicts checks conflicts again that were found before the apply: an object that has been
@@ -184,8 +135,8 @@ func (r *Runner) objectCame(u *unit, need apply.Need) bool {
 }
 
 // countDrift reports reverted drift, and counts it for the tug-of-war.
-func (r *Runner) countDrift(u *unit, out apply.Outcome) {
-	for _, result := range out.Results {
+func (r *Runner) countDrift(u *unit, results []apply.Result) {
+	for _, result := range results {
 		if result.Drift == nil || result.Err != nil {
 			continue
 		}
@@ -247,7 +198,7 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 
 // differs tells whether an object is no longer what was applied, or what a driver left.
 func (r *Runner) differs(u *unit, t *target, id engine.ObjectID) bool {
-	if !u.Driven || u.declares() {
+	if u.declares() {
 		return t.applier.Drifted(id)
 	}
 	was, known := u.left[id]

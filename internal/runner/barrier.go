@@ -17,7 +17,7 @@ func (r *Runner) current(u *unit) bool {
 		return false
 	}
 	fact, _ := r.sources.Source(u.Source)
-	return !u.Sourced() && !u.Driven || fact.In(u.rendering.key)
+	return u.sourceless() || fact.In(u.rendering.key)
 }
 
 // absent tells whether what a unit renders is not there in the revision: it declares nothing of it.
@@ -27,8 +27,8 @@ func (r *rendering) absent() bool { return r != nil && errors.Is(r.err, render.E
 func (r *Runner) reader(u *unit) engine.Reader {
 	fact, _ := r.sources.Source(u.Source)
 	x := engine.Reader{
-		ID: u.ID, Cluster: u.Target.Cluster, Idle: u.Suspended || u.Deleting || u.Driven && u.Invalid != (engine.Invalid{}),
-		Absent: u.rendering.absent(), Current: r.current(u), Sourceless: !u.Sourced() && !u.Driven, Revision: fact.Revision,
+		ID: u.ID, Cluster: u.Target.Cluster, Idle: u.Suspended || u.Deleting || !u.traits.Shares && u.Invalid != (engine.Invalid{}),
+		Absent: u.rendering.absent(), Current: r.current(u), Sourceless: u.sourceless(), Revision: fact.Revision,
 		Moving: u.underway(), Message: u.message,
 	}
 	if u.rendering != nil && u.rendering.err != nil {
@@ -90,9 +90,9 @@ func (r *Runner) unborn(parent *unit, child engine.UnitID, depth int) string {
 		return ""
 	case !exists || !known || c.Generation < rec.Generation:
 		return fmt.Sprintf("%s declares %s, which has not started yet", parent.ID, child)
-	case !parent.Driven && parent.pass != nil && parent.pass.Progress < engine.Applied:
+	case parent.traits.Prunes && parent.pass != nil && parent.pass.Progress < engine.Applied:
 		return fmt.Sprintf("%s has not applied %s yet", parent.ID, child)
-	case !c.Sourced() && !c.Driven && depth > 0:
+	case c.sourceless() && depth > 0:
 		// What it claims follows from its declaration, which has been read.
 		return r.unsettledBelow(c, depth-1)
 	default:
@@ -107,7 +107,7 @@ func (r *Runner) condemned(u *unit) bool { return r.condemnedBelow(u, maxDepth) 
 func (r *Runner) condemnedBelow(u *unit, depth int) bool {
 	id := u.ID.Object()
 	parent := r.parentOf(u)
-	if parent == nil || parent == u || parent.Suspended || parent.Driven || depth == 0 {
+	if parent == nil || parent == u || parent.Suspended || !parent.traits.Prunes || depth == 0 {
 		return false
 	}
 	holds := func(entries []engine.Entry) bool {
@@ -176,7 +176,7 @@ func (r *Runner) holdersOf(u *unit) []engine.Wait { return r.hold(u).Waits }
 // behind.
 func (r *Runner) hold(u *unit) engine.Hold {
 	self := r.reader(u)
-	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.Driven && u.declares()
+	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.declares() && !u.traits.Prunes
 	readers := r.readersOf(self.Reads)
 	var others []engine.Reader
 	for _, other := range readers {

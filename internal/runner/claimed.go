@@ -119,7 +119,7 @@ func (r *Runner) claimedAsDeclared(u *unit) bool {
 // unclaimedYet says why it is not known what such a unit holds. One that waits for dependencies may wait for what comes
 // only after the deletions.
 func (r *Runner) unclaimedYet(u *unit) string {
-	if !u.Driven || u.declares() || r.hasClaimed(u) || u.phase == engine.PhaseWaitingForDependencies {
+	if u.traits.Declares || r.hasClaimed(u) || u.phase == engine.PhaseWaitingForDependencies {
 		return ""
 	}
 	return fmt.Sprintf("%s has not applied revision %q yet", u.ID, u.rendering.key.Revision)

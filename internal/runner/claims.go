@@ -17,8 +17,8 @@ type claims struct {
 	disputes  map[engine.ObjectID][]engine.Dispute
 	// shared are objects that other units own too.
 	shared map[engine.Entry]sharing
-	// deferred are about to be let go, or decided upon; the text says by whom.
-	deferred map[engine.ObjectID]string
+	// deferred are about to be let go, or decided upon.
+	deferred map[engine.ObjectID]Deferred
 	// contested are in the status of other units: what they are marked as tells whose they are.
 	contested map[engine.Entry][]rival
 }
@@ -34,7 +34,7 @@ type rival struct {
 func (r *Runner) reserve(u *unit, rendering *rendering) claims {
 	c := claims{
 		conflicts: map[engine.ObjectID]engine.UnitID{}, disputes: map[engine.ObjectID][]engine.Dispute{},
-		shared: map[engine.Entry]sharing{}, deferred: map[engine.ObjectID]string{}, contested: map[engine.Entry][]rival{},
+		shared: map[engine.Entry]sharing{}, deferred: map[engine.ObjectID]Deferred{}, contested: map[engine.Entry][]rival{},
 	}
 	for _, e := range rendering.entries {
 		if slices.Contains(rendering.orphaned, e.ID) {
@@ -46,10 +46,7 @@ func (r *Runner) reserve(u *unit, rendering *rendering) claims {
 		case disputing:
 			c.disputes[e.ID] = wish.disputes
 		case waiting:
-			if u.Driven {
-				c.conflicts[e.ID] = wish.owner
-			}
-			c.deferred[e.ID] = wish.why
+			c.deferred[e.ID] = Deferred{wish.owner, wish.why}
 		default:
 			r.reserveOne(u, e, wish, c)
 		}
@@ -237,7 +234,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
 	rivals := r.rivals(u, id)
 	for _, other := range rivals {
 		by := r.units[other.unit]
-		if !u.Driven && !by.Driven && r.awaits(u, by) && !r.refuted(by, id) {
+		if u.traits.Shares && by.traits.Shares && r.awaits(u, by) && !r.refuted(by, id) {
 			return wish{standing: waiting, owner: by.ID, why: fmt.Sprintf("it belongs to %s, which has not read this revision yet", by.ID)}
 		}
 	}
@@ -249,7 +246,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
 
 // leaves tells whether a unit whose status names an object leaves it to another one, since it declares it no more.
 func (r *Runner) leaves(by, u *unit, id engine.ObjectID) bool {
-	return !by.Driven && !u.Driven && by.Target == u.Target && r.yields(by, id)
+	return by.traits.Shares && u.traits.Shares && by.Target == u.Target && r.yields(by, id)
 }
 
 // against is how the wish of a unit stands against an owner that would not share the object with it.
@@ -257,7 +254,7 @@ func (r *Runner) against(u, owner *unit, id engine.ObjectID) wish {
 	w := wish{standing: waiting, owner: owner.ID}
 	applying := r.owners.Grip(id, owner.ID) == engine.Applying
 	switch {
-	case u.Driven && applying:
+	case !u.traits.Shares && applying:
 		// Its driver compares again when the object changes.
 		w.standing = yielded
 	case applying && owner.busy:
@@ -284,12 +281,12 @@ func (r *Runner) yields(owner *unit, id engine.ObjectID) bool {
 		return false
 	case owner.Deleting:
 		// What a driver takes away is not told by what we know of it.
-		return !owner.Driven
+		return owner.traits.Prunes
 	case r.condemned(owner):
 		return true
 	default:
 		return r.current(owner) && (owner.rendering.absent() || owner.rendering.err == nil && r.unsettled(owner) == "" &&
-			!r.owners.Declares(id, owner.ID) && (!owner.Driven || owner.rendering.declared || r.hasClaimed(owner)))
+			!r.owners.Declares(id, owner.ID) && (owner.rendering.declared || r.hasClaimed(owner)))
 	}
 }
 
@@ -325,11 +322,11 @@ func (r *Runner) bequeath(u *unit, id engine.ObjectID, heir engine.UnitID) {
 	if to.last.Failure != nil {
 		to.last.Failure.RetryAt = time.Now()
 	}
-	if to.Driven {
+	if !to.traits.Shares {
 		// Its driver has not checked the object since it became its own.
 		to.stirred = true
 	}
-	if to.Driven || r.owners.Grip(id, heir) >= engine.Recorded {
+	if !to.traits.Shares || r.owners.Grip(id, heir) >= engine.Recorded {
 		r.revise(heir, id)
 	}
 	r.mark(heir)

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,24 +12,50 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Driver brings units to what they declare that are more than objects to apply, such as Helm releases.
-// Its methods are called by workers, one at a time for each unit. None of them waits for health: that is
+// Driver brings units to what they declare. Each unit has one, by its kind: package objects has that of units which are objects
+// to apply. Its methods but Traits are called by workers, one at a time for each unit. None of them waits for health: that is
 // the runner's.
 type Driver interface {
-	// Prepare reads what the unit declares beside its source. Options are not used. Objects that it returns are
-	// claimed for the unit, and handed to Act.
-	Prepare(ctx context.Context, id engine.UnitID) (Inputs, error)
+	// Traits do not change.
+	Traits() Traits
+	// Prepare reads what the unit declares. Objects that it returns are claimed for the unit, and handed to Act. It is not
+	// asked while everything is as it was.
+	Prepare(ctx context.Context, p Preparation) (Prepared, error)
 	// Act brings the unit on as far as it can be without waiting. It is called again when something that Acted.Waiting
 	// may be about has changed.
 	Act(ctx context.Context, w Work) Acted
+	// Destroy takes away what a deleted unit holds. It is called again when something changed that it waits for.
+	Destroy(ctx context.Context, w Work) (Destroyed, error)
+}
+
+// Traits are what tells drivers apart for other units: what is known of theirs, and when.
+type Traits struct {
+	// Declares is set where Prepare returns the objects that a unit brings about: they are known, and claimed, before it acts.
+	// Otherwise a unit says what it holds when it has acted.
+	Declares bool
+	// Shares is set where objects are applied field by field, so that several units may own one together, each object may
+	// wait for another unit by itself, and objects are left alone that are marked so. What is not shared belongs to one unit.
+	Shares bool
+	// Prunes has the runner delete what a unit declares no more, and what a deleted one holds, by what it knows of both. What
+	// other drivers delete follows from their declarations, is decided by them, and passes the barrier by Peers.
+	Prunes bool
+}
+
+// Attendant is a driver with something to do about the health of what it has brought about.
+type Attendant interface {
 	// Verify is called when the objects that Act returned are healthy. It may take its time.
 	Verify(ctx context.Context, w Work) Acted
 	// Remedy is called when they are not, with the reason; the failure that it returns ends the pass.
 	Remedy(ctx context.Context, w Work, message string) Acted
-	// Destroy takes away what a deleted unit holds. It is called again when something changed that it waits for.
-	Destroy(ctx context.Context, w Work) (waits []engine.Wait, err error)
+}
+
+// Abandoner is a driver that may have to leave everything where it is. It is asked before the cluster is reached.
+type Abandoner interface {
+	// Orphaned says why the objects of a deleted unit can no longer be deleted, so that they stay; nil when they can be.
+	Orphaned(ctx context.Context, id engine.UnitID) error
 }
 
 // Judge is a driver that says how well a unit is that has reached what it declares, as the object of another one.
@@ -40,9 +64,36 @@ type Judge interface {
 	Judge(id engine.UnitID, rec cluster.Record) engine.ObjectHealth
 }
 
+// Preparation is what a driver prepares a unit from.
+type Preparation struct {
+	Unit engine.UnitID
+	// Sourced is set for a unit with a source, of which Artifact is what it has.
+	Sourced  bool
+	Artifact *source.Artifact
+	// Fresh is set when a user requested it, so that everything is read again.
+	Fresh bool
+	// Inputs are what was read beside the source, where that has not changed; nil has it read.
+	Inputs *Inputs
+	// Before is the last preparation of the same declaration, nil when that failed.
+	Before *Prepared
+}
+
+// Prepared is what a driver prepared. Beside an error, it has what was read so far.
+type Prepared struct {
+	Inputs
+	// Tree and Result are what was rendered, from which files; a driver that renders nothing leaves them out, and its objects
+	// are those of Inputs.
+	Tree   *source.Tree
+	Result *render.Result
+	// Same is set when it is the same as before.
+	Same bool
+}
+
 // Work is what a driver works on.
 type Work struct {
 	Unit engine.UnitID
+	// Declared is the unit as it was when the work began.
+	Declared engine.Unit
 	// Key is the desired state. Fresh is set when a user requested a pass.
 	Key   engine.Key
 	Fresh bool
@@ -64,8 +115,15 @@ type Work struct {
 	Held    []engine.Entry
 	// Repeated are objects that were there several times, by how many there were; the last one is among Objects.
 	Repeated map[engine.ObjectID]int
-	// Conflicts are objects that belong to another unit.
+	// Conflicts are objects that belong to another unit, and Deferred those that it may be about to let go.
 	Conflicts map[engine.ObjectID]engine.UnitID
+	Deferred  map[engine.ObjectID]Deferred
+	// Disputes are objects of which other units own fields that the unit declares otherwise, and Shared those that other
+	// units own too.
+	Disputes map[engine.ObjectID][]engine.Dispute
+	Shared   map[engine.ObjectID]apply.Shared
+	// Former are units that owned objects together with this one and left them to it: these may bear their names yet.
+	Former map[engine.ObjectID]engine.UnitID
 	// Cluster is that of the unit, as whom the unit works there, and Applier writes to it.
 	Cluster *cluster.Cluster
 	Applier *apply.Applier
@@ -77,15 +135,29 @@ type Work struct {
 	Follow func(engine.ObjectID)
 }
 
+// Deferred is why an object has to wait, and for whom.
+type Deferred struct {
+	Owner engine.UnitID
+	Why   string
+}
+
 // Acted is what a driver did.
 type Acted struct {
-	// Entries are what the unit holds from now on; they count when Failure is nil, or when Held is set.
+	// Entries are what the unit holds from now on; they count when Failure is nil, or when Held is set. Of a driver that
+	// Prunes, what the unit has held before stays held beside them.
 	Entries []engine.Entry
 	Held    bool
+	// Watched is set when the kinds of the entries are watched already.
+	Watched bool
 	// Deferred are objects that the unit holds no longer for its own sake: they are deleted when no other unit may claim them.
 	Deferred []engine.Entry
 	// Written are objects as they were after they were written: the watches may not have brought that yet.
 	Written []*unstructured.Unstructured
+	// Results are what became of each object, where a driver applies them all. Those that failed fail the pass, and what is
+	// waited for is waited for by the runner.
+	Results []apply.Result
+	// Superseded is set when it was not finished, since something else is wanted by now.
+	Superseded bool
 	// Waits has the health of the entries waited for, when the unit has any.
 	Waits bool
 	// Waiting has Act called again when something changed, or at Again when that is not zero.
@@ -100,255 +172,10 @@ type Acted struct {
 	Terminal bool
 }
 
-// driven returns the driver of a unit, nil when its objects are applied.
-func (r *Runner) driven(id engine.UnitID) Driver { return r.drivers[id.GroupKind()] }
-
-// prepare is the render of a unit that is driven.
-func (r *Runner) prepare(ctx context.Context, j job, d Driver) (*rendering, *Inputs) {
-	out := &rendering{key: j.key, entries: j.held}
-	inputs := j.cached
-	if inputs == nil {
-		got, err := d.Prepare(ctx, j.id)
-		out.versions = got.Versions
-		if err != nil {
-			out.err = err
-			return out, nil
-		}
-		inputs = &got
-	}
-	out.inputs, out.versions = inputs.Digest, inputs.Versions
-	out.result = &render.Result{Digest: inputs.Digest}
-	if p := j.previous; p != nil && p.result != nil && p.result.Digest == inputs.Digest && p.declared == (inputs.Objects != nil) {
-		out.result = p.result
-	}
-	t, err := r.reach(ctx, j.id, j.target)
-	if err != nil {
-		out.err = err
-		return out, inputs
-	}
-	if inputs.Objects != nil {
-		out.declared, out.entries = true, nil
-		if out.result.Objects == nil {
-			out.result.Objects = inputs.Objects
-		}
-		out.err = r.finish(out, t, inputs)
-	}
-	return out, inputs
-}
-
-// startAct has the driver act, and begins to follow what the unit holds then.
-func (r *Runner) startAct(u *unit) {
-	p, d := u.pass, r.driven(u.ID)
-	if u.declares() {
-		u.drift, u.driftAt = nil, time.Time{}
-	} else {
-		r.countLooks(u)
-	}
-	u.stirred, u.barred, u.paces.act.at = false, false, time.Now()
-	r.drive(u, func(ctx context.Context, w Work, t *target) Acted {
-		acted := d.Act(ctx, w)
-		r.followAll(ctx, t, acted.Entries)
-		t.enter(acted)
-		return acted
-	}, func(u *unit, acted Acted) {
-		if u.pass != p {
-			return
-		}
-		p.Waits, p.Waiting, p.Again = acted.Waits, acted.Waiting, acted.Again
-		if len(acted.Waiting) == 0 {
-			p.Progress = engine.Applied
-		}
-	})
-}
-
-// enter enters what a driver wrote of the objects that the unit holds, so that they are not judged by what
-// they were before.
-func (t *target) enter(acted Acted) {
-	held := make(map[engine.ObjectID]bool, len(acted.Entries))
-	for _, e := range acted.Entries {
-		held[e.ID] = true
-	}
-	for _, o := range acted.Written {
-		if held[engine.IDOf(o).In(t.cluster.Name)] {
-			t.cluster.Objects.Put(o)
-		}
-	}
-}
-
-// startVerify lets the driver check what is healthy.
-func (r *Runner) startVerify(u *unit) {
-	p, d := u.pass, r.driven(u.ID)
-	r.drive(u, func(ctx context.Context, w Work, _ *target) Acted { return d.Verify(ctx, w) }, func(u *unit, _ Acted) {
-		if u.pass == p {
-			p.Progress = engine.Verified
-		}
-	})
-}
-
-// startRemedy has the driver deal with what is not healthy. The pass ends with its failure.
-func (r *Runner) startRemedy(u *unit, message string) {
-	d := r.driven(u.ID)
-	r.drive(u, func(ctx context.Context, w Work, _ *target) Acted {
-		acted := d.Remedy(ctx, w, message)
-		if acted.Failure == nil {
-			acted.Failure = &engine.Failure{Reason: engine.ReasonHealthCheckFailed, Message: message}
-		}
-		return acted
-	}, func(*unit, Acted) {})
-}
-
-// drive runs a step of a driver; then is run in the loop when it ended without a failure.
-func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted, then func(*unit, Acted)) {
-	p, id := u.pass, u.ID
-	w := Work{Unit: id, Key: p.Key, Fresh: u.fresh(), Held: u.inventory}
-	var claims claims
-	if u.declares() {
-		w.Objects, w.Repeated = u.rendering.objects, u.rendering.repeated
-		claims = r.reserve(u, u.rendering)
-	}
-	source, sources := u.Source, r.sources
-	w.Superseded = func() bool {
-		fact, _ := sources.Source(source)
-		return !fact.In(w.Key)
-	}
-	w.Peers = Peers{r, id}
-	target := u.Target
-	u.busy = true
-	r.work(func(ctx context.Context) func() {
-		t, err := r.reach(ctx, id, target)
-		if err != nil {
-			return func() { r.stepFailed(id, p, err) }
-		}
-		w.reach(t)
-		claims.settle(ctx, t)
-		w.Conflicts = claims.conflicts
-		acted := step(ctx, w, t)
-		return func() { r.acted(id, p, acted, then) }
-	})
-}
-
-func (w *Work) reach(t *target) {
-	w.Config, w.Ended, w.Kinds = t.config, t.ended, t.cluster.Kinds.Revision()
-	w.Versions, w.Cluster, w.Applier = t.versions, t.cluster, t.applier
-	w.Kind = func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool, bool) {
-		res, ok := t.cluster.Kinds.Find(gvk)
-		return res.GroupVersionResource, res.Namespaced, ok
-	}
-}
-
-// versions are those of the objects, as the watches have them.
-func (t *target) versions(entries []engine.Entry) (string, bool) {
-	var all strings.Builder
-	for _, e := range entries {
-		r, known := t.cluster.Objects.Get(e.ID)
-		if !known {
-			return "", false
-		}
-		fmt.Fprintf(&all, "%s@%d ", r.UID, r.ResourceVersion)
-	}
-	return all.String(), true
-}
-
-// acted takes what a driver did.
-func (r *Runner) acted(id engine.UnitID, p *engine.Pass, acted Acted, then func(*unit, Acted)) {
-	u, ok := r.units[id]
-	if !ok {
-		return
-	}
-	u.busy = false
-	defer r.mark(id)
-	defer r.wakeHolding()
-	defer r.giveBack(u)
-	if acted.Held || acted.Failure == nil && acted.Entries != nil {
-		r.takeDeferred(u, p, &acted)
-		r.drop(u, engine.Leftover(u.inventory, acted.Entries))
-		r.setInventory(u, acted.Entries)
-		r.holdActed(u, acted)
-		if u.rendering != nil && !u.declares() {
-			u.rendering.entries = acted.Entries
-		}
-	}
-	r.rescope(u)
-	for _, change := range acted.Changes {
-		r.count(u, change)
-	}
-	if u.declares() {
-		r.countDrift(u, apply.Outcome{Results: acted.Changes})
-		r.reconsider(u)
-	}
-	u.needs = acted.Needs
-	came := r.awaitNeeds(u)
-	u.stirred = came || u.stirred
-	if acted.Failure != nil {
-		if came && u.pass == p {
-			// What was missing exists by now, and sends no more events.
-			acted.Failure.Transient, acted.Failure.After, acted.Terminal = true, 0, false
-		}
-		if u.pass == p {
-			r.fail(u, *acted.Failure, acted.Terminal)
-		}
-		return
-	}
-	then(u, acted)
-}
-
-// followAll watches the kinds of what a unit holds, so that its health can be judged.
-func (r *Runner) followAll(ctx context.Context, t *target, entries []engine.Entry) {
-	namespaces := map[schema.GroupVersionKind][]string{}
-	for _, e := range entries {
-		gvk := e.GroupVersionKind()
-		namespaces[gvk] = append(namespaces[gvk], e.ID.Namespace)
-	}
-	for gvk, where := range namespaces {
-		// What cannot be watched is read while it is waited for.
-		_ = t.cluster.Objects.WatchManaged(ctx, gvk, where)
-	}
-	t.cluster.Objects.Read(ctx, t.cluster.Objects.Unwatched(entries))
-}
-
-// startDestroy takes away what a deleted unit holds, and lets its object go.
-func (r *Runner) startDestroy(u *unit) {
-	d, id, target := r.driven(u.ID), u.ID, u.Target
-	// What others claim goes over to them.
-	r.unclaimed(u, u.inventory)
-	w := Work{Unit: id, Key: engine.Key{Generation: u.Generation}, Held: u.inventory, Superseded: func() bool { return false }}
-	w.Follow = func(object engine.ObjectID) {
-		r.mail.post(func() {
-			if u, ok := r.units[id]; ok {
-				u.deletion.followed = append(u.deletion.followed, object)
-				r.byObject.add(object, id)
-			}
-		})
-	}
-	w.Peers = Peers{r, id}
-	u.busy, u.stirred, u.deletion.waits = true, false, nil
-	r.work(func(ctx context.Context) func() {
-		t, err := r.reach(ctx, id, target)
-		var waits []engine.Wait
-		if err == nil {
-			w.reach(t)
-			waits, err = d.Destroy(ctx, w)
-		}
-		if err != nil {
-			return func() { r.deletionFailed(id, err.Error()) }
-		}
-		return func() { r.destroyed(id, waits) }
-	})
-}
-
-func (r *Runner) destroyed(id engine.UnitID, waits []engine.Wait) {
-	u, ok := r.units[id]
-	if !ok {
-		return
-	}
-	u.busy = false
-	if len(waits) > 0 {
-		u.deletion.waits = waits
-		r.report(u, Report{Observed: true})
-		r.mark(id)
-		return
-	}
-	r.drop(u, u.inventory)
-	u.deletion.pruned = true
-	r.mark(id)
+// Destroyed is what a driver took away.
+type Destroyed struct {
+	// Waits are what has to come first.
+	Waits []engine.Wait
+	// Results are what became of each object, where that is known; those that failed are still held.
+	Results []apply.Result
 }

@@ -16,6 +16,11 @@ func (r *Runner) Upsert(declared engine.Unit) {
 }
 
 func (r *Runner) upsert(declared engine.Unit) {
+	driver := r.drivers[declared.ID.GroupKind()]
+	if driver == nil {
+		r.cfg.Log.Info("no driver serves the kind of a unit; it is ignored", "unit", declared.ID.String())
+		return
+	}
 	r.scope(&declared)
 	declared.Dependencies = r.resolve(declared.Dependencies)
 	u, known := r.units[declared.ID]
@@ -24,7 +29,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		known = false
 	}
 	if !known {
-		u = &unit{since: time.Now()}
+		u = &unit{since: time.Now(), driver: driver, traits: driver.Traits()}
 		r.units[declared.ID] = u
 		r.adopt(u, declared)
 	}
@@ -243,7 +248,7 @@ func (r *Runner) objectChanged(u *unit, id engine.ObjectID) {
 			r.resume(u)
 		}
 	}
-	u.stirred = u.stirred || u.Driven
+	u.stirred = true
 	r.observed(u)
 	if u.owned[id] {
 		if u.busy {
@@ -322,7 +327,7 @@ func (r *Runner) InputsChanged(id engine.UnitID) {
 // followRead begins to follow what the render of a unit without a source has read.
 func (r *Runner) followRead(u *unit) {
 	for id := range u.versions {
-		if !u.Sourced() && !u.Driven && !slices.Contains(u.Reads, id) {
+		if u.sourceless() && !slices.Contains(u.Reads, id) {
 			u.Reads = append(slices.Clone(u.Reads), id)
 			r.follow(r.home, u, id, "v1")
 		}

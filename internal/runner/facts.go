@@ -62,7 +62,7 @@ func (r *Runner) counted(u *unit) []engine.Entry {
 	if !u.Health.Wait {
 		return u.Health.Checks
 	}
-	if u.Driven {
+	if !u.traits.Shares {
 		return u.inventory
 	}
 	counted := make([]engine.Entry, 0, len(u.inventory))
@@ -111,7 +111,7 @@ func (r *Runner) unreadable(u *unit, id engine.ObjectID) bool {
 func (r *Runner) judgeUnit(id engine.ObjectID, u *unit, rec cluster.Record) engine.ObjectHealth {
 	// A failed unit is retried, so its parent goes on waiting, up to its own timeout.
 	h := engine.ObjectHealth{ID: id, Verdict: engine.InProgress, Message: u.message}
-	judge, judges := r.driven(u.ID).(Judge)
+	judge, judges := u.driver.(Judge)
 	switch {
 	case judges && !r.unitReady(u):
 	case judges:
@@ -200,7 +200,7 @@ func (r *Runner) unitMet(u *unit, d engine.Dependency) (bool, string) {
 	if !r.unitReady(dep) {
 		return false, "not ready"
 	}
-	if judge, judges := r.driven(dep.ID).(Judge); judges {
+	if judge, judges := dep.driver.(Judge); judges {
 		rec, _ := r.home.cluster.Objects.Get(dep.ID.Object())
 		if h := judge.Judge(dep.ID, rec); h.Verdict != engine.Current {
 			return false, strings.TrimSuffix("not healthy: "+h.Message, ": ")

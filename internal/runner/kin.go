@@ -35,7 +35,7 @@ func (r *Runner) unsettledChildren(u *unit) string {
 	}
 	for _, child := range u.rendering.children {
 		c, known := r.units[child]
-		if known && (c.Sourced() || c.Driven) {
+		if known && !c.sourceless() {
 			continue
 		}
 		if why := r.unborn(u, child, maxDepth); why != "" {

@@ -19,8 +19,7 @@ type Part struct {
 	Groups  []string
 	Dialect Dialect
 	Sources Sources
-	// Kinds are the kinds of objects that declare its units, Drivers those of the units that are more than objects to apply.
-	Kinds   map[schema.GroupKind]bool
+	// Drivers are those of its units, by the kinds of the objects that declare them.
 	Drivers map[schema.GroupKind]Driver
 	// Names are those of each way to mark objects, by the Owner of a target.
 	Names map[string]apply.Names
@@ -28,8 +27,10 @@ type Part struct {
 
 // Join has the runner serve a dialect. It is called after Bind and before Run.
 func (r *Runner) Join(p Part) {
-	maps.Copy(r.unitKinds, p.Kinds)
 	maps.Copy(r.drivers, p.Drivers)
+	for kind := range p.Drivers {
+		r.unitKinds[kind] = true
+	}
 	maps.Copy(r.names, p.Names)
 	for _, group := range p.Groups {
 		r.dialects[group] = p.Dialect
@@ -73,18 +74,10 @@ type dialectMux map[string]Dialect
 
 func (m dialectMux) of(id engine.UnitID) Dialect { return m[id.Group] }
 
-func (m dialectMux) Inputs(ctx context.Context, id engine.UnitID) (Inputs, error) {
-	return m.of(id).Inputs(ctx, id)
-}
-
 func (m dialectMux) Report(ctx context.Context, r Report) error { return m.of(r.Unit).Report(ctx, r) }
 
 func (m dialectMux) Connect(ctx context.Context, id engine.UnitID) (Connection, error) {
 	return m.of(id).Connect(ctx, id)
-}
-
-func (m dialectMux) Orphaned(ctx context.Context, id engine.UnitID) error {
-	return m.of(id).Orphaned(ctx, id)
 }
 
 func (m dialectMux) Release(ctx context.Context, id engine.UnitID) error {

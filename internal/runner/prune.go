@@ -14,7 +14,7 @@ import (
 
 // leftover is what the unit holds and does not declare any more.
 func (r *Runner) leftover(u *unit) []engine.Entry {
-	if u.Driven {
+	if !u.traits.Prunes {
 		return slices.DeleteFunc(slices.Clone(u.deferred), func(e engine.Entry) bool { return !u.owned[e.ID] })
 	}
 	if u.rendering.failed() {
@@ -144,24 +144,72 @@ func (r *Runner) startFinalize(u *unit) {
 		r.release(u)
 		return
 	}
-	if u.Driven {
-		r.startDestroy(u)
-		return
+	r.startDestroy(u)
+}
+
+// startDestroy has the driver take away what a deleted unit holds.
+func (r *Runner) startDestroy(u *unit) {
+	d, id, target := u.driver, u.ID, u.Target
+	// What others claim goes over to them.
+	r.unclaimed(u, u.inventory)
+	w := Work{
+		Unit: id, Declared: u.Unit, Key: engine.Key{Generation: u.Generation}, Held: u.inventory, Former: r.former(u, u.inventory),
+		Superseded: func() bool { return false }, Peers: Peers{r, id},
 	}
-	entries := r.unclaimed(u, engine.Leftover(u.inventory, nil))
-	u.busy = true
-	id, target, former := u.ID, u.Target, r.former(u, entries)
+	w.Follow = func(object engine.ObjectID) {
+		r.mail.post(func() {
+			if u, ok := r.units[id]; ok {
+				u.deletion.followed = append(u.deletion.followed, object)
+				r.byObject.add(object, id)
+			}
+		})
+	}
+	u.busy, u.stirred, u.deletion.waits = true, false, nil
 	r.work(func(ctx context.Context) func() {
-		if err := r.dialects.Orphaned(ctx, id); err != nil {
-			return func() { r.abandoned(id, entries, err) }
+		if may, is := d.(Abandoner); is {
+			if err := may.Orphaned(ctx, id); err != nil {
+				return func() { r.abandoned(id, w.Held, err) }
+			}
 		}
 		t, err := r.reach(ctx, id, target)
+		var gone Destroyed
+		if err == nil {
+			w.reach(t)
+			gone, err = d.Destroy(ctx, w)
+		}
 		if err != nil {
 			return func() { r.deletionFailed(id, err.Error()) }
 		}
-		results := t.applier.Delete(ctx, apply.Deletion{Unit: id, Entries: entries, Former: former})
-		return func() { r.finalized(id, results) }
+		return func() { r.destroyed(id, gone) }
 	})
+}
+
+// destroyed takes what a driver took away. Where it does not say what became of each object, all of them are gone.
+func (r *Runner) destroyed(id engine.UnitID, gone Destroyed) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	defer r.mark(id)
+	if len(gone.Waits) > 0 {
+		u.deletion.waits = gone.Waits
+		r.report(u, Report{Observed: true})
+		return
+	}
+	if failure := r.takeDeletions(u, gone.Results); failure != nil {
+		r.deletionFailed(id, failure.Message)
+		return
+	}
+	r.drop(u, u.inventory)
+	u.deletion.pruned = true
+	if u.Deletion == engine.DeletionWaitForTermination {
+		u.terminating = deletedEntries(gone.Results)
+		u.deletion.deadline = time.Now().Add(u.Timeout)
+		for _, e := range u.terminating {
+			r.byObject.add(e.ID, id)
+		}
+	}
 }
 
 // abandoned leaves the objects of a deleted unit where they are, since they cannot be deleted.
@@ -197,29 +245,6 @@ func (r *Runner) retryDeletion(u *unit) {
 	fact, _ := r.sources.Source(u.Source)
 	u.deletion.failedAt = fact.Revision + fact.Digest
 	u.attempts++
-}
-
-func (r *Runner) finalized(id engine.UnitID, results []apply.Result) {
-	u, ok := r.units[id]
-	if !ok {
-		return
-	}
-	u.busy = false
-	deleted := deletedEntries(results)
-	failure := r.takeDeletions(u, results)
-	r.mark(id)
-	if failure != nil {
-		r.deletionFailed(id, failure.Message)
-		return
-	}
-	u.deletion.pruned = true
-	if u.Deletion == engine.DeletionWaitForTermination {
-		u.terminating = deleted
-		u.deletion.deadline = time.Now().Add(u.Timeout)
-		for _, e := range deleted {
-			r.byObject.add(e.ID, id)
-		}
-	}
 }
 
 func deletedEntries(results []apply.Result) []engine.Entry {

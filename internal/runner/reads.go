@@ -20,11 +20,11 @@ func (r *Runner) reads(u *unit) []engine.Reading {
 // addressOf stands for a source among the addresses of repositories.
 func addressOf(id engine.SourceID) string { return "source " + id.Group + "/" + id.String() }
 
-// readsForDeletion are the repositories whose readers may claim what a unit lets go. What a driver brings about comes from
-// its declaration as much as from its source.
+// readsForDeletion are the repositories whose readers may claim what a unit lets go. Those that a driver deletes by
+// itself follow from its declaration as much as from its source.
 func (r *Runner) readsForDeletion(u *unit) []engine.Reading {
 	reads := r.reads(u)
-	if parent := r.parentOf(u); u.Driven && parent != nil && parent != u {
+	if parent := r.parentOf(u); !u.traits.Prunes && parent != nil && parent != u {
 		reads = append(reads, r.reads(parent)...)
 	}
 	return reads
@@ -51,8 +51,8 @@ func (r *Runner) readersOf(reads []engine.Reading) []*unit {
 	return found
 }
 
-// declaredUnder are the units with drivers that those declare which read what another one reads, and whose source is
-// elsewhere: what their declaration says comes with the same commit, such as the values of a release.
+// declaredUnder are the units that prune by themselves, of those that the readers of what another one reads declare, and whose
+// source is elsewhere: what their declaration says comes with the same commit, such as the values of a release.
 func (r *Runner) declaredUnder(readers []*unit) []*unit {
 	seen := map[engine.UnitID]bool{}
 	for _, u := range readers {
@@ -69,9 +69,9 @@ func (r *Runner) declaredUnder(readers []*unit) []*unit {
 				}
 				seen[id] = true
 				switch {
-				case c.Driven:
+				case !c.traits.Prunes:
 					found = append(found, c)
-				case !c.Sourced():
+				case c.sourceless():
 					sets = append(sets, c)
 				}
 			}

@@ -15,10 +15,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// job is one render, with everything it needs, so that it can run outside the loop.
+// job is one preparation, with everything it needs, so that it can run outside the loop.
 type job struct {
 	id       engine.UnitID
 	target   engine.Target
+	driver   Driver
 	key      engine.Key
 	artifact *source.Artifact
 	previous *rendering
@@ -31,14 +32,12 @@ type job struct {
 
 func (r *Runner) jobOf(u *unit, key engine.Key, fresh bool) job {
 	_, artifact := r.sources.Source(u.Source)
-	j := job{id: u.ID, target: u.Target, key: key, artifact: artifact, previous: u.rendering, fresh: fresh, held: u.inventory}
-	j.sourced = u.Sourced() || u.Driven
+	j := job{
+		id: u.ID, target: u.Target, driver: u.driver, key: key, artifact: artifact, previous: u.rendering, fresh: fresh, sourced: u.Sourced(),
+		held: u.inventory,
+	}
 	if u.inputsFor == u.inputs && u.cached != nil && !fresh && j.previous != nil && j.previous.key.Generation == key.Generation {
 		j.cached = u.cached
-	}
-	if u.Driven && j.cached != nil && (j.previous.key.Revision != key.Revision || j.previous.key.Digest != key.Digest) {
-		// A driver reads the source itself.
-		j.cached = nil
 	}
 	return j
 }
@@ -89,77 +88,79 @@ func (r *Runner) lookAhead(u *unit) {
 
 // render runs in a worker.
 func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
-	if d := r.driven(j.id); d != nil {
-		return r.prepare(ctx, j, d)
-	}
-	out := &rendering{key: j.key}
-	if j.sourced {
-		if out.tree, out.err = j.open(); out.err != nil {
-			return out, nil
-		}
-	}
-	inputs := j.cached
-	if inputs == nil {
-		got, err := r.dialects.Inputs(ctx, j.id)
-		out.versions = got.Versions
-		if err != nil {
-			out.err = err
-			return out, nil
-		}
-		inputs = &got
-	}
-	out.inputs, out.versions = inputs.Digest, inputs.Versions
-	if j.reusable(out) && r.targets.get(j.target) != nil {
-		out.result, out.objects, out.entries, out.children = j.previous.result, j.previous.objects, j.previous.entries, j.previous.children
-		out.replaced, out.orphaned, out.given = j.previous.replaced, j.previous.orphaned, inputs
-		out.repeated = j.previous.repeated
-		return out, inputs
-	}
-	select {
-	case r.renders <- struct{}{}:
-		defer func() { <-r.renders }()
-	case <-ctx.Done():
-		out.err = context.Cause(ctx)
-		return out, nil
-	}
-	result, err := r.build(ctx, j, out.tree, inputs)
+	out := &rendering{key: j.key, entries: j.held}
+	got, err := j.prepare(ctx)
+	out.versions = got.Versions
 	if err != nil {
 		out.err = err
-		return out, inputs
+		if got.Digest == "" {
+			return out, nil
+		}
+		return out, &got.Inputs
 	}
-	out.result = result
+	out.inputs, out.tree, out.result = got.Digest, got.Tree, j.resultOf(got)
+	out.declared = got.Result != nil || got.Objects != nil
+	if got.Same && r.targets.get(j.target) != nil {
+		out.repeat(j.previous, &got.Inputs)
+		return out, &got.Inputs
+	}
 	t, err := r.reach(ctx, j.id, j.target)
 	if err != nil {
 		out.err = err
-		return out, inputs
+		return out, &got.Inputs
 	}
-	out.err = r.finish(out, t, inputs)
-	return out, inputs
+	if out.declared {
+		out.entries = nil
+		out.err = r.finish(out, t, &got.Inputs)
+	}
+	return out, &got.Inputs
 }
 
-// build makes the objects of a unit.
-func (r *Runner) build(ctx context.Context, j job, tree *source.Tree, inputs *Inputs) (*render.Result, error) {
-	if !j.sourced {
-		return &render.Result{Objects: inputs.Objects, Digest: inputs.Digest}, nil
+// prepare has the driver prepare the unit, unless that would give the same again.
+func (j job) prepare(ctx context.Context) (Prepared, error) {
+	before := j.before()
+	if before != nil && j.cached != nil && j.previous.key.Revision == j.key.Revision && j.previous.key.Digest == j.key.Digest && !before.Result.Volatile {
+		same := *before
+		same.Inputs, same.Same = *j.cached, true
+		if !j.previous.declared {
+			same.Result = nil
+		}
+		return same, nil
 	}
-	return r.cfg.Renderer.Build(ctx, tree, inputs.Options)
+	return j.driver.Prepare(ctx, Preparation{
+		Unit: j.id, Sourced: j.sourced, Artifact: j.artifact, Fresh: j.fresh, Inputs: j.cached, Before: before,
+	})
 }
 
-// open returns the files of the source.
-func (j job) open() (*source.Tree, error) {
-	if j.artifact == nil {
-		return nil, errors.New("the source no longer has an artifact")
-	}
-	return j.artifact.Open()
-}
-
-// reusable tells whether the previous render would give the same again.
-func (j job) reusable(out *rendering) bool {
+// before is the last preparation of the same declaration, nil when there is none that succeeded.
+func (j job) before() *Prepared {
 	p := j.previous
-	if p.failed() || p.result.Volatile || j.fresh || p.inputs != out.inputs || p.key.Generation != j.key.Generation {
-		return false
+	if p.failed() || p.key.Generation != j.key.Generation {
+		return nil
 	}
-	return !j.sourced || p.tree.Digest() == out.tree.Digest() || p.result.Reads.Unchanged(out.tree)
+	return &Prepared{Inputs: Inputs{Digest: p.inputs}, Tree: p.tree, Result: p.result}
+}
+
+// resultOf is what was rendered, or what stands for it: the same as before where it is.
+func (j job) resultOf(got Prepared) *render.Result {
+	p := j.previous
+	switch {
+	case got.Result != nil:
+		return got.Result
+	case p != nil && p.result != nil && p.result.Digest == got.Digest && p.declared == (got.Objects != nil):
+		return p.result
+	default:
+		return &render.Result{Objects: got.Objects, Digest: got.Digest}
+	}
+}
+
+// repeat has a rendering have what was made of the one before, which was the same.
+func (r *rendering) repeat(before *rendering, inputs *Inputs) {
+	if !r.declared {
+		return
+	}
+	r.objects, r.entries, r.children = before.objects, before.entries, before.children
+	r.replaced, r.orphaned, r.repeated, r.given = before.replaced, before.orphaned, before.repeated, inputs
 }
 
 // finish labels the objects with their owner and puts them in order.
@@ -191,7 +192,7 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 			objects = append(objects, o)
 		case inputs.LastWins:
 			objects[at] = o
-			out.repeat(id)
+			out.again(id)
 		default:
 			return fmt.Errorf("%s is rendered twice", id)
 		}
@@ -213,8 +214,8 @@ func (r *Runner) finish(out *rendering, t *target, inputs *Inputs) error {
 	return nil
 }
 
-// repeat notes that an object is there once more.
-func (r *rendering) repeat(id engine.ObjectID) {
+// again notes that an object is there once more.
+func (r *rendering) again(id engine.ObjectID) {
 	if r.repeated == nil {
 		r.repeated = map[engine.ObjectID]int{}
 	}
@@ -280,7 +281,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	if inputs != nil {
 		u.cached, u.inputsFor = inputs, out.key.Inputs
 	}
-	u.versions = out.versions
+	u.versions = maps.Clone(out.versions)
 	r.followRead(u)
 	r.readMeanwhile(u)
 	hit := u.rendering != nil && u.rendering.result == out.result && out.result != nil
@@ -306,7 +307,7 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	}
 	u.rendering = out
 	r.noteReplaced(u, before)
-	if out.err != nil || u.Driven && !out.declared {
+	if out.err != nil || !out.declared {
 		return
 	}
 	r.rescope(u)

@@ -43,8 +43,8 @@ type Report struct {
 	Took    time.Duration
 	Next    time.Duration
 
-	// Pass is the pass that is reported on.
-	Pass *engine.Pass
+	// pass is the pass that is reported on; it stays in the loop.
+	pass *engine.Pass
 }
 
 // reportsInFlight bounds the concurrent status writes: a commit that moves the revision
@@ -60,12 +60,13 @@ func (r *Runner) report(u *unit, report Report) {
 	report.Handled, report.Applied = u.Requested, u.applied
 	report.Inventory = slices.Clone(u.inventory)
 	report.Checked, report.Took, report.Next = u.Health.Checked(), u.finished, u.Interval
-	if report.Pass != nil {
-		report.Generation, report.Attempted = report.Pass.Key.Generation, report.Pass.Key.Revision
-		report.Handled = report.Pass.Key.Requested
-		if fact, _ := r.sources.Source(u.Source); fact.In(report.Pass.Key) {
+	if report.pass != nil {
+		key := report.pass.Key
+		report.Generation, report.Attempted, report.Handled = key.Generation, key.Revision, key.Requested
+		if fact, _ := r.sources.Source(u.Source); fact.In(key) {
 			report.Origin = fact.Origin
 		}
+		report.pass = nil
 	}
 	if !u.rendering.failed() && u.rendering.result != nil {
 		report.Digest = u.rendering.result.Digest

@@ -10,7 +10,6 @@ package runner
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"time"
 
@@ -37,17 +36,17 @@ type Sources interface {
 	Fetch(id engine.SourceID)
 }
 
-// Inputs is what a render needs beside its source.
+// Inputs is what a unit is made from beside its source.
 type Inputs struct {
 	Options render.Options
-	// Objects are those of a unit without a source: nothing is rendered.
+	// Objects are those that are not rendered by Options.
 	Objects []*unstructured.Unstructured
-	// Namespace is for objects of a driver that name none and whose kind has one.
+	// Namespace is for objects that name none and whose kind has one.
 	Namespace string
 	// LastWins keeps the last of several objects of one identity, which are an error otherwise. An identity is known for sure
 	// here, where it is known which kinds have namespaces.
 	LastWins bool
-	// Digest changes whenever Options or Objects do.
+	// Digest changes whenever Options or Objects do. It is empty for inputs that are not complete.
 	Digest string
 	// Labels are set on every object: the names of the owner.
 	Labels map[string]string
@@ -58,15 +57,10 @@ type Inputs struct {
 
 // Dialect reads declarations and writes results down.
 type Dialect interface {
-	// Inputs gathers what the render of a unit reads beside its source.
-	Inputs(ctx context.Context, id engine.UnitID) (Inputs, error)
 	// Report writes the state of a unit down. It writes nothing when nothing changed.
 	Report(ctx context.Context, r Report) error
 	// Connect tells how the cluster of a unit is reached that is not the engine's own.
 	Connect(ctx context.Context, id engine.UnitID) (Connection, error)
-	// Orphaned says why the objects of a deleted unit can no longer be deleted, so that they stay;
-	// nil when they can be deleted.
-	Orphaned(ctx context.Context, id engine.UnitID) error
 	// Release lets the object of a unit go that was deleted.
 	Release(ctx context.Context, id engine.UnitID) error
 	// Object returns the object that declares a unit, as expressions see it, or nil.
@@ -125,8 +119,7 @@ type Runner struct {
 	unitKinds map[schema.GroupKind]bool
 	drivers   map[schema.GroupKind]Driver
 
-	mail    mailbox
-	renders chan struct{}
+	mail mailbox
 
 	// What follows belongs to the loop.
 	ctx      context.Context
@@ -162,7 +155,7 @@ type Stats struct {
 func New(cfg Config) *Runner {
 	return &Runner{
 		cfg: cfg, names: map[string]apply.Names{}, dialects: dialectMux{}, sources: sourceMux{},
-		unitKinds: map[schema.GroupKind]bool{}, drivers: map[schema.GroupKind]Driver{}, renders: make(chan struct{}, runtime.GOMAXPROCS(0)), mail: newMailbox(),
+		unitKinds: map[schema.GroupKind]bool{}, drivers: map[schema.GroupKind]Driver{}, mail: newMailbox(),
 		units: map[engine.UnitID]*unit{}, owners: engine.NewOwners(),
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
 		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},

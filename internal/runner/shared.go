@@ -26,9 +26,9 @@ func (s sharing) has(unit engine.UnitID) bool {
 }
 
 // partners tells whether a unit that has an object owns it together with another one that wants to apply it: both work as
-// the same account in the same cluster, mark objects alike and leave the same fields to others, and neither has a driver.
+// the same account in the same cluster, mark objects alike and leave the same fields to others, and have drivers that share.
 func (r *Runner) partners(other, u *unit, id engine.ObjectID) bool {
-	if other.Driven || u.Driven || other.Target != u.Target || other.Deleting || r.yields(other, id) {
+	if !other.traits.Shares || !u.traits.Shares || other.Target != u.Target || other.Deleting || r.yields(other, id) {
 		return false
 	}
 	if !r.owners.Declares(id, other.ID) {
@@ -222,7 +222,11 @@ func (s sharing) asLive(live *unstructured.Unstructured, names apply.Names) (sha
 
 // found enters what a worker found of the objects that a unit shares: which it disputes, and which units own them before all
 // others.
-func (r *Runner) found(u *unit, c claims, first map[engine.ObjectID]engine.UnitID) {
+func (r *Runner) found(id engine.UnitID, c claims, first map[engine.ObjectID]engine.UnitID) {
+	u, ok := r.units[id]
+	if !ok || !u.traits.Shares {
+		return
+	}
 	u.disputed = make(map[engine.ObjectID]bool, len(c.disputes))
 	for id := range c.disputes {
 		u.disputed[id] = true
@@ -258,7 +262,7 @@ func (r *Runner) reviseOthers(u *unit, results []apply.Result) {
 		id := result.Entry.ID
 		for _, other := range r.owners.Others(id, u.ID) {
 			by := r.units[other]
-			if by == nil || by.Driven || by.Suspended || by.Deleting || by.rendering == nil || !r.owners.Declares(id, other) {
+			if by == nil || !by.traits.Shares || by.Suspended || by.Deleting || by.rendering == nil || !r.owners.Declares(id, other) {
 				continue
 			}
 			standing := r.contention(by, id).standing

@@ -1,12 +1,10 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
@@ -21,11 +19,7 @@ func (r *Runner) carry(u *unit, d engine.Decision) {
 		r.begin(u)
 		r.startRender(u)
 	case engine.StepApply:
-		if u.Driven {
-			r.startAct(u)
-			return
-		}
-		r.startApply(u)
+		r.startAct(u)
 	case engine.StepVerify:
 		r.startVerify(u)
 	case engine.StepRemedy:
@@ -101,7 +95,7 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 	if d.Phase == engine.PhaseReady && u.announced != "" {
 		// A reported wait ended without a pass, as when a cycle is broken elsewhere.
 		u.announced = ""
-		r.report(u, Report{Final: true, OK: true, Reason: d.Reason, Pass: &engine.Pass{Key: u.last.Key}})
+		r.report(u, Report{Final: true, OK: true, Reason: d.Reason, pass: &engine.Pass{Key: u.last.Key}})
 		r.settled(u)
 	}
 	if d.Phase == engine.PhasePruning || u.Deleting || u.barred {
@@ -214,7 +208,7 @@ func (r *Runner) succeed(u *unit) {
 		text := "ready: " + revision + summary(u.changes)
 		r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseReady, Text: text, Ready: true, Changed: len(u.changes) > 0})
 	}
-	r.report(u, Report{Final: true, OK: true, Reason: engine.ReasonSucceeded, Pass: p, Changes: u.changes})
+	r.report(u, Report{Final: true, OK: true, Reason: engine.ReasonSucceeded, pass: p, Changes: u.changes})
 	u.changes = nil
 	r.settled(u)
 	r.mark(u.ID)
@@ -264,7 +258,7 @@ func (r *Runner) fail(u *unit, failure engine.Failure, terminal bool) {
 	u.phase, u.reason, u.message, u.waits = engine.PhaseFailed, failure.Reason, failure.Message, nil
 	r.note(u, engine.PhaseFailed, failure.Message, true)
 	r.report(u, Report{
-		Final: true, Reason: failure.Reason, Message: failure.Message, Terminal: terminal, Pass: p, Changes: u.changes,
+		Final: true, Reason: failure.Reason, Message: failure.Message, Terminal: terminal, pass: p, Changes: u.changes,
 	})
 	u.changes = nil
 	if failure.Reason != engine.ReasonHealthCheckFailed {
@@ -294,46 +288,10 @@ func (r *Runner) wakeHolding() {
 		}
 		for _, need := range u.needs {
 			if u.pass != nil && !u.busy && r.objectCame(u, need) {
-				u.stirred = u.stirred || u.Driven
+				u.stirred = true
 				r.resume(u)
 			}
 		}
 	}
 	r.markAll(r.holding)
-}
-
-// startApply applies what was rendered.
-func (r *Runner) startApply(u *unit) {
-	rendering, p := u.rendering, u.pass
-	set := apply.Set{
-		Unit: u.ID, Objects: rendering.objects, Force: u.Force, Fresh: u.fresh(), Ignore: u.Ignore,
-	}
-	claims := r.reserve(u, rendering)
-	set.Deferred, set.Conflicts, set.Disputes = claims.deferred, claims.conflicts, claims.disputes
-	wanted := p.Key
-	source, sources := u.Source, r.sources
-	set.Superseded = func() bool {
-		fact, _ := sources.Source(source)
-		return !fact.In(wanted)
-	}
-	u.busy = true
-	u.drift, u.driftAt = nil, time.Time{}
-	id, target, checks, names := u.ID, u.Target, u.Health.Checks, r.names[u.Target.Owner]
-	r.work(func(ctx context.Context) func() {
-		t, err := r.reach(ctx, id, target)
-		if err != nil {
-			return func() { r.stepFailed(id, p, err) }
-		}
-		t.cluster.Objects.Read(ctx, t.cluster.Objects.Unwatched(checks))
-		claims.settle(ctx, t)
-		joined := claims.join(ctx, t, id, names)
-		set.Shared = joined.shared
-		out := t.applier.Apply(ctx, set)
-		return func() {
-			r.applied(id, p, out)
-			if u, ok := r.units[id]; ok {
-				r.found(u, claims, joined.first)
-			}
-		}
-	})
 }

@@ -16,6 +16,8 @@ import (
 // unit is the state of one unit. It belongs to the loop.
 type unit struct {
 	engine.Unit
+	driver Driver
+	traits Traits
 	// refusal is why the dialect says that the declaration cannot be followed.
 	refusal engine.Invalid
 	rules   health.Rules
@@ -117,7 +119,10 @@ type deletion struct {
 // underway tells whether something is carried out for the unit, or is about to be decided.
 func (u *unit) underway() bool { return u.busy || u.queued || u.looking }
 
-// declares tells whether the unit has a driver that brings about objects which are known before.
+// sourceless tells whether the objects of the unit are given by its own declaration alone.
+func (u *unit) sourceless() bool { return !u.Sourced() && u.traits.Declares }
+
+// declares tells whether it is known what the unit brings about, or was before it could no longer be read.
 func (u *unit) declares() bool { return u.rendering != nil && u.rendering.declared }
 
 // rendering is the result of a render, and what it was made from.
@@ -141,7 +146,7 @@ type rendering struct {
 	repeated map[engine.ObjectID]int
 	// children are the units that these objects declare.
 	children []engine.UnitID
-	// declared is set for the objects of a driver.
+	// declared is set where these are the objects that the unit brings about.
 	declared bool
 }
 

@@ -30,6 +30,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/runner/objects"
 )
 
 // toy is a whole dialect: Applications of a group of its own, each of which makes a ConfigMap of its spec. Their kind has the
@@ -117,7 +118,7 @@ type toyPart struct {
 
 func (p *toyPart) Joins() runner.Part {
 	return runner.Part{
-		Groups: []string{toyGroup}, Dialect: p, Kinds: map[schema.GroupKind]bool{toyKind.GroupKind: true},
+		Groups: []string{toyGroup}, Dialect: p, Drivers: map[schema.GroupKind]runner.Driver{toyKind.GroupKind: objects.New(p.host.Runner.Renderer(), p)},
 		Names: map[string]apply.Names{"toy": {Manager: "toy", Prefix: toyGroup + "/", Name: toyGroup + "/name", Namespace: toyGroup + "/namespace"}},
 	}
 }

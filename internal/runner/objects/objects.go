@@ -1,0 +1,131 @@
+// Package objects is the driver of units that are objects to apply: rendered from a source, or given by their own declaration.
+//
+// It renders, applies in stages and deletes. What is claimed, shared and waited for is the runner's; what a declaration means
+// is asked of its dialect.
+package objects
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Declarations are what a dialect knows of such units.
+type Declarations interface {
+	// Inputs gathers what a unit is made from beside its source. Beside an error, they have the versions of what was read.
+	Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error)
+	// Orphaned says why the objects of a deleted unit can no longer be deleted, so that they stay; nil when they can be.
+	Orphaned(ctx context.Context, id engine.UnitID) error
+}
+
+// Driver is the driver of units that are objects to apply.
+type Driver struct {
+	Declarations
+	renderer *render.Renderer
+	renders  chan struct{}
+}
+
+// New returns the driver of the units of a dialect. As many render at a time as there are processors.
+func New(renderer *render.Renderer, declarations Declarations) *Driver {
+	return &Driver{Declarations: declarations, renderer: renderer, renders: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+var (
+	_ runner.Driver    = (*Driver)(nil)
+	_ runner.Abandoner = (*Driver)(nil)
+)
+
+// Traits are those of units whose objects are known before they are applied, that own them together with others, and that
+// leave deletions to the runner.
+func (d *Driver) Traits() runner.Traits {
+	return runner.Traits{Declares: true, Shares: true, Prunes: true}
+}
+
+// Prepare renders a unit, unless that would give the same again.
+func (d *Driver) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
+	out := runner.Prepared{}
+	if p.Sourced {
+		tree, err := open(p.Artifact)
+		if err != nil {
+			return out, err
+		}
+		out.Tree = tree
+	}
+	inputs, err := d.inputs(ctx, p)
+	if out.Inputs = inputs; err != nil {
+		// What was read is followed, and nothing else of it is complete.
+		out.Digest = ""
+		return out, err
+	}
+	if repeats(p, out) {
+		out.Result, out.Same = p.Before.Result, true
+		return out, nil
+	}
+	out.Result, err = d.build(ctx, p, out)
+	return out, err
+}
+
+func (d *Driver) inputs(ctx context.Context, p runner.Preparation) (runner.Inputs, error) {
+	if p.Inputs != nil {
+		return *p.Inputs, nil
+	}
+	return d.Inputs(ctx, p.Unit)
+}
+
+// open returns the files of a source.
+func open(artifact *source.Artifact) (*source.Tree, error) {
+	if artifact == nil {
+		return nil, errors.New("the source no longer has an artifact")
+	}
+	return artifact.Open()
+}
+
+// repeats tells whether the last render would give the same again.
+func repeats(p runner.Preparation, now runner.Prepared) bool {
+	before := p.Before
+	if before == nil || before.Result.Volatile || p.Fresh || before.Digest != now.Digest {
+		return false
+	}
+	return !p.Sourced || before.Tree.Digest() == now.Tree.Digest() || before.Result.Reads.Unchanged(now.Tree)
+}
+
+// build makes the objects of a unit, when a processor is free.
+func (d *Driver) build(ctx context.Context, p runner.Preparation, made runner.Prepared) (*render.Result, error) {
+	select {
+	case d.renders <- struct{}{}:
+		defer func() { <-d.renders }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if !p.Sourced {
+		return &render.Result{Objects: made.Objects, Digest: made.Digest}, nil
+	}
+	return d.renderer.Build(ctx, made.Tree, made.Options)
+}
+
+// Act applies what was rendered.
+func (d *Driver) Act(ctx context.Context, w runner.Work) runner.Acted {
+	// What is only checked is watched by nobody who applies it.
+	w.Cluster.Objects.Read(ctx, w.Cluster.Objects.Unwatched(w.Declared.Health.Checks))
+	deferred := make(map[engine.ObjectID]string, len(w.Deferred))
+	for id, wait := range w.Deferred {
+		deferred[id] = wait.Why
+	}
+	out := w.Applier.Apply(ctx, apply.Set{
+		Unit: w.Unit, Objects: w.Objects, Conflicts: w.Conflicts, Disputes: w.Disputes, Shared: w.Shared, Deferred: deferred,
+		Force: w.Declared.Force, Fresh: w.Fresh, Ignore: w.Declared.Ignore, Superseded: w.Superseded,
+	})
+	return runner.Acted{Entries: out.Entries(), Watched: true, Results: out.Results, Superseded: out.Superseded, Waits: true}
+}
+
+// Destroy deletes what a deleted unit holds.
+func (d *Driver) Destroy(ctx context.Context, w runner.Work) (runner.Destroyed, error) {
+	deletion := apply.Deletion{Unit: w.Unit, Entries: engine.Leftover(w.Held, nil), Former: w.Former}
+	return runner.Destroyed{Results: w.Applier.Delete(ctx, deletion)}, nil
+}
