@@ -187,10 +187,13 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
+// watched is what is read at the start.
+const watched = "the objects of Argo CD"
+
 // watch begins with the projects, so that Applications find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
 	first := func(r schema.GroupVersionResource, selector string, to cluster.Sink) func() error {
-		return func() error { return await(wait, func() error { return e.home.Watch(ctx, r, selector, to) }) }
+		return func() error { return cluster.Within(wait, watched, func() error { return e.home.Watch(ctx, r, selector, to) }) }
 	}
 	if err := first(projectResource, "", cluster.Sink{Put: e.putProject, Dropped: e.dropProject})(); err != nil {
 		return err
@@ -199,18 +202,6 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	all.Go(first(applicationResource, e.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
 	all.Go(first(applicationSetResource, e.Selector, cluster.Sink{Put: e.sets.put, Dropped: e.sets.dropped}))
 	return all.Wait()
-}
-
-// await waits for something, but no longer than until ctx ends.
-func await(ctx context.Context, do func() error) error {
-	ready := make(chan error, 1)
-	go func() { ready <- do() }()
-	select {
-	case err := <-ready:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("watching the objects of Argo CD: %w", context.Cause(ctx))
-	}
 }
 
 // Wait waits until everything that the engine started has ended.

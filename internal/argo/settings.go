@@ -68,16 +68,16 @@ func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster,
 	names := []string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}
 	for _, name := range names {
 		all.Go(func() error {
-			return await(wait, func() error {
+			return cluster.Within(wait, watched, func() error {
 				return home.WatchOne(ctx, configMaps, k.namespace, name, k.sink(k.putMap, func(u *unstructured.Unstructured) { delete(k.maps, u.GetName()) }))
 			})
 		})
 	}
 	all.Go(func() error {
-		return await(wait, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink()) })
+		return cluster.Within(wait, watched, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink()) })
 	})
 	all.Go(func() error {
-		return await(wait, func() error {
+		return cluster.Within(wait, watched, func() error {
 			return home.WatchOne(ctx, secrets, k.namespace, settings.SecretName, k.secretSink())
 		})
 	})

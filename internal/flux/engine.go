@@ -168,16 +168,19 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
+// watched is what is read at the start.
+const watched = "the objects of Flux"
+
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
 	serve := e.Serve
 	if serve.Serves(operatorGroup.Name) {
-		if err := within(wait, func() error { return e.watchInstances(ctx) }); err != nil {
+		if err := cluster.Within(wait, watched, func() error { return e.watchInstances(ctx) }); err != nil {
 			return err
 		}
 	}
 	if serve.Serves(notificationGroup.Name) {
-		if err := within(wait, func() error { return e.watchNotifications(ctx) }); err != nil {
+		if err := cluster.Within(wait, watched, func() error { return e.watchNotifications(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -228,19 +231,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	if serve.Serves(imageGroup.Name) && e.simulation == nil {
 		all.Go(func() error { return e.watchImages(ctx) })
 	}
-	return within(wait, all.Wait)
-}
-
-// within waits for something, but no longer than until ctx ends.
-func within(ctx context.Context, do func() error) error {
-	ready := make(chan error, 1)
-	go func() { ready <- do() }()
-	select {
-	case err := <-ready:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("watching the Flux objects: %w", context.Cause(ctx))
-	}
+	return cluster.Within(wait, watched, all.Wait)
 }
 
 // Wait waits until everything that the engine started has ended.
