@@ -19,7 +19,7 @@ func TestWithin(t *testing.T) {
 	}{
 		"read":   {"what was read in time is fine", t.Context(), func() error { return nil }, nil, ""},
 		"broken": {"an error is returned as it is", t.Context(), func() error { return broken }, broken, "broken"},
-		"late":   {"what does not end is not waited for", over, func() error { select {} }, late, "watching things: late"},
+		"late":   {"what does not end is not waited for", over, func() error { <-t.Context().Done(); return nil }, late, "watching things: late"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -191,7 +191,7 @@ func (l *Loop[K]) begin(key K, r *round) {
 	}
 	ctx, stop := context.WithCancel(l.ctx)
 	r.stop = stop
-	turn := l.o.Slots.join(l.work.Share(key))
+	turn := l.o.Slots.join(l.work.Share(key), "")
 	l.wg.Go(func() {
 		defer stop()
 		l.run(ctx, key, r, turn)

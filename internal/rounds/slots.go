@@ -2,16 +2,23 @@ package rounds
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // Slots bound what is done at a time. Each request for one waits in the queue of its share, and a slot that comes free goes
 // to the share that has the fewest: a namespace with a thousand objects does not keep others from being served. They are safe
 // for concurrent use.
+//
+// Those that are bounded have each share, and each place where slots are spent, keep to a part of them: a host that takes
+// requests and never answers is not waited for in all slots.
 type Slots struct {
 	mu     sync.Mutex
 	free   int
 	shares map[string]*share
+	// most is what a share or a place has at most, zero for no bound; places have an entry where slots are spent.
+	most   int
+	places map[string]int
 	// events counts shares that came and slots that were given.
 	events uint64
 }
@@ -26,23 +33,37 @@ type share struct {
 
 // Turn is a slot, or a place in the queue for one.
 type Turn struct {
-	slots *Slots
-	share string
+	slots        *Slots
+	share, place string
 	// given is closed when it has become a slot.
 	given chan struct{}
 }
 
 // NewSlots returns a number of slots.
-func NewSlots(n int) *Slots { return &Slots{free: n, shares: map[string]*share{}} }
+func NewSlots(n int) *Slots {
+	return &Slots{free: n, shares: map[string]*share{}, places: map[string]int{}}
+}
+
+// NewBoundedSlots returns a number of slots, of which one share, or one place, has so many at most.
+func NewBoundedSlots(n, most int) *Slots {
+	s := NewSlots(n)
+	s.most = most
+	return s
+}
 
 // Take waits for a slot, which has to be given back by End. There is none, and ok is false, when ctx ends before.
 func (s *Slots) Take(ctx context.Context, share string) (turn *Turn, ok bool) {
-	turn = s.join(share)
+	return s.TakeAt(ctx, share, "")
+}
+
+// TakeAt is Take for a slot that is spent at a place, such as a host.
+func (s *Slots) TakeAt(ctx context.Context, share, place string) (turn *Turn, ok bool) {
+	turn = s.join(share, place)
 	return turn, turn.wait(ctx)
 }
 
 // join queues for a slot. Where there are no Slots there is no bound.
-func (s *Slots) join(name string) *Turn {
+func (s *Slots) join(name, place string) *Turn {
 	if s == nil {
 		return nil
 	}
@@ -54,7 +75,7 @@ func (s *Slots) join(name string) *Turn {
 		one = &share{came: s.events}
 		s.shares[name] = one
 	}
-	turn := &Turn{slots: s, share: name, given: make(chan struct{})}
+	turn := &Turn{slots: s, share: name, place: place, given: make(chan struct{})}
 	one.waiting = append(one.waiting, turn)
 	s.give()
 	return turn
@@ -64,21 +85,35 @@ func (s *Slots) join(name string) *Turn {
 func (s *Slots) give() {
 	for s.free > 0 {
 		var next *share
+		at := 0
 		for _, one := range s.shares {
-			if len(one.waiting) > 0 && (next == nil || one.before(next)) {
-				next = one
+			if first := s.first(one); first >= 0 && (next == nil || one.before(next)) {
+				next, at = one, first
 			}
 		}
 		if next == nil {
 			return
 		}
+		turn := next.waiting[at]
 		s.free--
 		s.events++
 		next.taken++
 		next.served = s.events
-		close(next.waiting[0].given)
-		next.waiting = next.waiting[1:]
+		s.places[turn.place]++
+		close(turn.given)
+		next.waiting = append(next.waiting[:at:at], next.waiting[at+1:]...)
 	}
+}
+
+// first is the first turn in the queue of a share that may have a slot, less than zero when there is none.
+func (s *Slots) first(one *share) int {
+	if s.most == 0 {
+		return min(len(one.waiting), 1) - 1
+	}
+	if one.taken >= s.most {
+		return -1
+	}
+	return slices.IndexFunc(one.waiting, func(t *Turn) bool { return t.place == "" || s.places[t.place] < s.most })
 }
 
 // before tells whether a share is served before another one: that which has fewer slots, was served longer ago, or came
@@ -135,6 +170,9 @@ func (t *Turn) End() {
 func (t *Turn) back() {
 	t.slots.free++
 	t.slots.shares[t.share].taken--
+	if t.slots.places[t.place]--; t.slots.places[t.place] == 0 {
+		delete(t.slots.places, t.place)
+	}
 	t.slots.give()
 	t.slots.tidy(t.share)
 }

@@ -44,7 +44,7 @@ func TestShares(t *testing.T) {
 			s := NewSlots(c.slots)
 			turns, names := make([]*Turn, len(c.waiting)), map[*Turn]string{}
 			for i, name := range c.waiting {
-				turns[i] = s.join(name[:1])
+				turns[i] = s.join(name[:1], "")
 				names[turns[i]] = name
 			}
 			var order, has []string
@@ -121,7 +121,7 @@ func TestGivenUp(t *testing.T) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.free != 1 || len(s.shares) > 0 {
+		if s.free != 1 || len(s.shares) > 0 || len(s.places) > 0 {
 			t.Errorf("%d slots are free, and shares are left: %v", s.free, s.shares)
 		}
 	})
@@ -139,5 +139,69 @@ func TestNoSlots(t *testing.T) {
 	stop()
 	if _, ok := s.Take(ctx, "a"); ok {
 		t.Error("something begins after the end")
+	}
+}
+
+// TestPlaces has a share, and a place, keep to their part of the slots.
+func TestPlaces(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		waiting [][2]string
+		want    []bool
+	}{
+		"one host": {
+			reason:  "a host that takes all that it may leaves slots for others",
+			waiting: [][2]string{{"a", "x"}, {"b", "x"}, {"c", "x"}, {"c", "y"}, {"d", "y"}, {"e", "z"}},
+			want:    []bool{true, true, false, true, true, false},
+		},
+		"one namespace": {
+			reason:  "so does a namespace, whatever its hosts",
+			waiting: [][2]string{{"a", "x"}, {"a", "y"}, {"a", "z"}, {"b", "x"}, {"b", "w"}},
+			want:    []bool{true, true, false, true, true},
+		},
+		"no host": {
+			reason:  "what goes nowhere is bounded by its share alone",
+			waiting: [][2]string{{"a", ""}, {"b", ""}, {"c", ""}, {"a", ""}, {"d", ""}},
+			want:    []bool{true, true, true, true, false},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := NewBoundedSlots(4, 2)
+			var turns []*Turn
+			for _, w := range c.waiting {
+				turns = append(turns, s.join(w[0], w[1]))
+			}
+			given := func() []bool {
+				all := make([]bool, len(turns))
+				for i, turn := range turns {
+					select {
+					case <-turn.given:
+						all[i] = true
+					default:
+					}
+				}
+				return all
+			}
+			if diff := cmp.Diff(c.want, given()); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
+			}
+			for range turns {
+				for i, has := range given() {
+					if has && turns[i].slots != nil {
+						turns[i].End()
+						turns[i].slots = nil
+					}
+				}
+			}
+			for i, has := range given() {
+				if !has {
+					t.Errorf("%s: %v waits though all slots came free", c.reason, c.waiting[i])
+				}
+			}
+			if s.free != 4 || len(s.shares) > 0 || len(s.places) > 0 {
+				t.Errorf("%s: %d slots are free, and left are %v and %v", c.reason, s.free, s.shares, s.places)
+			}
+		})
 	}
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// downloadInto fetches a commit into a repository on disk, and reads its files.
-func (r *remote) downloadInto(ctx context.Context, dir string, t target, previous *Tree) (*GitResult, error) {
-	repo, err := git.PlainOpen(dir)
+// downloadInto has a commit in the repository of a clone, and reads its files.
+func (r *remote) downloadInto(ctx context.Context, kept *Clone, t target, previous *Tree) (*GitResult, error) {
+	repo, err := git.PlainOpen(kept.dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the repository to fetch into: %w", err)
 	}
-	if has, err := repo.Reference(keptRef, false); err == nil {
-		err = r.fetchNew(ctx, repo, t, has.Hash())
-		if err != nil {
-			return nil, err
-		}
-	} else if err := r.fetch(ctx, repo, t); err != nil {
+	if !t.full {
+		// No name gets in the way of one that is fetched later, such as a branch of one below it.
+		defer func() { _ = repo.Storer.RemoveReference(t.reference) }()
+	}
+	if err := r.get(ctx, repo, kept, t); err != nil {
 		return nil, err
 	}
 	if !t.full {
 		// The reference may have moved since it was listed: what was fetched is what counts.
-		if t.hash, err = peel(repo, t.reference); err != nil {
+		if t.hash, t.offered, err = peel(repo, t.reference); err != nil {
 			return nil, fmt.Errorf("fetching %q: %w", r.url, err)
 		}
+		kept.hold(t)
 	}
 	commit, err := repo.CommitObject(t.hash)
 	if err != nil {
@@ -50,7 +50,20 @@ func (r *remote) downloadInto(ctx context.Context, dir string, t target, previou
 	if result.Tree, err = r.read(ctx, commit, previous); err != nil {
 		return nil, fmt.Errorf("reading commit %s: %w", t.hash, err)
 	}
-	return result, keep(repo, t)
+	return result, nil
+}
+
+// get has a commit in a repository: as it is there, by what is new, or as a whole.
+func (r *remote) get(ctx context.Context, repo *git.Repository, kept *Clone, t target) error {
+	switch {
+	case kept.holds(t) && t.full:
+		return nil
+	case kept.holds(t):
+		return repo.Storer.SetReference(plumbing.NewHashReference(t.reference, t.offered))
+	case len(kept.newest) > 0:
+		return r.fetchNew(ctx, repo, kept, t)
+	}
+	return r.fetch(ctx, repo, t)
 }
 
 func (r *remote) fetch(ctx context.Context, repo *git.Repository, t target) error {
@@ -79,21 +92,21 @@ func (r *remote) fetch(ctx context.Context, repo *git.Repository, t target) erro
 // maxTags bounds the annotated tags of annotated tags.
 const maxTags = 8
 
-// peel returns the commit that a reference names.
-func peel(repo *git.Repository, name plumbing.ReferenceName) (plumbing.Hash, error) {
+// peel returns the commit that a reference names, and what the reference itself is of.
+func peel(repo *git.Repository, name plumbing.ReferenceName) (commit, offered plumbing.Hash, err error) {
 	ref, err := repo.Reference(name, true)
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("%w: %q", ErrReference, name)
+		return plumbing.ZeroHash, plumbing.ZeroHash, fmt.Errorf("%w: %q", ErrReference, name)
 	}
-	hash := ref.Hash()
+	commit = ref.Hash()
 	for range maxTags {
-		tag, err := repo.TagObject(hash)
+		tag, err := repo.TagObject(commit)
 		if err != nil {
-			return hash, nil
+			return commit, ref.Hash(), nil
 		}
-		hash = tag.Target
+		commit = tag.Target
 	}
-	return hash, fmt.Errorf("%w: %q is a tag of a tag", ErrReference, name)
+	return commit, ref.Hash(), fmt.Errorf("%w: %q is a tag of a tag", ErrReference, name)
 }
 
 // blob is a file or a symbolic link of a commit.

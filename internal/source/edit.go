@@ -171,12 +171,7 @@ func (p *pusher) look(ctx context.Context) error {
 	if p.known, err = p.list(ctx); err != nil {
 		return err
 	}
-	if p.options.Ref.Commit != "" {
-		p.checkout, err = commitTarget(p.options.Ref)
-	} else if p.checkout, err = selectRef(p.options.Ref, p.known); err == nil {
-		p.checkout.hash, p.checkout.reference, err = p.known.find(p.checkout.reference)
-	}
-	if err != nil {
+	if p.checkout, err = p.known.target(p.options.Ref); err != nil {
 		return err
 	}
 	p.base, p.seen = p.checkout, p.checkout.revision()

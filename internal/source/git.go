@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Kinds of failures that a caller may want to tell apart.
@@ -55,6 +54,8 @@ type GitOptions struct {
 	Verify *Verification
 	// Ignore is spec.ignore of Flux; nil means its defaults.
 	Ignore *string
+	// Listed, when set, is what the server has: it is not asked again.
+	Listed *References
 	// Clone, when set, keeps what is fetched for the next fetch.
 	Clone *Clone
 	// Timeout is one minute when zero.
@@ -81,56 +82,83 @@ const defaultTimeout = time.Minute
 // when the options, and what is included, are those of then. Files that the previous tree has too are
 // shared with it. No error holds a credential.
 func FetchGit(ctx context.Context, o GitOptions, previousRevision string, previous *Tree) (*GitResult, error) {
+	var got *GitResult
+	err := o.visit(ctx, func(ctx context.Context, r *remote) error {
+		t, err := r.resolve(ctx)
+		switch {
+		case err != nil:
+			return err
+		case previous != nil && t.revision() == previousRevision:
+			got = &GitResult{Revision: previousRevision, Tree: previous, Unchanged: true}
+			return nil
+		}
+		got, err = r.download(ctx, t, previous)
+		return err
+	})
+	return got, err
+}
+
+// ListGit asks for the references of a repository. No error holds a credential.
+func ListGit(ctx context.Context, o GitOptions) (*References, error) {
+	var listed *References
+	err := o.visit(ctx, func(ctx context.Context, r *remote) error {
+		known, err := r.list(ctx)
+		listed = &References{known}
+		return err
+	})
+	return listed, err
+}
+
+// Unchanged reports whether a fetch would find the previous revision, and that without a request.
+func (o *GitOptions) Unchanged(previousRevision string, previous *Tree) bool {
+	if previous == nil || o.Listed == nil && o.Ref.Commit == "" {
+		return false
+	}
+	var known references
+	if o.Listed != nil {
+		known = o.Listed.known
+	}
+	t, err := known.target(o.Ref)
+	return err == nil && t.revision() == previousRevision
+}
+
+// visit logs in, for as long as the timeout allows.
+func (o GitOptions) visit(ctx context.Context, do func(context.Context, *remote) error) error {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("timed out after %s", o.Timeout))
 	defer cancel()
-	if o.App == nil {
-		return fetchGit(ctx, o, previousRevision, previous)
+	if o.App != nil {
+		if err := o.App.login(ctx, &o); err != nil {
+			return err
+		}
 	}
-	if err := o.App.login(ctx, &o); err != nil {
-		return nil, err
-	}
-	got, err := fetchGit(ctx, o, previousRevision, previous)
-	if errors.Is(err, ErrAuth) {
-		o.App.forget()
-	}
-	return got, err
-}
-
-func fetchGit(ctx context.Context, o GitOptions, previousRevision string, previous *Tree) (*GitResult, error) {
 	r, err := newRemote(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t, err := r.resolve(ctx)
-	if err != nil {
-		return nil, err
+	err = do(ctx, r)
+	if o.App != nil && errors.Is(err, ErrAuth) {
+		o.App.forget()
 	}
-	if previous != nil && t.revision() == previousRevision {
-		return &GitResult{Revision: previousRevision, Tree: previous, Unchanged: true}, nil
-	}
-	return r.download(ctx, t, previous)
+	return err
 }
 
 // resolve selects a commit, and asks the server for its references where that needs them.
 func (r *remote) resolve(ctx context.Context) (target, error) {
-	if r.options.Ref.Commit != "" {
-		return commitTarget(r.options.Ref)
+	ref := r.options.Ref
+	switch {
+	case ref.Commit != "":
+		return commitTarget(ref)
+	case r.options.Listed != nil:
+		return r.options.Listed.known.target(ref)
 	}
 	known, err := r.list(ctx)
 	if err != nil {
 		return target{}, err
 	}
-	t, err := selectRef(r.options.Ref, known)
-	if err != nil {
-		return t, err
-	}
-	if t.hash, t.reference, err = known.find(t.reference); err != nil {
-		return t, err
-	}
-	return t, nil
+	return known.target(ref)
 }
 
 // list asks the server for its references.
@@ -148,24 +176,4 @@ func (r *remote) list(ctx context.Context) (references, error) {
 		known[ref.Name()] = ref
 	}
 	return known, nil
-}
-
-// references are what a server lists.
-type references map[plumbing.ReferenceName]*plumbing.Reference
-
-// find returns the commit that a reference names, and the name under which it can be fetched.
-func (known references) find(name plumbing.ReferenceName) (plumbing.Hash, plumbing.ReferenceName, error) {
-	ref, ok := known[name]
-	if ok && ref.Type() == plumbing.SymbolicReference {
-		name = ref.Target()
-		ref, ok = known[name]
-	}
-	if !ok || ref.Type() != plumbing.HashReference {
-		return plumbing.ZeroHash, name, fmt.Errorf("%w: the repository has no %q", ErrReference, name)
-	}
-	// An annotated tag is an object of its own; the commit that it names is listed beside it.
-	if peeled, ok := known[name+"^{}"]; ok {
-		ref = peeled
-	}
-	return ref.Hash(), name, nil
 }

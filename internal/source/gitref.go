@@ -14,7 +14,8 @@ type target struct {
 	// reference is what is fetched, empty for all branches; label is how the revision names it.
 	reference plumbing.ReferenceName
 	label     string
-	hash      plumbing.Hash
+	// hash is that of the commit, offered what the reference names: the commit, or an annotated tag of it.
+	hash, offered plumbing.Hash
 	// full asks for the whole history, since the commit need not be at its end.
 	full bool
 }
@@ -85,4 +86,46 @@ func selectVersion(text string, known references) (target, error) {
 		return strings.Compare(a.tag, b.tag)
 	})
 	return target{reference: plumbing.NewTagReferenceName(newest.tag), label: newest.tag}, nil
+}
+
+// References are what a server has listed of a repository. They are never changed.
+type References struct{ known references }
+
+// Revision is that of the commit that is selected.
+func (l *References) Revision(ref GitRef) (string, error) {
+	t, err := l.known.target(ref)
+	return t.revision(), err
+}
+
+// references are what a server lists.
+type references map[plumbing.ReferenceName]*plumbing.Reference
+
+// target selects a commit.
+func (known references) target(ref GitRef) (target, error) {
+	if ref.Commit != "" {
+		return commitTarget(ref)
+	}
+	t, err := selectRef(ref, known)
+	if err != nil {
+		return t, err
+	}
+	return known.find(t)
+}
+
+// find fills in the commit that the reference of a target names, and the name under which it can be fetched.
+func (known references) find(t target) (target, error) {
+	ref, ok := known[t.reference]
+	if ok && ref.Type() == plumbing.SymbolicReference {
+		t.reference = ref.Target()
+		ref, ok = known[t.reference]
+	}
+	if !ok || ref.Type() != plumbing.HashReference {
+		return t, fmt.Errorf("%w: the repository has no %q", ErrReference, t.reference)
+	}
+	t.hash, t.offered = ref.Hash(), ref.Hash()
+	// An annotated tag is an object of its own; the commit that it names is listed beside it.
+	if peeled, ok := known[t.reference+"^{}"]; ok {
+		t.hash = peeled.Hash()
+	}
+	return t, nil
 }

@@ -21,14 +21,14 @@ import (
 // into a new clone.
 const maxNew = 16 << 20
 
-// fetchNew fetches a reference into a clone that has one commit, and transfers only the objects that the
-// other commit does not have.
+// fetchNew fetches a reference into a clone that has other commits, and transfers only the objects that those
+// do not have.
 //
 // Remote.Fetch of the library cannot: it does not ask for a thin pack, and for a shallow clone Git tells
 // what is new from what is known only in thin ones, so that a server sends all of the commit. Without a
 // depth it would send the history. The request here is that of git itself, and its answer is read by the
 // library's parser, which finds in the clone what a thin pack refers to.
-func (r *remote) fetchNew(ctx context.Context, repo *git.Repository, t target, has plumbing.Hash) (err error) {
+func (r *remote) fetchNew(ctx context.Context, repo *git.Repository, kept *Clone, t target) (err error) {
 	session, err := r.session()
 	if err != nil {
 		return r.explain(ctx, err)
@@ -46,8 +46,9 @@ func (r *remote) fetchNew(ctx context.Context, repo *git.Repository, t target, h
 	if err != nil {
 		return fmt.Errorf("fetching %q: %w", r.url, ErrReference)
 	}
-	if repo.Storer.HasEncodedObject(ref.Hash()) != nil {
-		if err := r.takeNew(ctx, repo, session, offered.Capabilities, ref.Hash(), has); err != nil {
+	if _, held := kept.held[ref.Hash()]; !held {
+		kept.fetches++
+		if err := r.takeNew(ctx, repo, session, offered.Capabilities, ref.Hash()); err != nil {
 			return r.explain(ctx, err)
 		}
 	}
@@ -78,10 +79,11 @@ func (r *remote) endpoint() (*transport.Endpoint, error) {
 
 // takeNew asks for an object by what is there, and stores what comes.
 func (r *remote) takeNew(
-	ctx context.Context, repo *git.Repository, session transport.UploadPackSession, can *capability.List, want, has plumbing.Hash,
+	ctx context.Context, repo *git.Repository, session transport.UploadPackSession, can *capability.List, want plumbing.Hash,
 ) (err error) {
 	asked := packp.NewUploadPackRequestFromCapabilities(can)
-	asked.Wants, asked.Haves, asked.Shallows = []plumbing.Hash{want}, []plumbing.Hash{has}, []plumbing.Hash{has}
+	has := r.options.Clone.newest
+	asked.Wants, asked.Haves, asked.Shallows = []plumbing.Hash{want}, has, has
 	asked.Depth = packp.DepthCommits(1)
 	for _, c := range []capability.Capability{capability.Shallow, capability.ThinPack, capability.NoProgress} {
 		if err := asked.Capabilities.Set(c); err != nil {
