@@ -29,6 +29,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/offline"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
@@ -44,10 +45,13 @@ type Options struct {
 }
 
 // Dialect is the one of Argo CD.
-type Dialect struct{ Options }
+type Dialect struct {
+	Options
+	offline.Layouts
+}
 
 // New returns the dialect; Options may be changed until it is served.
-func New(o Options) *Dialect { return &Dialect{o} }
+func New(o Options) *Dialect { return &Dialect{Options: o} }
 
 // Name is the word for the group.
 func (*Dialect) Name() string { return "argocd" }
@@ -62,7 +66,7 @@ func (*Dialect) Kinds() []dialect.Kind {
 	kind := func(name, resource string, aliases ...string) dialect.Kind {
 		return dialect.Kind{
 			GroupKind: schema.GroupKind{Group: Group, Kind: name}, Version: applicationResource.Version, Resource: resource,
-			Aliases: append(aliases, strings.ToLower(name), resource),
+			Aliases: append(aliases, strings.ToLower(name), resource), Namespace: DefaultNamespace,
 		}
 	}
 	all := []dialect.Kind{

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,10 +19,10 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
-	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/offline"
 )
 
 func newDiff(g *globals) *cobra.Command {
@@ -43,7 +45,7 @@ exit code is 1 if there is a difference.`,
 		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps\n  headgate diff app guestbook\n  headgate diff . app/guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if ref, live := o.liveApplication(args, o.namespace); live {
+			if ref, live := o.liveUnit(args, o.namespace); live {
 				return runDiff(cmd.Context(), o, &ref)
 			}
 			o.dir = args[0]
@@ -75,28 +77,64 @@ func runDiff(ctx context.Context, o offlineOptions, live *reference) error {
 }
 
 func (o offlineOptions) diff(ctx context.Context, d *differ, live *reference) error {
+	o.masks = true
 	if live != nil {
-		return o.diffApp(ctx, d, *live)
+		return o.diffLive(ctx, d, *live)
 	}
-	switch p, argo, err := o.locateArgo(); {
-	case err != nil:
-		return err
-	case argo:
-		return o.diffArgo(ctx, d, p)
-	}
-	o.cluster.Masks = true
-	o.cluster.Installed = func(id engine.UnitID) bool { return d.installed(ctx, id) }
-	o.cluster.Generation = func(id engine.SourceID) int64 { return d.generation(ctx, id) }
-	units, err := o.units(ctx)
+	w, err := o.walk(ctx)
 	if err != nil {
 		return err
 	}
-	for _, u := range units {
-		if err := d.unit(ctx, u); err != nil {
-			return err
-		}
+	defer w.Close()
+	units, err := o.selected(w)
+	if err != nil {
+		return err
 	}
-	return nil
+	d.different = o.tellBroken(w) || d.different
+	return d.units(ctx, units)
+}
+
+// diffLive compares a unit of the cluster with what its sources hold now.
+func (o offlineOptions) diffLive(ctx context.Context, d *differ, ref reference) error {
+	u, err := ref.get(ctx, d.client)
+	if err != nil {
+		return err
+	}
+	config, err := o.restConfig()
+	if err != nil {
+		return err
+	}
+	o.only, o.alone = ref.kind+"/"+ref.namespace+"/"+ref.name, true
+	r, err := o.repository(ctx, place{layout: offline.Layout{Repository: d.workingCopy(ctx)}, objects: []*unstructured.Unstructured{u}})
+	if err != nil {
+		return err
+	}
+	if r.Rewrites, err = o.local.start(ctx, r.Rewrites); err != nil {
+		return err
+	}
+	defer func() { _ = o.local.stop(ctx) }()
+	of, _ := o.catalogue.Of(ref.resource.Group)
+	w, err := offline.Again(ctx, of.(dialect.Live), r, config)
+	if err != nil {
+		return unreachable(err)
+	}
+	defer w.Close()
+	return d.units(ctx, w.Units)
+}
+
+// liveUnit is the unit of the cluster that a diff is about; false when it names a directory, or a unit that is compared with a
+// repository alone.
+func (g *globals) liveUnit(args []string, namespace string) (reference, bool) {
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return reference{}, false
+	}
+	ref, err := g.parseReference(strings.Join(args, "/"), namespace)
+	if err != nil || len(args) == 1 && !strings.Contains(args[0], "/") {
+		return ref, false
+	}
+	of, _ := g.catalogue.Of(ref.resource.Group)
+	_, can := of.(dialect.Live)
+	return ref, can && ref.unit
 }
 
 // differ compares objects by dry runs.
@@ -105,7 +143,7 @@ type differ struct {
 	client dynamic.Interface
 	mapper meta.RESTMapper
 	// seen is what charts see of the cluster.
-	seen      flux.OfflineOptions
+	seen      dialect.Seen
 	different bool
 }
 
@@ -131,7 +169,7 @@ func newDiffer(g *globals) (*differ, error) {
 		return nil, unreachable(fmt.Errorf("discovering the kinds of the cluster: %w", err))
 	}
 	d := &differ{globals: g, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}
-	d.seen = flux.OfflineOptions{KubeVersion: version.GitVersion, APIVersions: servedVersions(groups), ClusterWide: d.clusterWide}
+	d.seen = dialect.Seen{KubeVersion: version.GitVersion, APIVersions: servedVersions(groups), Has: d}
 	return d, nil
 }
 
@@ -150,7 +188,8 @@ func servedVersions(groups []*restmapper.APIGroupResources) []string {
 	return names
 }
 
-func (d *differ) clusterWide(gvk schema.GroupVersionKind) (is, known bool) {
+// ClusterWide reports that a kind of the cluster has no namespaces.
+func (d *differ) ClusterWide(gvk schema.GroupVersionKind) (is, known bool) {
 	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {
 		return false, false
@@ -158,23 +197,13 @@ func (d *differ) clusterWide(gvk schema.GroupVersionKind) (is, known bool) {
 	return mapping.Scope.Name() == meta.RESTScopeNameRoot, true
 }
 
-// installed tells whether a release has a history.
-func (d *differ) installed(ctx context.Context, id engine.UnitID) bool {
-	u, err := d.client.Resource(d.known(releaseKind).resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
+// Object is an object of a kind that a dialect has.
+func (d *differ) Object(ctx context.Context, id engine.ObjectID) *unstructured.Unstructured {
+	u, err := d.client.Resource(d.known(id.GroupKind()).resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
 	if err != nil {
-		return false
+		return nil
 	}
-	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
-	return len(history) > 0
-}
-
-// generation is that of a HelmChart, and 0 when there is none.
-func (d *differ) generation(ctx context.Context, id engine.SourceID) int64 {
-	u, err := d.client.Resource(d.known(chartKind).resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
-	if err != nil {
-		return 0
-	}
-	return u.GetGeneration()
+	return u
 }
 
 func (d *differ) print(format string, args ...any) {
@@ -182,28 +211,143 @@ func (d *differ) print(format string, args ...any) {
 	fmt.Fprintf(d.io.Out, format+"\n", args...)
 }
 
-func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
-	switch {
+func (d *differ) units(ctx context.Context, units []dialect.OfflineUnit) error {
+	for i := range units {
+		if err := d.unit(ctx, &units[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unit compares what a unit declares, and what it holds, with the cluster.
+func (d *differ) unit(ctx context.Context, u *dialect.OfflineUnit) error {
+	c := &unitDiffer{differ: d, of: u, by: u.Compare, declared: map[engine.ObjectID]bool{}}
+	if c.by == nil {
+		c.by = dryRun{}
+	}
+	switch err := c.by.Check(); {
 	case u.Err != nil:
-		d.print("✗ %s cannot be rendered: %v%s", u.Unit.ID, u.Err, advice(u.Err))
+		d.print("✗ %s cannot be rendered: %v%s", u.Unit.ID, u.Err, advised(u))
 		return nil
 	case u.Elsewhere != "":
-		fmt.Fprintf(d.io.Err, "· %s: %s\n", u.Unit.ID, u.Elsewhere)
+		fmt.Fprintf(d.io.Err, "· %s: %s\n", u.Unit.ID, skipped(u))
 		return nil
-	case !u.Rendered:
+	case u.Skipped:
 		return nil
 	case u.Unit.Target.Cluster != "":
 		fmt.Fprintf(d.io.Err, "· %s is applied to another cluster, and not compared\n", u.Unit.ID)
 		return nil
+	case err != nil:
+		d.print("✗ %s: %v", u.Unit.ID, err)
+		return nil
 	}
-	declared := map[engine.ObjectID]bool{}
-	for _, o := range u.Objects {
-		declared[engine.IDOf(o)] = true
-		if err := d.object(ctx, u, o); err != nil {
+	for _, o := range u.Held() {
+		if err := c.object(ctx, o); err != nil {
 			return err
 		}
 	}
-	ref, err := d.referenceTo(u.Unit.ID)
+	return c.leftovers(ctx)
+}
+
+// dryRun compares by nothing but a dry run.
+type dryRun struct{}
+
+func (dryRun) Check() error    { return nil }
+func (dryRun) Manager() string { return "headgate" }
+
+func (dryRun) Placed(o *unstructured.Unstructured, _ bool) (*unstructured.Unstructured, error) {
+	return o, nil
+}
+
+func (dryRun) Differs(context.Context, *unstructured.Unstructured, *unstructured.Unstructured, *unstructured.Unstructured) (bool, error) {
+	return true, nil
+}
+
+// unitDiffer compares the objects of one unit.
+type unitDiffer struct {
+	*differ
+	of       *dialect.OfflineUnit
+	by       dialect.Comparison
+	declared map[engine.ObjectID]bool
+}
+
+func (d *unitDiffer) object(ctx context.Context, o *unstructured.Unstructured) error {
+	gvk, unit := o.GroupVersionKind(), d.of.Unit.ID
+	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		d.declared[engine.IDOf(o)] = true
+		d.print("+ %s (of %s; its kind is not served yet)", engine.IDOf(o), unit)
+		return nil
+	}
+	namespaced := mapping.Scope.Name() != meta.RESTScopeNameRoot
+	desired, problem := d.by.Placed(o, namespaced)
+	id := engine.IDOf(desired)
+	d.declared[id] = true
+	if problem != nil {
+		fmt.Fprintf(d.io.Err, "· %s: %s\n", id, problem)
+	}
+	var client dynamic.ResourceInterface = d.client.Resource(mapping.Resource)
+	if namespaced {
+		client = d.client.Resource(mapping.Resource).Namespace(desired.GetNamespace())
+	}
+	live, err := client.Get(ctx, o.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		d.print("+ %s (of %s)", id, unit)
+		return nil
+	case err != nil:
+		return unreachable(fmt.Errorf("reading %s: %w", id, err))
+	case d.of.Kept[engine.IDOf(o)]:
+		return nil
+	}
+	after, err := d.dryRun(ctx, client, desired)
+	if err != nil {
+		d.print("✗ %s (of %s): the server refuses it: %v", id, unit, refusal(desired, err))
+		return nil
+	}
+	return d.compare(ctx, o, desired, after, live)
+}
+
+// dryRun is what an apply would make of an object.
+func (d *unitDiffer) dryRun(ctx context.Context, client dynamic.ResourceInterface, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(desired.Object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding: %w", err)
+	}
+	force := true
+	return client.Patch(ctx, desired.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
+		FieldManager: d.by.Manager(), Force: &force, DryRun: []string{metav1.DryRunAll},
+	})
+}
+
+// compare prints where an object would change.
+func (d *unitDiffer) compare(ctx context.Context, o, desired, after, live *unstructured.Unstructured) error {
+	id := engine.IDOf(desired)
+	differs, err := d.by.Differs(ctx, desired, after, live)
+	if err != nil {
+		return fmt.Errorf("comparing %s: %w", id, err)
+	}
+	if !differs {
+		return nil
+	}
+	if lines := differenceOf(d.of, o, live, after); lines != "" {
+		d.print("~ %s (of %s)\n%s", id, d.of.Unit.ID, lines)
+	}
+	return nil
+}
+
+// refusal is why the server refuses an object; of a Secret it may quote values.
+func refusal(o *unstructured.Unstructured, err error) error {
+	if o.GetKind() != "Secret" {
+		return err
+	}
+	return errors.New(string(apierrors.ReasonForError(err)))
+}
+
+// leftovers are objects that the unit holds and no longer declares.
+func (d *unitDiffer) leftovers(ctx context.Context) error {
+	ref, err := d.referenceTo(d.of.Unit.ID)
 	if err != nil {
 		return err
 	}
@@ -215,142 +359,9 @@ func (d *differ) unit(ctx context.Context, u flux.OfflineUnit) error {
 		return unreachable(fmt.Errorf("reading %s: %w", ref, err))
 	}
 	for _, id := range inventory(held) {
-		if !declared[id] {
-			d.print("- %s is held by %s and no longer declared", id, u.Unit.ID)
+		if !d.declared[id] {
+			d.print("- %s is held by %s and no longer declared", id, d.of.Unit.ID)
 		}
 	}
 	return nil
-}
-
-func (d *differ) object(ctx context.Context, of flux.OfflineUnit, o *unstructured.Unstructured) error {
-	gvk, unit := o.GroupVersionKind(), of.Unit.ID
-	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if err != nil {
-		d.print("+ %s (of %s; its kind is not served yet)", engine.IDOf(o), unit)
-		return nil
-	}
-	client := d.client.Resource(mapping.Resource).Namespace(o.GetNamespace())
-	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
-		client = d.client.Resource(mapping.Resource)
-	}
-	live, err := client.Get(ctx, o.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		d.print("+ %s (of %s)", engine.IDOf(o), unit)
-		return nil
-	}
-	if err != nil {
-		return unreachable(fmt.Errorf("reading %s: %w", engine.IDOf(o), err))
-	}
-	if of.Kept[engine.IDOf(o)] {
-		return nil
-	}
-	data, err := json.Marshal(o.Object)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", engine.IDOf(o), err)
-	}
-	force := true
-	after, err := client.Patch(ctx, o.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{
-		FieldManager: flux.Manager(unit), Force: &force, DryRun: []string{metav1.DryRunAll},
-	})
-	if err != nil {
-		d.print("✗ %s (of %s): the server refuses it: %v", engine.IDOf(o), unit, err)
-		return nil
-	}
-	if lines := differenceOf(of, o, live, after); lines != "" {
-		d.print("~ %s (of %s)\n%s", engine.IDOf(o), unit, lines)
-	}
-	return nil
-}
-
-// differenceOf compares two states of an object that a unit declares.
-func differenceOf(of flux.OfflineUnit, declared, before, after *unstructured.Unstructured) string {
-	without, holdsSecret := of.Shown[engine.IDOf(declared)]
-	if !holdsSecret {
-		return difference(before, after)
-	}
-	b, a := bare(before), bare(after)
-	if cmp.Equal(b.Object, a.Object) {
-		return ""
-	}
-	hide(b.Object, declared.Object, without.Object)
-	hide(a.Object, declared.Object, without.Object)
-	if lines := difference(b, a); lines != "" {
-		return lines
-	}
-	return valuesDiffer
-}
-
-// valuesDiffer is all that is said of values that are secret.
-const valuesDiffer = "    values differ"
-
-// difference compares two states of an object, without what the server sets.
-func difference(before, after *unstructured.Unstructured) string {
-	secret := before.GetKind() == "Secret"
-	b, a := bare(before), bare(after)
-	if cmp.Equal(b.Object, a.Object) {
-		return ""
-	}
-	if secret {
-		b, a = masked(b), masked(a)
-		if cmp.Equal(b.Object, a.Object) {
-			return valuesDiffer
-		}
-	}
-	return lineDiff(b, a)
-}
-
-func bare(u *unstructured.Unstructured) *unstructured.Unstructured {
-	u = u.DeepCopy()
-	delete(u.Object, "status")
-	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
-		unstructured.RemoveNestedField(u.Object, "metadata", field)
-	}
-	return u
-}
-
-// lineDiff lists the lines of the YAML that go and that come.
-func lineDiff(before, after *unstructured.Unstructured) string {
-	b, errB := yaml.Marshal(before.Object)
-	a, errA := yaml.Marshal(after.Object)
-	if errA != nil || errB != nil {
-		return "    values cannot be printed"
-	}
-	old, now := strings.Split(strings.TrimSpace(string(b)), "\n"), strings.Split(strings.TrimSpace(string(a)), "\n")
-	var out []string
-	for _, step := range edits(old, now) {
-		out = append(out, "    "+step)
-	}
-	return strings.Join(out, "\n")
-}
-
-// edits returns the shortest list of lines to delete and to add, by the longest common subsequence.
-func edits(old, now []string) []string {
-	common := make([][]int, len(old)+1)
-	for i := range common {
-		common[i] = make([]int, len(now)+1)
-	}
-	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(now) - 1; j >= 0; j-- {
-			if old[i] == now[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	var out []string
-	i, j := 0, 0
-	for i < len(old) || j < len(now) {
-		switch {
-		case i < len(old) && j < len(now) && old[i] == now[j]:
-			i, j = i+1, j+1
-		case j == len(now) || (i < len(old) && common[i+1][j] >= common[i][j+1]):
-			out = append(out, "- "+old[i])
-			i++
-		default:
-			out = append(out, "+ "+now[j])
-			j++
-		}
-	}
-	return out
 }

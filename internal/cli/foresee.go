@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"strings"
-
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // foreseen are the waits that can never end, and what else a repository says of its cluster.
@@ -14,31 +12,25 @@ type foreseen struct {
 	gates string
 }
 
-// foresee searches for waits in the working copy that can never end, beside what is started meanwhile. What
-// cannot be rendered here is left to the engine to tell.
+// foresee searches for waits in the working copy that can never end, beside what is started meanwhile.
 func (s *system) foresee(ctx context.Context) error {
 	if s.options.remote() {
 		return nil
 	}
 	o := offlineOptions{globals: s.options.globals, dir: s.options.path, root: s.options.root, ageKeyFile: s.options.ageKeyFile, rules: s.options.serving.policyFlags}
-	o.cluster.Marks = true
+	o.marks = true
+	// What cannot be rendered here is left to the engine to tell.
+	o.globals = &globals{io: IO{In: o.io.In, Out: io.Discard, Err: io.Discard}, catalogue: o.catalogue}
 	s.foreseen = make(chan foreseen, 1)
 	go func() {
 		var lines []string
-		if p := (place{s.layout, s.objects}); p.argo() {
-			quiet := o
-			quiet.globals = &globals{io: IO{In: o.io.In, Out: io.Discard, Err: io.Discard}}
-			if r, err := quiet.repository(ctx, p); err == nil {
-				for _, f := range findings(r, nil) {
-					if f.Never {
-						lines = append(lines, f.Text)
-					}
+		if w, err := o.walkFrom(ctx, place{s.layout, s.objects}); err == nil {
+			for _, f := range w.Findings(nil) {
+				if f.Never {
+					lines = append(lines, strings.Join(f.Steps, "; "))
 				}
 			}
-		} else if units, err := o.units(ctx); err == nil {
-			for _, knot := range flux.Knots(units) {
-				lines = append(lines, strings.Join(knot.Steps, "; "))
-			}
+			w.Close()
 		}
 		found := foreseen{never: lines}
 		if !s.options.real() {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/offline"
 )
 
 func newGraph(g *globals) *cobra.Command {
@@ -27,7 +29,7 @@ func newGraph(g *globals) *cobra.Command {
      which the units can be applied, as DOT or as Mermaid
   3. report every cycle
 
-For a repository of Argo CD, it is the tree of Applications, by wave.
+Applications of Argo CD are printed as a tree, by wave, below what declares them.
 
 With --check and PATH it prints the problems of the repository instead: units that cannot be rendered, objects
 that several units declare differently, and waits that can never end, by dependencies, by health checks, by kinds whose
@@ -41,20 +43,15 @@ if there is a cycle, or --check finds a problem. Lines with "·" depend on somet
 		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cluster.Marks = true
-			if len(args) > 0 {
+			o.marks = true
+			switch {
+			case len(args) > 0:
 				o.dir = args[0]
-				switch p, argo, err := o.locateArgo(); {
-				case err != nil:
-					return err
-				case argo:
-					return o.graphArgo(cmd.Context(), p, format, check)
-				}
+				return o.graph(cmd.Context(), format, check)
+			case check:
+				return hint(errors.New("--check requires a repository"), "headgate graph PATH --check")
 			}
-			if check {
-				return checkGraph(cmd.Context(), o, args)
-			}
-			units, err := readGraph(cmd.Context(), o, args)
+			units, err := clusterGraph(cmd.Context(), g)
 			if err != nil {
 				return err
 			}
@@ -68,18 +65,48 @@ if there is a cycle, or --check finds a problem. Lines with "·" depend on somet
 	return cmd
 }
 
-// readGraph reads the units of the cluster, or those of a directory.
-func readGraph(ctx context.Context, o offlineOptions, args []string) (unitGraph, error) {
-	g := unitGraph{Graph: engine.Graph{}, charts: map[engine.UnitID]flux.ChartOrigin{}, elsewhere: map[engine.UnitID]string{}}
-	if len(args) > 0 {
-		o.dir = args[0]
-		units, err := o.units(ctx)
-		for _, u := range units {
-			g.add(u.Declaration)
-			g.elsewhere[u.Unit.ID] = u.Elsewhere
-		}
-		return g, err
+// graph prints the graph of a repository, or what is wrong with it.
+func (o offlineOptions) graph(ctx context.Context, format string, check bool) error {
+	w, err := o.walk(ctx)
+	if err != nil {
+		return err
 	}
+	defer w.Close()
+	if check {
+		return o.check(ctx, w)
+	}
+	g := newUnitGraph()
+	for i := range w.Units {
+		g.add(&w.Units[i])
+	}
+	err = printGraph(o.io, g, format)
+	if len(g.trees) == 0 {
+		return err
+	}
+	if err != nil && !errors.Is(err, errNo) {
+		return err
+	}
+	return errors.Join(err, o.endless(w))
+}
+
+// endless names the waits that never end, and what fails to give units.
+func (o offlineOptions) endless(w *offline.Walk) error {
+	never := false
+	for _, f := range w.Findings(nil) {
+		if f.Never {
+			never = true
+			fmt.Fprintln(o.io.Err, "✗ a wait that never ends: "+strings.Join(f.Steps, "; "))
+		}
+	}
+	if o.tellBroken(w) || never {
+		return errNo
+	}
+	return nil
+}
+
+// clusterGraph reads the units of the cluster.
+func clusterGraph(ctx context.Context, o *globals) (unitGraph, error) {
+	g := newUnitGraph()
 	client, err := o.client()
 	if err != nil {
 		return g, err
@@ -93,23 +120,30 @@ func readGraph(ctx context.Context, o offlineOptions, args []string) (unitGraph,
 		if err != nil {
 			return g, err
 		}
-		g.add(d)
+		g.add(&dialect.OfflineUnit{Unit: d.Unit, Chart: d.Chart})
 	}
 	return g, nil
 }
 
-// unitGraph is what depends on what, where charts come from, and what is not available offline.
+// unitGraph is what depends on what, where charts come from, and what is not available offline. Units that are ordered in
+// trees are beside it.
 type unitGraph struct {
 	engine.Graph
-	charts    map[engine.UnitID]flux.ChartOrigin
-	elsewhere map[engine.UnitID]string
+	units map[engine.UnitID]*dialect.OfflineUnit
+	trees []*dialect.OfflineUnit
 }
 
-func (g unitGraph) add(d flux.Declaration) {
-	g.Graph[d.Unit.ID] = unitsOf(d.Unit.Dependencies)
-	if d.Chart.Source.Kind != "" {
-		g.charts[d.Unit.ID] = d.Chart
+func newUnitGraph() unitGraph {
+	return unitGraph{Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}}
+}
+
+func (g *unitGraph) add(u *dialect.OfflineUnit) {
+	g.units[u.Unit.ID] = u
+	if u.Tree {
+		g.trees = append(g.trees, u)
+		return
 	}
+	g.Graph[u.Unit.ID] = unitsOf(u.Unit.Dependencies)
 }
 
 // unitsOf are the units among dependencies.
@@ -127,7 +161,10 @@ func printGraph(streams IO, graph unitGraph, format string) error {
 	ids := slices.SortedFunc(maps.Keys(graph.Graph), engine.UnitID.Compare)
 	switch format {
 	case "text":
-		printLayers(streams, graph, ids)
+		if len(ids) > 0 {
+			printLayers(streams, graph, ids)
+		}
+		graph.printWaves(streams, graph.tops(), "")
 	case "dot":
 		printDOT(streams, graph, ids)
 	case "mermaid":
@@ -160,10 +197,11 @@ func printDOT(streams IO, graph unitGraph, ids []engine.UnitID) {
 		for _, d := range graph.Graph[id] {
 			fmt.Fprintf(streams.Out, "  %q -> %q;\n", nodeName(id), nodeName(d))
 		}
-		if chart, ok := graph.charts[id]; ok {
+		if chart := graph.units[id].Chart; chart.Text != "" {
 			fmt.Fprintf(streams.Out, "  %q [shape=box];\n  %q -> %q [style=dashed];\n", chart.Source, nodeName(id), chart.Source)
 		}
 	}
+	graph.treeDOT(streams)
 	fmt.Fprintln(streams.Out, "}")
 }
 
@@ -175,11 +213,12 @@ func printMermaid(streams IO, graph unitGraph, ids []engine.UnitID) {
 		for _, d := range graph.Graph[id] {
 			fmt.Fprintf(streams.Out, "  %s --> %s\n", mermaidID(nodeName(d)), mermaidID(name))
 		}
-		if chart, ok := graph.charts[id]; ok {
+		if chart := graph.units[id].Chart; chart.Text != "" {
 			from := chart.Source.String()
 			fmt.Fprintf(streams.Out, "  %s([%s]) -.-> %s\n", mermaidID(from), from, mermaidID(name))
 		}
 	}
+	graph.treeMermaid(streams)
 }
 
 func mermaidID(name string) string {
@@ -229,11 +268,15 @@ func (g unitGraph) note(id engine.UnitID) string {
 		}
 		text = "  waits for " + strings.Join(names, ", ")
 	}
-	if chart, ok := g.charts[id]; ok {
-		text += "  (" + chart.String() + ")"
+	u := g.units[id]
+	if u.Chart.Text != "" {
+		text += "  (" + u.Chart.Text + ")"
 	}
-	if elsewhere := g.elsewhere[id]; elsewhere != "" {
-		text += "  · " + elsewhere
+	if parent := g.units[u.Parent]; parent != nil && parent.Tree {
+		text += "  (of " + nodeName(u.Parent) + ")"
+	}
+	if u.Elsewhere != "" {
+		text += "  · " + u.Elsewhere
 	}
 	return text
 }

@@ -3,20 +3,15 @@ package cli
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/headgate-dev/headgate/internal/acceptance"
-	"github.com/headgate-dev/headgate/internal/argo/offline"
-	"github.com/headgate-dev/headgate/internal/argo/operation"
-	"github.com/headgate-dev/headgate/internal/argo/policy"
-	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
+	"github.com/headgate-dev/headgate/internal/offline"
 )
 
 // checker prints what is wrong, and counts it.
@@ -46,97 +41,143 @@ func (c *checker) end(format string, args ...any) error {
 	return nil
 }
 
+// check prints what is wrong with a repository.
+func (o offlineOptions) check(ctx context.Context, w *offline.Walk) error {
+	c := &checker{io: o.io, catalogue: o.catalogue}
+	c.units(w)
+	server, survey, err := c.survey(ctx, declaredObjects(w.Units), surroundings(w))
+	if err != nil {
+		return err
+	}
+	for _, f := range w.Findings(server) {
+		if f.Never {
+			c.tell("a wait that never ends: %s", strings.Join(f.Steps, ";\n    "))
+		} else {
+			c.tell("%s", strings.Join(f.Steps, "; "))
+		}
+	}
+	for _, text := range survey.Refused {
+		c.tell("%s", text)
+	}
+	for _, text := range survey.Unknown {
+		c.note("%s", text)
+	}
+	unread, err := w.Unread()
+	if err != nil {
+		return err
+	}
+	for _, text := range unread {
+		c.tell("%s", text)
+	}
+	c.skipped(w)
+	return c.end("%d %s: every wait can end", len(w.Units), unitsWord(w))
+}
+
+// unitsWord is what the units of a repository are called: by their kind if that has a tree, and there is no other.
+func unitsWord(w *offline.Walk) string {
+	kinds := map[string]bool{}
+	for i := range w.Units {
+		if !w.Units[i].Tree {
+			return "units"
+		}
+		kinds[w.Units[i].Unit.ID.Kind] = true
+	}
+	for kind := range kinds {
+		if len(kinds) == 1 {
+			return kind + "s"
+		}
+	}
+	return "units"
+}
+
+// units prints what keeps units from being rendered.
+func (c *checker) units(w *offline.Walk) {
+	for i := range w.Units {
+		switch u := &w.Units[i]; {
+		case u.Err != nil:
+			c.tell("%s cannot be rendered: %s", u.Unit.ID, u.Err)
+		case u.Elsewhere != "" && !u.Skipped:
+			c.note("%s: %s", u.Unit.ID, u.Elsewhere)
+		}
+	}
+	for _, b := range w.Broken() {
+		if b.Err != nil {
+			c.tell("%s generates nothing: %s", b.ID, b.Err)
+		}
+		for _, problem := range b.Problems {
+			c.tell("%s: %s", b.ID, problem)
+		}
+	}
+}
+
+// skipped says how many units of each kind were not rendered since that was not requested.
+func (c *checker) skipped(w *offline.Walk) {
+	charts, others := map[string]int{}, map[string]int{}
+	for i := range w.Units {
+		switch u := &w.Units[i]; {
+		case u.Skipped && u.Elsewhere != "":
+			others[u.Unit.ID.Kind]++
+		case u.Skipped:
+			charts[u.Unit.ID.Kind]++
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(charts)) {
+		c.note("%d %ss are not rendered; --charts fetches their charts", charts[kind], kind)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(others)) {
+		c.note("%d %ss are not rendered, since they read other repositories or charts; --charts fetches them", others[kind], kind)
+	}
+}
+
 // survey holds objects against the API server, and returns that with the kinds that they define.
-func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around acceptance.Surroundings) (*acceptance.Server, error) {
+func (c *checker) survey(ctx context.Context, all []acceptance.Declared, around acceptance.Surroundings) (*acceptance.Server, acceptance.Survey, error) {
 	server, err := acceptance.New()
 	if err != nil {
-		return nil, err
+		return nil, acceptance.Survey{}, err
 	}
 	definitions, namespaces, err := c.catalogue.All().Definitions()
 	if err != nil {
-		return nil, err
+		return nil, acceptance.Survey{}, err
 	}
 	around.Definitions = definitions
-	around.Namespaces = append(append(around.Namespaces, namespaces...), flux.Namespace)
+	around.Namespaces = append(append(around.Namespaces, namespaces...), host.Namespace)
 	found, err := server.Survey(ctx, all, around)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range found.Refused {
-		c.tell("%s", text)
-	}
-	for _, text := range found.Unknown {
-		c.note("%s", text)
-	}
-	return server, nil
+	return server, found, err
 }
 
-// checkGraph prints what is wrong with a repository.
-func checkGraph(ctx context.Context, o offlineOptions, args []string) error {
-	if len(args) == 0 {
-		return hint(errors.New("--check requires a repository"), "headgate graph PATH --check")
-	}
-	o.dir = args[0]
-	units, err := o.units(ctx)
-	if err != nil {
-		return err
-	}
-	c := &checker{io: o.io, catalogue: o.catalogue}
-	charts := 0
-	for _, u := range units {
-		switch {
-		case u.Err != nil:
-			c.tell("%s cannot be rendered: %s", u.Unit.ID, u.Err)
-		case u.Elsewhere != "":
-			c.note("%s: %s", u.Unit.ID, u.Elsewhere)
-		case !u.Rendered:
-			charts++
-		}
-	}
-	for _, knot := range flux.Knots(units) {
-		c.tell("a wait that never ends: %s", strings.Join(knot.Steps, ";\n    "))
-	}
-	for _, double := range flux.Doubles(units) {
-		next := "remove it from all but one"
-		if len(double.Fields) > 0 {
-			next += ", or declare the same in each: " + strings.Join(double.Fields, ", ")
-		}
-		c.tell("%s is declared by %s: %s", double.Object, joinUnits(double.Units), next)
-	}
-	if _, err := c.survey(ctx, fluxObjects(units), fluxSurroundings(units)); err != nil {
-		return err
-	}
-	if charts > 0 {
-		c.note("%d HelmReleases are not rendered; --charts fetches their charts", charts)
-	}
-	return c.end("%d units: every wait can end", len(units))
-}
-
-// fluxObjects are those that units apply to this cluster, unless they are suspended.
-func fluxObjects(units []flux.OfflineUnit) []acceptance.Declared {
+// declaredObjects are those that units apply to this cluster, unless they are suspended.
+func declaredObjects(units []dialect.OfflineUnit) []acceptance.Declared {
 	var all []acceptance.Declared
-	for _, u := range units {
+	for i := range units {
+		u := &units[i]
 		if u.Unit.Target.Cluster != "" || u.Unit.Suspended {
 			continue
 		}
 		for _, o := range u.Objects {
-			if !flux.LeftAlone(o) {
-				all = append(all, acceptance.Declared{By: u.Unit.ID, Object: o, StandIns: holdsMark(o.Object)})
+			how := u.Handled[o]
+			if how.Never {
+				continue
 			}
-		}
-		for _, h := range u.Hooks {
-			all = append(all, acceptance.Declared{By: u.Unit.ID, Object: h.Object, StandIns: holdsMark(h.Object.Object)})
+			all = append(all, acceptance.Declared{
+				By: u.Unit.ID, Object: o, Namespace: u.Namespace, Options: acceptance.Options{DropUnknown: how.DropUnknown}, StandIns: holdsMark(o.Object),
+			})
 		}
 	}
 	return all
 }
 
-// fluxSurroundings are what there is beside the objects of units.
-func fluxSurroundings(units []flux.OfflineUnit) acceptance.Surroundings {
+// surroundings are what there is beside the objects of units.
+func surroundings(w *offline.Walk) acceptance.Surroundings {
 	var around acceptance.Surroundings
-	for _, u := range units {
-		around.Namespaces = append(around.Namespaces, u.Namespaces...)
-		around.Blind = around.Blind || u.Err != nil || !u.Rendered
+	for i := range w.Units {
+		u := &w.Units[i]
+		if u.Unit.Target.Cluster == "" {
+			around.Namespaces = append(around.Namespaces, u.Namespaces...)
+		}
+		around.Blind = around.Blind || !u.Rendered()
+	}
+	for _, b := range w.Broken() {
+		around.Blind = around.Blind || b.Err != nil
 	}
 	return around
 }
@@ -145,9 +186,9 @@ func fluxSurroundings(units []flux.OfflineUnit) acceptance.Surroundings {
 func holdsMark(value any) bool {
 	switch value := value.(type) {
 	case string:
-		encoded := base64.StdEncoding.EncodeToString([]byte(flux.Mark))
+		encoded := base64.StdEncoding.EncodeToString([]byte(dialect.Mark))
 		// Three bytes make four characters; what follows changes the last ones.
-		return strings.Contains(value, flux.Mark) || strings.Contains(value, encoded[:len(flux.Mark)/3*4])
+		return strings.Contains(value, dialect.Mark) || strings.Contains(value, encoded[:len(dialect.Mark)/3*4])
 	case []any:
 		for _, item := range value {
 			if holdsMark(item) {
@@ -162,49 +203,4 @@ func holdsMark(value any) bool {
 		}
 	}
 	return false
-}
-
-// argoObjects are those that Applications apply to this cluster, and what there is beside them.
-func argoObjects(r *offline.Repository, s settings.Settings) ([]acceptance.Declared, acceptance.Surroundings) {
-	var all []acceptance.Declared
-	var around acceptance.Surroundings
-	for i := range r.Apps {
-		a := &r.Apps[i]
-		around.Blind = around.Blind || a.Err != nil || a.Skipped != ""
-		if a.Spec == nil {
-			continue
-		}
-		if at, err := policy.Destination(a.Spec.Spec.Destination, s); err != nil || at.Server != settings.InClusterServer {
-			continue
-		}
-		options := policy.OptionsOf(a.Spec, nil)
-		namespace := a.Spec.Spec.Destination.Namespace
-		if options.CreateNamespace && namespace != "" {
-			around.Namespaces = append(around.Namespaces, namespace)
-		}
-		for _, o := range a.Objects {
-			if operation.HookOf(o).Skip {
-				continue
-			}
-			all = append(all, acceptance.Declared{By: a.ID, Object: o, Namespace: namespace, Options: writtenAs(options, o)})
-		}
-	}
-	for _, set := range r.Sets {
-		around.Blind = around.Blind || set.Err != nil
-	}
-	return all, around
-}
-
-// writtenAs tells how an object of an Application is written.
-func writtenAs(options policy.Options, o *unstructured.Unstructured) acceptance.Options {
-	one := options.For(o)
-	return acceptance.Options{DropUnknown: one.Replace || !one.Validate || one.ServerSideSaid && !one.ServerSide}
-}
-
-func joinUnits(ids []engine.UnitID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = id.String()
-	}
-	return strings.Join(names, " and by ")
 }

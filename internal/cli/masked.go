@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // masked hides the values of a Secret.
@@ -18,7 +18,7 @@ func masked(u *unstructured.Unstructured) *unstructured.Unstructured {
 	for _, field := range []string{"data", "stringData"} {
 		values, ok := u.Object[field].(map[string]any)
 		for key := range values {
-			values[key] = flux.Masked
+			values[key] = dialect.Masked
 		}
 		if ok {
 			u.Object[field] = values
@@ -28,7 +28,7 @@ func masked(u *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 // shown is an object of a unit as it is printed.
-func shown(u flux.OfflineUnit, o *unstructured.Unstructured) *unstructured.Unstructured {
+func shown(u *dialect.OfflineUnit, o *unstructured.Unstructured) *unstructured.Unstructured {
 	if without, there := u.Shown[engine.IDOf(o)]; there {
 		return without
 	}
@@ -43,7 +43,7 @@ func hide(live, declared, shown any) any {
 		fields, isMap := live.(map[string]any)
 		without, same := shown.(map[string]any)
 		if !same {
-			return flux.Masked
+			return dialect.Masked
 		}
 		if !isMap {
 			return live
@@ -58,7 +58,7 @@ func hide(live, declared, shown any) any {
 		items, isList := live.([]any)
 		without, same := shown.([]any)
 		if !same || isList && !aligned(items, d) && !reflect.DeepEqual(declared, shown) {
-			return flux.Masked
+			return dialect.Masked
 		}
 		for i := range items {
 			if i < len(d) {
@@ -70,7 +70,7 @@ func hide(live, declared, shown any) any {
 	if declared == shown {
 		return live
 	}
-	return flux.Masked
+	return dialect.Masked
 }
 
 // aligned reports whether two lists have the same items at the same places, by their names: without names it is unknown

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // TestDifferenceOf compares objects that hold something of a Secret: it differs, and is not shown.
@@ -21,7 +21,7 @@ func TestDifferenceOf(t *testing.T) {
 		return o
 	}
 	declared, shown := read("spec: {host: app.hunter2, plain: p, list: [{name: s, k: hunter2}, {name: t, k: v}]}"), read("spec: {host: app.**, plain: p, list: [{name: s, k: '**'}, {name: t, k: v}]}")
-	unit := flux.OfflineUnit{Shown: map[engine.ObjectID]*unstructured.Unstructured{engine.IDOf(declared): shown}}
+	unit := &dialect.OfflineUnit{Shown: map[engine.ObjectID]*unstructured.Unstructured{engine.IDOf(declared): shown}}
 	for name, c := range map[string]struct{ reason, before, after, want string }{
 		"same":        {"nothing differs", "spec: {host: app.hunter2}", "spec: {host: app.hunter2}", ""},
 		"secret":      {"that a secret value differs is all that is said", "spec: {host: app.hunter1}", "spec: {host: app.hunter2}", "    values differ"},

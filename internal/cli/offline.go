@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -28,7 +30,9 @@ type offlineOptions struct {
 	local           localCharts
 	rules           policyFlags
 	// cluster is what is known of the cluster that is compared with.
-	cluster flux.OfflineOptions
+	cluster dialect.Seen
+	// masks hides values of Secrets, marks replaces those that cannot be decrypted.
+	masks, marks bool
 	// alone leaves out what an Application leads to.
 	alone bool
 	// folder is the directory where only a unit is named.
@@ -73,118 +77,174 @@ func bindFetches(cmd *cobra.Command, o *offlineOptions) {
 	cmd.Flags().StringArrayVar(&o.rewrite, "rewrite", nil, "redirect fetches of charts: FROM=TO, both URL prefixes (repeatable)")
 }
 
-// units reads the repository in the directory: all its units, or the requested one.
-func (o offlineOptions) units(ctx context.Context) ([]flux.OfflineUnit, error) {
-	options, err := o.options()
+// walk walks the repository in the directory, or what can be found in it of the requested unit. The caller closes it.
+func (o offlineOptions) walk(ctx context.Context) (*offline.Walk, error) {
+	if err := o.rules.check(); err != nil {
+		return nil, err
+	}
+	o.rules.configure(o.catalogue)
+	p, err := o.locate()
+	var missing error
+	if errors.Is(err, offline.ErrNoRoot) && o.only != "" {
+		missing, err = err, nil
+		p = place{layout: offline.Layout{Repository: o.dir}}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if options.Rewrites, err = o.local.start(ctx, options.Rewrites); err != nil {
+	var w *offline.Walk
+	if missing == nil {
+		if w, err = o.walkFrom(ctx, p); err != nil || o.only == "" || o.declares(w) {
+			return w, err
+		}
+	}
+	scanned, err := o.scan(p)
+	switch {
+	case err != nil || len(scanned) == 0 && missing != nil:
+		return nil, cmp.Or(err, missing)
+	case len(scanned) == 0:
+		return w, nil
+	}
+	// Nothing leads to the unit for certain, but it can be rendered all the same.
+	if w != nil {
+		w.Close()
+	}
+	p.objects = scanned
+	return o.walkFrom(ctx, p)
+}
+
+// declares tells whether the requested unit was found.
+func (o offlineOptions) declares(w *offline.Walk) bool {
+	ref, err := o.parseReference(o.only, o.namespace)
+	_, found := w.Find(ref.id())
+	return err != nil || found
+}
+
+// scan are the objects of the dialect of the requested unit, wherever in the directory they are declared.
+func (o offlineOptions) scan(p place) ([]*unstructured.Unstructured, error) {
+	ref, err := o.parseReference(o.only, o.namespace)
+	if err != nil {
+		return nil, err
+	}
+	of, _ := o.catalogue.Of(ref.resource.Group)
+	scans, can := of.(dialect.Scans)
+	if !can {
+		return nil, nil
+	}
+	return scans.Scan(p.layout.Repository)
+}
+
+// walkFrom walks from a root.
+func (o offlineOptions) walkFrom(ctx context.Context, p place) (*offline.Walk, error) {
+	r, err := o.repository(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if r.Rewrites, err = o.local.start(ctx, r.Rewrites); err != nil {
 		return nil, err
 	}
 	defer func() { _ = o.local.stop(ctx) }()
-	p, err := o.locate()
-	if err != nil {
+	return offline.New(ctx, o.catalogue, r)
+}
+
+// repository says what is walked, and how far.
+func (o offlineOptions) repository(ctx context.Context, p place) (*dialect.Repository, error) {
+	r := &dialect.Repository{
+		Dir: p.layout.Repository, Root: p.layout.Root, Objects: p.objects, Masks: o.masks, Marks: o.marks, Cluster: o.cluster, Alone: o.alone,
+		Network: o.charts || o.only != "", Warn: func(text string) { fmt.Fprintf(o.io.Err, "· %s\n", text) },
+	}
+	var err error
+	if r.Replaced, err = o.catalogue.All().Replaced(); err != nil {
 		return nil, err
 	}
-	shown, err := gitserver.Look(ctx, p.Repository)
-	if err != nil {
-		return nil, err
-	}
-	root := flux.Root{Path: p.Root, For: p.Repository, Branch: shown.Branch, URL: "http://localhost", Objects: p.objects}
-	if len(root.Objects) > 0 {
-		root.Path = ""
+	if r.Rewrites, err = source.ParseRewrites(o.rewrite); err != nil {
+		return nil, fmt.Errorf("--rewrite: %w", err)
 	}
 	if o.ageKeyFile != "" {
-		if root.AgeKey, err = os.ReadFile(o.ageKeyFile); err != nil {
+		if r.AgeKey, err = os.ReadFile(o.ageKeyFile); err != nil {
 			return nil, fmt.Errorf("reading the age key: %w", err)
 		}
 	}
-	options.Ours, options.Branch = p.ours(shown.Remotes), shown.Branch
-	units, err := flux.Offline(ctx, source.Directory{Path: p.Repository, Only: shown.Files}, root, options)
+	r.Fetch = func(engine.UnitID) bool { return o.charts }
+	if o.only != "" {
+		ref, err := o.parseReference(o.only, o.namespace)
+		if err != nil {
+			return nil, err
+		}
+		r.Fetch = func(id engine.UnitID) bool { return o.charts || id == ref.id() }
+	}
+	if r.Dir == "" {
+		return r, nil
+	}
+	shown, err := gitserver.Look(ctx, r.Dir)
 	if err != nil {
 		return nil, err
 	}
-	return o.selected(o.others(ctx, units))
-}
-
-// others adds the units of other dialects that are declared among the objects, those that these declare, and so on.
-func (o offlineOptions) others(ctx context.Context, units []flux.OfflineUnit) []flux.OfflineUnit {
-	known := map[engine.UnitID]bool{}
-	for i := range units {
-		known[units[i].Unit.ID] = true
-	}
-	for i := 0; i < len(units); i++ {
-		for _, object := range units[i].Objects {
-			id := engine.IDOf(object)
-			of, _ := o.catalogue.Of(id.Group)
-			renderer, renders := of.(dialect.Offline)
-			if !renders || !o.catalogue.IsUnit(id) || known[engine.UnitOf(id)] {
-				continue
-			}
-			known[engine.UnitOf(id)] = true
-			unit := renderer.Render(ctx, object)
-			units = append(units, flux.OfflineUnit{
-				Declaration: flux.Declaration{Unit: unit.Unit}, Rendered: unit.Elsewhere == "", Elsewhere: unit.Elsewhere, Objects: unit.Objects, Err: unit.Err,
-			})
-		}
-	}
-	return units
-}
-
-// options say which charts are fetched, and from where.
-func (o offlineOptions) options() (flux.OfflineOptions, error) {
-	options := o.cluster
-	err := o.rules.check()
-	if err != nil {
-		return options, err
-	}
-	options.Policy = o.rules.policy
-	if options.Replaced, err = o.catalogue.All().Replaced(); err != nil {
-		return options, err
-	}
-	if options.Rewrites, err = source.ParseRewrites(o.rewrite); err != nil {
-		return options, fmt.Errorf("--rewrite: %w", err)
-	}
-	if o.only == "" {
-		options.Releases = func(engine.UnitID) bool { return o.charts }
-		return options, nil
-	}
-	ref, err := o.parseReference(o.only, o.namespace)
-	options.Releases = func(id engine.UnitID) bool { return o.charts || id == ref.id() }
-	return options, err
+	r.Files, r.Branch, r.Ours = source.Directory{Path: r.Dir, Only: shown.Files}, shown.Branch, p.ours(o.catalogue, shown.Remotes)
+	return r, nil
 }
 
 // selected is the requested unit, or all of them.
-func (o offlineOptions) selected(units []flux.OfflineUnit) ([]flux.OfflineUnit, error) {
+func (o offlineOptions) selected(w *offline.Walk) ([]dialect.OfflineUnit, error) {
 	if o.only == "" {
-		return units, nil
+		return w.Units, nil
 	}
 	ref, err := o.parseReference(o.only, o.namespace)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(units, func(u flux.OfflineUnit) bool { return u.Unit.ID == ref.id() })
-	if at < 0 {
-		return nil, hint(fmt.Errorf("the repository declares no %s", ref), "headgate graph PATH")
+	unit, found := w.Find(ref.id())
+	if !found {
+		return nil, hint(fmt.Errorf("the repository declares no %s%s", ref, barren(w)), "headgate graph PATH")
 	}
-	if units[at].Err == nil {
-		return units[at : at+1], nil
+	if unit.Err == nil || unit.Tree {
+		return []dialect.OfflineUnit{*unit}, nil
 	}
 	// What it refers to may be declared by another one that failed.
-	failed := slices.DeleteFunc(slices.Clone(units), func(u flux.OfflineUnit) bool { return u.Err == nil })
-	return failed, nil
+	return slices.DeleteFunc(slices.Clone(w.Units), func(u dialect.OfflineUnit) bool { return u.Err == nil }), nil
 }
 
-// advice is what to try when a unit cannot be rendered, or nothing.
-func advice(err error) string {
-	var missing *flux.MissingSecretError
-	if errors.As(err, &missing) && missing.Namespace == flux.Namespace && missing.Name == flux.AgeSecret {
-		return "\n  try: --age-key-file FILE, with its key"
+// barren names the objects that declare no units and should.
+func barren(w *offline.Walk) string {
+	var texts []string
+	for _, b := range w.Broken() {
+		if b.Err != nil {
+			texts = append(texts, fmt.Sprintf("; %s generates nothing: %s", b.ID, b.Err))
+		}
 	}
-	var chart *flux.ChartError
-	if errors.As(err, &chart) && chart.URL != "" {
-		return fmt.Sprintf("\n  try: --rewrite %s=URL, with the URL of a reachable mirror", chart.URL)
+	return strings.Join(texts, "")
+}
+
+// tellBroken prints what fails to give what it should, and reports whether there is any, unless a unit is requested.
+func (o offlineOptions) tellBroken(w *offline.Walk) bool {
+	if o.only != "" {
+		return false
 	}
-	return ""
+	failed := false
+	for _, b := range w.Broken() {
+		failed = true
+		if b.Err != nil {
+			fmt.Fprintf(o.io.Err, "✗ %s: %v\n", b.ID, b.Err)
+		}
+		for _, problem := range b.Problems {
+			fmt.Fprintf(o.io.Err, "✗ %s: %s\n", b.ID, problem)
+		}
+	}
+	return failed
+}
+
+// advised is what to try when a unit cannot be rendered, on a line of its own, or nothing.
+func advised(u *dialect.OfflineUnit) string {
+	if u.Advice == "" {
+		return ""
+	}
+	return "\n  try: " + u.Advice
+}
+
+// skipped is why a unit was not rendered, where that is no failure.
+func skipped(u *dialect.OfflineUnit) string {
+	if u.Skipped && u.Elsewhere != "" {
+		return u.Elsewhere + "; --charts fetches it"
+	}
+	return u.Elsewhere
 }

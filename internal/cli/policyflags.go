@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 )
 
@@ -41,3 +42,12 @@ func (p *policyFlags) check() error {
 
 // given tells whether one of the flags was.
 func (p *policyFlags) given() bool { return p.policy != (flux.Policy{}) || len(p.gates) > 0 }
+
+// configure enters the flags into the dialects.
+func (p *policyFlags) configure(catalogue dialect.Catalogue) {
+	for _, d := range catalogue {
+		if of, is := d.(*flux.Dialect); is {
+			of.Policy = p.policy
+		}
+	}
+}

@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 func newRender(g *globals) *cobra.Command {
@@ -21,8 +20,8 @@ func newRender(g *globals) *cobra.Command {
 		Long: `Print what units would apply, in these steps:
 
   1. read PATH, including uncommitted changes
-  2. render the root, the units that it declares, and so on, as the engine does; in a repository of Argo CD
-     the Applications, including those that ApplicationSets generate
+  2. render the root, the units that it declares, and so on, as the engine does: Kustomizations, Applications of
+     Argo CD, also those that ApplicationSets generate, and what either declares of the other
   3. fetch the chart of a named HelmRelease, or with --charts those of all, and render it with its
      values as an install does; ConfigMaps, Secrets and sources are taken from the rendered objects
   4. print the objects as YAML, by unit; the values of Secrets, and where other objects contain them or
@@ -53,29 +52,30 @@ rendered if they are named, or with --charts.`,
 }
 
 func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
-	switch p, argo, err := o.locateArgo(); {
-	case err != nil:
-		return err
-	case argo:
-		return o.renderArgo(ctx, p, secrets)
-	}
-	o.cluster.Masks = !secrets
-	units, err := o.units(ctx)
+	o.masks = !secrets
+	w, err := o.walk(ctx)
 	if err != nil {
 		return err
 	}
-	failed := false
-	for _, u := range units {
-		if u.Err != nil {
+	defer w.Close()
+	units, err := o.selected(w)
+	if err != nil {
+		return err
+	}
+	failed := o.tellBroken(w)
+	for i := range units {
+		u := &units[i]
+		switch {
+		case u.Err != nil:
 			failed = true
-			fmt.Fprintf(o.io.Err, "✗ %s: %v%s\n", u.Unit.ID, u.Err, advice(u.Err))
-			continue
-		}
-		if u.Elsewhere != "" {
+			fmt.Fprintf(o.io.Err, "✗ %s: %v%s\n", u.Unit.ID, u.Err, advised(u))
+		case u.Elsewhere != "":
 			// A user who names a unit is not content with nothing.
 			failed = failed || o.only != ""
-			fmt.Fprintf(o.io.Err, "· %s: %s\n", u.Unit.ID, u.Elsewhere)
-			continue
+			fmt.Fprintf(o.io.Err, "· %s: %s\n", u.Unit.ID, skipped(u))
+		}
+		for _, problem := range u.Problems {
+			fmt.Fprintf(o.io.Err, "· %s: %s\n", u.Unit.ID, problem)
 		}
 		if err := renderUnit(o.io, u, secrets); err != nil {
 			return err
@@ -87,15 +87,13 @@ func runRender(ctx context.Context, o offlineOptions, secrets bool) error {
 	return nil
 }
 
-func renderUnit(streams IO, u flux.OfflineUnit, secrets bool) error {
+func renderUnit(streams IO, u *dialect.OfflineUnit, secrets bool) error {
 	for _, object := range u.Objects {
-		if err := renderObject(streams, u.Unit.ID.String(), shown(u, object), secrets); err != nil {
-			return err
+		as := object
+		if !secrets {
+			as = shown(u, object)
 		}
-	}
-	for _, h := range u.Hooks {
-		of := u.Unit.ID.String() + ", hook of " + strings.Join(h.Events, ", ")
-		if err := renderObject(streams, of, shown(u, h.Object), secrets); err != nil {
+		if err := renderObject(streams, u.Unit.ID.String()+u.Handled[object].Role, as, secrets); err != nil {
 			return err
 		}
 	}

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/headgate-dev/headgate/internal/argo/offline"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/offline"
 )
 
 // locate says which directory is served, and what the cluster begins with, before anything is started.
@@ -27,16 +29,40 @@ func (s *system) locate(context.Context) error {
 	if s.options.remote() {
 		return nil
 	}
-	if s.layout, err = flux.FindLayout(s.options.path, s.options.root, offline.Layouts{}); err != nil {
+	if s.layout, err = offline.FindLayout(s.options.catalogue, s.options.path, s.options.root); err != nil {
 		return helpful(err)
 	}
-	s.objects, err = rootObjects(s.layout)
+	s.objects, err = rootObjects(s.options.catalogue, s.layout)
 	return err
 }
 
-// rootObjects are those that a root applies as they are: the objects of a file, or Applications at the top of a directory
-// that no Kustomization declares. There are none when the root is a directory for a Kustomization.
-func rootObjects(layout flux.Layout) ([]*unstructured.Unstructured, error) {
+// place is where a repository begins, with the objects of its root where these are applied as they are.
+type place struct {
+	layout  offline.Layout
+	objects []*unstructured.Unstructured
+}
+
+// ours tells which URLs name the working copy, which has these remotes: theirs, and those that the root names it by.
+func (p place) ours(catalogue dialect.Catalogue, remotes []string) func(url string) bool {
+	urls := append(slices.Clone(remotes), adopted(catalogue, p.objects, p.layout.Repository, remotes)...)
+	return func(url string) bool {
+		return slices.ContainsFunc(urls, func(own string) bool { return gitserver.SameRepository(own, url) })
+	}
+}
+
+// locate finds where the repository in the directory begins.
+func (o offlineOptions) locate() (place, error) {
+	layout, err := offline.FindLayout(o.catalogue, o.dir, o.root)
+	if err != nil {
+		return place{}, helpful(err)
+	}
+	objects, err := rootObjects(o.catalogue, layout)
+	return place{layout, objects}, err
+}
+
+// rootObjects are those that a root applies as they are: the objects of a file, or units at the top of a directory that need
+// none to render it. There are none when the root is a directory for a unit.
+func rootObjects(catalogue dialect.Catalogue, layout offline.Layout) ([]*unstructured.Unstructured, error) {
 	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
 	info, err := os.Stat(name)
 	if err != nil {
@@ -44,24 +70,46 @@ func rootObjects(layout flux.Layout) ([]*unstructured.Unstructured, error) {
 	}
 	var objects []*unstructured.Unstructured
 	if info.IsDir() {
-		objects, err = offline.Top(name)
+		objects, err = topObjects(catalogue, name)
 	} else {
 		objects, err = readObjects(name)
 	}
-	if err != nil || info.IsDir() && !offline.IsRoot(objects) {
+	if err != nil {
 		return nil, err
 	}
 	for _, o := range objects {
-		if o.GroupVersionKind().Group == offline.Group && o.GetNamespace() == "" {
-			o.SetNamespace(offline.Namespace)
+		if k, known := catalogue.Kind(groupKindOf(o)); known && k.Namespace != "" && o.GetNamespace() == "" {
+			o.SetNamespace(k.Namespace)
 		}
 	}
 	return objects, nil
 }
 
+// topObjects are those at the top of a directory that any dialect applies as they are.
+func topObjects(catalogue dialect.Catalogue, dir string) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, d := range catalogue {
+		layouts, finds := d.(dialect.Layouts)
+		if !finds {
+			continue
+		}
+		objects, err := layouts.Top(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objects...)
+	}
+	return all, nil
+}
+
 // adopted are the URLs that root objects read the repository by, where it is a clone of none of them.
-func adopted(objects []*unstructured.Unstructured, dir string, remotes []string) []string {
-	urls := append(offline.Repositories(objects, dir), flux.Repositories(objects, dir)...)
+func adopted(catalogue dialect.Catalogue, objects []*unstructured.Unstructured, dir string, remotes []string) []string {
+	var urls []string
+	for _, d := range catalogue {
+		if layouts, finds := d.(dialect.Layouts); finds {
+			urls = append(urls, layouts.Repositories(objects, dir)...)
+		}
+	}
 	for _, url := range urls {
 		for _, remote := range remotes {
 			if gitserver.SameRepository(remote, url) {
@@ -74,11 +122,11 @@ func adopted(objects []*unstructured.Unstructured, dir string, remotes []string)
 
 // helpful gives an error about a missing root the next command to try.
 func helpful(err error) error {
-	var several *flux.AmbiguousRootError
+	var several *offline.AmbiguousRootError
 	switch {
 	case errors.As(err, &several):
 		return hint(err, "headgate up PATH --path %s", several.Candidates[0])
-	case errors.Is(err, flux.ErrNoRoot):
+	case errors.Is(err, offline.ErrNoRoot):
 		return hint(err, "headgate up PATH --path DIR")
 	default:
 		return err

@@ -74,10 +74,11 @@ func (s *serving) named() error {
 
 // configure enters the flags into the dialects.
 func (s *serving) configure(catalogue dialect.Catalogue) {
+	s.policyFlags.configure(catalogue)
 	for _, d := range catalogue {
 		switch d := d.(type) {
 		case *flux.Dialect:
-			d.Policy, d.InsecureKubeconfigTLS = s.policy, s.insecureTLS
+			d.InsecureKubeconfigTLS = s.insecureTLS
 		case *argo.Dialect:
 			d.Namespace = s.argoNamespace
 		}

@@ -178,15 +178,21 @@ func (g *globals) needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error)
 	return append(needs, unitsOf(d.Unit.Dependencies)...), err
 }
 
+// declaration is what an object declares: a unit, and where its chart comes from.
+type declaration struct {
+	Unit  engine.Unit
+	Chart dialect.Origin
+}
+
 // declaredBy reads the unit that an object declares, as its dialect does.
-func (g *globals) declaredBy(u *unstructured.Unstructured) (flux.Declaration, error) {
-	if flux.IsUnit(u) {
-		return flux.Declared(u)
+func (g *globals) declaredBy(u *unstructured.Unstructured) (declaration, error) {
+	d := declaration{Unit: engine.Unit{ID: idOf(u)}}
+	of, _ := g.catalogue.Of(u.GroupVersionKind().Group)
+	if charted, has := of.(dialect.Charted); has {
+		d.Chart = charted.ChartOf(u)
 	}
-	d := flux.Declaration{Unit: engine.Unit{ID: idOf(u)}}
-	of, known := g.catalogue.Of(u.GroupVersionKind().Group)
 	reader, reads := of.(dialect.Explain)
-	if !known || !reads {
+	if !reads {
 		return d, nil
 	}
 	var err error

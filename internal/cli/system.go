@@ -16,10 +16,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/controlplane"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/meter"
+	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/server"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -48,7 +48,7 @@ type system struct {
 	endpoints *server.Server
 	// receivers is nil unless requests are taken.
 	receivers *server.Server
-	layout    flux.Layout
+	layout    offline.Layout
 	// objects are those of the root that are applied as they are; without them the root is a directory.
 	objects []*unstructured.Unstructured
 	ageKey  []byte
@@ -241,10 +241,10 @@ func (s *system) install(ctx context.Context) error {
 func (s *system) standIn(ctx context.Context) func(string) (source.Local, bool) {
 	local := source.Local{URL: s.server.URL(repository), Username: gitUser, Password: s.token}
 	remotes := s.mirror.Remotes(ctx)
-	for _, url := range adopted(s.objects, s.mirror.Root(), remotes) {
+	for _, url := range adopted(s.options.catalogue, s.objects, s.mirror.Root(), remotes) {
 		s.say.Info("repository", url+" is served from "+s.mirror.Root()+", since the root names it")
 	}
-	ours := place{flux.Layout{Repository: s.mirror.Root()}, s.objects}.ours(remotes)
+	ours := place{offline.Layout{Repository: s.mirror.Root()}, s.objects}.ours(s.options.catalogue, remotes)
 	return func(url string) (source.Local, bool) {
 		if url == local.URL || ours(url) {
 			return local, true

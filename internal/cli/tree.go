@@ -13,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -77,8 +79,12 @@ type crown struct {
 // forest finds units in the cluster, or in a directory.
 func (o offlineOptions) forest(ctx context.Context) (func(context.Context, reference) (crown, error), error) {
 	if o.dir != "" {
-		units, err := o.units(ctx)
-		return func(_ context.Context, ref reference) (crown, error) { return planted(units, ref) }, err
+		w, err := o.walk(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w.Close()
+		return func(_ context.Context, ref reference) (crown, error) { return planted(w, ref) }, nil
 	}
 	if o.charts || o.root != "" || o.ageKeyFile != "" || len(o.rewrite) > 0 || o.rules.given() {
 		return nil, hint(errors.New("--charts, --rewrite, --path, --age-key-file and the policy flags require a directory"), "headgate tree --repository PATH")
@@ -110,7 +116,7 @@ func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref refer
 	if err != nil {
 		return crown{}, err
 	}
-	c := crown{text: mark(u) + described(d), holds: inventory(u), with: map[engine.ObjectID][]engine.UnitID{}}
+	c := crown{text: mark(u) + described(d.Unit, d.Chart), holds: inventory(u), with: map[engine.ObjectID][]engine.UnitID{}}
 	for _, id := range c.holds {
 		c.with[id] = held.beside(u, id)
 	}
@@ -118,32 +124,32 @@ func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref refer
 }
 
 // planted finds a unit of a repository.
-func planted(units []flux.OfflineUnit, ref reference) (crown, error) {
-	at := slices.IndexFunc(units, func(u flux.OfflineUnit) bool { return u.Unit.ID == ref.id() })
-	if at < 0 {
+func planted(w *offline.Walk, ref reference) (crown, error) {
+	u, found := w.Find(ref.id())
+	if !found {
 		return crown{}, hint(&missingError{ref}, "headgate graph PATH")
 	}
-	u := units[at]
+	about := described(u.Unit, u.Chart)
 	if u.Err != nil {
-		return crown{text: fmt.Sprintf("✗ %v", u.Err) + described(u.Declaration)}, nil
+		return crown{text: fmt.Sprintf("✗ %v", u.Err) + about}, nil
 	}
-	c := crown{text: strings.TrimSpace(described(u.Declaration))}
+	c := crown{text: strings.TrimSpace(about)}
 	if u.Elsewhere != "" {
 		c.text = strings.TrimSpace(c.text + "  · " + u.Elsewhere)
 	}
-	for _, o := range u.Objects {
-		c.holds = append(c.holds, engine.IDOf(o))
+	for _, o := range u.Held() {
+		c.holds = append(c.holds, u.IDOf(o, nil))
 	}
 	return c, nil
 }
 
 // described says where the chart of a unit comes from, and what the unit waits for.
-func described(d flux.Declaration) string {
+func described(unit engine.Unit, chart dialect.Origin) string {
 	text := ""
-	if d.Chart.Source.Kind != "" {
-		text += "  (" + d.Chart.String() + ")"
+	if chart.Text != "" {
+		text += "  (" + chart.Text + ")"
 	}
-	for i, id := range unitsOf(d.Unit.Dependencies) {
+	for i, id := range unitsOf(unit.Dependencies) {
 		if i == 0 {
 			text += "  waits for " + id.String()
 			continue

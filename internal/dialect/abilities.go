@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"context"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -15,18 +13,8 @@ type Explain interface {
 	Declared(u *unstructured.Unstructured) (engine.Unit, error)
 }
 
-// Offline is a Dialect whose units are rendered without a cluster.
-type Offline interface {
-	// Render gives what an object of the repository declares, and what that would apply.
-	Render(ctx context.Context, u *unstructured.Unstructured) OfflineUnit
-}
-
-// OfflineUnit is a unit as a repository declares it.
-type OfflineUnit struct {
-	Unit    engine.Unit
-	Objects []*unstructured.Unstructured
-	// Elsewhere says, in one line, which source cannot be read without a cluster; it is empty when none is missing.
-	Elsewhere string
-	// Err is why the unit cannot be rendered.
-	Err error
+// Charted is a Dialect whose units may be releases of charts.
+type Charted interface {
+	// ChartOf is where the chart of an object comes from; zero for any that has none.
+	ChartOf(u *unstructured.Unstructured) Origin
 }

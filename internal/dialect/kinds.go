@@ -32,6 +32,8 @@ type Kind struct {
 	// Aliases are what commands call the kind, in lower case; the first one is what messages suggest.
 	Aliases []string
 	Role    Role
+	// Namespace is where objects are that name none; empty for that of Headgate.
+	Namespace string
 	// Static objects have no status to read.
 	Static bool
 }

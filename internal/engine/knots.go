@@ -25,6 +25,8 @@ type Declared struct {
 type Knot struct {
 	// Steps say, one after the other, what cannot happen before what.
 	Steps []string
+	// Units are those that wait.
+	Units []UnitID
 }
 
 // String is one line.
@@ -58,13 +60,16 @@ func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 		k.look(d)
 	}
 	for _, cycle := range k.graph.Cycles() {
-		var steps []string
+		var knot Knot
 		for i := range len(cycle) - 1 {
 			if step := k.why[[2]UnitID{cycle[i], cycle[i+1]}]; step != "" {
-				steps = append(steps, step)
+				knot.Steps = append(knot.Steps, step)
+			}
+			if unit := begun(cycle[i]); !slices.Contains(knot.Units, unit) {
+				knot.Units = append(knot.Units, unit)
 			}
 		}
-		k.found = append(k.found, Knot{Steps: steps})
+		k.found = append(k.found, knot)
 	}
 	slices.SortFunc(k.found, func(a, b Knot) int { return strings.Compare(a.String(), b.String()) })
 	return slices.CompactFunc(k.found, func(a, b Knot) bool { return a.String() == b.String() })
@@ -91,6 +96,12 @@ func ready(id UnitID) UnitID {
 	return id
 }
 
+// begun is the unit of a moment.
+func begun(id UnitID) UnitID {
+	id.Name = strings.TrimSuffix(id.Name, "\x00ready")
+	return id
+}
+
 func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
 	k.graph[later] = append(k.graph[later], earlier)
 	if key := [2]UnitID{later, earlier}; k.why[key] == "" {
@@ -98,10 +109,10 @@ func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
 	}
 }
 
-// undeclared enters a wait for what no unit declares.
-func (k *knotter) undeclared(format string, args ...any) {
+// undeclared enters a wait of a unit for what no unit declares.
+func (k *knotter) undeclared(id UnitID, format string, args ...any) {
 	if !k.illegible {
-		k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf(format, args...)}})
+		k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf(format, args...)}, Units: []UnitID{id}})
 	}
 }
 
@@ -117,7 +128,7 @@ func (k *knotter) look(d Declared) {
 			k.after(id, owner, "%s depends on %s of %s", id, on.Object, owner)
 		case on.Unit == (UnitID{}):
 		case k.units[on.Unit] == nil:
-			k.undeclared("%s depends on %s, which no unit declares", id, on.Unit)
+			k.undeclared(id, "%s depends on %s, which no unit declares", id, on.Unit)
 		default:
 			k.after(id, ready(on.Unit), "%s depends on %s", id, on.Unit)
 		}
@@ -153,7 +164,7 @@ func (k *knotter) lookAtHealth(d Declared) {
 		case owned && owner != id:
 			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
 		case !owned && k.kinds[check.ID.GroupKind()]:
-			k.undeclared("%s waits for the health of %s, which no unit declares", id, check.ID)
+			k.undeclared(id, "%s waits for the health of %s, which no unit declares", id, check.ID)
 		}
 	}
 }

@@ -3,39 +3,81 @@ package flux
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Knots finds the waits in a repository that can never end.
-func Knots(units []OfflineUnit) []engine.Knot {
+// Findings are the waits of units that can never end, and the objects that several units declare and cannot own together;
+// those of units that are ordered in a tree alone are left to their own dialect.
+func (*walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect.Finding {
+	trees := map[engine.UnitID]bool{}
+	for i := range all {
+		trees[all[i].Unit.ID] = all[i].Tree
+	}
+	elsewhere := func(units []engine.UnitID) bool {
+		return !slices.ContainsFunc(units, func(id engine.UnitID) bool { return !trees[id] })
+	}
+	var found []dialect.Finding
+	for _, k := range knots(all, kinds) {
+		if !elsewhere(k.Units) {
+			found = append(found, dialect.Finding{Never: true, Steps: k.Steps})
+		}
+	}
+	for _, d := range doubles(all, kinds) {
+		if !elsewhere(d.Units) {
+			found = append(found, dialect.Finding{Steps: []string{d.String()}})
+		}
+	}
+	return found
+}
+
+// knots finds the waits in a repository that can never end.
+func knots(units []dialect.OfflineUnit, scopes dialect.Scopes) []engine.Knot {
 	var all []engine.Declared
+	kinds := maps.Clone(unitKinds())
 	for i := range units {
 		u := &units[i]
+		kinds[u.Unit.ID.GroupKind()] = true
 		d := engine.Declared{Unit: &u.Unit, Illegible: u.Err != nil || u.Elsewhere != ""}
-		for _, o := range u.Objects {
-			d.Objects = append(d.Objects, engine.IDOf(o))
+		for _, o := range u.Held() {
+			id := u.IDOf(o, scopes)
+			d.Objects = append(d.Objects, id)
 			d.Uses = append(d.Uses, o.GroupVersionKind().GroupKind())
 			if gk, defines := engine.DefinedKind(o); defines {
 				d.Defines = append(d.Defines, gk)
 			}
-			if need := (engine.ObjectID{Kind: "Namespace", Name: o.GetNamespace()}); need.Name != "" && !slices.Contains(d.Needs, need) {
+			if need := (engine.ObjectID{Kind: "Namespace", Name: id.Namespace}).In(id.Cluster); need.Name != "" && !slices.Contains(d.Needs, need) {
 				d.Needs = append(d.Needs, need)
 			}
 		}
 		all = append(all, d)
 	}
-	return engine.Knots(all, unitKinds())
+	return engine.Knots(all, kinds)
 }
 
-// Double is an object that several units declare and cannot own together.
-type Double struct {
+// double is an object that several units declare and cannot own together.
+type double struct {
 	Object engine.ObjectID
 	Units  []engine.UnitID
 	// Fields are declared in different ways; empty when the units cannot own it together whatever they declare.
 	Fields []string
+}
+
+// String says what to do about it.
+func (d double) String() string {
+	names := make([]string, len(d.Units))
+	for i, id := range d.Units {
+		names[i] = id.String()
+	}
+	next := "remove it from all but one"
+	if len(d.Fields) > 0 {
+		next += ", or declare the same in each: " + strings.Join(d.Fields, ", ")
+	}
+	return d.Object.String() + " is declared by " + strings.Join(names, " and by ") + ": " + next
 }
 
 // declarer is a unit that declares an object.
@@ -44,51 +86,51 @@ type declarer struct {
 	object *unstructured.Unstructured
 }
 
-// Doubles finds the objects that several units declare and cannot own together: one of them gets it, and the others fail.
-func Doubles(units []OfflineUnit) []Double {
+// doubles finds the objects that several units declare and cannot own together: one of them gets it, and the others fail.
+func doubles(units []dialect.OfflineUnit, kinds dialect.Scopes) []double {
 	declarers := map[engine.ObjectID][]declarer{}
 	for i := range units {
 		u := &units[i].Unit
-		for _, o := range units[i].Objects {
-			id := engine.IDOf(o)
+		for _, o := range units[i].Held() {
+			id := units[i].IDOf(o, kinds)
 			if !slices.ContainsFunc(declarers[id], func(d declarer) bool { return d.unit.ID == u.ID }) {
 				declarers[id] = append(declarers[id], declarer{u, o})
 			}
 		}
 	}
-	var doubles []Double
+	var all []double
 	for _, id := range slices.SortedFunc(maps.Keys(declarers), engine.ObjectID.Compare) {
-		if double, is := doubleOf(id, declarers[id]); is {
-			doubles = append(doubles, double)
+		if one, is := doubleOf(id, declarers[id]); is {
+			all = append(all, one)
 		}
 	}
-	return doubles
+	return all
 }
 
 // doubleOf tells whether the declarers of an object cannot own it together.
-func doubleOf(id engine.ObjectID, all []declarer) (Double, bool) {
+func doubleOf(id engine.ObjectID, all []declarer) (double, bool) {
 	if len(all) < 2 {
-		return Double{}, false
+		return double{}, false
 	}
 	slices.SortFunc(all, func(a, b declarer) int { return a.unit.ID.Compare(b.unit.ID) })
-	double := Double{Object: id}
+	both := double{Object: id}
 	var declared []engine.Declaration
 	together := true
 	for _, d := range all {
-		double.Units = append(double.Units, d.unit.ID)
+		both.Units = append(both.Units, d.unit.ID)
 		declared = append(declared, engine.Declaration{Unit: d.unit.ID, Object: d.object})
 		together = together && d.unit.ID.GroupKind() != helmReleaseKind && d.unit.Target == all[0].unit.Target
 	}
 	if !together {
-		return double, true
+		return both, true
 	}
 	_, disputes := engine.Share(declared, prefix, resourceSetPrefix)
-	for _, unit := range double.Units {
+	for _, unit := range both.Units {
 		for _, d := range disputes[unit] {
-			double.Fields = append(double.Fields, d.Fields...)
+			both.Fields = append(both.Fields, d.Fields...)
 		}
 	}
-	slices.Sort(double.Fields)
-	double.Fields = slices.Compact(double.Fields)
-	return double, len(disputes) > 0
+	slices.Sort(both.Fields)
+	both.Fields = slices.Compact(both.Fields)
+	return both, len(disputes) > 0
 }

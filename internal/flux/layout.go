@@ -2,7 +2,6 @@ package flux
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,141 +9,59 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
-// Layout is where a repository begins.
-type Layout struct {
-	// Repository is the directory that the paths of units are relative to.
-	Repository string
-	// Root is the directory of the root, or the file of root objects, relative to Repository; it is "."
-	// for Repository itself.
-	Root string
-}
-
-// ErrNoRoot is returned when a directory holds no root, or several.
-var ErrNoRoot = errors.New("no root was found")
-
-// AmbiguousRootError is returned when a directory holds several roots.
-type AmbiguousRootError struct {
-	Dir string
-	// Candidates are relative to Dir.
-	Candidates []string
-}
-
-// Error lists the candidates.
-func (e *AmbiguousRootError) Error() string {
-	return fmt.Sprintf("%v in %q: there are several candidates:\n  %s", ErrNoRoot, e.Dir, strings.Join(e.Candidates, "\n  "))
-}
-
-// Unwrap returns ErrNoRoot.
-func (e *AmbiguousRootError) Unwrap() error { return ErrNoRoot }
-
-// Finder finds where repositories of another dialect begin.
-type Finder interface {
-	// Roots are the files and directories, relative to dir, of which one may be what a cluster begins with.
-	Roots(dir string) ([]string, error)
-	// Paths are those that units below dir read, relative to their repository.
-	Paths(dir string) ([]string, error)
-}
-
-// FindLayout says where the repository that dir shows starts. Root, relative to dir, is searched for when
-// it is empty: first what this dialect begins with, then what the others do.
-func FindLayout(dir, root string, others ...Finder) (Layout, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return Layout{}, fmt.Errorf("reading %q: %w", dir, err)
-	}
-	if _, err := os.ReadDir(dir); err != nil {
-		return Layout{}, fmt.Errorf("reading the repository: %w", err)
-	}
-	repository, below, err := repositoryOf(dir, others)
-	if err != nil {
-		return Layout{}, err
-	}
-	if root == "" {
-		if root, err = findRoot(dir, repository, others); err != nil {
-			return Layout{}, err
-		}
-	}
-	root = path.Join(".", path.Clean("/"+filepath.ToSlash(root)))
-	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
-		return Layout{}, fmt.Errorf("searching for the root %q: %w", root, err)
-	}
-	return Layout{Repository: repository, Root: path.Join(below, root)}, nil
-}
-
-// findRoot searches for the one root below dir. Paths of units are relative to base.
-func findRoot(dir, base string, others []Finder) (string, error) {
+// Roots are the directories of Kustomizations below dir, or files of them, that a cluster may begin with.
+func (*Dialect) Roots(dir, base string) ([]dialect.Root, error) {
 	candidates, err := rootCandidates(dir, base)
-	what := "no directory contains Flux Kustomizations"
-	for _, other := range others {
-		if err != nil || len(candidates) > 0 {
-			break
+	if err != nil {
+		return nil, err
+	}
+	roots := make([]dialect.Root, len(candidates))
+	for i, candidate := range candidates {
+		roots[i].Path = candidate
+	}
+	err = manifests(dir, func(name string, _ []byte) {
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return
 		}
-		candidates, err = other.Roots(dir)
-		what = "no directory contains Flux Kustomizations, and no file is a root Application of Argo CD"
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case len(candidates) == 0:
-		return "", fmt.Errorf("%w in %q: %s", ErrNoRoot, dir, what)
-	case len(candidates) > 1:
-		return "", &AmbiguousRootError{Dir: dir, Candidates: candidates}
-	}
-	return candidates[0], nil
+		rel = filepath.ToSlash(rel)
+		for i, r := range roots {
+			if r.Path == "." || rel == r.Path || strings.HasPrefix(rel, r.Path+"/") {
+				roots[i].Declares = append(r.Declares, rel)
+			}
+		}
+	})
+	return roots, err
 }
 
-// repositoryOf says which directory the paths of the units below dir are relative to: dir, or the
-// working copy that it lies in; and where dir lies in that.
-func repositoryOf(dir string, others []Finder) (repository, below string, err error) {
-	top := dir
-	for !exists(filepath.Join(top, ".git")) {
-		parent := filepath.Dir(top)
-		if parent == top {
-			return dir, "", nil
-		}
-		top = parent
-	}
-	if top == dir {
-		return dir, "", nil
-	}
+// Paths are the directories that Kustomizations below dir build.
+func (*Dialect) Paths(dir string) ([]string, error) {
 	units, err := writtenUnits(dir)
-	if err != nil {
-		return "", "", err
-	}
 	var paths []string
 	for _, u := range units {
 		if u.dir != "" {
 			paths = append(paths, path.Clean(u.dir))
 		}
 	}
-	for _, other := range others {
-		more, err := other.Paths(dir)
-		if err != nil {
-			return "", "", err
-		}
-		paths = append(paths, more...)
-	}
-	here, there := 0, 0
-	for _, p := range paths {
-		switch {
-		case exists(filepath.Join(dir, filepath.FromSlash(p))):
-			here++
-		case exists(filepath.Join(top, filepath.FromSlash(p))):
-			there++
-		}
-	}
-	if there <= here {
-		return dir, "", nil
-	}
-	rel, err := filepath.Rel(top, dir)
-	return top, filepath.ToSlash(rel), err
+	return paths, err
 }
 
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
+// RootWord is what errors say when there is no root.
+func (*Dialect) RootWord() string { return "no directory contains Flux Kustomizations" }
+
+// Top are none: a directory is rendered by a Kustomization.
+func (*Dialect) Top(string) ([]*unstructured.Unstructured, error) { return nil, nil }
+
+// Repositories are the URLs of the GitRepositories among root objects that Kustomizations among them read, and whose paths
+// there are in a directory.
+func (*Dialect) Repositories(objects []*unstructured.Unstructured, dir string) []string {
+	return repositories(objects, dir)
 }
 
 // manifests visits the files below dir that declare Kustomizations. What is hidden is left out.

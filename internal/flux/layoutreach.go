@@ -210,9 +210,9 @@ func gather(dir string, files, seen map[string]bool) {
 	}
 }
 
-// Repositories are the URLs of the GitRepositories among root objects that Kustomizations among them read, and whose paths
+// repositories are the URLs of the GitRepositories among root objects that Kustomizations among them read, and whose paths
 // there are in a directory.
-func Repositories(objects []*unstructured.Unstructured, dir string) []string {
+func repositories(objects []*unstructured.Unstructured, dir string) []string {
 	var urls []string
 	for _, o := range objects {
 		if o.GroupVersionKind().GroupKind() != kustomizationKind {

@@ -18,97 +18,17 @@ import (
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
-
-// OfflineOptions say how far a repository is rendered, and for what cluster.
-type OfflineOptions struct {
-	// Policy is what holds for every unit, beside what FluxInstances in the repository ask for.
-	Policy Policy
-	// Masks has Shown be filled in for what holds values of Secrets.
-	Masks bool
-	// Releases selects the HelmReleases whose charts are fetched and rendered; nil selects none.
-	Releases func(engine.UnitID) bool
-	// Rewrites send fetches of charts elsewhere.
-	Rewrites source.Rewrites
-	// Ours tells which URLs of GitRepositories are that of the repository itself, beside the root's; Branch is the one
-	// that it shows them, empty for any.
-	Ours   func(url string) bool
-	Branch string
-	// KubeVersion is what charts see, and APIVersions the kinds beside those of CRDs in the repository.
-	KubeVersion string
-	APIVersions []string
-	// Installed tells which releases the cluster has: they are rendered as for an upgrade.
-	Installed func(engine.UnitID) bool
-	// Generation is that of a HelmChart that the cluster has, and 0 of another one: the version of a chart
-	// with values of its own shows it.
-	Generation func(engine.SourceID) int64
-	// Replaced are the objects that are left as they are where a cluster is served.
-	Replaced dialect.Replaced
-	// Marks replaces values that cannot be decrypted by stand-ins, and leaves out what kustomizations
-	// read from elsewhere.
-	Marks bool
-	// ClusterWide reports that a kind has no namespaces, if it knows the kind.
-	ClusterWide func(schema.GroupVersionKind) (is, known bool)
-}
-
-// Mark is how stand-ins of values begin that cannot be decrypted.
-const Mark = "encrypted-"
-
-// OfflineUnit is a unit as a repository declares it, with what it would apply.
-type OfflineUnit struct {
-	Declaration
-	// Rendered is set unless it is a release whose chart was not requested, or its source is elsewhere.
-	Rendered bool
-	// Elsewhere says, in one line, which source cannot be read without a cluster; empty when none is missing.
-	Elsewhere string
-	Objects   []*unstructured.Unstructured
-	// Shown are those of the objects, and of the hooks, that hold values of Secrets without being any, with "**" in the
-	// place of these.
-	Shown map[engine.ObjectID]*unstructured.Unstructured
-	// Hooks are those of a release: they come and go, and are no objects of it.
-	Hooks []helm.Hook
-	// Namespaces are those that it makes beside its objects.
-	Namespaces []string
-	// Kept are the objects that are left as they are once they exist.
-	Kept map[engine.ObjectID]bool
-	// Err is why it cannot be rendered.
-	Err error
-}
-
-// Offline renders a repository as the engine would, without a cluster: the root, the units that it
-// declares with the patches that it applies to them, and so on; then the requested releases.
-// ConfigMaps and Secrets that a unit reads are taken from what was rendered before it.
-func Offline(ctx context.Context, files source.Directory, root Root, o OfflineOptions) ([]OfflineUnit, error) {
-	w := &walk{
-		options: o, files: files, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{}, renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{},
-		done: map[engine.UnitID]bool{}, indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{},
-	}
-	w.now = o.Policy
-	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
-	objects, err := RootObjects(root)
-	if err != nil {
-		return nil, err
-	}
-	w.take(objects)
-	for len(w.queue) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		w.visit(ctx, w.next())
-	}
-	return w.units, nil
-}
 
 // walk goes down the units of a repository.
 type walk struct {
 	reach
 
-	options OfflineOptions
-	files   source.Directory
-	trees   map[engine.SourceID]*source.Tree
+	repository *dialect.Repository
+	options    Options
+	trees      map[engine.SourceID]*source.Tree
 	// generating are the generators whose trees are being made.
 	generating map[engine.ObjectID]bool
 	renderer   *render.Renderer
@@ -116,27 +36,35 @@ type walk struct {
 	queue      []declaration
 	done       map[engine.UnitID]bool
 	indexes    map[engine.SourceID]*source.Index
-	units      []OfflineUnit
+	// unread is set when a unit was not rendered, elsewhere when its source cannot be read here: it may declare anything.
+	unread, elsewhere bool
 	// now is the policy in effect, twins the objects as they would be with marks instead of secret values.
 	now   Policy
 	twins map[engine.ObjectID]*unstructured.Unstructured
 }
 
-// declaration is a unit in the queue: ks, hr or rs is set.
+// declaration is a unit in the queue: ks, hr or rs is set, unless err is.
 type declaration struct {
 	Declaration
-	ks *kustomizev1.Kustomization
-	hr *helmv2.HelmRelease
-	rs *fluxcdv1.ResourceSet
+	// object declares it, parent is the unit that declares that.
+	object *unstructured.Unstructured
+	parent engine.UnitID
+	err    error
+	ks     *kustomizev1.Kustomization
+	hr     *helmv2.HelmRelease
+	rs     *fluxcdv1.ResourceSet
 }
 
-// next takes a unit whose dependencies have been visited, or the first one when there is none. Releases
-// come late, since anything else may declare what they read, and last what reads something that nothing has declared yet.
-func (w *walk) next() declaration {
-	best, bestRank := 0, -1
+// next is the place in the queue of a unit whose dependencies have been visited, or of the first one when there is none; -1 when
+// the queue is empty. Releases come late, since anything else may declare what they read, and last what reads something that
+// nothing has declared yet.
+func (w *walk) next() (at, rank int) {
+	best, bestRank := -1, -1
 	for i, d := range w.queue {
 		rank := 0
 		switch {
+		case d.err != nil:
+			rank += 6
 		case d.ks != nil && w.waiting(d):
 		case d.ks != nil:
 			rank += 6
@@ -155,39 +83,53 @@ func (w *walk) next() declaration {
 			best, bestRank = i, rank
 		}
 	}
-	d := w.queue[best]
-	w.queue = slices.Delete(w.queue, best, best+1)
-	return d
+	return best, bestRank
 }
 
-func (w *walk) visit(ctx context.Context, d declaration) {
-	if w.done[d.Unit.ID] {
-		return
+// visit renders a unit.
+func (w *walk) visit(ctx context.Context, d declaration) dialect.OfflineUnit {
+	unit := dialect.OfflineUnit{
+		Unit: d.Unit, Object: d.object, Parent: d.parent, Chart: dialect.Origin{Source: d.Chart.Source}, Compare: comparison{d.Unit.ID},
 	}
-	w.done[d.Unit.ID] = true
-	unit := OfflineUnit{Declaration: d.Declaration}
+	if d.Chart.Source.Kind != "" {
+		unit.Chart.Text = d.Chart.String()
+	}
 	if d.hr != nil && d.hr.GetInstall().CreateNamespace {
 		unit.Namespaces = []string{d.hr.GetReleaseNamespace()}
 	}
 	switch {
+	case d.err != nil:
+		unit.Err = d.err
 	case d.Unit.Invalid.Message != "":
-		unit.Rendered, unit.Err = true, errors.New(d.Unit.Invalid.Message)
+		unit.Err = errors.New(d.Unit.Invalid.Message)
 	case d.ks != nil:
-		unit.Rendered = true
 		unit.Objects, unit.Shown, unit.Err = w.render(ctx, d)
 	case d.rs != nil:
-		unit.Rendered = true
 		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
 	case replacedChart(d.hr, w.origin) != "":
-		unit.Rendered = true
-	case w.options.Releases != nil && w.options.Releases(d.Unit.ID):
+	case w.repository.Fetch != nil && w.repository.Fetch(d.Unit.ID):
 		w.release(ctx, d.hr, &unit)
+	default:
+		unit.Skipped = true
 	}
 	if isElsewhere(unit.Err) {
-		unit.Elsewhere, unit.Rendered, unit.Err = unit.Err.Error(), false, nil
+		unit.Elsewhere, unit.Err = unit.Err.Error(), nil
 	}
-	w.take(unit.Objects)
-	w.units = append(w.units, unit)
+	unit.Advice = advice(unit.Err)
+	for _, o := range unit.Objects {
+		if LeftAlone(o) {
+			handle(&unit, o, dialect.Handling{Never: true})
+		}
+	}
+	return unit
+}
+
+// handle notes what happens to an object of a unit.
+func handle(unit *dialect.OfflineUnit, o *unstructured.Unstructured, how dialect.Handling) {
+	if unit.Handled == nil {
+		unit.Handled = map[*unstructured.Unstructured]dialect.Handling{}
+	}
+	unit.Handled[o] = how
 }
 
 func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstructured, map[engine.ObjectID]*unstructured.Unstructured, error) {
@@ -196,7 +138,7 @@ func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstr
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.unread(d); err != nil {
+	if err := w.undeclaredRead(d); err != nil {
 		return nil, nil, err
 	}
 	inputs, err := w.policy().inputsOf(ctx, ks, w)
@@ -209,11 +151,11 @@ func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstr
 	}
 	objects := w.finished(result.Objects, inputs.Labels)
 	var shown map[engine.ObjectID]*unstructured.Unstructured
-	if w.options.Masks {
+	if w.repository.Masks {
 		shown = w.mask(ctx, ks, tree, inputs, objects)
 	}
 	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool {
-		return RootIDs()[engine.IDOf(o)] || w.options.Replaced.Why(o) != ""
+		return RootIDs()[engine.IDOf(o)] || w.repository.Replaced.Why(o) != ""
 	})
 	return engine.Sort(objects), shown, nil
 }
@@ -236,10 +178,10 @@ func (w *walk) finished(rendered []*unstructured.Unstructured, add map[string]st
 
 func (w *walk) policy() Policy {
 	policy := w.now
-	if !w.options.Marks {
+	if !w.repository.Marks {
 		return policy
 	}
-	mark := func(key string) string { return Mark + key }
+	mark := func(key string) string { return dialect.Mark + key }
 	policy.content = &standInContent{
 		leaveOut: func(engine.UnitID) func(string, string) { return func(string, string) {} },
 		marks:    func(engine.UnitID) func(string) string { return mark },
@@ -258,22 +200,18 @@ func (w *walk) ask(o *unstructured.Unstructured) {
 }
 
 // take enters what was rendered, and the units among it.
-func (w *walk) take(objects []*unstructured.Unstructured) {
-	for _, o := range objects {
-		w.held[engine.IDOf(o)] = o
-		w.ask(o)
-		if !IsUnit(o) {
-			continue
-		}
-		d, err := w.policy().declareAny(o)
-		if err != nil {
-			w.units = append(w.units, OfflineUnit{Declaration: d.Declaration, Rendered: true, Err: err})
-			continue
-		}
-		if !w.done[d.Unit.ID] {
-			w.queue = append(w.queue, d)
-		}
+func (w *walk) take(o *unstructured.Unstructured, parent engine.UnitID) {
+	w.held[engine.IDOf(o)] = o
+	w.ask(o)
+	if !IsUnit(o) {
+		return
 	}
+	d, err := w.policy().declareAny(o)
+	d.object, d.parent, d.err = o, parent, err
+	if w.done[d.Unit.ID] || slices.ContainsFunc(w.queue, func(other declaration) bool { return other.Unit.ID == d.Unit.ID }) {
+		return
+	}
+	w.queue = append(w.queue, d)
 }
 
 // ConfigMap reads one that was rendered.

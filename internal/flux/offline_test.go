@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/chart"
 )
@@ -44,6 +46,18 @@ func directoryOf(t *testing.T, files map[string]string) source.Directory {
 		}
 	}
 	return source.Directory{Path: dir}
+}
+
+// walked is a repository whose root is the directory "root".
+func walked(t *testing.T, r dialect.Repository) *offline.Walk {
+	t.Helper()
+	r.Root, r.Branch = "root", "main"
+	w, err := offline.New(t.Context(), dialect.Catalogue{New(Options{})}, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
 }
 
 // library is a Helm repository with one chart, for one user.
@@ -116,7 +130,7 @@ spec: {url: "https://git.example.com/theirs"}
 `
 
 // offlineRelease renders one release of a repository.
-func offlineRelease(t *testing.T, spec string) OfflineUnit {
+func offlineRelease(t *testing.T, spec string) dialect.OfflineUnit {
 	t.Helper()
 	server := library(t)
 	rewrites, err := source.ParseRewrites([]string{"https://charts.example.com=" + server.URL})
@@ -132,13 +146,10 @@ func offlineRelease(t *testing.T, spec string) OfflineUnit {
 		"nested/Chart.yaml":       "apiVersion: v2\nname: nested\nversion: 0.1.0\n",
 		"nested/templates/a.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: inner}\nspec: {interval: 1h, chartRef: {kind: HelmChart, name: lib}}\n",
 	})
-	units, err := Offline(t.Context(), tree, Root{Path: "root", URL: "http://localhost", Branch: "main"}, OfflineOptions{
-		Releases: func(engine.UnitID) bool { return true }, Rewrites: rewrites,
+	units := walked(t, dialect.Repository{
+		Files: tree, Fetch: func(engine.UnitID) bool { return true }, Rewrites: rewrites,
 		Ours: func(url string) bool { return url == "https://git.example.com/ours" },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}).Units
 	return units[len(units)-1]
 }
 
@@ -248,15 +259,12 @@ func TestOfflineReleases(t *testing.T) {
 func TestOfflineStaysAtHome(t *testing.T) {
 	tree := directoryOf(t, map[string]string{"root/all.yaml": offlineSources + "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
 		"metadata: {name: a, namespace: apps}\nspec: {interval: 1h, dependsOn: [{name: b}], chartRef: {kind: HelmChart, name: lib}}\n"})
-	units, err := Offline(t.Context(), tree, Root{Path: "root", URL: "http://localhost", Branch: "main"}, OfflineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	units := walked(t, dialect.Repository{Files: tree}).Units
 	last := units[len(units)-1]
-	if last.Rendered || last.Err != nil || len(last.Objects) > 0 {
+	if !last.Skipped || last.Err != nil || len(last.Objects) > 0 {
 		t.Errorf("a release that was not asked for was rendered: %+v", last)
 	}
-	if want := "chart of HelmChart/apps/lib"; last.Chart.String() != want {
+	if want := "chart of HelmChart/apps/lib"; last.Chart.Text != want {
 		t.Errorf("its chart is %q, want %q", last.Chart, want)
 	}
 	if len(last.Unit.Dependencies) != 1 {

@@ -55,11 +55,11 @@ func shownURL(address string) string {
 func (w *walk) rewriting(ctx context.Context) source.Rewrites {
 	data, err := w.ConfigMap(ctx, Namespace, RewritesName)
 	if err != nil {
-		return w.options.Rewrites
+		return w.repository.Rewrites
 	}
-	rules, err := w.options.Rewrites.With(ruleLines(data))
+	rules, err := w.repository.Rewrites.With(ruleLines(data))
 	if err != nil {
-		return w.options.Rewrites
+		return w.repository.Rewrites
 	}
 	return rules
 }
@@ -129,8 +129,8 @@ func (w *walk) ociChart(ctx context.Context, repo *sourcev1.OCIRepository) (give
 func (w *walk) helmChart(ctx context.Context, c helmChart) (givenChart, error) {
 	c = helmChart{c.DeepCopy()}
 	c.Generation = 1
-	if w.options.Generation != nil {
-		c.Generation = max(1, w.options.Generation(sourceID(sourcev1.HelmChartKind, c.Namespace, c.Name)))
+	if live := w.live(ctx, sourceID(sourcev1.HelmChartKind, c.Namespace, c.Name).Object()); live != nil {
+		c.Generation = max(1, live.GetGeneration())
 	}
 	var packed *chart.Packed
 	var address string

@@ -12,14 +12,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
-
-// Masked is shown instead of a secret value.
-const Masked = "**"
 
 // hidden stands for a secret value in the twin of a render: it needs no quotes in YAML.
 const hidden = "hidden-by-headgate"
@@ -128,13 +126,13 @@ func shownOf(value, twin any, names map[string]string) (any, bool) {
 	case map[string]any:
 		other, is := twin.(map[string]any)
 		if !is {
-			return Masked, true
+			return dialect.Masked, true
 		}
 		return shownFields(v, other, names)
 	case []any:
 		other, is := twin.([]any)
 		if !is || len(other) != len(v) {
-			return Masked, true
+			return dialect.Masked, true
 		}
 		out, differs := make([]any, len(v)), false
 		for i := range v {
@@ -151,9 +149,9 @@ func shownOf(value, twin any, names map[string]string) (any, bool) {
 	case is && names[text] == value:
 		return value, false
 	case is && strings.Contains(text, hidden):
-		return strings.ReplaceAll(text, hidden, Masked), true
+		return strings.ReplaceAll(text, hidden, dialect.Masked), true
 	}
-	return Masked, true
+	return dialect.Masked, true
 }
 
 func shownFields(fields, twin map[string]any, names map[string]string) (any, bool) {
@@ -162,7 +160,7 @@ func shownFields(fields, twin map[string]any, names map[string]string) (any, boo
 		other, there := twin[key]
 		if !there {
 			// The key itself may be secret.
-			out[Masked], differs = Masked, true
+			out[dialect.Masked], differs = dialect.Masked, true
 			continue
 		}
 		shown, differ := shownOf(value, other, names)
@@ -175,7 +173,7 @@ func shownFields(fields, twin map[string]any, names map[string]string) (any, boo
 func blank(o *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	for key := range o.Object {
-		out.Object[key] = Masked
+		out.Object[key] = dialect.Masked
 	}
 	out.Object["metadata"] = map[string]any{}
 	out.SetGroupVersionKind(o.GroupVersionKind())
@@ -186,21 +184,8 @@ func blank(o *unstructured.Unstructured) *unstructured.Unstructured {
 
 // maskRelease fills in what is shown of the objects of a release: what its values have of Secrets is masked wherever it
 // appears.
-func (w *walk) maskRelease(ctx context.Context, hr *helmv2.HelmRelease, unit *OfflineUnit) {
-	secret := w.secretValues(ctx, hr)
-	if len(secret) == 0 {
-		return
-	}
-	unit.Shown = map[engine.ObjectID]*unstructured.Unstructured{}
-	objects := slices.Clone(unit.Objects)
-	for _, h := range unit.Hooks {
-		objects = append(objects, h.Object)
-	}
-	for _, o := range objects {
-		if fields, is := without(o.Object, secret).(map[string]any); is && !reflect.DeepEqual(fields, o.Object) {
-			unit.Shown[engine.IDOf(o)] = &unstructured.Unstructured{Object: fields}
-		}
-	}
+func (w *walk) maskRelease(ctx context.Context, hr *helmv2.HelmRelease, unit *dialect.OfflineUnit) {
+	unit.Hide(w.secretValues(ctx, hr))
 }
 
 // secretValues are the texts among the values of a release that come from Secrets, the longest first.
@@ -209,7 +194,7 @@ func (w *walk) secretValues(ctx context.Context, hr *helmv2.HelmRelease) []strin
 	id := engine.ObjectID{Group: helmReleaseKind.Group, Kind: helmReleaseKind.Kind, Namespace: hr.Namespace, Name: hr.Name}
 	if twin, there := w.twins[id]; there {
 		values, _, _ := unstructured.NestedFieldNoCopy(twin.Object, "spec", "values")
-		found = differing(hr.GetValues(), values, found)
+		found = dialect.Differing(hr.GetValues(), values, found)
 	}
 	for _, from := range hr.Spec.ValuesFrom {
 		data, there, err := readValues(ctx, hr.Namespace, from, w)
@@ -224,65 +209,8 @@ func (w *walk) secretValues(ctx context.Context, hr *helmv2.HelmRelease) []strin
 		if from.TargetPath != "" || yaml.Unmarshal(masked, &twin) != nil {
 			twin = string(masked)
 		}
-		found = differing(value, twin, found)
+		found = dialect.Differing(value, twin, found)
 	}
 	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
 	return slices.Compact(found)
-}
-
-// differing adds the texts in a value that its twin has not.
-func differing(value, twin any, found []string) []string {
-	switch v := value.(type) {
-	case map[string]any:
-		other, _ := twin.(map[string]any)
-		for key := range v {
-			found = differing(v[key], other[key], found)
-		}
-	case []any:
-		other, _ := twin.([]any)
-		for i := range v {
-			var with any
-			if i < len(other) {
-				with = other[i]
-			}
-			found = differing(v[i], with, found)
-		}
-	case string:
-		if text := strings.TrimSpace(v); v != twin && text != "" {
-			found = append(found, text)
-		}
-	}
-	return found
-}
-
-// shortest is how long a text has to be to be searched for within others: a shorter one is masked where it is all there is.
-const shortest = 4
-
-// without is a value with marks instead of secret texts.
-func without(value any, secret []string) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key := range v {
-			out[key] = without(v[key], secret)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = without(v[i], secret)
-		}
-		return out
-	case string:
-		for _, text := range secret {
-			switch {
-			case v == text:
-				return Masked
-			case len(text) >= shortest:
-				v = strings.ReplaceAll(v, text, Masked)
-			}
-		}
-		return v
-	}
-	return value
 }

@@ -14,29 +14,29 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/helm"
 )
 
 // release renders what an install of a release would apply, or an upgrade of one that is there.
-func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *OfflineUnit) {
-	into.Rendered = true
+func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *dialect.OfflineUnit) {
 	prepared, err := prepareRelease(ctx, hr, w, w.patcherOf, func(ctx context.Context) (givenChart, error) { return w.chart(ctx, hr) })
 	if err != nil {
 		into.Err = err
 		return
 	}
 	kinds := w.kinds()
-	served := w.options.APIVersions
+	served := w.repository.Cluster.APIVersions
 	if len(served) == 0 {
 		served = stableKinds()
 	}
 	served = slices.Concat(served, slices.Sorted(maps.Keys(kinds)))
 	options := helm.TemplateOptions{
-		Common: installOptions(hr, prepared).Common, KubeVersion: w.options.KubeVersion, APIVersions: served,
+		Common: installOptions(hr, prepared).Common, KubeVersion: w.repository.Cluster.KubeVersion, APIVersions: served,
 		ClusterWide: func(gvk schema.GroupVersionKind) bool { return w.clusterWide(gvk, kinds) },
 	}
-	if w.options.Installed != nil && w.options.Installed(into.Unit.ID) {
+	if w.installed(ctx, into.Unit.ID) {
 		options.Common, options.Upgrade = upgradeOptions(hr, prepared).Common, true
 	}
 	rendered, err := helm.Template(ctx, options)
@@ -44,8 +44,12 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 		into.Err = err
 		return
 	}
-	into.Hooks, into.Objects = rendered.Hooks, append(rendered.CRDs, rendered.Objects...)
-	if w.options.Masks {
+	into.Objects = append(rendered.CRDs, rendered.Objects...)
+	for _, h := range rendered.Hooks {
+		into.Objects = append(into.Objects, h.Object)
+		handle(into, h.Object, dialect.Handling{Passing: true, Role: ", hook of " + strings.Join(h.Events, ", ")})
+	}
+	if w.repository.Masks {
 		w.maskRelease(ctx, hr, into)
 	}
 	if options.CRDs == helm.CreateReplaceCRDs {
@@ -55,6 +59,24 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *Offlin
 	for _, crd := range rendered.CRDs {
 		into.Kept[engine.IDOf(crd)] = true
 	}
+}
+
+// live is an object of the cluster that is compared with; nil when there is none.
+func (w *walk) live(ctx context.Context, id engine.ObjectID) *unstructured.Unstructured {
+	if w.repository.Cluster.Has == nil {
+		return nil
+	}
+	return w.repository.Cluster.Has.Object(ctx, id)
+}
+
+// installed tells whether a release has a history in the cluster: it is rendered as for an upgrade.
+func (w *walk) installed(ctx context.Context, id engine.UnitID) bool {
+	live := w.live(ctx, id.Object())
+	if live == nil {
+		return false
+	}
+	history, _, _ := unstructured.NestedSlice(live.Object, "status", "history")
+	return len(history) > 0
 }
 
 // patcherOf is what patches the objects of a release: nothing stands in here.
@@ -74,8 +96,8 @@ func stableKinds() []string {
 // clusterWide tells whether a kind has no namespaces: by the cluster, by the CRDs of the repository, by
 // what Kubernetes itself has. Unknown definitions are assumed to have them.
 func (w *walk) clusterWide(gvk schema.GroupVersionKind, kinds map[string]bool) bool {
-	if w.options.ClusterWide != nil {
-		if is, known := w.options.ClusterWide(gvk); known {
+	if has := w.repository.Cluster.Has; has != nil {
+		if is, known := has.ClusterWide(gvk); known {
 			return is
 		}
 	}

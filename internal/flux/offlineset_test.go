@@ -49,13 +49,7 @@ metadata: {name: source-controller, namespace: flux-system, labels: {app.kuberne
 	if err != nil {
 		t.Fatal(err)
 	}
-	units, err := Offline(t.Context(), tree, Root{URL: "http://git", Branch: "main", Path: "root"}, OfflineOptions{
-		Replaced: replaced,
-		Releases: func(engine.UnitID) bool { return true },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	units := walked(t, dialect.Repository{Files: tree, Replaced: replaced, Fetch: func(engine.UnitID) bool { return true }}).Units
 	got := map[string][]string{}
 	for _, u := range units {
 		if u.Err != nil {

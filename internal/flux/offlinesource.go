@@ -58,7 +58,7 @@ func (w *walk) sourceTree(ctx context.Context, id engine.SourceID) (*source.Tree
 
 func (w *walk) readSource(ctx context.Context, id engine.SourceID) (*source.Tree, error) {
 	if id == sourceID(sourcev1.GitRepositoryKind, Namespace, System) {
-		return w.files.Tree(source.Selection{})
+		return w.repository.Files.Tree(source.Selection{})
 	}
 	switch id.Kind {
 	case sourcev1.GitRepositoryKind:
@@ -86,20 +86,15 @@ func (w *walk) readSource(ctx context.Context, id engine.SourceID) (*source.Tree
 
 // undeclared is the error for what nothing declares: something that could not be read may do so.
 func (w *walk) undeclared(id engine.SourceID, err error) error {
-	if !w.blind() {
+	if !w.unread {
 		return err
 	}
 	return &ElsewhereError{Source: id, Why: "nothing in the repository declares it"}
 }
 
-// blind tells whether units declare more than is known.
-func (w *walk) blind() bool {
-	return slices.ContainsFunc(w.units, func(u OfflineUnit) bool { return !u.Rendered })
-}
-
-// unread names what a Kustomization reads that nothing declares, if a unit whose source is elsewhere may do so.
-func (w *walk) unread(d declaration) error {
-	if !slices.ContainsFunc(w.units, func(u OfflineUnit) bool { return u.Elsewhere != "" }) {
+// undeclaredRead names what a Kustomization reads that nothing declares, if a unit whose source is elsewhere may do so.
+func (w *walk) undeclaredRead(d declaration) error {
+	if !w.elsewhere {
 		return nil
 	}
 	for _, read := range d.Unit.Reads {
@@ -112,7 +107,7 @@ func (w *walk) unread(d declaration) error {
 
 // gitTree are the files of the working copy as a GitRepository selects them.
 func (w *walk) gitTree(ctx context.Context, id engine.SourceID, repo *sourcev1.GitRepository) (*source.Tree, error) {
-	if w.options.Ours == nil || !w.options.Ours(repo.Spec.URL) {
+	if w.repository.Ours == nil || !w.repository.Ours(repo.Spec.URL) {
 		return nil, elsewhere(id, repo.Spec.URL)
 	}
 	if err := w.checkReference(id, repo); err != nil {
@@ -144,7 +139,7 @@ func (w *walk) gitTree(ctx context.Context, id engine.SourceID, repo *sourcev1.G
 		}
 		selection.Include = append(selection.Include, source.Inclusion{Name: part.Name, Tree: tree, From: in.GetFromPath(), To: in.GetToPath()})
 	}
-	tree, err := w.files.Tree(selection)
+	tree, err := w.repository.Files.Tree(selection)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
@@ -161,10 +156,10 @@ func (w *walk) checkReference(id engine.SourceID, repo *sourcev1.GitRepository) 
 	case ref.Branch != "":
 		branch = ref.Branch
 	}
-	if w.options.Branch == "" || branch == w.options.Branch {
+	if w.repository.Branch == "" || branch == w.repository.Branch {
 		return nil
 	}
-	return fmt.Errorf("%s: spec.ref.branch: %q is not the branch of the working copy, which is on %q", id, branch, w.options.Branch)
+	return fmt.Errorf("%s: spec.ref.branch: %q is not the branch of the working copy, which is on %q", id, branch, w.repository.Branch)
 }
 
 // generatedTree are the files of an ExternalArtifact that an ArtifactGenerator of the repository makes.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 // unitOf is a Kustomization of a source, and more of its spec.
@@ -111,12 +111,7 @@ func TestOfflineSources(t *testing.T) {
 				"root/all.yaml": c.root, "app/one.yaml": config, "app/more.yaml": strings.Replace(config, "name: x", `name: "${name:=y}"`, 1),
 				"late/all.yaml": sourceObject("GitRepository", "late", ours) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: values, namespace: flux-system}\ndata: {name: z}\n",
 			})
-			units, err := Offline(t.Context(), files, Root{Path: "root", URL: "http://localhost", Branch: "main"}, OfflineOptions{
-				Ours: func(url string) bool { return url == "https://git.example.com/ours" }, Branch: "main",
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			units := walked(t, dialect.Repository{Files: files, Ours: func(url string) bool { return url == "https://git.example.com/ours" }}).Units
 			for _, u := range units {
 				if u.Unit.ID != unitID("flux-system", "a") {
 					continue
@@ -130,9 +125,6 @@ func TestOfflineSources(t *testing.T) {
 				}
 				if c.elsewhere == "" && u.Elsewhere != "" || !strings.Contains(u.Elsewhere, c.elsewhere) || strings.ContainsAny(u.Elsewhere, "\n") || strings.Contains(u.Elsewhere, "secret") {
 					t.Errorf("%s: %q is elsewhere, want %q", c.reason, u.Elsewhere, c.elsewhere)
-				}
-				if u.Rendered != (c.elsewhere == "") {
-					t.Errorf("%s: rendered is %v", c.reason, u.Rendered)
 				}
 				if diff := cmp.Diff(c.objects, len(u.Objects)); diff != "" {
 					t.Errorf("%s: objects (-want +got):\n%s", c.reason, diff)
@@ -151,11 +143,7 @@ func TestKnotsElsewhere(t *testing.T) {
 			unitOf("a", "kind: OCIRepository, name: oci", "") + unitOf("b", "kind: GitRepository, name: flux-system", ", path: ./app, dependsOn: [{name: made-by-a}]"),
 		"app/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\n",
 	})
-	units, err := Offline(t.Context(), files, Root{Path: "root", URL: "http://localhost", Branch: "main"}, OfflineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]engine.Knot(nil), Knots(units)); diff != "" {
+	if diff := cmp.Diff([]dialect.Finding(nil), walked(t, dialect.Repository{Files: files}).Findings(nil)); diff != "" {
 		t.Errorf("waits that never end (-want +got):\n%s", diff)
 	}
 }

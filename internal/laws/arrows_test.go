@@ -13,7 +13,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/acceptance", "internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/argo/feeds", "internal/argo/offline", "internal/argo/lint", "internal/argo/operation", "internal/argo/policy", "internal/argo/differences", "internal/argo/settings", "api/argoproj/v1alpha1", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo", "internal/dialect", "internal/dialects", "internal/host"},
+	"internal/cli":                        {"internal/acceptance", "internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/offline", "internal/argo/policy", "internal/argo/settings", "api/argoproj/v1alpha1", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo", "internal/dialect", "internal/dialects", "internal/host"},
 	"internal/controller":                 {"internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing", "internal/host"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine", "internal/argo", "internal/dialect", "internal/host"},
 	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation", "internal/argo", "internal/dialect", "internal/dialects", "internal/host"},
@@ -23,9 +23,9 @@ var arrows = map[string][]string{
 	"internal/resourceset":                {},
 	"internal/declared":                   {"internal/engine"},
 	"internal/rounds":                     {},
-	"internal/argo/offline":               {"internal/argo/appset", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/render/decrypt", "internal/source", "internal/engine", "api/argoproj/v1alpha1"},
+	"internal/argo/offline":               {"internal/dialect", "internal/argo/differences", "internal/argo/lint", "internal/argo/appset", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/render/decrypt", "internal/source", "internal/engine", "api/argoproj/v1alpha1"},
 	"internal/argo/lint":                  {"internal/engine"},
-	"internal/argo":                       {"internal/declared", "internal/rounds", "internal/argo/appset", "internal/argo/differences", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/apply", "internal/cluster", "internal/engine", "internal/health/argocd", "internal/meter", "internal/render/decrypt", "internal/runner", "internal/simulate", "internal/source", "api/argoproj/v1alpha1", "internal/dialect", "deploy"},
+	"internal/argo":                       {"internal/declared", "internal/rounds", "internal/argo/appset", "internal/argo/differences", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/offline", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/apply", "internal/cluster", "internal/engine", "internal/health/argocd", "internal/meter", "internal/render/decrypt", "internal/runner", "internal/simulate", "internal/source", "api/argoproj/v1alpha1", "internal/dialect", "deploy"},
 	"internal/argo/feeds":                 {"internal/rounds", "internal/argo/settings", "internal/source", "api/argoproj/v1alpha1"},
 	"internal/argo/operation":             {"internal/engine"},
 	"internal/argo/settings":              {},
@@ -68,6 +68,7 @@ var arrows = map[string][]string{
 	"internal/simulate":                   {"internal/health", "internal/engine"},
 	"internal/kit":                        {"internal/controlplane", "internal/installation", "internal/flux", "internal/gitserver", "internal/source", "internal/dialect", "internal/dialects", "internal/host"},
 	"internal/dialect":                    {"internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/source"},
+	"internal/offline":                    {"internal/dialect", "internal/engine"},
 	"internal/dialects":                   {"internal/dialect", "internal/flux", "internal/argo"},
 	"internal/host":                       {"internal/dialect", "internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/render", "internal/source"},
 	"internal/laws":                       {},

@@ -20,7 +20,6 @@ var writers = map[string]string{
 	"internal/bootstrap/bootstrap.go":   "the Secret of the root's login",
 	"internal/cli/suspend.go":           "spec.suspend, when a person asks for it",
 	"internal/cli/diff.go":              "dry runs",
-	"internal/cli/argodiff.go":          "dry runs",
 	"internal/argo/appsetwrite.go":      "Applications of an ApplicationSet",
 	"internal/flux/generated.go":        "ExternalArtifacts of an ArtifactGenerator",
 	"internal/flux/releasechart.go":     "HelmCharts of HelmReleases",

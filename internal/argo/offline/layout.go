@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 // Layouts finds where repositories of Argo CD begin.
@@ -17,7 +19,7 @@ type Layouts struct{}
 
 // Roots are the files with an Application that leads to others and that no other one leads to. Where there is none, it
 // is the topmost directories with Applications and ApplicationSets that nothing leads to.
-func (Layouts) Roots(dir string) ([]string, error) {
+func (Layouts) Roots(dir, _ string) ([]dialect.Root, error) {
 	found, err := Scan(dir)
 	if err != nil {
 		return nil, err
@@ -35,10 +37,62 @@ func (Layouts) Roots(dir string) ([]string, error) {
 		}
 		dirs[path.Dir(found[i].File)] = true
 	}
-	if len(files) > 0 {
-		return slices.Sorted(maps.Keys(files)), nil
+	names := slices.Sorted(maps.Keys(files))
+	if len(names) == 0 {
+		names = topmost(dirs)
 	}
-	return topmost(dirs), nil
+	roots := make([]dialect.Root, len(names))
+	for i, name := range names {
+		roots[i] = rootAt(name, base, found, holds)
+	}
+	return roots, nil
+}
+
+// rootAt is the root in a file or a directory, with what it leads to.
+func rootAt(name, base string, found []Declaration, holds []map[int]bool) dialect.Root {
+	root := dialect.Root{Path: name, Reads: map[string]bool{}}
+	reach := map[int]bool{}
+	for i, d := range found {
+		if d.File != name && name != "." && !strings.HasPrefix(d.File, name+"/") {
+			continue
+		}
+		root.Declares = append(root.Declares, d.File)
+		reach[i] = true
+		below(holds, i, reach)
+	}
+	for i := range reach {
+		for _, s := range found[i].sources() {
+			maps.Copy(root.Reads, filesOf(filepath.Join(base, filepath.FromSlash(s.Path)), s.Directory != nil && s.Directory.Recurse))
+		}
+	}
+	return root
+}
+
+// RootWord is what errors say when there is no root.
+func (Layouts) RootWord() string { return "no file is a root Application of Argo CD" }
+
+// Top are the objects of Argo CD at the top of a directory, if Applications are among them.
+func (Layouts) Top(dir string) ([]*unstructured.Unstructured, error) {
+	objects, err := top(dir)
+	if err != nil || !isRoot(objects) {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// Repositories are the URLs of the repositories that root objects read and whose paths there are in a directory.
+func (Layouts) Repositories(objects []*unstructured.Unstructured, dir string) []string {
+	return repositories(objects, dir)
+}
+
+// Scan returns the Applications and ApplicationSets that files below a directory hold.
+func (Layouts) Scan(dir string) ([]*unstructured.Unstructured, error) {
+	found, err := Scan(dir)
+	objects := make([]*unstructured.Unstructured, len(found))
+	for i, d := range found {
+		objects[i] = d.Object
+	}
+	return objects, err
 }
 
 // topmost are the directories that lie in none of the others.
@@ -265,17 +319,17 @@ func below(holds []map[int]bool, i int, into map[int]bool) {
 	}
 }
 
-// IsRoot tells whether objects of Argo CD are among some, so that they are applied as they are.
-func IsRoot(objects []*unstructured.Unstructured) bool {
+// isRoot tells whether objects of Argo CD are among some, so that they are applied as they are.
+func isRoot(objects []*unstructured.Unstructured) bool {
 	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
 		gvk := o.GroupVersionKind()
 		return gvk.Group == Group && (gvk.Kind == applicationKind || gvk.Kind == applicationSetKind)
 	})
 }
 
-// Top returns the objects of Argo CD at the top of a directory, AppProjects among them; none when a kustomization or a
+// top returns the objects of Argo CD at the top of a directory, AppProjects among them; none when a kustomization or a
 // chart says what the directory is.
-func Top(dir string) ([]*unstructured.Unstructured, error) {
+func top(dir string) ([]*unstructured.Unstructured, error) {
 	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil || kustomization(dir) != "" {
 		return nil, nil
 	}
@@ -301,11 +355,11 @@ func Top(dir string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// Repositories are the URLs of the repositories that root objects read and whose paths there are in a directory.
-func Repositories(objects []*unstructured.Unstructured, dir string) []string {
+// repositories are the URLs of the repositories that root objects read and whose paths there are in a directory.
+func repositories(objects []*unstructured.Unstructured, dir string) []string {
 	var urls []string
 	for _, o := range objects {
-		if !IsRoot([]*unstructured.Unstructured{o}) {
+		if !isRoot([]*unstructured.Unstructured{o}) {
 			continue
 		}
 		for _, s := range (Declaration{Object: o}).sources() {

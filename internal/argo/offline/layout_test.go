@@ -33,6 +33,16 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
+// rootsOf are the places of the roots.
+func rootsOf(dir string) ([]string, error) {
+	roots, err := Layouts{}.Roots(dir, dir)
+	var names []string
+	for _, r := range roots {
+		names = append(names, r.Path)
+	}
+	return names, err
+}
+
 func TestRoots(t *testing.T) {
 	const manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 	cases := map[string]struct {
@@ -115,7 +125,7 @@ func TestRoots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, tc.files)
-			got, err := Layouts{}.Roots(dir)
+			got, err := rootsOf(dir)
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
 			}
@@ -131,7 +141,7 @@ func TestBelow(t *testing.T) {
 		"examples/x/work/x.yaml": "kind: ConfigMap",
 	})
 	at := filepath.Join(dir, "examples", "x")
-	got, err := Layouts{}.Roots(at)
+	got, err := rootsOf(at)
 	if diff := cmp.Diff([]string{"root.yaml"}, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
@@ -148,7 +158,7 @@ func TestTop(t *testing.T) {
 		"built/kustomization.yaml": "resources: [a.yaml]", "built/a.yaml": appAt("a", "x"),
 	})
 	names := func(at string) (all []string) {
-		objects, err := Top(filepath.Join(dir, at))
+		objects, err := top(filepath.Join(dir, at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,17 +170,17 @@ func TestTop(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"a"}, nil}, [][]string{names("plain"), names("built")}); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Top(filepath.Join(dir, "nope")); err == nil {
+	if _, err := top(filepath.Join(dir, "nope")); err == nil {
 		t.Error("a directory that is not there is no error")
 	}
-	objects, err := Top(filepath.Join(dir, "plain"))
+	objects, err := top(filepath.Join(dir, "plain"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"https://example.com/r.git"}, Repositories(objects, dir)); diff != "" {
+	if diff := cmp.Diff([]string{"https://example.com/r.git"}, repositories(objects, dir)); diff != "" {
 		t.Error(diff)
 	}
-	if got := Repositories(objects, filepath.Join(dir, "plain")); got != nil || IsRoot([]*unstructured.Unstructured{{Object: map[string]any{"kind": "Application"}}}) {
+	if got := repositories(objects, filepath.Join(dir, "plain")); got != nil || isRoot([]*unstructured.Unstructured{{Object: map[string]any{"kind": "Application"}}}) {
 		t.Errorf("paths that are not there: %v", got)
 	}
 }

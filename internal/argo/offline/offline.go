@@ -1,15 +1,15 @@
-// Package offline reads a repository of Argo CD without a cluster: where it begins, which Applications there are, those
-// that ApplicationSets generate among them, and what each of them renders to.
+// Package offline reads the Applications of a repository without a cluster: where it begins, which Applications there are,
+// those that ApplicationSets generate among them, what each of them renders to, and how that compares with a cluster.
 //
-// It renders with the code of the engine, from a working copy and from what its caller fetches. It refuses to write, to
-// ask a cluster, and to judge what it finds.
+// It renders with the code of the engine, from a working copy and from what is fetched. It refuses to write, and to ask a
+// cluster for anything but the settings of an installation.
 package offline
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"os"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -39,127 +40,139 @@ const (
 // ErrNotFetched is that a source is not in the working copy, and that fetching it was not requested.
 var ErrNotFetched = errors.New("not in the repository, and not fetched")
 
-// Elsewhere gets what the working copy does not have.
-type Elsewhere interface {
-	// Source fetches a source for an AppProject.
-	Source(ctx context.Context, spec v1alpha1.ApplicationSource, project string) (manifests.Source, error)
-	// Charts fetches charts that sources name.
-	Charts(project string) manifests.Charts
-}
-
-// Options say what is read, and how.
-type Options struct {
-	// Tree is the working copy, and Ours tells which URLs of repositories are its own.
-	Tree *source.Tree
-	Ours func(url string) bool
-	// Settings are those of the installation.
-	Settings settings.Settings
-	// Elsewhere fetches for the Applications that Fetch names; neither fetches nothing.
-	Elsewhere Elsewhere
-	Fetch     func(engine.UnitID) bool
-	// Alone leaves out what the roots lead to.
-	Alone bool
-	// KubeVersion and APIVersions are what charts see of the cluster.
-	KubeVersion string
-	APIVersions []string
-	// Decrypt are keys for Applications that ask for decryption.
-	Decrypt *decrypt.Keys
-}
-
-// App is an Application, and what it renders to.
-type App struct {
-	ID engine.UnitID
-	// Object is the Application as it is declared, Spec the same in its type.
-	Object *unstructured.Unstructured
-	Spec   *v1alpha1.Application
-	// Parent declares it; zero for a root. Set is the ApplicationSet that generates it, empty when none does.
-	Parent engine.UnitID
-	Set    string
-	// Wave is the one in the sync of the parent: that of the ApplicationSet if there is one.
-	Wave int
-	// Objects are what it declares, hooks among them. Skipped is why it was not rendered, where that is no failure.
-	Objects []*unstructured.Unstructured
-	Skipped string
-	// Problems are what it asks for and does not get; Err is why it cannot be rendered.
-	Problems []string
-	Err      error
-}
-
-// Set is an ApplicationSet, and what is wrong with it.
-type Set struct {
-	ID       engine.ObjectID
-	Problems []string
-	Err      error
-}
-
-// Repository is what there is in a repository, from its root on, parents before their children.
-type Repository struct {
-	Apps []App
-	Sets []Set
-	// read are the files of the working copy that any Application read.
-	read map[string]bool
-}
-
-// Find returns an Application by its identity.
-func (r *Repository) Find(id engine.UnitID) (*App, bool) {
-	for i := range r.Apps {
-		if r.Apps[i].ID == id {
-			return &r.Apps[i], true
-		}
-	}
-	return nil, false
-}
-
-// Unread are the declarations, by their place in a working copy, that nothing leads to: they were not found on the way, and
-// no Application read their file.
-func (r *Repository) Unread(found []Declaration) []Declaration {
-	known := map[string]bool{}
-	for _, a := range r.Apps {
-		known[a.ID.Kind+"/"+a.ID.Name] = true
-	}
-	for _, s := range r.Sets {
-		known[s.ID.Kind+"/"+s.ID.Name] = true
-	}
-	return slices.DeleteFunc(slices.Clone(found), func(d Declaration) bool {
-		return r.read[d.File] || known[d.Object.GetKind()+"/"+d.Object.GetName()]
-	})
+// app is an Application, and what it renders to.
+type app struct {
+	id engine.UnitID
+	// object is the Application as it is declared, spec the same in its type.
+	object *unstructured.Unstructured
+	spec   *v1alpha1.Application
+	// parent declares it; zero for a root. set is the ApplicationSet that generates it, empty when none does.
+	parent engine.UnitID
+	set    string
+	// wave is the one in the sync of the parent: that of the ApplicationSet if there is one.
+	wave int
+	// secret are texts in it that are not to be shown.
+	secret []string
+	// objects are what it declares, hooks among them. skipped is why it was not rendered, where that is no failure.
+	objects []*unstructured.Unstructured
+	skipped string
+	// problems are what it asks for and does not get; err is why it cannot be rendered.
+	problems []string
+	err      error
 }
 
 // Walk goes from root objects down: through Applications to what they render to, and through ApplicationSets to what
-// they generate. What fails is part of what it returns; the error is that of ctx.
-func Walk(ctx context.Context, roots []*unstructured.Unstructured, o Options) (*Repository, error) {
-	w := &walk{options: o, renderer: manifests.New(), out: &Repository{read: map[string]bool{}}, known: map[engine.UnitID]bool{}}
-	for _, root := range roots {
-		w.take(ctx, root, App{}, Namespace)
-	}
-	for len(w.queue) > 0 && ctx.Err() == nil {
-		next := w.queue[0]
-		w.queue = w.queue[1:]
-		w.visit(ctx, next)
-	}
-	return w.out, ctx.Err()
+// they generate. It is one dialect's part of a walk.
+type Walk struct {
+	repository *dialect.Repository
+	renderer   *manifests.Renderer
+	decrypt    *decrypt.Keys
+	queue      []app
+	known      map[engine.UnitID]bool
+	sets       []dialect.Broken
+	// names are the declarations that were found on the way, read the files of the working copy that any Application read.
+	names, read map[string]bool
+	// settings, tree and network are there when the first Application is.
+	begun    bool
+	settings settings.Settings
+	given    bool
+	tree     *source.Tree
+	treeErr  error
+	network  *Network
+	spill    string
 }
 
-// walk is one pass over a repository.
-type walk struct {
-	options  Options
-	renderer *manifests.Renderer
-	out      *Repository
-	queue    []App
-	known    map[engine.UnitID]bool
+// New begins a walk with the settings that the repository has.
+func New(r *dialect.Repository) (*Walk, error) {
+	w := &Walk{repository: r, renderer: manifests.New(), known: map[engine.UnitID]bool{}, names: map[string]bool{}, read: map[string]bool{}}
+	if len(r.AgeKey) == 0 {
+		return w, nil
+	}
+	var err error
+	if w.decrypt, err = decrypt.NewKeys(map[string][]byte{"age.agekey": r.AgeKey}); err != nil {
+		return nil, fmt.Errorf("--age-key-file: %w", err)
+	}
+	return w, nil
+}
+
+// With begins a walk with settings that are known.
+func With(r *dialect.Repository, s settings.Settings) (*Walk, error) {
+	w, err := New(r)
+	if err == nil {
+		w.settings, w.given = s, true
+	}
+	return w, err
+}
+
+// begin prepares what the first Application needs.
+func (w *Walk) begin(ctx context.Context) {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	if w.repository.Dir != "" {
+		w.tree, w.treeErr = w.repository.Files.Tree(source.Selection{})
+	}
+	if !w.given {
+		var err error
+		if w.settings, err = FindSettings(w.repository.Dir); err != nil && w.repository.Warn != nil {
+			w.repository.Warn("settings: " + err.Error())
+		}
+	}
+	if !w.repository.Network {
+		return
+	}
+	var err error
+	if w.spill, err = os.MkdirTemp("", "headgate-"); err != nil {
+		w.treeErr = fmt.Errorf("creating a directory for fetched content: %w", err)
+		return
+	}
+	w.network = NewNetwork(ctx, w.settings, w.repository.Rewrites, w.spill)
+}
+
+// Close ends what is being fetched.
+func (w *Walk) Close() {
+	if w.network != nil {
+		w.network.Close()
+	}
+	if w.spill != "" {
+		_ = os.RemoveAll(w.spill)
+	}
+}
+
+// Begin adds nothing.
+func (*Walk) Begin() ([]*unstructured.Unstructured, error) { return nil, nil }
+
+// Take enters the Applications among what a unit declares, and those that ApplicationSets among it generate.
+func (w *Walk) Take(ctx context.Context, of *dialect.OfflineUnit) {
+	if of.Unit.Target.Cluster != "" && !w.known[of.Unit.ID] {
+		return
+	}
+	namespace := of.Namespace
+	if of.Unit.ID == (engine.UnitID{}) {
+		namespace = Namespace
+	}
+	for _, o := range of.Objects {
+		w.take(ctx, o, of, namespace)
+	}
 }
 
 // take enters an object, if it is one that leads to others. The namespace is where it is when it names none.
-func (w *walk) take(ctx context.Context, o *unstructured.Unstructured, parent App, namespace string) {
+func (w *Walk) take(ctx context.Context, o *unstructured.Unstructured, of *dialect.OfflineUnit, namespace string) {
 	gvk := o.GroupVersionKind()
 	if gvk.Group != Group || gvk.Kind != applicationKind && gvk.Kind != applicationSetKind {
 		return
+	}
+	w.begin(ctx)
+	w.names[gvk.Kind+"/"+o.GetName()] = true
+	from := app{parent: of.Unit.ID, wave: operation.WaveOf(o.GetAnnotations())}
+	if shown, there := of.Shown[engine.IDOf(o)]; there {
+		from.secret = dialect.SecretTexts(o, shown)
 	}
 	o = o.DeepCopy()
 	if o.GetNamespace() == "" {
 		o.SetNamespace(namespace)
 	}
-	from := App{Parent: parent.ID, Wave: operation.WaveOf(o.GetAnnotations())}
 	if gvk.Kind == applicationSetKind {
 		w.generate(ctx, o, from)
 		return
@@ -168,32 +181,37 @@ func (w *walk) take(ctx context.Context, o *unstructured.Unstructured, parent Ap
 }
 
 // enter puts an Application into the queue.
-func (w *walk) enter(o *unstructured.Unstructured, a App) {
-	a.ID, a.Object = engine.UnitID{Group: Group, Kind: applicationKind, Namespace: o.GetNamespace(), Name: o.GetName()}, o
-	if w.known[a.ID] {
+func (w *Walk) enter(o *unstructured.Unstructured, a app) {
+	a.id, a.object = engine.UnitID{Group: Group, Kind: applicationKind, Namespace: o.GetNamespace(), Name: o.GetName()}, o
+	if w.known[a.id] {
 		// A root that declares itself; of others, the objects say that they are declared twice.
 		return
 	}
-	w.known[a.ID] = true
-	a.Spec = &v1alpha1.Application{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, a.Spec); err != nil {
-		a.Err = fmt.Errorf("reading: %w", err)
-		w.out.Apps = append(w.out.Apps, a)
-		return
+	w.known[a.id] = true
+	w.names[applicationKind+"/"+o.GetName()] = true
+	a.spec = &v1alpha1.Application{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, a.spec); err != nil {
+		a.spec, a.err = nil, fmt.Errorf("reading: %w", err)
 	}
 	w.queue = append(w.queue, a)
 }
 
-// visit renders an Application, and enters what it declares.
-func (w *walk) visit(ctx context.Context, a App) {
-	w.render(ctx, &a)
-	w.out.Apps = append(w.out.Apps, a)
-	if w.options.Alone {
-		return
+// Turn is that of what may read anything, once it has been declared.
+func (w *Walk) Turn() dialect.Turn {
+	if len(w.queue) == 0 {
+		return dialect.TurnOver
 	}
-	for _, o := range a.Objects {
-		w.take(ctx, o, a, a.Spec.Spec.Destination.Namespace)
+	return dialect.TurnNow
+}
+
+// Next renders the first Application in the queue.
+func (w *Walk) Next(ctx context.Context) dialect.OfflineUnit {
+	a := w.queue[0]
+	w.queue = w.queue[1:]
+	if a.spec != nil {
+		w.render(ctx, &a)
 	}
+	return w.unit(&a)
 }
 
 // sourcesOf are the sources of an Application.
@@ -203,3 +221,5 @@ func sourcesOf(app *v1alpha1.Application) []v1alpha1.ApplicationSource {
 	}
 	return app.Spec.Sources
 }
+
+var _ dialect.Walk = (*Walk)(nil)

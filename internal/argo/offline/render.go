@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -19,27 +20,31 @@ import (
 const decryption = "headgate.dev/decryption"
 
 // render makes the objects of an Application.
-func (w *walk) render(ctx context.Context, a *App) {
-	project := a.Spec.Spec.Project
-	fetches := w.options.Elsewhere != nil && w.options.Fetch != nil && w.options.Fetch(a.ID)
+func (w *Walk) render(ctx context.Context, a *app) {
+	project := a.spec.Spec.Project
+	if w.treeErr != nil {
+		a.fail(w.treeErr)
+		return
+	}
+	fetches := w.network != nil && w.repository.Fetch != nil && w.repository.Fetch(a.id)
 	r := manifests.Request{
 		App: manifests.App{
-			Name: a.ID.Name, Namespace: a.Spec.Spec.Destination.Namespace, Project: project,
-			KubeVersion: w.options.KubeVersion, APIVersions: w.options.APIVersions,
+			Name: a.id.Name, Namespace: a.spec.Spec.Destination.Namespace, Project: project,
+			KubeVersion: w.repository.Cluster.KubeVersion, APIVersions: w.repository.Cluster.APIVersions,
 		},
-		Multiple: len(a.Spec.Spec.Sources) > 0, Options: manifests.OptionsOf(w.options.Settings), Charts: noCharts{},
+		Multiple: len(a.spec.Spec.Sources) > 0, Options: manifests.OptionsOf(w.settings), Charts: noCharts{},
 	}
 	if fetches {
-		r.Charts = w.options.Elsewhere.Charts(project)
+		r.Charts = w.network.Charts(project)
 	}
-	if a.Spec.Annotations[decryption] != "" {
-		r.Decrypt = w.options.Decrypt
+	if a.spec.Annotations[decryption] != "" {
+		r.Decrypt = w.decrypt
 	}
 	var ours []int
-	for i, spec := range sourcesOf(a.Spec) {
+	for i, spec := range sourcesOf(a.spec) {
 		from, own, err := w.source(ctx, spec, project, fetches)
 		if err != nil {
-			a.fail(fmt.Errorf("%s: %w", named(a.Spec, i, spec), err))
+			a.fail(fmt.Errorf("%s: %w", named(a.spec, i, spec), err))
 			return
 		}
 		if own {
@@ -52,10 +57,10 @@ func (w *walk) render(ctx context.Context, a *App) {
 		a.fail(err)
 		return
 	}
-	a.Objects, a.Problems = result.Objects, result.Problems
+	a.objects, a.problems = result.Objects, result.Problems
 	for _, i := range ours {
 		for _, file := range result.Reads[i].Paths() {
-			w.out.read[file] = true
+			w.read[file] = true
 		}
 	}
 }
@@ -69,23 +74,28 @@ func named(app *v1alpha1.Application, i int, spec v1alpha1.ApplicationSource) st
 }
 
 // fail notes why an Application has no objects.
-func (a *App) fail(err error) {
+func (a *app) fail(err error) {
 	if errors.Is(err, ErrNotFetched) {
-		a.Skipped = err.Error()
+		a.skipped = err.Error()
 		return
 	}
-	a.Err = err
+	a.err = err
+}
+
+// ours tells whether a URL is that of the working copy.
+func (w *Walk) ours(url string) bool {
+	return w.tree != nil && w.repository.Ours != nil && w.repository.Ours(url)
 }
 
 // source finds what a source names: in the working copy, or elsewhere.
-func (w *walk) source(ctx context.Context, spec v1alpha1.ApplicationSource, project string, fetches bool) (from manifests.Source, own bool, err error) {
-	if spec.Chart == "" && w.options.Ours(spec.RepoURL) {
-		return manifests.Source{Spec: spec, Tree: w.options.Tree, Revision: "HEAD"}, true, nil
+func (w *Walk) source(ctx context.Context, spec v1alpha1.ApplicationSource, project string, fetches bool) (from manifests.Source, own bool, err error) {
+	if spec.Chart == "" && w.ours(spec.RepoURL) {
+		return manifests.Source{Spec: spec, Tree: w.tree, Revision: "HEAD"}, true, nil
 	}
 	if !fetches {
 		return manifests.Source{}, false, ErrNotFetched
 	}
-	from, err = w.options.Elsewhere.Source(ctx, spec, project)
+	from, err = w.network.Source(ctx, spec, project)
 	return from, false, err
 }
 
@@ -98,15 +108,19 @@ func (noCharts) Chart(_ context.Context, repo, name, version string) (data []byt
 }
 
 // generate makes the Applications of an ApplicationSet.
-func (w *walk) generate(ctx context.Context, o *unstructured.Unstructured, from App) {
-	out := Set{ID: engine.IDOf(o)}
-	defer func() { w.out.Sets = append(w.out.Sets, out) }()
+func (w *Walk) generate(ctx context.Context, o *unstructured.Unstructured, from app) {
+	out := dialect.Broken{ID: engine.IDOf(o)}
+	defer func() {
+		if out.Err != nil || len(out.Problems) > 0 {
+			w.sets = append(w.sets, out)
+		}
+	}()
 	set, err := appset.Read(o)
 	if err != nil {
 		out.Err = err
 		return
 	}
-	s := w.options.Settings
+	s := w.settings
 	generated, err := appset.Generate(ctx, set, facts{w}, appset.Options{
 		HiddenDirectories: s.Fetching.HiddenDirectories, NewGlobbing: s.AppSets.NewGlobbing,
 	})
@@ -121,28 +135,27 @@ func (w *walk) generate(ctx context.Context, o *unstructured.Unstructured, from 
 		app = app.DeepCopy()
 		app.SetNamespace(o.GetNamespace())
 		a := from
-		a.Set = o.GetName()
+		a.set = o.GetName()
 		w.enter(app, a)
 	}
 }
 
 // facts are what generators read.
-type facts struct{ w *walk }
+type facts struct{ w *Walk }
 
 // Clusters are those of the settings.
 func (f facts) Clusters(context.Context) ([]settings.Cluster, error) {
-	return f.w.options.Settings.Every(), nil
+	return f.w.settings.Every(), nil
 }
 
 // Tree is the working copy, or what is fetched from elsewhere.
 func (f facts) Tree(ctx context.Context, repoURL, revision, project string) (*source.Tree, string, error) {
-	o := f.w.options
-	if o.Ours(repoURL) {
-		return o.Tree, "HEAD", nil
+	if f.w.ours(repoURL) {
+		return f.w.tree, "HEAD", nil
 	}
-	if o.Elsewhere == nil {
+	if f.w.network == nil {
 		return nil, "", fmt.Errorf("%s: %w", repoURL, ErrNotFetched)
 	}
-	from, err := o.Elsewhere.Source(ctx, v1alpha1.ApplicationSource{RepoURL: repoURL, TargetRevision: revision}, project)
+	from, err := f.w.network.Source(ctx, v1alpha1.ApplicationSource{RepoURL: repoURL, TargetRevision: revision}, project)
 	return from.Tree, from.Revision, err
 }
