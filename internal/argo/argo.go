@@ -149,7 +149,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	e.judge.ctx = ctx
 	e.sets = newApplicationSets(e)
 	config := feeds.Config{
-		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Changed: e.fetched,
+		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
 		Fetched: e.measureRequest,
 	}
 	if host.Substitutes != nil {
@@ -197,7 +197,9 @@ const watched = "the objects of Argo CD"
 // watch begins with the projects, so that Applications find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
 	first := func(r schema.GroupVersionResource, selector string, to cluster.Sink) func() error {
-		return func() error { return cluster.Within(wait, watched, func() error { return e.home.Watch(ctx, r, selector, to) }) }
+		return func() error {
+			return cluster.Within(wait, watched, func() error { return e.home.Watch(ctx, r, selector, to) })
+		}
 	}
 	if err := first(projectResource, "", cluster.Sink{Put: e.putProject, Dropped: e.dropProject})(); err != nil {
 		return err

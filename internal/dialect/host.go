@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -29,6 +30,8 @@ type Host struct {
 	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
+	// Feed fetches repositories, each once for all dialects.
+	Feed *feed.Feed
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Substitutes, when set, stand in for what units cannot read.

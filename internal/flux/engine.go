@@ -105,7 +105,7 @@ func (e *Engine) newSources(ctx context.Context, client kubernetes.Interface, ev
 	e.sources = &sources{
 		client: e.cluster.Dynamic, objects: e.cluster.Objects,
 		secrets: client, store: e.Store, events: ev, rewrite: e.Local, problem: e.Problem,
-		passed: e.Metrics.Pass, slots: rounds.NewSlots(fetches), ctx: ctx, feeds: map[source.Key]*feed{},
+		passed: e.Metrics.Pass, remotes: e.Feed, slots: rounds.NewSlots(composes), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !e.Serve.Serves(sourceGroup.Name),
 		sharded: e.Selector != "", simulation: e.simulation,
 	}

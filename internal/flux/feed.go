@@ -24,8 +24,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// fetches bounds the sources that are fetched at a time.
-const fetches = 8
+// composes bounds the generators that work at a time.
+const composes = 8
 
 // Retries of a fetch that failed begin after fetchRetryMin and are at most fetchRetryMax apart.
 const (
@@ -70,6 +70,8 @@ type fetched struct {
 	// ready words the Ready condition of an artifact, event the event for a new one.
 	ready func(*source.Artifact) (reason, message string)
 	event func(*source.Artifact) string
+	// began is when it was known to be what there is, when that is not when the fetch began.
+	began time.Time
 	// told is the reason of that event, when it is not "NewArtifact".
 	told string
 	// observe writes down what only this kind of source has.
@@ -81,10 +83,9 @@ type feed struct {
 	sources *sources
 	key     source.Key
 
-	// busy is held by a pass. What follows belongs to it: a clone, what was found last in a bucket, and what was selected
-	// last of a repository of charts.
+	// busy is held by a pass. What follows belongs to it: what was found last in a bucket, and what was selected last of a
+	// repository of charts.
 	busy     sync.Mutex
-	clone    source.Clone
 	bucket   *source.BucketResult
 	selected selectedChart
 
@@ -100,7 +101,10 @@ type feed struct {
 	nudged bool
 	// again is set from when a fetch is requested until there was one: what went wrong before may be over.
 	again bool
-	done  *requestedPass
+	// done is the last pass that went well, failedFor the last one if that failed, which is repeated at retry.
+	done, failedFor *requestedPass
+	retry           time.Time
+	hearing
 	// seen is what the last check of what the source is made from returned; made is that of which the
 	// artifact is made.
 	seen, made string
@@ -123,17 +127,27 @@ func (s *sources) requestOf(o origin, at time.Time) *requestedPass {
 
 func (f *feed) put(o origin) {
 	f.mu.Lock()
-	if f.now == nil || declared.Newer(o, f.now) {
-		f.now = o
-	}
+	f.take(o)
 	f.mu.Unlock()
 	f.poke()
+}
+
+// take takes a version of the object, unless it is an older one. The caller holds the lock.
+func (f *feed) take(o origin) {
+	if f.now != nil && !declared.Newer(o, f.now) {
+		return
+	}
+	var at time.Time
+	if f.now == nil || *f.sources.requestOf(o, at) != *f.sources.requestOf(f.now, at) {
+		f.wished = time.Now()
+	}
+	f.now = o
 }
 
 // nudge has the source fetched at once, whatever its interval.
 func (f *feed) nudge() {
 	f.mu.Lock()
-	f.nudged, f.again = true, true
+	f.nudged, f.again, f.wished = true, true, time.Now()
 	f.mu.Unlock()
 	f.poke()
 }
@@ -150,8 +164,7 @@ func (f *feed) current() origin {
 func (f *feed) end() {
 	f.busy.Lock()
 	defer f.busy.Unlock()
-	// What cannot be deleted now is when the store is opened again.
-	_ = f.clone.Close()
+	f.sources.remotes.Leave(f)
 }
 
 // minInterval is the least time between two fetches, whatever is declared.
@@ -167,6 +180,8 @@ var errPending = errors.New("its sources are being fetched")
 func (f *feed) pass(ctx context.Context) rounds.Next {
 	f.busy.Lock()
 	defer f.busy.Unlock()
+	f.listen(false)
+	defer f.listen(true)
 	o := f.current()
 	switch {
 	case o == nil, ctx.Err() != nil:
@@ -182,7 +197,7 @@ func (f *feed) pass(ctx context.Context) rounds.Next {
 	if wait := f.due(o); wait > 0 {
 		return rounds.After(wait)
 	}
-	turn, ok := f.sources.slots.Take(ctx, f.key.Namespace)
+	turn, ok := f.sources.slot(ctx, o)
 	if !ok {
 		return rounds.Rest()
 	}
@@ -215,11 +230,20 @@ func (f *feed) due(o origin) time.Duration {
 	defer f.mu.Unlock()
 	nudged := f.nudged
 	f.nudged = false
-	d := f.done
-	if nudged || d == nil || *d != *f.sources.requestOf(o, d.at) {
+	switch {
+	case nudged:
 		return 0
+	case f.failedFor.same(f.sources, o):
+		return max(0, time.Until(f.retry))
+	case f.done.same(f.sources, o):
+		return max(0, time.Until(f.done.at.Add(f.sources.interval(o))))
 	}
-	return max(0, time.Until(d.at.Add(f.sources.interval(o))))
+	return 0
+}
+
+// same tells whether there was a pass, for what is declared now.
+func (p *requestedPass) same(s *sources, o origin) bool {
+	return p != nil && *p == *s.requestOf(o, p.at)
 }
 
 // fetch gets what is there and publishes it when it is new.
@@ -241,8 +265,11 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 			return fmt.Errorf("storing the artifact: %w", err)
 		}
 	}
+	if !got.began.IsZero() {
+		began = got.began
+	}
 	f.mu.Lock()
-	f.failure, f.failures, f.settled, f.made = "", 0, true, f.seen
+	f.failure, f.failures, f.failedFor, f.settled, f.made = "", 0, nil, true, f.seen
 	f.done = f.sources.requestOf(o, time.Now())
 	f.noteRevision(began)
 	f.mu.Unlock()
@@ -383,13 +410,14 @@ func conditionsFor(o origin) *conditions {
 
 // failed writes down why a fetch failed; the last artifact is kept.
 func (f *feed) failed(ctx context.Context, o origin, err error) rounds.Next {
+	failure := failureOf(err, o.kind().failed)
 	f.mu.Lock()
 	f.failures++
-	failures := f.failures
+	wait := f.retryAfter(failure)
+	f.failedFor, f.retry = f.sources.requestOf(o, time.Now()), time.Now().Add(wait)
 	news := f.failure != err.Error()
 	f.failure, f.settled = err.Error(), true
 	f.mu.Unlock()
-	failure := failureOf(err, o.kind().failed)
 	after := o.copy()
 	writeFailure(after, failure)
 	if requested := o.GetAnnotations()[requestedAt]; requested != "" {
@@ -400,7 +428,7 @@ func (f *feed) failed(ctx context.Context, o origin, err error) rounds.Next {
 	}
 	if f.sources.foreign(o) {
 		f.sources.changed(f.key)
-		return rounds.After(fetchBackoff.After(failures))
+		return rounds.After(wait)
 	}
 	if news {
 		f.sources.events.emit(o.object(), corev1.EventTypeWarning, failure.reason, err.Error(), nil)
@@ -410,13 +438,20 @@ func (f *feed) failed(ctx context.Context, o origin, err error) rounds.Next {
 			"kind", f.key.Kind, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 	}
 	f.sources.changed(f.key)
+	return rounds.After(wait)
+}
+
+// retryAfter is how long a fetch waits that failed, unless something changes. The caller holds the lock.
+func (f *feed) retryAfter(failure sourceFailure) time.Duration {
 	switch {
+	case f.sources.foreign(f.now):
+		return fetchBackoff.After(f.failures)
 	case failure.terminal:
-		return rounds.Rest()
+		return forever
 	case failure.woken:
-		return rounds.After(fetchRetryMax)
+		return fetchRetryMax
 	}
-	return rounds.After(fetchBackoff.After(failures))
+	return fetchBackoff.After(f.failures)
 }
 
 // writeFailure enters a failure into the status of a source.
@@ -457,9 +492,7 @@ func (f *feed) patch(ctx context.Context, before, after origin) error {
 		return err
 	}
 	f.mu.Lock()
-	if declared.Newer(written, f.now) {
-		f.now = written
-	}
+	f.take(written)
 	f.mu.Unlock()
 	return nil
 }

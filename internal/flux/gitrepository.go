@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/headgate-dev/headgate/internal/declared"
+	remotes "github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -63,7 +64,7 @@ func (r gitRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	if !known {
 		same = sameSelection(repo, includes)
 	}
-	options.Include, options.Clone = includes.parts, &f.clone
+	options.Include = includes.parts
 	var revision string
 	var tree *source.Tree
 	if before, stored := f.sources.store.Get(f.key); stored {
@@ -72,11 +73,13 @@ func (r gitRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 			revision = before.Revision
 		}
 	}
-	got, err := source.FetchGit(ctx, options, revision, tree)
+	got, err := f.fromRemote(ctx, remotes.Git{Options: options, Share: repo.Namespace, Previous: revision, Tree: tree})
 	if err != nil {
 		return nil, err
 	}
-	return gitFetched(repo, got, options.Verify != nil, includes), nil
+	out := gitFetched(repo, got.GitResult, options.Verify != nil, includes)
+	out.began = got.Began
+	return out, nil
 }
 
 // gitFetched says how what was fetched is stored and recorded.

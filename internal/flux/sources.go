@@ -18,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	remotes "github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -36,10 +37,12 @@ type sources struct {
 	notify   func(engine.SourceID)
 	problem  func(subject, text string)
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
-	slots    *rounds.Slots
-	passes   *rounds.Loop[source.Key]
-	ctx      context.Context
-	wg       sync.WaitGroup
+	// remotes are the repositories that are fetched; slots bound the generators that work at a time.
+	remotes *remotes.Feed
+	slots   *rounds.Slots
+	passes  *rounds.Loop[source.Key]
+	ctx     context.Context
+	wg      sync.WaitGroup
 
 	// elsewhere is set when another controller fetches the sources of this cluster: what it publishes is read.
 	elsewhere bool
@@ -267,9 +270,7 @@ func (s *sources) options(ctx context.Context, repo *sourcev1.GitRepository) (so
 	if repo.Spec.Timeout != nil {
 		o.Timeout = repo.Spec.Timeout.Duration
 	}
-	if ref := repo.Spec.Reference; ref != nil {
-		o.Ref = source.GitRef{Branch: ref.Branch, Tag: ref.Tag, SemVer: ref.SemVer, Name: ref.Name, Commit: ref.Commit}
-	}
+	o.Ref = selectionOf(repo)
 	if o.Verify, err = s.verification(ctx, repo); err != nil {
 		return o, err
 	}

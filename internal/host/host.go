@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -97,6 +98,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		for _, p := range e.parts {
 			p.Wait()
 		}
+		e.host.Feed.Wait()
 		close(e.ended)
 	}()
 	return e, nil
@@ -139,7 +141,7 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	e.runner.Bind(home, cfg.Cluster, names)
 	e.host = &dialect.Host{
 		Config: cfg.Cluster, Home: home, Runner: e.runner, Serve: cfg.Serve, Selector: cfg.Selector, Store: cfg.Store, Dir: cfg.Dir,
-		Local: cfg.Local, Rewrites: cfg.Rewrites, Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log,
+		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: feed.New(), Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log,
 	}
 	if cfg.Simulation != nil {
 		e.host.Substitutes = cfg.Simulation

@@ -40,6 +40,7 @@ type Kit struct {
 
 	options    Options
 	gate       gate
+	transfers  transfers
 	gitAddress string
 	stopEngine context.CancelFunc
 }
@@ -103,14 +104,14 @@ func (k *Kit) StartPlane(ctx context.Context) error {
 // before.
 func (k *Kit) StartGit(ctx context.Context) error {
 	artifacts := http.NewServeMux()
+	git := http.StripPrefix("/git", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { k.Git.ServeHTTP(w, r) }))
 	var err error
 	k.Git, err = gitserver.Start(ctx, gitserver.Config{
 		Dir: filepath.Join(k.Dir, "repositories"), Addr: k.gitAddress,
 		Mount: map[string]http.Handler{
-			"/artifacts/": http.StripPrefix("/artifacts", artifacts),
-			"/git/{repo}/info/refs": k.gate.before(http.StripPrefix("/git", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				k.Git.ServeHTTP(w, r)
-			}))),
+			"/artifacts/":                 http.StripPrefix("/artifacts", artifacts),
+			"/git/{repo}/info/refs":       k.gate.before(git),
+			"/git/{repo}/git-upload-pack": k.transfers.before(git),
 		},
 	})
 	if err != nil {

@@ -27,6 +27,7 @@ func (r *remote) downloadInto(ctx context.Context, kept *Clone, t target, previo
 		// No name gets in the way of one that is fetched later, such as a branch of one below it.
 		defer func() { _ = repo.Storer.RemoveReference(t.reference) }()
 	}
+	held := kept.holds(t)
 	if err := r.get(ctx, repo, kept, t); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (r *remote) downloadInto(ctx context.Context, kept *Clone, t target, previo
 	if err != nil {
 		return nil, fmt.Errorf("fetching %q: %w: commit %s", r.url, ErrReference, t.hash)
 	}
-	result := &GitResult{Revision: t.revision(), CommitMessage: commit.Message}
+	result := &GitResult{Revision: t.revision(), CommitMessage: commit.Message, Transferred: !held}
 	if v := r.options.Verify; v != nil {
 		if result.Verified, err = v.verify(repo, t, commit); err != nil {
 			return nil, fmt.Errorf("fetching %q: %w", r.url, err)

@@ -74,6 +74,8 @@ type GitResult struct {
 	Verified []string
 	// Unchanged is set when the revision is the previous one; nothing was downloaded then.
 	Unchanged bool
+	// Transferred is set when the server sent the commit, which it did not if the clone had it.
+	Transferred bool
 }
 
 const defaultTimeout = time.Minute

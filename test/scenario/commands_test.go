@@ -496,6 +496,15 @@ func (w *world) chartrepo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// transfers tells how often the Git server has sent commits of the repository of the script: "transfers N".
+func (w *world) transfers(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 1, "transfers N")
+	if got := fmt.Sprint(w.kit.Transfers(ts.Getenv("NS"))); got != args[0] {
+		ts.Fatalf("the server has sent commits %s times", got)
+	}
+}
+
 // late holds the fetches of the script's repository by $LATE back, or has them go on: "late hold", "late go".
 func (w *world) late(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)

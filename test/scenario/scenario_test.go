@@ -135,7 +135,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
-		"chartrepo": w.chartrepo, "registry": w.service, "late": w.late, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
+		"chartrepo": w.chartrepo, "registry": w.service, "late": w.late, "transfers": w.transfers, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
 		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
 		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app,
 	}

@@ -68,7 +68,7 @@ func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []by
 
 // fetchInto fetches a chart.
 func (f *Feeds) fetchInto(key chartKey, held *chart) {
-	if turn, ok := f.slots.Take(f.ctx, key.project); ok {
+	if turn, ok := f.cfg.Remotes.Take(f.ctx, shareOf(key.project), f.cfg.Rewrites.Apply(key.repo)); ok {
 		defer turn.End()
 	}
 	data, resolved, err := f.fetchChart(f.ctx, key.repo, key.name, key.version, key.project, held.resolved)

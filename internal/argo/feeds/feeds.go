@@ -12,11 +12,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -94,9 +94,12 @@ type Config struct {
 	Rewrites source.Rewrites
 	// SpillDir keeps files that are too large for memory.
 	SpillDir string
+	// Remotes are where repositories are fetched, for others too.
+	Remotes *feed.Feed
 	// Changed is called with each key whose state changed.
 	Changed func(Key)
-	// Fetched, when set, is called with each request to a repository, and whether it brought content.
+	// Fetched, when set, is called with each request to a repository, and whether it brought content. What another reader
+	// has requested is not counted again.
 	Fetched func(k Key, brought bool, took time.Duration, err error)
 	// StandIn, when set, gives a chart that cannot be fetched.
 	StandIn func(repo, name, version string, cause error) (data []byte, resolved string, ok bool)
@@ -106,31 +109,49 @@ type Config struct {
 type Feeds struct {
 	cfg    Config
 	ctx    context.Context
-	slots  *rounds.Slots
 	passes *rounds.Loop[Key]
 	wg     sync.WaitGroup
-	// asked counts the requests for a look.
-	asked atomic.Uint64
+	asked  requests
 
 	mu sync.RWMutex
 	// over is set once nothing is let go by itself any more.
 	over   bool
-	feeds  map[Key]*feed
+	feeds  map[Key]*reader
 	wanted map[string][]Key
 	charts map[chartKey]*chart
 	apps   map[string]*source.App
 }
 
-// fetches bounds what is fetched at a time.
-const fetches = 8
+// requests counts the requests for a fetch.
+type requests struct {
+	mu   sync.Mutex
+	last uint64
+	at   time.Time
+}
+
+// next is the number of a new request.
+func (r *requests) next() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	r.at = time.Now()
+	return r.last
+}
+
+// newest is the number of the last request, and when it was made.
+func (r *requests) newest() (uint64, time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last, r.at
+}
 
 // New returns Feeds that run until ctx ends.
 func New(ctx context.Context, cfg Config) *Feeds {
 	f := &Feeds{
-		cfg: cfg, ctx: ctx, slots: rounds.NewSlots(fetches), feeds: map[Key]*feed{}, wanted: map[string][]Key{},
+		cfg: cfg, ctx: ctx, feeds: map[Key]*reader{}, wanted: map[string][]Key{},
 		charts: map[chartKey]*chart{}, apps: map[string]*source.App{},
 	}
-	f.passes = rounds.New(fetching{f}, rounds.Options{Slots: f.slots, Backoff: rounds.Backoff{Min: retryMin, Max: retryMax}})
+	f.passes = rounds.New(fetching{f}, rounds.Options{Backoff: rounds.Backoff{Min: retryMin, Max: retryMax}})
 	f.passes.Start(ctx)
 	return f
 }
@@ -138,8 +159,11 @@ func New(ctx context.Context, cfg Config) *Feeds {
 // fetching are the passes over what is followed.
 type fetching struct{ feeds *Feeds }
 
-// Share is the project by whose credentials something is fetched.
-func (f fetching) Share(k Key) string { return k.Project }
+// Share is that of every key: slots are taken when something is requested.
+func (f fetching) Share(Key) string { return "" }
+
+// shareOf is the share of a project in what is fetched. It is not that of a namespace with its name.
+func shareOf(project string) string { return "project/" + project }
 
 // Pass fetches what a key names, if anybody wants it.
 func (f fetching) Pass(ctx context.Context, k Key) rounds.Next {
@@ -196,7 +220,7 @@ func (f *Feeds) follow(k Key) {
 	if f.feeds[k] != nil || f.ctx.Err() != nil {
 		return
 	}
-	f.feeds[k] = &feed{feeds: f, key: k}
+	f.feeds[k] = &reader{feeds: f, key: k, hearing: hearing{wished: time.Now()}}
 	f.passes.Wake(k)
 }
 
@@ -229,7 +253,7 @@ func (f *Feeds) Nudge(matches func(url string) bool) {
 func (f *Feeds) Refresh(keys []Key) uint64 {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	request := f.asked.Add(1)
+	request := f.asked.next()
 	for _, k := range keys {
 		if one := f.feeds[k]; one != nil {
 			one.mu.Lock()
@@ -258,23 +282,29 @@ func (f *Feeds) Retry() {
 	}
 }
 
-// feed is one revision of one repository.
-type feed struct {
+// reader is one revision of one repository.
+type reader struct {
 	feeds *Feeds
 	key   Key
 
-	// busy is held by a pass; clone and previous belong to it.
+	// busy is held by a pass; previous belongs to it.
 	busy     sync.Mutex
-	clone    source.Clone
 	previous string
 
 	mu    sync.Mutex
 	state State
 	// request is the newest one that is waited for.
 	request uint64
+	hearing
 }
 
-func (o *feed) poke() { o.feeds.passes.Wake(o.key) }
+// poke has it fetched at once.
+func (o *reader) poke() {
+	o.mu.Lock()
+	o.wished = time.Now()
+	o.mu.Unlock()
+	o.feeds.passes.Wake(o.key)
+}
 
 // Retries of a fetch that failed begin after retryMin and are at most retryMax apart.
 const (
@@ -283,50 +313,63 @@ const (
 )
 
 // end lets go of what is kept of a feed that nobody wants.
-func (o *feed) end() {
+func (o *reader) end() {
 	o.busy.Lock()
 	defer o.busy.Unlock()
-	// What cannot be deleted now is when the directory is.
-	_ = o.clone.Close()
+	o.feeds.cfg.Remotes.Leave(o)
 }
 
 // pass fetches.
-func (o *feed) pass(ctx context.Context) rounds.Next {
+func (o *reader) pass(ctx context.Context) rounds.Next {
 	o.busy.Lock()
 	defer o.busy.Unlock()
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}
-	began, asked := time.Now(), o.feeds.asked.Load()
-	got, err := o.fetch(ctx)
+	o.listen(false)
+	defer o.listen(true)
+	if wait := o.rests(); wait > 0 {
+		return rounds.After(wait)
+	}
+	began := time.Now()
+	asked, since := o.since()
+	got, err := o.fetch(ctx, since)
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}
-	if o.feeds.cfg.Fetched != nil {
-		o.feeds.cfg.Fetched(o.key, err == nil && !got.unchanged, time.Since(began), err)
+	if o.feeds.cfg.Fetched != nil && !got.shared {
+		o.feeds.cfg.Fetched(o.key, got.transferred, time.Since(began), err)
 	}
 	if err != nil {
 		o.failed(err, asked)
 		return rounds.Retry(err)
 	}
+	if got.began.IsZero() {
+		o.heardOf(began)
+	} else {
+		began = got.began
+	}
 	o.succeeded(got, began, asked)
 	return o.rest()
 }
 
-// fetched is what a fetch gave; unchanged has nothing new.
+// fetched is what a fetch gave; unchanged has nothing new. It began when the pass did, unless it says when.
 type fetched struct {
 	State
 	unchanged bool
+	began     time.Time
+	// shared is what another reader has requested, transferred what the server sent for this one.
+	shared, transferred bool
 }
 
 // answers records which requests a fetch answers, and reports whether one of them is waited for. The caller holds the lock.
-func (o *feed) answers(asked uint64) bool {
+func (o *reader) answers(asked uint64) bool {
 	awaited := o.request > o.state.Asked && o.request <= asked
 	o.state.Asked = asked
 	return awaited
 }
 
-func (o *feed) succeeded(got fetched, began time.Time, asked uint64) {
+func (o *reader) succeeded(got fetched, began time.Time, asked uint64) {
 	o.mu.Lock()
 	changed := o.answers(asked) || !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
 	if got.unchanged {
@@ -345,7 +388,7 @@ func (o *feed) succeeded(got fetched, began time.Time, asked uint64) {
 	}
 }
 
-func (o *feed) failed(err error, asked uint64) {
+func (o *reader) failed(err error, asked uint64) {
 	o.mu.Lock()
 	changed := o.answers(asked) || !o.state.Settled || o.state.Err == nil || o.state.Err.Error() != err.Error()
 	if o.state.Err == nil {
@@ -359,7 +402,7 @@ func (o *feed) failed(err error, asked uint64) {
 }
 
 // rest says when what was fetched is fetched again: what never changes by itself when somebody asks for it.
-func (o *feed) rest() rounds.Next {
+func (o *reader) rest() rounds.Next {
 	every := o.feeds.cfg.Settings().Reconciliation
 	if every.Every == 0 || o.key.Fixed() {
 		return rounds.Rest()
@@ -368,16 +411,25 @@ func (o *feed) rest() rounds.Next {
 	if every.Jitter > 0 {
 		d += rand.N(every.Jitter)
 	}
+	o.mu.Lock()
+	o.due = time.Now().Add(d)
+	o.mu.Unlock()
 	return rounds.After(d)
 }
 
 // ErrPending says that something is being fetched, and that the client is notified when it has been.
 var ErrPending = errors.New("it is being fetched")
 
-func (o *feed) fetch(ctx context.Context) (fetched, error) {
+func (o *reader) fetch(ctx context.Context, since time.Time) (fetched, error) {
+	if o.key.Kind == Git {
+		return o.fetchGit(ctx, since)
+	}
+	turn, ok := o.feeds.cfg.Remotes.Take(ctx, shareOf(o.key.Project), o.feeds.cfg.Rewrites.Apply(o.key.URL))
+	if !ok {
+		return fetched{}, context.Cause(ctx)
+	}
+	defer turn.End()
 	switch o.key.Kind {
-	case Git:
-		return o.fetchGit(ctx)
 	case Helm:
 		return o.fetchHelm(ctx)
 	case OCI:

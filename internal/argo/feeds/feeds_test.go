@@ -24,6 +24,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 )
 
@@ -54,7 +55,7 @@ func start(t *testing.T, configure func(*feeds.Config)) *world {
 	}
 	w.login(token)
 	c := feeds.Config{
-		Settings: func() settings.Settings { return *w.now.Load() }, SpillDir: t.TempDir(), Changed: func(k feeds.Key) { w.changed <- k },
+		Settings: func() settings.Settings { return *w.now.Load() }, SpillDir: t.TempDir(), Remotes: feed.New(), Changed: func(k feeds.Key) { w.changed <- k },
 	}
 	if configure != nil {
 		configure(&c)
@@ -63,6 +64,7 @@ func start(t *testing.T, configure func(*feeds.Config)) *world {
 	t.Cleanup(func() {
 		stop()
 		w.feeds.Wait()
+		c.Remotes.Wait()
 		_ = server.Stop(context.WithoutCancel(ctx))
 	})
 	w.git("init", "-q", "-b", "main")

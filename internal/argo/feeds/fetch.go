@@ -9,10 +9,12 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -47,7 +49,7 @@ func refs(revision, tagPrefix string) []source.GitRef {
 	}
 }
 
-func (o *feed) fetchGit(ctx context.Context) (fetched, error) {
+func (o *reader) fetchGit(ctx context.Context, since time.Time) (fetched, error) {
 	options, err := o.gitOptions()
 	if err != nil {
 		return fetched{}, err
@@ -55,10 +57,15 @@ func (o *feed) fetchGit(ctx context.Context) (fetched, error) {
 	o.mu.Lock()
 	tree := o.state.Tree
 	o.mu.Unlock()
-	var got *source.GitResult
+	var got feed.Result
+	requested := false
 	for _, ref := range refs(o.key.Revision, o.key.TagPrefix) {
 		options.Ref = ref
-		got, err = source.FetchGit(ctx, options, o.previous, tree)
+		got, err = o.feeds.cfg.Remotes.Git(ctx, o, feed.Git{
+			Options: options, Share: shareOf(o.key.Project), Since: since, Previous: o.previous, Tree: tree,
+		})
+		o.heardOf(got.Began)
+		requested = requested || got.Requested
 		if !errors.Is(err, source.ErrReference) {
 			break
 		}
@@ -67,24 +74,27 @@ func (o *feed) fetchGit(ctx context.Context) (fetched, error) {
 		err = fmt.Errorf("unable to resolve '%s' to a commit SHA: %w", o.key.Revision, err)
 	}
 	if err != nil {
-		return fetched{}, err
+		return fetched{shared: !requested}, err
 	}
 	if got.Unchanged {
-		return fetched{unchanged: true}, nil
+		return fetched{unchanged: true, began: got.Began, shared: !requested}, nil
 	}
 	o.previous = got.Revision
-	return fetched{State: State{Revision: shaOf(got.Revision), Tree: got.Tree, Digest: got.Tree.Digest()}}, nil
+	return fetched{
+		State: State{Revision: shaOf(got.Revision), Tree: got.Tree, Digest: got.Tree.Digest()},
+		began: got.Began, shared: !requested, transferred: got.Transferred,
+	}, nil
 }
 
 // shaOf is the commit of a revision that names the reference too.
 func shaOf(revision string) string { return revision[strings.LastIndexByte(revision, ':')+1:] }
 
-func (o *feed) gitOptions() (source.GitOptions, error) {
+func (o *reader) gitOptions() (source.GitOptions, error) {
 	// Argo CD has no file that says what to ignore.
 	f, nothing := o.feeds, source.KeepAll
 	s := f.cfg.Settings()
 	options := source.GitOptions{
-		URL: f.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, Clone: &o.clone, SpillDir: f.cfg.SpillDir,
+		URL: f.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, SpillDir: f.cfg.SpillDir,
 		RecurseSubmodules: s.Fetching.GitSubmodules,
 	}
 	if f.cfg.Local != nil {
@@ -143,7 +153,7 @@ func certificate(s settings.Settings, address string) string {
 	return s.Certificates[u.Hostname()]
 }
 
-func (o *feed) fetchOCI(ctx context.Context) (fetched, error) {
+func (o *reader) fetchOCI(ctx context.Context) (fetched, error) {
 	access, err := o.feeds.registryAccess(o.key.URL, o.key.Project)
 	if err != nil {
 		return fetched{}, err
@@ -208,7 +218,7 @@ func chartRoot(t *source.Tree) *source.Tree {
 	return out
 }
 
-func (o *feed) fetchHelm(ctx context.Context) (fetched, error) {
+func (o *reader) fetchHelm(ctx context.Context) (fetched, error) {
 	data, version, err := o.feeds.fetchChart(ctx, o.key.URL, o.key.Chart, o.key.Revision, o.key.Project, o.previous)
 	if err != nil {
 		return fetched{}, err

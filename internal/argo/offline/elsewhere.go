@@ -9,13 +9,15 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // Network fetches sources as the engine does, each once. It is safe for concurrent use.
 type Network struct {
-	feeds *feeds.Feeds
-	stop  context.CancelFunc
+	feeds   *feeds.Feeds
+	remotes *feed.Feed
+	stop    context.CancelFunc
 
 	mu      sync.Mutex
 	wanted  []feeds.Key
@@ -26,10 +28,10 @@ type Network struct {
 // ends it.
 func NewNetwork(ctx context.Context, s settings.Settings, rewrites source.Rewrites, spill string) *Network {
 	ctx, stop := context.WithCancel(ctx)
-	n := &Network{stop: stop, changed: make(chan struct{})}
+	n := &Network{stop: stop, remotes: feed.New(), changed: make(chan struct{})}
 	n.feeds = feeds.New(ctx, feeds.Config{
 		Settings: func() settings.Settings { return s }, Local: func(string) (source.Local, bool) { return source.Local{}, false },
-		Rewrites: rewrites, SpillDir: spill, Changed: func(feeds.Key) { n.wake() },
+		Rewrites: rewrites, SpillDir: spill, Remotes: n.remotes, Changed: func(feeds.Key) { n.wake() },
 	})
 	return n
 }
@@ -38,6 +40,7 @@ func NewNetwork(ctx context.Context, s settings.Settings, rewrites source.Rewrit
 func (n *Network) Close() {
 	n.stop()
 	n.feeds.Wait()
+	n.remotes.Wait()
 }
 
 // wake tells everybody who waits that something came.

@@ -1,0 +1,130 @@
+package flux
+
+import (
+	"context"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	remotes "github.com/headgate-dev/headgate/internal/feed"
+	"github.com/headgate-dev/headgate/internal/rounds"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// hearing is what a source knows of its remote by others, and how new it wants to have it. The lock of the feed is for it, too.
+type hearing struct {
+	// wished is when a fetch was requested last; used is when the references were requested that were used last.
+	wished, used time.Time
+	// passing is set during a pass. What is heard then waits for its end, which may have found the same.
+	passing bool
+	heard   *remotes.Listing
+}
+
+// slot waits until a source may be fetched. A repository takes a slot when it has something to request.
+func (s *sources) slot(ctx context.Context, o origin) (turn *rounds.Turn, ok bool) {
+	if _, git := o.(gitRepository); git && !s.elsewhere {
+		return nil, ctx.Err() == nil
+	}
+	return s.remotes.Take(ctx, o.GetNamespace(), s.server(o))
+}
+
+// server is the address that a source is fetched from, empty where it has none.
+func (s *sources) server(o origin) string {
+	switch of := o.(type) {
+	case bucket:
+		return "https://" + of.Spec.Endpoint
+	case helmChart:
+		f, known := s.feed(of.source())
+		if repo, is := f.origin().(helmRepository); known && is {
+			return s.rewritten(repo.address())
+		}
+	}
+	return s.rewritten(o.address())
+}
+
+// origin is current, also of a feed that there is not.
+func (f *feed) origin() origin {
+	if f == nil {
+		return nil
+	}
+	return f.current()
+}
+
+// fromRemote fetches a commit, as new as was requested: what another reader has of the same repository serves if it is.
+func (f *feed) fromRemote(ctx context.Context, q remotes.Git) (remotes.Result, error) {
+	f.mu.Lock()
+	q.Since = f.used.Add(1)
+	if q.Since.Before(f.wished) {
+		q.Since = f.wished
+	}
+	f.mu.Unlock()
+	got, err := f.sources.remotes.Git(ctx, f, q)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !got.Began.IsZero() {
+		f.used = got.Began
+	}
+	return got, err
+}
+
+// Listed takes what another reader of the same repository has found.
+func (f *feed) Listed(l remotes.Listing) {
+	f.mu.Lock()
+	f.heard = &l
+	f.mu.Unlock()
+	f.hear()
+}
+
+// listen is called around passes.
+func (f *feed) listen(now bool) {
+	f.mu.Lock()
+	f.passing = !now
+	f.mu.Unlock()
+	f.hear()
+}
+
+// hear has a source fetched of which another reader found something else than there is; the same is as good as a fetch of
+// its own.
+func (f *feed) hear() {
+	f.mu.Lock()
+	l := f.heard
+	repo, is := f.now.(gitRepository)
+	if f.passing || l == nil {
+		f.mu.Unlock()
+		return
+	}
+	f.heard = nil
+	if !is || repo.suspended() || !l.Began.After(f.used) || f.done == nil && f.failure == "" {
+		f.mu.Unlock()
+		return
+	}
+	revision, err := l.Revision(selectionOf(repo.GitRepository))
+	same := err == nil && revision == f.has && f.failure == "" && f.done.same(f.sources, repo)
+	if same {
+		done := *f.done
+		done.at, f.began, f.used = l.Began, l.Began, l.Began
+		f.done = &done
+	} else {
+		f.nudged = true
+		if f.wished.Before(l.Began) {
+			f.wished = l.Began
+		}
+	}
+	f.mu.Unlock()
+	if same {
+		f.sources.changed(f.key)
+	} else {
+		f.poke()
+	}
+}
+
+// selectionOf is what a GitRepository selects.
+func selectionOf(repo *sourcev1.GitRepository) source.GitRef {
+	ref := repo.Spec.Reference
+	if ref == nil {
+		return source.GitRef{}
+	}
+	return source.GitRef{Branch: ref.Branch, Tag: ref.Tag, SemVer: ref.SemVer, Name: ref.Name, Commit: ref.Commit}
+}
+
+var _ remotes.Reader = (*feed)(nil)
