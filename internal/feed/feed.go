@@ -1,7 +1,7 @@
 // Package feed follows repositories for all dialects: each once for all who read it.
 //
 // What is read with the same credentials from the same address is one remote: one clone, one list of references at a
-// time, one transfer for each commit, whoever declares it. When one reader has the references listed, the others are
+// time, one transfer for each commit, whatever declares it. When one reader has the references listed, the others are
 // notified, so that a repository is polled as often as its most eager reader wants, and no more. Fetches wait for slots, of which no
 // namespace and no host has all.
 //

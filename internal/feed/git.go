@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-	"weak"
 
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -57,8 +56,8 @@ type remote struct {
 	listed attempt
 	// slow is the last transfer that took too long.
 	slow attempt
-	// tree is what was read last: the files of one that is read by others too are shared.
-	tree weak.Pointer[source.Tree]
+	// trees are what was read.
+	trees trees
 }
 
 // attempt is a request that was made.
@@ -150,6 +149,10 @@ func (v *visit) run() (Result, error) {
 		out.GitResult = &source.GitResult{Revision: v.Previous, Tree: v.Tree, Unchanged: true}
 		return out, nil
 	}
+	if tree, message := r.trees.get(v.Options); tree != nil {
+		out.GitResult = &source.GitResult{Revision: revisionOf(v.Options), Tree: tree, CommitMessage: message}
+		return out, nil
+	}
 	if r.slow.revision == revisionOf(v.Options) && r.slow.serves(v.Since, v.timeout) {
 		return out, r.slow.err
 	}
@@ -210,7 +213,7 @@ func (v *visit) fetch() (*source.GitResult, error) {
 	began, previous, tree := time.Now(), v.Previous, v.Tree
 	if tree == nil {
 		// It is of another reader, who may select something else.
-		previous, tree = "", r.tree.Value()
+		previous, tree = "", r.trees.any()
 	}
 	got, err := source.FetchGit(v.ctx, v.Options, previous, tree)
 	if err != nil {
@@ -223,6 +226,6 @@ func (v *visit) fetch() (*source.GitResult, error) {
 		// It has moved since it was listed, and the list is too old for others.
 		r.listed = attempt{}
 	}
-	r.tree = weak.Make(got.Tree)
+	r.trees.put(v.Options, got)
 	return got, nil
 }

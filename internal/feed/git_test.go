@@ -101,7 +101,7 @@ func (s *server) options(name string, ref source.GitRef) source.GitOptions {
 	return o
 }
 
-// reader notes what it is told.
+// reader notes what it is notified of.
 type reader struct {
 	mu    sync.Mutex
 	heard []feed.Listing
@@ -156,33 +156,52 @@ func TestOneTransfer(t *testing.T) {
 		t.Errorf("the references were requested again, though they are as new as was wanted")
 	}
 	file := func(r feed.Result) *source.File { got, _ := r.Tree.File("one"); return got }
-	if file(a) != file(b) {
-		t.Error("the same file is in memory twice")
+	if a.Tree != b.Tree {
+		t.Error("the same tree is in memory twice")
+	}
+	all := source.KeepAll
+	whole := s.options(user, mainBranch)
+	whole.Ignore = &all
+	if c, err := f.Git(t.Context(), third, feed.Git{Options: whole, Since: since}); err != nil || c.Tree == a.Tree || file(c) != file(a) {
+		t.Errorf("a tree with other files shares those that are the same: %v", err)
 	}
 	if got := get(third, user, source.GitRef{Commit: one}, since); got.Revision != "sha1:"+one {
 		t.Errorf("the commit is %s", got.Revision)
 	}
 	counts("the same commit by its hash", 1)
 
-	// One of them asks for what is new: it is transferred once, and the others are told.
+	// A commit that has to be on a branch is not taken from another one.
+	s.run("checkout", "-q", "-b", "aside")
+	side := s.commit("side")
+	s.run("push", "-q", strings.Replace(s.git.URL("app"), "http://", "http://"+user+":"+token+"@", 1), "aside")
+	s.run("checkout", "-q", "main")
+	get(third, user, source.GitRef{Branch: "aside"}, time.Now())
+	_, err := f.Git(t.Context(), third, feed.Git{Options: s.options(user, source.GitRef{Commit: side, Branch: "main"}), Since: since})
+	if !errors.Is(err, source.ErrReference) {
+		t.Errorf("a commit of another branch: %v", err)
+	}
+	get(second, user, mainBranch, since)
+	counts("another branch, and a search in the first one", 3)
+
+	// One of them requests what is new: it is transferred once, and the others are notified.
 	two := s.commit("two")
 	if got := get(first, user, mainBranch, time.Now()); got.Revision != "main@sha1:"+two {
 		t.Errorf("the second commit is %s", got.Revision)
 	}
-	counts("the next commit", 2)
+	counts("the next commit", 4)
 	heard, times := second.last()
-	if revision, err := heard.Revision(mainBranch); times != 1 || err != nil || revision != "main@sha1:"+two {
-		t.Errorf("another reader was told %d times, last of %s: %v", times, revision, err)
+	if revision, err := heard.Revision(mainBranch); times != 2 || err != nil || revision != "main@sha1:"+two {
+		t.Errorf("another reader was notified %d times, last of %s: %v", times, revision, err)
 	}
-	if _, times := first.last(); times != 0 {
-		t.Error("a reader was told what it asked for itself")
+	if _, times := first.last(); times != 1 {
+		t.Error("a reader was notified of what it requested")
 	}
 	lists = s.lists.Load()
 	get(second, user, mainBranch, heard.Began)
 	get(first, user, mainBranch, heard.Began)
-	counts("what a reader was told of", 2)
+	counts("what a reader was notified of", 4)
 	if s.lists.Load() != lists {
-		t.Error("the references were requested again by a reader that was told of them")
+		t.Error("the references were requested again by a reader that was notified of them")
 	}
 	get(second, user, mainBranch, time.Now())
 	if s.lists.Load() == lists {
@@ -192,13 +211,13 @@ func TestOneTransfer(t *testing.T) {
 	// Other credentials are another remote.
 	other, nobody := &reader{}, &reader{}
 	get(other, "bob", mainBranch, since)
-	counts("another user", 3)
+	counts("another user", 5)
 	if _, err := f.Git(t.Context(), nobody, feed.Git{Options: s.options("", mainBranch), Since: since}); !errors.Is(err, source.ErrAuth) {
 		t.Errorf("a reader without credentials got %v", err)
 	}
-	counts("no user", 3)
+	counts("no user", 5)
 	if _, times := other.last(); times != 0 {
-		t.Error("a reader was told of what others read with other credentials")
+		t.Error("a reader was notified of what others read with other credentials")
 	}
 	for _, r := range []feed.Reader{first, second, third, other, nobody} {
 		f.Leave(r)

@@ -1,0 +1,71 @@
+package feed
+
+import (
+	"fmt"
+	"strings"
+	"weak"
+
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// trees are what was read of a remote, for as long as a reader has it: the same tree is in memory once, and files that trees
+// have in common are.
+type trees map[selection]read
+
+// selection is what a tree is made of: a commit, and what is taken of it.
+type selection struct{ commit, taken string }
+
+// read is what was read of a commit.
+type read struct {
+	tree    weak.Pointer[source.Tree]
+	message string
+}
+
+// selectionOf is what options select at a revision. Others than files of the commit, and signatures that are verified, are
+// of the reader alone.
+func selectionOf(o source.GitOptions, revision string) (s selection, shared bool) {
+	if revision == "" || len(o.Include) > 0 || o.Verify != nil || o.Ref.Commit != "" && o.Ref.Branch != "" {
+		return s, false
+	}
+	ignore := "defaults"
+	if o.Ignore != nil {
+		ignore = "rules " + *o.Ignore
+	}
+	taken := fmt.Sprintf("%q %q %v", ignore, o.Sparse, o.RecurseSubmodules)
+	return selection{revision[strings.LastIndexByte(revision, ':')+1:], taken}, true
+}
+
+// get is the tree that options select, if a reader has it.
+func (t trees) get(o source.GitOptions) (tree *source.Tree, message string) {
+	s, shared := selectionOf(o, revisionOf(o))
+	if !shared {
+		return nil, ""
+	}
+	one := t[s]
+	return one.tree.Value(), one.message
+}
+
+// any is a tree that a reader has, if one does.
+func (t trees) any() *source.Tree {
+	for _, one := range t {
+		if tree := one.tree.Value(); tree != nil {
+			return tree
+		}
+	}
+	return nil
+}
+
+// put notes what was read. What no reader has any more is forgotten.
+func (t *trees) put(o source.GitOptions, got *source.GitResult) {
+	if *t == nil {
+		*t = trees{}
+	}
+	for s, one := range *t {
+		if one.tree.Value() == nil {
+			delete(*t, s)
+		}
+	}
+	if s, shared := selectionOf(o, got.Revision); shared {
+		(*t)[s] = read{weak.Make(got.Tree), got.CommitMessage}
+	}
+}
