@@ -1,7 +1,7 @@
 // Package feed follows repositories for all dialects: each once for all who read it.
 //
 // What is read with the same credentials from the same address is one remote: one clone, one list of references at a
-// time, one transfer for each commit, whatever declares it. When one reader has the references listed, the others are
+// time, one transfer for each commit, one index of charts, whatever declares it. When one reader has the references listed, the others are
 // notified, so that a repository is polled as often as its most eager reader wants, and no more. Fetches wait for slots, of which no
 // namespace and no host has all.
 //
@@ -19,6 +19,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"net/url"
 	"strings"
 	"sync"
@@ -36,19 +37,29 @@ const (
 
 // Reader is who reads a repository. Readers are compared, and have to be pointers.
 type Reader interface {
-	// Listed is called when another reader had the references listed. It must not block, and not call the Feed.
+	// Listed is called when another reader has requested what there is. It must not block, and not call the Feed.
 	Listed(l Listing)
 }
 
-// Listing are the references of a repository at a time.
+// Listing is what a repository has at a time.
 type Listing struct {
-	references *source.References
-	// Began is when they were requested.
+	// Began is when it was requested.
 	Began time.Time
+
+	references *source.References
+	index      *source.Index
 }
 
-// Revision is that of the commit that is selected.
-func (l Listing) Revision(ref source.GitRef) (string, error) { return l.references.Revision(ref) }
+// Revision is that of the commit that is selected, in a repository of Git.
+func (l Listing) Revision(ref source.GitRef) (string, error) {
+	if l.references == nil {
+		return "", errors.New("not a repository of Git")
+	}
+	return l.references.Revision(ref)
+}
+
+// Index is that of a Helm repository, nil for another one.
+func (l Listing) Index() *source.Index { return l.index }
 
 // identity is what two readers of one remote have in common.
 type identity [sha256.Size]byte
@@ -92,8 +103,7 @@ func hostOf(address string) string {
 }
 
 // join returns the remote of a reader from now on.
-func (f *Feed) join(reader Reader, o source.GitOptions) *remote {
-	id := f.identify(o)
+func (f *Feed) join(reader Reader, id identity) *remote {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, known := f.remotes[id]
@@ -145,24 +155,25 @@ func (f *Feed) others(r *remote, but Reader) []Reader {
 	return all
 }
 
-// identify is the digest of where something is fetched from, and of all that decides what is given and believed there.
-func (f *Feed) identify(o source.GitOptions) identity {
-	sum := hmac.New(sha256.New, f.seal)
-	add := func(parts ...string) {
-		for _, part := range parts {
-			_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
-			_, _ = sum.Write([]byte(part))
-		}
-	}
-	add(o.URL, o.Proxy)
+// gitIdentity is that of a repository of Git.
+func (f *Feed) gitIdentity(o source.GitOptions) identity {
 	switch {
 	case strings.HasPrefix(o.URL, "ssh:"):
-		add("ssh", string(o.Identity), o.Password, string(o.KnownHosts))
+		return f.digest("ssh", o.URL, o.Proxy, string(o.Identity), o.Password, string(o.KnownHosts))
 	case o.App != nil:
 		a := o.App.AppConfig
-		add("app", a.ID, a.InstallationID, a.InstallationOwner, a.PrivateKey, a.BaseURL, string(o.CAFile), string(o.ClientCert), string(o.ClientKey))
-	default:
-		add("http", o.Username, o.Password, o.BearerToken, string(o.CAFile), string(o.ClientCert), string(o.ClientKey))
+		return f.digest("app", o.URL, o.Proxy, a.ID, a.InstallationID, a.InstallationOwner, a.PrivateKey, a.BaseURL,
+			string(o.CAFile), string(o.ClientCert), string(o.ClientKey))
+	}
+	return f.digest("git", o.URL, o.Proxy, o.Username, o.Password, o.BearerToken, string(o.CAFile), string(o.ClientCert), string(o.ClientKey))
+}
+
+// digest is that of where something is fetched from, and of all that decides what is given and believed there.
+func (f *Feed) digest(parts ...string) identity {
+	sum := hmac.New(sha256.New, f.seal)
+	for _, part := range parts {
+		_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
+		_, _ = sum.Write([]byte(part))
 	}
 	return identity(sum.Sum(nil))
 }

@@ -1,25 +1,11 @@
 package feed
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
-
-// The time that a fetch has, when nothing is declared, and at most: what a tenant declares does not keep a slot for longer.
-const (
-	usualTimeout = time.Minute
-	mostTimeout  = 10 * time.Minute
-)
-
-// within is the time that a fetch has for which some is declared, or none.
-func within(declared time.Duration) time.Duration {
-	return min(cmp.Or(declared, usualTimeout), mostTimeout)
-}
 
 // Git is a request for a commit.
 type Git struct {
@@ -43,95 +29,24 @@ type Result struct {
 	Requested bool
 }
 
-// remote is a repository as it is reached with some credentials.
-type remote struct {
-	feed *Feed
-	id   identity
-	// readers belong to the lock of the feed.
-	readers map[Reader]bool
-
-	// turn is held by the reader that is served. What follows belongs to it.
-	turn   chan struct{}
-	clone  source.Clone
-	listed attempt
-	// slow is the last transfer that took too long.
-	slow attempt
-	// trees are what was read.
-	trees trees
-}
-
-// attempt is a request that was made.
-type attempt struct {
-	references *source.References
-	began      time.Time
-	err        error
-	// late is the timeout that was exceeded, zero when there was a response; revision is what was waited for.
-	late     time.Duration
-	revision string
-}
-
-// serves tells whether an attempt is as good as one that is made now.
-func (a *attempt) serves(since time.Time, timeout time.Duration) bool {
-	return !a.began.IsZero() && !a.began.Before(since) && (a.late == 0 || a.late >= timeout)
-}
-
 // Git fetches a commit for a reader, which has to leave in the end. What others have fetched is not fetched again. The
 // result says when it began also if there is an error. No error holds a credential.
 func (f *Feed) Git(ctx context.Context, reader Reader, q Git) (Result, error) {
-	r := f.join(reader, q.Options)
-	select {
-	case r.turn <- struct{}{}:
-	case <-ctx.Done():
-		return Result{}, context.Cause(ctx)
+	v, err := f.visit(ctx, reader, f.gitIdentity(q.Options), request{q.Share, q.Options.URL, q.Since, q.Options.Timeout})
+	if err != nil {
+		return Result{}, err
 	}
-	defer func() { <-r.turn }()
-	v := &visit{Git: q, remote: r, reader: reader, parent: ctx, timeout: within(q.Options.Timeout)}
 	defer v.end()
-	return v.run()
+	return (&gitVisit{q, v}).run()
 }
 
-// end deletes what is kept.
-func (r *remote) end() {
-	r.turn <- struct{}{}
-	defer func() { <-r.turn }()
-	// What cannot be deleted now is when the directory is.
-	_ = r.clone.Close()
-}
-
-// visit is a request as it is served.
-type visit struct {
+// gitVisit serves a request for a commit.
+type gitVisit struct {
 	Git
-	remote  *remote
-	reader  Reader
-	timeout time.Duration
-	// parent ends with the reader; ctx ends in time, too. It is nil until something is requested of the server.
-	parent, ctx context.Context
-	stop        context.CancelFunc
-	turn        *rounds.Turn
+	*visit
 }
 
-// start takes a slot, and has time begin.
-func (v *visit) start() error {
-	if v.ctx != nil {
-		return nil
-	}
-	turn, ok := v.remote.feed.Take(v.parent, v.Share, v.Options.URL)
-	if !ok {
-		return context.Cause(v.parent)
-	}
-	v.turn = turn
-	v.ctx, v.stop = context.WithTimeoutCause(v.parent, v.timeout, fmt.Errorf("timed out after %s", v.timeout))
-	return nil
-}
-
-func (v *visit) end() {
-	if v.ctx != nil {
-		v.stop()
-		v.turn.End()
-	}
-}
-
-func (v *visit) run() (Result, error) {
+func (v *gitVisit) run() (Result, error) {
 	r := v.remote
 	v.Options.Timeout, v.Options.Clone = v.timeout, &r.clone
 	out := Result{Began: time.Now()}
@@ -140,7 +55,7 @@ func (v *visit) run() (Result, error) {
 		if out.Requested, err = v.list(); err != nil {
 			return out, err
 		}
-		out.Began, v.Options.Listed = r.listed.began, r.listed.references
+		out.Began, v.Options.Listed = r.listed.began, r.references
 		if r.listed.err != nil {
 			return out, r.listed.err
 		}
@@ -153,7 +68,7 @@ func (v *visit) run() (Result, error) {
 		out.GitResult = &source.GitResult{Revision: revisionOf(v.Options), Tree: tree, CommitMessage: message}
 		return out, nil
 	}
-	if r.slow.revision == revisionOf(v.Options) && r.slow.serves(v.Since, v.timeout) {
+	if r.slowOf == revisionOf(v.Options) && r.slow.serves(v.request) {
 		return out, r.slow.err
 	}
 	var err error
@@ -164,9 +79,9 @@ func (v *visit) run() (Result, error) {
 
 // list has the references listed, unless that was done in time, and tells whether they were requested. What came of it is in
 // the remote; the error is why nothing was requested, or did not matter.
-func (v *visit) list() (requested bool, err error) {
+func (v *gitVisit) list() (requested bool, err error) {
 	r := v.remote
-	if r.listed.serves(v.Since, v.timeout) {
+	if r.listed.serves(v.request) {
 		return false, nil
 	}
 	if err := v.start(); err != nil {
@@ -178,15 +93,10 @@ func (v *visit) list() (requested bool, err error) {
 		// It is over for this reader alone.
 		return true, context.Cause(v.parent)
 	}
-	r.listed = attempt{references: references, began: began, err: err}
-	if v.ctx.Err() != nil {
-		r.listed.late = v.timeout
-	}
-	if err != nil {
-		return true, nil
-	}
-	for _, one := range r.feed.others(r, v.reader) {
-		one.Listed(Listing{references, began})
+	r.listed = v.attempt(began, err)
+	r.references = references
+	if err == nil {
+		v.notify(Listing{Began: began, references: references})
 	}
 	return true, nil
 }
@@ -205,7 +115,7 @@ func revisionOf(o source.GitOptions) string {
 }
 
 // fetch reads a commit, and transfers what is not here.
-func (v *visit) fetch() (*source.GitResult, error) {
+func (v *gitVisit) fetch() (*source.GitResult, error) {
 	if err := v.start(); err != nil {
 		return nil, err
 	}
@@ -218,7 +128,7 @@ func (v *visit) fetch() (*source.GitResult, error) {
 	got, err := source.FetchGit(v.ctx, v.Options, previous, tree)
 	if err != nil {
 		if v.parent.Err() == nil && v.ctx.Err() != nil && selected != "" {
-			r.slow = attempt{began: began, err: err, late: v.timeout, revision: selected}
+			r.slow, r.slowOf = v.attempt(began, err), selected
 		}
 		return nil, err
 	}

@@ -52,12 +52,12 @@ func TestIdentity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := c.of
 			c.change(&other)
-			if same := f.identify(c.of) == f.identify(other); same != c.same {
+			if same := f.gitIdentity(c.of) == f.gitIdentity(other); same != c.same {
 				t.Errorf("%s: they are the same: %v", c.reason, same)
 			}
 		})
 	}
-	if f.identify(http) == New().identify(http) {
+	if f.gitIdentity(http) == New().gitIdentity(http) {
 		t.Error("the digest of credentials is the same in every process")
 	}
 }

@@ -22,8 +22,11 @@ type hearing struct {
 
 // slot waits until a source may be fetched. A repository takes a slot when it has something to request.
 func (s *sources) slot(ctx context.Context, o origin) (turn *rounds.Turn, ok bool) {
-	if _, git := o.(gitRepository); git && !s.elsewhere {
-		return nil, ctx.Err() == nil
+	switch o.(type) {
+	case gitRepository, helmRepository:
+		if !s.elsewhere {
+			return nil, ctx.Err() == nil
+		}
 	}
 	return s.remotes.Take(ctx, o.GetNamespace(), s.server(o))
 }
@@ -50,21 +53,24 @@ func (f *feed) origin() origin {
 	return f.current()
 }
 
-// fromRemote fetches a commit, as new as was requested: what another reader has of the same repository serves if it is.
-func (f *feed) fromRemote(ctx context.Context, q remotes.Git) (remotes.Result, error) {
-	f.mu.Lock()
-	q.Since = f.used.Add(1)
-	if q.Since.Before(f.wished) {
-		q.Since = f.wished
-	}
-	f.mu.Unlock()
-	got, err := f.sources.remotes.Git(ctx, f, q)
+// since is how old may be what a fetch goes by: what another reader of the same repository has requested serves if it is as
+// new.
+func (f *feed) since() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !got.Began.IsZero() {
-		f.used = got.Began
+	if next := f.used.Add(1); next.After(f.wished) {
+		return next
 	}
-	return got, err
+	return f.wished
+}
+
+// usedOf notes when it was requested what a fetch went by, if it was.
+func (f *feed) usedOf(began time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !began.IsZero() {
+		f.used = began
+	}
 }
 
 // Listed takes what another reader of the same repository has found.
@@ -88,18 +94,18 @@ func (f *feed) listen(now bool) {
 func (f *feed) hear() {
 	f.mu.Lock()
 	l := f.heard
-	repo, is := f.now.(gitRepository)
+	o := f.now
 	if f.passing || l == nil {
 		f.mu.Unlock()
 		return
 	}
 	f.heard = nil
-	if !is || repo.suspended() || !l.Began.After(f.used) || f.done == nil && f.failure == "" {
+	if o == nil || o.suspended() || !l.Began.After(f.used) || f.done == nil && f.failure == "" {
 		f.mu.Unlock()
 		return
 	}
-	revision, err := l.Revision(selectionOf(repo.GitRepository))
-	same := err == nil && revision == f.has && f.failure == "" && f.done.same(f.sources, repo)
+	revision, err := found(*l, o)
+	same := err == nil && revision == f.has && f.failure == "" && f.done.same(f.sources, o)
 	if same {
 		done := *f.done
 		done.at, f.began, f.used = l.Began, l.Began, l.Began
@@ -116,6 +122,17 @@ func (f *feed) hear() {
 	} else {
 		f.poke()
 	}
+}
+
+// found is the revision that a listing has for a source.
+func found(l remotes.Listing, o origin) (string, error) {
+	if repo, git := o.(gitRepository); git {
+		return l.Revision(selectionOf(repo.GitRepository))
+	}
+	if index := l.Index(); index != nil {
+		return index.Revision(), nil
+	}
+	return "", errPending
 }
 
 // selectionOf is what a GitRepository selects.

@@ -73,7 +73,10 @@ func (r gitRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 			revision = before.Revision
 		}
 	}
-	got, err := f.fromRemote(ctx, remotes.Git{Options: options, Share: repo.Namespace, Previous: revision, Tree: tree})
+	got, err := f.sources.remotes.Git(ctx, f, remotes.Git{
+		Options: options, Share: repo.Namespace, Since: f.since(), Previous: revision, Tree: tree,
+	})
+	f.usedOf(got.Began)
 	if err != nil {
 		return nil, err
 	}

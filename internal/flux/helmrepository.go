@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/headgate-dev/headgate/internal/declared"
+	remotes "github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -61,14 +62,17 @@ func (r helmRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := source.FetchIndex(ctx, source.IndexOptions{
-		Access: access.Access, URL: f.sources.rewritten(r.Spec.URL), PassCredentials: r.Spec.PassCredentials,
-	}, f.chartIndex())
+	got, err := f.sources.remotes.Index(ctx, f, remotes.Index{
+		Options: source.IndexOptions{Access: access.Access, URL: f.sources.rewritten(r.Spec.URL), PassCredentials: r.Spec.PassCredentials},
+		Share:   r.Namespace, Since: f.since(), Previous: f.chartIndex(),
+	})
+	f.usedOf(got.Began)
 	if err != nil {
 		return nil, err
 	}
 	f.setIndex(got.Index)
 	out := &fetched{
+		began: got.Began,
 		ready: func(a *source.Artifact) (string, string) {
 			return meta.SucceededReason, fmt.Sprintf("stored artifact: revision '%s'", a.Revision)
 		},
@@ -77,7 +81,7 @@ func (r helmRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 		},
 		observe: func(origin, *conditions) {},
 	}
-	if before, stored := f.sources.store.Get(f.key); stored && before.Revision == got.Revision {
+	if before, stored := f.sources.store.Get(f.key); stored && before.Revision == got.Index.Revision() {
 		return out, nil
 	}
 	out.store = func(store *source.Store, key source.Key) error {
@@ -85,7 +89,7 @@ func (r helmRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 		if err != nil {
 			return err
 		}
-		_, err = store.PutFile(key, got.Revision, "index.yaml", data, nil, time.Now())
+		_, err = store.PutFile(key, got.Index.Revision(), "index.yaml", data, nil, time.Now())
 		return err
 	}
 	return out, nil

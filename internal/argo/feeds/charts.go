@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"sync"
 	"time"
-)
 
-// chartKey names a chart that a kustomization or another chart asks for.
-type chartKey struct{ repo, name, version, project string }
+	"github.com/headgate-dev/headgate/internal/feed"
+)
 
 // chart is one that was fetched, or is being.
 type chart struct {
@@ -18,7 +17,12 @@ type chart struct {
 	resolved string
 	err      error
 	at       time.Time
+	// wished is when the current fetch was requested.
+	wished time.Time
 }
+
+// Listed is not waited for: a chart is fetched when it is requested.
+func (*chart) Listed(feed.Listing) {}
 
 // Charts answers for charts at once, by the credentials of an AppProject: those that it does not have are fetched
 // meanwhile. It is for one render after the other.
@@ -40,7 +44,7 @@ const chartRetry = 5 * time.Second
 // and what is in a range is checked as often as repositories are.
 func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []byte, resolved string, err error) {
 	f := c.feeds
-	key := chartKey{repo, name, version, c.project}
+	key := wanted{repo, name, version, c.project}
 	every := f.cfg.Settings().Reconciliation.Every
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +61,7 @@ func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []by
 	case held.err != nil && age < chartRetry:
 		return nil, "", held.err
 	default:
-		held.ready = make(chan struct{})
+		held.ready, held.wished = make(chan struct{}), time.Now()
 		f.wg.Go(func() { f.fetchInto(key, held) })
 	}
 	c.mu.Lock()
@@ -67,16 +71,15 @@ func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []by
 }
 
 // fetchInto fetches a chart.
-func (f *Feeds) fetchInto(key chartKey, held *chart) {
-	if turn, ok := f.cfg.Remotes.Take(f.ctx, shareOf(key.project), f.cfg.Rewrites.Apply(key.repo)); ok {
-		defer turn.End()
-	}
-	data, resolved, err := f.fetchChart(f.ctx, key.repo, key.name, key.version, key.project, held.resolved)
+func (f *Feeds) fetchInto(key wanted, held *chart) {
+	index, err := f.index(f.ctx, held, key, held.wished)
+	f.cfg.Remotes.Leave(held)
+	got, err := f.fetchChart(f.ctx, key, chartFrom{index.Index, held.resolved, err})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	held.err, held.at = err, time.Now()
-	if err == nil && data != nil {
-		held.data, held.resolved = data, resolved
+	if err == nil && got.data != nil {
+		held.data, held.resolved = got.data, got.version
 	}
 	close(held.ready)
 	held.ready = nil

@@ -118,7 +118,7 @@ type Feeds struct {
 	over   bool
 	feeds  map[Key]*reader
 	wanted map[string][]Key
-	charts map[chartKey]*chart
+	charts map[wanted]*chart
 	apps   map[string]*source.App
 }
 
@@ -149,7 +149,7 @@ func (r *requests) newest() (uint64, time.Time) {
 func New(ctx context.Context, cfg Config) *Feeds {
 	f := &Feeds{
 		cfg: cfg, ctx: ctx, feeds: map[Key]*reader{}, wanted: map[string][]Key{},
-		charts: map[chartKey]*chart{}, apps: map[string]*source.App{},
+		charts: map[wanted]*chart{}, apps: map[string]*source.App{},
 	}
 	f.passes = rounds.New(fetching{f}, rounds.Options{Backoff: rounds.Backoff{Min: retryMin, Max: retryMax}})
 	f.passes.Start(ctx)
@@ -421,17 +421,11 @@ func (o *reader) rest() rounds.Next {
 var ErrPending = errors.New("it is being fetched")
 
 func (o *reader) fetch(ctx context.Context, since time.Time) (fetched, error) {
-	if o.key.Kind == Git {
-		return o.fetchGit(ctx, since)
-	}
-	turn, ok := o.feeds.cfg.Remotes.Take(ctx, shareOf(o.key.Project), o.feeds.cfg.Rewrites.Apply(o.key.URL))
-	if !ok {
-		return fetched{}, context.Cause(ctx)
-	}
-	defer turn.End()
 	switch o.key.Kind {
+	case Git:
+		return o.fetchGit(ctx, since)
 	case Helm:
-		return o.fetchHelm(ctx)
+		return o.fetchHelm(ctx, since)
 	case OCI:
 		return o.fetchOCI(ctx)
 	default:

@@ -158,9 +158,14 @@ func (o *reader) fetchOCI(ctx context.Context) (fetched, error) {
 	if err != nil {
 		return fetched{}, err
 	}
-	nothing := source.KeepAll
+	nothing, address := source.KeepAll, o.feeds.cfg.Rewrites.Apply(o.key.URL)
+	turn, ok := o.feeds.cfg.Remotes.Take(ctx, shareOf(o.key.Project), address)
+	if !ok {
+		return fetched{}, context.Cause(ctx)
+	}
+	defer turn.End()
 	options := source.OCIOptions{
-		RegistryAccess: access, URL: o.feeds.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, SpillDir: o.feeds.cfg.SpillDir, Ref: ociRef(o.key.Revision),
+		RegistryAccess: access, URL: address, Ignore: &nothing, SpillDir: o.feeds.cfg.SpillDir, Ref: ociRef(o.key.Revision),
 	}
 	o.mu.Lock()
 	tree := o.state.Tree
@@ -218,44 +223,95 @@ func chartRoot(t *source.Tree) *source.Tree {
 	return out
 }
 
-func (o *reader) fetchHelm(ctx context.Context) (fetched, error) {
-	data, version, err := o.feeds.fetchChart(ctx, o.key.URL, o.key.Chart, o.key.Revision, o.key.Project, o.previous)
+func (o *reader) fetchHelm(ctx context.Context, since time.Time) (fetched, error) {
+	w := wanted{o.key.URL, o.key.Chart, o.key.Revision, o.key.Project}
+	index, err := o.feeds.index(ctx, o, w, since)
+	o.heardOf(index.Began)
+	got, err := o.feeds.fetchChart(ctx, w, chartFrom{index.Index, o.previous, err})
 	if err != nil {
 		return fetched{}, err
 	}
-	if data == nil {
-		return fetched{unchanged: true}, nil
+	if got.data == nil {
+		return fetched{unchanged: true, began: index.Began}, nil
 	}
-	o.previous = version
-	sum := sha256.Sum256(data)
-	return fetched{State: State{Revision: version, Chart: data, Digest: hex.EncodeToString(sum[:])}}, nil
+	o.previous = got.version
+	sum := sha256.Sum256(got.data)
+	return fetched{State: State{Revision: got.version, Chart: got.data, Digest: hex.EncodeToString(sum[:])}, began: index.Began}, nil
 }
 
-// fetchChart fetches a chart, nil when it is the previous one.
-func (f *Feeds) fetchChart(ctx context.Context, repo, name, version, project, previous string) (data []byte, resolved string, err error) {
-	access, err := f.registryAccess(repo, project)
-	if err != nil {
-		return nil, "", err
+// wanted is a chart that is wanted of a repository, by the credentials of a project.
+type wanted struct{ repo, name, version, project string }
+
+// address is that of the repository; one without a scheme is a registry.
+func (w wanted) address() string {
+	if !strings.Contains(w.repo, "://") {
+		return ociScheme + w.repo
 	}
-	address := repo
-	if !strings.Contains(address, "://") {
-		address = ociScheme + address
+	return w.repo
+}
+
+// index fetches the index of a repository, which a registry has none of.
+func (f *Feeds) index(ctx context.Context, reader feed.Reader, w wanted, since time.Time) (feed.IndexResult, error) {
+	if isOCI(w.address()) {
+		return feed.IndexResult{}, nil
 	}
-	got, err := source.FetchChart(ctx, source.ChartOptions{
-		RegistryAccess: access, URL: f.cfg.Rewrites.Apply(address), Chart: name, Version: version, Rewrites: f.cfg.Rewrites,
-	}, previous)
+	access, err := f.registryAccess(w.repo, w.project)
 	if err != nil {
-		if f.cfg.StandIn != nil && ctx.Err() == nil {
-			if data, resolved, ok := f.cfg.StandIn(repo, name, version, err); ok {
-				return data, resolved, nil
-			}
+		return feed.IndexResult{}, err
+	}
+	return f.cfg.Remotes.Index(ctx, reader, feed.Index{
+		Options: source.IndexOptions{Access: access.Access, URL: f.cfg.Rewrites.Apply(w.address())}, Share: shareOf(w.project), Since: since,
+	})
+}
+
+// chartFrom is what is known of where a chart is fetched from: its index, which version there is of it, and why there is no
+// index.
+type chartFrom struct {
+	index    *source.Index
+	previous string
+	err      error
+}
+
+// fetchedChart is a chart; there are no data of one that is the previous one.
+type fetchedChart struct {
+	data    []byte
+	version string
+}
+
+func (f *Feeds) fetchChart(ctx context.Context, w wanted, from chartFrom) (fetchedChart, error) {
+	got, err := f.pullChart(ctx, w, from)
+	if err != nil && f.cfg.StandIn != nil && ctx.Err() == nil {
+		if data, version, ok := f.cfg.StandIn(w.repo, w.name, w.version, err); ok {
+			return fetchedChart{data, version}, nil
 		}
-		return nil, "", err
 	}
-	if got.Unchanged {
-		return nil, previous, nil
+	return got, err
+}
+
+func (f *Feeds) pullChart(ctx context.Context, w wanted, from chartFrom) (fetchedChart, error) {
+	if from.err != nil {
+		return fetchedChart{}, from.err
 	}
-	return got.Data, got.Version, nil
+	access, err := f.registryAccess(w.repo, w.project)
+	if err != nil {
+		return fetchedChart{}, err
+	}
+	address := f.cfg.Rewrites.Apply(w.address())
+	turn, ok := f.cfg.Remotes.Take(ctx, shareOf(w.project), address)
+	if !ok {
+		return fetchedChart{}, context.Cause(ctx)
+	}
+	defer turn.End()
+	got, err := source.FetchChart(ctx, source.ChartOptions{
+		RegistryAccess: access, URL: address, Chart: w.name, Version: w.version, Index: from.index, Rewrites: f.cfg.Rewrites,
+	}, from.previous)
+	switch {
+	case err != nil:
+		return fetchedChart{}, err
+	case got.Unchanged:
+		return fetchedChart{version: from.previous}, nil
+	}
+	return fetchedChart{got.Data, got.Version}, nil
 }
 
 func (f *Feeds) registryAccess(address, project string) (source.RegistryAccess, error) {

@@ -85,7 +85,7 @@ func (o *reader) hear() {
 	if !o.state.Settled || o.key.Fixed() || !l.Began.After(o.used) {
 		return
 	}
-	if found, err := o.find(l); err == nil && o.state.Err == nil && shaOf(found) == o.state.Revision {
+	if found, err := o.find(l); err == nil && o.state.Err == nil && found == o.state.Revision {
 		o.state.Fetched, o.used = l.Began, l.Began
 		if every > 0 {
 			o.due = l.Began.Add(every)
@@ -100,12 +100,16 @@ func (o *reader) hear() {
 
 // find is the revision in a listing.
 func (o *reader) find(l *feed.Listing) (revision string, err error) {
+	if index := l.Index(); index != nil {
+		v, err := index.Find(o.key.Chart, o.key.Revision)
+		return v.Version, err
+	}
 	for _, ref := range refs(o.key.Revision, o.key.TagPrefix) {
 		if revision, err = l.Revision(ref); !errors.Is(err, source.ErrReference) {
 			break
 		}
 	}
-	return revision, err
+	return shaOf(revision), err
 }
 
 var _ feed.Reader = (*reader)(nil)
