@@ -2,7 +2,6 @@ package feed
 
 import (
 	"testing"
-	"time"
 
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -59,15 +58,5 @@ func TestIdentity(t *testing.T) {
 	}
 	if f.gitIdentity(http) == New().gitIdentity(http) {
 		t.Error("the digest of credentials is the same in every process")
-	}
-}
-
-func TestDeadline(t *testing.T) {
-	for declared, want := range map[time.Duration]time.Duration{
-		0: time.Minute, time.Second: time.Second, 5 * time.Minute: 5 * time.Minute, 24 * time.Hour: 10 * time.Minute,
-	} {
-		if got := within(declared); got != want {
-			t.Errorf("%s are declared, and it has %s, want %s", declared, got, want)
-		}
 	}
 }

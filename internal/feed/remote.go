@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,17 +8,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
-
-// The time that a fetch has, when nothing is declared, and at most: what a tenant declares does not keep a slot for longer.
-const (
-	usualTimeout = time.Minute
-	mostTimeout  = 10 * time.Minute
-)
-
-// within is the time that a fetch has for which some is declared, or none.
-func within(declared time.Duration) time.Duration {
-	return min(cmp.Or(declared, usualTimeout), mostTimeout)
-}
 
 // remote is a repository as it is reached with some credentials: one of Git, or one of charts.
 type remote struct {
@@ -83,7 +71,7 @@ type visit struct {
 
 // visit waits until a reader is served by a remote, which lasts until its end.
 func (f *Feed) visit(ctx context.Context, reader Reader, id identity, q request) (*visit, error) {
-	q.timeout = within(q.timeout)
+	q.timeout = source.Deadline(q.timeout)
 	r := f.join(reader, id)
 	select {
 	case r.turn <- struct{}{}:

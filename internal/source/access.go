@@ -40,10 +40,7 @@ const (
 
 // bound ends a fetch after its timeout.
 func (a *Access) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	timeout := a.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
+	timeout := Deadline(a.Timeout)
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 }
 

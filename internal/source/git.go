@@ -78,8 +78,6 @@ type GitResult struct {
 	Transferred bool
 }
 
-const defaultTimeout = time.Minute
-
 // FetchGit fetches the selected commit, unless that is the previous revision: a caller gives one only
 // when the options, and what is included, are those of then. Files that the previous tree has too are
 // shared with it. No error holds a credential.
@@ -126,9 +124,7 @@ func (o *GitOptions) Unchanged(previousRevision string, previous *Tree) bool {
 
 // visit logs in, for as long as the timeout allows.
 func (o GitOptions) visit(ctx context.Context, do func(context.Context, *remote) error) error {
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
+	o.Timeout = Deadline(o.Timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("timed out after %s", o.Timeout))
 	defer cancel()
 	if o.App != nil {

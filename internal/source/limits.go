@@ -1,6 +1,22 @@
 package source
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// The time that a fetch has when nothing is declared, and at most: what a tenant declares does not keep others waiting for
+// longer.
+const (
+	defaultTimeout = time.Minute
+	mostTimeout    = 10 * time.Minute
+)
+
+// Deadline is the time that a fetch has for which some is declared, or none.
+func Deadline(declared time.Duration) time.Duration {
+	return min(cmp.Or(declared, defaultTimeout), mostTimeout)
+}
 
 // Limits bound how much one source may hold.
 type Limits struct {
