@@ -274,6 +274,8 @@ func (a *Applier) missingKind(result Result, u *unstructured.Unstructured) Resul
 		reason = fmt.Sprintf("kind %s has just been served, and its objects have no namespace", gvk.GroupKind())
 	} else if versions := a.cluster.Kinds.Versions(gvk.GroupKind()); len(versions) > 0 {
 		reason = fmt.Sprintf("kind %s is served in %v, not in %q", gvk.GroupKind(), versions, gvk.Version)
+	} else if alike, found := a.cluster.Kinds.Alike(gvk.GroupKind()); found {
+		reason += fmt.Sprintf("; did you mean %s?", alike)
 	}
 	result.Wait = &Need{
 		Wait: engine.Wait{On: result.Entry.ID, Reason: reason},
