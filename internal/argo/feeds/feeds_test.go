@@ -34,6 +34,7 @@ type world struct {
 	server  *gitserver.Server
 	work    string
 	feeds   *feeds.Feeds
+	remotes *feed.Feed
 	changed chan feeds.Key
 	now     atomic.Pointer[settings.Settings]
 }
@@ -60,7 +61,7 @@ func start(t *testing.T, configure func(*feeds.Config)) *world {
 	if configure != nil {
 		configure(&c)
 	}
-	w.feeds = feeds.New(ctx, c)
+	w.feeds, w.remotes = feeds.New(ctx, c), c.Remotes
 	t.Cleanup(func() {
 		stop()
 		w.feeds.Wait()
@@ -354,5 +355,56 @@ func TestStandIn(t *testing.T) {
 	}
 	if got, resolved, err := charts.Chart(t.Context(), "http://127.0.0.1:1/", "web", "9"); err != nil || string(got) != "web9" || resolved != "9.9.9" {
 		t.Errorf("got %q of version %q: %v", got, resolved, err)
+	}
+}
+
+// Two dialects that read a repository are notified of what each of them finds, and a request of one is answered by a fetch
+// that began after it, whatever the other has requested before.
+func TestSharedRemote(t *testing.T) {
+	w := start(t, nil)
+	other := feeds.New(t.Context(), feeds.Config{
+		Settings: func() settings.Settings { return *w.now.Load() }, SpillDir: t.TempDir(), Remotes: w.remotes, Changed: func(feeds.Key) {},
+	})
+	t.Cleanup(other.Wait)
+	k := w.key("main")
+	w.feeds.Want("a", []feeds.Key{k})
+	w.until(k, "the first fetch", has)
+	other.Want("b", []feeds.Key{k})
+	waits := func(reason string, is func(feeds.State) bool) feeds.State {
+		t.Helper()
+		// What is as it was is not reported as a change.
+		tick, deadline := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
+		defer tick.Stop()
+		for {
+			state := other.Get(k)
+			if is(state) {
+				return state
+			}
+			select {
+			case <-tick.C:
+			case <-deadline:
+				t.Fatalf("%s: the state is %+v", reason, state)
+			}
+		}
+	}
+	first := waits("the first fetch of the other", has)
+
+	// Only one of them requests the commit, and both have it.
+	second := w.commit("a.yaml", "a: 2\n")
+	w.feeds.Refresh([]feeds.Key{k})
+	w.until(k, "the second commit", func(s feeds.State) bool { return s.Revision == second })
+	got := waits("the second commit of the other", func(s feeds.State) bool { return s.Revision == second })
+	if !got.Fetched.After(first.Fetched) || got.Tree != w.feeds.Get(k).Tree {
+		t.Errorf("the other has it since %s, and before since %s; the same tree: %v", got.Fetched, first.Fetched, got.Tree == w.feeds.Get(k).Tree)
+	}
+
+	// A fetch that finds nothing new counts for both, and answers the request of the one that made it.
+	request := w.feeds.Refresh([]feeds.Key{k})
+	w.until(k, "nothing new", func(s feeds.State) bool { return s.Asked >= request })
+	waits("nothing new for the other", func(s feeds.State) bool { return s.Fetched.After(got.Fetched) && s.Revision == second })
+	third := w.commit("a.yaml", "a: 3\n")
+	request = other.Refresh([]feeds.Key{k})
+	if got := waits("the answer", func(s feeds.State) bool { return s.Asked >= request }); got.Revision != third {
+		t.Errorf("a request was answered with %s, which is older than the request", got.Revision)
 	}
 }
