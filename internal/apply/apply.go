@@ -1,7 +1,8 @@
 // Package apply carries plans out on a cluster: server-side apply of what is declared, deletion of
 // what no longer is, object by object, so that one object that is refused does not stop the others.
 //
-// A Set is applied as Flux has it, stage by stage; a single Order in any of the ways that Argo CD offers.
+// An Order says how one object is written: beside other managers, as Flux has it, or in one of the ways that Argo CD offers. A Set
+// of orders is written stage by stage.
 //
 // It decides nothing about order beyond the stages of the engine, and it waits for nothing: what
 // cannot be done yet is returned as a wait.
@@ -54,37 +55,36 @@ type Applier struct {
 
 	mu     sync.Mutex
 	memory map[engine.ObjectID]engine.Memory
-	// verdicts are what is remembered of objects that are written by orders, instead of memory.
-	verdicts map[engine.ObjectID]verdict
 }
 
 // New returns an Applier for a cluster.
 func New(c *cluster.Cluster, names Names) *Applier {
 	return &Applier{
 		cluster: c, names: names, slots: make(chan struct{}, requestsInFlight),
-		memory: map[engine.ObjectID]engine.Memory{}, verdicts: map[engine.ObjectID]verdict{},
+		memory: map[engine.ObjectID]engine.Memory{},
 	}
 }
 
 // Set is what one unit wants to be applied.
 type Set struct {
-	Unit engine.UnitID
-	// Objects are in the order in which they are applied.
-	Objects []*unstructured.Unstructured
-	// Conflicts are objects that belong to another unit, Disputes those of which the unit declares fields otherwise than
-	// the units that own them. Neither are applied.
-	Conflicts map[engine.ObjectID]engine.UnitID
-	Disputes  map[engine.ObjectID][]engine.Dispute
-	// Shared are objects that other units own too.
-	Shared map[engine.ObjectID]Shared
-	// Deferred are objects that their present owner may let go, and why they have to wait.
-	Deferred map[engine.ObjectID]string
-	Force    bool
-	// Fresh trusts no record: every object is applied.
-	Fresh  bool
-	Ignore []engine.IgnoreRule
+	// Orders are in the order in which their objects are applied.
+	Orders []Order
 	// Superseded is asked between two stages; when it says yes, the rest is not applied.
 	Superseded func() bool
+}
+
+// stages cuts the orders into their stages.
+func (s Set) stages() [][]Order {
+	var stages [][]Order
+	for rest := s.Orders; len(rest) > 0; {
+		stage := engine.StageOf(engine.IDOf(rest[0].Object))
+		end := slices.IndexFunc(rest, func(o Order) bool { return engine.StageOf(engine.IDOf(o.Object)) != stage })
+		if end < 0 {
+			end = len(rest)
+		}
+		stages, rest = append(stages, rest[:end]), rest[end:]
+	}
+	return stages
 }
 
 // Shared is an object that several units own.
@@ -154,7 +154,7 @@ func (o Outcome) Entries() []engine.Entry {
 // Apply applies a set, stage by stage, the objects of a stage in parallel.
 func (a *Applier) Apply(ctx context.Context, set Set) Outcome {
 	var out Outcome
-	for _, stage := range engine.Stages(set.Objects) {
+	for _, stage := range set.stages() {
 		if ctx.Err() != nil || (set.Superseded != nil && set.Superseded()) {
 			out.Superseded = true
 			return out
@@ -162,12 +162,8 @@ func (a *Applier) Apply(ctx context.Context, set Set) Outcome {
 		a.prepare(ctx, stage)
 		results := make([]Result, len(stage))
 		var wg sync.WaitGroup
-		for i, u := range stage {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				results[i] = a.one(ctx, set, u)
-			}()
+		for i, order := range stage {
+			wg.Go(func() { results[i] = a.Write(ctx, order).Result })
 		}
 		wg.Wait()
 		out.Results = append(out.Results, results...)
@@ -184,10 +180,11 @@ func (a *Applier) Entry(u *unstructured.Unstructured) engine.Entry {
 
 // prepare begins to watch the kinds of a stage, so that the plan knows what is there. What may not be
 // watched is read.
-func (a *Applier) prepare(ctx context.Context, stage []*unstructured.Unstructured) {
+func (a *Applier) prepare(ctx context.Context, stage []Order) {
 	kinds := map[schema.GroupVersionKind][]string{}
 	entries := make([]engine.Entry, len(stage))
-	for i, u := range stage {
+	for i, order := range stage {
+		u := order.Object
 		gvk := u.GroupVersionKind()
 		if entries[i] = a.Entry(u); !slices.Contains(kinds[gvk], u.GetNamespace()) {
 			kinds[gvk] = append(kinds[gvk], u.GetNamespace())
@@ -207,57 +204,6 @@ func (a *Applier) prepare(ctx context.Context, stage []*unstructured.Unstructure
 			_ = a.cluster.Objects.WatchManaged(ctx, gvk, namespaces)
 		}()
 	}
-}
-
-// one brings one object to what is declared.
-func (a *Applier) one(ctx context.Context, set Set, u *unstructured.Unstructured) Result {
-	result := Result{Entry: a.Entry(u)}
-	id := result.Entry.ID
-	if a.Orphans(u) {
-		result.Action, result.Orphaned = engine.Skip, true
-		return result
-	}
-	if owner, conflict := set.Conflicts[id]; conflict {
-		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(
-			"%w %s; remove it from one of the two", ErrConflict, owner)}
-		return result
-	}
-	if disputes := set.Disputes[id]; len(disputes) > 0 {
-		result.Err = &ObjectError{ID: id, Err: disputed(disputes)}
-		return result
-	}
-	if why, deferred := set.Deferred[id]; deferred {
-		result.Wait = &Need{
-			Wait: engine.Wait{On: id, Reason: why},
-			What: ObjectReleased, Object: id,
-		}
-		return result
-	}
-	r, ok := a.cluster.Kinds.Lookup(u.GroupVersionKind())
-	if !ok || misplaced(r, u) {
-		return a.missingKind(result, u)
-	}
-	desired := u
-	if shared, ok := set.Shared[id]; ok {
-		desired = shared.Object
-	}
-	digest, err := engine.Digest(desired)
-	if err != nil {
-		result.Err = &ObjectError{ID: id, Err: err}
-		return result
-	}
-	// What is left to others is part of what is wanted: without it, other values are.
-	ignored := engine.Ignored(set.Ignore, u)
-	for _, field := range ignored {
-		digest += "-" + field.String()
-	}
-	w := &write{applier: a, set: set, resource: r, desired: desired, marks: a.marks(u), digest: digest, live: a.live(id), ignored: ignored}
-	if result.Action = w.plan(); result.Action == engine.Unchanged || result.Action == engine.Skip {
-		return result
-	}
-	a.slots <- struct{}{}
-	defer func() { <-a.slots }()
-	return w.do(ctx, result)
 }
 
 // misplaced reports that an object has a namespace and its kind has none: it was declared before the scope was known.
@@ -294,7 +240,8 @@ func (a *Applier) live(id engine.ObjectID) engine.Live {
 
 func liveOf(rec cluster.Record) engine.Live {
 	return engine.Live{
-		Exists: true, UID: string(rec.UID), Version: rec.ResourceVersion, Owned: rec.Owned, Stray: rec.Stray, Marks: rec.Marks,
+		Exists: true, UID: string(rec.UID), Version: rec.ResourceVersion, Owned: rec.Owned, Updated: rec.Updated, Stray: rec.Stray,
+		Marks: rec.Marks,
 	}
 }
 
@@ -324,10 +271,6 @@ func (a *Applier) remember(id engine.ObjectID, m engine.Memory) {
 // Drifted reports whether an object is no longer what was last applied. One whose standing was requested has when
 // the answer may be another one by now.
 func (a *Applier) Drifted(id engine.ObjectID) bool {
-	if v := a.verdict(id); v.digest != "" {
-		rec, ok := a.cluster.Objects.Get(id)
-		return !v.holds(rec, ok)
-	}
 	return a.recall(id, false).Drifted(a.live(id))
 }
 
@@ -335,6 +278,5 @@ func (a *Applier) Drifted(id engine.ObjectID) bool {
 func (a *Applier) Forget(id engine.ObjectID) {
 	a.mu.Lock()
 	delete(a.memory, id)
-	delete(a.verdicts, id)
 	a.mu.Unlock()
 }

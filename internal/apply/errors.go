@@ -28,6 +28,21 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 // ErrConflict is the cause when an object belongs to another unit.
 var ErrConflict = errors.New("it already belongs to")
 
+// Conflicting is the result for an object that belongs to another unit.
+func Conflicting(e engine.Entry, owner engine.UnitID) *Result {
+	return &Result{Entry: e, Err: &ObjectError{ID: e.ID, Err: fmt.Errorf("%w %s; remove it from one of the two", ErrConflict, owner)}}
+}
+
+// Disputed is the result for an object of which a unit declares fields otherwise than the units that own them.
+func Disputed(e engine.Entry, disputes []engine.Dispute) *Result {
+	return &Result{Entry: e, Err: &ObjectError{ID: e.ID, Err: disputed(disputes)}}
+}
+
+// Waiting is the result for an object that another unit may be about to let go.
+func Waiting(e engine.Entry, why string) *Result {
+	return &Result{Entry: e, Wait: &Need{Wait: engine.Wait{On: e.ID, Reason: why}, What: ObjectReleased, Object: e.ID}}
+}
+
 // disputed words that a unit declares fields otherwise than the units that own them.
 func disputed(disputes []engine.Dispute) error {
 	owners, fields := make([]string, len(disputes)), []string{}

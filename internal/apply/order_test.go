@@ -16,36 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
-
-func TestVerdictHolds(t *testing.T) {
-	rec := cluster.Record{UID: "u", Owned: "o", Updated: "p", ResourceVersion: 7}
-	cases := map[string]struct {
-		reason  string
-		verdict verdict
-		gone    bool
-		want    bool
-	}{
-		"held":         {"our fields are as they were", verdict{uid: "u", inSync: true, held: true, owned: "o", updated: "p", version: 5}, false, true},
-		"taken":        {"one was taken from us", verdict{uid: "u", inSync: true, held: true, owned: "x", updated: "p", version: 7}, false, false},
-		"updated":      {"one that we wrote by an update", verdict{uid: "u", inSync: true, held: true, owned: "o", updated: "x"}, false, false},
-		"recreated":    {"it is another object", verdict{uid: "v", inSync: true, held: true, owned: "o", updated: "p"}, false, false},
-		"gone":         {"it went", verdict{uid: "u", inSync: true, held: true, owned: "o", updated: "p"}, true, false},
-		"not held":     {"not all fields are ours: any other version counts", verdict{uid: "u", inSync: true, owned: "o", updated: "p", version: 6}, false, false},
-		"same version": {"nothing happened", verdict{uid: "u", inSync: true, version: 7}, false, true},
-		"out of sync":  {"out of sync, and changed since", verdict{uid: "u", held: true, owned: "o", updated: "p", version: 6}, false, false},
-		"still":        {"out of sync, and as it was", verdict{uid: "u", held: true, owned: "x", version: 7}, false, true},
-		"missing":      {"it is missing still", verdict{missing: true}, true, true},
-		"came":         {"it was missing and came", verdict{missing: true, uid: "u", version: 7}, false, false},
-	}
-	for name, c := range cases {
-		if got := c.verdict.holds(rec, !c.gone); got != c.want {
-			t.Errorf("%s: %s: got %v", name, c.reason, got)
-		}
-	}
-}
 
 func invalid(errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", errs)
@@ -257,5 +229,25 @@ func TestDropped(t *testing.T) {
 	live.SetAnnotations(map[string]string{lastApplied: "{"})
 	if got := dropped(live, parsed(t, "")); got != nil {
 		t.Errorf("an annotation that cannot be read: %v", got)
+	}
+}
+
+func TestStages(t *testing.T) {
+	var set Set
+	for _, kind := range []string{
+		"CustomResourceDefinition", "Namespace", "ClusterRole", "StorageClass", "ServiceAccount", "ConfigMap", "ConfigMap", "Deployment", "Anything",
+		"ValidatingWebhookConfiguration",
+	} {
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion("v1")
+		o.SetKind(kind)
+		set.Orders = append(set.Orders, Order{Object: o})
+	}
+	var stages []int
+	for _, stage := range set.stages() {
+		stages = append(stages, len(stage))
+	}
+	if diff := cmp.Diff([]int{3, 1, 5, 1}, stages); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
 	}
 }

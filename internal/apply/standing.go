@@ -8,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // Standing is where an object stands beside its declaration.
@@ -40,10 +42,10 @@ func (a *Applier) Standing(ctx context.Context, o Order, compare Compare) Standi
 	switch {
 	case s == nil:
 		return Standing{Wait: result.Wait, Refused: result.Err}
-	case s.stands() && !s.known.missing:
-		return Standing{Known: true, InSync: s.known.inSync, Fields: s.known.fields, Refused: s.known.refused}
+	case s.stands() && !s.known.Missing:
+		return Standing{Known: true, InSync: s.known.InSync, Fields: s.known.Fields, Refused: s.known.Refused}
 	case s.trusted && !s.live.Exists:
-		s.judge(verdict{missing: true})
+		s.judge(engine.Memory{Missing: true})
 		return Standing{Known: true, Missing: true}
 	}
 	a.slots <- struct{}{}
@@ -65,35 +67,33 @@ func (s *scribe) ask(ctx context.Context, compare Compare) (Standing, error) {
 	}
 	if s.before == nil {
 		objects.Forget(s.id)
-		s.judge(verdict{missing: true})
+		s.judge(engine.Memory{Missing: true})
 		return Standing{Missing: true}, nil
 	}
 	standing, g := s.standing(ctx, compare)
 	if standing.Err == nil && standing.Wait == nil {
 		objects.Put(s.before)
 		rec := objects.Reduce(s.before)
-		s.judge(verdict{
-			uid: string(rec.UID), inSync: standing.InSync, held: g.held, settled: standing.InSync && g.settled,
-			owned: rec.Owned, updated: rec.Updated, version: rec.ResourceVersion,
-			fields: standing.Fields, refused: standing.Refused,
-		})
+		m := memoryOf(rec, g.held)
+		m.InSync, m.Settled, m.Fields, m.Refused = standing.InSync, standing.InSync && g.settled, standing.Fields, standing.Refused
+		s.judge(m)
 	}
 	return standing, standing.Err
 }
 
 // judge remembers a standing, as of the version that it was found in, and of what was known before, which
 // object one of our writes had made.
-func (s *scribe) judge(v verdict) {
-	v.digest = s.digest
-	if s.known.digest == s.digest {
-		v.made = s.known.made
+func (s *scribe) judge(m engine.Memory) {
+	m.Digest = s.digest
+	if s.known.Digest == s.digest {
+		m.Made = s.known.Made
 		// What is in sync again, say after a change of its status, needs no other write.
-		v.settled = v.settled || v.inSync && v.made != "" && v.made == v.uid
+		m.Settled = m.Settled || m.InSync && m.Made != "" && m.Made == m.UID
 	}
-	if v.settled {
-		v.made = v.uid
+	if m.Settled {
+		m.Made = m.UID
 	}
-	s.applier.note(s.id, v)
+	s.applier.remember(s.id, m)
 }
 
 // standing tries the write.

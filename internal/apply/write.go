@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,10 +17,10 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// write is the way of one object to the cluster.
+// write is the way of one object to the cluster, beside other managers.
 type write struct {
+	Order
 	applier  *Applier
-	set      Set
 	resource cluster.Resource
 	desired  *unstructured.Unstructured
 	// marks are those of the declaration.
@@ -43,13 +42,40 @@ func (w *write) client() dynamic.ResourceInterface {
 	return c
 }
 
-func (w *write) do(ctx context.Context, result Result) Result {
-	id := result.Entry.ID
-	if w.resource.Namespaced && id.Namespace == "" {
-		result.Err = &ObjectError{ID: id, Err: errors.New(
-			"metadata.namespace: required; set it on the object, or spec.targetNamespace on its unit")}
-		return result
+// beside gathers what is known of an object. It returns no write when the object is not written, for the reason in the result.
+func (a *Applier) beside(o Order) (*write, Result) {
+	if a.Orphans(o.Object) {
+		return nil, Result{Entry: a.Entry(o.Object), Action: engine.Skip, Orphaned: true}
 	}
+	r, result, ok := a.place(o, "spec.targetNamespace on its unit")
+	if !ok {
+		return nil, result
+	}
+	w := &write{Order: o, applier: a, resource: r, desired: o.Object, marks: a.marks(o.Object), live: a.live(result.Entry.ID)}
+	if o.Shared != nil {
+		w.desired = o.Shared.Object
+	}
+	digest, err := engine.Digest(w.desired)
+	if err != nil {
+		result.Err = &ObjectError{ID: result.Entry.ID, Err: err}
+		return nil, result
+	}
+	// What is left to others is part of what is wanted: without it, other values are.
+	w.ignored = engine.Ignored(o.Ignore, o.Object)
+	for _, field := range w.ignored {
+		digest += "-" + field.String()
+	}
+	w.digest = digest
+	return w, result
+}
+
+// do writes the object.
+func (w *write) do(ctx context.Context, result Result) Written {
+	return Written{Result: w.carry(ctx, result)}
+}
+
+func (w *write) carry(ctx context.Context, result Result) Result {
+	id := result.Entry.ID
 	if made := w.create(ctx); made != nil {
 		return w.done(result, made, w.drift(w.desired, nil))
 	}
@@ -125,7 +151,7 @@ func (w *write) ready(ctx context.Context) (before, desired *unstructured.Unstru
 // plan says what is to be done with the object, by what is known of it now. What is left alone because of its
 // marks in the cluster is planned again when they change.
 func (w *write) plan() engine.Action {
-	change := engine.Plan(w.digest, w.marks, w.live, w.applier.recall(w.id(), w.set.Fresh))
+	change := engine.Plan(w.digest, w.marks, w.live, w.applier.recall(w.id(), w.Fresh))
 	if change.Action == engine.Skip && w.live.Marks.HandsOff {
 		w.applier.remember(w.id(), engine.Memory{Left: true})
 	}
@@ -197,7 +223,7 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 		result.Err = &ObjectError{ID: id, Err: w.together(&refusal{err})}
 		return result
 	}
-	if !w.set.Force && !w.marks.Force && !w.live.Marks.Force {
+	if !w.Force && !w.marks.Force && !w.live.Marks.Force {
 		result.Err = &ObjectError{ID: id, Err: fmt.Errorf(
 			"%w; to delete and recreate it, set spec.force or the annotation %sforce: enabled", &refusal{err}, a.names.Prefix)}
 		return result
@@ -220,12 +246,11 @@ func (w *write) refused(ctx context.Context, result Result, err error) Result {
 
 // together names the units whose declarations were refused with that of the unit itself.
 func (w *write) together(err error) error {
-	with := w.set.Shared[w.id()].With
-	if len(with) == 0 {
+	if w.Shared == nil {
 		return err
 	}
-	names := make([]string, len(with))
-	for i, unit := range with {
+	names := make([]string, len(w.Shared.With))
+	for i, unit := range w.Shared.With {
 		names[i] = unit.String()
 	}
 	return fmt.Errorf("%w; it is applied with what %s declares of it", err, strings.Join(names, " and "))
@@ -251,7 +276,7 @@ func (r *refusal) Unwrap() error { return r.err }
 // action tells what the write did.
 func (w *write) action(applied *unstructured.Unstructured) engine.Action {
 	switch {
-	case !w.live.Exists && applied.GetGeneration() <= 1 && onlyManager(applied, w.applier.names.Manager):
+	case !w.live.Exists && applied.GetGeneration() <= 1 && onlyManagers(applied, w.applier.names.Manager):
 		return engine.Create
 	case w.live.Exists && w.live.UID == string(applied.GetUID()) && w.sameAsBefore(applied):
 		return engine.Unchanged
@@ -263,13 +288,4 @@ func (w *write) action(applied *unstructured.Unstructured) engine.Action {
 // sameAsBefore tells that the server found nothing to change.
 func (w *write) sameAsBefore(applied *unstructured.Unstructured) bool {
 	return strconv.FormatUint(w.live.Version, 10) == applied.GetResourceVersion()
-}
-
-func onlyManager(u *unstructured.Unstructured, manager string) bool {
-	for _, e := range u.GetManagedFields() {
-		if e.Subresource == "" && e.Manager != manager {
-			return false
-		}
-	}
-	return true
 }

@@ -69,13 +69,6 @@ func TestSortIsStableUnderPermutation(t *testing.T) {
 			t.Fatalf("order depends on the input (-want +got):\n%s", diff)
 		}
 	}
-	var stages []int
-	for _, s := range Stages(want) {
-		stages = append(stages, len(s))
-	}
-	if diff := cmp.Diff([]int{3, 1, 5, 1}, stages); diff != "" {
-		t.Errorf("stages (-want +got):\n%s", diff)
-	}
 }
 
 func names(list []*unstructured.Unstructured) []string {
@@ -191,5 +184,43 @@ func TestRollUp(t *testing.T) {
 	}
 	if text := Describe(h.Broken); !strings.Contains(text, "Job/j status: 'Failed': no") {
 		t.Errorf("described as %q", text)
+	}
+}
+
+func TestMemoryStands(t *testing.T) {
+	live := Live{Exists: true, UID: "u", Owned: "o", Updated: "p", Version: 7}
+	held := func(inSync bool, uid, owned, updated string, version uint64) Memory {
+		return Memory{Digest: "d", UID: uid, Owned: owned, Updated: updated, Version: version, InSync: inSync, Signs: SignsHeld}
+	}
+	version := func(inSync bool, version uint64) Memory {
+		return Memory{Digest: "d", UID: "u", Owned: "o", Updated: "p", Version: version, InSync: inSync, Signs: SignsVersion}
+	}
+	cases := map[string]struct {
+		reason string
+		memory Memory
+		gone   bool
+		want   bool
+	}{
+		"held":         {"our fields are as they were", held(true, "u", "o", "p", 5), false, true},
+		"taken":        {"one was taken from us", held(true, "u", "x", "p", 7), false, false},
+		"updated":      {"one that we wrote by an update", held(true, "u", "o", "x", 0), false, false},
+		"recreated":    {"it is another object", held(true, "v", "o", "p", 0), false, false},
+		"gone":         {"it went", held(true, "u", "o", "p", 0), true, false},
+		"not held":     {"not all fields are ours: any other version counts", version(true, 6), false, false},
+		"same version": {"nothing happened", version(true, 7), false, true},
+		"out of sync":  {"out of sync, and changed since", held(false, "u", "o", "p", 6), false, false},
+		"still":        {"out of sync, and as it was", held(false, "u", "x", "", 7), false, true},
+		"missing":      {"it is missing still", Memory{Digest: "d", Missing: true}, true, true},
+		"came":         {"it was missing and came", Memory{Digest: "d", Missing: true, UID: "u", Version: 7}, false, false},
+		"beside":       {"others may write what is not ours", Memory{Digest: "d", UID: "u", Owned: "o", Version: 6}, false, true},
+	}
+	for name, c := range cases {
+		now := live
+		if c.gone {
+			now = Live{}
+		}
+		if got := c.memory.Stands(now); got != c.want || c.memory.Drifted(now) == got {
+			t.Errorf("%s: %s: got %v", name, c.reason, got)
+		}
 	}
 }

@@ -22,7 +22,6 @@ const (
 	StageObjects
 	// StageWebhooks holds what can refuse other objects, and therefore comes last.
 	StageWebhooks
-	stages
 )
 
 // StageOf returns the stage of an object.
@@ -71,16 +70,6 @@ func Sort(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 		return CompareOrder(IDOf(a), IDOf(b))
 	})
 	return sorted
-}
-
-// Stages cuts a sorted list into its stages, leaving out the empty ones.
-func Stages(sorted []*unstructured.Unstructured) [][]*unstructured.Unstructured {
-	byStage := make([][]*unstructured.Unstructured, stages)
-	for _, u := range sorted {
-		stage := StageOf(IDOf(u))
-		byStage[stage] = append(byStage[stage], u)
-	}
-	return slices.DeleteFunc(byStage, func(s []*unstructured.Unstructured) bool { return len(s) == 0 })
 }
 
 // Leftover returns the entries of old that are not in current, in the order in which they are

@@ -18,38 +18,70 @@ type Live struct {
 	UID    string
 	// Version is the resourceVersion of the object.
 	Version uint64
-	// Owned is a digest of the fields that our field manager owns.
-	Owned string
+	// Owned is a digest of the fields that our field manager applied and owns, Updated of those that it wrote otherwise.
+	Owned, Updated string
 	// Stray is set when another manager's fields have to be taken over.
 	Stray bool
 	// Marks are those that it has in the cluster, which a user may have set there.
 	Marks Marks
 }
 
-// Memory is what was recorded when an object was last applied.
+// Memory is what was recorded when an object was last applied, or compared with what is declared.
 type Memory struct {
-	// Digest is that of the object as it was declared.
+	// Digest is that of the declaration, with what says how it is written. It is empty when nothing is known.
 	Digest string
-	UID    string
-	Owned  string
+	// UID, Owned, Updated and Version are those of the object then; Signs say which of them tell that it is as it was.
+	UID, Owned, Updated string
+	Version             uint64
+	Signs               Signs
 	// Left is set when the object was not applied, since the live one is marked so. The digest is empty then.
 	Left bool
+	// Missing is set when there was no object.
+	Missing bool
+	// InSync is set when it was as declared, Settled when a write would find nothing to do.
+	InSync, Settled bool
+	// Made is the UID of the object that is, or was, as one of our writes made it; empty for none.
+	Made string
+	// Fields and Refused are why it was not in sync.
+	Fields  []string
+	Refused error
 }
 
-// Drifted tells whether what is known of an object is no longer what was recorded: it went, its fields were
-// changed, or it was left alone and is not to be any more. What was never applied has not drifted.
-func (m Memory) Drifted(live Live) bool {
+// Signs are those by which an object is known to be as it was.
+type Signs int
+
+// The signs.
+const (
+	// SignsBeside are those of an object that is applied beside other managers: our manager owns what it applied, and kubectl
+	// has nothing.
+	SignsBeside Signs = iota
+	// SignsHeld are those of an object of which our manager holds every declared field: while it is in sync, who changes one of
+	// them takes it from us.
+	SignsHeld
+	// SignsVersion is that of any other object: any other version may stand otherwise.
+	SignsVersion
+)
+
+// Stands tells whether an object is as it was recorded. One that was left alone stands as long as it is to be.
+func (m Memory) Stands(live Live) bool {
 	switch {
 	case m.Left:
-		return !live.Marks.HandsOff
-	case m.Digest == "":
-		return false
+		return live.Marks.HandsOff
+	case m.Missing:
+		return !live.Exists
 	case !live.Exists:
-		return true
+		return false
+	case m.Signs == SignsBeside:
+		return live.Marks.HandsOff || live.UID == m.UID && live.Owned == m.Owned && (!live.Stray || live.Marks.Merge)
+	case m.Signs == SignsHeld && m.InSync:
+		return live.UID == m.UID && live.Owned == m.Owned && live.Updated == m.Updated
 	default:
-		return !live.Marks.HandsOff && (live.UID != m.UID || live.Owned != m.Owned || live.Stray && !live.Marks.Merge)
+		return live.UID == m.UID && live.Version == m.Version
 	}
 }
+
+// Drifted tells whether what is known of an object is no longer what was recorded. What was never applied has not drifted.
+func (m Memory) Drifted(live Live) bool { return (m.Left || m.Digest != "") && !m.Stands(live) }
 
 // Change is what a plan does with one object, and why.
 type Change struct {

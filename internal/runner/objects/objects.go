@@ -9,6 +9,8 @@ import (
 	"errors"
 	"runtime"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -111,17 +113,31 @@ func (d *Driver) build(ctx context.Context, p runner.Preparation, made runner.Pr
 
 // Act applies what was rendered.
 func (d *Driver) Act(ctx context.Context, w runner.Work) runner.Acted {
-	// What is only checked is watched by nobody who applies it.
+	// What is only checked is not watched for being applied.
 	w.Cluster.Objects.Read(ctx, w.Cluster.Objects.Unwatched(w.Declared.Health.Checks))
-	deferred := make(map[engine.ObjectID]string, len(w.Deferred))
-	for id, wait := range w.Deferred {
-		deferred[id] = wait.Why
+	set := apply.Set{Orders: make([]apply.Order, len(w.Objects)), Superseded: w.Superseded}
+	for i, o := range w.Objects {
+		set.Orders[i] = order(w, o)
 	}
-	out := w.Applier.Apply(ctx, apply.Set{
-		Unit: w.Unit, Objects: w.Objects, Conflicts: w.Conflicts, Disputes: w.Disputes, Shared: w.Shared, Deferred: deferred,
-		Force: w.Declared.Force, Fresh: w.Fresh, Ignore: w.Declared.Ignore, Superseded: w.Superseded,
-	})
+	out := w.Applier.Apply(ctx, set)
 	return runner.Acted{Entries: out.Entries(), Watched: true, Results: out.Results, Superseded: out.Superseded, Waits: true}
+}
+
+// order is how an object is written, or why it is not.
+func order(w runner.Work, o *unstructured.Unstructured) apply.Order {
+	order := apply.Order{Object: o, Mode: apply.Beside, Force: w.Declared.Force, Fresh: w.Fresh, Ignore: w.Declared.Ignore}
+	e := w.Applier.Entry(o)
+	if shared, is := w.Shared[e.ID]; is {
+		order.Shared = &shared
+	}
+	if owner, conflict := w.Conflicts[e.ID]; conflict {
+		order.Refused = apply.Conflicting(e, owner)
+	} else if disputes := w.Disputes[e.ID]; len(disputes) > 0 {
+		order.Refused = apply.Disputed(e, disputes)
+	} else if wait, deferred := w.Deferred[e.ID]; deferred {
+		order.Refused = apply.Waiting(e, wait.Why)
+	}
+	return order
 }
 
 // Destroy deletes what a deleted unit holds.
