@@ -141,7 +141,8 @@ func (h *handover) Act(ctx context.Context, w runner.Work) runner.Acted {
 		message = said
 	}
 	h.instances.say(w.Unit, message)
-	return runner.Acted{}
+	// What is known of it is all that there is: nobody waits for more.
+	return runner.Acted{Entries: w.Held, Held: true}
 }
 
 // instance serves what the values of flux-instance declare.
