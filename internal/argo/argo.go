@@ -27,6 +27,7 @@ import (
 
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/commands"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/offline"
@@ -48,6 +49,7 @@ type Options struct {
 type Dialect struct {
 	Options
 	offline.Layouts
+	commands.Verbs
 }
 
 // New returns the dialect; Options may be changed until it is served.

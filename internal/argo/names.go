@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/commands"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -31,7 +32,7 @@ const (
 	// annotationHookOf is on hooks: the digest of what they were made from, and by which sync.
 	annotationHookOf = "headgate.dev/hook-of"
 	// AnnotationPin holds an Application at a revision of its history: ID, until when.
-	AnnotationPin = "headgate.dev/pin"
+	AnnotationPin = commands.AnnotationPin
 )
 
 var (

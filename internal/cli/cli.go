@@ -35,20 +35,12 @@ const (
 // errNo is returned when the answer is no and has been printed.
 var errNo = errors.New("the answer is no")
 
-// hintError is an error with the next command to try.
-type hintError struct {
-	err  error
-	hint string
-}
-
-func (e *hintError) Error() string { return e.err.Error() }
-func (e *hintError) Unwrap() error { return e.err }
-
+// hint gives an error the next command to try.
 func hint(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	return &hintError{err: err, hint: fmt.Sprintf(format, args...)}
+	return &dialect.HintError{Err: err, Next: fmt.Sprintf(format, args...)}
 }
 
 // Main runs one command with every dialect that there is, and returns its exit code.
@@ -78,10 +70,10 @@ func MainWith(ctx context.Context, args []string, streams IO, catalogue dialect.
 
 // nextCommand is what to try after an error.
 func nextCommand(err error) string {
-	var h *hintError
+	var h *dialect.HintError
 	switch {
 	case errors.As(err, &h):
-		return h.hint
+		return h.Next
 	case errors.Is(err, controlplane.ErrLocked):
 		return "headgate cluster status"
 	default:

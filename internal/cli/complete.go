@@ -30,7 +30,7 @@ func (g *globals) completeReference(cmd *cobra.Command, args []string, typed str
 // completeKind completes KIND and then NAME.
 func (g *globals) completeKind(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return append(g.catalogue.Suggestions(), "all", allImages), cobra.ShellCompDirectiveNoFileComp
+		return append(append(g.catalogue.Suggestions(), "all"), g.categories()...), cobra.ShellCompDirectiveNoFileComp
 	}
 	return g.names(cmd, args[0]), cobra.ShellCompDirectiveNoFileComp
 }

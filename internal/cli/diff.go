@@ -358,7 +358,7 @@ func (d *unitDiffer) leftovers(ctx context.Context) error {
 	if err != nil {
 		return unreachable(fmt.Errorf("reading %s: %w", ref, err))
 	}
-	for _, id := range inventory(held) {
+	for _, id := range d.catalogue.StateOf(held).Inventory {
 		if !d.declared[id] {
 			d.print("- %s is held by %s and no longer declared", id, d.of.Unit.ID)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -13,13 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	toolswatch "k8s.io/client-go/tools/watch"
 
-	"github.com/headgate-dev/headgate/internal/argo"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 type eventsOptions struct {
@@ -93,8 +92,12 @@ func (o eventsOptions) wants(e *corev1.Event) bool {
 	if o.only.name != "" && (e.InvolvedObject.Kind != o.only.kind || e.InvolvedObject.Name != o.only.name) {
 		return false
 	}
-	return strings.Contains(e.InvolvedObject.APIVersion, ".fluxcd.io/") || strings.HasPrefix(e.InvolvedObject.APIVersion, operatorGroup+"/") ||
-		strings.HasPrefix(e.InvolvedObject.APIVersion, argo.Group+"/") || e.InvolvedObject.Name == flux.RewritesName
+	gv, err := schema.ParseGroupVersion(e.InvolvedObject.APIVersion)
+	if err != nil {
+		return false
+	}
+	_, known := o.catalogue.Of(gv.Group)
+	return known || e.InvolvedObject.Name == dialect.RewritesName
 }
 
 func printEvent(w io.Writer, format string, e *corev1.Event) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -39,7 +39,7 @@ func (g *globals) follow(ctx context.Context, config *rest.Config, say *progress
 		}
 		tellChanges(states, seen, say)
 		say.Live(states)
-		if v := judge(states); rooted(states) && v.ready && v.rest {
+		if v := judge(states); g.rooted(states) && v.ready && v.rest {
 			say.Clear()
 			return nil
 		}
@@ -59,13 +59,9 @@ func (g *globals) follow(ctx context.Context, config *rest.Config, say *progress
 }
 
 // rooted tells whether the root is among the units.
-func rooted(states []runner.State) bool {
-	for _, s := range states {
-		if s.Unit == (engine.UnitID{Group: kustomizeGroup, Kind: kustomizationKind.Kind, Namespace: flux.Namespace, Name: flux.System}) {
-			return true
-		}
-	}
-	return false
+func (g *globals) rooted(states []runner.State) bool {
+	root := reference{served: servedOf(g.catalogue.Default()), namespace: defaultNamespace, name: defaultNamespace}.id()
+	return slices.ContainsFunc(states, func(s runner.State) bool { return s.Unit == root })
 }
 
 // unitStates are the states of the units as they report them.
@@ -73,46 +69,30 @@ func (g *globals) unitStates(ctx context.Context, client dynamic.Interface) ([]r
 	list, err := g.listUnits(ctx, client)
 	states := make([]runner.State, 0, len(list))
 	for _, u := range list {
-		states = append(states, stateOf(u))
+		states = append(states, g.stateOf(u))
 	}
 	return states, err
 }
 
 // stateOf reads the state of a unit from its object.
-func stateOf(u *unstructured.Unstructured) runner.State {
+func (g *globals) stateOf(u *unstructured.Unstructured) runner.State {
+	said := g.catalogue.StateOf(u)
 	s := runner.State{
 		Unit: idOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "not reconciled yet",
-		Suspended: suspended(u), Revision: text(u, "status", "lastAppliedRevision"),
+		Suspended: said.Suspended, Revision: said.Revision, Objects: len(said.Inventory),
 	}
-	s.Objects = len(inventory(u))
-	if isApplication(u) {
-		appState(u, &s)
-		return s
-	}
-	if status, reason, message := condition(u, "Ready"); status != "" {
-		observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-		s.Reason, s.Message = engine.Reason(reason), message
-		s.Phase, s.Ready = phaseOf(status, reason, observed == u.GetGeneration())
-		if at, err := time.Parse(time.RFC3339, transition(u)); err == nil {
+	if said.Said {
+		s.Reason, s.Message = engine.Reason(said.Reason), said.Message
+		s.Phase, s.Ready = phaseOf(said.Ready, said.Reason, said.Current)
+		if said.Moving && !s.Ready {
+			s.Phase = engine.PhaseWaitingForHealth
+		}
+		if at, err := time.Parse(time.RFC3339, said.Since); err == nil {
 			s.Since = at
 		}
 	}
 	s.Settled = s.Ready || s.Suspended
 	return s
-}
-
-// appState fills in where an Application stands.
-func appState(u *unstructured.Unstructured, s *runner.State) {
-	status, reason, message := appReadiness(u)
-	s.Reason, s.Message, s.Revision = engine.Reason(reason), message, appRevision(u)
-	s.Phase, s.Ready = phaseOf(status, reason, true)
-	if reason == "Syncing" || reason == "Progressing" || reason == "Missing" || reason == "OutOfSync" || reason == "Unknown" {
-		s.Phase = engine.PhaseWaitingForHealth
-	}
-	if at, err := time.Parse(time.RFC3339, appSince(u)); err == nil {
-		s.Since = at
-	}
-	s.Settled = s.Ready || s.Suspended
 }
 
 // phaseOf is the phase that a Ready condition stands for.

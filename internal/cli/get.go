@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -17,7 +18,9 @@ import (
 type getOptions struct {
 	*globals
 	kind, name, namespace, output string
-	everywhere, notReady, images  bool
+	everywhere, notReady          bool
+	// category is a name of several kinds.
+	category string
 }
 
 func newGet(g *globals) *cobra.Command {
@@ -36,8 +39,8 @@ The namespace is a column unless -n names one.`,
 		ValidArgsFunction: g.completeKind,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && args[0] == allImages {
-				o.images = true
+			if len(args) > 0 && g.isCategory(args[0]) {
+				o.category = args[0]
 			} else if len(args) > 0 && args[0] != "all" {
 				o.kind = args[0]
 			}
@@ -82,8 +85,8 @@ func runGet(ctx context.Context, o getOptions) error {
 
 func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured, error) {
 	kinds := o.kinds(func(dialect.Kind) bool { return true })
-	if o.images {
-		kinds = o.kinds(func(k dialect.Kind) bool { return k.Group == imageGroup })
+	if o.category != "" {
+		kinds = o.kinds(func(k dialect.Kind) bool { return k.Category == o.category })
 	}
 	if o.kind != "" {
 		k, err := o.findKind(o.kind)
@@ -117,7 +120,7 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 func (g *globals) unready(list []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range list {
-		if ready, _, _ := readiness(u); ready != "True" && !suspended(u) && !g.isStatic(u) {
+		if s := g.catalogue.StateOf(u); s.Ready != "True" && !s.Suspended && !g.isStatic(u) {
 			out = append(out, u)
 		}
 	}
@@ -137,7 +140,7 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 	if special.whole {
 		row("NAMESPACE", append([]string{"NAME"}, special.titles...)...)
 		for _, u := range list {
-			row(u.GetNamespace(), append([]string{u.GetName()}, special.values(u)...)...)
+			row(u.GetNamespace(), append([]string{u.GetName()}, special.row(u)...)...)
 		}
 		return w.Flush()
 	}
@@ -147,52 +150,58 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		if o.kind == "" {
 			name = strings.ToLower(u.GetKind()) + "/" + name
 		}
-		ready, _, message := readiness(u)
+		s := o.catalogue.StateOf(u)
+		ready, message := s.Ready, s.Message
 		if o.isStatic(u) {
 			ready, message = "-", "it has no status; headgate events shows its problems"
 		}
-		row(u.GetNamespace(), append(append([]string{name}, special.values(u)...), ready, oneLine(progress.Short(message)))...)
+		row(u.GetNamespace(), append(append([]string{name}, special.row(u)...), ready, oneLine(progress.Short(message)))...)
 	}
 	return w.Flush()
 }
 
 // columns are those between the name of an object and whether it is ready.
 type columns struct {
+	*globals
 	titles []string
-	values func(u *unstructured.Unstructured) []string
+	// of gives the values; without one they are those of any kind.
+	of dialect.Tabular
 	// whole columns stand for whether the object is ready, too.
 	whole bool
 }
 
-// columnsOf are the columns of a kind: those about images differ.
+// columnsOf are the columns of a kind: those of its dialect, or of any.
 func (g *globals) columnsOf(name string) columns {
-	kind, _ := g.findKind(name)
-	switch kind.groupKind() {
-	case applicationKind:
-		return columns{[]string{"SYNC STATUS", "HEALTH STATUS", "REVISION", "PROJECT", "MESSAGE"}, appColumns, true}
-	case applicationSetKind:
-		return columns{[]string{"APPLICATIONS", "HEALTH STATUS", "UP TO DATE", "MESSAGE"}, setColumns, true}
-	case projectKind:
-		return columns{[]string{"DESTINATIONS", "SOURCES", "WINDOWS", "DESCRIPTION"}, projectColumns, true}
-	case kindOf(notificationGroup, "Receiver"), kindOf(notificationGroup, "Alert"), kindOf(notificationGroup, "Provider"):
-		return columns{titles: []string{"SUSPENDED"}, values: func(u *unstructured.Unstructured) []string { return []string{held(u)} }}
-	case imageRepositoryKind:
-		return columns{titles: []string{"LAST SCAN", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
-			return []string{text(u, "status", "lastScanResult", "scanTime"), held(u)}
-		}}
-	case imagePolicyKind:
-		return columns{titles: []string{"IMAGE", "TAG"}, values: func(u *unstructured.Unstructured) []string {
-			return []string{text(u, "status", "latestRef", "name"), text(u, "status", "latestRef", "tag")}
-		}}
-	case imageAutomationKind:
-		return columns{titles: []string{"LAST RUN", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
-			return []string{text(u, "status", "lastAutomationRunTime"), held(u)}
-		}}
-	default:
-		return columns{titles: []string{"REVISION", "SUSPENDED"}, values: func(u *unstructured.Unstructured) []string {
-			return []string{progress.Short(revision(u)), held(u)}
-		}}
+	every := columns{globals: g, titles: []string{"REVISION", "SUSPENDED"}}
+	kind, err := g.findKind(name)
+	of, has := g.of(kind.groupKind()).(dialect.Tabular)
+	if err != nil || !has {
+		return every
 	}
+	c := columns{globals: g, of: of}
+	if c.titles, c.whole = of.Columns(kind.groupKind()); len(c.titles) == 0 {
+		return every
+	}
+	return c
+}
+
+// row are the values of an object.
+func (c columns) row(u *unstructured.Unstructured) []string {
+	if c.of == nil {
+		s := c.catalogue.StateOf(u)
+		held := "False"
+		if s.Suspended {
+			held = "True"
+		}
+		return []string{progress.Short(s.Revision), held}
+	}
+	values := c.of.Row(u)
+	for i, title := range c.titles {
+		if title == "REVISION" || title == "MESSAGE" {
+			values[i] = progress.Short(values[i])
+		}
+	}
+	return values
 }
 
 // isStatic tells whether an object is of a kind without a status.
@@ -201,9 +210,15 @@ func (g *globals) isStatic(u *unstructured.Unstructured) bool {
 	return err == nil && kind.static
 }
 
-func held(u *unstructured.Unstructured) string {
-	if suspended(u) {
-		return "True"
+// categories are the names of several kinds together.
+func (g *globals) categories() []string {
+	var names []string
+	for _, k := range g.catalogue.Kinds() {
+		if k.Category != "" && !slices.Contains(names, k.Category) {
+			names = append(names, k.Category)
+		}
 	}
-	return "False"
+	return names
 }
+
+func (g *globals) isCategory(name string) bool { return slices.Contains(g.categories(), name) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -75,7 +76,7 @@ func (o offlineOptions) graph(ctx context.Context, format string, check bool) er
 	if check {
 		return o.check(ctx, w)
 	}
-	g := newUnitGraph()
+	g := newUnitGraph(o.catalogue)
 	for i := range w.Units {
 		g.add(&w.Units[i])
 	}
@@ -106,7 +107,7 @@ func (o offlineOptions) endless(w *offline.Walk) error {
 
 // clusterGraph reads the units of the cluster.
 func clusterGraph(ctx context.Context, o *globals) (unitGraph, error) {
-	g := newUnitGraph()
+	g := newUnitGraph(o.catalogue)
 	client, err := o.client()
 	if err != nil {
 		return g, err
@@ -131,10 +132,12 @@ type unitGraph struct {
 	engine.Graph
 	units map[engine.UnitID]*dialect.OfflineUnit
 	trees []*dialect.OfflineUnit
+	// plain is the kind that is not named.
+	plain schema.GroupKind
 }
 
-func newUnitGraph() unitGraph {
-	return unitGraph{Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}}
+func newUnitGraph(catalogue dialect.Catalogue) unitGraph {
+	return unitGraph{plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}}
 }
 
 func (g *unitGraph) add(u *dialect.OfflineUnit) {
@@ -183,8 +186,8 @@ func printGraph(streams IO, graph unitGraph, format string) error {
 }
 
 // nodeName is how a unit is called in a graph.
-func nodeName(id engine.UnitID) string {
-	if id.GroupKind() == kustomizationKind {
+func (g unitGraph) nodeName(id engine.UnitID) string {
+	if id.GroupKind() == g.plain {
 		return id.Namespace + "/" + id.Name
 	}
 	return id.String()
@@ -193,12 +196,12 @@ func nodeName(id engine.UnitID) string {
 func printDOT(streams IO, graph unitGraph, ids []engine.UnitID) {
 	fmt.Fprintln(streams.Out, "digraph headgate {")
 	for _, id := range ids {
-		fmt.Fprintf(streams.Out, "  %q;\n", nodeName(id))
+		fmt.Fprintf(streams.Out, "  %q;\n", graph.nodeName(id))
 		for _, d := range graph.Graph[id] {
-			fmt.Fprintf(streams.Out, "  %q -> %q;\n", nodeName(id), nodeName(d))
+			fmt.Fprintf(streams.Out, "  %q -> %q;\n", graph.nodeName(id), graph.nodeName(d))
 		}
 		if chart := graph.units[id].Chart; chart.Text != "" {
-			fmt.Fprintf(streams.Out, "  %q [shape=box];\n  %q -> %q [style=dashed];\n", chart.Source, nodeName(id), chart.Source)
+			fmt.Fprintf(streams.Out, "  %q [shape=box];\n  %q -> %q [style=dashed];\n", chart.Source, graph.nodeName(id), chart.Source)
 		}
 	}
 	graph.treeDOT(streams)
@@ -208,10 +211,10 @@ func printDOT(streams IO, graph unitGraph, ids []engine.UnitID) {
 func printMermaid(streams IO, graph unitGraph, ids []engine.UnitID) {
 	fmt.Fprintln(streams.Out, "graph TD")
 	for _, id := range ids {
-		name := nodeName(id)
+		name := graph.nodeName(id)
 		fmt.Fprintf(streams.Out, "  %s[%s]\n", mermaidID(name), name)
 		for _, d := range graph.Graph[id] {
-			fmt.Fprintf(streams.Out, "  %s --> %s\n", mermaidID(nodeName(d)), mermaidID(name))
+			fmt.Fprintf(streams.Out, "  %s --> %s\n", mermaidID(graph.nodeName(d)), mermaidID(name))
 		}
 		if chart := graph.units[id].Chart; chart.Text != "" {
 			from := chart.Source.String()
@@ -252,7 +255,7 @@ func printLayers(streams IO, graph unitGraph, ids []engine.UnitID) {
 		fmt.Fprintf(streams.Out, "gate %d\n", layer)
 		for _, id := range ids {
 			if depth[id] == layer {
-				fmt.Fprintln(streams.Out, "  "+nodeName(id)+graph.note(id))
+				fmt.Fprintln(streams.Out, "  "+graph.nodeName(id)+graph.note(id))
 			}
 		}
 	}
@@ -264,7 +267,7 @@ func (g unitGraph) note(id engine.UnitID) string {
 	if waits := g.Graph[id]; len(waits) > 0 {
 		names := make([]string, len(waits))
 		for i, d := range waits {
-			names[i] = nodeName(d)
+			names[i] = g.nodeName(d)
 		}
 		text = "  waits for " + strings.Join(names, ", ")
 	}
@@ -273,7 +276,7 @@ func (g unitGraph) note(id engine.UnitID) string {
 		text += "  (" + u.Chart.Text + ")"
 	}
 	if parent := g.units[u.Parent]; parent != nil && parent.Tree {
-		text += "  (of " + nodeName(u.Parent) + ")"
+		text += "  (of " + g.nodeName(u.Parent) + ")"
 	}
 	if u.Elsewhere != "" {
 		text += "  · " + u.Elsewhere

@@ -42,7 +42,7 @@ func (g unitGraph) printWaves(streams IO, members []*dialect.OfflineUnit, indent
 		if indent != "" {
 			at += "  "
 		}
-		fmt.Fprintln(streams.Out, at+nodeName(u.Unit.ID)+g.treeNote(u))
+		fmt.Fprintln(streams.Out, at+g.nodeName(u.Unit.ID)+g.treeNote(u))
 		g.printWaves(streams, g.below(func(other *dialect.OfflineUnit) bool { return other.Parent == u.Unit.ID }), at+"  ")
 	}
 }
@@ -53,7 +53,7 @@ func (g unitGraph) treeNote(u *dialect.OfflineUnit) string {
 	if needs := unitsOf(u.Unit.Dependencies); len(needs) > 0 {
 		names := make([]string, len(needs))
 		for i, id := range needs {
-			names[i] = nodeName(id)
+			names[i] = g.nodeName(id)
 		}
 		text += "  waits for " + strings.Join(names, ", ")
 	}
@@ -61,7 +61,7 @@ func (g unitGraph) treeNote(u *dialect.OfflineUnit) string {
 		text += "  (" + u.Note + ")"
 	}
 	if parent := g.units[u.Parent]; parent != nil && !parent.Tree {
-		text += "  (of " + nodeName(u.Parent) + ")"
+		text += "  (of " + g.nodeName(u.Parent) + ")"
 	}
 	switch {
 	case u.Err != nil:
@@ -101,27 +101,27 @@ func waveNote(u *dialect.OfflineUnit) string {
 
 func (g unitGraph) treeDOT(streams IO) {
 	for _, u := range g.trees {
-		fmt.Fprintf(streams.Out, "  %q [label=%q];\n", nodeName(u.Unit.ID), u.Unit.ID.Name+waveNote(u))
+		fmt.Fprintf(streams.Out, "  %q [label=%q];\n", g.nodeName(u.Unit.ID), u.Unit.ID.Name+waveNote(u))
 		for _, e := range edgesOf(u) {
 			style := " [style=dashed]"
 			if e.parent {
 				style = ""
 			}
-			fmt.Fprintf(streams.Out, "  %q -> %q%s;\n", nodeName(e.from), nodeName(u.Unit.ID), style)
+			fmt.Fprintf(streams.Out, "  %q -> %q%s;\n", g.nodeName(e.from), g.nodeName(u.Unit.ID), style)
 		}
 	}
 }
 
 func (g unitGraph) treeMermaid(streams IO) {
 	for _, u := range g.trees {
-		name := mermaidID(nodeName(u.Unit.ID))
+		name := mermaidID(g.nodeName(u.Unit.ID))
 		fmt.Fprintf(streams.Out, "  %s[%s]\n", name, u.Unit.ID.Name+strings.NewReplacer("(", "", ")", "").Replace(waveNote(u)))
 		for _, e := range edgesOf(u) {
 			arrow := "-.->"
 			if e.parent {
 				arrow = "-->"
 			}
-			fmt.Fprintf(streams.Out, "  %s %s %s\n", mermaidID(nodeName(e.from)), arrow, name)
+			fmt.Fprintf(streams.Out, "  %s %s %s\n", mermaidID(g.nodeName(e.from)), arrow, name)
 		}
 	}
 }

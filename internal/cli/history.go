@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -26,41 +23,38 @@ func newHistory(g *globals) *cobra.Command {
 		Example: "  headgate history app guestbook",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := g.appReference(args, namespace)
+			ref, of, err := operatedReference[dialect.Historic](g, args, namespace)
 			if err != nil {
 				return err
 			}
-			return runHistory(cmd.Context(), g, ref)
+			return runHistory(cmd.Context(), g, ref, of)
 		},
 	}
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", argo.DefaultNamespace, "namespace of the Application")
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", operatedNamespace(g), "namespace of the Application")
 	return cmd
 }
 
-func runHistory(ctx context.Context, g *globals, ref reference) error {
-	_, app, err := readApplication(ctx, g, ref)
+func runHistory(ctx context.Context, g *globals, ref reference, of dialect.Historic) error {
+	client, err := g.client()
+	if err != nil {
+		return err
+	}
+	u, err := ref.get(ctx, client)
+	if err != nil {
+		return err
+	}
+	entries, note, err := of.History(u)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(g.io.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tDATE\tREVISION\tBY")
-	for i := range app.Status.History {
-		h := &app.Status.History[i]
-		by := orWord(h.InitiatedBy.Username, "-")
-		if h.InitiatedBy.Automated {
-			by = "automated"
-		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", h.ID, h.DeployedAt.UTC().Format(time.RFC3339), progress.Short(revisionsOf(h)), by)
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.ID, e.Date, progress.Short(e.Revision), e.By)
 	}
-	if pin := app.Annotations[argo.AnnotationPin]; pin != "" {
-		defer fmt.Fprintln(g.io.Out, "pinned to "+progress.Short(pin))
+	if err := w.Flush(); err != nil || note == "" {
+		return err
 	}
-	return w.Flush()
-}
-
-func revisionsOf(h *v1alpha1.RevisionHistory) string {
-	if len(h.Revisions) > 0 {
-		return strings.Join(h.Revisions, ",")
-	}
-	return h.Revision
+	_, err = fmt.Fprintln(g.io.Out, progress.Short(note))
+	return err
 }

@@ -12,14 +12,18 @@ import (
 // holdings are the units that hold each object, by where they work and of which kind they are: others never own one together.
 type holdings map[string]map[engine.ObjectID][]engine.UnitID
 
-func holdingsOf(units []*unstructured.Unstructured) holdings {
+func (g *globals) holdingsOf(units []*unstructured.Unstructured) holdings {
 	h := holdings{}
 	for _, u := range units {
+		state := g.catalogue.StateOf(u)
+		if state.Alone {
+			continue
+		}
 		at := placeOf(u)
 		if h[at] == nil {
 			h[at] = map[engine.ObjectID][]engine.UnitID{}
 		}
-		for _, id := range inventory(u) {
+		for _, id := range state.Inventory {
 			h[at][id] = append(h[at][id], idOf(u))
 		}
 	}
@@ -28,9 +32,6 @@ func holdingsOf(units []*unstructured.Unstructured) holdings {
 
 // beside are the other units that hold an object together with one.
 func (h holdings) beside(u *unstructured.Unstructured, id engine.ObjectID) []engine.UnitID {
-	if isApplication(u) {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(h[placeOf(u)][id]), func(other engine.UnitID) bool { return other == idOf(u) })
 }
 

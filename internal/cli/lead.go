@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -125,7 +124,7 @@ func (s *system) begin(ctx context.Context) error {
 		return err
 	}
 	config := host.Config{
-		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: flux.RootIDs(),
+		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: rootIDs(),
 		Observe: func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
 		Problem: s.say.Problem, Metrics: s.metrics,
 	}

@@ -13,10 +13,9 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
 )
 
 // served is a kind that commands know by name.
@@ -40,40 +39,10 @@ func (s served) groupKind() schema.GroupKind {
 	return schema.GroupKind{Group: s.resource.Group, Kind: s.kind}
 }
 
-// Groups of kinds about which commands know more than the catalogue does.
-const (
-	sourceGroup       = "source.toolkit.fluxcd.io"
-	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
-	helmGroup         = "helm.toolkit.fluxcd.io"
-	imageGroup        = "image.toolkit.fluxcd.io"
-	notificationGroup = "notification.toolkit.fluxcd.io"
-	// operatorGroup is that of the kinds that suspend by an annotation.
-	operatorGroup = "fluxcd.controlplane.io"
-)
-
-func kindOf(group, kind string) schema.GroupKind { return schema.GroupKind{Group: group, Kind: kind} }
-
-// The kinds about which commands know more than the catalogue does.
-var (
-	gitKind             = kindOf(sourceGroup, "GitRepository")
-	chartKind           = kindOf(sourceGroup, "HelmChart")
-	kustomizationKind   = kindOf(kustomizeGroup, "Kustomization")
-	releaseKind         = kindOf(helmGroup, "HelmRelease")
-	imageRepositoryKind = kindOf(imageGroup, "ImageRepository")
-	imagePolicyKind     = kindOf(imageGroup, "ImagePolicy")
-	imageAutomationKind = kindOf(imageGroup, "ImageUpdateAutomation")
-	applicationKind     = kindOf(argo.Group, "Application")
-	applicationSetKind  = kindOf(argo.Group, "ApplicationSet")
-	projectKind         = kindOf(argo.Group, "AppProject")
-)
-
 // groupKindOf is the kind of an object.
 func groupKindOf(u *unstructured.Unstructured) schema.GroupKind {
 	return u.GroupVersionKind().GroupKind()
 }
-
-// allImages is the name of the kinds about images, taken together.
-const allImages = "images"
 
 // kinds are those of the catalogue that a test takes.
 func (g *globals) kinds(takes func(dialect.Kind) bool) []served {
@@ -166,11 +135,11 @@ func idOf(u *unstructured.Unstructured) engine.UnitID {
 	return engine.UnitOf(engine.IDOf(u))
 }
 
-// parseReference reads "kind/name", "kind/namespace/name", or "name" of a Kustomization. Where no namespace is named,
-// that of Flux is taken, and for the kinds of Argo CD that of Argo CD.
+// parseReference reads "kind/name", "kind/namespace/name", or "name" of the default kind. Where no namespace is named, the one
+// of the kind is taken.
 func (g *globals) parseReference(text, namespace string) (reference, error) {
 	parts := strings.Split(text, "/")
-	r := reference{served: g.known(kustomizationKind), namespace: namespace}
+	r := reference{served: servedOf(g.catalogue.Default()), namespace: namespace}
 	switch len(parts) {
 	case 1:
 		r.name = parts[0]
@@ -182,12 +151,12 @@ func (g *globals) parseReference(text, namespace string) (reference, error) {
 	default:
 		return r, fmt.Errorf("%q: want KIND/NAME or KIND/NAMESPACE/NAME", text)
 	}
-	var err error
-	r.served, err = g.findKind(parts[0])
-	if len(parts) == 2 && r.resource.Group == argo.Group && namespace == defaultNamespace {
-		r.namespace = argo.DefaultNamespace
+	kind, err := g.catalogue.Find(parts[0])
+	r.served = servedOf(kind)
+	if len(parts) == 2 && kind.Namespace != "" && namespace == defaultNamespace {
+		r.namespace = kind.Namespace
 	}
-	return r, err
+	return r, hint(err, "headgate get all")
 }
 
 func (r reference) client(c dynamic.Interface) dynamic.ResourceInterface {
@@ -200,70 +169,6 @@ func (r reference) get(ctx context.Context, c dynamic.Interface) (*unstructured.
 		return nil, unreachable(hint(fmt.Errorf("reading %s: %w", r, err), "headgate get all"))
 	}
 	return u, nil
-}
-
-// condition is one condition of an object.
-func condition(u *unstructured.Unstructured, kind string) (status, reason, message string) {
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	for _, item := range list {
-		c, _ := item.(map[string]any)
-		if c["type"] == kind {
-			status, _ = c["status"].(string)
-			reason, _ = c["reason"].(string)
-			message, _ = c["message"].(string)
-		}
-	}
-	return status, reason, message
-}
-
-// readiness is the Ready condition, or what stands in for it as the flux command words it.
-func readiness(u *unstructured.Unstructured) (status, reason, message string) {
-	switch {
-	case isApplication(u):
-		return appReadiness(u)
-	case groupKindOf(u) == applicationSetKind:
-		return setReadiness(u)
-	}
-	status, reason, message = condition(u, "Ready")
-	switch {
-	case status != "":
-		return status, reason, message
-	case flux.Static(u):
-		return "True", "Succeeded", "Helm repository is Ready"
-	default:
-		return "False", "Unknown", "waiting to be reconciled"
-	}
-}
-
-func text(u *unstructured.Unstructured, path ...string) string {
-	s, _, _ := unstructured.NestedString(u.Object, path...)
-	return s
-}
-
-// revision is what a source holds, what a unit applied, or the version of the chart of a release.
-func revision(u *unstructured.Unstructured) string {
-	if r := text(u, "status", "artifact", "revision"); r != "" {
-		return r
-	}
-	switch groupKindOf(u) {
-	case imageRepositoryKind:
-		return text(u, "status", "lastScanResult", "revision")
-	case imagePolicyKind:
-		return text(u, "status", "latestRef", "tag")
-	case imageAutomationKind:
-		return text(u, "status", "observedSourceRevision")
-	case applicationKind:
-		return appRevision(u)
-	case releaseKind:
-	default:
-		return text(u, "status", "lastAppliedRevision")
-	}
-	if history, _, _ := unstructured.NestedSlice(u.Object, "status", "history"); len(history) > 0 {
-		latest, _ := history[0].(map[string]any)
-		version, _ := latest["chartVersion"].(string)
-		return version
-	}
-	return text(u, "status", "lastAttemptedRevision")
 }
 
 // printObjects prints objects as JSON, YAML or names.
@@ -300,7 +205,21 @@ func printDocument(streams IO, format string, list []*unstructured.Unstructured)
 	return err
 }
 
+// of is the dialect of an object; nil when there is none.
+func (g *globals) of(gk schema.GroupKind) dialect.Dialect {
+	d, _ := g.catalogue.Of(gk.Group)
+	return d
+}
+
+// orWord is a text, or another one when it is empty.
+func orWord(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // defaultNamespace is where units are searched for when none is named.
-const defaultNamespace = flux.Namespace
+const defaultNamespace = host.Namespace

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -20,7 +19,7 @@ type report struct {
 	mu      sync.Mutex
 	started time.Time
 	units   map[engine.UnitID]*gate
-	stands  []flux.StandIn
+	stands  []standIn
 	opened  int
 }
 
@@ -77,10 +76,10 @@ func (r *report) note(n runner.Note) {
 }
 
 // standIns takes what is not real.
-func (r *report) standIns(all []flux.StandIn) {
+func (r *report) standIns(all []standIn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stands = append([]flux.StandIn{}, all...)
+	r.stands = append([]standIn{}, all...)
 }
 
 // sorted are the gates in the order in which they opened, those that did not at the end.

@@ -4,21 +4,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/argo"
-	"github.com/headgate-dev/headgate/internal/argo/policy"
-	"github.com/headgate-dev/headgate/internal/progress"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 type rollbackOptions struct {
 	*globals
 	ref     reference
+	of      dialect.Reverting
 	id      string
 	hold    time.Duration
 	prune   bool
@@ -47,14 +44,14 @@ a sync. The exit code is 1 if the sync failed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, o.id = g.splitID(args)
 			var err error
-			if o.ref, err = g.appReference(args, namespace); err != nil {
+			if o.ref, o.of, err = operatedReference[dialect.Reverting](g, args, namespace); err != nil {
 				return err
 			}
 			return runRollback(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&namespace, "namespace", "n", argo.DefaultNamespace, "namespace of the Application")
+	f.StringVarP(&namespace, "namespace", "n", operatedNamespace(g), "namespace of the Application")
 	f.DurationVar(&o.hold, "for", time.Hour, "how long to suspend automated syncs; 0 for no pin")
 	f.BoolVar(&o.prune, "prune", false, "delete objects that the entry does not declare")
 	f.BoolVar(&o.unpin, "unpin", false, "only resume automated syncs")
@@ -65,7 +62,8 @@ a sync. The exit code is 1 if the sync failed.`,
 // splitID takes the number of an entry off the end of arguments.
 func (g *globals) splitID(args []string) (rest []string, id string) {
 	last := args[len(args)-1]
-	named := len(args) == 3 || len(args) == 2 && (strings.Contains(args[0], "/") || !slices.Contains(g.known(applicationKind).aliases, args[0]))
+	kind, _ := g.operatedKind()
+	named := len(args) == 3 || len(args) == 2 && (strings.Contains(args[0], "/") || !slices.Contains(kind.Aliases, args[0]))
 	if !named {
 		return args, ""
 	}
@@ -80,8 +78,7 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 		return err
 	}
 	if o.unpin {
-		change := map[string]any{"metadata": map[string]any{"annotations": map[string]any{argo.AnnotationPin: nil}}}
-		if err := patch(ctx, o.ref.client(client), o.ref, change); err != nil {
+		if err := patch(ctx, o.ref.client(client), o.ref, o.of.Unpin()); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(o.io.Out, "%s is no longer pinned\n", o.ref)
@@ -91,64 +88,9 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := mayOperate(u, o.ref); err != nil {
-		return err
-	}
-	app, err := applicationOf(u)
-	if err != nil {
-		return err
-	}
-	entry, err := o.entry(app)
-	if err != nil {
-		return err
-	}
-	sync := &v1alpha1.SyncOperation{Prune: o.prune, Revision: entry.Revision, Revisions: entry.Revisions, Sources: entry.Sources}
-	if len(entry.Sources) == 0 {
-		sync.Source = entry.Source
-		if sync.Source == nil {
-			sync.Source = policy.SourceOf(app.Spec)
-		}
-	}
-	f := &appFollower{io: o.io, client: client}
-	annotations, err := o.pin(f, entry)
-	if err != nil {
-		return err
-	}
-	op := requested(sync, newToken())
-	op.Info = append(op.Info, v1alpha1.Info{Name: v1alpha1.ReasonInfo, Value: fmt.Sprintf("initiated rollback to %d", entry.ID)})
-	reached, err := f.operate(ctx, o.ref, op, annotations, false)
+	reached, err := o.of.Rollback(ctx, newSession(o.globals, client), u, dialect.RollbackOptions{ID: o.id, Hold: o.hold, Prune: o.prune})
 	if err == nil && !reached {
 		err = errNo
 	}
 	return err
-}
-
-// pin is the annotation that holds the Application at an entry.
-func (o rollbackOptions) pin(f *appFollower, entry *v1alpha1.RevisionHistory) (map[string]any, error) {
-	if o.hold <= 0 {
-		return nil, nil
-	}
-	until := time.Now().Add(o.hold).UTC().Format(time.RFC3339)
-	err := f.say(true, "%s is pinned to %s until %s", o.ref, progress.Short(revisionsOf(entry)), until)
-	return map[string]any{argo.AnnotationPin: revisionsOf(entry) + " until " + until}, err
-}
-
-// entry is the one of the history that is gone back to.
-func (o rollbackOptions) entry(app *v1alpha1.Application) (*v1alpha1.RevisionHistory, error) {
-	history := app.Status.History
-	if o.id == "" {
-		if len(history) < 2 {
-			return nil, hint(fmt.Errorf("%s has no previous sync", o.ref), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
-		}
-		return &history[len(history)-2], nil
-	}
-	id, err := strconv.ParseInt(o.id, 10, 64)
-	if err != nil {
-		return nil, hint(fmt.Errorf("%q is not an ID of the history", o.id), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
-	}
-	at := slices.IndexFunc(history, func(h v1alpha1.RevisionHistory) bool { return h.ID == id })
-	if at < 0 {
-		return nil, hint(fmt.Errorf("the history of %s has no entry %d", o.ref, id), "headgate history app %s -n %s", o.ref.name, o.ref.namespace)
-	}
-	return &history[at], nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/offline"
@@ -144,12 +145,33 @@ func (s *system) findRoot() (flux.Root, error) {
 	}
 	if root.Objects = s.objects; len(root.Objects) == 0 {
 		root.Path = s.layout.Root
-	} else if !s.options.serving.groups.Serves(sourceGroup) {
+	} else if !s.options.serving.groups.Serves(flux.SourceGroup) {
 		// The kind of the source is unknown here.
 		root.URL = ""
 	}
 	return root, nil
 }
+
+// putRoot makes the root objects.
+func (s *system) putRoot(ctx context.Context) error {
+	root, err := s.findRoot()
+	if err != nil {
+		return err
+	}
+	root.AgeKey, root.Served = s.ageKey, s.options.serving.groups
+	if err := flux.PutRoot(ctx, s.config, root); err != nil {
+		return err
+	}
+	what := root.Path
+	if what == "" {
+		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.layout.Root)
+	}
+	s.say.Done("root", what)
+	return nil
+}
+
+// rootIDs are the objects of the root, which no unit may touch.
+func rootIDs() map[engine.ObjectID]bool { return flux.RootIDs() }
 
 // remoteRoot is the root of a repository that is somewhere else. Credentials in its URL go into a Secret.
 func remoteRoot(address, branch, dir string) (flux.Root, error) {

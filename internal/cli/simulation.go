@@ -15,6 +15,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
+// standIn is something that is not real.
+type standIn = flux.StandIn
+
 // simulation says for what there are stand-ins.
 type simulation struct {
 	what      []string
@@ -68,7 +71,7 @@ func (s *simulation) apply(catalogue dialect.Catalogue, c *host.Config, say *pro
 		return nil
 	}
 	var err error
-	s.made, err = flux.NewSimulation(*s.want, func(one flux.StandIn) {
+	s.made, err = flux.NewSimulation(*s.want, func(one standIn) {
 		text := "simulates " + one.Name
 		if one.What == "Remote" || one.What == "Patch" {
 			text = one.Name + " is skipped"
@@ -91,7 +94,7 @@ func (s *simulation) apply(catalogue dialect.Catalogue, c *host.Config, say *pro
 }
 
 // standIns are what is not real, as far as an engine runs.
-func (s *system) standIns() []flux.StandIn {
+func (s *system) standIns() []standIn {
 	if made := s.options.simulation.made; made != nil && s.leader.current() != nil {
 		return made.StandIns()
 	}

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
 func newSuspend(g *globals) *cobra.Command {
@@ -38,8 +37,8 @@ func newSwitch(g *globals, verb, title string, on bool) *cobra.Command {
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := g.parseReference(strings.Join(args, "/"), namespace)
-			if err == nil && ref.resource.Group == argo.Group && ref.groupKind() != applicationKind {
-				err = hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s app/NAME", verb)
+			if err == nil && g.switched(ref, on) == nil {
+				err = hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s KIND/NAME, of a unit", verb)
 			}
 			if err != nil {
 				return err
@@ -56,7 +55,7 @@ func runSwitch(ctx context.Context, g *globals, ref reference, on bool) error {
 	if err != nil {
 		return err
 	}
-	if err := patch(ctx, ref.client(client), ref, switched(ref, on)); err != nil {
+	if err := patch(ctx, ref.client(client), ref, g.switched(ref, on)); err != nil {
 		return err
 	}
 	word := "resumed"
@@ -67,26 +66,12 @@ func runSwitch(ctx context.Context, g *globals, ref reference, on bool) error {
 	return err
 }
 
-// switchAnnotation suspends the kinds that have no field for it.
-const switchAnnotation = operatorGroup + "/reconcile"
-
-// switched is the change by which an object is suspended or let move again.
-func switched(ref reference, on bool) map[string]any {
-	if ref.groupKind() == applicationKind {
-		annotations := map[string]any{v1alpha1.SkipReconcileAnnotation: nil}
-		if on {
-			annotations[v1alpha1.SkipReconcileAnnotation] = "true"
-		}
-		return map[string]any{"metadata": map[string]any{"annotations": annotations}}
+// switched is the change by which an object is suspended or let move again; nil if it has none.
+func (g *globals) switched(ref reference, on bool) map[string]any {
+	if of, has := g.of(ref.groupKind()).(dialect.Switching); has {
+		return of.Switch(ref.groupKind(), on)
 	}
-	if ref.resource.Group != operatorGroup {
-		return map[string]any{"spec": map[string]any{"suspend": on}}
-	}
-	word := "enabled"
-	if on {
-		word = "disabled"
-	}
-	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{switchAnnotation: word}}}
+	return map[string]any{"spec": map[string]any{"suspend": on}}
 }
 
 // patch merges a change into an object.

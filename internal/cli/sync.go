@@ -12,11 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -27,7 +26,7 @@ type syncOptions struct {
 	all, source, dependents bool
 	force, reset            bool
 	timeout                 time.Duration
-	app                     appSyncOptions
+	app                     operationOptions
 }
 
 func newSync(g *globals) *cobra.Command {
@@ -84,13 +83,13 @@ func runSync(ctx context.Context, o syncOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.applications() {
-		return runAppSync(ctx, o, client)
+	if of := o.operated(); of != nil {
+		return runOperations(ctx, o, client, of)
 	}
 	if given := o.app.given(); given != "" {
 		return hint(fmt.Errorf("%s is for Applications of Argo CD", given), "headgate sync app NAME %s", given)
 	}
-	s := &syncer{syncOptions: o, client: client, turns: map[engine.UnitID]*turn{}}
+	s := &syncer{syncOptions: o, client: client, session: newSession(o.globals, client), turns: map[engine.UnitID]*turn{}}
 	if err := s.plan(ctx); err != nil {
 		return err
 	}
@@ -100,9 +99,10 @@ func runSync(ctx context.Context, o syncOptions) error {
 // syncer syncs objects, each when its turn comes.
 type syncer struct {
 	syncOptions
-	client dynamic.Interface
-	turns  map[engine.UnitID]*turn
-	graph  engine.Graph
+	client  dynamic.Interface
+	session *session
+	turns   map[engine.UnitID]*turn
+	graph   engine.Graph
 
 	printing sync.Mutex
 }
@@ -156,69 +156,48 @@ func gaveUp(ctx context.Context, ref reference) error {
 	return hint(fmt.Errorf("waiting for %s: %w", ref, context.Cause(ctx)), "headgate why %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
 }
 
-// pass asks for a pass of one object, waits until it has been made, and prints what came of it.
+// pass requests a pass of one object, waits until it has been made, and prints what came of it.
 func (s *syncer) pass(ctx context.Context, t *turn) error {
-	if flux.Static(t.object) {
+	if why := s.catalogue.StateOf(t.object).Static; why != "" {
 		t.ready = true
-		return s.print("✓ %s is a registry: its charts are fetched one by one", t.reference)
+		return s.print("✓ %s is %s", t.reference, why)
 	}
-	token := time.Now().UTC().Format(time.RFC3339Nano)
-	change := map[string]any{"metadata": map[string]any{"annotations": s.annotations(t, token)}}
+	of, can := s.of(t.groupKind()).(dialect.Requested)
+	if !can {
+		return fmt.Errorf("%s: objects of kind %s cannot be synced", t.reference, t.kind)
+	}
+	request := &request{of: of, token: time.Now().UTC().Format(time.RFC3339Nano)}
+	change := of.Request(request.token, dialect.RequestOptions{Force: t.named && s.force, Reset: t.named && s.reset})
 	if err := patch(ctx, t.client(s.client), t.reference, change); err != nil {
 		return err
 	}
-	u, err := s.await(ctx, t.reference, token)
+	u, err := s.session.Until(ctx, t.id(), request)
 	if err != nil {
 		return err
 	}
-	ready, _, message := condition(u, "Ready")
-	t.ready = ready == "True"
+	state := s.catalogue.StateOf(u)
+	t.ready = state.Ready == "True"
 	mark := "✓"
 	if !t.ready {
 		mark = "✗"
 	}
-	return s.print("%s %s %s", mark, t.reference, oneLine(progress.Short(message)))
+	return s.print("%s %s %s", mark, t.reference, oneLine(progress.Short(state.Message)))
 }
 
-// annotations are those by which a pass is requested.
-func (s *syncer) annotations(t *turn, token string) map[string]any {
-	const prefix = "reconcile.fluxcd.io/"
-	annotations := map[string]any{prefix + "requestedAt": token}
-	if t.named && s.force {
-		annotations[prefix+"forceAt"] = token
-	}
-	if t.named && s.reset {
-		annotations[prefix+"resetAt"] = token
-	}
-	return annotations
+// request is a pass that was requested.
+type request struct {
+	of    dialect.Requested
+	token string
 }
+
+// Done tells whether it has been made.
+func (r *request) Done(u *unstructured.Unstructured) bool { return r.of.Handled(u, r.token) }
 
 func (s *syncer) print(format string, args ...any) error {
 	s.printing.Lock()
 	defer s.printing.Unlock()
 	_, err := fmt.Fprintf(s.io.Out, format+"\n", args...)
 	return err
-}
-
-// await watches an object until its status names the token and it is no longer on its way.
-func (s *syncer) await(ctx context.Context, ref reference, token string) (*unstructured.Unstructured, error) {
-	selector := fields.OneTermEqualSelector("metadata.name", ref.name).String()
-	for {
-		w, err := ref.client(s.client).Watch(ctx, metav1.ListOptions{FieldSelector: selector})
-		if err != nil && ctx.Err() == nil {
-			return nil, unreachable(fmt.Errorf("watching %s: %w", ref, err))
-		}
-		if err == nil {
-			u := firstHandled(w.ResultChan(), token)
-			w.Stop()
-			if u != nil {
-				return u, nil
-			}
-		}
-		if ctx.Err() != nil {
-			return nil, gaveUp(ctx, ref)
-		}
-	}
 }
 
 // targets are the references to what is requested.
@@ -255,7 +234,7 @@ func (o syncOptions) allOf(ctx context.Context, client dynamic.Interface, name s
 	}
 	var refs []reference
 	for _, u := range list {
-		if !suspended(u) {
+		if !o.catalogue.StateOf(u).Suspended {
 			refs = append(refs, reference{served: kind, namespace: u.GetNamespace(), name: u.GetName()})
 		}
 	}

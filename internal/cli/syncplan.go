@@ -12,7 +12,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 )
 
 // plan says what is synced: what is requested, the sources before it, and what depends on it.
@@ -22,7 +21,7 @@ func (s *syncer) plan(ctx context.Context) error {
 		return err
 	}
 	for _, ref := range targets {
-		if ref.groupKind() != releaseKind && (s.force || s.reset) {
+		if (s.force || s.reset) && !s.forces(ref) {
 			return hint(fmt.Errorf("--force and --reset require a HelmRelease, but %s is not one", ref), "headgate sync hr NAME --force")
 		}
 		if err := s.name(ctx, ref); err != nil {
@@ -42,13 +41,19 @@ func (s *syncer) plan(ctx context.Context) error {
 	return s.order()
 }
 
+// forces tells whether an object can be forced and reset.
+func (s *syncer) forces(ref reference) bool {
+	of, can := s.of(ref.groupKind()).(dialect.Requested)
+	return can && of.Forces(ref.groupKind())
+}
+
 // name adds a requested object.
 func (s *syncer) name(ctx context.Context, ref reference) error {
 	u, err := ref.get(ctx, s.client)
 	if err != nil {
 		return err
 	}
-	if suspended(u) {
+	if s.catalogue.StateOf(u).Suspended {
 		return hint(fmt.Errorf("%s is suspended", ref), "headgate resume %s/%s -n %s", ref.aliases[0], ref.name, ref.namespace)
 	}
 	s.add(ref, u).named = true
@@ -89,7 +94,7 @@ func (s *syncer) named() []*turn {
 // addSource adds the source that an object reads, and returns it; nothing when it reads none that can be
 // synced.
 func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	id, err := flux.SourceOf(u)
+	id, err := s.sourceOf(u)
 	if err != nil || id == (engine.SourceID{}) {
 		return nil, err
 	}
@@ -107,7 +112,7 @@ func (s *syncer) addSource(ctx context.Context, u *unstructured.Unstructured) (*
 		return nil, s.print("· %s does not exist", ref)
 	case err != nil:
 		return nil, err
-	case suspended(source):
+	case s.catalogue.StateOf(source).Suspended:
 		return nil, s.print("· %s is suspended: its objects are kept", ref)
 	}
 	s.add(ref, source)
@@ -120,15 +125,17 @@ func (s *syncer) addDependents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	charts, err := s.known(chartKind).list(ctx, s.client, metav1.NamespaceAll, true)
-	if err != nil {
-		return err
+	for _, kind := range s.kinds(func(k dialect.Kind) bool { return k.Derived }) {
+		derived, err := kind.list(ctx, s.client, metav1.NamespaceAll, true)
+		if err != nil {
+			return err
+		}
+		all = append(all, derived...)
 	}
-	rest := append(all, charts...)
 	for grown := true; grown; {
 		grown = false
-		for _, u := range rest {
-			if s.turns[idOf(u)] != nil || suspended(u) {
+		for _, u := range all {
+			if s.turns[idOf(u)] != nil || s.catalogue.StateOf(u).Suspended {
 				continue
 			}
 			needs, err := s.needsOf(u)
@@ -161,10 +168,19 @@ func (s *syncer) order() error {
 	return errors.Join(errs...)
 }
 
+// sourceOf is the source that an object reads; zero when it reads none.
+func (g *globals) sourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
+	of, reads := g.of(groupKindOf(u)).(dialect.Sourced)
+	if !reads {
+		return engine.SourceID{}, nil
+	}
+	return of.SourceOf(u)
+}
+
 // needsOf are the objects that one waits for: its source, and the units that it depends on.
 func (g *globals) needsOf(u *unstructured.Unstructured) ([]engine.UnitID, error) {
 	var needs []engine.UnitID
-	source, err := flux.SourceOf(u)
+	source, err := g.sourceOf(u)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
@@ -94,7 +93,7 @@ func (o offlineOptions) forest(ctx context.Context) (func(context.Context, refer
 		return nil, err
 	}
 	all, err := o.listUnits(ctx, client)
-	held := holdingsOf(all)
+	held := o.holdingsOf(all)
 	return func(ctx context.Context, ref reference) (crown, error) { return o.grown(ctx, client, ref, held) }, err
 }
 
@@ -116,7 +115,7 @@ func (g *globals) grown(ctx context.Context, client dynamic.Interface, ref refer
 	if err != nil {
 		return crown{}, err
 	}
-	c := crown{text: mark(u) + described(d.Unit, d.Chart), holds: inventory(u), with: map[engine.ObjectID][]engine.UnitID{}}
+	c := crown{text: g.mark(u) + described(d.Unit, d.Chart), holds: g.catalogue.StateOf(u).Inventory, with: map[engine.ObjectID][]engine.UnitID{}}
 	for _, id := range c.holds {
 		c.with[id] = held.beside(u, id)
 	}
@@ -166,14 +165,14 @@ type treePrinter struct {
 	seen map[engine.UnitID]bool
 }
 
-func mark(u *unstructured.Unstructured) string {
-	switch status, reason, _ := readiness(u); {
-	case suspended(u):
+func (g *globals) mark(u *unstructured.Unstructured) string {
+	switch s := g.catalogue.StateOf(u); {
+	case s.Suspended:
 		return "suspended"
-	case status == "True":
-		return "✓ " + progress.Short(revision(u))
+	case s.Ready == "True":
+		return "✓ " + progress.Short(s.Revision)
 	default:
-		return "✗ " + reason
+		return "✗ " + s.Reason
 	}
 }
 
@@ -225,16 +224,4 @@ func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, inden
 	}
 	fmt.Fprintln(t.io.Out, strings.TrimRight(line+"  "+below.text, " "))
 	return t.children(ctx, below, indent, false)
-}
-
-// inventory is what a unit holds.
-func inventory(u *unstructured.Unstructured) []engine.ObjectID {
-	if isApplication(u) {
-		return appInventory(u)
-	}
-	var ids []engine.ObjectID
-	for _, e := range flux.HeldBy(u) {
-		ids = append(ids, e.ID)
-	}
-	return ids
 }

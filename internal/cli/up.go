@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -110,24 +110,6 @@ func runUp(ctx context.Context, o upOptions) error {
 		err = stopped
 	}
 	return err
-}
-
-// putRoot makes the root objects.
-func (s *system) putRoot(ctx context.Context) error {
-	root, err := s.findRoot()
-	if err != nil {
-		return err
-	}
-	root.AgeKey, root.Served = s.ageKey, s.options.serving.groups
-	if err := flux.PutRoot(ctx, s.config, root); err != nil {
-		return err
-	}
-	what := root.Path
-	if what == "" {
-		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.layout.Root)
-	}
-	s.say.Done("root", what)
-	return nil
 }
 
 // look is how often the state is polled without events, at least.
@@ -246,23 +228,22 @@ func (s *system) summary(states []runner.State) {
 		return
 	}
 	if s.plane != nil {
-		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+kindsOf(states)+",pods -A")
+		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+s.kindsOf(states)+",pods -A")
 	}
 	if s.mirror != nil {
 		s.say.Info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
 	}
 }
 
-// kindsOf are the short names of the units that a person would list: ks, apps, or both.
-func kindsOf(states []runner.State) string {
-	apps := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.GroupKind() == applicationKind })
-	others := slices.ContainsFunc(states, func(st runner.State) bool { return st.Unit.GroupKind() != applicationKind })
-	switch {
-	case apps && others:
-		return "apps,ks"
-	case apps:
-		return "apps"
-	default:
-		return "ks"
+// kindsOf are the short names of the units that a person would list: of each dialect among them the first kind.
+func (s *system) kindsOf(states []runner.State) string {
+	var names []string
+	for _, d := range s.options.catalogue {
+		own := dialect.Catalogue{d}
+		if slices.ContainsFunc(states, func(st runner.State) bool { return own.IsUnit(st.Unit.Object()) }) {
+			names = append(names, own.Default().Plural())
+		}
 	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
 }

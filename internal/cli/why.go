@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -44,8 +46,6 @@ The exit code is 1 if it is not ready.`,
 // explainer prints chains of waits.
 type explainer struct {
 	*globals
-	// judge says how healthy objects are; it is made when it is first asked.
-	judge  *liveJudge
 	client dynamic.Interface
 	seen   map[string]bool
 }
@@ -95,36 +95,22 @@ func (w *explainer) explain(ctx context.Context, ref reference, depth int) (bool
 }
 
 func (w *explainer) state(u *unstructured.Unstructured, ref reference, depth int) bool {
-	status, reason, message := readiness(u)
-	since := transition(u)
+	s := w.catalogue.StateOf(u)
+	since := s.Since
 	if since != "" {
 		since = ", since " + since
 	}
 	switch {
-	case suspended(u):
+	case s.Suspended:
 		w.print(depth, "· %s is suspended", ref)
-	case status == "True":
-		w.print(depth, "✓ %s is ready: %s", ref, oneLine(message))
+	case s.Ready == "True":
+		w.print(depth, "✓ %s is ready: %s", ref, oneLine(s.Message))
 	case since == "":
 		w.print(depth, "◌ %s has not been reconciled yet", ref)
 	default:
-		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, reason, since, oneLine(message))
+		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, s.Reason, since, oneLine(s.Message))
 	}
-	return status == "True"
-}
-
-func transition(u *unstructured.Unstructured) string {
-	if isApplication(u) {
-		return appSince(u)
-	}
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	for _, item := range list {
-		if c, _ := item.(map[string]any); c["type"] == "Ready" {
-			t, _ := c["lastTransitionTime"].(string)
-			return t
-		}
-	}
-	return ""
+	return s.Ready == "True"
 }
 
 // causes continues with what a unit, or a source that is taken from another, waits for.
@@ -132,9 +118,6 @@ func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, de
 	waits, err := w.needsOf(u)
 	if err != nil {
 		w.print(depth, "✗ %v", err)
-	}
-	if isApplication(u) {
-		defer w.appCauses(ctx, u, depth)
 	}
 	for _, id := range waits {
 		next, err := w.referenceTo(id)
@@ -146,6 +129,49 @@ func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, de
 			w.print(depth, "✗ %v", err)
 		}
 	}
+	w.moreCauses(ctx, u, depth)
+}
+
+// maxCauses bounds how many reasons of one unit are printed.
+const maxCauses = 10
+
+// moreCauses continues with what the dialect knows beside that.
+func (w *explainer) moreCauses(ctx context.Context, u *unstructured.Unstructured, depth int) {
+	of, knows := w.of(groupKindOf(u)).(dialect.Causing)
+	if !knows {
+		return
+	}
+	told := 0
+	for cause := range of.Causes(ctx, newSession(w.globals, w.client), u) {
+		if told == maxCauses {
+			kind, _ := w.findGroupKind(groupKindOf(u))
+			w.print(depth, "and more: headgate tree %s/%s/%s --all", kind.aliases[0], u.GetNamespace(), u.GetName())
+			return
+		}
+		if w.cause(ctx, cause, depth) {
+			told++
+		}
+	}
+}
+
+// cause prints one reason, and tells whether it was one: a unit may be ready.
+func (w *explainer) cause(ctx context.Context, cause dialect.Cause, depth int) bool {
+	if cause.Unit == (engine.UnitID{}) {
+		w.print(depth, "%s", cause.Text)
+		return true
+	}
+	ref, err := w.referenceTo(cause.Unit)
+	if err != nil {
+		return false
+	}
+	u, err := ref.client(w.client).Get(ctx, ref.name, metav1.GetOptions{})
+	if err == nil && w.catalogue.StateOf(u).Ready == "True" {
+		return false
+	}
+	if _, err := w.explain(ctx, ref, depth); err != nil {
+		w.print(depth, "✗ %v", err)
+	}
+	return true
 }
 
 // declared prints the units that declare an object, up to the root.
@@ -170,8 +196,15 @@ func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, 
 
 // ownerOf is the unit that declares an object, by its labels.
 func (g *globals) ownerOf(u *unstructured.Unstructured) (reference, bool) {
-	if ref, ok := g.argoOwner(u); ok {
-		return ref, true
+	for _, d := range g.catalogue {
+		of, marks := d.(dialect.Owning)
+		if !marks {
+			continue
+		}
+		if id, owned := of.OwnerOf(u); owned {
+			ref, err := g.referenceTo(id)
+			return ref, err == nil
+		}
 	}
 	labels := u.GetLabels()
 	for _, kind := range g.unitKinds() {
@@ -193,10 +226,10 @@ func (w *explainer) object(ctx context.Context, target, namespace string) error 
 		return err
 	}
 	for _, u := range list {
-		for _, id := range inventory(u) {
+		for _, id := range w.catalogue.StateOf(u).Inventory {
 			if strings.EqualFold(id.Kind, kind) && id.Name == name &&
 				(id.Namespace == "" || namespace == defaultNamespace || id.Namespace == namespace) {
-				return w.held(ctx, id, append([]engine.UnitID{idOf(u)}, holdingsOf(list).beside(u, id)...))
+				return w.held(ctx, id, append([]engine.UnitID{idOf(u)}, w.holdingsOf(list).beside(u, id)...))
 			}
 		}
 	}

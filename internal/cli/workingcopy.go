@@ -11,7 +11,11 @@ import (
 
 // workingCopy is the directory that an embedded cluster serves as a repository, empty when there is none on this machine.
 func (d *differ) workingCopy(ctx context.Context) string {
-	u, err := d.client.Resource(d.known(gitKind).resource).Namespace(flux.Namespace).Get(ctx, flux.System, metav1.GetOptions{})
+	ref, err := d.parseReference("git/"+flux.System, flux.Namespace)
+	if err != nil {
+		return ""
+	}
+	u, err := ref.client(d.client).Get(ctx, ref.name, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}

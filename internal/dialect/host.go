@@ -52,3 +52,6 @@ type Substitutes interface {
 	// Chart makes a stub of a chart that cannot be fetched; false where charts have to be real.
 	Chart(repo, name, version string, cause error) (data []byte, resolved string, made bool)
 }
+
+// RewritesName is the ConfigMap in the namespace of Headgate that sends fetches elsewhere.
+const RewritesName = "headgate-rewrites"

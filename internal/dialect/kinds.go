@@ -36,11 +36,25 @@ type Kind struct {
 	Namespace string
 	// Static objects have no status to read.
 	Static bool
+	// Category is a name of several kinds together, such as "images"; Derived sources are taken from other ones.
+	Category string
+	Derived  bool
 }
 
 // GroupVersionResource is how objects of the kind are reached.
 func (k Kind) GroupVersionResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource}
+}
+
+// Plural is the short name of several objects: the first alias, or that with an s where this is one too.
+func (k Kind) Plural() string {
+	if len(k.Aliases) == 0 {
+		return k.Resource
+	}
+	if several := k.Aliases[0] + "s"; slices.Contains(k.Aliases, several) {
+		return several
+	}
+	return k.Aliases[0]
 }
 
 // Group is an API group that can be served.
@@ -73,6 +87,14 @@ func (c Catalogue) Kinds() []Kind {
 // Units are the kinds that declare units.
 func (c Catalogue) Units() []Kind {
 	return slices.DeleteFunc(c.Kinds(), func(k Kind) bool { return k.Role != Unit })
+}
+
+// Default is the kind of what is named without one: the first that declares units.
+func (c Catalogue) Default() Kind {
+	if units := c.Units(); len(units) > 0 {
+		return units[0]
+	}
+	return Kind{}
 }
 
 // Of is the dialect of an API group; false when there is none.

@@ -16,9 +16,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
+// SourceGroup is the API group of sources.
+const SourceGroup = "source.toolkit.fluxcd.io"
+
 // The API groups, in the order of the way of the data.
 var (
-	sourceGroup       = dialect.Group{Name: sourcev1.GroupVersion.Group, Controllers: []string{"source-controller"}}
+	sourceGroup       = dialect.Group{Name: SourceGroup, Controllers: []string{"source-controller"}}
 	generatorGroup    = dialect.Group{Name: swapi.GroupVersion.Group, Controllers: []string{"source-watcher"}}
 	kustomizeGroup    = dialect.Group{Name: kustomizev1.GroupVersion.Group, Controllers: []string{"kustomize-controller"}}
 	helmGroup         = dialect.Group{Name: helmv2.GroupVersion.Group, Controllers: []string{"helm-controller"}}
@@ -54,20 +57,28 @@ func kinds() []dialect.Kind {
 		k.Static = true
 		return k
 	}
+	derived := func(k dialect.Kind) dialect.Kind {
+		k.Derived = true
+		return k
+	}
+	image := func(k dialect.Kind) dialect.Kind {
+		k.Category = "images"
+		return k
+	}
 	return []dialect.Kind{
 		source("GitRepository", "gitrepositories", "git", "gitrepo"),
 		source("OCIRepository", "ocirepositories", "oci", "ocirepo"),
 		source("Bucket", "buckets"),
 		source("HelmRepository", "helmrepositories", "helm", "helmrepo"),
-		source("HelmChart", "helmcharts", "chart"),
+		derived(source("HelmChart", "helmcharts", "chart")),
 		unit(kind(kustomizeGroup, kustomizev1.GroupVersion.Version, "Kustomization", "kustomizations", "ks")),
 		unit(kind(helmGroup, helmv2.GroupVersion.Version, "HelmRelease", "helmreleases", "hr")),
 		unit(kind(operatorGroup, fluxcdv1.GroupVersion.Version, "ResourceSet", "resourcesets", "rset")),
 		kind(operatorGroup, fluxcdv1.GroupVersion.Version, "ResourceSetInputProvider", "resourcesetinputproviders", "rsip"),
 		kind(operatorGroup, fluxcdv1.GroupVersion.Version, "FluxInstance", "fluxinstances", "instance"),
-		kind(imageGroup, imagev1.GroupVersion.Version, "ImageRepository", "imagerepositories", "imgrepo", "imagerepo"),
-		kind(imageGroup, imagev1.GroupVersion.Version, "ImagePolicy", "imagepolicies", "imgpol", "imagepol"),
-		kind(imageGroup, imagev1.GroupVersion.Version, "ImageUpdateAutomation", "imageupdateautomations", "imgupd", "iua", "imgauto"),
+		image(kind(imageGroup, imagev1.GroupVersion.Version, "ImageRepository", "imagerepositories", "imgrepo", "imagerepo")),
+		image(kind(imageGroup, imagev1.GroupVersion.Version, "ImagePolicy", "imagepolicies", "imgpol", "imagepol")),
+		image(kind(imageGroup, imagev1.GroupVersion.Version, "ImageUpdateAutomation", "imageupdateautomations", "imgupd", "iua", "imgauto")),
 		kind(notificationGroup, notifyv1.GroupVersion.Version, "Receiver", "receivers"),
 		static(kind(notificationGroup, notifyv1beta3.GroupVersion.Version, "Alert", "alerts")),
 		static(kind(notificationGroup, notifyv1beta3.GroupVersion.Version, "Provider", "providers", "alert-provider", "alert-providers")),

@@ -13,13 +13,14 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // RewritesName is the ConfigMap in Namespace whose lines, of all its keys, send fetches elsewhere: each is
 // a rule FROM=TO, blank, or a comment that begins with "#". Those of the command line go before it.
-const RewritesName = "headgate-rewrites"
+const RewritesName = dialect.RewritesName
 
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 

@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/health/argocd"
+)
+
+// Causes are why an Application is not ready: what its last sync failed at, children that may not be ready, and objects that differ
+// or are not healthy.
+func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unstructured) iter.Seq[dialect.Cause] {
+	return func(yield func(dialect.Cause) bool) {
+		if kindOf(u) != applicationKind {
+			return
+		}
+		app, err := applicationOf(u)
+		if err != nil {
+			yield(dialect.Cause{Text: "✗ " + err.Error()})
+			return
+		}
+		for _, text := range results(app) {
+			if !yield(dialect.Cause{Text: text}) {
+				return
+			}
+		}
+		judge := newJudge(ctx, s)
+		for _, r := range app.Status.Resources {
+			if cause := judge.cause(ctx, app, r); cause != (dialect.Cause{}) && !yield(cause) {
+				return
+			}
+		}
+	}
+}
+
+// results are the objects that the last sync failed at, and the hooks that run.
+func results(app *v1alpha1.Application) []string {
+	state := app.Status.OperationState
+	if state == nil || state.SyncResult == nil || state.Phase == v1alpha1.OperationSucceeded {
+		return nil
+	}
+	var texts []string
+	for _, r := range state.SyncResult.Resources {
+		switch {
+		case r.Status == v1alpha1.ResultCodeSyncFailed || r.HookPhase == v1alpha1.OperationFailed:
+			texts = append(texts, fmt.Sprintf("✗ %s failed in %s: %s", resourceName(r), cmp.Or(r.SyncPhase, "Sync"), oneLine(r.Message)))
+		case r.HookType != "" && r.HookPhase == v1alpha1.OperationRunning:
+			texts = append(texts, fmt.Sprintf("◌ hook %s of %s runs: %s", resourceName(r), r.SyncPhase, oneLine(r.Message)))
+		}
+	}
+	return texts
+}
+
+// judge evaluates objects of the cluster as Argo CD does, by the settings of the cluster.
+type judge struct {
+	session dialect.Session
+	checks  *argocd.Checks
+}
+
+func newJudge(ctx context.Context, s dialect.Session) *judge {
+	j := &judge{session: s, checks: argocd.New(argocd.Settings{})}
+	maps := s.Client().Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace)
+	u, err := maps.Get(ctx, settings.ConfigName, metav1.GetOptions{})
+	if err != nil {
+		// An installation without settings has none.
+		return j
+	}
+	data, _, _ := unstructured.NestedStringMap(u.Object, "data")
+	if parsed, err := argocd.ParseSettings(data); err == nil {
+		j.checks = argocd.New(parsed)
+	}
+	return j
+}
+
+// cause is what keeps an object of an Application from being synced and healthy; the zero value for none.
+func (j *judge) cause(ctx context.Context, app *v1alpha1.Application, r v1alpha1.ResourceStatus) dialect.Cause {
+	name := strings.Join([]string{r.Kind, strings.TrimPrefix(r.Namespace+"/"+r.Name, "/")}, "/")
+	say := func(format string, args ...any) dialect.Cause {
+		return dialect.Cause{Text: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case r.Hook:
+		return dialect.Cause{}
+	case r.Group == group && r.Kind == applicationKind.Kind:
+		return dialect.Cause{Unit: engine.UnitID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}}
+	case r.RequiresPruning:
+		return say("✗ %s is no longer declared, and is not pruned", name)
+	}
+	differs := r.Status != v1alpha1.SyncStatusCodeSynced
+	if local := app.Spec.Destination; local.Name != "" && local.Name != settings.InClusterName || local.Server != "" && local.Server != settings.InClusterServer {
+		// It is in another cluster.
+		if differs {
+			return say("✗ %s is %s", name, r.Status)
+		}
+		return dialect.Cause{}
+	}
+	h, there, err := j.health(ctx, r)
+	switch {
+	case err != nil:
+		return say("✗ %s: %v", name, err)
+	case !there:
+		return say("◌ %s does not exist yet", name)
+	case h.Status != "" && h.Status != argocd.Healthy:
+		return say("✗ %s is %s: %s", name, h.Status, oneLine(cmp.Or(h.Message, "no message")))
+	case differs:
+		return say("✗ %s is %s", name, r.Status)
+	}
+	return dialect.Cause{}
+}
+
+func (j *judge) health(ctx context.Context, r v1alpha1.ResourceStatus) (h argocd.Health, there bool, err error) {
+	gvk := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
+	mapping, err := j.session.Mapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return h, false, nil
+	}
+	var client dynamic.ResourceInterface = j.session.Client().Resource(mapping.Resource).Namespace(r.Namespace)
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		client = j.session.Client().Resource(mapping.Resource)
+	}
+	u, err := client.Get(ctx, r.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return h, false, nil
+	}
+	if err != nil {
+		return h, false, err
+	}
+	h, _ = j.checks.Health(ctx, u)
+	return h, true, nil
+}

@@ -1,0 +1,59 @@
+package laws
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// ownWords are the files of the command line that name a dialect, with the reason. All others ask the catalogue.
+var ownWords = map[string]string{
+	"internal/cli/health.go":          "the command evaluates objects by the health checks of Argo CD",
+	"internal/cli/health_settings.go": "the settings that the command reads are those of Argo CD",
+	"internal/cli/migrate.go":         "the command takes over from the controllers of one upstream",
+	"internal/cli/policyflags.go":     "flags with the names of those of Flux",
+	"internal/cli/serving.go":         "flags for one dialect: --insecure-kubeconfig-tls and --argo-namespace",
+	"internal/cli/simulation.go":      "the stand-ins of a simulation are made by the dialect of Flux",
+	"internal/cli/root.go":            "what up begins with is a source and a Kustomization of Flux",
+	"internal/cli/workingcopy.go":     "the source that up makes says which directory it serves",
+}
+
+// TestVerbs keeps commands from knowing a dialect.
+func TestVerbs(t *testing.T) {
+	unused := map[string]bool{}
+	for file := range ownWords {
+		unused[file] = true
+	}
+	for _, f := range sources(t) {
+		path := strings.TrimPrefix(f.path, "../../")
+		if f.room != "internal/cli" && !strings.HasPrefix(f.room, "internal/cli/") || f.test {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ofDialect(strings.TrimPrefix(name, module)) {
+				continue
+			}
+			delete(unused, path)
+			if ownWords[path] == "" {
+				t.Errorf("%s: it imports %s; commands ask the catalogue of internal/dialect", path, name)
+			}
+		}
+	}
+	for file := range unused {
+		t.Errorf("%s imports no dialect: the law needs no line for it", file)
+	}
+}
+
+// ofDialect tells whether a room is one of a dialect.
+func ofDialect(room string) bool {
+	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "api"} {
+		if room == of || strings.HasPrefix(room, of+"/") {
+			return true
+		}
+	}
+	return false
+}
