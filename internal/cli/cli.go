@@ -1,4 +1,4 @@
-// Package cli is the command line: one file for each verb, and what they share.
+// Package cli is the command line: its root command, and the exit codes. The commands are in the rooms below it.
 //
 // A command parses its flags into options and runs on those. Data goes to standard output and
 // everything else to standard error; nothing prompts. The exit code is 0 for yes, 1 when the answer
@@ -9,20 +9,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/headgate-dev/headgate/internal/cli/boot"
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/cli/inspect"
+	"github.com/headgate-dev/headgate/internal/cli/operate"
+	"github.com/headgate-dev/headgate/internal/cli/secrets"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
 )
 
 // IO is where a command reads and writes.
-type IO struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
+type IO = console.IO
 
 // Exit codes.
 const (
@@ -32,31 +33,20 @@ const (
 	exitInterrupted = 130
 )
 
-// errNo is returned when the answer is no and has been printed.
-var errNo = errors.New("the answer is no")
-
-// hint gives an error the next command to try.
-func hint(err error, format string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return &dialect.HintError{Err: err, Next: fmt.Sprintf(format, args...)}
-}
-
 // Main runs one command with every dialect that there is, and returns its exit code.
-func Main(ctx context.Context, args []string, streams IO) int {
+func Main(ctx context.Context, args []string, streams console.IO) int {
 	return MainWith(ctx, args, streams, dialects.All())
 }
 
 // MainWith is Main with the dialects of a catalogue.
-func MainWith(ctx context.Context, args []string, streams IO, catalogue dialect.Catalogue) int {
+func MainWith(ctx context.Context, args []string, streams console.IO, catalogue dialect.Catalogue) int {
 	root := NewCommand(streams, catalogue)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
 		return exitYes
-	case errors.Is(err, errNo):
+	case errors.Is(err, console.ErrNo):
 		return exitNo
 	case ctx.Err() != nil:
 		return exitInterrupted
@@ -82,7 +72,7 @@ func nextCommand(err error) string {
 }
 
 // NewCommand returns the root command.
-func NewCommand(streams IO, catalogue dialect.Catalogue) *cobra.Command {
+func NewCommand(streams console.IO, catalogue dialect.Catalogue) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headgate",
 		Short: "Turn Git repositories into running clusters",
@@ -98,11 +88,11 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	g := &globals{io: streams, catalogue: catalogue}
-	g.bind(root)
-	for _, add := range []func(*globals) *cobra.Command{
-		newUp, newGet, newSync, newSuspend, newResume, newHistory, newRollback, newTerminate, newTree, newWhy, newEvents, newLogs,
-		newDiff, newRender, newHealth, newGraph, newSecret, newCluster, newInstall, newUninstall, newBootstrap, newMigrate, newCheck, newController, newVersion, newDocs,
+	g := &console.Globals{IO: streams, Catalogue: catalogue}
+	g.Bind(root)
+	for _, add := range []func(*console.Globals) *cobra.Command{
+		boot.NewUp, inspect.NewGet, operate.NewSync, operate.NewSuspend, operate.NewResume, operate.NewHistory, operate.NewRollback, operate.NewTerminate, inspect.NewTree, inspect.NewWhy, inspect.NewEvents, boot.NewLogs,
+		inspect.NewDiff, inspect.NewRender, inspect.NewHealth, inspect.NewGraph, secrets.NewSecret, boot.NewCluster, boot.NewInstall, boot.NewUninstall, boot.NewBootstrap, boot.NewMigrate, boot.NewCheck, boot.NewController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))
 	}

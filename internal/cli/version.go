@@ -7,9 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/buildinfo"
+	"github.com/headgate-dev/headgate/internal/cli/console"
 )
 
-func newVersion(g *globals) *cobra.Command {
+func newVersion(g *console.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version and the commit of this build",
@@ -17,7 +18,7 @@ func newVersion(g *globals) *cobra.Command {
 		Example: "  headgate version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(g.io.Out, "headgate %s (commit %s, %s)\n", buildinfo.Version(), buildinfo.Commit(), runtime.Version())
+			_, err := fmt.Fprintf(g.IO.Out, "headgate %s (commit %s, %s)\n", buildinfo.Version(), buildinfo.Commit(), runtime.Version())
 			return err
 		},
 	}

@@ -13,7 +13,12 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                        {"internal/cli"},
-	"internal/cli":                        {"internal/acceptance", "internal/controller", "internal/installation", "internal/bootstrap", "internal/migration", "internal/tracing", "internal/helm", "internal/progress", "internal/flux", "internal/argo", "internal/offline", "internal/simulate", "internal/runner", "internal/engine", "internal/chartserver", "internal/controlplane", "internal/gitserver", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/sopsfile", "internal/render/decrypt", "internal/health/argocd", "internal/buildinfo", "internal/dialect", "internal/dialects", "internal/host"},
+	"internal/cli":                        {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects"},
+	"internal/cli/boot":                   {"internal/argo", "internal/bootstrap", "internal/cli/console", "internal/controller", "internal/controlplane", "internal/dialect", "internal/engine", "internal/flux", "internal/gitserver", "internal/helm", "internal/host", "internal/installation", "internal/meter", "internal/migration", "internal/offline", "internal/progress", "internal/runner", "internal/server", "internal/source", "internal/tracing", "internal/webhook"},
+	"internal/cli/console":                {"internal/buildinfo", "internal/chartserver", "internal/dialect", "internal/engine", "internal/flux", "internal/gitserver", "internal/host", "internal/offline", "internal/progress", "internal/source"},
+	"internal/cli/inspect":                {"internal/acceptance", "internal/cli/console", "internal/dialect", "internal/engine", "internal/flux", "internal/health/argocd", "internal/host", "internal/offline", "internal/progress"},
+	"internal/cli/operate":                {"internal/cli/console", "internal/dialect", "internal/engine", "internal/progress"},
+	"internal/cli/secrets":                {"internal/cli/console", "internal/render/decrypt", "internal/sopsfile"},
 	"internal/controller":                 {"internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing", "internal/host"},
 	"internal/installation":               {"deploy", "internal/flux", "internal/helm", "internal/engine", "internal/argo", "internal/dialect", "internal/host"},
 	"internal/migration":                  {"internal/flux", "internal/engine", "internal/installation", "internal/argo", "internal/dialect", "internal/dialects", "internal/host"},
@@ -101,7 +106,7 @@ var guarded = map[string][]string{
 	"github.com/robfig/cron/":                 {"internal/argo/policy"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
-	"github.com/spf13/cobra":                  {"internal/cli"},
+	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
 	"github.com/yuin/gopher-lua":              {"internal/lua"},

@@ -8,14 +8,14 @@ import (
 
 // ownWords are the files of the command line that name a dialect, with the reason. All others ask the catalogue.
 var ownWords = map[string]string{
-	"internal/cli/health.go":          "the command evaluates objects by the health checks of Argo CD",
-	"internal/cli/health_settings.go": "the settings that the command reads are those of Argo CD",
-	"internal/cli/migrate.go":         "the command takes over from the controllers of one upstream",
-	"internal/cli/policyflags.go":     "flags with the names of those of Flux",
-	"internal/cli/serving.go":         "flags for one dialect: --insecure-kubeconfig-tls and --argo-namespace",
-	"internal/cli/simulation.go":      "the stand-ins of a simulation are made by the dialect of Flux",
-	"internal/cli/root.go":            "what up begins with is a source and a Kustomization of Flux",
-	"internal/cli/workingcopy.go":     "the source that up makes says which directory it serves",
+	"internal/cli/inspect/health.go":          "the command evaluates objects by the health checks of Argo CD",
+	"internal/cli/inspect/health_settings.go": "the settings that the command reads are those of Argo CD",
+	"internal/cli/boot/migrate.go":            "the command takes over from the controllers of one upstream",
+	"internal/cli/console/policyflags.go":     "flags with the names of those of Flux",
+	"internal/cli/boot/serving.go":            "flags for one dialect: --insecure-kubeconfig-tls and --argo-namespace",
+	"internal/cli/boot/simulation.go":         "the stand-ins of a simulation are made by the dialect of Flux",
+	"internal/cli/boot/root.go":               "what up begins with is a source and a Kustomization of Flux",
+	"internal/cli/inspect/workingcopy.go":     "the source that up makes says which directory it serves",
 }
 
 // TestVerbs keeps commands from knowing a dialect.

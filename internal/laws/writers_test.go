@@ -18,8 +18,8 @@ var writers = map[string]string{
 	"internal/controlplane": "nodes and the status of pods that the embedded cluster simulates",
 
 	"internal/bootstrap/bootstrap.go":   "the Secret of the root's login",
-	"internal/cli/suspend.go":           "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",
-	"internal/cli/diff.go":              "dry runs",
+	"internal/cli/console/objects.go":   "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",
+	"internal/cli/inspect/diff.go":      "dry runs",
 	"internal/argo/appsetwrite.go":      "Applications of an ApplicationSet",
 	"internal/flux/generated.go":        "ExternalArtifacts of an ArtifactGenerator",
 	"internal/flux/releasechart.go":     "HelmCharts of HelmReleases",

@@ -1,0 +1,127 @@
+package boot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// explain prints why not everything is ready, unless that was printed last.
+func (s *system) explain(states []runner.State) {
+	lines := chains(states)
+	if slices.Equal(lines, s.explained) {
+		return
+	}
+	s.explained = lines
+	for _, line := range lines {
+		s.say.Plain("             " + line)
+	}
+}
+
+const (
+	// chainNames is how many units of which the same is said are named.
+	chainNames = 3
+	// chainWidth is how much of a message is printed.
+	chainWidth = 400
+)
+
+// chains words why not everything is ready: the units that are in their own way, each in one line, and those of which the
+// same is said together. Those that only wait for them are counted.
+func chains(states []runner.State) []string {
+	byID := map[engine.UnitID]runner.State{}
+	for _, st := range states {
+		byID[st.Unit] = st
+	}
+	var open, causes []runner.State
+	for _, st := range states {
+		if st.Ready || st.Suspended {
+			continue
+		}
+		open = append(open, st)
+		if !behind(st, byID) {
+			causes = append(causes, st)
+		}
+	}
+	if len(causes) == 0 {
+		// Each waits for another one.
+		causes = open
+	}
+	lines := worded(causes, byID)
+	if waiting := len(open) - len(causes); waiting > 0 {
+		lines = append(lines, fmt.Sprintf("%d more wait for it", waiting))
+	}
+	return lines
+}
+
+// behind tells whether a unit waits for another one that is not ready: one that it depends on, or that it says
+// it waits for, such as a child. A unit that failed on its own waits for nothing.
+func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
+	if st.Phase == engine.PhaseFailed && st.Reason != engine.ReasonHealthCheckFailed {
+		return false
+	}
+	late := func(id engine.UnitID) bool {
+		other, known := byID[id]
+		return known && other.Unit != st.Unit && !other.Ready && !other.Suspended
+	}
+	return slices.ContainsFunc(st.Depends, late) || slices.ContainsFunc(st.Waits, func(w engine.Wait) bool {
+		id, may := engine.UnitIn(w.On)
+		return may && late(id)
+	})
+}
+
+// alike is what is said of a unit.
+type alike struct{ phase, message string }
+
+// worded words where units stand, those that stand alike together.
+func worded(states []runner.State, byID map[engine.UnitID]runner.State) []string {
+	var order []alike
+	units := map[alike][]runner.State{}
+	for _, st := range states {
+		key := alike{string(st.Phase), shortened(st.Message)}
+		if units[key] == nil {
+			order = append(order, key)
+		}
+		units[key] = append(units[key], st)
+	}
+	var lines []string
+	for _, key := range order {
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", subjects(units[key]), key.phase, key.message), ": "))
+		for _, st := range units[key] {
+			for _, dep := range st.Depends {
+				line := fmt.Sprintf("  it depends on %s, which does not exist", dep)
+				if _, there := byID[dep]; !there && !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// shortened is the first line of a message, up to a width.
+func shortened(message string) string {
+	message, _, _ = strings.Cut(message, "\n")
+	if runes := []rune(message); len(runes) > chainWidth {
+		return string(runes[:chainWidth]) + "…"
+	}
+	return message
+}
+
+// subjects names units of which the same is said, with their verb.
+func subjects(states []runner.State) string {
+	if len(states) == 1 {
+		return states[0].Unit.String() + " is"
+	}
+	var names []string
+	for _, st := range states[:min(len(states), chainNames)] {
+		names = append(names, st.Unit.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(states) - chainNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d units (%s) are", len(states), text)
+}

@@ -1,0 +1,124 @@
+package boot
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// journal keeps what the units did, a line of JSON each, for the logs command. Notes hold no
+// secrets. It is safe for concurrent use.
+type journal struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+const journalName = "journal.jsonl"
+
+func newJournal(dir string) (*journal, error) {
+	f, err := os.OpenFile(filepath.Join(dir, journalName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	return &journal{file: f}, nil
+}
+
+func (j *journal) note(n runner.Note) {
+	data, err := json.Marshal(n)
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	// A journal that cannot be written must not hold up what it records.
+	_, _ = j.file.Write(append(data, '\n'))
+}
+
+func (j *journal) close() error { return j.file.Close() }
+
+// NewLogs is the command that prints what the engine did.
+func NewLogs(g *console.Globals) *cobra.Command {
+	var namespace string
+	cmd := &cobra.Command{
+		Use:   "logs [KIND/NAME]",
+		Short: "Print what the engine did for a unit",
+		Long: `Print what the engine did, in these steps:
+
+  1. read the journal that "headgate up" writes
+  2. print the lines of the unit, or all of them`,
+		Example: "  headgate logs\n  headgate logs ks/apps",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			target := ""
+			if len(args) > 0 {
+				target = args[0]
+			}
+			return runLogs(g, target, namespace)
+		},
+	}
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the unit")
+	return cmd
+}
+
+func runLogs(g *console.Globals, target, namespace string) error {
+	only := console.Reference{}
+	var err error
+	if target != "" {
+		if only, err = g.ParseReference(target, namespace); err != nil {
+			return err
+		}
+	}
+	f, err := openJournal(g)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var n runner.Note
+		if json.Unmarshal(lines.Bytes(), &n) != nil {
+			continue
+		}
+		if only.Name != "" && n.Unit != only.ID() {
+			continue
+		}
+		fmt.Fprintf(g.IO.Out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), n.Unit, n.Phase, n.Text)
+	}
+	return lines.Err()
+}
+
+// openJournal opens the journal of the engine that runs, or ran last.
+func openJournal(g *console.Globals) (*os.File, error) {
+	state, err := g.State()
+	if err != nil {
+		return nil, err
+	}
+	dirs := []string{console.ClusterDir(state, true), console.ClusterDir(state, false)}
+	if g.Real() {
+		config, err := g.RestConfig()
+		if err != nil {
+			return nil, err
+		}
+		dirs = []string{console.EngineDir(state, config.Host)}
+	}
+	for _, dir := range dirs {
+		f, err := os.Open(filepath.Join(dir, journalName))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		return f, err
+	}
+	return nil, console.Hint(errors.New("no journal: no engine has run here"), "headgate up PATH")
+}

@@ -1,0 +1,152 @@
+package boot
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// report is what became of every unit since the start, and when. It is safe for concurrent use.
+type report struct {
+	mu      sync.Mutex
+	started time.Time
+	units   map[engine.UnitID]*gate
+	stands  []standIn
+	opened  int
+}
+
+// gate is what became of one unit.
+type gate struct {
+	Unit string `json:"unit"`
+	// Order counts the units as they became ready first; zero is one that did not.
+	Order int `json:"order"`
+	// Waits, Began and Ready are in seconds since the start.
+	Waits []gateWait `json:"waits,omitempty"`
+	Began float64    `json:"began,omitempty"`
+	Ready float64    `json:"ready,omitempty"`
+	Text  string     `json:"text"`
+	// Failures are how often it failed.
+	Failures int `json:"failures,omitempty"`
+}
+
+type gateWait struct {
+	For   string  `json:"for"`
+	Since float64 `json:"since"`
+	Until float64 `json:"until,omitempty"`
+}
+
+func newReport() *report {
+	return &report{started: time.Now(), units: map[engine.UnitID]*gate{}}
+}
+
+// note takes what a unit did.
+func (r *report) note(n runner.Note) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.units[n.Unit]
+	if g == nil {
+		g = &gate{Unit: n.Unit.String()}
+		r.units[n.Unit] = g
+	}
+	at := n.Time.Sub(r.started).Round(time.Millisecond).Seconds()
+	if last := len(g.Waits) - 1; last >= 0 && g.Waits[last].Until == 0 {
+		g.Waits[last].Until = at
+	}
+	g.Text = n.Text
+	waits := strings.HasPrefix(string(n.Phase), "Waiting") || n.Phase == engine.PhaseApplying
+	switch {
+	case n.Began:
+		g.Began = at
+	case n.Failed:
+		g.Failures++
+	case waits:
+		g.Waits = append(g.Waits, gateWait{For: n.Text, Since: at})
+	case n.Phase == engine.PhaseReady && g.Order == 0:
+		r.opened++
+		g.Order, g.Ready = r.opened, at
+	}
+}
+
+// standIns takes what is not real.
+func (r *report) standIns(all []standIn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stands = append([]standIn{}, all...)
+}
+
+// sorted are the gates in the order in which they opened, those that did not at the end.
+func (r *report) sorted() []*gate {
+	var all []*gate
+	for _, g := range r.units {
+		all = append(all, g)
+	}
+	slices.SortFunc(all, func(a, b *gate) int {
+		switch {
+		case a.Order == b.Order:
+			return strings.Compare(a.Unit, b.Unit)
+		case a.Order == 0 || b.Order != 0 && a.Order > b.Order:
+			return 1
+		}
+		return -1
+	})
+	return all
+}
+
+// write writes the report as JSON to a file, and as a table beside it; nothing if there is no name.
+func (r *report) write(file string) error {
+	if file == "" {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	data, err := json.MarshalIndent(map[string]any{"started": r.started, "units": r.sorted(), "simulated": r.stands}, "", "  ")
+	if err == nil {
+		err = os.WriteFile(file, append(data, '\n'), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(strings.TrimSuffix(file, filepath.Ext(file))+".md", []byte(r.table()), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
+}
+
+// table is the report for people.
+func (r *report) table() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "| # | unit | started s | ready s | waited for |\n|--:|---|--:|--:|---|")
+	for _, g := range r.sorted() {
+		var waits []string
+		for _, w := range g.Waits {
+			waits = append(waits, fmt.Sprintf("%.2f–%.2f %s", w.Since, w.Until, cell(w.For)))
+		}
+		order, ready := fmt.Sprint(g.Order), fmt.Sprintf("%.2f", g.Ready)
+		if g.Order == 0 {
+			order, ready = "–", "–"
+			waits = append(waits, "**"+cell(g.Text)+"**")
+		}
+		fmt.Fprintf(&b, "| %s | %s | %.2f | %s | %s |\n", order, g.Unit, g.Began, ready, strings.Join(waits, "<br>"))
+	}
+	if len(r.stands) > 0 {
+		fmt.Fprintln(&b, "\n| simulated | what | for |\n|---|---|---|")
+		for _, one := range r.stands {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", one.What, cell(one.Name), one.For)
+		}
+	}
+	return b.String()
+}
+
+// cell is a text in a table.
+func cell(text string) string {
+	return strings.ReplaceAll(console.OneLine(text), "|", "\\|")
+}

@@ -1,0 +1,91 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/offline"
+)
+
+// locate says which directory is served, and what the cluster begins with, before anything is started.
+func (s *system) locate(context.Context) error {
+	var err error
+	if s.options.ageKeyFile != "" {
+		if s.ageKey, err = os.ReadFile(s.options.ageKeyFile); err != nil {
+			return fmt.Errorf("reading the age key: %w", err)
+		}
+	}
+	if s.options.remote() {
+		return nil
+	}
+	if s.layout, err = offline.FindLayout(s.options.Catalogue, s.options.path, s.options.root); err != nil {
+		return console.Helpful(err)
+	}
+	s.objects, err = console.RootObjects(s.options.Catalogue, s.layout)
+	return err
+}
+
+// findRoot says what up begins with.
+func (s *system) findRoot() (flux.Root, error) {
+	if s.options.remote() {
+		return remoteRoot(s.options.path, s.options.branch, s.options.root)
+	}
+	root := flux.Root{
+		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(),
+		Credentials: map[string][]byte{"username": []byte(gitUser), "password": []byte(s.token)},
+	}
+	if root.Objects = s.objects; len(root.Objects) == 0 {
+		root.Path = s.layout.Root
+	} else if !s.options.serving.groups.Serves(flux.SourceGroup) {
+		// The kind of the source is unknown here.
+		root.URL = ""
+	}
+	return root, nil
+}
+
+// putRoot makes the root objects.
+func (s *system) putRoot(ctx context.Context) error {
+	root, err := s.findRoot()
+	if err != nil {
+		return err
+	}
+	root.AgeKey, root.Served = s.ageKey, s.options.serving.groups
+	if err := flux.PutRoot(ctx, s.config, root); err != nil {
+		return err
+	}
+	what := root.Path
+	if what == "" {
+		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.layout.Root)
+	}
+	s.say.Done("root", what)
+	return nil
+}
+
+// rootIDs are the objects of the root, which no unit may touch.
+func rootIDs() map[engine.ObjectID]bool { return flux.RootIDs() }
+
+// remoteRoot is the root of a repository that is somewhere else. Credentials in its URL go into a Secret.
+func remoteRoot(address, branch, dir string) (flux.Root, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		// The parser's error quotes the URL, which may hold a password.
+		return flux.Root{}, errors.New("the URL of the repository cannot be parsed")
+	}
+	root := flux.Root{Branch: branch, Path: path.Join(".", path.Clean("/"+dir))}
+	if u.User != nil {
+		if password, given := u.User.Password(); given {
+			root.Credentials = map[string][]byte{"username": []byte(u.User.Username()), "password": []byte(password)}
+		}
+		u.User = nil
+	}
+	root.URL = u.String()
+	root.For = root.URL
+	return root, nil
+}

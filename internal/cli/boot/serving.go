@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/host"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// serving is how the objects of a cluster are served, whatever the cluster. The flags have the
+// names of the upstream's.
+type serving struct {
+	console.PolicyFlags
+	selector    string
+	insecureTLS bool
+	metricsAddr string
+	// receiverAddr is where the hooks of Receivers are served; empty serves none.
+	receiverAddr string
+	rewrite      []string
+	rewrites     source.Rewrites
+	serve        []string
+	groups       dialect.Groups
+	// argoNamespace is that of the installation of Argo CD.
+	argoNamespace string
+}
+
+func (s *serving) bind(f *pflag.FlagSet) {
+	s.PolicyFlags.Bind(f)
+	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or single groups, such as kustomize.toolkit.fluxcd.io")
+	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
+	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
+	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
+	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
+	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
+	f.StringVar(&s.receiverAddr, "receiver-addr", "", "accept requests for Receivers at this address, such as :9292")
+}
+
+// check tells what is wrong with the flags.
+func (s *serving) check(catalogue dialect.Catalogue) error {
+	var err error
+	if s.groups, err = catalogue.Parse(s.serve); err != nil {
+		return fmt.Errorf("--serve: %w", err)
+	}
+	if _, err := labels.Parse(s.selector); err != nil {
+		return fmt.Errorf("--watch-label-selector: %w", err)
+	}
+	if err := s.PolicyFlags.Check(); err != nil {
+		return err
+	}
+	if s.argoNamespace == "" {
+		return errors.New("--argo-namespace is empty: set the namespace of the Applications")
+	}
+	if s.rewrites, err = source.ParseRewrites(s.rewrite); err != nil {
+		return fmt.Errorf("--rewrite: %w", err)
+	}
+	s.configure(catalogue)
+	return nil
+}
+
+// named is the error if no group is named on a cluster that is not embedded.
+func (s *serving) named() error {
+	if len(s.serve) == 0 {
+		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD")
+	}
+	return nil
+}
+
+// configure enters the flags into the dialects.
+func (s *serving) configure(catalogue dialect.Catalogue) {
+	s.PolicyFlags.Configure(catalogue)
+	for _, d := range catalogue {
+		switch d := d.(type) {
+		case *flux.Dialect:
+			d.InsecureKubeconfigTLS = s.insecureTLS
+		case *argo.Dialect:
+			d.Namespace = s.argoNamespace
+		}
+	}
+}
+
+// apply enters the flags into the configuration of an engine.
+func (s *serving) apply(c *host.Config) {
+	c.Selector, c.Rewrites, c.Serve = s.selector, s.rewrites, s.groups
+}

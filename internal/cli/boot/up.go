@@ -1,0 +1,253 @@
+// Package boot has the commands that bring a cluster to serve a repository, and end that: up, cluster, install, bootstrap, migrate,
+// check, controller, logs. It wires the parts of the house together, and decides nothing.
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/progress"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+type upOptions struct {
+	*console.Globals
+	path, root, branch     string
+	ephemeral, fresh, exit bool
+	kubernetesLogs         bool
+	timeout                time.Duration
+	leaseDuration          time.Duration
+	ageKeyFile, auditLog   string
+	port                   int
+	charts                 *console.LocalCharts
+	simulation             simulation
+	gates                  planeGates
+	report                 string
+	serving                serving
+}
+
+// remote tells whether the repository is somewhere else.
+func (o upOptions) remote() bool { return strings.Contains(o.path, "://") }
+
+// NewUp is the command that boots a repository.
+func NewUp(g *console.Globals) *cobra.Command {
+	o := upOptions{Globals: g, charts: &console.LocalCharts{}}
+	cmd := &cobra.Command{
+		Use:   "up PATH|URL",
+		Short: "Boot a repository and keep it running",
+		Long: `Boot a repository, in these steps:
+
+  1. start a control plane inside this process (or take the cluster of --kubeconfig)
+  2. serve PATH as a Git repository, including uncommitted changes
+  3. create a source and a root Kustomization, both flux-system/flux-system, for --path; if that is a file, or a
+     directory with Applications of Argo CD at its top, apply those objects instead
+  4. apply everything in the order of its dependencies, and print what waits for what
+  5. keep running, and apply every file that is saved, until Ctrl-C
+
+Without --path, the root is a directory of Flux Kustomizations, or the Application of Argo CD that leads to all
+others. The repository that such a root names is served from PATH itself, wherever it was cloned from.`,
+		Example: `  headgate up .                                 find the root, boot it, keep running
+  headgate up . --path clusters/staging         name the root
+  headgate up . --path argocd/root.yaml         the root Application of an Argo CD
+  headgate up . --ephemeral --exit-when-ready   for CI: exit code 0 if all is ready, 1 if not
+  headgate up https://example.com/fleet.git --branch main --path clusters/prod`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.path = args[0]
+			if err := o.serving.check(o.Catalogue); err != nil {
+				return err
+			}
+			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals)); err != nil {
+				return err
+			}
+			return runUp(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
+	f.StringVar(&o.branch, "branch", "main", "branch, if PATH is a URL")
+	f.BoolVar(&o.ephemeral, "ephemeral", false, "use a new cluster, and delete it at the end")
+	f.BoolVar(&o.fresh, "fresh", false, "delete the previous cluster first")
+	f.BoolVar(&o.exit, "exit-when-ready", false, "exit with 0 when all is ready, with 1 when nothing can progress any more")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long --exit-when-ready waits")
+	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long the lease of a killed process blocks the next one on the cluster of --kubeconfig")
+	f.StringVar(&o.ageKeyFile, "age-key-file", "", "file with age identities to decrypt with; stored in the Secret flux-system/sops-age")
+	f.IntVar(&o.port, "port", 0, "port of the API server (default: the previous one, or a free one)")
+	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
+	o.charts.Bind(f)
+	o.simulation.bind(f)
+	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and a Markdown table beside it")
+	o.serving.bind(f)
+	o.gates.bind(f)
+	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes components")
+	return cmd
+}
+
+func runUp(ctx context.Context, o upOptions) error {
+	s := &system{options: o, say: progress.New(o.IO.Err), report: newReport()}
+	// What reads the repository ends before the repository is removed.
+	running, end := context.WithCancel(ctx)
+	err := s.start(running)
+	if err == nil {
+		err = s.stay(running)
+	}
+	end()
+	s.say.Clear()
+	if ctx.Err() != nil {
+		s.say.Info("stopping", "")
+		err = nil
+	}
+	// However it ended: what is not real is most useful when searching for the reason.
+	s.report.standIns(s.standIns())
+	if written := s.report.write(o.report); written != nil && err == nil {
+		err = written
+	}
+	if stopped := s.stop(ctx); stopped != nil && err == nil {
+		err = stopped
+	}
+	return err
+}
+
+// look is how often the state is polled without events, at least.
+const look = 100 * time.Millisecond
+
+// stay prints when all is ready, or nothing moves any more, and ends as the options say.
+func (s *system) stay(ctx context.Context) error {
+	var failures <-chan error
+	if s.plane != nil {
+		failures = s.plane.Done()
+	}
+	deadline := make(<-chan time.Time)
+	if s.options.exit {
+		timer := time.NewTimer(s.options.timeout)
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	told := verdict{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failures:
+			return fmt.Errorf("the control plane failed: %w", err)
+		case err := <-s.leader.failed:
+			return err
+		case <-deadline:
+			states, _ := s.standing(ctx)
+			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
+			s.explained = nil
+			s.explain(states)
+			s.tellStandIns()
+			return console.ErrNo
+		case <-s.say.Changed():
+		case <-tick.C:
+		}
+		states, providing := s.standing(ctx)
+		s.say.Live(states)
+		v := judge(states)
+		// It does not rest while stand-ins may yet be made.
+		v.rest = v.rest && !providing
+		if v == told {
+			continue
+		}
+		if end, err := s.conclude(v, states); end {
+			return err
+		}
+		told = v
+	}
+}
+
+// verdict is where the whole stands.
+type verdict struct {
+	rest, ready bool
+	units       int
+	revisions   string
+	failures    string
+}
+
+// judge tells whether everything is ready, or at rest without being so.
+func judge(states []runner.State) verdict {
+	if len(states) == 0 {
+		return verdict{}
+	}
+	v := verdict{rest: true, ready: true, units: len(states)}
+	revisions := map[string]bool{}
+	var failures []string
+	for _, s := range states {
+		v.rest = v.rest && s.Settled
+		v.ready = v.ready && (s.Ready || s.Suspended)
+		revisions[s.Source.String()+s.Revision] = true
+		if !s.Ready && !s.Suspended {
+			failures = append(failures, s.Unit.String()+s.Message)
+		}
+	}
+	for r := range revisions {
+		v.revisions = max(v.revisions, r)
+	}
+	v.failures = strings.Join(failures, "\n")
+	return v
+}
+
+// conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
+func (s *system) conclude(v verdict, states []runner.State) (end bool, err error) {
+	if !v.rest {
+		return false, nil
+	}
+	if v.ready {
+		s.summary(states)
+		return s.options.exit, nil
+	}
+	s.explain(states)
+	s.tellStandIns()
+	if s.options.exit {
+		return true, console.ErrNo
+	}
+	return false, nil
+}
+
+func (s *system) summary(states []runner.State) {
+	objects, suspended := 0, []string{}
+	for _, st := range states {
+		objects += st.Objects
+		if st.Suspended {
+			suspended = append(suspended, st.Unit.Namespace+"/"+st.Unit.Name)
+		}
+	}
+	s.say.Done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
+	s.tellStandIns()
+	if len(suspended) > 0 {
+		s.say.Info("suspended", strings.Join(suspended, ", "))
+	}
+	if s.options.exit {
+		return
+	}
+	if s.plane != nil {
+		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+s.kindsOf(states)+",pods -A")
+	}
+	if s.mirror != nil {
+		s.say.Info("change something", "save a file in "+s.mirror.Root()+"; Ctrl-C ends")
+	}
+}
+
+// kindsOf are the short names of the units that a person would list: of each dialect among them the first kind.
+func (s *system) kindsOf(states []runner.State) string {
+	var names []string
+	for _, d := range s.options.Catalogue {
+		own := dialect.Catalogue{d}
+		if slices.ContainsFunc(states, func(st runner.State) bool { return own.IsUnit(st.Unit.Object()) }) {
+			names = append(names, own.Default().Plural())
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}

@@ -1,0 +1,75 @@
+package console
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+) // completeReference completes KIND/NAME: the kinds of the catalogue, then the names of objects in the cluster.
+// CompleteReference completes KIND/NAME: the kinds of the catalogue, then the names of objects in the cluster.
+func (g *Globals) CompleteReference(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	kind, _, named := strings.Cut(typed, "/")
+	if !named {
+		var all []string
+		for _, name := range g.Catalogue.Suggestions() {
+			all = append(all, name+"/")
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	var all []string
+	for _, name := range g.names(cmd, kind) {
+		all = append(all, kind+"/"+name)
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteKind completes KIND and then NAME.
+func (g *Globals) CompleteKind(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return append(append(g.Catalogue.Suggestions(), "all"), g.categories()...), cobra.ShellCompDirectiveNoFileComp
+	}
+	return g.names(cmd, args[0]), cobra.ShellCompDirectiveNoFileComp
+}
+
+// names are those of the objects of a kind, in the namespace of the command. What cannot be asked is not completed.
+func (g *Globals) names(cmd *cobra.Command, kind string) []string {
+	namespace, err := cmd.Flags().GetString("namespace")
+	if err != nil {
+		namespace = metav1.NamespaceAll
+	}
+	k, err := g.FindKind(kind)
+	if err != nil {
+		return nil
+	}
+	client, err := g.Client()
+	if err != nil {
+		return nil
+	}
+	list, err := k.List(cmd.Context(), client, namespace, true)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(list))
+	for i, u := range list {
+		names[i] = u.GetName()
+	}
+	return names
+}
+
+// categories are the names of several kinds together.
+func (g *Globals) categories() []string {
+	var names []string
+	for _, k := range g.Catalogue.Kinds() {
+		if k.Category != "" && !slices.Contains(names, k.Category) {
+			names = append(names, k.Category)
+		}
+	}
+	return names
+}
+
+// IsCategory tells whether a name is that of several kinds together.
+func (g *Globals) IsCategory(name string) bool { return slices.Contains(g.categories(), name) }

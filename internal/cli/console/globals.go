@@ -1,0 +1,134 @@
+// Package console is what all commands share: their flags, how they name objects of any dialect, the cluster and the repository
+// that they read, and the session in which a dialect acts for them. It decides nothing, and knows no command.
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/headgate-dev/headgate/internal/buildinfo"
+	"github.com/headgate-dev/headgate/internal/dialect"
+)
+
+// Globals are the flags that every command has.
+type Globals struct {
+	IO IO
+	// Catalogue holds the dialects that there are.
+	Catalogue           dialect.Catalogue
+	stateDir            string
+	kubeconfig, context string
+}
+
+// Bind adds the flags that every command has.
+func (g *Globals) Bind(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&g.stateDir, "state-dir", "", "directory of the embedded cluster (default $XDG_STATE_HOME/headgate)")
+	f.StringVar(&g.kubeconfig, "kubeconfig", "", "use the cluster of this kubeconfig instead of the embedded one")
+	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
+}
+
+// Real reports whether a cluster other than the embedded one was requested.
+func (g *Globals) Real() bool { return g.kubeconfig != "" || g.context != "" }
+
+// State is the directory of the embedded clusters.
+func (g *Globals) State() (string, error) {
+	if g.stateDir != "" {
+		return filepath.Abs(g.stateDir)
+	}
+	if base := os.Getenv("XDG_STATE_HOME"); base != "" {
+		return filepath.Join(base, "headgate"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding a state directory: %w; set one with --state-dir", err)
+	}
+	return filepath.Join(home, ".local", "state", "headgate"), nil
+}
+
+// ClusterDir is the directory of one embedded cluster.
+func ClusterDir(state string, ephemeral bool) string {
+	if ephemeral {
+		return filepath.Join(state, "ephemeral")
+	}
+	return filepath.Join(state, "cluster")
+}
+
+// EngineDir is the directory of what an engine keeps of a cluster that is not its own.
+func EngineDir(state, host string) string {
+	sum := sha256.Sum256([]byte(host))
+	return filepath.Join(state, "engines", hex.EncodeToString(sum[:6]))
+}
+
+// EmbeddedKubeconfig is that of the embedded cluster that runs, or ran last.
+func (g *Globals) EmbeddedKubeconfig() (string, error) {
+	state, err := g.State()
+	if err != nil {
+		return "", err
+	}
+	for _, ephemeral := range []bool{true, false} {
+		file := filepath.Join(ClusterDir(state, ephemeral), "kubeconfig")
+		if _, err := os.Stat(file); err == nil {
+			return file, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("finding the embedded cluster: %w", err)
+		}
+	}
+	return "", Hint(fmt.Errorf("no embedded cluster in %q", state), "headgate up PATH")
+}
+
+// RestConfig is how the chosen cluster is reached.
+func (g *Globals) RestConfig() (*rest.Config, error) {
+	var config *rest.Config
+	var err error
+	if g.Real() {
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath = g.kubeconfig
+		config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+			&clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
+	} else {
+		var file string
+		if file, err = g.EmbeddedKubeconfig(); err != nil {
+			return nil, err
+		}
+		config, err = clientcmd.BuildConfigFromFlags("", file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return Dressed(config), nil
+}
+
+// Dressed names us to the server and lets requests go without a rate.
+func Dressed(config *rest.Config) *rest.Config {
+	config.UserAgent = "headgate/" + buildinfo.Version()
+	config.QPS, config.Burst = -1, -1
+	return config
+}
+
+// Client reads and writes objects of the chosen cluster.
+func (g *Globals) Client() (dynamic.Interface, error) {
+	config, err := g.RestConfig()
+	if err != nil {
+		return nil, err
+	}
+	return dynamic.NewForConfig(config)
+}
+
+// Unreachable gives an error of a cluster that does not answer the next command to try.
+func Unreachable(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "connection refused") {
+		return err
+	}
+	return Hint(fmt.Errorf("the cluster does not respond: %w", err), "headgate up PATH, or headgate cluster start")
+}

@@ -1,0 +1,131 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/offline"
+)
+
+// Place is where a repository begins, with the objects of its root where these are applied as they are.
+type Place struct {
+	Layout  offline.Layout
+	Objects []*unstructured.Unstructured
+}
+
+// Ours tells which URLs name the working copy, which has these remotes: theirs, and those that the root names it by.
+func (p Place) Ours(catalogue dialect.Catalogue, remotes []string) func(url string) bool {
+	urls := append(slices.Clone(remotes), Adopted(catalogue, p.Objects, p.Layout.Repository, remotes)...)
+	return func(url string) bool {
+		return slices.ContainsFunc(urls, func(own string) bool { return gitserver.SameRepository(own, url) })
+	}
+}
+
+// locate finds where the repository in the directory begins.
+func (o OfflineOptions) locate() (Place, error) {
+	layout, err := offline.FindLayout(o.Catalogue, o.Dir, o.Root)
+	if err != nil {
+		return Place{}, Helpful(err)
+	}
+	objects, err := RootObjects(o.Catalogue, layout)
+	return Place{layout, objects}, err
+}
+
+// RootObjects are those that a root applies as they are: the objects of a file, or units at the top of a directory that need
+// none to render it. There are none when the root is a directory for a unit.
+func RootObjects(catalogue dialect.Catalogue, layout offline.Layout) ([]*unstructured.Unstructured, error) {
+	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("searching for the root %q: %w", layout.Root, err)
+	}
+	var objects []*unstructured.Unstructured
+	if info.IsDir() {
+		objects, err = topObjects(catalogue, name)
+	} else {
+		objects, err = readObjects(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if k, known := catalogue.Kind(GroupKindOf(o)); known && k.Namespace != "" && o.GetNamespace() == "" {
+			o.SetNamespace(k.Namespace)
+		}
+	}
+	return objects, nil
+}
+
+// topObjects are those at the top of a directory that any dialect applies as they are.
+func topObjects(catalogue dialect.Catalogue, dir string) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, d := range catalogue {
+		layouts, finds := d.(dialect.Layouts)
+		if !finds {
+			continue
+		}
+		objects, err := layouts.Top(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objects...)
+	}
+	return all, nil
+}
+
+// Adopted are the URLs that root objects read the repository by, where it is a clone of none of them.
+func Adopted(catalogue dialect.Catalogue, objects []*unstructured.Unstructured, dir string, remotes []string) []string {
+	var urls []string
+	for _, d := range catalogue {
+		if layouts, finds := d.(dialect.Layouts); finds {
+			urls = append(urls, layouts.Repositories(objects, dir)...)
+		}
+	}
+	for _, url := range urls {
+		for _, remote := range remotes {
+			if gitserver.SameRepository(remote, url) {
+				return nil
+			}
+		}
+	}
+	return urls
+}
+
+// Helpful gives an error about a missing root the next command to try.
+func Helpful(err error) error {
+	var several *offline.AmbiguousRootError
+	switch {
+	case errors.As(err, &several):
+		return Hint(err, "headgate up PATH --path %s", several.Candidates[0])
+	case errors.Is(err, offline.ErrNoRoot):
+		return Hint(err, "headgate up PATH --path DIR")
+	default:
+		return err
+	}
+}
+
+// readObjects reads the objects of a file.
+func readObjects(name string) ([]*unstructured.Unstructured, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", name, err)
+	}
+	defer file.Close()
+	var objects []*unstructured.Unstructured
+	err = eachDocument(name, file, func(_ int, document map[string]any) error {
+		u := &unstructured.Unstructured{Object: document}
+		if u.GetKind() == "" || u.GetName() == "" {
+			return errors.New("kind or metadata.name is missing")
+		}
+		objects = append(objects, u)
+		return nil
+	})
+	return objects, err
+}

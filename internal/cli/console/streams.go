@@ -1,0 +1,26 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
+)
+
+// IO is where a command reads and writes.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// ErrNo is returned when the answer is no and has been printed.
+var ErrNo = errors.New("the answer is no")
+
+// Hint gives an error the next command to try.
+func Hint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &dialect.HintError{Err: err, Next: fmt.Sprintf(format, args...)}
+}

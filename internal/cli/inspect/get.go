@@ -1,0 +1,208 @@
+// Package inspect has the commands that show something and change nothing: get, why, tree, graph, events, render, diff, health.
+// What objects mean it asks the catalogue of dialects.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/progress"
+)
+
+type getOptions struct {
+	*console.Globals
+	kind, name, namespace, output string
+	everywhere, notReady          bool
+	// category is a name of several kinds.
+	category string
+}
+
+// NewGet is the command that lists objects.
+func NewGet(g *console.Globals) *cobra.Command {
+	o := getOptions{Globals: g}
+	cmd := &cobra.Command{
+		Use:   "get [all|KIND] [NAME]",
+		Short: "List sources and units, and whether they are ready",
+		Long: `List sources and units, in these steps:
+
+  1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, imgrepo, imgpol,
+     imgupd; images for the last three; app, appset, project; or all) from the cluster
+  2. print them as a table with the columns of the flux or argocd command, or in the format of -o
+
+The namespace is a column unless -n names one.`,
+		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready",
+		ValidArgsFunction: g.CompleteKind,
+		Args:              cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && g.IsCategory(args[0]) {
+				o.category = args[0]
+			} else if len(args) > 0 && args[0] != "all" {
+				o.kind = args[0]
+			}
+			if len(args) > 1 {
+				o.name = args[1]
+			}
+			return runGet(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace")
+	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
+	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name")
+	f.BoolVar(&o.notReady, "not-ready", false, "only objects that are not ready; exit 1 if there are any")
+	return cmd
+}
+
+func runGet(ctx context.Context, o getOptions) error {
+	if o.everywhere && o.namespace != "" {
+		return console.Hint(errors.New("-n and --all-namespaces are mutually exclusive"), "headgate get -A")
+	}
+	list, err := listServed(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.notReady {
+		list = unready(o.Globals, list)
+	}
+	if o.output == "" {
+		err = printTable(o, list)
+	} else {
+		err = console.PrintObjects(o.IO, o.output, list)
+	}
+	if err != nil {
+		return err
+	}
+	if o.notReady && len(list) > 0 {
+		return console.ErrNo
+	}
+	return nil
+}
+
+func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured, error) {
+	kinds := o.Kinds(func(dialect.Kind) bool { return true })
+	if o.category != "" {
+		kinds = o.Kinds(func(k dialect.Kind) bool { return k.Category == o.category })
+	}
+	if o.kind != "" {
+		k, err := o.FindKind(o.kind)
+		if err != nil {
+			return nil, err
+		}
+		kinds = []console.Served{k}
+	}
+	client, err := o.Client()
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, k := range kinds {
+		list, err := k.List(ctx, client, o.namespace, o.kind == "")
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range list {
+			if o.name == "" || u.GetName() == o.name {
+				all = append(all, u)
+			}
+		}
+	}
+	if o.name != "" && len(all) == 0 {
+		return nil, console.Hint(fmt.Errorf("%s %q does not exist", o.kind, o.name), "headgate get all")
+	}
+	return all, nil
+}
+
+func unready(g *console.Globals, list []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, u := range list {
+		if s := g.Catalogue.StateOf(u); s.Ready != "True" && !s.Suspended && !g.IsStatic(u) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// printTable prints the columns of the flux command. The name says the kind when there may be several.
+func printTable(o getOptions, list []*unstructured.Unstructured) error {
+	w := tabwriter.NewWriter(o.IO.Out, 0, 0, 2, ' ', 0)
+	row := func(namespace string, columns ...string) {
+		if o.namespace == "" {
+			columns = append([]string{namespace}, columns...)
+		}
+		fmt.Fprintln(w, strings.Join(columns, "\t"))
+	}
+	special := columnsOf(o.Globals, o.kind)
+	if special.whole {
+		row("NAMESPACE", append([]string{"NAME"}, special.titles...)...)
+		for _, u := range list {
+			row(u.GetNamespace(), append([]string{u.GetName()}, special.row(u)...)...)
+		}
+		return w.Flush()
+	}
+	row("NAMESPACE", append(append([]string{"NAME"}, special.titles...), "READY", "MESSAGE")...)
+	for _, u := range list {
+		name := u.GetName()
+		if o.kind == "" {
+			name = strings.ToLower(u.GetKind()) + "/" + name
+		}
+		s := o.Catalogue.StateOf(u)
+		ready, message := s.Ready, s.Message
+		if o.IsStatic(u) {
+			ready, message = "-", "it has no status; headgate events shows its problems"
+		}
+		row(u.GetNamespace(), append(append([]string{name}, special.row(u)...), ready, console.OneLine(progress.Short(message)))...)
+	}
+	return w.Flush()
+}
+
+// columns are those between the name of an object and whether it is ready.
+type columns struct {
+	*console.Globals
+	titles []string
+	// of gives the values; without one they are those of any kind.
+	of dialect.Tabular
+	// whole columns stand for whether the object is ready, too.
+	whole bool
+}
+
+// columnsOf are the columns of a kind: those of its dialect, or of any.
+func columnsOf(g *console.Globals, name string) columns {
+	every := columns{Globals: g, titles: []string{"REVISION", "SUSPENDED"}}
+	kind, err := g.FindKind(name)
+	of, has := g.Of(kind.GroupKind()).(dialect.Tabular)
+	if err != nil || !has {
+		return every
+	}
+	c := columns{Globals: g, of: of}
+	if c.titles, c.whole = of.Columns(kind.GroupKind()); len(c.titles) == 0 {
+		return every
+	}
+	return c
+}
+
+// row are the values of an object.
+func (c columns) row(u *unstructured.Unstructured) []string {
+	if c.of == nil {
+		s := c.Catalogue.StateOf(u)
+		held := "False"
+		if s.Suspended {
+			held = "True"
+		}
+		return []string{progress.Short(s.Revision), held}
+	}
+	values := c.of.Row(u)
+	for i, title := range c.titles {
+		if title == "REVISION" || title == "MESSAGE" {
+			values[i] = progress.Short(values[i])
+		}
+	}
+	return values
+}

@@ -1,0 +1,239 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// NewWhy is the command that explains what is waited for.
+func NewWhy(g *console.Globals) *cobra.Command {
+	var namespace string
+	cmd := &cobra.Command{
+		Use:   "why KIND/NAME",
+		Short: "Show what something waits for, down to the cause",
+		Long: `Show what something waits for, in these steps:
+
+  1. read the unit or the source (NAME alone is a Kustomization), or find the units that hold the object
+  2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
+     Application of Argo CD its sync, its children, and its objects with their health
+  3. name the unit that declares it, up to the root
+
+The exit code is 1 if it is not ready.`,
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why deployment/web -n shop",
+		ValidArgsFunction: g.CompleteReference,
+		Args:              cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := g.Client()
+			if err != nil {
+				return err
+			}
+			w := &explainer{Globals: g, client: client, seen: map[string]bool{}}
+			return w.run(cmd.Context(), args[0], namespace)
+		},
+	}
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the object")
+	return cmd
+}
+
+// explainer prints chains of waits.
+type explainer struct {
+	*console.Globals
+	client dynamic.Interface
+	seen   map[string]bool
+}
+
+func (w *explainer) run(ctx context.Context, target, namespace string) error {
+	ref, err := w.ParseReference(target, namespace)
+	if err != nil {
+		return w.object(ctx, target, namespace)
+	}
+	ready, err := w.explain(ctx, ref, 0)
+	if err != nil {
+		return err
+	}
+	if !ready {
+		return console.ErrNo
+	}
+	return nil
+}
+
+func (w *explainer) print(depth int, format string, args ...any) {
+	fmt.Fprintf(w.IO.Out, strings.Repeat("  ", depth)+format+"\n", args...)
+}
+
+// explain prints the state of a unit or source, and of what it waits for.
+func (w *explainer) explain(ctx context.Context, ref console.Reference, depth int) (bool, error) {
+	if w.seen[ref.String()] {
+		w.print(depth, "%s: see above", ref)
+		return false, nil
+	}
+	w.seen[ref.String()] = true
+	u, err := ref.Get(ctx, w.client)
+	if err != nil {
+		if depth == 0 {
+			return false, err
+		}
+		w.print(depth, "✗ %s does not exist", ref)
+		return false, nil
+	}
+	ready := w.state(u, ref, depth)
+	if !ready {
+		w.causes(ctx, u, depth+1)
+	}
+	if depth == 0 {
+		w.declared(ctx, u, ref)
+	}
+	return ready, nil
+}
+
+func (w *explainer) state(u *unstructured.Unstructured, ref console.Reference, depth int) bool {
+	s := w.Catalogue.StateOf(u)
+	since := s.Since
+	if since != "" {
+		since = ", since " + since
+	}
+	switch {
+	case s.Suspended:
+		w.print(depth, "· %s is suspended", ref)
+	case s.Ready == "True":
+		w.print(depth, "✓ %s is ready: %s", ref, console.OneLine(s.Message))
+	case since == "":
+		w.print(depth, "◌ %s has not been reconciled yet", ref)
+	default:
+		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, s.Reason, since, console.OneLine(s.Message))
+	}
+	return s.Ready == "True"
+}
+
+// causes continues with what a unit, or a source that is taken from another, waits for.
+func (w *explainer) causes(ctx context.Context, u *unstructured.Unstructured, depth int) {
+	waits, err := w.NeedsOf(u)
+	if err != nil {
+		w.print(depth, "✗ %v", err)
+	}
+	for _, id := range waits {
+		next, err := w.ReferenceTo(id)
+		if err != nil {
+			// Nothing here knows its kind.
+			continue
+		}
+		if _, err := w.explain(ctx, next, depth); err != nil {
+			w.print(depth, "✗ %v", err)
+		}
+	}
+	w.moreCauses(ctx, u, depth)
+}
+
+// maxCauses bounds how many reasons of one unit are printed.
+const maxCauses = 10
+
+// moreCauses continues with what the dialect knows beside that.
+func (w *explainer) moreCauses(ctx context.Context, u *unstructured.Unstructured, depth int) {
+	of, knows := w.Of(console.GroupKindOf(u)).(dialect.Causing)
+	if !knows {
+		return
+	}
+	told := 0
+	for cause := range of.Causes(ctx, console.NewSession(w.Globals, w.client), u) {
+		if told == maxCauses {
+			kind, _ := w.FindGroupKind(console.GroupKindOf(u))
+			w.print(depth, "and more: headgate tree %s/%s/%s --all", kind.Aliases[0], u.GetNamespace(), u.GetName())
+			return
+		}
+		if w.cause(ctx, cause, depth) {
+			told++
+		}
+	}
+}
+
+// cause prints one reason, and tells whether it was one: a unit may be ready.
+func (w *explainer) cause(ctx context.Context, cause dialect.Cause, depth int) bool {
+	if cause.Unit == (engine.UnitID{}) {
+		w.print(depth, "%s", cause.Text)
+		return true
+	}
+	ref, err := w.ReferenceTo(cause.Unit)
+	if err != nil {
+		return false
+	}
+	u, err := ref.Client(w.client).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err == nil && w.Catalogue.StateOf(u).Ready == "True" {
+		return false
+	}
+	if _, err := w.explain(ctx, ref, depth); err != nil {
+		w.print(depth, "✗ %v", err)
+	}
+	return true
+}
+
+// declared prints the units that declare an object, up to the root.
+func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, ref console.Reference) {
+	way := []string{ref.String()}
+	for range 16 {
+		owner, ok := w.OwnerOf(u)
+		if !ok {
+			break
+		}
+		way = append(way, owner.String())
+		next, err := owner.Get(ctx, w.client)
+		if err != nil {
+			break
+		}
+		u = next
+	}
+	if len(way) > 1 {
+		w.print(0, "declared by %s", strings.Join(way[1:], ", declared by "))
+	}
+}
+
+// object explains an object that is neither a unit nor a source: by the unit that holds it.
+func (w *explainer) object(ctx context.Context, target, namespace string) error {
+	kind, name, ok := strings.Cut(target, "/")
+	if !ok {
+		return fmt.Errorf("%q: want KIND/NAME", target)
+	}
+	list, err := w.ListUnits(ctx, w.client)
+	if err != nil {
+		return err
+	}
+	for _, u := range list {
+		for _, id := range w.Catalogue.StateOf(u).Inventory {
+			if strings.EqualFold(id.Kind, kind) && id.Name == name &&
+				(id.Namespace == "" || namespace == console.DefaultNamespace || id.Namespace == namespace) {
+				return w.held(ctx, id, append([]engine.UnitID{console.IdOf(u)}, holdingsOf(w.Globals, list).beside(u, id)...))
+			}
+		}
+	}
+	return console.Hint(fmt.Errorf("no unit holds %s in namespace %q", target, namespace), "headgate tree --all")
+}
+
+// held explains an object by the units that hold it.
+func (w *explainer) held(ctx context.Context, id engine.ObjectID, units []engine.UnitID) error {
+	w.print(0, "%s is held by:", id)
+	allReady := true
+	for _, unit := range units {
+		ref, err := w.ReferenceTo(unit)
+		if err != nil {
+			return err
+		}
+		ready, err := w.explain(ctx, ref, 0)
+		if err != nil {
+			return err
+		}
+		allReady = allReady && ready
+	}
+	if !allReady {
+		return console.ErrNo
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package inspect
+
+import (
+	"context"
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/flux"
+)
+
+// workingCopy is the directory that an embedded cluster serves as a repository, empty when there is none on this machine.
+func (d *differ) workingCopy(ctx context.Context) string {
+	ref, err := d.ParseReference("git/"+flux.System, flux.Namespace)
+	if err != nil {
+		return ""
+	}
+	u, err := ref.Client(d.client).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	dir := u.GetAnnotations()[flux.MadeFor]
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
+}

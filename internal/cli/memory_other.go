@@ -1,6 +1,0 @@
-//go:build !linux
-
-package cli
-
-// memoryDir is a directory whose files are kept in memory; none is known here.
-func memoryDir() string { return "" }

@@ -1,0 +1,74 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
+)
+
+// NewSuspend is the command that suspends an object.
+func NewSuspend(g *console.Globals) *cobra.Command {
+	return newSwitch(g, "suspend", "Suspend a unit or a source", true)
+}
+
+// NewResume is the command that resumes one.
+func NewResume(g *console.Globals) *cobra.Command {
+	return newSwitch(g, "resume", "Resume a unit or a source", false)
+}
+
+func newSwitch(g *console.Globals, verb, title string, on bool) *cobra.Command {
+	var namespace string
+	cmd := &cobra.Command{
+		Use:   verb + " KIND/NAME | " + verb + " KIND NAME",
+		Short: title,
+		Long: title + `, in these steps:
+
+  1. find the object (NAME alone is a Kustomization)
+  2. set spec.suspend, or the annotation of kinds without that field: for an Application
+     argocd.argoproj.io/skip-reconcile`,
+		Example:           "  headgate " + verb + " ks/apps\n  headgate " + verb + " git/flux-system\n  headgate " + verb + " app/guestbook",
+		ValidArgsFunction: g.CompleteReference,
+		Args:              cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, err := g.ParseReference(strings.Join(args, "/"), namespace)
+			if err == nil && switched(g, ref, on) == nil {
+				err = console.Hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s KIND/NAME, of a unit", verb)
+			}
+			if err != nil {
+				return err
+			}
+			return runSwitch(cmd.Context(), g, ref, on)
+		},
+	}
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the object")
+	return cmd
+}
+
+func runSwitch(ctx context.Context, g *console.Globals, ref console.Reference, on bool) error {
+	client, err := g.Client()
+	if err != nil {
+		return err
+	}
+	if err := console.Change(ctx, ref.Client(client), ref, switched(g, ref, on)); err != nil {
+		return err
+	}
+	word := "resumed"
+	if on {
+		word = "suspended"
+	}
+	_, err = fmt.Fprintf(g.IO.Out, "%s %s\n", ref, word)
+	return err
+}
+
+// switched is the change by which an object is suspended or let move again; nil if it has none.
+func switched(g *console.Globals, ref console.Reference, on bool) map[string]any {
+	if of, has := g.Of(ref.GroupKind()).(dialect.Switching); has {
+		return of.Switch(ref.GroupKind(), on)
+	}
+	return map[string]any{"spec": map[string]any{"suspend": on}}
+}
