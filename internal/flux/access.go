@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/headgate-dev/headgate/internal/source"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // references are the fields by which a source says how its server is reached.
@@ -104,4 +104,21 @@ func (s *reach) pullSecrets(ctx context.Context, namespace, account string) ([]b
 		}
 	}
 	return json.Marshal(map[string]any{"auths": auths})
+}
+
+// orBytes returns the first of two values of a Secret that is there: the second has the older key.
+func orBytes(value, older []byte) []byte {
+	if len(value) > 0 {
+		return value
+	}
+	return older
+}
+
+func withoutCredentials(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return u.String()
 }

@@ -197,26 +197,46 @@ func sourcesOf(o *swapi.ArtifactGenerator) []source.Key {
 	return keys
 }
 
-// generatorOf names the generator that an ExternalArtifact says it comes from, of its own namespace.
-func generatorOf(o *sourcev1.ExternalArtifact) (types.NamespacedName, bool) {
-	ref := o.Spec.SourceRef
-	if ref == nil || ref.Kind != swapi.ArtifactGeneratorKind || cmp.Or(ref.Namespace, o.Namespace) != o.Namespace {
-		return types.NamespacedName{}, false
-	}
-	return types.NamespacedName{Namespace: o.Namespace, Name: ref.Name}, true
-}
-
-// of is the generator here that an ExternalArtifact comes from; nil when it comes from elsewhere.
-func (s *generators) of(ctx context.Context, o *sourcev1.ExternalArtifact) (*generator, error) {
+// here is the generator that makes an ExternalArtifact; nil when it comes from elsewhere.
+func (s *generators) here(o *sourcev1.ExternalArtifact) *generator {
 	id, made := generatorOf(o)
 	if !made {
-		return nil, nil
+		return nil
+	}
+	g, _ := s.get(id)
+	return g
+}
+
+func (s *generators) settled(ctx context.Context, o *sourcev1.ExternalArtifact, f *feed) (here, settled bool, err error) {
+	if _, made := generatorOf(o); !made {
+		return false, false, nil
 	}
 	select {
 	case <-s.listed:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return false, false, context.Cause(ctx)
 	}
-	g, _ := s.get(id)
-	return g, nil
+	g := s.here(o)
+	return g != nil, g != nil && g.settledFor(f), nil
+}
+
+func (s *generators) parts(o *sourcev1.ExternalArtifact) []source.Key {
+	if g := s.here(o); g != nil {
+		return sourcesOf(g.current())
+	}
+	return nil
+}
+
+func (s *generators) latest(o *sourcev1.ExternalArtifact) (latest bool, failure string) {
+	g := s.here(o)
+	if g == nil {
+		return false, ""
+	}
+	return g.latest(), g.whyFailed()
+}
+
+func (s *generators) retry(o *sourcev1.ExternalArtifact) {
+	if g := s.here(o); g != nil {
+		g.retry()
+	}
 }

@@ -1,8 +1,6 @@
 package flux
 
 import (
-	"strings"
-
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -19,28 +17,6 @@ type Declaration struct {
 	Chart ChartOrigin
 }
 
-// ChartOrigin is where a chart is searched for.
-type ChartOrigin struct {
-	// Source is the object that says where. It is not always the source of the unit: a release that names
-	// a repository has a HelmChart between the two.
-	Source engine.SourceID
-	// Name is that of the chart, or its path; it is empty when the source is one chart.
-	Name string
-	// Version is a range of versions; it may be empty.
-	Version string
-}
-
-// String is what a person reads, such as `chart web 1.x of HelmRepository/apps/charts`.
-func (o ChartOrigin) String() string {
-	text := "chart"
-	for _, word := range []string{o.Name, o.Version} {
-		if word != "" {
-			text += " " + word
-		}
-	}
-	return text + " of " + o.Source.String()
-}
-
 // IsUnit tells whether an object declares a unit.
 func IsUnit(u *unstructured.Unstructured) bool {
 	kind := u.GroupVersionKind().GroupKind()
@@ -49,29 +25,29 @@ func IsUnit(u *unstructured.Unstructured) bool {
 
 // Declared reads what an object declares that is a unit.
 func Declared(u *unstructured.Unstructured) (Declaration, error) {
-	d, err := Policy{}.declareAny(u)
+	d, err := declareAny(Policy{}, u)
 	return d.Declaration, err
 }
 
 // declareAny reads an object of any of the kinds that declare units.
-func (t Policy) declareAny(u *unstructured.Unstructured) (declaration, error) {
+func declareAny(t Policy, u *unstructured.Unstructured) (declaration, error) {
 	var d declaration
 	var err error
 	d.Unit.ID = engine.UnitOf(engine.IDOf(u))
 	if u.GroupVersionKind().GroupKind() == helmReleaseKind {
 		if d.hr, err = declared.Read[helmv2.HelmRelease](u); err == nil {
-			d.Unit, d.Chart = t.declareRelease(d.hr), chartOrigin(d.hr)
+			d.Unit, d.Chart = declareRelease(t, d.hr), chartOrigin(d.hr)
 		}
 		return d, err
 	}
 	if u.GroupVersionKind().GroupKind() == resourceSetKind {
 		if d.rs, err = declared.Read[fluxcdv1.ResourceSet](u); err == nil {
-			d.Unit = t.declareResourceSet(d.rs)
+			d.Unit = declareResourceSet(t, d.rs)
 		}
 		return d, err
 	}
 	if d.ks, err = declared.Read[kustomizev1.Kustomization](u); err == nil {
-		d.Unit = t.declare(d.ks)
+		d.Unit = declare(t, d.ks)
 	}
 	return d, err
 }
@@ -81,13 +57,6 @@ func chartOrigin(hr *helmv2.HelmRelease) ChartOrigin {
 		return helmChart{c}.origin()
 	}
 	return ChartOrigin{Source: releaseSource(hr)}
-}
-
-// origin is where the chart is searched for.
-func (r helmChart) origin() ChartOrigin {
-	return ChartOrigin{
-		Source: engine.SourceID(r.source()), Name: r.Spec.Chart, Version: strings.TrimPrefix(r.Spec.Version, "*"),
-	}
 }
 
 // SourceOf is the source that an object reads: that of a unit, or the one that a HelmChart is taken from.

@@ -4,23 +4,22 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 )
 
 // reporter answers the runner for units of Flux, and writes down how they stand.
@@ -48,7 +47,7 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	d.connections.look(ctx, clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}, reader)
-	inputs, err := d.policies.now().inputsOf(ctx, ks, reader)
+	inputs, err := inputsOf(d.policies.now(), ctx, ks, reader)
 	inputs.Versions = reader.versions
 	return inputs, err
 }
@@ -96,11 +95,6 @@ func (d *reporter) patchStatus(ctx context.Context, ks *kustomizev1.Kustomizatio
 	return err
 }
 
-func patchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{FieldManager: manager} }
-
-// maxLines bounds the objects that an event lists.
-const maxLines = 40
-
 // tell emits the events of a report, given the Kustomization as it was before: what changed, that its
 // health was waited for, that it is ready, that it failed, that it begins to wait for others. A pass
 // that changed nothing tells nothing.
@@ -136,19 +130,6 @@ func (d *reporter) tell(ks *kustomizev1.Kustomization, r runner.Report) {
 	emit(corev1.EventTypeNormal, string(r.Reason), fmt.Sprintf("Reconciliation finished in %s, next run in %s", r.Took.Round(time.Millisecond), r.Next))
 }
 
-// changeLog lists what became of objects, a line each.
-func changeLog(changes []apply.Result) string {
-	lines := make([]string, 0, len(changes))
-	for _, c := range changes {
-		lines = append(lines, c.Entry.ID.String()+" "+string(c.Action))
-	}
-	slices.Sort(lines)
-	if len(lines) > maxLines {
-		lines = append(lines[:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
-	}
-	return strings.Join(lines, "\n")
-}
-
 // Drifted records drift by an event.
 func (d *reporter) Drifted(_ context.Context, id engine.UnitID, drift apply.Drift, times int, back time.Duration) {
 	o, _, ok := d.declaring(id)
@@ -180,13 +161,13 @@ func appliedRevision(o runtime.Object) map[string]string {
 // declaring is the object of a unit whose objects are applied, and where they are.
 func (d *reporter) declaring(id engine.UnitID) (runtime.Object, engine.Target, bool) {
 	if rs, ok := d.sets.Get(id); ok {
-		return rs, d.policies.now().declareResourceSet(rs).Target, true
+		return rs, declareResourceSet(d.policies.now(), rs).Target, true
 	}
 	ks, ok := d.registry.Get(id)
 	if !ok {
 		return nil, engine.Target{}, false
 	}
-	return ks, d.policies.now().targetOf(ks), true
+	return ks, targetOf(d.policies.now(), ks), true
 }
 
 // Release takes our finalizer off a Kustomization.
@@ -204,8 +185,36 @@ func (d *reporter) Release(ctx context.Context, id engine.UnitID) error {
 	return setFinalizer(ctx, d.client.Resource(kustomizations), ks, finalizer, false)
 }
 
-// setFinalizer puts a finalizer on an object, or takes it off.
-func setFinalizer(ctx context.Context, client dynamic.NamespaceableResourceInterface, o metav1.Object, name string, on bool) error {
-	_, err := declared.Writer{Client: client, Manager: kustomizeField}.Finalizer(ctx, o, name, on)
+// Connect tells how the cluster of a Kustomization is reached that names one.
+func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
+	ref := clusterRef{}
+	if ks, ok := d.registry.Get(id); ok {
+		ref = clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}
+	} else if hr, ok := d.releases.Get(id); ok {
+		ref = clusterRef{hr.Namespace, hr.Generation, hr.Spec.KubeConfig}
+	}
+	if ref.config == nil {
+		return runner.Connection{}, fmt.Errorf("reading %s: it was deleted", id)
+	}
+	return d.connections.read(ctx, id, ref)
+}
+
+// Orphaned reports that the account of a deleted Kustomization was deleted: its objects cannot be deleted
+// any more, as with the upstream.
+func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
+	o, target, ok := d.declaring(id)
+	if !ok || target.Cluster != "" {
+		return nil
+	}
+	_, account, impersonated := strings.Cut(target.User, "system:serviceaccount:"+id.Namespace+":")
+	if !impersonated {
+		return nil
+	}
+	_, err := d.secrets.CoreV1().ServiceAccounts(id.Namespace).Get(ctx, account, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	err = fmt.Errorf("ServiceAccount %q, as which they were applied, was deleted", id.Namespace+"/"+account)
+	d.events.emit(o, corev1.EventTypeWarning, string(engine.ReasonPruneFailed), "the objects of the inventory are kept: "+err.Error(), nil)
 	return err
 }

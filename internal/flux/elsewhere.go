@@ -79,9 +79,3 @@ func (f *feed) published(ctx context.Context, a *meta.Artifact, out *fetched) (*
 	}
 	return out, nil
 }
-
-// defined reports whether the cluster serves a kind whose definition another controller owns.
-func (e *Engine) defined(kind *sourceKind) bool {
-	_, served := e.cluster.Kinds.Lookup(kind.resource.GroupVersion().WithKind(kind.name))
-	return served
-}

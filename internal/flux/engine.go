@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"sync"
 	"time"
 
@@ -31,13 +32,14 @@ import (
 // Engine serves the Flux API on one cluster.
 type Engine struct {
 	*dialect.Host
-	runner   *runner.Runner
-	cluster  *cluster.Cluster
-	sources  *sources
-	dialect  *reporter
-	registry *kustomizationRegistry
-	releases *releases
-	charts   *releaseCharts
+	runner     *runner.Runner
+	cluster    *cluster.Cluster
+	sources    *sources
+	generators *generators
+	dialect    *reporter
+	registry   *kustomizationRegistry
+	releases   *releases
+	charts     *releaseCharts
 	// simulation is nil where everything is real.
 	simulation *Simulation
 	recovery   recovery
@@ -63,7 +65,7 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 		simulation: o.Simulation,
 	}
 	if e.simulation != nil {
-		o.Policy.content, e.simulation.engine = &standInContent{e.simulation.LeaveOut, e.simulation.Marks, e.simulation}, e
+		o.Policy.content = &standInContent{e.simulation.LeaveOut, e.simulation.Marks, e.simulation}
 	}
 	e.policies = newPolicies(o.Policy)
 	client, err := kubernetes.NewForConfig(host.Config)
@@ -85,7 +87,7 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 		},
 	}
 	e.startOperator()
-	e.images = newImageKeeper(e)
+	e.images = newImageKeeper(host, client, e.sources, e.policies)
 	e.newReleases(client, ev)
 	e.sources.notify = func(id engine.SourceID) {
 		e.runner.SourceChanged(id)
@@ -95,8 +97,8 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 		e.redeclare()
 		e.images.wakeAll()
 	}
-	e.sets.client, e.instances.client, e.images.client = e.cluster.Dynamic, e.cluster.Dynamic, e.cluster.Dynamic
-	e.startReceivers(ctx)
+	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
+	e.receivers = newReceivers(ctx, host, ev, e.policies)
 	return e, nil
 }
 
@@ -107,22 +109,29 @@ func (e *Engine) newSources(ctx context.Context, client kubernetes.Interface, ev
 		secrets: client, store: e.Store, events: ev, rewrite: e.Local, problem: e.Problem,
 		passed: e.Metrics.Pass, remotes: e.Feed, slots: rounds.NewSlots(composes), ctx: ctx, feeds: map[source.Key]*feed{},
 		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !e.Serve.Serves(sourceGroup.Name),
-		sharded: e.Selector != "", simulation: e.simulation,
+		sharded: e.Selector != "",
+	}
+	if e.simulation != nil {
+		e.sources.standIns = e.simulation
 	}
 	e.sources.reach = reach{
 		rules: e.sources.rewriting, spill: e.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
 	}
 	e.sources.setRewrites(e.Rewrites)
 	e.sources.start()
-	var err error
-	e.sources.generators, err = newGenerators(e.sources, e.policies, e.Selector)
+	generators, err := newGenerators(e.sources, e.policies, e.Selector)
+	e.generators, e.sources.made = generators, generators
 	return err
 }
 
 // newReleases puts together what drives HelmReleases.
 func (e *Engine) newReleases(client kubernetes.Interface, ev events) {
 	e.releases = newReleases()
-	e.releases.client, e.releases.renderer, e.releases.simulation = e.cluster.Dynamic, e.runner.Renderer(), e.simulation
+	e.releases.client, e.releases.renderer = e.cluster.Dynamic, e.runner.Renderer()
+	if e.simulation != nil {
+		e.releases.standIns = e.simulation
+		e.simulation.parts = simulated{Host: e.Host, kustomizations: e.registry, releases: e.releases, sources: e.sources}
+	}
 	e.releases.secrets, e.releases.store, e.releases.events = client, e.Store, ev
 	e.releases.connections, e.releases.passed = e.dialect.connections, e.Metrics.Pass
 	e.dialect.releases = e.releases
@@ -163,7 +172,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.runOperator(ctx)
 	e.receivers.desk.Start(ctx)
 	e.desks.Go(e.receivers.desk.Wait)
-	e.recovery.begin(ctx, e, watermarks(e.registry.All()))
+	e.recovery.begin(ctx, e.Host, watermarks(e.registry.All()))
 	e.recovery.look(e.cluster)
 	return nil
 }
@@ -179,8 +188,9 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 			return err
 		}
 	}
-	if serve.Serves(notificationGroup.Name) {
-		if err := cluster.Within(wait, watched, func() error { return e.watchNotifications(ctx) }); err != nil {
+	if serve.Serves(notificationGroup.Name) && e.simulation == nil {
+		// A simulation sends nothing.
+		if err := cluster.Within(wait, watched, func() error { return e.notifications.watch(ctx, e.Host, e.dialect.events) }); err != nil {
 			return err
 		}
 	}
@@ -203,12 +213,12 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	})
 	all.Go(func() error {
 		if !serve.Serves(generatorGroup.Name) {
-			close(e.sources.generators.listed)
+			close(e.generators.listed)
 			return nil
 		}
-		err := e.cluster.Watch(ctx, artifactGenerators, e.Selector, cluster.Sink{Put: e.putGenerator(ctx), Dropped: e.sources.generators.dropped})
+		err := e.cluster.Watch(ctx, artifactGenerators, e.Selector, cluster.Sink{Put: e.putGenerator(ctx), Dropped: e.generators.dropped})
 		if err == nil {
-			close(e.sources.generators.listed)
+			close(e.generators.listed)
 		}
 		return err
 	})
@@ -226,10 +236,10 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		all.Go(func() error { return e.watchOperator(ctx) })
 	}
 	if serve.Serves(notificationGroup.Name) {
-		all.Go(func() error { return e.watchReceivers(ctx) })
+		all.Go(func() error { return e.receivers.watch(ctx, e.Host) })
 	}
 	if serve.Serves(imageGroup.Name) && e.simulation == nil {
-		all.Go(func() error { return e.watchImages(ctx) })
+		all.Go(func() error { return e.images.watch(ctx, e.Host) })
 	}
 	return cluster.Within(wait, watched, all.Wait)
 }
@@ -240,13 +250,15 @@ func (e *Engine) Wait() {
 	e.recovery.running.Wait()
 	e.charts.passes.Wait()
 	e.desks.Wait()
+	e.notifications.wait()
 	e.images.wait()
 }
 
-// ours tells whether objects of a kind are served here.
-func (e *Engine) ours(gk schema.GroupKind) bool {
-	return e.Serve.Serves(gk.Group) && (gk.Group != imageGroup.Name || e.simulation == nil)
-}
+// Hooks serves the hooks of Receivers, below notifyv1.ReceiverWebhookPath.
+func (e *Engine) Hooks() http.Handler { return e.receivers.handler }
+
+// EventHandler takes the events that other controllers post, as notification-controller does at its port.
+func (e *Engine) EventHandler() http.Handler { return e.notifications.handler() }
 
 // Nudge has every source fetched at once whose URL matches.
 func (e *Engine) Nudge(matches func(url string) bool) { e.sources.nudgeURL(matches) }
@@ -256,3 +268,9 @@ var (
 	_ runner.Dialect = (*reporter)(nil)
 	_ runner.Sources = (*sources)(nil)
 )
+
+// defined reports whether the cluster serves a kind whose definition another controller owns.
+func (e *Engine) defined(kind *sourceKind) bool {
+	_, served := e.cluster.Kinds.Lookup(kind.resource.GroupVersion().WithKind(kind.name))
+	return served
+}

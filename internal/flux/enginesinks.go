@@ -2,14 +2,17 @@ package flux
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
 func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstructured.Unstructured) {
@@ -20,7 +23,7 @@ func (e *Engine) putSource(ctx context.Context, kind servedSource) func(*unstruc
 			return
 		}
 		if !e.sources.foreign(o) {
-			e.finalizer(ctx, o, kind.resource, finalizer)
+			finalize(ctx, e.Host, o, kind.resource, finalizer)
 		}
 		e.sources.put(o)
 		if kind.sourceKind == helmChartKinds {
@@ -36,7 +39,7 @@ func (e *Engine) dropSource(kind *sourceKind) func(*unstructured.Unstructured) {
 	drop := e.sources.dropped(kind)
 	return func(u *unstructured.Unstructured) {
 		drop(u)
-		e.gone(kind.name, u)
+		forgotten(e.Host, kind.name, u)
 		if kind == helmChartKinds {
 			e.charts.touched(u)
 		}
@@ -45,12 +48,12 @@ func (e *Engine) dropSource(kind *sourceKind) func(*unstructured.Unstructured) {
 
 func (e *Engine) putGenerator(ctx context.Context) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) {
-		o, err := e.sources.generators.put(u)
+		o, err := e.generators.put(u)
 		if err != nil {
 			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, o, artifactGenerators, swapi.Finalizer)
+		finalize(ctx, e.Host, o, artifactGenerators, swapi.Finalizer)
 	}
 }
 
@@ -61,8 +64,8 @@ func (e *Engine) putUnit(ctx context.Context) func(*unstructured.Unstructured) {
 			e.Log.Info("an object cannot be read", "kustomization", u.GetNamespace()+"/"+u.GetName(), "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, ks, kustomizations, finalizer)
-		e.runner.Upsert(e.policies.now().declare(ks))
+		finalize(ctx, e.Host, ks, kustomizations, finalizer)
+		e.runner.Upsert(declare(e.policies.now(), ks))
 	}
 }
 
@@ -73,7 +76,7 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, hr, helmReleases, finalizer)
+		finalize(ctx, e.Host, hr, helmReleases, finalizer)
 		id := releaseID(hr.Namespace, hr.Name)
 		if e.handover.replaced(hr) == "" {
 			e.charts.changed(id)
@@ -89,7 +92,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 		if !there {
 			continue
 		}
-		u := e.handover.without(e.policies.now().declareRelease(hr), hr)
+		u := e.handover.without(declareRelease(e.policies.now(), hr), hr)
 		u.Invalid = firstOf(u.Invalid, e.releases.twins.refusal(id))
 		e.runner.Upsert(u)
 	}
@@ -97,7 +100,7 @@ func (e *Engine) upsertReleases(ids []engine.UnitID) {
 
 func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	id := releaseID(u.GetNamespace(), u.GetName())
-	e.gone(id.Kind, u)
+	forgotten(e.Host, id.Kind, u)
 	e.policies.ask(id, Policy{})
 	e.releases.drop(id)
 	e.dialect.connections.forget(id)
@@ -105,38 +108,57 @@ func (e *Engine) dropRelease(u *unstructured.Unstructured) {
 	e.upsertReleases(e.releases.twins.drop(id))
 }
 
-func (e *Engine) gone(kind string, o metav1.Object) {
-	e.Metrics.Forget(kind, o.GetNamespace(), o.GetName())
-}
-
 func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	id := unitID(u.GetNamespace(), u.GetName())
-	e.gone(id.Kind, u)
+	forgotten(e.Host, id.Kind, u)
 	e.registry.Drop(id)
 	e.dialect.connections.forget(id)
 	e.runner.Remove(id)
 }
 
-// finalizer puts a finalizer on an object that lacks it, in the background: it is needed when
-// the object is deleted, not before.
-func (e *Engine) finalizer(ctx context.Context, o metav1.Object, r schema.GroupVersionResource, name string) {
-	if o.GetDeletionTimestamp() != nil || slices.Contains(o.GetFinalizers(), name) {
-		return
+// redeclare hands everything over again, by the current policy.
+func (e *Engine) redeclare() {
+	policy := e.policies.now()
+	for _, ks := range e.registry.All() {
+		e.runner.Upsert(declare(policy, ks))
+		e.runner.InputsChanged(unitID(ks.Namespace, ks.Name))
 	}
-	go func() {
-		err := setFinalizer(ctx, e.cluster.Dynamic.Resource(r), o, name, true)
-		if err != nil && ctx.Err() == nil {
-			e.Log.V(1).Info("a finalizer could not be set; retrying at the next change of the object",
-				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
-		}
-	}()
+	for _, rs := range e.sets.All() {
+		e.runner.Upsert(declareResourceSet(policy, rs))
+	}
+	var releases []engine.UnitID
+	for _, hr := range e.releases.All() {
+		releases = append(releases, releaseID(hr.Namespace, hr.Name))
+	}
+	e.upsertReleases(releases)
+	e.receivers.again()
+	e.notifications.reindex()
 }
 
-func hasFinalizer(o metav1.Object) bool {
-	for _, f := range o.GetFinalizers() {
-		if f == finalizer {
-			return true
-		}
+var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+
+// watchRewrites follows the ConfigMap of rewrites.
+func (e *Engine) watchRewrites(ctx context.Context, group *errgroup.Group) {
+	group.Go(func() error {
+		return e.cluster.WatchOne(ctx, configMaps, Namespace, RewritesName, cluster.Sink{
+			Put:     e.putRewrites,
+			Dropped: func(*unstructured.Unstructured) { e.sources.setRewrites(e.Rewrites) },
+		})
+	})
+}
+
+// putRewrites takes the rules of the ConfigMap. When one cannot be read, all stay as they were.
+func (e *Engine) putRewrites(u *unstructured.Unstructured) {
+	given, err := declared.Read[corev1.ConfigMap](u)
+	var rules source.Rewrites
+	if err == nil {
+		rules, err = e.Rewrites.With(ruleLines(given.Data))
 	}
-	return false
+	if err != nil {
+		text := fmt.Sprintf("the previous rules stay in effect: %s", err)
+		e.Log.Info("rewrites are invalid", "object", engine.IDOf(u).String(), "error", text)
+		e.sources.events.emit(u, corev1.EventTypeWarning, "RewritesIllegible", text, nil)
+		return
+	}
+	e.sources.setRewrites(rules)
 }

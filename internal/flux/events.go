@@ -1,11 +1,9 @@
 package flux
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/reference"
+	"fmt"
+	"slices"
+	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
@@ -15,8 +13,14 @@ import (
 	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/reference"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/declared"
 )
 
@@ -27,7 +31,7 @@ type events struct {
 	scheme *runtime.Scheme
 }
 
-func newEvents(client kubernetes.Interface, n *notifications) (events, error) {
+func newEvents(client kubernetes.Interface, branch declared.Branch) (events, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		scheme.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, helmv2.AddToScheme, swapi.AddToScheme,
@@ -37,7 +41,7 @@ func newEvents(client kubernetes.Interface, n *notifications) (events, error) {
 			return events{}, err
 		}
 	}
-	return events{Events: declared.NewEvents(client, n), scheme: s}, nil
+	return events{Events: declared.NewEvents(client, branch), scheme: s}, nil
 }
 
 func (e events) emit(o runtime.Object, kind, reason, message string, annotations map[string]string) {
@@ -68,4 +72,20 @@ func componentOf(o runtime.Object) string {
 		return automationManager
 	}
 	return sourceManager
+}
+
+// maxLines bounds the objects that an event lists.
+const maxLines = 40
+
+// changeLog lists what became of objects, a line each.
+func changeLog(changes []apply.Result) string {
+	lines := make([]string, 0, len(changes))
+	for _, c := range changes {
+		lines = append(lines, c.Entry.ID.String()+" "+string(c.Action))
+	}
+	slices.Sort(lines)
+	if len(lines) > maxLines {
+		lines = append(lines[:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
+	}
+	return strings.Join(lines, "\n")
 }

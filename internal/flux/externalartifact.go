@@ -1,12 +1,15 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/declared"
 )
@@ -47,14 +50,23 @@ func (r externalArtifact) status() sourceStatus {
 
 func (r externalArtifact) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	out := readOnly()
-	g, err := f.sources.generators.of(ctx, r.ExternalArtifact)
+	here, settled, err := f.sources.made.settled(ctx, r.ExternalArtifact, f)
 	switch {
 	case err != nil:
 		return nil, err
-	case g != nil && g.settledFor(f):
+	case settled:
 		return out, nil
-	case g != nil:
+	case here:
 		return nil, errPending
 	}
 	return f.published(ctx, r.Status.Artifact, out)
+}
+
+// generatorOf names the generator that an ExternalArtifact says it comes from, of its own namespace.
+func generatorOf(o *sourcev1.ExternalArtifact) (types.NamespacedName, bool) {
+	ref := o.Spec.SourceRef
+	if ref == nil || ref.Kind != swapi.ArtifactGeneratorKind || cmp.Or(ref.Namespace, o.Namespace) != o.Namespace {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: o.Namespace, Name: ref.Name}, true
 }

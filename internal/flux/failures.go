@@ -17,6 +17,9 @@ const (
 	reasonVerification     = "VerificationError"
 )
 
+// reasonCopyFailure is the reason of Flux for what could not be included.
+const reasonCopyFailure = "CopyFailure"
+
 var signatureReasons = map[string]bool{
 	reasonVerificationMode: true, reasonGitObject: true, reasonTagSignature: true, reasonCommitSignature: true,
 	reasonVerification: true,

@@ -247,7 +247,7 @@ func (f *feed) fetch(ctx context.Context, o origin) error {
 	defer time.AfterFunc(fetchPatience, f.settle).Stop()
 	got, err := f.sources.fetch(ctx, f, o)
 	if err != nil && !errors.Is(err, errPending) {
-		if stub, made := f.sources.simulation.chart(o, engine.SourceID(f.key), err); made {
+		if stub, made := f.sources.standIn(o, engine.SourceID(f.key), err); made {
 			got, err = stub, nil
 		}
 	}

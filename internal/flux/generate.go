@@ -32,7 +32,7 @@ func invalid(reason, text string, args ...any) error {
 // look reads what a generator is made from.
 func (g *generator) look(o *swapi.ArtifactGenerator) (inputs, error) {
 	in := inputs{artifacts: map[string]*source.Artifact{}, observed: map[string]swapi.ObservedSource{}}
-	err := g.policy.now().checkGenerator(o)
+	err := checkGenerator(g.policy.now(), o)
 	if err == nil {
 		err = g.circular()
 	}
@@ -60,27 +60,6 @@ func (g *generator) look(o *swapi.ArtifactGenerator) (inputs, error) {
 	return in, nil
 }
 
-// readable returns the artifact of a source that a generator reads.
-func (s *sources) readable(key source.Key) (*source.Artifact, error) {
-	f, known := s.feed(key)
-	if !known {
-		return nil, fmt.Errorf("%s does not exist", engine.SourceID(key))
-	}
-	o := f.current()
-	settled, failure := f.state()
-	a, stored := s.store.Get(key)
-	switch {
-	case o == nil || !settled && o.GetDeletionTimestamp() == nil:
-		return nil, errPending
-	case stored:
-		return a, nil
-	case failure != "":
-		return nil, fmt.Errorf("%s has no artifact: %s", engine.SourceID(key), failure)
-	default:
-		return nil, fmt.Errorf("%s has no artifact yet", engine.SourceID(key))
-	}
-}
-
 // circular finds generators that read what they make themselves, by others or without.
 func (g *generator) circular() error {
 	cycle := includeCycle(g.id.String(), g.edges)
@@ -92,7 +71,7 @@ func (g *generator) circular() error {
 }
 
 // checkGenerator refuses what cannot be made, whatever the sources hold.
-func (t Policy) checkGenerator(o *swapi.ArtifactGenerator) error {
+func checkGenerator(t Policy, o *swapi.ArtifactGenerator) error {
 	aliases := map[string]bool{}
 	for i, key := range sourcesOf(o) {
 		alias := o.Spec.Sources[i].Alias

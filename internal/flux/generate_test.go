@@ -73,7 +73,7 @@ func TestCheckGenerator(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := (Policy{NoCrossNamespaceRefs: true}).checkGenerator(generatorFor(tt.change)); err != nil {
+			if err := checkGenerator((Policy{NoCrossNamespaceRefs: true}), generatorFor(tt.change)); err != nil {
 				failure := failureOf(err, "")
 				if got = failure.reason + ": " + err.Error(); !failure.terminal {
 					t.Errorf("%s: it is tried again", tt.reason)

@@ -225,23 +225,6 @@ func (g *generator) isSettled() bool {
 	return g.settled
 }
 
-// generatedBy are the feeds of the ExternalArtifacts of a generator.
-func (s *sources) generatedBy(id types.NamespacedName) []*feed {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var feeds []*feed
-	for _, f := range s.feeds {
-		o, ok := f.current().(externalArtifact)
-		if !ok {
-			continue
-		}
-		if by, made := generatorOf(o.ExternalArtifact); made && by == id {
-			feeds = append(feeds, f)
-		}
-	}
-	return feeds
-}
-
 // finalize deletes what a generator that is deleted has made, and lets its object go.
 func (g *generator) finalize(ctx context.Context, o *swapi.ArtifactGenerator) rounds.Next {
 	var errs []error
@@ -274,4 +257,20 @@ func (g *generator) everything(o *swapi.ArtifactGenerator) map[source.Key]bool {
 
 func artifactKey(namespace, name string) source.Key {
 	return sourceKey(sourcev1.ExternalArtifactKind, namespace, name)
+}
+
+// latest reports whether a generator has made what it makes from what its sources have now.
+func (g *generator) latest() bool {
+	o := g.current()
+	in, err := g.look(o)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	last, made := g.last.Last()
+	return err == nil && made && !g.failed && last.generation == o.Generation && last.sources == in.digest
+}
+
+func (g *generator) whyFailed() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failure
 }

@@ -12,13 +12,12 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/chart"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // helmChart is a HelmChart as the origin of a source: a chart out of a HelmRepository, or one that is
@@ -181,7 +180,7 @@ type newChart struct {
 
 // pull fetches a chart out of a repository.
 func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same bool) (*fetched, error) {
-	options, err := f.sources.chartOptions(ctx, from.repo, r)
+	options, err := chartOptions(ctx, &f.sources.reach, from.repo, r)
 	if err != nil {
 		return nil, err
 	}
@@ -218,16 +217,16 @@ func (r helmChart) pull(ctx context.Context, f *feed, from chartSource, same boo
 }
 
 // chartOptions read how a chart is fetched out of a repository.
-func (s *reach) chartOptions(ctx context.Context, repo *sourcev1.HelmRepository, r helmChart) (source.ChartOptions, error) {
+func chartOptions(ctx context.Context, s *reach, repo *sourcev1.HelmRepository, r helmChart) (source.ChartOptions, error) {
 	o := source.ChartOptions{
 		URL: s.rewritten(repo.Spec.URL), Chart: r.Spec.Chart, Version: r.Spec.Version,
 		PassCredentials: repo.Spec.PassCredentials, Rewrites: s.rules(),
 	}
 	var err error
-	if o.RegistryAccess, err = s.repositoryAccess(ctx, repo); err != nil {
+	if o.RegistryAccess, err = repositoryAccess(ctx, s, repo); err != nil {
 		return o, fmt.Errorf("HelmRepository %q: %w", repo.Name, err)
 	}
-	o.Verify, err = s.ociVerification(ctx, r.Namespace, r.verification())
+	o.Verify, err = ociVerification(ctx, s, r.Namespace, r.verification())
 	return o, err
 }
 
@@ -353,7 +352,7 @@ func (r helmChart) fetched(f *feed, from chartSource, made *newChart) *fetched {
 // dependency gets a chart that another one needs.
 func (s *sources) dependency(ctx context.Context, namespace string, d chart.Dependency) ([]byte, error) {
 	var from *feed
-	options, repo, err := s.dependencyOptions(ctx, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) (repo *sourcev1.HelmRepository) {
+	options, repo, err := dependencyOptions(ctx, &s.reach, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) (repo *sourcev1.HelmRepository) {
 		repo, from = s.repositoryFor(namespace, fits)
 		return repo
 	})
@@ -373,7 +372,7 @@ func (s *sources) dependency(ctx context.Context, namespace string, d chart.Depe
 // dependencyOptions read how a chart is fetched that another one needs: from the HelmRepository of the
 // namespace that has its URL, or its name, with its credentials; from the URL alone when there is none.
 // Find returns the first repository that fits.
-func (s *reach) dependencyOptions(ctx context.Context, namespace string, d chart.Dependency,
+func dependencyOptions(ctx context.Context, s *reach, namespace string, d chart.Dependency,
 	find func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository,
 ) (source.ChartOptions, *sourcev1.HelmRepository, error) {
 	o := source.ChartOptions{URL: s.rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.rules()}
@@ -393,7 +392,7 @@ func (s *reach) dependencyOptions(ctx context.Context, namespace string, d chart
 	}
 	o.URL, o.PassCredentials = s.rewritten(repo.Spec.URL), repo.Spec.PassCredentials
 	var err error
-	if o.RegistryAccess, err = s.repositoryAccess(ctx, repo); err != nil {
+	if o.RegistryAccess, err = repositoryAccess(ctx, s, repo); err != nil {
 		err = fmt.Errorf("HelmRepository %q: %w", repo.Name, err)
 	}
 	return o, repo, err
@@ -467,3 +466,6 @@ func chartFailure(err error) (sourceFailure, bool) {
 	}
 	return sourceFailure{}, false
 }
+
+// digestLength is how much of a digest stands in the version of a chart, as in Flux.
+const digestLength = 12

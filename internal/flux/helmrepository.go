@@ -58,7 +58,7 @@ func (r helmRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	if r.inRegistry() {
 		return nil, f.setStatic(ctx, r)
 	}
-	access, err := f.sources.repositoryAccess(ctx, r.HelmRepository)
+	access, err := repositoryAccess(ctx, &f.sources.reach, r.HelmRepository)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (f *feed) setStatic(ctx context.Context, r helmRepository) error {
 }
 
 // repositoryAccess reads how a repository of charts is reached.
-func (s *reach) repositoryAccess(ctx context.Context, repo *sourcev1.HelmRepository) (source.RegistryAccess, error) {
+func repositoryAccess(ctx context.Context, s *reach, repo *sourcev1.HelmRepository) (source.RegistryAccess, error) {
 	if err := genericOnly(repo.Spec.Provider); err != nil {
 		return source.RegistryAccess{}, err
 	}

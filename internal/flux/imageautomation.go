@@ -95,7 +95,7 @@ func (k *imageKeeper) updated(
 	switch {
 	case run.pushed != "":
 		k.tell(after, v, run.pushed)
-		k.nudge(run.repo.Spec.URL)
+		k.sources.nudgeURL(func(url string) bool { return url == run.repo.Spec.URL })
 	case news(before.Status.Conditions, status.Conditions):
 		k.tell(after, v, v.message)
 	}

@@ -20,6 +20,7 @@ import (
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -37,8 +38,6 @@ type imageKeeper struct {
 	// rules are the policies of the cluster.
 	rules  *policies
 	passed func(kind, namespace, name string, took time.Duration, ok bool)
-	// nudge has the sources fetched that have a URL.
-	nudge func(url string)
 	// unpushed says why nothing is pushed to Git from here; empty when it is.
 	unpushed string
 	log      logr.Logger
@@ -63,19 +62,18 @@ type scan struct {
 	failure string
 }
 
-func newImageKeeper(e *Engine) *imageKeeper {
+func newImageKeeper(host *dialect.Host, secrets kubernetes.Interface, sources *sources, rules *policies) *imageKeeper {
 	k := &imageKeeper{
-		secrets: e.dialect.secrets, sources: e.sources, events: e.dialect.events, rules: e.policies, passed: e.Metrics.Pass,
-		log: e.Log, slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
-		nudge:        func(url string) { e.Nudge(func(u string) bool { return u == url }) },
+		client: host.Home.Dynamic, secrets: secrets, sources: sources, events: sources.events, rules: rules, passed: host.Metrics.Pass,
+		log: host.Log, slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
 		repositories: declared.NewRegistry[imagev1.ImageRepository](kindIn(imageGroup, imagev1.ImageRepositoryKind)),
 		policies:     declared.NewRegistry[imagev1.ImagePolicy](kindIn(imageGroup, imagev1.ImagePolicyKind)),
 		automations:  declared.NewRegistry[autov1.ImageUpdateAutomation](kindIn(imageGroup, autov1.ImageUpdateAutomationKind)),
 	}
-	if e.Local != nil {
+	if host.Local != nil {
 		k.unpushed = "the source is a working copy, so nothing is committed or pushed"
 	}
-	o := rounds.Options{Log: e.Log}
+	o := rounds.Options{Log: host.Log}
 	k.scanning, k.choosing, k.updating = rounds.New(scanning{imageKeeper: k}, o), rounds.New(choosing{imageKeeper: k}, o), rounds.New(updating{imageKeeper: k}, o)
 	return k
 }

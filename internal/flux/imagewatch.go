@@ -5,20 +5,21 @@ import (
 	"maps"
 	"reflect"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/meter"
 )
 
-// watchImages begins with the repositories, so that policies find them.
-func (e *Engine) watchImages(ctx context.Context) error {
-	k := e.images
+// watch begins with the repositories, so that policies find them.
+func (k *imageKeeper) watch(ctx context.Context, host *dialect.Host) error {
 	k.start(ctx)
 	for _, kind := range []struct {
 		resource schema.GroupVersionResource
@@ -33,16 +34,16 @@ func (e *Engine) watchImages(ctx context.Context) error {
 		put := func(u *unstructured.Unstructured) {
 			o, err := kind.enter(u)
 			if err != nil {
-				e.Log.Info("an object cannot be read", "error", err.Error())
+				host.Log.Info("an object cannot be read", "error", err.Error())
 				return
 			}
-			e.finalizer(ctx, o, kind.resource, imagev1.ImageFinalizer)
+			finalize(ctx, host, o, kind.resource, imagev1.ImageFinalizer)
 		}
 		dropped := func(u *unstructured.Unstructured) {
-			e.gone(kind.name, u)
+			forgotten(host, kind.name, u)
 			kind.drop(imageID(kind.name, u))
 		}
-		if err := e.cluster.Watch(ctx, kind.resource, e.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
+		if err := host.Home.Watch(ctx, kind.resource, host.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,6 @@ const (
 	reasonNotFound     = "NotFound"
 	reasonNoArtifact   = "NoArtifact"
 	reasonIncludeCycle = "IncludeCycle"
-	reasonCopyFailure  = "CopyFailure"
 )
 
 // included is what a GitRepository includes, as it is now, in the order of its spec.

@@ -7,17 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"strconv"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/kustomize"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
-	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/render/substitute"
@@ -25,43 +21,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// Reader reads the ConfigMaps and Secrets that a Kustomization refers to.
-type Reader interface {
-	ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error)
-	Secret(ctx context.Context, namespace, name string) (map[string][]byte, error)
-}
-
-// versionReader notes the versions of what it reads from the cluster.
-type versionReader struct {
-	client   kubernetes.Interface
-	versions map[engine.ObjectID]uint64
-}
-
-func (r versionReader) note(kind, namespace, name string, o metav1.Object) {
-	version, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
-	r.versions[engine.ObjectID{Kind: kind, Namespace: namespace, Name: name}] = version
-}
-
-func (r versionReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
-	cm, err := r.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
-	r.note("ConfigMap", namespace, name, cm)
-	if err != nil {
-		return nil, err
-	}
-	return cm.Data, nil
-}
-
-func (r versionReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
-	s, err := r.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
-	r.note("Secret", namespace, name, s)
-	if err != nil {
-		return nil, err
-	}
-	return s.Data, nil
-}
-
 // inputsOf gathers what the render of a Kustomization needs beside its source.
-func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
+func inputsOf(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
 	options := optionsOf(ks)
 	options.NoRemoteBases = t.NoRemoteBases
 	if t.content != nil {
@@ -70,7 +31,7 @@ func (t Policy) inputsOf(ctx context.Context, ks *kustomizev1.Kustomization, rea
 			options.Lacking = t.content.variables.lacking(unitID(ks.Namespace, ks.Name))
 		}
 	}
-	keys, err := t.keysOf(ctx, ks, reader)
+	keys, err := keysOf(t, ctx, ks, reader)
 	if err != nil {
 		return runner.Inputs{}, err
 	}
@@ -137,23 +98,23 @@ func imagesOf(declared []kustomize.Image) []types.Image {
 }
 
 // keysOf reads the keys by which the unit decrypts.
-func (t Policy) keysOf(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+func keysOf(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d == nil {
 		return nil, nil
 	}
-	if mark := t.marks(ks); mark != nil {
-		keys, err := t.realKeys(ctx, ks, reader)
+	if mark := marks(t, ks); mark != nil {
+		keys, err := realKeys(t, ctx, ks, reader)
 		if err != nil {
 			keys = nil
 		}
 		return keys.WithStandIn(mark, simulate.Label), nil
 	}
-	return t.realKeys(ctx, ks, reader)
+	return realKeys(t, ctx, ks, reader)
 }
 
 // marks returns what makes the stand-ins of what the unit cannot decrypt, nil when there are none.
-func (t Policy) marks(ks *kustomizev1.Kustomization) func(key string) string {
+func marks(t Policy, ks *kustomizev1.Kustomization) func(key string) string {
 	if t.content == nil {
 		return nil
 	}
@@ -162,7 +123,7 @@ func (t Policy) marks(ks *kustomizev1.Kustomization) func(key string) string {
 
 // realKeys are the keys of the unit and those that serve every unit. That the latter cannot be read concerns only
 // what the former do not open.
-func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+func realKeys(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d.Provider != "sops" {
 		return nil, fmt.Errorf("spec.decryption.provider: unknown provider %q; use \"sops\"", d.Provider)
@@ -177,7 +138,7 @@ func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, rea
 			return nil, fmt.Errorf("spec.decryption.secretRef: Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
 		}
 	}
-	common, err := t.commonKeys(ctx, reader)
+	common, err := commonKeys(t, ctx, reader)
 	switch {
 	case err != nil && own == nil:
 		return nil, fmt.Errorf("spec.decryption has no secretRef, and %w", err)
@@ -190,7 +151,7 @@ func (t Policy) realKeys(ctx context.Context, ks *kustomizev1.Kustomization, rea
 }
 
 // commonKeys are those that serve every unit, nil when no Secret is named.
-func (t Policy) commonKeys(ctx context.Context, reader Reader) (*decrypt.Keys, error) {
+func commonKeys(t Policy, ctx context.Context, reader Reader) (*decrypt.Keys, error) {
 	if t.AgeSecret == "" {
 		return nil, nil
 	}

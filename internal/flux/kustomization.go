@@ -13,48 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/render"
 )
 
-// Policy is what holds for every Kustomization of a cluster.
-type Policy struct {
-	// DefaultServiceAccount is the account of Kustomizations that name none, in their namespace. The
-	// root is the operator's own and has none by default.
-	DefaultServiceAccount string
-	// NoCrossNamespaceRefs refuses sources of other namespaces.
-	NoCrossNamespaceRefs bool
-	// NoRemoteBases refuses kustomizations that refer to something outside their source.
-	NoRemoteBases bool
-	// AgeSecret, when not empty, is a Secret in the namespace of the root whose keys serve every
-	// Kustomization that decrypts, beside those of its own Secret.
-	AgeSecret string
-	// LaxSubstitution makes a variable empty that is not defined and has no default.
-	LaxSubstitution bool
-	// content, when set, has stand-ins made of what a unit cannot read.
-	content *standInContent
-}
-
-// standInContent has stand-ins made of what units cannot read.
-type standInContent struct {
-	// leaveOut returns what has a unit do without what is not in its source, nil when nothing does.
-	leaveOut func(engine.UnitID) func(what, entry string)
-	// marks returns what makes stand-ins of the values that a unit cannot decrypt, nil when nothing does.
-	marks func(engine.UnitID) func(key string) string
-	// variables stand for those that nobody defines; nil leaves that an error.
-	variables variables
-}
-
-// variables give what stands for the variables that a unit needs and nobody defines, nil when nothing does.
-type variables interface {
-	lacking(engine.UnitID) render.Lacking
-}
-
 // declare reads a Kustomization into a unit.
-func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
+func declare(t Policy, ks *kustomizev1.Kustomization) engine.Unit {
 	u := engine.Unit{
 		ID: unitID(ks.Namespace, ks.Name), UID: string(ks.UID), Generation: ks.Generation,
 		Requested: ks.Annotations[requestedAt], Suspended: ks.Spec.Suspend, Deleting: !ks.DeletionTimestamp.IsZero(),
-		Source: sourceOf(ks), Target: t.targetOf(ks),
+		Source: sourceOf(ks), Target: targetOf(t, ks),
 		Interval: ks.Spec.Interval.Duration, RetryInterval: ks.GetRetryInterval(), Timeout: ks.GetTimeout(),
 		Prune: ks.Spec.Prune, Force: ks.Spec.Force, Deletion: engine.DeletionPolicy(ks.GetDeletionPolicy()),
 		Applied: ks.Status.LastAppliedRevision, Handled: ks.Status.LastHandledReconcileAt,
@@ -71,12 +37,12 @@ func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	}
 	extra, malformed := parseDependsOn(ks.Annotations[dependsOn], ks.Namespace)
 	u.Dependencies = append(u.Dependencies, extra...)
-	u.Reads = t.readsOf(ks)
+	u.Reads = readsOf(t, ks)
 	u.Health = healthOf(ks, u.Target.Cluster)
 	var illegible error
 	u.Ignore, illegible = ignoreOf(ks)
 	u.Invalid = firstOf(
-		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: t.denied(ks)},
+		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: denied(t, ks)},
 		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupported(ks)},
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(malformed)},
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(illegible)},
@@ -84,35 +50,8 @@ func (t Policy) declare(ks *kustomizev1.Kustomization) engine.Unit {
 	return u
 }
 
-// appendEntry adds a line of an inventory. An invalid one names nothing that could be read
-// or pruned.
-func appendEntry(entries []engine.Entry, text, version, cluster string) []engine.Entry {
-	id, err := engine.DecodeID(text)
-	if err != nil {
-		return entries
-	}
-	return append(entries, engine.Entry{ID: id.In(cluster), Version: version})
-}
-
-// firstOf returns the first of several findings that there is.
-func firstOf(found ...engine.Invalid) engine.Invalid {
-	for _, one := range found {
-		if one.Message != "" {
-			return one
-		}
-	}
-	return engine.Invalid{}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
 // targetOf tells where the objects of a Kustomization are, and as whom they are written.
-func (t Policy) targetOf(ks *kustomizev1.Kustomization) engine.Target {
+func targetOf(t Policy, ks *kustomizev1.Kustomization) engine.Target {
 	account := ks.Spec.ServiceAccountName
 	if root := ks.Namespace == Namespace && ks.Name == System; account == "" && !root {
 		account = t.DefaultServiceAccount
@@ -136,7 +75,7 @@ func target(namespace string, ref *meta.KubeConfigReference, account string) eng
 }
 
 // denied names a reference that tenants may not have.
-func (t Policy) denied(ks *kustomizev1.Kustomization) string {
+func denied(t Policy, ks *kustomizev1.Kustomization) string {
 	source := sourceOf(ks)
 	if !t.NoCrossNamespaceRefs || source.Namespace == ks.Namespace {
 		return ""
@@ -171,7 +110,7 @@ func unsupported(ks *kustomizev1.Kustomization) string {
 }
 
 // readsOf are the ConfigMaps and Secrets that the render of a Kustomization reads.
-func (t Policy) readsOf(ks *kustomizev1.Kustomization) []engine.ObjectID {
+func readsOf(t Policy, ks *kustomizev1.Kustomization) []engine.ObjectID {
 	var reads []engine.ObjectID
 	if pb := ks.Spec.PostBuild; pb != nil {
 		for _, from := range pb.SubstituteFrom {

@@ -13,6 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/dialect"
+
 	notifyv1beta3 "github.com/fluxcd/notification-controller/api/v1beta3"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +25,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/notify"
@@ -57,6 +59,7 @@ type notifications struct {
 	alerts    *declared.Registry[notifyv1beta3.Alert, *notifyv1beta3.Alert]
 	providers *declared.Registry[notifyv1beta3.Provider, *notifyv1beta3.Provider]
 	desk      *desk
+	running   sync.WaitGroup
 	// notifier is nil until everything is listed.
 	notifier atomic.Pointer[notify.Notifier]
 
@@ -97,21 +100,19 @@ func newNotifications(client kubernetes.Interface, p *policies, log logr.Logger)
 	return n
 }
 
-// startNotifications begins to deliver what an earlier process left. A directory that cannot be used keeps
+// start begins to deliver what an earlier process left. A directory that cannot be used keeps
 // no receiver from getting its messages, and nothing else from being served.
-func (e *Engine) startNotifications(ctx context.Context) error {
-	n := e.notifications
-	dir := e.Dir
+func (n *notifications) start(ctx context.Context, host *dialect.Host) error {
+	dir := host.Dir
 	if dir != "" {
 		dir = filepath.Join(dir, "notifications")
 	}
-	n.client, n.events = e.cluster.Dynamic, e.dialect.events
 	config := notify.Config{
-		Dir: dir, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: e.Metrics.Notified, Log: e.Log,
+		Dir: dir, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: host.Metrics.Notified, Log: host.Log,
 	}
 	notifier, err := notify.Start(ctx, config)
 	if err != nil && config.Dir != "" {
-		e.Log.Info("pending notifications are lost when this process ends", "error", err.Error())
+		host.Log.Info("pending notifications are lost when this process ends", "error", err.Error())
 		config.Dir = ""
 		notifier, err = notify.Start(ctx, config)
 	}
@@ -119,20 +120,16 @@ func (e *Engine) startNotifications(ctx context.Context) error {
 		return fmt.Errorf("starting the notifications: %w", err)
 	}
 	n.notifier.Store(notifier)
-	e.desks.Go(notifier.Wait)
+	n.running.Go(notifier.Wait)
 	return nil
 }
 
-// watchNotifications reads the Alerts and Providers before anything happens that one could report.
-func (e *Engine) watchNotifications(ctx context.Context) error {
-	if e.simulation != nil {
-		// A simulation sends nothing.
-		return nil
-	}
-	n := e.notifications
-	err := e.cluster.Watch(ctx, providerResource, e.Selector, cluster.Sink{Put: n.putProvider, Dropped: n.dropProvider})
+// watch reads the Alerts and Providers before anything happens that one could report.
+func (n *notifications) watch(ctx context.Context, host *dialect.Host, ev events) error {
+	n.client, n.events = host.Home.Dynamic, ev
+	err := host.Home.Watch(ctx, providerResource, host.Selector, cluster.Sink{Put: n.putProvider, Dropped: n.dropProvider})
 	if err == nil {
-		err = e.cluster.Watch(ctx, alertResource, e.Selector, cluster.Sink{Put: n.putAlert, Dropped: n.dropAlert})
+		err = host.Home.Watch(ctx, alertResource, host.Selector, cluster.Sink{Put: n.putAlert, Dropped: n.dropAlert})
 	}
 	if err != nil {
 		return err
@@ -140,18 +137,20 @@ func (e *Engine) watchNotifications(ctx context.Context) error {
 	n.mu.Lock()
 	n.listed = true
 	n.mu.Unlock()
-	if err := e.startNotifications(ctx); err != nil {
+	if err := n.start(ctx, host); err != nil {
 		return err
 	}
 	n.reindex()
 	n.desk.Start(ctx)
-	e.desks.Go(n.desk.Wait)
+	n.running.Go(n.desk.Wait)
 	return nil
 }
 
-// EventHandler takes the events that other controllers post, as notification-controller does at its port.
-func (e *Engine) EventHandler() http.Handler {
-	n := e.notifications
+// wait waits until nothing is delivered any more.
+func (n *notifications) wait() { n.running.Wait() }
+
+// handler takes the events that other controllers post, as notification-controller does at its port.
+func (n *notifications) handler() http.Handler {
 	notifier := n.notifier.Load()
 	if notifier == nil {
 		return http.NotFoundHandler()

@@ -41,7 +41,7 @@ func (r ociRepository) status() sourceStatus {
 }
 
 func (r ociRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
-	options, err := f.sources.ociOptions(ctx, r.OCIRepository)
+	options, err := ociOptions(ctx, &f.sources.reach, r.OCIRepository)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r ociRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 }
 
 // ociOptions reads how an OCIRepository is fetched.
-func (s *reach) ociOptions(ctx context.Context, repo *sourcev1.OCIRepository) (source.OCIOptions, error) {
+func ociOptions(ctx context.Context, s *reach, repo *sourcev1.OCIRepository) (source.OCIOptions, error) {
 	spec := &repo.Spec
 	o := source.OCIOptions{URL: s.rewritten(spec.URL), Ignore: spec.Ignore, SpillDir: s.spill}
 	if err := genericOnly(spec.Provider); err != nil {
@@ -82,7 +82,7 @@ func (s *reach) ociOptions(ctx context.Context, repo *sourcev1.OCIRepository) (s
 		o.Layer = source.OCILayer{MediaType: l.MediaType, Copy: l.Operation == sourcev1.OCILayerCopy}
 	}
 	var err error
-	if o.Verify, err = s.ociVerification(ctx, repo.Namespace, spec.Verify); err != nil {
+	if o.Verify, err = ociVerification(ctx, s, repo.Namespace, spec.Verify); err != nil {
 		return o, err
 	}
 	o.RegistryAccess, err = s.registryAccess(ctx, references{
@@ -102,7 +102,7 @@ func genericOnly(provider string) error {
 }
 
 // ociVerification reads the keys by which an artifact has to be signed.
-func (s *reach) ociVerification(ctx context.Context, namespace string, v *sourcev1.OCIRepositoryVerification) (*source.OCIVerification, error) {
+func ociVerification(ctx context.Context, s *reach, namespace string, v *sourcev1.OCIRepositoryVerification) (*source.OCIVerification, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -141,7 +141,7 @@ func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstr
 	if err := w.undeclaredRead(d); err != nil {
 		return nil, nil, err
 	}
-	inputs, err := w.policy().inputsOf(ctx, ks, w)
+	inputs, err := inputsOf(w.policy(), ctx, ks, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,7 +206,7 @@ func (w *walk) take(o *unstructured.Unstructured, parent engine.UnitID) {
 	if !IsUnit(o) {
 		return
 	}
-	d, err := w.policy().declareAny(o)
+	d, err := declareAny(w.policy(), o)
 	d.object, d.parent, d.err = o, parent, err
 	if w.done[d.Unit.ID] || slices.ContainsFunc(w.queue, func(other declaration) bool { return other.Unit.ID == d.Unit.ID }) {
 		return

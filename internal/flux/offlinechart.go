@@ -107,7 +107,7 @@ func (w *walk) chart(ctx context.Context, hr *helmv2.HelmRelease) (givenChart, e
 // ociChart fetches the artifact of an OCIRepository.
 func (w *walk) ociChart(ctx context.Context, repo *sourcev1.OCIRepository) (givenChart, error) {
 	origin := ChartOrigin{Source: sourceID(sourcev1.OCIRepositoryKind, repo.Namespace, repo.Name)}
-	options, err := w.ociOptions(ctx, repo)
+	options, err := ociOptions(ctx, &w.reach, repo)
 	if err != nil {
 		return givenChart{}, &ChartError{Chart: origin, URL: shownURL(options.URL), Err: err}
 	}
@@ -174,7 +174,7 @@ func (w *walk) repositoryChart(ctx context.Context, c helmChart) (*chart.Packed,
 	if err != nil {
 		return nil, "", err
 	}
-	options, err := w.chartOptions(ctx, repo, c)
+	options, err := chartOptions(ctx, &w.reach, repo, c)
 	if err != nil {
 		return nil, options.URL, err
 	}
@@ -208,7 +208,7 @@ func (w *walk) fetchChart(ctx context.Context, repo *sourcev1.HelmRepository, o 
 
 // dependency fetches a chart that a chart in the repository needs.
 func (w *walk) dependency(ctx context.Context, namespace string, d chart.Dependency) ([]byte, error) {
-	options, repo, err := w.dependencyOptions(ctx, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository {
+	options, repo, err := dependencyOptions(ctx, &w.reach, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository {
 		for _, id := range slices.SortedFunc(maps.Keys(w.held), engine.ObjectID.Compare) {
 			if id.Kind != sourcev1.HelmRepositoryKind || id.Namespace != namespace {
 				continue

@@ -188,7 +188,7 @@ func (w *walk) generate(ctx context.Context, g *swapi.ArtifactGenerator, id engi
 	if !named {
 		return nil, false, nil
 	}
-	if err := (Policy{}).checkGenerator(g); err != nil {
+	if err := checkGenerator((Policy{}), g); err != nil {
 		return nil, false, err
 	}
 	trees := map[string]*source.Tree{}

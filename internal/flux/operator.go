@@ -40,7 +40,7 @@ func (e *Engine) putInstance(u *unstructured.Unstructured) {
 }
 
 func (e *Engine) dropInstance(u *unstructured.Unstructured) {
-	e.gone(fluxcdv1.FluxInstanceKind, u)
+	forgotten(e.Host, fluxcdv1.FluxInstanceKind, u)
 	id := instanceID(u.GetNamespace(), u.GetName())
 	e.instances.Drop(id)
 	e.policies.ask(id, Policy{})
@@ -55,7 +55,7 @@ func (e *Engine) putProvider(u *unstructured.Unstructured) {
 }
 
 func (e *Engine) dropProvider(u *unstructured.Unstructured) {
-	e.gone(fluxcdv1.ResourceSetInputProviderKind, u)
+	forgotten(e.Host, fluxcdv1.ResourceSetInputProviderKind, u)
 	e.sets.dropProvider(u)
 }
 
@@ -66,14 +66,14 @@ func (e *Engine) putResourceSet(ctx context.Context) func(*unstructured.Unstruct
 			e.Log.Info("an object cannot be read", "error", err.Error())
 			return
 		}
-		e.finalizer(ctx, rs, resourceSetResource, fluxcdv1.Finalizer)
-		e.runner.Upsert(e.policies.now().declareResourceSet(rs))
+		finalize(ctx, e.Host, rs, resourceSetResource, fluxcdv1.Finalizer)
+		e.runner.Upsert(declareResourceSet(e.policies.now(), rs))
 	}
 }
 
 func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
 	id := resourceSetID(u.GetNamespace(), u.GetName())
-	e.gone(id.Kind, u)
+	forgotten(e.Host, id.Kind, u)
 	e.sets.forget(id)
 	e.runner.Remove(id)
 }

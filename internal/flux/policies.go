@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
 )
 
 // policies is what applies to a cluster: what the engine was started with, made stricter by what is requested
@@ -61,21 +62,35 @@ func (p *policies) ask(id engine.UnitID, asked Policy) {
 	}
 }
 
-// redeclare hands everything over again, by the current policy.
-func (e *Engine) redeclare() {
-	policy := e.policies.now()
-	for _, ks := range e.registry.All() {
-		e.runner.Upsert(policy.declare(ks))
-		e.runner.InputsChanged(unitID(ks.Namespace, ks.Name))
-	}
-	for _, rs := range e.sets.All() {
-		e.runner.Upsert(policy.declareResourceSet(rs))
-	}
-	var releases []engine.UnitID
-	for _, hr := range e.releases.All() {
-		releases = append(releases, releaseID(hr.Namespace, hr.Name))
-	}
-	e.upsertReleases(releases)
-	e.receivers.again()
-	e.notifications.reindex()
+// Policy is what holds for every Kustomization of a cluster.
+type Policy struct {
+	// DefaultServiceAccount is the account of Kustomizations that name none, in their namespace. The
+	// root is the operator's own and has none by default.
+	DefaultServiceAccount string
+	// NoCrossNamespaceRefs refuses sources of other namespaces.
+	NoCrossNamespaceRefs bool
+	// NoRemoteBases refuses kustomizations that refer to something outside their source.
+	NoRemoteBases bool
+	// AgeSecret, when not empty, is a Secret in the namespace of the root whose keys serve every
+	// Kustomization that decrypts, beside those of its own Secret.
+	AgeSecret string
+	// LaxSubstitution makes a variable empty that is not defined and has no default.
+	LaxSubstitution bool
+	// content, when set, has stand-ins made of what a unit cannot read.
+	content *standInContent
+}
+
+// standInContent has stand-ins made of what units cannot read.
+type standInContent struct {
+	// leaveOut returns what has a unit do without what is not in its source, nil when nothing does.
+	leaveOut func(engine.UnitID) func(what, entry string)
+	// marks returns what makes stand-ins of the values that a unit cannot decrypt, nil when nothing does.
+	marks func(engine.UnitID) func(key string) string
+	// variables stand for those that nobody defines; nil leaves that an error.
+	variables variables
+}
+
+// variables give what stands for the variables that a unit needs and nobody defines, nil when nothing does.
+type variables interface {
+	lacking(engine.UnitID) render.Lacking
 }

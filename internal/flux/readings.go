@@ -108,28 +108,15 @@ func (s *sources) partsOf(o origin) []source.Key {
 	case helmChart:
 		return []source.Key{o.source()}
 	case externalArtifact:
-		if g := s.generatorHere(o); g != nil {
-			return sourcesOf(g.current())
-		}
+		return s.made.parts(o.ExternalArtifact)
 	}
 	return nil
-}
-
-// generatorHere is the generator that makes an ExternalArtifact here, nil when none does.
-func (s *sources) generatorHere(o externalArtifact) *generator {
-	id, made := generatorOf(o.ExternalArtifact)
-	if !made {
-		return nil
-	}
-	g, _ := s.generators.get(id)
-	return g
 }
 
 // madeOfLatest reports whether a source is made from what its parts have now, and why that failed if it did.
 func (s *sources) madeOfLatest(f *feed, o origin) (latest bool, failure string) {
 	if ea, is := o.(externalArtifact); is {
-		g := s.generatorHere(ea)
-		return g != nil && g.latest(), g.whyFailed()
+		return s.made.latest(ea.ExternalArtifact)
 	}
 	c, is := o.(composed)
 	if !is {
@@ -139,25 +126,6 @@ func (s *sources) madeOfLatest(f *feed, o origin) (latest bool, failure string) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return err == nil && f.done != nil && f.made == now, f.failure
-}
-
-// latest reports whether a generator has made what it makes from what its sources have now.
-func (g *generator) latest() bool {
-	o := g.current()
-	in, err := g.look(o)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	last, made := g.last.Last()
-	return err == nil && made && !g.failed && last.generation == o.Generation && last.sources == in.digest
-}
-
-func (g *generator) whyFailed() string {
-	if g == nil {
-		return ""
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failure
 }
 
 // Fetch has the repositories fetched that a source reads.
@@ -176,9 +144,7 @@ func (s *sources) fetchParts(key source.Key, depth int) {
 		s.fetchParts(part, depth-1)
 	}
 	if ea, is := o.(externalArtifact); is {
-		if g := s.generatorHere(ea); g != nil {
-			g.retry()
-		}
+		s.made.retry(ea.ExternalArtifact)
 		return
 	}
 	f.nudge()

@@ -101,7 +101,7 @@ func planReceiver(o *notifyv1.Receiver) receiverPlan {
 }
 
 // denied is what a policy has against a Receiver.
-func (t Policy) deniedReceiver(p receiverPlan) engine.Invalid {
+func deniedReceiver(t Policy, p receiverPlan) engine.Invalid {
 	if !t.NoCrossNamespaceRefs || p.foreign == "" {
 		return engine.Invalid{}
 	}

@@ -3,14 +3,15 @@ package flux
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -57,45 +58,40 @@ func receiverID(namespace, name string) engine.UnitID {
 	return engine.UnitID{Group: notificationGroup.Name, Kind: notifyv1.ReceiverKind, Namespace: namespace, Name: name}
 }
 
-// startReceivers puts together what serves Receivers.
-func (e *Engine) startReceivers(ctx context.Context) {
+// newReceivers returns what serves Receivers until ctx ends.
+func newReceivers(ctx context.Context, host *dialect.Host, ev events, policies *policies) *receivers {
 	r := &receivers{
 		Registry: declared.NewRegistry[notifyv1.Receiver](kindIn(notificationGroup, notifyv1.ReceiverKind)), ctx: ctx,
-		client: e.cluster.Dynamic, kinds: e.cluster.Kinds, events: e.dialect.events, policies: e.policies, passed: e.Metrics.Pass,
+		client: host.Home.Dynamic, kinds: host.Home.Kinds, events: ev, policies: policies, passed: host.Metrics.Pass,
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
 	}
-	r.desk = newDesk(e.Log, r)
-	r.tokens = newTokens(ctx, r.desk.Wake)
-	r.tokens.watch = func(ctx context.Context, namespace, name string, to cluster.Sink) error {
-		return e.cluster.WatchOne(ctx, secretResource, namespace, name, to)
-	}
+	r.desk = newDesk(host.Log, r)
+	r.tokens = newTokens(ctx, host.Home, r.desk.Wake)
 	r.handler = webhook.New(webhook.Config{Find: r.find, Refused: r.refused})
-	e.receivers = r
+	return r
 }
 
-func (e *Engine) watchReceivers(ctx context.Context) error {
-	return e.cluster.Watch(ctx, receiverResource, e.Selector, cluster.Sink{
+// watch reads the Receivers.
+func (r *receivers) watch(ctx context.Context, host *dialect.Host) error {
+	return host.Home.Watch(ctx, receiverResource, host.Selector, cluster.Sink{
 		Put: func(u *unstructured.Unstructured) {
-			o, err := e.receivers.Put(u)
+			o, err := r.Put(u)
 			if err != nil {
-				e.Log.Info("an object cannot be read", "error", err.Error())
+				host.Log.Info("an object cannot be read", "error", err.Error())
 				return
 			}
-			e.finalizer(ctx, o, receiverResource, notifyv1.NotificationFinalizer)
-			e.receivers.desk.Wake(receiverID(o.Namespace, o.Name))
+			finalize(ctx, host, o, receiverResource, notifyv1.NotificationFinalizer)
+			r.desk.Wake(receiverID(o.Namespace, o.Name))
 		},
 		Dropped: func(u *unstructured.Unstructured) {
-			e.gone(notifyv1.ReceiverKind, u)
+			forgotten(host, notifyv1.ReceiverKind, u)
 			id := receiverID(u.GetNamespace(), u.GetName())
-			e.receivers.Drop(id)
-			e.receivers.desk.Wake(id)
+			r.Drop(id)
+			r.desk.Wake(id)
 		},
 	})
 }
-
-// Hooks serves the hooks of Receivers, below notifyv1.ReceiverWebhookPath.
-func (e *Engine) Hooks() http.Handler { return e.receivers.handler }
 
 // again evaluates every Receiver again.
 func (r *receivers) again() {

@@ -75,10 +75,10 @@ func TestPlanReceiver(t *testing.T) {
 			if said != c.invalid {
 				t.Errorf("%s: %q, want %q", c.reason, said, c.invalid)
 			}
-			if denied := word(Policy{NoCrossNamespaceRefs: true}.deniedReceiver(p)); denied != c.denied {
+			if denied := word(deniedReceiver(Policy{NoCrossNamespaceRefs: true}, p)); denied != c.denied {
 				t.Errorf("%s: denied by %q, want %q", c.reason, denied, c.denied)
 			}
-			if denied := word(Policy{}.deniedReceiver(p)); denied != "" {
+			if denied := word(deniedReceiver(Policy{}, p)); denied != "" {
 				t.Errorf("%s: denied by %q where nothing is", c.reason, denied)
 			}
 		})

@@ -43,7 +43,7 @@ func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
 	}
 	began := time.Now()
 	plan := r.plan(id, o)
-	found := receiverFinding{invalid: firstOf(plan.invalid, r.policies.now().deniedReceiver(plan)), suspended: o.Spec.Suspend}
+	found := receiverFinding{invalid: firstOf(plan.invalid, deniedReceiver(r.policies.now(), plan)), suspended: o.Spec.Suspend}
 	hook := webhook.Hook{Name: id.String(), Closed: true}
 	switch {
 	case found.suspended || found.invalid.Message != "":

@@ -5,13 +5,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // surveyBackoff is how long a survey waits that could not ask for everything.
@@ -21,7 +25,8 @@ var surveyBackoff = wait.Backoff{Duration: time.Second, Factor: 2, Steps: 8, Cap
 // could write it down. A cluster that this engine begins with has nothing of the kind.
 type recovery struct {
 	ctx     context.Context
-	engine  *Engine
+	runner  *runner.Runner
+	log     logr.Logger
 	since   map[engine.UnitID]watermark
 	running sync.WaitGroup
 
@@ -29,8 +34,8 @@ type recovery struct {
 	looked map[string]bool
 }
 
-func (r *recovery) begin(ctx context.Context, e *Engine, since map[engine.UnitID]watermark) {
-	r.ctx, r.engine, r.since, r.looked = ctx, e, since, map[string]bool{}
+func (r *recovery) begin(ctx context.Context, host *dialect.Host, since map[engine.UnitID]watermark) {
+	r.ctx, r.runner, r.log, r.since, r.looked = ctx, host.Runner, host.Log, since, map[string]bool{}
 }
 
 // look begins the search in a cluster, if there has not been one.
@@ -56,11 +61,11 @@ func (r *recovery) search(c *cluster.Cluster) {
 				found[id] = append(found[id], m.Entry)
 			}
 		}
-		r.engine.runner.Recover(found)
+		r.runner.Recover(found)
 		if err == nil || backoff.Steps == 0 {
 			return
 		}
-		r.engine.Log.Info("not every kind could be searched for objects of an earlier run", "cluster", c.Name, "error", err.Error())
+		r.log.Info("not every kind could be searched for objects of an earlier run", "cluster", c.Name, "error", err.Error())
 		select {
 		case <-r.ctx.Done():
 		case <-time.After(backoff.Step()):

@@ -13,7 +13,7 @@ import (
 )
 
 // declareRelease reads a HelmRelease into a unit.
-func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
+func declareRelease(t Policy, hr *helmv2.HelmRelease) engine.Unit {
 	account := cmp.Or(hr.Spec.ServiceAccountName, t.DefaultServiceAccount)
 	u := engine.Unit{
 		ID: releaseID(hr.Namespace, hr.Name), UID: string(hr.UID), Generation: hr.Generation,
@@ -42,7 +42,7 @@ func (t Policy) declareRelease(hr *helmv2.HelmRelease) engine.Unit {
 	var illegible error
 	u.Ignore, illegible = ignoredDrift(hr)
 	u.Invalid = firstOf(
-		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: t.deniedChart(hr)},
+		engine.Invalid{Reason: engine.ReasonAccessDenied, Message: deniedChart(t, hr)},
 		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupportedRelease(hr)},
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(malformed)},
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(illegible)},
@@ -61,7 +61,7 @@ func releaseSource(hr *helmv2.HelmRelease) engine.SourceID {
 	return sourceID(sourcev1.HelmChartKind, hr.Spec.Chart.GetNamespace(hr.Namespace), hr.GetHelmChartName())
 }
 
-func (t Policy) deniedChart(hr *helmv2.HelmRelease) string {
+func deniedChart(t Policy, hr *helmv2.HelmRelease) string {
 	source := releaseSource(hr)
 	if !t.NoCrossNamespaceRefs || source.Namespace == hr.Namespace {
 		return ""

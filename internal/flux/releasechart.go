@@ -70,7 +70,7 @@ func (c *releaseCharts) touched(chart metav1.Object) {
 // Pass makes the HelmChart that a release declares.
 func (c *releaseCharts) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 	hr, there := c.releases.Get(id)
-	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || c.policy.now().deniedChart(hr) != "" {
+	if !there || hr.Spec.Suspend || hr.DeletionTimestamp != nil || deniedChart(c.policy.now(), hr) != "" {
 		return rounds.Rest()
 	}
 	err := c.settle(ctx, hr)
@@ -228,7 +228,7 @@ func (c *releaseCharts) awaited(key source.Key) bool {
 	chart := sourceKey(sourcev1.HelmChartKind, key.Namespace, key.Name)
 	return key == chart && !c.sources.sharded && slices.ContainsFunc(c.releases.All(), func(hr *helmv2.HelmRelease) bool {
 		declares := hr.Spec.Chart != nil && hr.Spec.ChartRef == nil && hr.GetHelmChartName() == key.Name && hr.Spec.Chart.GetNamespace(hr.Namespace) == key.Namespace
-		return declares && !hr.Spec.Suspend && hr.DeletionTimestamp == nil && c.policy.now().deniedChart(hr) == ""
+		return declares && !hr.Spec.Suspend && hr.DeletionTimestamp == nil && deniedChart(c.policy.now(), hr) == ""
 	})
 }
 

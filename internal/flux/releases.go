@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/declared"
@@ -28,6 +29,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/simulate"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -40,8 +42,8 @@ type releases struct {
 	store    *source.Store
 	events   events
 	renderer *render.Renderer
-	// simulation is nil where everything is real.
-	simulation  *Simulation
+	// standIns is nil where everything is real.
+	standIns    chartPatchers
 	twins       *twins
 	connections *connections
 	charts      *releaseCharts
@@ -299,9 +301,6 @@ func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
 	return helm.LoadChart(data)
 }
 
-// digestLength is how much of a digest stands in the version of a chart, as in Flux.
-const digestLength = 12
-
 // withDigest puts the beginning of the digest of the artifact into the version of its chart, so that
 // another artifact of the same version is another chart.
 func withDigest(chart *helm.Chart, digest string) (*helm.Chart, error) {
@@ -420,4 +419,22 @@ func changesOf(entries []engine.Entry, action engine.Action) []apply.Result {
 		changes = append(changes, apply.Result{Entry: e, Action: action})
 	}
 	return changes
+}
+
+// patcher applies the patches and images of a post-renderer.
+type patcher interface {
+	Patch(manifests []byte, patches []types.Patch, images []types.Image) ([]byte, error)
+}
+
+// chartPatchers patch what stands in for the chart of a release.
+type chartPatchers interface {
+	patcherFor(release engine.UnitID) patcher
+}
+
+// patcherOf is what patches the objects of a release.
+func (s *releases) patcherOf(hr *helmv2.HelmRelease, given givenChart) patcher {
+	if s.standIns == nil || given.chart.Annotation(simulate.Label) == "" {
+		return s.renderer
+	}
+	return s.standIns.patcherFor(releaseID(hr.Namespace, hr.Name))
 }

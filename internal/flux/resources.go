@@ -2,12 +2,10 @@ package flux
 
 import (
 	"context"
-	"net/url"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
@@ -74,33 +72,4 @@ func operatorMeter(kind string, o metav1.Object, conditions []metav1.Condition, 
 		Group: fluxcdv1.GroupVersion.Group, Version: fluxcdv1.GroupVersion.Version, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(),
 		Ready: readyOf(conditions), Suspended: disabledByAnnotation(o), Revision: revision,
 	}
-}
-
-// all returns the objects that declare sources, in no order.
-func (s *sources) all() []origin {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var all []origin
-	for _, f := range s.feeds {
-		if o := f.current(); o != nil {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-func readyOf(conditions []metav1.Condition) string {
-	if c := apimeta.FindStatusCondition(conditions, conditionReady); c != nil {
-		return string(c.Status)
-	}
-	return string(metav1.ConditionUnknown)
-}
-
-func withoutCredentials(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	u.User = nil
-	return u.String()
 }

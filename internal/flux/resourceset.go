@@ -27,7 +27,7 @@ func resourceSetID(namespace, name string) engine.UnitID {
 }
 
 // declareResourceSet reads a ResourceSet into a unit. It has no source: its objects are in itself.
-func (t Policy) declareResourceSet(rs *fluxcdv1.ResourceSet) engine.Unit {
+func declareResourceSet(t Policy, rs *fluxcdv1.ResourceSet) engine.Unit {
 	every, unclear := durationOf(rs, fluxcdv1.ReconcileEveryAnnotation, resourceSetEvery)
 	timeout, alsoUnclear := durationOf(rs, fluxcdv1.ReconcileTimeoutAnnotation, resourceSetTimeout)
 	u := engine.Unit{
@@ -63,11 +63,6 @@ func (t Policy) declareResourceSet(rs *fluxcdv1.ResourceSet) engine.Unit {
 		engine.Invalid{Reason: engine.ReasonInvalid, Message: errorText(malformed)},
 	)
 	return u
-}
-
-// disabledByAnnotation reports whether an annotation disables an object.
-func disabledByAnnotation(o metav1.Object) bool {
-	return o.GetAnnotations()[fluxcdv1.ReconcileAnnotation] == fluxcdv1.DisabledValue
 }
 
 // durationOf reads a time from an annotation, and else says what is wrong with it.

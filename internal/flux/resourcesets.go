@@ -78,7 +78,7 @@ func (s *resourceSets) inputs(ctx context.Context, id engine.UnitID) (runner.Inp
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
 	out := runner.Inputs{Labels: map[string]string{resourceSetPrefix + "name": rs.Name, resourceSetPrefix + "namespace": rs.Namespace}}
-	client, err := s.as(s.policies.now().declareResourceSet(rs).Target.User)
+	client, err := s.as(declareResourceSet(s.policies.now(), rs).Target.User)
 	if err != nil {
 		return out, err
 	}

@@ -16,11 +16,8 @@ import (
 // reasonSimulated is our reason for sources that have a stub.
 const reasonSimulated = "Simulated"
 
-// chart makes a stub of the chart that a source cannot get, if it may; the error is why it could not.
-func (s *Simulation) chart(o origin, id engine.SourceID, failure error) (*fetched, bool) {
-	if s == nil {
-		return nil, false
-	}
+// standIn makes a stub of the chart that a source cannot get, if it may; the error is why it could not.
+func (s *Simulation) standIn(o origin, id engine.SourceID, failure error) (*fetched, bool) {
 	s.mu.Lock()
 	allowed := s.charts[id]
 	s.mu.Unlock()
@@ -36,7 +33,7 @@ func (s *Simulation) chart(o origin, id engine.SourceID, failure error) (*fetche
 	}
 	data, err := simulate.Chart(name, version, nil)
 	if err != nil {
-		s.engine.Log.Info("a chart cannot be simulated", "source", id.String(), "error", err.Error())
+		s.parts.Log.Info("a chart cannot be simulated", "source", id.String(), "error", err.Error())
 		return nil, false
 	}
 	s.note("Chart", fmt.Sprintf("%s %s of %s", name, version, id), engine.UnitID{})
@@ -94,7 +91,7 @@ func (s *Simulation) Chart(repo, name, version string, cause error) (data []byte
 	resolved = simulate.Version(version)
 	data, err := simulate.Chart(name, resolved, nil)
 	if err != nil {
-		s.engine.Log.Info("a chart cannot be simulated", "chart", name, "error", err.Error())
+		s.parts.Log.Info("a chart cannot be simulated", "chart", name, "error", err.Error())
 		return nil, "", false
 	}
 	s.note("Chart", fmt.Sprintf("%s %s of %s (%s)", name, resolved, repo, cause), engine.UnitID{})

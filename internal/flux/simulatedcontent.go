@@ -34,7 +34,7 @@ func (s *Simulation) provideCharts(ctx context.Context, d runner.Demands) bool {
 		known := s.charts[id]
 		s.charts[id] = true
 		s.mu.Unlock()
-		f, there := s.engine.sources.feed(source.Key(id))
+		f, there := s.parts.sources.feed(source.Key(id))
 		if !there || known {
 			continue
 		}
@@ -53,7 +53,7 @@ func (s *Simulation) label(ctx context.Context, o origin) {
 	_, err := s.client.Resource(o.kind().resource).Namespace(o.GetNamespace()).
 		Patch(ctx, o.GetName(), types.MergePatchType, patch, patchAs(simulationManager))
 	if err != nil && !apierrors.IsNotFound(err) {
-		s.engine.Log.Info("a source cannot be labelled", "kind", o.kind().name, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+		s.parts.Log.Info("a source cannot be labelled", "kind", o.kind().name, "source", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 	}
 }
 
@@ -62,7 +62,7 @@ const reasonComparison = "ComparisonError"
 
 // lacksContent tells that a unit failed for what it reads.
 func (s *Simulation) lacksContent(failed runner.State) bool {
-	if _, ours := s.engine.registry.Get(failed.Unit); !ours {
+	if _, ours := s.parts.kustomizations.Get(failed.Unit); !ours {
 		return failed.Reason == reasonComparison
 	}
 	return failed.Reason == engine.ReasonBuildFailed || failed.Reason == engine.ReasonArtifactFailed
@@ -79,7 +79,7 @@ func (s *Simulation) provideContent(_ context.Context, d runner.Demands) bool {
 		s.mu.Lock()
 		if !s.marked[failed.Unit] {
 			s.marked[failed.Unit], made = true, true
-			s.engine.runner.Retry(failed.Unit)
+			s.parts.Runner.Retry(failed.Unit)
 		}
 		s.mu.Unlock()
 	}
@@ -119,7 +119,7 @@ func (s *Simulation) provideVariables(_ context.Context, d runner.Demands) bool 
 		s.mu.Lock()
 		if !s.lax[failed.Unit] {
 			s.lax[failed.Unit], made = true, true
-			s.engine.runner.Retry(failed.Unit)
+			s.parts.Runner.Retry(failed.Unit)
 		}
 		s.mu.Unlock()
 	}

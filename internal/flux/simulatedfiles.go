@@ -35,7 +35,7 @@ func (s *Simulation) files(id engine.SourceID, failure error) (*fetched, bool) {
 // filesOf are the stand-ins of the files of a source.
 func (s *Simulation) filesOf(id engine.SourceID) []*source.File {
 	var files []*source.File
-	for _, ks := range s.engine.registry.All() {
+	for _, ks := range s.parts.kustomizations.All() {
 		if sourceOf(ks) != id {
 			continue
 		}

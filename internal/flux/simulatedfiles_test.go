@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/render/substitute"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -25,13 +26,13 @@ func simulating(t *testing.T, want Simulate, kustomizations ...string) (s *Simul
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.engine = &Engine{registry: newKustomizations(), runner: runner.New(runner.Config{})}
+	s.parts = simulated{Host: &dialect.Host{Runner: runner.New(runner.Config{})}, kustomizations: newKustomizations()}
 	for _, text := range kustomizations {
 		u := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.engine.registry.Put(u); err != nil {
+		if _, err := s.parts.kustomizations.Put(u); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,13 +75,13 @@ func (s *Simulation) retryServed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for gk, units := range s.missing {
-		if len(s.engine.cluster.Kinds.Versions(gk)) == 0 {
+		if len(s.parts.Home.Kinds.Versions(gk)) == 0 {
 			continue
 		}
 		for unit, due := range units {
 			if due {
 				units[unit] = false
-				s.engine.runner.Retry(unit)
+				s.parts.Runner.Retry(unit)
 			}
 		}
 	}
@@ -91,10 +91,10 @@ var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourc
 
 // stubKind makes a stub of a kind. One that is there already gets the versions that it lacks.
 func (s *Simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions []string, unit engine.UnitID) bool {
-	if gk.Group == "" || s.engine.ours(gk) {
+	if gk.Group == "" || s.ours(gk) {
 		return false
 	}
-	served := s.engine.cluster.Kinds.Versions(gk)
+	served := s.parts.Home.Kinds.Versions(gk)
 	s.mu.Lock()
 	_, ours := s.stubs[gk]
 	s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions
 		_, err = s.client.Resource(crdResource).Patch(ctx, stub.GetName(), types.ApplyPatchType, data, options)
 	}
 	if err != nil {
-		s.engine.Log.Info("a kind cannot be simulated", "kind", gk.String(), "error", err.Error())
+		s.parts.Log.Info("a kind cannot be simulated", "kind", gk.String(), "error", err.Error())
 		return false
 	}
 	s.mu.Lock()

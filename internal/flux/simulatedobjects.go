@@ -37,8 +37,8 @@ func (s *Simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 		kind, known := simulate.KindOf(demand.ID.Name)
 		return known && demand.Gone && s.want.CRDs && s.stubKind(ctx, kind, nil, demand.Unit)
 	}
-	r, served := s.engine.cluster.Kinds.Lookup(gk.WithVersion(""))
-	if !served || s.engine.ours(gk) || !demand.Gone && s.builtIn(gk) {
+	r, served := s.parts.Home.Kinds.Lookup(gk.WithVersion(""))
+	if !served || s.ours(gk) || !demand.Gone && s.builtIn(gk) {
 		return false
 	}
 	client := s.client.Resource(r.GroupVersionResource).Namespace(demand.ID.Namespace)
@@ -66,7 +66,7 @@ func (s *Simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 		}
 		return s.heal(ctx, client, o, checks, demand.Unit)
 	}
-	s.engine.Log.Info("an object cannot be simulated", "object", demand.ID.String(), "error", err.Error())
+	s.parts.Log.Info("an object cannot be simulated", "object", demand.ID.String(), "error", err.Error())
 	return false
 }
 
@@ -81,7 +81,7 @@ func (s *Simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 	}
 	status, ok, err := s.healer.Status(o, s.definition(ctx, o.GroupVersionKind().GroupKind()), checks)
 	if err != nil {
-		s.engine.Log.Info("an object may not become healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+		s.parts.Log.Info("an object may not become healthy", "object", engine.IDOf(o).String(), "error", err.Error())
 	}
 	if !ok || status == nil {
 		return false
@@ -100,7 +100,7 @@ func (s *Simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 		}
 	}
 	if err != nil {
-		s.engine.Log.Info("an object cannot be made healthy", "object", engine.IDOf(o).String(), "error", err.Error())
+		s.parts.Log.Info("an object cannot be made healthy", "object", engine.IDOf(o).String(), "error", err.Error())
 		return false
 	}
 	s.mu.Lock()
@@ -112,7 +112,7 @@ func (s *Simulation) heal(ctx context.Context, client dynamic.ResourceInterface,
 
 // definition is the CRD of a kind, nil when there is none.
 func (s *Simulation) definition(ctx context.Context, gk schema.GroupKind) *unstructured.Unstructured {
-	r, served := s.engine.cluster.Kinds.Lookup(gk.WithVersion(""))
+	r, served := s.parts.Home.Kinds.Lookup(gk.WithVersion(""))
 	if !served {
 		return nil
 	}
@@ -128,7 +128,7 @@ var externalSecretKind = schema.GroupKind{Group: "external-secrets.io", Kind: "E
 
 // provideExternalSecrets writes the Secrets of the ExternalSecrets that there are.
 func (s *Simulation) provideExternalSecrets(ctx context.Context, _ runner.Demands) bool {
-	r, served := s.engine.cluster.Kinds.Lookup(externalSecretKind.WithVersion(""))
+	r, served := s.parts.Home.Kinds.Lookup(externalSecretKind.WithVersion(""))
 	if !served || !s.want.Secrets {
 		return false
 	}
@@ -164,7 +164,7 @@ func (s *Simulation) writeTarget(ctx context.Context, o *unstructured.Unstructur
 	if err == nil {
 		s.note("Secret", id.String(), engine.UnitID{})
 	} else if !apierrors.IsAlreadyExists(err) {
-		s.engine.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+		s.parts.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
 	}
 }
 

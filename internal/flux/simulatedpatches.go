@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/types"
@@ -17,11 +16,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
-// patcher applies the patches and images of a post-renderer.
-type patcher interface {
-	Patch(manifests []byte, patches []types.Patch, images []types.Image) ([]byte, error)
-}
-
 // standInPatcher patches what stands in for a chart: patches that were written for what only the real one has are
 // left out, and what the others leave incomplete is completed.
 type standInPatcher struct {
@@ -30,12 +24,9 @@ type standInPatcher struct {
 	unit       engine.UnitID
 }
 
-// patcherOf is what patches the objects of a release.
-func (s *releases) patcherOf(hr *helmv2.HelmRelease, given givenChart) patcher {
-	if s.simulation == nil || given.chart.Annotation(simulate.Label) == "" {
-		return s.renderer
-	}
-	return standInPatcher{s.renderer, s.simulation, releaseID(hr.Namespace, hr.Name)}
+// patcherFor is what patches the stand-in for the chart of a release.
+func (s *Simulation) patcherFor(release engine.UnitID) patcher {
+	return standInPatcher{s.parts.Runner.Renderer(), s, release}
 }
 
 // Patch patches what can be.

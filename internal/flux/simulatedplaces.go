@@ -54,7 +54,7 @@ func (s *Simulation) provideNew(ctx context.Context, resource schema.GroupVersio
 	case apierrors.IsAlreadyExists(err):
 		return false
 	case err != nil:
-		s.engine.Log.Info("an object cannot be simulated", "object", engine.IDOf(o).String(), "error", err.Error())
+		s.parts.Log.Info("an object cannot be simulated", "object", engine.IDOf(o).String(), "error", err.Error())
 		return false
 	}
 	s.note("Object", engine.IDOf(o).String(), engine.UnitID{})

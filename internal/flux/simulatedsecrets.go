@@ -26,7 +26,7 @@ func (s *Simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
 		return false
 	}
 	made := false
-	for _, f := range s.engine.sources.failing() {
+	for _, f := range s.parts.sources.failing() {
 		if s.provideLogin(ctx, f) {
 			f.nudge()
 			made = true
@@ -43,7 +43,7 @@ func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool 
 	made := false
 	for _, failed := range d.Failed {
 		if s.provideRead(ctx, failed) {
-			s.engine.runner.Retry(failed.Unit)
+			s.parts.Runner.Retry(failed.Unit)
 			made = true
 		}
 	}
@@ -53,9 +53,9 @@ func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool 
 // provideRead makes what a unit reads variables or values from.
 func (s *Simulation) provideRead(ctx context.Context, failed runner.State) bool {
 	var needs []simulate.Need
-	if ks, is := s.engine.registry.Get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
+	if ks, is := s.parts.kustomizations.Get(failed.Unit); is && failed.Unit.GroupKind() == kustomizationKind {
 		needs = s.variables(ctx, ks, failed.Cause)
-	} else if hr, is := s.engine.releases.Get(failed.Unit); is && failed.Unit.GroupKind() == helmReleaseKind {
+	} else if hr, is := s.parts.releases.Get(failed.Unit); is && failed.Unit.GroupKind() == helmReleaseKind {
 		needs = valuesNeeded(hr)
 	}
 	made := false
@@ -200,7 +200,7 @@ func (s *Simulation) provideSecret(ctx context.Context, need simulate.Need, wait
 	}
 	id := engine.ObjectID{Kind: "Secret", Namespace: need.Namespace, Name: need.Name}
 	if err != nil {
-		s.engine.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+		s.parts.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
 		return false
 	}
 	s.noteFor("Secret", id.String(), waited)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/simulate"
@@ -40,7 +41,7 @@ type StandIn struct {
 // which units open is that of a real cluster. It is safe for concurrent use.
 type Simulation struct {
 	want    Simulate
-	engine  *Engine
+	parts   simulated
 	client  dynamic.Interface
 	healer  *simulate.Healer
 	observe func(StandIn)
@@ -62,6 +63,20 @@ type Simulation struct {
 	charts map[engine.SourceID]bool
 	// lax are the units whose undefined variables may be empty.
 	lax map[engine.UnitID]bool
+}
+
+// simulated are the parts of an engine that lack what there are stand-ins for.
+type simulated struct {
+	*dialect.Host
+
+	kustomizations *kustomizationRegistry
+	releases       *releases
+	sources        *sources
+}
+
+// ours tells whether objects of a kind are served here.
+func (s *Simulation) ours(gk schema.GroupKind) bool {
+	return s.parts.Serve.Serves(gk.Group) && gk.Group != imageGroup.Name
 }
 
 // Nothing may have moved for calm before stand-ins are created; while workloads start, and no unit
@@ -101,7 +116,7 @@ func (s *Simulation) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		s.retryServed()
-		d := s.engine.runner.Demands(ctx)
+		d := s.parts.Runner.Demands(ctx)
 		now := fingerprint(d)
 		if d.Moving || now != seen {
 			moved, seen, answered = time.Now(), now, false
@@ -157,7 +172,7 @@ func (s *Simulation) working(d runner.Demands) bool {
 
 // builtIn tells whether a kind comes with Kubernetes and not by a CRD.
 func (s *Simulation) builtIn(gk schema.GroupKind) bool {
-	return !s.engine.cluster.Kinds.Defined(gk)
+	return !s.parts.Home.Kinds.Defined(gk)
 }
 
 // provide makes the stand-ins of the first sort that is waited for, and tells whether it made any. What
@@ -207,7 +222,7 @@ func (s *Simulation) dropped(what, name string) {
 
 // Standing returns where all units stand, and whether stand-ins may yet be made for what they wait for in that moment.
 func (s *Simulation) Standing(ctx context.Context) (states []runner.State, providing bool) {
-	states, d := s.engine.runner.Standing(ctx)
+	states, d := s.parts.Runner.Standing(ctx)
 	return states, d.Moving || s.exhausted.Load() != fingerprint(d)
 }
 

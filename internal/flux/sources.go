@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -49,10 +50,10 @@ type sources struct {
 	// sharded is set when other engines serve sources of this cluster as well.
 	sharded bool
 
-	objects    *cluster.Objects
-	generators *generators
-	// simulation is nil where everything is real.
-	simulation *Simulation
+	objects *cluster.Objects
+	made    madeHere
+	// standIns is nil where everything is real.
+	standIns standIns
 	// absence says why an object that declares a source could not be made here, if that is so.
 	absence func(source.Key) string
 	// awaited tells whether an object that declares a source is about to be made here.
@@ -66,6 +67,26 @@ type sources struct {
 	apps  map[source.Key]*source.App
 	// listed is closed when all sources are known that there were at the start.
 	listed chan struct{}
+}
+
+// madeHere are the ExternalArtifacts that generators of this engine make from other sources.
+type madeHere interface {
+	// wakeReaders has those generators reconciled that read a source, or make it.
+	wakeReaders(key source.Key)
+	// settled reports whether an ExternalArtifact is made here and, if so, whether a feed may have what was made.
+	settled(ctx context.Context, o *sourcev1.ExternalArtifact, f *feed) (here, settled bool, err error)
+	// parts are the sources that an ExternalArtifact is made from here.
+	parts(o *sourcev1.ExternalArtifact) []source.Key
+	// latest reports whether it is made from what its sources have now, and why that failed if it did.
+	latest(o *sourcev1.ExternalArtifact) (latest bool, failure string)
+	// retry has its generator try again what failed.
+	retry(o *sourcev1.ExternalArtifact)
+}
+
+// standIns make stand-ins of what sources cannot get, where they may.
+type standIns interface {
+	// standIn is for a source, by the object that declares it; the error is why there is nothing else.
+	standIn(o origin, id engine.SourceID, failure error) (*fetched, bool)
 }
 
 // start begins with the passes over sources.
@@ -118,7 +139,7 @@ func (s *sources) put(o origin) {
 		s.wakeComposed(key)
 	case key.Kind == sourcev1.ExternalArtifactKind:
 		// The generator checks whether it is still as it was made.
-		s.generators.wakeReaders(key)
+		s.made.wakeReaders(key)
 	}
 }
 
@@ -161,7 +182,7 @@ func (s *sources) feed(key source.Key) (*feed, bool) {
 func (s *sources) changed(key source.Key) {
 	s.notify(engine.SourceID(key))
 	s.wakeComposed(key)
-	s.generators.wakeReaders(key)
+	s.made.wakeReaders(key)
 }
 
 func (s *sources) tell(key source.Key, text string) {
@@ -224,6 +245,14 @@ func (s *sources) late(f *feed, a *source.Artifact) string {
 		return ""
 	}
 	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.key))
+}
+
+// standIn is what stands in for the content of a source, if anything may.
+func (s *sources) standIn(o origin, id engine.SourceID, failure error) (*fetched, bool) {
+	if s.standIns == nil {
+		return nil, false
+	}
+	return s.standIns.standIn(o, id, failure)
 }
 
 func withFailure(text, failure string) string {
@@ -303,14 +332,6 @@ func (s *sources) verification(ctx context.Context, repo *sourcev1.GitRepository
 	return &source.Verification{Commit: verify.VerifyHEAD(), Tag: verify.VerifyTag(), Keys: data}, nil
 }
 
-// orBytes returns the first of two values of a Secret that is there: the second has the older key.
-func orBytes(value, older []byte) []byte {
-	if len(value) > 0 {
-		return value
-	}
-	return older
-}
-
 // heldSecret reads a Secret. A poll finds it in memory while its watch has nothing new to say.
 func (s *sources) heldSecret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	id := engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}
@@ -342,4 +363,55 @@ func (s *sources) heldAccount(ctx context.Context, namespace, name string) (*cor
 type readSecret struct {
 	version string
 	data    map[string][]byte
+}
+
+// all returns the objects that declare sources, in no order.
+func (s *sources) all() []origin {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var all []origin
+	for _, f := range s.feeds {
+		if o := f.current(); o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// readable returns the artifact of a source that a generator reads.
+func (s *sources) readable(key source.Key) (*source.Artifact, error) {
+	f, known := s.feed(key)
+	if !known {
+		return nil, fmt.Errorf("%s does not exist", engine.SourceID(key))
+	}
+	o := f.current()
+	settled, failure := f.state()
+	a, stored := s.store.Get(key)
+	switch {
+	case o == nil || !settled && o.GetDeletionTimestamp() == nil:
+		return nil, errPending
+	case stored:
+		return a, nil
+	case failure != "":
+		return nil, fmt.Errorf("%s has no artifact: %s", engine.SourceID(key), failure)
+	default:
+		return nil, fmt.Errorf("%s has no artifact yet", engine.SourceID(key))
+	}
+}
+
+// generatedBy are the feeds of the ExternalArtifacts of a generator.
+func (s *sources) generatedBy(id types.NamespacedName) []*feed {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var feeds []*feed
+	for _, f := range s.feeds {
+		o, ok := f.current().(externalArtifact)
+		if !ok {
+			continue
+		}
+		if by, made := generatorOf(o.ExternalArtifact); made && by == id {
+			feeds = append(feeds, f)
+		}
+	}
+	return feeds
 }

@@ -22,8 +22,8 @@ const tokenKey = "token"
 // tokens follows the Secrets by which receivers are verified: of each one it keeps the token alone. It is safe
 // for concurrent use.
 type tokens struct {
-	ctx   context.Context
-	watch func(ctx context.Context, namespace, name string, to cluster.Sink) error
+	ctx  context.Context
+	home *cluster.Cluster
 	// changed is called with what is verified by a token that may have changed. It must not block.
 	changed func(engine.UnitID)
 
@@ -41,8 +41,8 @@ type heldToken struct {
 	missing, value string
 }
 
-func newTokens(ctx context.Context, changed func(engine.UnitID)) *tokens {
-	return &tokens{ctx: ctx, changed: changed, held: map[types.NamespacedName]*heldToken{}, of: map[engine.UnitID]types.NamespacedName{}}
+func newTokens(ctx context.Context, home *cluster.Cluster, changed func(engine.UnitID)) *tokens {
+	return &tokens{ctx: ctx, home: home, changed: changed, held: map[types.NamespacedName]*heldToken{}, of: map[engine.UnitID]types.NamespacedName{}}
 }
 
 // token is that of a Secret for a user; or why there is none. While it is unknown it is neither.
@@ -94,7 +94,7 @@ func (t *tokens) follow(ctx context.Context, secret types.NamespacedName, h *hel
 	gone := fmt.Sprintf("spec.secretRef: Secret %q does not exist", secret.String())
 	// The first list is handed over before the watch is said to be in: what is there then is known.
 	t.set(h, func() { h.missing = gone })
-	err := t.watch(ctx, secret.Namespace, secret.Name, cluster.Sink{
+	err := t.home.WatchOne(ctx, secretResource, secret.Namespace, secret.Name, cluster.Sink{
 		Put: func(u *unstructured.Unstructured) {
 			value, missing := tokenOf(u)
 			t.set(h, func() { h.known, h.value, h.missing = true, value, missing })

@@ -15,8 +15,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"golang.org/x/oauth2"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -45,20 +43,6 @@ type connections struct {
 type connection struct {
 	runner.Connection
 	version string
-}
-
-// Connect tells how the cluster of a Kustomization is reached that names one.
-func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connection, error) {
-	ref := clusterRef{}
-	if ks, ok := d.registry.Get(id); ok {
-		ref = clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}
-	} else if hr, ok := d.releases.Get(id); ok {
-		ref = clusterRef{hr.Namespace, hr.Generation, hr.Spec.KubeConfig}
-	}
-	if ref.config == nil {
-		return runner.Connection{}, fmt.Errorf("reading %s: it was deleted", id)
-	}
-	return d.connections.read(ctx, id, ref)
 }
 
 // clusterRef is how an object names another cluster.
@@ -262,24 +246,4 @@ func (a *accountTokens) Token() (*oauth2.Token, error) {
 		return nil, fmt.Errorf("requesting a token of ServiceAccount %q: %w", a.namespace+"/"+a.account, err)
 	}
 	return &oauth2.Token{AccessToken: got.Status.Token, TokenType: "Bearer", Expiry: got.Status.ExpirationTimestamp.Time}, nil
-}
-
-// Orphaned reports that the account of a deleted Kustomization was deleted: its objects cannot be deleted
-// any more, as with the upstream.
-func (d *reporter) Orphaned(ctx context.Context, id engine.UnitID) error {
-	o, target, ok := d.declaring(id)
-	if !ok || target.Cluster != "" {
-		return nil
-	}
-	_, account, impersonated := strings.Cut(target.User, "system:serviceaccount:"+id.Namespace+":")
-	if !impersonated {
-		return nil
-	}
-	_, err := d.secrets.CoreV1().ServiceAccounts(id.Namespace).Get(ctx, account, metav1.GetOptions{})
-	if !apierrors.IsNotFound(err) {
-		return nil
-	}
-	err = fmt.Errorf("ServiceAccount %q, as which they were applied, was deleted", id.Namespace+"/"+account)
-	d.events.emit(o, corev1.EventTypeWarning, string(engine.ReasonPruneFailed), "the objects of the inventory are kept: "+err.Error(), nil)
-	return err
 }

@@ -88,7 +88,7 @@ func TestPolicy(t *testing.T) {
 			if c.change != nil {
 				c.change(ks)
 			}
-			u := c.policy.declare(ks)
+			u := declare(c.policy, ks)
 			invalid := ""
 			if u.Invalid != (engine.Invalid{}) {
 				invalid = string(u.Invalid.Reason) + ": " + u.Invalid.Message
