@@ -141,7 +141,7 @@ func (n *notifications) settings(ctx context.Context, p *notifyv1beta3.Provider)
 	if spec.ServiceAccountName != "" {
 		return s, errors.New("spec.serviceAccountName: cloud identities are not supported; use spec.secretRef")
 	}
-	var access source.Access
+	var transport source.Access
 	if spec.SecretRef != nil {
 		data, err := n.reach.secret(ctx, p.Namespace, "spec.secretRef", spec.SecretRef.Name)
 		if err != nil {
@@ -151,7 +151,7 @@ func (n *notifications) settings(ctx context.Context, p *notifyv1beta3.Provider)
 			return s, fmt.Errorf("spec.secretRef: Secret %q: %w", p.Namespace+"/"+spec.SecretRef.Name, err)
 		}
 		if notify.Forge(spec.Type) && spec.CertSecretRef == nil {
-			certificates(&access, data)
+			certificates(&transport, data)
 		}
 	}
 	if spec.CertSecretRef != nil {
@@ -159,13 +159,13 @@ func (n *notifications) settings(ctx context.Context, p *notifyv1beta3.Provider)
 		if err != nil {
 			return s, err
 		}
-		certificates(&access, data)
-		if len(access.CAFile)+len(access.ClientCert) == 0 || len(access.ClientCert) > 0 != (len(access.ClientKey) > 0) {
+		certificates(&transport, data)
+		if len(transport.CAFile)+len(transport.ClientCert) == 0 || len(transport.ClientCert) > 0 != (len(transport.ClientKey) > 0) {
 			return s, fmt.Errorf("spec.certSecretRef: Secret %q: requires ca.crt, or tls.crt and tls.key, or all three",
 				p.Namespace+"/"+spec.CertSecretRef.Name)
 		}
 	}
-	s.CA, s.Cert, s.Key = access.CAFile, access.ClientCert, access.ClientKey
+	s.CA, s.Cert, s.Key = transport.CAFile, transport.ClientCert, transport.ClientKey
 	if spec.ProxySecretRef != nil {
 		var err error
 		if s.Proxy, err = n.reach.proxy(ctx, p.Namespace, spec.ProxySecretRef.Name); err != nil {

@@ -194,18 +194,18 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 			return err
 		}
 	}
-	var sources, all errgroup.Group
+	var lists, all errgroup.Group
 	for _, kind := range servedSources {
 		if e.sources.elsewhere && !e.defined(kind.sourceKind) {
 			continue
 		}
-		sources.Go(func() error {
+		lists.Go(func() error {
 			return e.cluster.Watch(ctx, kind.resource, e.Selector, cluster.Sink{Put: e.putSource(ctx, kind), Dropped: e.dropSource(kind.sourceKind)})
 		})
 	}
-	e.watchRewrites(ctx, &sources)
+	e.watchRewrites(ctx, &lists)
 	all.Go(func() error {
-		err := sources.Wait()
+		err := lists.Wait()
 		if err == nil {
 			close(e.sources.listed)
 		}

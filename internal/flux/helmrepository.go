@@ -58,12 +58,12 @@ func (r helmRepository) fetch(ctx context.Context, f *feed) (*fetched, error) {
 	if r.inRegistry() {
 		return nil, f.setStatic(ctx, r)
 	}
-	access, err := repositoryAccess(ctx, &f.sources.reach, r.HelmRepository)
+	registry, err := repositoryAccess(ctx, &f.sources.reach, r.HelmRepository)
 	if err != nil {
 		return nil, err
 	}
 	got, err := f.sources.remotes.Index(ctx, f, remotes.Index{
-		Options: source.IndexOptions{Access: access.Access, URL: f.sources.rewritten(r.Spec.URL), PassCredentials: r.Spec.PassCredentials},
+		Options: source.IndexOptions{Access: registry.Access, URL: f.sources.rewritten(r.Spec.URL), PassCredentials: r.Spec.PassCredentials},
 		Share:   r.Namespace, Since: f.since(), Previous: f.chartIndex(),
 	})
 	f.usedOf(got.Began)
