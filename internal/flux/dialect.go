@@ -18,18 +18,13 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 )
 
 // reporter answers the runner for units of Flux, and writes down how they stand.
 type reporter struct {
-	client   dynamic.Interface
-	secrets  kubernetes.Interface
+	tools
 	registry *kustomizationRegistry
-	events   events
 	policies *policies
-	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 
 	connections *connections
 	releases    *releases
@@ -75,8 +70,8 @@ func (d *reporter) Report(ctx context.Context, r runner.Report) error {
 	if !ok {
 		return nil
 	}
-	if r.Final && d.passed != nil {
-		d.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
+	if r.Final {
+		d.Metrics.Pass(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := statusOf(ks.Status, r, time.Now())
 	if err := d.patchStatus(ctx, ks, after); err != nil {
@@ -87,7 +82,7 @@ func (d *reporter) Report(ctx context.Context, r runner.Report) error {
 }
 
 func (d *reporter) patchStatus(ctx context.Context, ks *kustomizev1.Kustomization, status kustomizev1.KustomizationStatus) error {
-	u, err := declared.Writer{Client: d.client.Resource(kustomizations), Manager: kustomizeField}.Status(ctx, ks, ks.Status, status)
+	u, err := declared.Writer{Client: d.Home.Dynamic.Resource(kustomizations), Manager: kustomizeField}.Status(ctx, ks, ks.Status, status)
 	if err != nil || u == nil {
 		return err
 	}
@@ -173,16 +168,16 @@ func (d *reporter) declaring(id engine.UnitID) (runtime.Object, engine.Target, b
 // Release takes our finalizer off a Kustomization.
 func (d *reporter) Release(ctx context.Context, id engine.UnitID) error {
 	if hr, ok := d.releases.Get(id); ok {
-		return setFinalizer(ctx, d.client.Resource(helmReleases), hr, finalizer, false)
+		return setFinalizer(ctx, d.Home.Dynamic.Resource(helmReleases), hr, finalizer, false)
 	}
 	if rs, ok := d.sets.Get(id); ok {
-		return setFinalizer(ctx, d.client.Resource(resourceSetResource), rs, fluxcdv1.Finalizer, false)
+		return setFinalizer(ctx, d.Home.Dynamic.Resource(resourceSetResource), rs, fluxcdv1.Finalizer, false)
 	}
 	ks, ok := d.registry.Get(id)
 	if !ok {
 		return nil
 	}
-	return setFinalizer(ctx, d.client.Resource(kustomizations), ks, finalizer, false)
+	return setFinalizer(ctx, d.Home.Dynamic.Resource(kustomizations), ks, finalizer, false)
 }
 
 // Connect tells how the cluster of a Kustomization is reached that names one.

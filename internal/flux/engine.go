@@ -23,10 +23,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/runner/objects"
-	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // Engine serves the Flux API on one cluster.
@@ -77,74 +75,45 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 	if err != nil {
 		return nil, fmt.Errorf("creating the event recorder: %w", err)
 	}
-	if err := e.newSources(ctx, client, ev); err != nil {
+	t := tools{Host: host, secrets: client, events: ev}
+	reached := &connections{
+		client: client, insecure: o.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}, objects: e.cluster.Objects,
+	}
+	e.sources = newSources(ctx, t)
+	if e.generators, err = newGenerators(e.sources, e.policies, e.Selector); err != nil {
 		return nil, err
 	}
+	e.startOperator(t)
+	e.images = newImageKeeper(t, e.sources, e.policies)
+	e.releases = newReleases(t, reached)
+	e.charts = newReleaseCharts(e.sources, e.releases, e.policies)
+	e.handover = newHandover(e.releases, e.instances, e.sources)
+	e.sources.join(e.generators, e.charts, e.runner, e.images)
 	e.dialect = &reporter{
-		client: e.cluster.Dynamic, secrets: client, registry: e.registry, events: ev, policies: e.policies, passed: host.Metrics.Pass,
-		connections: &connections{
-			client: client, insecure: o.InsecureKubeconfigTLS, held: map[engine.UnitID]connection{}, objects: e.cluster.Objects,
-		},
-	}
-	e.startOperator()
-	e.images = newImageKeeper(host, client, e.sources, e.policies)
-	e.newReleases(client, ev)
-	e.sources.notify = func(id engine.SourceID) {
-		e.runner.SourceChanged(id)
-		e.images.sourceChanged(id)
+		tools: t, registry: e.registry, policies: e.policies, connections: reached, releases: e.releases, sets: e.sets,
 	}
 	e.policies.changed = func() {
 		e.redeclare()
 		e.images.wakeAll()
 	}
-	e.sets.client, e.instances.client = e.cluster.Dynamic, e.cluster.Dynamic
-	e.receivers = newReceivers(ctx, host, ev, e.policies)
+	e.receivers = newReceivers(ctx, t, e.policies)
+	e.simulate()
 	return e, nil
 }
 
-// newSources puts together what fetches.
-func (e *Engine) newSources(ctx context.Context, client kubernetes.Interface, ev events) error {
-	e.sources = &sources{
-		client: e.cluster.Dynamic, objects: e.cluster.Objects,
-		secrets: client, store: e.Store, events: ev, rewrite: e.Local, problem: e.Problem,
-		passed: e.Metrics.Pass, remotes: e.Feed, slots: rounds.NewSlots(composes), ctx: ctx, feeds: map[source.Key]*feed{},
-		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !e.Serve.Serves(sourceGroup.Name),
-		sharded: e.Selector != "",
+// simulate has stand-ins made, where there are any.
+func (e *Engine) simulate() {
+	if e.simulation == nil {
+		return
 	}
-	if e.simulation != nil {
-		e.sources.standIns = e.simulation
-	}
-	e.sources.reach = reach{
-		rules: e.sources.rewriting, spill: e.Store.SpillDir(), held: e.sources.heldSecret, account: e.sources.heldAccount,
-	}
-	e.sources.setRewrites(e.Rewrites)
-	e.sources.start()
-	generators, err := newGenerators(e.sources, e.policies, e.Selector)
-	e.generators, e.sources.made = generators, generators
-	return err
-}
-
-// newReleases puts together what drives HelmReleases.
-func (e *Engine) newReleases(client kubernetes.Interface, ev events) {
-	e.releases = newReleases()
-	e.releases.client, e.releases.renderer = e.cluster.Dynamic, e.runner.Renderer()
-	if e.simulation != nil {
-		e.releases.standIns = e.simulation
-		e.simulation.parts = simulated{Host: e.Host, kustomizations: e.registry, releases: e.releases, sources: e.sources}
-	}
-	e.releases.secrets, e.releases.store, e.releases.events = client, e.Store, ev
-	e.releases.connections, e.releases.passed = e.dialect.connections, e.Metrics.Pass
-	e.dialect.releases = e.releases
-	e.charts = newReleaseCharts(e.sources, e.releases, e.policies)
-	e.charts.client = e.cluster.Dynamic
-	e.releases.charts, e.sources.absence, e.sources.outdated = e.charts, e.charts.failure, e.charts.outdated
-	e.sources.awaited = e.charts.awaited
+	e.simulation.parts = simulated{Host: e.Host, kustomizations: e.registry, releases: e.releases, sources: e.sources}
+	e.sources.standIns, e.releases.standIns = e.simulation, e.simulation
 }
 
 // Joins is what the runner learns of the dialect.
 func (e *Engine) Joins() runner.Part {
 	applied := objects.New(e.runner.Renderer(), e.dialect)
-	drivers := map[schema.GroupKind]runner.Driver{kustomizationKind: applied, resourceSetKind: applied, helmReleaseKind: e.takeOver()}
+	drivers := map[schema.GroupKind]runner.Driver{kustomizationKind: applied, resourceSetKind: applied, helmReleaseKind: e.handover}
 	maps.DeleteFunc(drivers, func(gk schema.GroupKind, _ runner.Driver) bool { return !e.Serve.Serves(gk.Group) })
 	part := runner.Part{
 		Dialect: e.dialect, Sources: e.sources, Drivers: drivers,
@@ -236,10 +205,10 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 		all.Go(func() error { return e.watchOperator(ctx) })
 	}
 	if serve.Serves(notificationGroup.Name) {
-		all.Go(func() error { return e.receivers.watch(ctx, e.Host) })
+		all.Go(func() error { return e.receivers.watch(ctx) })
 	}
 	if serve.Serves(imageGroup.Name) && e.simulation == nil {
-		all.Go(func() error { return e.images.watch(ctx, e.Host) })
+		all.Go(func() error { return e.images.watch(ctx) })
 	}
 	return cluster.Within(wait, watched, all.Wait)
 }

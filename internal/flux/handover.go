@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
-	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -36,13 +35,19 @@ type handover struct {
 
 	instances *instances
 	sources   *sources
-	serve     dialect.Groups
+}
+
+// newHandover returns the driver of releases.
+func newHandover(r *releases, i *instances, s *sources) *handover {
+	h := &handover{releases: r, instances: i, sources: s}
+	r.idle = h
+	return h
 }
 
 // replaced names the chart of a release when it is one of the two, and is empty otherwise. A chart of which
 // nothing is known yet is not read before that is.
 func (h *handover) replaced(hr *helmv2.HelmRelease) string {
-	if !h.serve.Serves(operatorGroup.Name) {
+	if !h.Serve.Serves(operatorGroup.Name) {
 		return ""
 	}
 	return replacedChart(hr, h.origin)

@@ -88,7 +88,7 @@ func (k *imageKeeper) updated(
 		status.ObservedGeneration = after.Generation
 	}
 	status.Conditions = v.conclude(before.Status.Conditions, before.Generation)
-	u, err := declared.Writer{Client: k.client.Resource(imageAutomations), Manager: automationField}.Status(ctx, before, before.Status, after.Status)
+	u, err := declared.Writer{Client: k.Home.Dynamic.Resource(imageAutomations), Manager: automationField}.Status(ctx, before, before.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.automations.Put(u)
 	}

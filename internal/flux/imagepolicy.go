@@ -62,7 +62,7 @@ func (k *imageKeeper) choose(ctx context.Context, id engine.UnitID, last *lastPa
 		after.Status.ObservedGeneration = after.Generation
 	}
 	after.Status.Conditions = v.conclude(p.Status.Conditions, p.Generation)
-	u, err := declared.Writer{Client: k.client.Resource(imagePolicies), Manager: reflectorField}.Status(ctx, p, p.Status, after.Status)
+	u, err := declared.Writer{Client: k.Home.Dynamic.Resource(imagePolicies), Manager: reflectorField}.Status(ctx, p, p.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.enterPolicy(u)
 	}

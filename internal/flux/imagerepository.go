@@ -51,7 +51,7 @@ func (k *imageKeeper) scan(ctx context.Context, id engine.UnitID, last *lastPass
 		after.Status.ObservedGeneration = after.Generation
 	}
 	after.Status.Conditions = v.conclude(repo.Status.Conditions, repo.Generation)
-	u, err := declared.Writer{Client: k.client.Resource(imageRepositories), Manager: reflectorField}.Status(ctx, repo, repo.Status, after.Status)
+	u, err := declared.Writer{Client: k.Home.Dynamic.Resource(imageRepositories), Manager: reflectorField}.Status(ctx, repo, repo.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.repositories.Put(u)
 	}

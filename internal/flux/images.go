@@ -7,20 +7,16 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 
 	"github.com/headgate-dev/headgate/internal/declared"
-	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/images"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -31,16 +27,12 @@ const imageWork = 4
 
 // imageKeeper serves ImageRepositories, ImagePolicies and ImageUpdateAutomations.
 type imageKeeper struct {
-	client  dynamic.Interface
-	secrets kubernetes.Interface
+	tools
 	sources *sources
-	events  events
 	// rules are the policies of the cluster.
-	rules  *policies
-	passed func(kind, namespace, name string, took time.Duration, ok bool)
+	rules *policies
 	// unpushed says why nothing is pushed to Git from here; empty when it is.
 	unpushed string
-	log      logr.Logger
 	slots    *rounds.Slots
 
 	repositories *declared.Registry[imagev1.ImageRepository, *imagev1.ImageRepository]
@@ -62,18 +54,18 @@ type scan struct {
 	failure string
 }
 
-func newImageKeeper(host *dialect.Host, secrets kubernetes.Interface, sources *sources, rules *policies) *imageKeeper {
+func newImageKeeper(t tools, sources *sources, rules *policies) *imageKeeper {
 	k := &imageKeeper{
-		client: host.Home.Dynamic, secrets: secrets, sources: sources, events: sources.events, rules: rules, passed: host.Metrics.Pass,
-		log: host.Log, slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
+		tools: t, sources: sources, rules: rules,
+		slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
 		repositories: declared.NewRegistry[imagev1.ImageRepository](kindIn(imageGroup, imagev1.ImageRepositoryKind)),
 		policies:     declared.NewRegistry[imagev1.ImagePolicy](kindIn(imageGroup, imagev1.ImagePolicyKind)),
 		automations:  declared.NewRegistry[autov1.ImageUpdateAutomation](kindIn(imageGroup, autov1.ImageUpdateAutomationKind)),
 	}
-	if host.Local != nil {
+	if t.Local != nil {
 		k.unpushed = "the source is a working copy, so nothing is committed or pushed"
 	}
-	o := rounds.Options{Log: host.Log}
+	o := rounds.Options{Log: t.Log}
 	k.scanning, k.choosing, k.updating = rounds.New(scanning{imageKeeper: k}, o), rounds.New(choosing{imageKeeper: k}, o), rounds.New(updating{imageKeeper: k}, o)
 	return k
 }
@@ -121,8 +113,8 @@ func (k *imageKeeper) wakeAutomations(namespace string) {
 	}
 }
 
-// sourceChanged reconciles the automations that change a source.
-func (k *imageKeeper) sourceChanged(id engine.SourceID) {
+// SourceChanged reconciles the automations that change a source.
+func (k *imageKeeper) SourceChanged(id engine.SourceID) {
 	if id.Kind != gitRepositoryKind.Kind {
 		return
 	}
@@ -191,9 +183,9 @@ func (k *imageKeeper) tell(o runtime.Object, v verdict, message string) {
 
 // let takes the finalizer off an object that is deleted.
 func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o metav1.Object) rounds.Next {
-	err := setFinalizer(ctx, k.client.Resource(r), o, imagev1.ImageFinalizer, false)
+	err := setFinalizer(ctx, k.Home.Dynamic.Resource(r), o, imagev1.ImageFinalizer, false)
 	if err != nil && ctx.Err() == nil {
-		k.log.V(1).Info("the finalizer of a deleted object could not be removed", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
+		k.Log.V(1).Info("the finalizer of a deleted object could not be removed", "object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 		return rounds.After(retryDesk)
 	}
 	return rounds.Rest()
@@ -202,10 +194,8 @@ func (k *imageKeeper) let(ctx context.Context, r schema.GroupVersionResource, o 
 // ended records that a pass ended; one whose result could not be written is repeated.
 func (k *imageKeeper) ended(ctx context.Context, id engine.UnitID, began time.Time, v verdict, err error) bool {
 	if err != nil && ctx.Err() == nil {
-		k.log.V(1).Info("the status of an object could not be written", "object", id.String(), "error", err.Error())
+		k.Log.V(1).Info("the status of an object could not be written", "object", id.String(), "error", err.Error())
 	}
-	if k.passed != nil {
-		k.passed(id.Kind, id.Namespace, id.Name, time.Since(began), v.ok)
-	}
+	k.Metrics.Pass(id.Kind, id.Namespace, id.Name, time.Since(began), v.ok)
 	return err == nil
 }

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
-	"github.com/headgate-dev/headgate/internal/dialect"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
@@ -19,7 +18,7 @@ import (
 )
 
 // watch begins with the repositories, so that policies find them.
-func (k *imageKeeper) watch(ctx context.Context, host *dialect.Host) error {
+func (k *imageKeeper) watch(ctx context.Context) error {
 	k.start(ctx)
 	for _, kind := range []struct {
 		resource schema.GroupVersionResource
@@ -34,16 +33,16 @@ func (k *imageKeeper) watch(ctx context.Context, host *dialect.Host) error {
 		put := func(u *unstructured.Unstructured) {
 			o, err := kind.enter(u)
 			if err != nil {
-				host.Log.Info("an object cannot be read", "error", err.Error())
+				k.Log.Info("an object cannot be read", "error", err.Error())
 				return
 			}
-			finalize(ctx, host, o, kind.resource, imagev1.ImageFinalizer)
+			finalize(ctx, k.Host, o, kind.resource, imagev1.ImageFinalizer)
 		}
 		dropped := func(u *unstructured.Unstructured) {
-			forgotten(host, kind.name, u)
+			forgotten(k.Host, kind.name, u)
 			kind.drop(imageID(kind.name, u))
 		}
-		if err := host.Home.Watch(ctx, kind.resource, host.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
+		if err := k.Home.Watch(ctx, kind.resource, k.Selector, cluster.Sink{Put: put, Dropped: dropped}); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ func (s *resourceSets) wake(versions ...*fluxcdv1.ResourceSetInputProvider) {
 	for _, rs := range s.All() {
 		for _, p := range versions {
 			if p != nil && p.Namespace == rs.Namespace && refersToAny(rs, p) {
-				s.changed(resourceSetID(rs.Namespace, rs.Name))
+				s.Runner.InputsChanged(resourceSetID(rs.Namespace, rs.Name))
 				break
 			}
 		}
@@ -129,7 +129,7 @@ func (s *resourceSets) reportProvider(ctx context.Context, id engine.UnitID) err
 	if err := provided(after); err != nil {
 		return err
 	}
-	u, err := declared.Writer{Client: s.client.Resource(inputProviders), Manager: operatorField}.Status(ctx, p, p.Status, after.Status)
+	u, err := declared.Writer{Client: s.Home.Dynamic.Resource(inputProviders), Manager: operatorField}.Status(ctx, p, p.Status, after.Status)
 	if err != nil || u == nil {
 		return err
 	}

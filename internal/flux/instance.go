@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -30,10 +29,7 @@ type instances struct {
 	byNamespace
 	*declared.Registry[fluxcdv1.FluxInstance, *fluxcdv1.FluxInstance]
 
-	client dynamic.Interface
-	events events
-	// reserved are objects that a sync may not touch.
-	reserved map[engine.ObjectID]bool
+	tools
 	policies *policies
 
 	mu sync.Mutex
@@ -41,9 +37,9 @@ type instances struct {
 	told map[engine.UnitID]string
 }
 
-func newInstances(reserved map[engine.ObjectID]bool, policies *policies) *instances {
+func newInstances(t tools, policies *policies) *instances {
 	return &instances{
-		Registry: declared.NewRegistry[fluxcdv1.FluxInstance](kindIn(operatorGroup, fluxcdv1.FluxInstanceKind)), reserved: reserved, policies: policies, told: map[engine.UnitID]string{},
+		Registry: declared.NewRegistry[fluxcdv1.FluxInstance](kindIn(operatorGroup, fluxcdv1.FluxInstanceKind)), tools: t, policies: policies, told: map[engine.UnitID]string{},
 	}
 }
 
@@ -88,7 +84,7 @@ func (s *instances) report(ctx context.Context, id engine.UnitID) error {
 		c.set(conditionReady, metav1.ConditionTrue, reasonServed, message)
 	}
 	after.Status.Conditions = c.sorted()
-	u, err := declared.Writer{Client: s.client.Resource(fluxInstances), Manager: operatorField}.Status(ctx, o, o.Status, after.Status)
+	u, err := declared.Writer{Client: s.Home.Dynamic.Resource(fluxInstances), Manager: operatorField}.Status(ctx, o, o.Status, after.Status)
 	if err != nil {
 		return err
 	}
@@ -139,11 +135,11 @@ func (s *instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.S
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return s.reserved[engine.IDOf(o)] }) {
+	if slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return s.Reserved[engine.IDOf(o)] }) {
 		return fmt.Sprintf("sync: %s/%s is the root of this run and is not changed", namespace, name), nil
 	}
 	for _, o := range objects {
-		if err := apply.Put(ctx, s.client.Resource(syncResources[o.GetKind()]).Namespace(namespace), installManager, o); err != nil {
+		if err := apply.Put(ctx, s.Home.Dynamic.Resource(syncResources[o.GetKind()]).Namespace(namespace), installManager, o); err != nil {
 			return "", fmt.Errorf("spec.sync: %w", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,7 +10,7 @@ import (
 )
 
 func TestSyncThatNamesTheRoot(t *testing.T) {
-	s := newInstances(RootIDs(), newPolicies(Policy{}))
+	s := newInstances(tools{Host: &dialect.Host{Reserved: RootIDs()}}, newPolicies(Policy{}))
 	// There is no client: nothing may be written.
 	said, err := s.serve(t.Context(), instanceID(Namespace, "flux"), Namespace, fluxcdv1.FluxInstanceSpec{Sync: &fluxcdv1.Sync{
 		Kind: "GitRepository", URL: "https://git.example.com/fleet.git", Ref: "refs/heads/main", Path: "clusters/a",

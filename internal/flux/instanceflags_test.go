@@ -1,9 +1,9 @@
 package flux
 
 import (
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"strings"
 	"testing"

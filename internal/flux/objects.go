@@ -2,6 +2,7 @@ package flux
 
 import (
 	"context"
+	"k8s.io/client-go/kubernetes"
 	"slices"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
@@ -88,4 +89,13 @@ func finalize(ctx context.Context, host *dialect.Host, o metav1.Object, r schema
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 		}
 	}()
+}
+
+// tools are what each part of the dialect works with.
+type tools struct {
+	*dialect.Host
+
+	// secrets reads ConfigMaps, Secrets and accounts, as the engine.
+	secrets kubernetes.Interface
+	events  events
 }

@@ -7,8 +7,6 @@ import (
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/cluster"
-	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // watchOperator begins with the providers of inputs: a ResourceSet that is rendered without one of them would
@@ -79,23 +77,11 @@ func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
 }
 
 // startOperator puts together what serves the kinds of flux-operator.
-func (e *Engine) startOperator() {
-	e.sets = newResourceSets()
-	e.sets.config, e.sets.secrets, e.sets.events = e.Host.Config, e.dialect.secrets, e.dialect.events
-	e.sets.passed, e.sets.policies = e.Metrics.Pass, e.policies
-	e.sets.changed = func(id engine.UnitID) { e.runner.InputsChanged(id) }
-	e.dialect.sets = e.sets
+func (e *Engine) startOperator(t tools) {
+	e.sets = newResourceSets(t, e.policies)
 	e.providerDesk = newDesk(e.Log, providerReports{resourceSets: e.sets})
-	e.instances = newInstances(e.Reserved, e.policies)
-	e.instances.events = e.dialect.events
+	e.instances = newInstances(t, e.policies)
 	e.instanceDesk = newDesk(e.Log, e.instances)
-}
-
-// takeOver puts together what drives releases.
-func (e *Engine) takeOver() runner.Driver {
-	e.handover = &handover{releases: e.releases, instances: e.instances, sources: e.sources, serve: e.Serve}
-	e.releases.words = e.handover.words
-	return e.handover
 }
 
 // runOperator writes what is known of providers and of FluxInstances down, until ctx ends.

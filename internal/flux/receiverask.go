@@ -103,13 +103,13 @@ func (r *receivers) ask(ctx context.Context, plan receiverPlan, request map[stri
 
 // meant are the objects that a target means, now, for what was sent.
 func (r *receivers) meant(ctx context.Context, t receiverTarget, request map[string]any) ([]asked, error) {
-	resource, served := r.kinds.Find(t.kind)
+	resource, served := r.Home.Kinds.Find(t.kind)
 	if !served {
-		if resource, served = r.kinds.Find(t.kind.GroupKind().WithVersion("")); !served {
+		if resource, served = r.Home.Kinds.Find(t.kind.GroupKind().WithVersion("")); !served {
 			return nil, fmt.Errorf("%s: kind %s is not served", t, t.kind.GroupKind())
 		}
 	}
-	client := r.client.Resource(resource.GroupVersionResource).Namespace(t.namespace)
+	client := r.Home.Dynamic.Resource(resource.GroupVersionResource).Namespace(t.namespace)
 	of := func(name string) asked {
 		return asked{client: client, key: t.kind.GroupKind().String() + "/" + t.namespace + "/" + name, name: name, single: t.name != anyName}
 	}

@@ -6,13 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/headgate-dev/headgate/internal/dialect"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
@@ -26,15 +24,12 @@ const askEvery = time.Second
 
 // receivers holds Receivers, and the hooks that they open. It is safe for concurrent use.
 type receivers struct {
+	tools
 	byNamespace
 	*declared.Registry[notifyv1.Receiver, *notifyv1.Receiver]
 
 	ctx      context.Context
-	client   dynamic.Interface
-	kinds    *cluster.Kinds
-	events   events
 	policies *policies
-	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 	tokens   *tokens
 	turns    *turns
 	desk     *desk
@@ -59,33 +54,33 @@ func receiverID(namespace, name string) engine.UnitID {
 }
 
 // newReceivers returns what serves Receivers until ctx ends.
-func newReceivers(ctx context.Context, host *dialect.Host, ev events, policies *policies) *receivers {
+func newReceivers(ctx context.Context, t tools, policies *policies) *receivers {
 	r := &receivers{
 		Registry: declared.NewRegistry[notifyv1.Receiver](kindIn(notificationGroup, notifyv1.ReceiverKind)), ctx: ctx,
-		client: host.Home.Dynamic, kinds: host.Home.Kinds, events: ev, policies: policies, passed: host.Metrics.Pass,
+		tools: t, policies: policies,
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
 	}
-	r.desk = newDesk(host.Log, r)
-	r.tokens = newTokens(ctx, host.Home, r.desk.Wake)
+	r.desk = newDesk(t.Log, r)
+	r.tokens = newTokens(ctx, t.Home, r.desk.Wake)
 	r.handler = webhook.New(webhook.Config{Find: r.find, Refused: r.refused})
 	return r
 }
 
 // watch reads the Receivers.
-func (r *receivers) watch(ctx context.Context, host *dialect.Host) error {
-	return host.Home.Watch(ctx, receiverResource, host.Selector, cluster.Sink{
+func (r *receivers) watch(ctx context.Context) error {
+	return r.Home.Watch(ctx, receiverResource, r.Selector, cluster.Sink{
 		Put: func(u *unstructured.Unstructured) {
 			o, err := r.Put(u)
 			if err != nil {
-				host.Log.Info("an object cannot be read", "error", err.Error())
+				r.Log.Info("an object cannot be read", "error", err.Error())
 				return
 			}
-			finalize(ctx, host, o, receiverResource, notifyv1.NotificationFinalizer)
+			finalize(ctx, r.Host, o, receiverResource, notifyv1.NotificationFinalizer)
 			r.desk.Wake(receiverID(o.Namespace, o.Name))
 		},
 		Dropped: func(u *unstructured.Unstructured) {
-			forgotten(host, notifyv1.ReceiverKind, u)
+			forgotten(r.Host, notifyv1.ReceiverKind, u)
 			id := receiverID(u.GetNamespace(), u.GetName())
 			r.Drop(id)
 			r.desk.Wake(id)

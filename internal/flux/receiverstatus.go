@@ -39,7 +39,7 @@ func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
 		if !there {
 			return nil
 		}
-		return setFinalizer(ctx, r.client.Resource(receiverResource), o, notifyv1.NotificationFinalizer, false)
+		return setFinalizer(ctx, r.Home.Dynamic.Resource(receiverResource), o, notifyv1.NotificationFinalizer, false)
 	}
 	began := time.Now()
 	plan := r.plan(id, o)
@@ -66,9 +66,7 @@ func (r *receivers) report(ctx context.Context, id engine.UnitID) error {
 	if err := r.patch(ctx, o, after); err != nil {
 		return err
 	}
-	if r.passed != nil {
-		r.passed(id.Kind, id.Namespace, id.Name, time.Since(began), found.path != "")
-	}
+	r.Metrics.Pass(id.Kind, id.Namespace, id.Name, time.Since(began), found.path != "")
 	return nil
 }
 
@@ -114,7 +112,7 @@ func receiverStatus(o *notifyv1.Receiver, found receiverFinding, now time.Time) 
 
 // patch writes the status of a Receiver, if it changed, and records an event.
 func (r *receivers) patch(ctx context.Context, o *notifyv1.Receiver, after notifyv1.ReceiverStatus) error {
-	u, err := declared.Writer{Client: r.client.Resource(receiverResource), Manager: notifierField}.Status(ctx, o, o.Status, after)
+	u, err := declared.Writer{Client: r.Home.Dynamic.Resource(receiverResource), Manager: notifierField}.Status(ctx, o, o.Status, after)
 	if err != nil || u == nil {
 		return err
 	}

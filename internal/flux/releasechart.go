@@ -44,8 +44,9 @@ type releaseCharts struct {
 }
 
 func newReleaseCharts(s *sources, r *releases, policy *policies) *releaseCharts {
-	c := &releaseCharts{releases: r, sources: s, policy: policy, failed: map[source.Key]string{}}
+	c := &releaseCharts{client: r.Home.Dynamic, releases: r, sources: s, policy: policy, failed: map[source.Key]string{}}
 	c.passes = rounds.New(c, rounds.Options{Slots: rounds.NewSlots(chartWorkers), Backoff: chartBackoff})
+	r.charts = c
 	return c
 }
 

@@ -18,8 +18,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/kustomize/api/types"
 
@@ -37,19 +35,14 @@ import (
 type releases struct {
 	*declared.Registry[helmv2.HelmRelease, *helmv2.HelmRelease]
 
-	client   dynamic.Interface
-	secrets  kubernetes.Interface
-	store    *source.Store
-	events   events
+	tools
 	renderer *render.Renderer
 	// standIns is nil where everything is real.
 	standIns    chartPatchers
 	twins       *twins
 	connections *connections
 	charts      *releaseCharts
-	passed      func(kind, namespace, name string, took time.Duration, ok bool)
-	// words may change what the status says of a release that installs nothing.
-	words func(hr *helmv2.HelmRelease, after *helmv2.HelmReleaseStatus, r runner.Report)
+	idle        idleWords
 
 	mu      sync.Mutex
 	work    map[engine.UnitID]*releaseWork
@@ -92,8 +85,14 @@ type preparedRelease struct {
 	renderer  patcher
 }
 
-func newReleases() *releases {
+// idleWords change what the status says of a release that installs nothing.
+type idleWords interface {
+	words(hr *helmv2.HelmRelease, after *helmv2.HelmReleaseStatus, r runner.Report)
+}
+
+func newReleases(t tools, c *connections) *releases {
 	return &releases{
+		tools: t, renderer: t.Runner.Renderer(), connections: c,
 		Registry: declared.NewRegistry[helmv2.HelmRelease](helmReleaseKind), twins: newTwins(),
 		work: map[engine.UnitID]*releaseWork{}, clients: map[*rest.Config]*releaseClient{},
 	}
@@ -225,7 +224,7 @@ func (s *releases) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 func (s *releases) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader Reader) (*preparedRelease, error) {
 	key := source.Key(releaseSource(hr))
 	return prepareRelease(ctx, hr, reader, s.patcherOf, func(context.Context) (givenChart, error) {
-		artifact, ok := s.store.Get(key)
+		artifact, ok := s.Store.Get(key)
 		if !ok {
 			return givenChart{}, fmt.Errorf("%s no longer has an artifact", engine.SourceID(key))
 		}

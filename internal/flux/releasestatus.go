@@ -26,13 +26,13 @@ func (s *releases) report(ctx context.Context, r runner.Report) error {
 	if err != nil {
 		return nil
 	}
-	if r.Final && s.passed != nil {
-		s.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
+	if r.Final {
+		s.Metrics.Pass(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := releaseStatus(hr.Status, w, r, time.Now())
-	s.words(hr, &after, r)
+	s.idle.words(hr, &after, r)
 	s.tell(hr, after, r)
-	u, err := declared.Writer{Client: s.client.Resource(helmReleases), Manager: releaseField}.Status(ctx, hr, hr.Status, after)
+	u, err := declared.Writer{Client: s.Home.Dynamic.Resource(helmReleases), Manager: releaseField}.Status(ctx, hr, hr.Status, after)
 	if err != nil || u == nil {
 		return err
 	}

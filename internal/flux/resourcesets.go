@@ -9,12 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -28,17 +26,11 @@ import (
 
 // resourceSets holds ResourceSets, and what provides their inputs. It is safe for concurrent use.
 type resourceSets struct {
+	tools
 	*declared.Registry[fluxcdv1.ResourceSet, *fluxcdv1.ResourceSet]
 
 	providers *declared.Registry[fluxcdv1.ResourceSetInputProvider, *fluxcdv1.ResourceSetInputProvider]
-	client    dynamic.Interface
-	config    *rest.Config
-	secrets   kubernetes.Interface
-	events    events
 	policies  *policies
-	passed    func(kind, namespace, name string, took time.Duration, ok bool)
-	// changed is called with ResourceSets whose inputs have changed.
-	changed func(engine.UnitID)
 
 	mu sync.Mutex
 	// counts are how many sets of inputs the last render of each had.
@@ -47,8 +39,9 @@ type resourceSets struct {
 	accounts map[string]kubernetes.Interface
 }
 
-func newResourceSets() *resourceSets {
+func newResourceSets(t tools, p *policies) *resourceSets {
 	return &resourceSets{
+		tools: t, policies: p,
 		Registry:  declared.NewRegistry[fluxcdv1.ResourceSet](kindIn(operatorGroup, fluxcdv1.ResourceSetKind)),
 		providers: declared.NewRegistry[fluxcdv1.ResourceSetInputProvider](kindIn(operatorGroup, fluxcdv1.ResourceSetInputProviderKind)),
 		counts:    map[engine.UnitID]int{}, accounts: map[string]kubernetes.Interface{},
@@ -106,7 +99,7 @@ func (s *resourceSets) as(user string) (kubernetes.Interface, error) {
 	if client, made := s.accounts[user]; made {
 		return client, nil
 	}
-	config := rest.CopyConfig(s.config)
+	config := rest.CopyConfig(s.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

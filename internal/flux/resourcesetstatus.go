@@ -21,11 +21,11 @@ func (s *resourceSets) report(ctx context.Context, r runner.Report) error {
 	if !ok {
 		return nil
 	}
-	if r.Final && s.passed != nil {
-		s.passed(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
+	if r.Final {
+		s.Metrics.Pass(r.Unit.Kind, r.Unit.Namespace, r.Unit.Name, r.Took, r.OK)
 	}
 	after := resourceSetStatus(rs.Status, s.count(r.Unit), r, time.Now())
-	u, err := declared.Writer{Client: s.client.Resource(resourceSetResource), Manager: operatorField}.Status(ctx, rs, rs.Status, after)
+	u, err := declared.Writer{Client: s.Home.Dynamic.Resource(resourceSetResource), Manager: operatorField}.Status(ctx, rs, rs.Status, after)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,6 @@ type sources struct {
 	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
 	rewrite  func(url string) (source.Local, bool)
 	rewrites atomic.Pointer[source.Rewrites]
-	notify   func(engine.SourceID)
 	problem  func(subject, text string)
 	passed   func(kind, namespace, name string, took time.Duration, ok bool)
 	// remotes are the repositories that are fetched; slots bound the generators that work at a time.
@@ -54,12 +53,8 @@ type sources struct {
 	made    madeHere
 	// standIns is nil where everything is real.
 	standIns standIns
-	// absence says why an object that declares a source could not be made here, if that is so.
-	absence func(source.Key) string
-	// awaited tells whether an object that declares a source is about to be made here.
-	awaited func(source.Key) bool
-	// outdated tells that a chart is not what its release declares.
-	outdated func(helmChart) bool
+	charts   madeForReleases
+	readers  []reader
 
 	mu    sync.RWMutex
 	feeds map[source.Key]*feed
@@ -83,10 +78,46 @@ type madeHere interface {
 	retry(o *sourcev1.ExternalArtifact)
 }
 
+// madeForReleases are the HelmCharts that HelmReleases declare, which are made here.
+type madeForReleases interface {
+	// failure says why one could not be made, if that is so.
+	failure(key source.Key) string
+	// awaited tells whether one is about to be made.
+	awaited(key source.Key) bool
+	// outdated tells that one is not what its release declares.
+	outdated(c helmChart) bool
+}
+
+// reader is notified when a source may have changed.
+type reader interface {
+	SourceChanged(id engine.SourceID)
+}
+
 // standIns make stand-ins of what sources cannot get, where they may.
 type standIns interface {
 	// standIn is for a source, by the object that declares it; the error is why there is nothing else.
 	standIn(o origin, id engine.SourceID, failure error) (*fetched, bool)
+}
+
+// newSources returns the sources of a cluster, which are fetched until ctx ends; they join what makes some of them, and what reads
+// them, before the first object is read.
+func newSources(ctx context.Context, t tools) *sources {
+	s := &sources{
+		client: t.Home.Dynamic, objects: t.Home.Objects,
+		secrets: t.secrets, store: t.Store, events: t.events, rewrite: t.Local, problem: t.Problem,
+		passed: t.Metrics.Pass, remotes: t.Feed, slots: rounds.NewSlots(composes), ctx: ctx, feeds: map[source.Key]*feed{},
+		read: map[engine.ObjectID]readSecret{}, listed: make(chan struct{}), elsewhere: !t.Serve.Serves(sourceGroup.Name),
+		sharded: t.Selector != "",
+	}
+	s.reach = reach{rules: s.rewriting, spill: t.Store.SpillDir(), held: s.heldSecret, account: s.heldAccount}
+	s.setRewrites(t.Rewrites)
+	s.start()
+	return s
+}
+
+// join has the sources know what makes some of them, and notify what reads them.
+func (s *sources) join(made madeHere, charts madeForReleases, readers ...reader) {
+	s.made, s.charts, s.readers = made, charts, readers
 }
 
 // start begins with the passes over sources.
@@ -185,6 +216,12 @@ func (s *sources) changed(key source.Key) {
 	s.made.wakeReaders(key)
 }
 
+func (s *sources) notify(id engine.SourceID) {
+	for _, r := range s.readers {
+		r.SourceChanged(id)
+	}
+}
+
 func (s *sources) tell(key source.Key, text string) {
 	s.problem(key.Kind+" "+key.Namespace+"/"+key.Name, text)
 }
@@ -197,13 +234,13 @@ func (s *sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifac
 	key := source.Key(id)
 	f, known := s.feed(key)
 	if !known {
-		if why := s.absence(key); why != "" {
+		if why := s.charts.failure(key); why != "" {
 			return engine.SourceFact{Message: why}, nil
 		}
 		if s.declared(id) {
 			return engine.SourceFact{Pending: true, Message: id.String() + " was just declared"}, nil
 		}
-		return engine.SourceFact{Pending: s.awaited(key), Message: id.String() + " does not exist"}, nil
+		return engine.SourceFact{Pending: s.charts.awaited(key), Message: id.String() + " does not exist"}, nil
 	}
 	settled, failure := f.state()
 	if a, ok := s.store.Get(key); ok && settled {
@@ -238,7 +275,7 @@ func (s *sources) late(f *feed, a *source.Artifact) string {
 	if !s.hasFile(o, a) || o.kind().foreign || o.suspended() {
 		return ""
 	}
-	if c, ok := o.(helmChart); ok && s.outdated(c) {
+	if c, ok := o.(helmChart); ok && s.charts.outdated(c) {
 		return fmt.Sprintf("%s is about to change", engine.SourceID(f.key))
 	}
 	if !s.elsewhere && f.fetchedFor(o) || *o.status().generation == o.GetGeneration() {
