@@ -42,7 +42,7 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	}
 	reader := versionReader{client: d.secrets, versions: map[engine.ObjectID]uint64{}}
 	d.connections.look(ctx, clusterRef{ks.Namespace, ks.Generation, ks.Spec.KubeConfig}, reader)
-	inputs, err := inputsOf(d.policies.now(), ctx, ks, reader)
+	inputs, err := inputsOf(ctx, d.policies.now(), ks, reader)
 	inputs.Versions = reader.versions
 	return inputs, err
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // inputsOf gathers what the render of a Kustomization needs beside its source.
-func inputsOf(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
+func inputsOf(ctx context.Context, t Policy, ks *kustomizev1.Kustomization, reader Reader) (runner.Inputs, error) {
 	options := optionsOf(ks)
 	options.NoRemoteBases = t.NoRemoteBases
 	if t.content != nil {
@@ -31,7 +31,7 @@ func inputsOf(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, read
 			options.Lacking = t.content.variables.lacking(unitID(ks.Namespace, ks.Name))
 		}
 	}
-	keys, err := keysOf(t, ctx, ks, reader)
+	keys, err := keysOf(ctx, t, ks, reader)
 	if err != nil {
 		return runner.Inputs{}, err
 	}
@@ -98,19 +98,19 @@ func imagesOf(declared []kustomize.Image) []types.Image {
 }
 
 // keysOf reads the keys by which the unit decrypts.
-func keysOf(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+func keysOf(ctx context.Context, t Policy, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d == nil {
 		return nil, nil
 	}
 	if mark := marks(t, ks); mark != nil {
-		keys, err := realKeys(t, ctx, ks, reader)
+		keys, err := realKeys(ctx, t, ks, reader)
 		if err != nil {
 			keys = nil
 		}
 		return keys.WithStandIn(mark, simulate.Label), nil
 	}
-	return realKeys(t, ctx, ks, reader)
+	return realKeys(ctx, t, ks, reader)
 }
 
 // marks returns what makes the stand-ins of what the unit cannot decrypt, nil when there are none.
@@ -123,7 +123,7 @@ func marks(t Policy, ks *kustomizev1.Kustomization) func(key string) string {
 
 // realKeys are the keys of the unit and those that serve every unit. That the latter cannot be read concerns only
 // what the former do not open.
-func realKeys(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
+func realKeys(ctx context.Context, t Policy, ks *kustomizev1.Kustomization, reader Reader) (*decrypt.Keys, error) {
 	d := ks.Spec.Decryption
 	if d.Provider != "sops" {
 		return nil, fmt.Errorf("spec.decryption.provider: unknown provider %q; use \"sops\"", d.Provider)
@@ -138,7 +138,7 @@ func realKeys(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, read
 			return nil, fmt.Errorf("spec.decryption.secretRef: Secret %q: %w", ks.Namespace+"/"+d.SecretRef.Name, err)
 		}
 	}
-	common, err := commonKeys(t, ctx, reader)
+	common, err := commonKeys(ctx, t, reader)
 	switch {
 	case err != nil && own == nil:
 		return nil, fmt.Errorf("spec.decryption has no secretRef, and %w", err)
@@ -151,7 +151,7 @@ func realKeys(t Policy, ctx context.Context, ks *kustomizev1.Kustomization, read
 }
 
 // commonKeys are those that serve every unit, nil when no Secret is named.
-func commonKeys(t Policy, ctx context.Context, reader Reader) (*decrypt.Keys, error) {
+func commonKeys(ctx context.Context, t Policy, reader Reader) (*decrypt.Keys, error) {
 	if t.AgeSecret == "" {
 		return nil, nil
 	}

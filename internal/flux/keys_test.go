@@ -61,7 +61,7 @@ func TestKeys(t *testing.T) {
 			if c.own != "" {
 				ks.Spec.Decryption.SecretRef = &meta.LocalObjectReference{Name: c.own}
 			}
-			keys, err := keysOf(Policy{AgeSecret: c.common}, t.Context(), ks, secrets)
+			keys, err := keysOf(t.Context(), Policy{AgeSecret: c.common}, ks, secrets)
 			if !tells(t, err, c.failure) || err != nil {
 				return
 			}

@@ -15,8 +15,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 )
 
+// rootFinder finds what a repository of Flux begins with.
+type rootFinder struct{}
+
 // Roots are the directories of Kustomizations below dir, or files of them, that a cluster may begin with.
-func (*Dialect) Roots(dir, base string) ([]dialect.Root, error) {
+func (rootFinder) Roots(dir, base string) ([]dialect.Root, error) {
 	candidates, err := rootCandidates(dir, base)
 	if err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ func (*Dialect) Roots(dir, base string) ([]dialect.Root, error) {
 }
 
 // Paths are the directories that Kustomizations below dir build.
-func (*Dialect) Paths(dir string) ([]string, error) {
+func (rootFinder) Paths(dir string) ([]string, error) {
 	units, err := writtenUnits(dir)
 	var paths []string
 	for _, u := range units {
@@ -53,14 +56,14 @@ func (*Dialect) Paths(dir string) ([]string, error) {
 }
 
 // RootWord is what errors say when there is no root.
-func (*Dialect) RootWord() string { return "no directory contains Flux Kustomizations" }
+func (rootFinder) RootWord() string { return "no directory contains Flux Kustomizations" }
 
 // Top are none: a directory is rendered by a Kustomization.
-func (*Dialect) Top(string) ([]*unstructured.Unstructured, error) { return nil, nil }
+func (rootFinder) Top(string) ([]*unstructured.Unstructured, error) { return nil, nil }
 
 // Repositories are the URLs of the GitRepositories among root objects that Kustomizations among them read, and whose paths
 // there are in a directory.
-func (*Dialect) Repositories(objects []*unstructured.Unstructured, dir string) []string {
+func (rootFinder) Repositories(objects []*unstructured.Unstructured, dir string) []string {
 	return repositories(objects, dir)
 }
 

@@ -27,7 +27,6 @@ type walk struct {
 	reach
 
 	repository *dialect.Repository
-	options    Options
 	trees      map[engine.SourceID]*source.Tree
 	// generating are the generators whose trees are being made.
 	generating map[engine.ObjectID]bool
@@ -141,7 +140,7 @@ func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstr
 	if err := w.undeclaredRead(d); err != nil {
 		return nil, nil, err
 	}
-	inputs, err := inputsOf(w.policy(), ctx, ks, w)
+	inputs, err := inputsOf(ctx, w.policy(), ks, w)
 	if err != nil {
 		return nil, nil, err
 	}

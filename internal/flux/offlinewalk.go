@@ -13,17 +13,17 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Walk renders a repository as the engine would, without a cluster: the root, the units that it declares with the patches
+// newWalk renders a repository as the engine would, without a cluster: the root, the units that it declares with the patches
 // that it applies to them, and so on; then the requested releases. ConfigMaps and Secrets that a unit reads are taken from
 // what was rendered before it.
-func (d *Dialect) Walk(ctx context.Context, r *dialect.Repository) (dialect.Walk, error) {
+func newWalk(ctx context.Context, r *dialect.Repository, policy Policy) dialect.Walk {
 	w := &walk{
-		repository: r, options: d.Options, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{},
+		repository: r, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{},
 		renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{}, done: map[engine.UnitID]bool{},
-		indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{}, now: d.Policy,
+		indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{}, now: policy,
 	}
 	w.reach = reach{rules: func() source.Rewrites { return w.rewriting(ctx) }, held: w.Secret, account: noAccount}
-	return w, nil
+	return w
 }
 
 // Begin are the objects that up would create: a source of the repository, and a Kustomization of the root.
@@ -117,7 +117,5 @@ func (comparison) Differs(context.Context, *unstructured.Unstructured, *unstruct
 }
 
 var (
-	_ dialect.Offline = (*Dialect)(nil)
-	_ dialect.Layouts = (*Dialect)(nil)
-	_ dialect.Walk    = (*walk)(nil)
+	_ dialect.Walk = (*walk)(nil)
 )

@@ -22,10 +22,13 @@ type Options struct {
 }
 
 // Dialect is the one of Flux and of its operator.
-type Dialect struct{ Options }
+type Dialect struct {
+	Options
+	rootFinder
+}
 
 // New returns the dialect; Options may be changed until it is served.
-func New(o Options) *Dialect { return &Dialect{o} }
+func New(o Options) *Dialect { return &Dialect{Options: o} }
 
 // Name is the word for all groups.
 func (*Dialect) Name() string { return "flux" }
@@ -61,9 +64,16 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	return newEngine(ctx, d.Options, host)
 }
 
+// Walk renders a repository as the engine would, without a cluster.
+func (d *Dialect) Walk(ctx context.Context, r *dialect.Repository) (dialect.Walk, error) {
+	return newWalk(ctx, r, d.Policy), nil
+}
+
 var (
 	_ dialect.Dialect    = (*Dialect)(nil)
 	_ dialect.Upstreamed = (*Dialect)(nil)
 	_ dialect.Marking    = (*Dialect)(nil)
+	_ dialect.Offline    = (*Dialect)(nil)
+	_ dialect.Layouts    = (*Dialect)(nil)
 	_ dialect.Part       = (*Engine)(nil)
 )
