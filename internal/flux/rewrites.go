@@ -1,12 +1,15 @@
 package flux
 
 import (
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/source"
-) // setRewrites sends fetches elsewhere from now on; what is fetched from another place now is fetched again.
+)
+
+// setRewrites sends fetches elsewhere from now on; what is fetched from another place now is fetched again.
 
 func (s *sources) setRewrites(rules source.Rewrites) {
 	before := s.rewrites.Swap(&rules)
@@ -34,7 +37,7 @@ func (s *sources) rewriting() source.Rewrites {
 
 // RewritesName is the ConfigMap in Namespace whose lines, of all its keys, send fetches elsewhere: each is
 // a rule FROM=TO, blank, or a comment that begins with "#". Those of the command line go before it.
-const RewritesName = "headgate-rewrites"
+const RewritesName = dialect.RewritesName
 
 func ruleLines(data map[string]string) []string {
 	var lines []string
