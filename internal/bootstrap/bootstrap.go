@@ -22,7 +22,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // Repository is a Git repository, how it is reached, and where in it the cluster begins.
@@ -90,16 +91,16 @@ func Key(ctx context.Context, config *rest.Config, given []byte, fresh bool) (sh
 	if err != nil {
 		return "", fmt.Errorf("creating a client: %w", err)
 	}
-	secrets := client.CoreV1().Secrets(flux.Namespace)
-	held, err := secrets.Get(ctx, flux.AgeSecret, metav1.GetOptions{})
+	secrets := client.CoreV1().Secrets(toolkit.Namespace)
+	held, err := secrets.Get(ctx, roots.AgeSecret, metav1.GetOptions{})
 	switch {
 	case err == nil:
 		if len(given) > 0 && !holds(held.Data, given) {
-			return "", fmt.Errorf("%w: Secret %s/%s does not contain the key of the file; delete the Secret first to replace it", ErrAgeKey, flux.Namespace, flux.AgeSecret)
+			return "", fmt.Errorf("%w: Secret %s/%s does not contain the key of the file; delete the Secret first to replace it", ErrAgeKey, toolkit.Namespace, roots.AgeSecret)
 		}
 		return "", nil
 	case !apierrors.IsNotFound(err):
-		return "", fmt.Errorf("reading Secret %s/%s: %w", flux.Namespace, flux.AgeSecret, err)
+		return "", fmt.Errorf("reading Secret %s/%s: %w", toolkit.Namespace, roots.AgeSecret, err)
 	}
 	if len(given) == 0 {
 		if !fresh {
@@ -115,10 +116,10 @@ func Key(ctx context.Context, config *rest.Config, given []byte, fresh bool) (sh
 		return "", errors.New("the file contains no age key; create one with age-keygen")
 	}
 	_, err = secrets.Create(ctx, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: flux.AgeSecret, Namespace: flux.Namespace}, Data: map[string][]byte{"age.agekey": given},
+		ObjectMeta: metav1.ObjectMeta{Name: roots.AgeSecret, Namespace: toolkit.Namespace}, Data: map[string][]byte{"age.agekey": given},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("writing Secret %s/%s: %w", flux.Namespace, flux.AgeSecret, err)
+		return "", fmt.Errorf("writing Secret %s/%s: %w", toolkit.Namespace, roots.AgeSecret, err)
 	}
 	return shown, nil
 }
@@ -141,7 +142,7 @@ func holds(data map[string][]byte, file []byte) bool {
 
 // Refuse tells why the cluster cannot be connected to the repository: it is connected to another one.
 func Refuse(ctx context.Context, config *rest.Config, r Repository) error {
-	return flux.RefuseRoot(ctx, config, r.root(false))
+	return roots.RefuseRoot(ctx, config, r.root(false))
 }
 
 // Connect makes the credentials, the source and the root unit. It refuses a cluster whose root is that of
@@ -151,15 +152,15 @@ func Connect(ctx context.Context, config *rest.Config, r Repository) error {
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	_, err = client.CoreV1().Secrets(flux.Namespace).Get(ctx, flux.AgeSecret, metav1.GetOptions{})
+	_, err = client.CoreV1().Secrets(toolkit.Namespace).Get(ctx, roots.AgeSecret, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("reading the age key: %w", err)
 	}
-	return flux.PutRoot(ctx, config, r.root(err == nil))
+	return roots.PutRoot(ctx, config, r.root(err == nil))
 }
 
-func (r Repository) root(decrypts bool) flux.Root {
-	return flux.Root{
+func (r Repository) root(decrypts bool) roots.Root {
+	return roots.Root{
 		URL: r.URL, Branch: r.Branch, Path: r.Root(), Interval: r.Interval, Credentials: r.credentials(), Decrypts: decrypts,
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -69,12 +70,12 @@ func Push(ctx context.Context, r Repository, controller []*unstructured.Unstruct
 
 // files are what the repository gets.
 func (r Repository) files(controller []*unstructured.Unstructured) (map[string][]byte, error) {
-	objects, err := flux.RootObjects(r.root(true))
+	objects, err := roots.RootObjects(r.root(true))
 	if err != nil {
 		return nil, err
 	}
 	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Secret" })
-	at := func(name string) string { return path.Join(r.Root(), flux.System, name) }
+	at := func(name string) string { return path.Join(r.Root(), toolkit.System, name) }
 	files := map[string][]byte{
 		at(listFile): fmt.Appendf(nil, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - %s\n  - %s\n", controllerFile, syncFile),
 	}

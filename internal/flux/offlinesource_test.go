@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // unitOf is a Kustomization of a source, and more of its spec.
@@ -113,7 +114,7 @@ func TestOfflineSources(t *testing.T) {
 			})
 			units := walked(t, dialect.Repository{Files: files, Ours: func(url string) bool { return url == "https://git.example.com/ours" }}).Units
 			for _, u := range units {
-				if u.Unit.ID != unitID("flux-system", "a") {
+				if u.Unit.ID != toolkit.KustomizationID("flux-system", "a") {
 					continue
 				}
 				said := ""

@@ -9,22 +9,26 @@ import (
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/flux/policies"
+	"github.com/headgate-dev/headgate/internal/flux/standins"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/flux/walk"
 )
 
 // Options are what a person says of how the API of Flux is served.
 type Options struct {
 	// Policy is what holds for every Kustomization.
-	Policy Policy
+	Policy policies.Policy
 	// InsecureKubeconfigTLS permits kubeconfigs that leave the certificate of their server unchecked.
 	InsecureKubeconfigTLS bool
 	// Simulation, when set, has stand-ins made; the cluster must be an embedded one.
-	Simulation *Simulation
+	Simulation *standins.Simulation
 }
 
 // Dialect is the one of Flux and of its operator.
 type Dialect struct {
 	Options
-	rootFinder
+	walk.RootFinder
 }
 
 // New returns the dialect; Options may be changed until it is served.
@@ -34,10 +38,10 @@ func New(o Options) *Dialect { return &Dialect{Options: o} }
 func (*Dialect) Name() string { return "flux" }
 
 // Groups are those of Flux and of its operator.
-func (*Dialect) Groups() []dialect.Group { return groups() }
+func (*Dialect) Groups() []dialect.Group { return toolkit.Groups() }
 
 // Kinds are those that commands know.
-func (*Dialect) Kinds() []dialect.Kind { return kinds() }
+func (*Dialect) Kinds() []dialect.Kind { return toolkit.Kinds() }
 
 // Definitions are those of the served groups. Nothing needs a namespace beside that of Headgate.
 func (*Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, []string, error) {
@@ -53,11 +57,11 @@ func (*Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured,
 
 // Upstream is how the controllers of Flux are known.
 func (*Dialect) Upstream() dialect.Upstream {
-	return dialect.Upstream{Name: "flux", Title: "Flux", PartOf: "flux", Kinds: []string{"Deployment"}, LeaseNamespace: Namespace}
+	return dialect.Upstream{Name: "flux", Title: "Flux", PartOf: "flux", Kinds: []string{"Deployment"}, LeaseNamespace: toolkit.Namespace}
 }
 
 // Names mark the objects of Kustomizations.
-func (*Dialect) Names() apply.Names { return ApplyNames() }
+func (*Dialect) Names() apply.Names { return toolkit.ApplyNames() }
 
 // Serve puts an Engine together.
 func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, error) {
@@ -66,7 +70,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 
 // Walk renders a repository as the engine would, without a cluster.
 func (d *Dialect) Walk(ctx context.Context, r *dialect.Repository) (dialect.Walk, error) {
-	return newWalk(ctx, r, d.Policy), nil
+	return walk.New(ctx, r, d.Policy), nil
 }
 
 var (

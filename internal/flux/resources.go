@@ -9,6 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/flux/access"
+	"github.com/headgate-dev/headgate/internal/flux/release"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -23,22 +26,22 @@ func (e *Engine) Resources() []meter.Resource {
 	var list []meter.Resource
 	for _, ks := range e.registry.All() {
 		list = append(list, meter.Resource{
-			Group: kustomizationKind.Group, Version: kustomizev1.GroupVersion.Version, Kind: kustomizationKind.Kind,
-			Namespace: ks.Namespace, Name: ks.Name, Ready: readyOf(ks.Status.Conditions), Suspended: ks.Spec.Suspend,
+			Group: toolkit.KustomizationKind.Group, Version: kustomizev1.GroupVersion.Version, Kind: toolkit.KustomizationKind.Kind,
+			Namespace: ks.Namespace, Name: ks.Name, Ready: toolkit.ReadyOf(ks.Status.Conditions), Suspended: ks.Spec.Suspend,
 			Revision: ks.Status.LastAppliedRevision, Source: ks.Spec.SourceRef.Name,
 		})
 	}
 	for _, hr := range e.releases.All() {
 		list = append(list, meter.Resource{
-			Group: helmReleaseKind.Group, Version: helmv2.GroupVersion.Version, Kind: helmReleaseKind.Kind,
-			Namespace: hr.Namespace, Name: hr.Name, Ready: readyOf(hr.Status.Conditions), Suspended: hr.Spec.Suspend,
-			Revision: hr.Status.LastAttemptedRevision, Source: releaseSource(hr).Name,
+			Group: toolkit.HelmReleaseKind.Group, Version: helmv2.GroupVersion.Version, Kind: toolkit.HelmReleaseKind.Kind,
+			Namespace: hr.Namespace, Name: hr.Name, Ready: toolkit.ReadyOf(hr.Status.Conditions), Suspended: hr.Spec.Suspend,
+			Revision: hr.Status.LastAttemptedRevision, Source: release.SourceOf(hr).Name,
 		})
 	}
 	for _, rs := range e.sets.All() {
 		list = append(list, operatorMeter(fluxcdv1.ResourceSetKind, rs, rs.Status.Conditions, rs.Status.LastAppliedRevision))
 	}
-	for _, p := range e.sets.providers.All() {
+	for _, p := range e.sets.Providers.All() {
 		list = append(list, operatorMeter(fluxcdv1.ResourceSetInputProviderKind, p, p.Status.Conditions, p.Status.LastExportedRevision))
 	}
 	for _, o := range e.instances.All() {
@@ -46,19 +49,19 @@ func (e *Engine) Resources() []meter.Resource {
 	}
 	for _, o := range e.receivers.All() {
 		list = append(list, meter.Resource{
-			Group: receiverResource.Group, Version: receiverResource.Version, Kind: notifyv1.ReceiverKind,
-			Namespace: o.Namespace, Name: o.Name, Ready: readyOf(o.Status.Conditions), Suspended: o.Spec.Suspend,
+			Group: toolkit.ReceiverResource.Group, Version: toolkit.ReceiverResource.Version, Kind: notifyv1.ReceiverKind,
+			Namespace: o.Namespace, Name: o.Name, Ready: toolkit.ReadyOf(o.Status.Conditions), Suspended: o.Spec.Suspend,
 		})
 	}
-	list = append(list, e.images.meters()...)
-	for _, o := range e.sources.all() {
-		kind, status := o.kind(), o.status()
+	list = append(list, e.images.Meters()...)
+	for _, o := range e.sources.All() {
+		kind, status := o.SourceKind(), o.State()
 		r := meter.Resource{
-			Group: kind.resource.Group, Version: kind.resource.Version, Kind: kind.name,
-			Namespace: o.GetNamespace(), Name: o.GetName(), Ready: readyOf(*status.conditions), Suspended: o.suspended(),
-			URL: withoutCredentials(o.address()),
+			Group: kind.Resource.Group, Version: kind.Resource.Version, Kind: kind.Name,
+			Namespace: o.GetNamespace(), Name: o.GetName(), Ready: toolkit.ReadyOf(*status.Conditions), Suspended: o.Suspended(),
+			URL: access.WithoutCredentials(o.Address()),
 		}
-		if a := *status.artifact; a != nil {
+		if a := *status.Artifact; a != nil {
 			r.Revision = a.Revision
 		}
 		list = append(list, r)
@@ -70,6 +73,6 @@ func (e *Engine) Resources() []meter.Resource {
 func operatorMeter(kind string, o metav1.Object, conditions []metav1.Condition, revision string) meter.Resource {
 	return meter.Resource{
 		Group: fluxcdv1.GroupVersion.Group, Version: fluxcdv1.GroupVersion.Version, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(),
-		Ready: readyOf(conditions), Suspended: disabledByAnnotation(o), Revision: revision,
+		Ready: toolkit.ReadyOf(conditions), Suspended: toolkit.DisabledByAnnotation(o), Revision: revision,
 	}
 }

@@ -6,23 +6,26 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/sources"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/flux/walk"
 )
 
 // Declared is the unit that an object declares.
 func (*Dialect) Declared(u *unstructured.Unstructured) (engine.Unit, error) {
-	if !IsUnit(u) {
+	if !walk.IsUnit(u) {
 		return engine.Unit{ID: engine.UnitOf(engine.IDOf(u))}, nil
 	}
-	d, err := Declared(u)
+	d, err := walk.Declared(u)
 	return d.Unit, err
 }
 
 // ChartOf is where the chart of a HelmRelease comes from.
 func (*Dialect) ChartOf(u *unstructured.Unstructured) dialect.Origin {
-	if !IsUnit(u) {
+	if !walk.IsUnit(u) {
 		return dialect.Origin{}
 	}
-	d, err := Declared(u)
+	d, err := walk.Declared(u)
 	if err != nil || d.Chart.Source.Kind == "" {
 		return dialect.Origin{}
 	}
@@ -30,13 +33,15 @@ func (*Dialect) ChartOf(u *unstructured.Unstructured) dialect.Origin {
 }
 
 // SourceOf is the source of a unit, or the one that a HelmChart is taken from.
-func (*Dialect) SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) { return SourceOf(u) }
+func (*Dialect) SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
+	return walk.SourceOf(u)
+}
 
 // State is how an object stands, by its Ready condition or as the flux command words it.
 func (*Dialect) State(u *unstructured.Unstructured) dialect.State {
 	s := dialect.Conventional(u)
-	s.Suspended, s.Revision = Suspended(u), revisionOf(u)
-	if Static(u) {
+	s.Suspended, s.Revision = sources.Suspended(u), revisionOf(u)
+	if walk.Static(u) {
 		s.Static = "a registry: its charts are fetched one by one"
 		if !s.Said {
 			s.Ready, s.Reason, s.Message = "True", "Succeeded", "Helm repository is Ready"
@@ -51,13 +56,13 @@ func revisionOf(u *unstructured.Unstructured) string {
 		return r
 	}
 	switch u.GroupVersionKind().GroupKind() {
-	case kindIn(imageGroup, "ImageRepository"):
+	case toolkit.KindIn(toolkit.Image, "ImageRepository"):
 		return dialect.Text(u, "status", "lastScanResult", "revision")
-	case kindIn(imageGroup, "ImagePolicy"):
+	case toolkit.KindIn(toolkit.Image, "ImagePolicy"):
 		return dialect.Text(u, "status", "latestRef", "tag")
-	case kindIn(imageGroup, "ImageUpdateAutomation"):
+	case toolkit.KindIn(toolkit.Image, "ImageUpdateAutomation"):
 		return dialect.Text(u, "status", "observedSourceRevision")
-	case helmReleaseKind:
+	case toolkit.HelmReleaseKind:
 	default:
 		return dialect.Text(u, "status", "lastAppliedRevision")
 	}
@@ -72,13 +77,13 @@ func revisionOf(u *unstructured.Unstructured) string {
 // Columns are those of the flux command.
 func (*Dialect) Columns(gk schema.GroupKind) (titles []string, whole bool) {
 	switch gk {
-	case kindIn(notificationGroup, "Receiver"), kindIn(notificationGroup, "Alert"), kindIn(notificationGroup, "Provider"):
+	case toolkit.KindIn(toolkit.Notification, "Receiver"), toolkit.KindIn(toolkit.Notification, "Alert"), toolkit.KindIn(toolkit.Notification, "Provider"):
 		return []string{"SUSPENDED"}, false
-	case kindIn(imageGroup, "ImageRepository"):
+	case toolkit.KindIn(toolkit.Image, "ImageRepository"):
 		return []string{"LAST SCAN", "SUSPENDED"}, false
-	case kindIn(imageGroup, "ImagePolicy"):
+	case toolkit.KindIn(toolkit.Image, "ImagePolicy"):
 		return []string{"IMAGE", "TAG"}, false
-	case kindIn(imageGroup, "ImageUpdateAutomation"):
+	case toolkit.KindIn(toolkit.Image, "ImageUpdateAutomation"):
 		return []string{"LAST RUN", "SUSPENDED"}, false
 	}
 	return nil, false
@@ -87,15 +92,15 @@ func (*Dialect) Columns(gk schema.GroupKind) (titles []string, whole bool) {
 // Row are the values of the columns.
 func (*Dialect) Row(u *unstructured.Unstructured) []string {
 	held := "False"
-	if Suspended(u) {
+	if sources.Suspended(u) {
 		held = "True"
 	}
 	switch u.GroupVersionKind().GroupKind() {
-	case kindIn(imageGroup, "ImageRepository"):
+	case toolkit.KindIn(toolkit.Image, "ImageRepository"):
 		return []string{dialect.Text(u, "status", "lastScanResult", "scanTime"), held}
-	case kindIn(imageGroup, "ImagePolicy"):
+	case toolkit.KindIn(toolkit.Image, "ImagePolicy"):
 		return []string{dialect.Text(u, "status", "latestRef", "name"), dialect.Text(u, "status", "latestRef", "tag")}
-	case kindIn(imageGroup, "ImageUpdateAutomation"):
+	case toolkit.KindIn(toolkit.Image, "ImageUpdateAutomation"):
 		return []string{dialect.Text(u, "status", "lastAutomationRunTime"), held}
 	}
 	return []string{held}
@@ -103,14 +108,14 @@ func (*Dialect) Row(u *unstructured.Unstructured) []string {
 
 // Switch suspends by the field, or by the annotation of the kinds that have none.
 func (*Dialect) Switch(gk schema.GroupKind, suspend bool) map[string]any {
-	if gk.Group != operatorGroup.Name {
+	if gk.Group != toolkit.Operator.Name {
 		return map[string]any{"spec": map[string]any{"suspend": suspend}}
 	}
 	word := "enabled"
 	if suspend {
 		word = "disabled"
 	}
-	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{operatorGroup.Name + "/reconcile": word}}}
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{toolkit.Operator.Name + "/reconcile": word}}}
 }
 
 // requestPrefix is that of the annotations by which a pass is requested.
@@ -130,12 +135,12 @@ func (*Dialect) Request(token string, o dialect.RequestOptions) map[string]any {
 
 // Handled tells whether the status names a request, and the object is no longer on its way.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
-	ready, _, _, _ := dialect.Condition(u, conditionReady)
+	ready, _, _, _ := dialect.Condition(u, toolkit.ConditionReady)
 	return dialect.Text(u, "status", "lastHandledReconcileAt") == token && ready != "Unknown"
 }
 
 // Forces tells whether a kind is that of releases.
-func (*Dialect) Forces(gk schema.GroupKind) bool { return gk == helmReleaseKind }
+func (*Dialect) Forces(gk schema.GroupKind) bool { return gk == toolkit.HelmReleaseKind }
 
 var (
 	_ dialect.Explain   = (*Dialect)(nil)

@@ -23,7 +23,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 )
 
 // Change is what became of one object.
@@ -60,7 +60,7 @@ func connect(config *rest.Config) (dynamic.Interface, meta.RESTMapper, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("creating a client: %w", err)
 	}
-	mapper, err := flux.Mapper(config)
+	mapper, err := roots.Mapper(config)
 	return client, mapper, err
 }
 

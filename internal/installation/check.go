@@ -21,7 +21,8 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/sources"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/host"
 )
 
@@ -158,7 +159,7 @@ func (c *checker) masters(ctx context.Context) error {
 }
 
 func (c *checker) controllers(ctx context.Context) error {
-	list, err := c.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
+	list, err := c.client.AppsV1().Deployments(toolkit.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
 	if err != nil {
 		return fmt.Errorf("reading the controller: %w", err)
 	}
@@ -241,7 +242,7 @@ func Served(ctx context.Context, config *rest.Config) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	d, err := client.AppsV1().Deployments(flux.Namespace).Get(ctx, Name, metav1.GetOptions{})
+	d, err := client.AppsV1().Deployments(toolkit.Namespace).Get(ctx, Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -262,7 +263,7 @@ func shardOf(d *appsv1.Deployment) string {
 }
 
 func (c *checker) permissions(ctx context.Context) error {
-	_, err := c.client.CoreV1().ServiceAccounts(flux.Namespace).Get(ctx, Name, metav1.GetOptions{})
+	_, err := c.client.CoreV1().ServiceAccounts(toolkit.Namespace).Get(ctx, Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		// The controller serves as another account.
 		return nil
@@ -304,7 +305,7 @@ func (c *checker) health(ctx context.Context) error {
 		}
 		for i := range list.Items {
 			u := &list.Items[i]
-			if flux.Suspended(u) {
+			if sources.Suspended(u) {
 				suspended++
 				continue
 			}

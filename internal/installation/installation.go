@@ -14,7 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/helm"
 )
 
@@ -53,7 +53,7 @@ func Objects(ctx context.Context, o Options) ([]*unstructured.Unstructured, erro
 		return nil, err
 	}
 	rendered, err := helm.Template(ctx, helm.TemplateOptions{
-		Common:      helm.Common{Name: Name, Namespace: flux.Namespace, Chart: chart, Values: values, CRDs: helm.SkipCRDs},
+		Common:      helm.Common{Name: Name, Namespace: toolkit.Namespace, Chart: chart, Values: values, CRDs: helm.SkipCRDs},
 		KubeVersion: "v1.36.0", ClusterWide: clusterWide,
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func ownMark(o *unstructured.Unstructured) {
 
 func namespace() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": flux.Namespace},
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": toolkit.Namespace},
 	}}
 }
 

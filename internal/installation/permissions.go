@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // Permission is something that the controller has to be allowed to do.
@@ -104,7 +104,7 @@ func may(ctx context.Context, client kubernetes.Interface, account string, p Per
 }
 
 // Account is the user that the controller of an installation is to the API server.
-func Account() string { return accountPrefix + flux.Namespace + ":" + Name }
+func Account() string { return accountPrefix + toolkit.Namespace + ":" + Name }
 
 const accountPrefix = "system:serviceaccount:"
 

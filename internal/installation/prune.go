@@ -14,7 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // ownOnly selects what an installation made: what a release of Helm or a repository made is theirs.
@@ -31,7 +31,7 @@ func Prune(ctx context.Context, config *rest.Config, objects []*unstructured.Uns
 	for _, resource := range []schema.GroupVersionResource{
 		{Group: "apps", Version: "v1", Resource: "deployments"}, {Version: "v1", Resource: "services"},
 	} {
-		list, err := client.Resource(resource).Namespace(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: ownOnly})
+		list, err := client.Resource(resource).Namespace(toolkit.Namespace).List(ctx, metav1.ListOptions{LabelSelector: ownOnly})
 		if err != nil {
 			return fmt.Errorf("listing previously installed objects: %w", err)
 		}

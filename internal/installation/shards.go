@@ -8,13 +8,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // Shards are the label selectors of what the Deployments of an installation serve, empty for one that serves
 // everything; each has a lease of its own.
 func Shards(ctx context.Context, client kubernetes.Interface) ([]string, error) {
-	list, err := client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=" + Name})
+	list, err := client.AppsV1().Deployments(toolkit.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=" + Name})
 	if err != nil {
 		return nil, fmt.Errorf("reading the controller: %w", err)
 	}

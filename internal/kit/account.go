@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
@@ -30,7 +30,7 @@ func account(ctx context.Context, admin *rest.Config, serve dialect.Groups) (*re
 	if err := installation.Apply(ctx, admin, objects, func(installation.Change) {}); err != nil {
 		return nil, err
 	}
-	return Account(ctx, admin, flux.Namespace, installation.Name)
+	return Account(ctx, admin, toolkit.Namespace, installation.Name)
 }
 
 // Account returns how a ServiceAccount reaches a cluster, for some hours.

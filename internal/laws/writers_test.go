@@ -10,26 +10,21 @@ import (
 // writers are the rooms and files that may write to a cluster with a client of their own, and what they write. Objects of
 // units are written and deleted by internal/apply alone, and by the Helm SDK for releases.
 var writers = map[string]string{
-	"internal/apply":        "objects of units",
-	"internal/declared":     "statuses and finalizers of the objects that declare",
-	"internal/helm":         "objects of releases and the definitions of charts, as the SDK does",
-	"internal/installation": "the installation of Headgate",
-	"internal/migration":    "the controllers of upstreams, and the record of what was paused",
-	"internal/controlplane": "nodes and the status of pods that the embedded cluster simulates",
+	"internal/apply":         "objects of units",
+	"internal/declared":      "statuses and finalizers of the objects that declare",
+	"internal/helm":          "objects of releases and the definitions of charts, as the SDK does",
+	"internal/installation":  "the installation of Headgate",
+	"internal/migration":     "the controllers of upstreams, and the record of what was paused",
+	"internal/flux/standins": "stand-ins, which only an embedded cluster has",
+	"internal/controlplane":  "nodes and the status of pods that the embedded cluster simulates",
 
-	"internal/bootstrap/bootstrap.go":   "the Secret of the root's login",
-	"internal/cli/console/objects.go":   "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",
-	"internal/cli/inspect/diff.go":      "dry runs",
-	"internal/argo/appsetwrite.go":      "Applications of an ApplicationSet",
-	"internal/flux/generated.go":        "ExternalArtifacts of an ArtifactGenerator",
-	"internal/flux/releasechart.go":     "HelmCharts of HelmReleases",
-	"internal/flux/receiverask.go":      "requests to reconcile, as a Receiver asks for them",
-	"internal/flux/clearance.go":        "stand-ins that give way to the real definition",
-	"internal/flux/simulatedcontent.go": "labels of simulated sources",
-	"internal/flux/simulatedkinds.go":   "stand-ins",
-	"internal/flux/simulatedobjects.go": "stand-ins",
-	"internal/flux/simulatedplaces.go":  "stand-ins",
-	"internal/flux/simulatedsecrets.go": "stand-ins",
+	"internal/bootstrap/bootstrap.go":     "the Secret of the root's login",
+	"internal/cli/console/objects.go":     "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",
+	"internal/cli/inspect/diff.go":        "dry runs",
+	"internal/argo/appsetwrite.go":        "Applications of an ApplicationSet",
+	"internal/flux/generators/outputs.go": "ExternalArtifacts of an ArtifactGenerator",
+	"internal/flux/release/charts.go":     "HelmCharts of HelmReleases",
+	"internal/flux/receivers/ask.go":      "requests to reconcile, as a Receiver asks for them",
 }
 
 // verbs write when they are called on a client.

@@ -15,7 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
@@ -25,7 +25,7 @@ const fieldManager = "headgate-migrate"
 // Rest has Headgate's own Deployments leave to the engine what it served: those that serve nothing else are scaled to
 // nothing. It returns what would start them again: the Kustomizations whose repositories declare them.
 func (m *Migration) Rest(ctx context.Context) ([]string, error) {
-	list, err := m.client.AppsV1().Deployments(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
+	list, err := m.client.AppsV1().Deployments(toolkit.Namespace).List(ctx, metav1.ListOptions{LabelSelector: dialect.PartOf + "=headgate"})
 	if err != nil {
 		return nil, fmt.Errorf("listing Headgate's own Deployments: %w", err)
 	}

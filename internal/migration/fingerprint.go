@@ -12,7 +12,8 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
+	"github.com/headgate-dev/headgate/internal/flux/sources"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
@@ -27,7 +28,7 @@ func (m *Migration) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	mapper, err := flux.Mapper(m.config)
+	mapper, err := roots.Mapper(m.config)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (m *Migration) held(u unit) []engine.Entry {
 	if m.of == ArgoCD {
 		return resourcesOf(u.Unstructured)
 	}
-	return flux.HeldBy(u.Unstructured)
+	return sources.HeldBy(u.Unstructured)
 }
 
 // missing is the print of an object that is not there.

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
@@ -160,7 +160,7 @@ func byTurn(a, b Controller) int {
 // recorded reads what was paused.
 func (m *Migration) recorded(ctx context.Context) (Paused, error) {
 	var p Paused
-	cm, err := m.client.CoreV1().ConfigMaps(flux.Namespace).Get(ctx, m.record(), metav1.GetOptions{})
+	cm, err := m.client.CoreV1().ConfigMaps(toolkit.Namespace).Get(ctx, m.record(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return p, ErrNothing
 	}
@@ -168,7 +168,7 @@ func (m *Migration) recorded(ctx context.Context) (Paused, error) {
 		return p, fmt.Errorf("reading what was paused: %w", err)
 	}
 	if err := json.Unmarshal([]byte(cm.Data[recordKey]), &p); err != nil {
-		return p, fmt.Errorf("reading ConfigMap %s/%s: data[%q]: %w", flux.Namespace, m.record(), recordKey, err)
+		return p, fmt.Errorf("reading ConfigMap %s/%s: data[%q]: %w", toolkit.Namespace, m.record(), recordKey, err)
 	}
 	return p, nil
 }
@@ -179,10 +179,10 @@ func (m *Migration) write(ctx context.Context, p Paused) error {
 	if err != nil {
 		return fmt.Errorf("encoding what is paused: %w", err)
 	}
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: m.record(), Namespace: flux.Namespace}, Data: map[string]string{recordKey: string(data)}}
-	_, err = m.client.CoreV1().ConfigMaps(flux.Namespace).Create(ctx, cm, metav1.CreateOptions{})
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: m.record(), Namespace: toolkit.Namespace}, Data: map[string]string{recordKey: string(data)}}
+	_, err = m.client.CoreV1().ConfigMaps(toolkit.Namespace).Create(ctx, cm, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		_, err = m.client.CoreV1().ConfigMaps(flux.Namespace).Update(ctx, cm, metav1.UpdateOptions{})
+		_, err = m.client.CoreV1().ConfigMaps(toolkit.Namespace).Update(ctx, cm, metav1.UpdateOptions{})
 	}
 	if err != nil {
 		return fmt.Errorf("recording what is paused: %w", err)
@@ -253,7 +253,7 @@ func (m *Migration) Resume(ctx context.Context) error {
 			return err
 		}
 	}
-	err = m.client.CoreV1().ConfigMaps(flux.Namespace).Delete(ctx, m.record(), metav1.DeleteOptions{})
+	err = m.client.CoreV1().ConfigMaps(toolkit.Namespace).Delete(ctx, m.record(), metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting the record of the migration: %w", err)
 	}

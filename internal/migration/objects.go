@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // reconcile is the annotation that makes flux-operator ignore an object, and its value.
@@ -69,12 +69,12 @@ func shared() []string { return []string{"webhook-receiver", "notification-contr
 func (m *Migration) services(ctx context.Context) ([]corev1.Service, error) {
 	var found []corev1.Service
 	for _, name := range shared() {
-		s, err := m.client.CoreV1().Services(flux.Namespace).Get(ctx, name, metav1.GetOptions{})
+		s, err := m.client.CoreV1().Services(toolkit.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading Service %s/%s: %w", flux.Namespace, name, err)
+			return nil, fmt.Errorf("reading Service %s/%s: %w", toolkit.Namespace, name, err)
 		}
 		if s.Labels[dialect.PartOf] == "headgate" {
 			continue

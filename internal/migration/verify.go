@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/sources"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
@@ -81,7 +81,7 @@ func (u unit) name() string { return u.GetKind() + " " + u.GetNamespace() + "/" 
 // moving visits the units that are not suspended.
 func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
 	return m.units(ctx, func(u unit) error {
-		if flux.Suspended(u.Unstructured) || m.of == ArgoCD && skipped(u.Unstructured) {
+		if sources.Suspended(u.Unstructured) || m.of == ArgoCD && skipped(u.Unstructured) {
 			return nil
 		}
 		return visit(u)
@@ -90,7 +90,7 @@ func (m *Migration) moving(ctx context.Context, visit func(unit) error) error {
 
 // units visits all units.
 func (m *Migration) units(ctx context.Context, visit func(unit) error) error {
-	resources, namespace := flux.UnitResources(), ""
+	resources, namespace := sources.UnitResources(), ""
 	if m.of == ArgoCD {
 		resources, namespace = []schema.GroupVersionResource{applications}, m.Namespace
 	}

@@ -24,7 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -157,13 +157,13 @@ func (r *run) measure(ctx context.Context) error {
 
 // putRoot makes the root, from which everything follows.
 func (r *run) putRoot(ctx context.Context) error {
-	root := flux.Root{
+	root := roots.Root{
 		URL: r.kit.Git.URL("bench"), Branch: "main", Path: "flux", Credentials: map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)}, For: "bench",
 	}
 	if r.dialect == ofArgo {
-		root = flux.Root{Objects: r.applications(), For: "bench"}
+		root = roots.Root{Objects: r.applications(), For: "bench"}
 	}
-	return flux.PutRoot(ctx, r.kit.Config, root)
+	return roots.PutRoot(ctx, r.kit.Config, root)
 }
 
 // ready waits until every unit is.

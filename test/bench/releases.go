@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -54,7 +54,7 @@ func (b releases) measure(ctx context.Context) error {
 		return err
 	}
 	cpu, began := cpuTime(), time.Now()
-	err = flux.PutRoot(ctx, k.Config, flux.Root{
+	err = roots.PutRoot(ctx, k.Config, roots.Root{
 		URL: k.Git.URL("bench"), Branch: "main", Path: "flux", Credentials: map[string][]byte{"username": []byte(kit.User), "password": []byte(kit.Token)}, For: "bench",
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -206,10 +206,10 @@ func (o *taken) controllers() {
 		name := "argocd-" + component
 		labels := map[string]string{"app.kubernetes.io/name": name}
 		return metav1.ObjectMeta{Name: name, Namespace: argo.DefaultNamespace, Labels: map[string]string{
-			"app.kubernetes.io/name": name, "app.kubernetes.io/component": component, dialect.PartOf: "argocd",
-		}}, metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "argocd"}}},
-		}
+				"app.kubernetes.io/name": name, "app.kubernetes.io/component": component, dialect.PartOf: "argocd",
+			}}, metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "argocd"}}},
+			}
 	}
 	for _, component := range []string{"applicationset-controller", "server", "repo-server"} {
 		m, selector, pod := meta(component)
@@ -416,7 +416,7 @@ func (o *taken) goesBack(t *testing.T, served *process) {
 	if diff := cmp.Diff(want, o.replicas(t)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := o.client.CoreV1().ConfigMaps(flux.Namespace).Get(t.Context(), "headgate-migration-argocd", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := o.client.CoreV1().ConfigMaps(toolkit.Namespace).Get(t.Context(), "headgate-migration-argocd", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the migration is still written down: %v", err)
 	}
 	if diff := cmp.Diff(before, o.prints()); diff != "" {

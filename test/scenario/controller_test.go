@@ -19,7 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
@@ -179,9 +179,9 @@ func (i *installed) fieldOf(kind, name, path string) string {
 func (i *installed) hold(name, holder string) *coordinationv1.Lease {
 	i.t.Helper()
 	seconds, now := int32(3600), metav1.NowMicro()
-	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name}}
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: toolkit.Namespace, Name: name}}
 	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now}
-	l, err := i.client.CoordinationV1().Leases(flux.Namespace).Create(i.t.Context(), l, metav1.CreateOptions{})
+	l, err := i.client.CoordinationV1().Leases(toolkit.Namespace).Create(i.t.Context(), l, metav1.CreateOptions{})
 	if err != nil {
 		i.t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
@@ -85,7 +85,7 @@ func TestElsewhere(t *testing.T) {
 		}
 	}
 	r = sourcesChange(t, i, charts, r)
-	leases, err := i.client.CoordinationV1().Leases(flux.Namespace).List(t.Context(), metav1.ListOptions{})
+	leases, err := i.client.CoordinationV1().Leases(toolkit.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(leases.Items) != 1 || leases.Items[0].Name != "headgate" {
 		t.Errorf("leases: %v %v", leases, err)
 	}

@@ -22,7 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
+	"github.com/headgate-dev/headgate/internal/flux/sources"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -133,7 +135,7 @@ func (o *operated) bootstrap(t *testing.T, url string, more ...string) (int, str
 }
 
 func bootstraps(t *testing.T, o *operated) {
-	deployments := o.client.AppsV1().Deployments(flux.Namespace)
+	deployments := o.client.AppsV1().Deployments(toolkit.Namespace)
 	if code, said := o.command(t, "install", "--set", "shards={a}"); code != 0 {
 		t.Fatalf("install ends with %d:\n%s", code, said)
 	}
@@ -199,7 +201,7 @@ func otherKey(t *testing.T) string {
 func fluxDeployment(name string, replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace, Labels: map[string]string{dialect.PartOf: "flux", "app.kubernetes.io/component": name}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: toolkit.Namespace, Labels: map[string]string{dialect.PartOf: "flux", "app.kubernetes.io/component": name}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -213,7 +215,7 @@ func fluxDeployment(name string, replicas int32) *appsv1.Deployment {
 // migrates moves the cluster from Flux to Headgate and back. What Headgate has applied until now is what Flux
 // would have: the same managers, labels, inventories and finalizers.
 func migrates(t *testing.T, o *operated, served *process) {
-	deployments := o.client.AppsV1().Deployments(flux.Namespace)
+	deployments := o.client.AppsV1().Deployments(toolkit.Namespace)
 	for name, replicas := range map[string]int32{"source-controller": 1, "kustomize-controller": 2, "helm-controller": 1, "flux-operator": 1} {
 		if _, err := deployments.Create(t.Context(), fluxDeployment(name, replicas), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -249,7 +251,7 @@ func migrates(t *testing.T, o *operated, served *process) {
 	if err != nil || *live.Spec.Replicas != 2 {
 		t.Errorf("kustomize-controller has %v replicas: %v", live.Spec.Replicas, err)
 	}
-	if _, err := o.client.CoreV1().ConfigMaps(flux.Namespace).Get(t.Context(), "headgate-migration", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := o.client.CoreV1().ConfigMaps(toolkit.Namespace).Get(t.Context(), "headgate-migration", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the migration is still written down: %v", err)
 	}
 	// Its own pods are all that Headgate gives up.
@@ -273,7 +275,7 @@ func recovers(t *testing.T, o *operated) {
 	state := func() map[string]string {
 		client := clientOf(t, filepath.Join(dir, "cluster", "kubeconfig"))
 		config := configOf(t, filepath.Join(dir, "cluster", "kubeconfig"))
-		if _, err := client.CoreV1().Secrets(flux.Namespace).Get(t.Context(), flux.AgeSecret, metav1.GetOptions{}); err != nil {
+		if _, err := client.CoreV1().Secrets(toolkit.Namespace).Get(t.Context(), roots.AgeSecret, metav1.GetOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return contents(t, config)
@@ -346,17 +348,17 @@ func held(t *testing.T, config *rest.Config, visit func(id string, o *unstructur
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapper, err := flux.Mapper(config)
+	mapper, err := roots.Mapper(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, resource := range flux.UnitResources() {
+	for _, resource := range sources.UnitResources() {
 		list, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range list.Items {
-			for _, e := range flux.HeldBy(&list.Items[i]) {
+			for _, e := range sources.HeldBy(&list.Items[i]) {
 				mapping, err := mapper.RESTMapping(e.ID.GroupKind(), e.Version)
 				if err != nil {
 					t.Fatal(err)

@@ -26,7 +26,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -220,7 +220,7 @@ func TestToyDialect(t *testing.T) {
 	}
 	put := func(text string) {
 		t.Helper()
-		mapper, err := flux.Mapper(k.Config)
+		mapper, err := roots.Mapper(k.Config)
 		if err != nil {
 			t.Fatal(err)
 		}

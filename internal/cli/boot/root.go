@@ -10,7 +10,8 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/offline"
 )
 
@@ -33,17 +34,17 @@ func (s *system) locate(context.Context) error {
 }
 
 // findRoot says what up begins with.
-func (s *system) findRoot() (flux.Root, error) {
+func (s *system) findRoot() (roots.Root, error) {
 	if s.options.remote() {
 		return remoteRoot(s.options.path, s.options.branch, s.options.root)
 	}
-	root := flux.Root{
+	root := roots.Root{
 		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(),
 		Credentials: map[string][]byte{"username": []byte(gitUser), "password": []byte(s.token)},
 	}
 	if root.Objects = s.objects; len(root.Objects) == 0 {
 		root.Path = s.layout.Root
-	} else if !s.options.serving.groups.Serves(flux.SourceGroup) {
+	} else if !s.options.serving.groups.Serves(toolkit.SourceGroup) {
 		// The kind of the source is unknown here.
 		root.URL = ""
 	}
@@ -57,7 +58,7 @@ func (s *system) putRoot(ctx context.Context) error {
 		return err
 	}
 	root.AgeKey, root.Served = s.ageKey, s.options.serving.groups
-	if err := flux.PutRoot(ctx, s.config, root); err != nil {
+	if err := roots.PutRoot(ctx, s.config, root); err != nil {
 		return err
 	}
 	what := root.Path
@@ -69,16 +70,16 @@ func (s *system) putRoot(ctx context.Context) error {
 }
 
 // rootIDs are the objects of the root, which no unit may touch.
-func rootIDs() map[engine.ObjectID]bool { return flux.RootIDs() }
+func rootIDs() map[engine.ObjectID]bool { return roots.RootIDs() }
 
 // remoteRoot is the root of a repository that is somewhere else. Credentials in its URL go into a Secret.
-func remoteRoot(address, branch, dir string) (flux.Root, error) {
+func remoteRoot(address, branch, dir string) (roots.Root, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		// The parser's error quotes the URL, which may hold a password.
-		return flux.Root{}, errors.New("the URL of the repository cannot be parsed")
+		return roots.Root{}, errors.New("the URL of the repository cannot be parsed")
 	}
-	root := flux.Root{Branch: branch, Path: path.Join(".", path.Clean("/"+dir))}
+	root := roots.Root{Branch: branch, Path: path.Join(".", path.Clean("/"+dir))}
 	if u.User != nil {
 		if password, given := u.User.Password(); given {
 			root.Credentials = map[string][]byte{"username": []byte(u.User.Username()), "password": []byte(password)}

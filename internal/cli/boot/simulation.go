@@ -12,20 +12,21 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/standins"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 // standIn is something that is not real.
-type standIn = flux.StandIn
+type standIn = standins.StandIn
 
 // simulation says for what there are stand-ins.
 type simulation struct {
 	what      []string
 	overrides string
-	want      *flux.Simulate
+	want      *standins.Simulate
 	// made is what makes them; nil where everything is real.
-	made *flux.Simulation
+	made *standins.Simulation
 }
 
 // simulated are the sorts of stand-ins, in the order in which they are made.
@@ -52,7 +53,7 @@ func (s *simulation) check(g *console.Globals) error {
 		}
 	}
 	has := func(one string) bool { return slices.Contains(s.what, one) }
-	s.want = &flux.Simulate{CRDs: has("crds"), Health: has("health"), Charts: has("charts"), Secrets: has("secrets")}
+	s.want = &standins.Simulate{CRDs: has("crds"), Health: has("health"), Charts: has("charts"), Secrets: has("secrets")}
 	if s.overrides == "" {
 		return nil
 	}
@@ -60,7 +61,7 @@ func (s *simulation) check(g *console.Globals) error {
 	if err != nil {
 		return fmt.Errorf("--simulate-health: %w", err)
 	}
-	if s.want.Overrides, err = flux.ParseOverrides(data); err != nil {
+	if s.want.Overrides, err = standins.ParseOverrides(data); err != nil {
 		return fmt.Errorf("--simulate-health: %s: %w", s.overrides, err)
 	}
 	return nil
@@ -72,7 +73,7 @@ func (s *simulation) apply(catalogue dialect.Catalogue, c *host.Config, say *pro
 		return nil
 	}
 	var err error
-	s.made, err = flux.NewSimulation(*s.want, func(one standIn) {
+	s.made, err = standins.NewSimulation(*s.want, func(one standIn) {
 		text := "simulates " + one.Name
 		if one.What == "Remote" || one.What == "Patch" {
 			text = one.Name + " is skipped"

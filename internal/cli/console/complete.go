@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 ) // completeReference completes KIND/NAME: the kinds of the catalogue, then the names of objects in the cluster.
+
 // CompleteReference completes KIND/NAME: the kinds of the catalogue, then the names of objects in the cluster.
 func (g *Globals) CompleteReference(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 ) // sourceOf is the source that an object reads; zero when it reads none.
+
 // SourceOf is the source that an object reads; zero when it reads none.
 func (g *Globals) SourceOf(u *unstructured.Unstructured) (engine.SourceID, error) {
 	of, reads := g.Of(GroupKindOf(u)).(dialect.Sourced)

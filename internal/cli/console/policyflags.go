@@ -8,6 +8,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/policies"
 )
 
 // strictGate is the gate of the upstream by which variables have to be defined.
@@ -16,7 +17,7 @@ const strictGate = "StrictPostBuildSubstitutions"
 // PolicyFlags say what holds for every unit, whether it is applied or rendered without a cluster. The flags have the
 // names of the upstream's.
 type PolicyFlags struct {
-	policy flux.Policy
+	policy policies.Policy
 	gates  map[string]string
 }
 
@@ -42,7 +43,7 @@ func (p *PolicyFlags) Check() error {
 }
 
 // Given tells whether one of the flags was.
-func (p *PolicyFlags) Given() bool { return p.policy != (flux.Policy{}) || len(p.gates) > 0 }
+func (p *PolicyFlags) Given() bool { return p.policy != (policies.Policy{}) || len(p.gates) > 0 }
 
 // Configure enters the flags into the dialects.
 func (p *PolicyFlags) Configure(catalogue dialect.Catalogue) {

@@ -6,12 +6,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // workingCopy is the directory that an embedded cluster serves as a repository, empty when there is none on this machine.
 func (d *differ) workingCopy(ctx context.Context) string {
-	ref, err := d.ParseReference("git/"+flux.System, flux.Namespace)
+	ref, err := d.ParseReference("git/"+toolkit.System, toolkit.Namespace)
 	if err != nil {
 		return ""
 	}
@@ -19,7 +20,7 @@ func (d *differ) workingCopy(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	dir := u.GetAnnotations()[flux.MadeFor]
+	dir := u.GetAnnotations()[roots.MadeFor]
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return ""
 	}

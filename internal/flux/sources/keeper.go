@@ -1,0 +1,460 @@
+// Package sources follows the objects that declare sources: GitRepositories, OCIRepositories, Buckets, HelmRepositories, HelmCharts
+// and ExternalArtifacts. It publishes their artifacts, writes their status, and answers the runner.
+//
+// How content is fetched is known by internal/feed and internal/source, and what it is used for by nobody here.
+package sources
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+	remotes "github.com/headgate-dev/headgate/internal/feed"
+	"github.com/headgate-dev/headgate/internal/flux/access"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/rounds"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Keeper runs the sources of a cluster and answers for their artifacts.
+type Keeper struct {
+	access.Reach
+
+	Client  dynamic.Interface
+	secrets kubernetes.Interface
+	Store   *source.Store
+	Events  toolkit.Events
+	// rewrite answers with the URL and credentials to fetch from instead of a URL, if there are any.
+	rewrite  func(url string) (source.Local, bool)
+	rewrites atomic.Pointer[source.Rewrites]
+	problem  func(subject, text string)
+	Passed   func(kind, namespace, name string, took time.Duration, ok bool)
+	// remotes are the repositories that are fetched; slots bound the generators that work at a time.
+	remotes *remotes.Feed
+	Slots   *rounds.Slots
+	passes  *rounds.Loop[source.Key]
+	Ctx     context.Context
+	Wg      sync.WaitGroup
+
+	// Elsewhere is set when another controller fetches the sources of this cluster: what it publishes is read.
+	Elsewhere bool
+	// Sharded is set when other engines serve sources of this cluster as well.
+	Sharded bool
+
+	objects *cluster.Objects
+	made    madeHere
+	// StandIns is nil where everything is real.
+	StandIns standIns
+	charts   madeForReleases
+	readers  []reader
+
+	mu    sync.RWMutex
+	feeds map[source.Key]*Feed
+	read  map[engine.ObjectID]readSecret
+	apps  map[source.Key]*source.App
+	// Listed is closed when all sources are known that there were at the start.
+	Listed chan struct{}
+}
+
+// madeHere are the ExternalArtifacts that generators of this engine make from other sources.
+type madeHere interface {
+	// WakeReaders has those generators reconciled that read a source, or make it.
+	WakeReaders(key source.Key)
+	// Settled reports whether an ExternalArtifact is made here and, if so, whether a feed may have what was made.
+	Settled(ctx context.Context, o *sourcev1.ExternalArtifact, f *Feed) (here, settled bool, err error)
+	// Parts are the sources that an ExternalArtifact is made from here.
+	Parts(o *sourcev1.ExternalArtifact) []source.Key
+	// Latest reports whether it is made from what its sources have now, and why that failed if it did.
+	Latest(o *sourcev1.ExternalArtifact) (latest bool, failure string)
+	// Retry has its generator try again what failed.
+	Retry(o *sourcev1.ExternalArtifact)
+}
+
+// madeForReleases are the HelmCharts that HelmReleases declare, which are made here.
+type madeForReleases interface {
+	// Failure says why one could not be made, if that is so.
+	Failure(key source.Key) string
+	// Awaited tells whether one is about to be made.
+	Awaited(key source.Key) bool
+	// Outdated tells that one is not what its release declares.
+	Outdated(c HelmChart) bool
+}
+
+// reader is notified when a source may have changed.
+type reader interface {
+	SourceChanged(id engine.SourceID)
+}
+
+// standIns make stand-ins of what sources cannot get, where they may.
+type standIns interface {
+	// StandIn is for a source, by the object that declares it; the error is why there is nothing else.
+	StandIn(o Origin, id engine.SourceID, failure error) (*Fetched, bool)
+}
+
+// New returns the sources of a cluster, which are fetched until ctx ends; they join what makes some of them, and what reads
+// them, before the first object is read.
+func New(ctx context.Context, t toolkit.Tools) *Keeper {
+	s := &Keeper{
+		Client: t.Home.Dynamic, objects: t.Home.Objects,
+		secrets: t.Secrets, Store: t.Store, Events: t.Events, rewrite: t.Local, problem: t.Problem,
+		Passed: t.Metrics.Pass, remotes: t.Feed, Slots: rounds.NewSlots(composes), Ctx: ctx, feeds: map[source.Key]*Feed{},
+		read: map[engine.ObjectID]readSecret{}, Listed: make(chan struct{}), Elsewhere: !t.Serve.Serves(toolkit.Sources.Name),
+		Sharded: t.Selector != "",
+	}
+	s.Reach = access.Reach{Rules: s.rewriting, Spill: t.Store.SpillDir(), Held: s.heldSecret, Account: s.heldAccount}
+	s.SetRewrites(t.Rewrites)
+	s.start()
+	return s
+}
+
+// Join has the sources know what makes some of them, and notify what reads them.
+func (s *Keeper) Join(made madeHere, charts madeForReleases, readers ...reader) {
+	s.made, s.charts, s.readers = made, charts, readers
+}
+
+// start begins with the passes over sources.
+func (s *Keeper) start() {
+	s.passes = rounds.New(s, rounds.Options{})
+	s.passes.Start(s.Ctx)
+	s.Wg.Go(func() {
+		s.passes.Wait()
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		for _, f := range s.feeds {
+			f.end()
+		}
+	})
+}
+
+// Pass fetches a source when that is due.
+func (s *Keeper) Pass(ctx context.Context, key source.Key) rounds.Next {
+	f, known := s.Feed(key)
+	if !known {
+		return rounds.Rest()
+	}
+	next := f.pass(ctx)
+	f.mu.Lock()
+	f.again = f.nudged
+	f.mu.Unlock()
+	return next
+}
+
+// Share is the namespace of a source.
+func (s *Keeper) Share(key source.Key) string { return key.Namespace }
+
+// Put takes a source from the watch.
+func (s *Keeper) Put(o Origin) {
+	key := toolkit.SourceKey(o.SourceKind().Name, o.GetNamespace(), o.GetName())
+	s.mu.Lock()
+	f, ok := s.feeds[key]
+	if !ok {
+		f = &Feed{sources: s, Key: key}
+		s.feeds[key] = f
+	}
+	s.mu.Unlock()
+	before := f.Current()
+	f.Put(o)
+	switch {
+	case !ok:
+		s.changed(key)
+	case before != nil && !slices.Equal(includesOf(before), includesOf(o)):
+		// It may close or open a cycle.
+		s.wakeComposed(key)
+	case key.Kind == sourcev1.ExternalArtifactKind:
+		// The generator checks whether it is still as it was made.
+		s.made.WakeReaders(key)
+	}
+}
+
+// Dropped takes a source that is gone.
+func (s *Keeper) Dropped(kind *SourceKind) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		key := toolkit.SourceKey(kind.Name, u.GetNamespace(), u.GetName())
+		s.mu.Lock()
+		f, ok := s.feeds[key]
+		delete(s.feeds, key)
+		delete(s.apps, key)
+		s.mu.Unlock()
+		s.passes.Forget(key)
+		if ok {
+			// A pass that is under way ends soon, and is not waited for here.
+			go f.end()
+		}
+		s.changed(key)
+	}
+}
+
+// WaitListed waits until all sources are known that there were at the start.
+func (s *Keeper) WaitListed(ctx context.Context) error {
+	select {
+	case <-s.Listed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Keeper) Feed(key source.Key) (*Feed, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f, known := s.feeds[key]
+	return f, known
+}
+
+// changed notifies the readers of a source that it may have changed.
+func (s *Keeper) changed(key source.Key) {
+	s.Notify(engine.SourceID(key))
+	s.wakeComposed(key)
+	s.made.WakeReaders(key)
+}
+
+func (s *Keeper) Notify(id engine.SourceID) {
+	for _, r := range s.readers {
+		r.SourceChanged(id)
+	}
+}
+
+func (s *Keeper) Tell(key source.Key, text string) {
+	s.problem(key.Kind+" "+key.Namespace+"/"+key.Name, text)
+}
+
+// OriginRevision is the annotation that tells from what an artifact was built.
+const OriginRevision = "org.opencontainers.image.revision"
+
+// Source answers the runner.
+func (s *Keeper) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
+	key := source.Key(id)
+	f, known := s.Feed(key)
+	if !known {
+		if why := s.charts.Failure(key); why != "" {
+			return engine.SourceFact{Message: why}, nil
+		}
+		if s.declared(id) {
+			return engine.SourceFact{Pending: true, Message: id.String() + " was just declared"}, nil
+		}
+		return engine.SourceFact{Pending: s.charts.Awaited(key), Message: id.String() + " does not exist"}, nil
+	}
+	settled, failure := f.state()
+	if a, ok := s.Store.Get(key); ok && settled {
+		if late := s.late(f, a); late != "" {
+			return engine.SourceFact{Found: true, Pending: failure == "", Message: withFailure(late, failure)}, nil
+		}
+		fact := engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Digest, Origin: a.Metadata[OriginRevision]}
+		if a.Tree != nil {
+			fact.Digest = a.Tree.Digest()
+		}
+		return fact, a
+	}
+	if failure != "" {
+		return engine.SourceFact{Found: true, Pending: f.asked(), Message: id.String() + " has no artifact: " + failure}, nil
+	}
+	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
+}
+
+// declared tells whether a source exists of which its watch has not told yet.
+func (s *Keeper) declared(id engine.SourceID) bool {
+	if s.objects == nil || s.Elsewhere || s.Sharded {
+		return false
+	}
+	_, there := s.objects.Get(id.Object())
+	return there
+}
+
+// late says that a chart is not yet what is declared: a release that took the former one would be upgraded
+// twice, and once to what was never declared. The files of other sources stay in use until there are new ones.
+func (s *Keeper) late(f *Feed, a *source.Artifact) string {
+	o := f.Current()
+	if !s.hasFile(o, a) || o.SourceKind().foreign || o.Suspended() {
+		return ""
+	}
+	if c, ok := o.(HelmChart); ok && s.charts.Outdated(c) {
+		return fmt.Sprintf("%s is about to change", engine.SourceID(f.Key))
+	}
+	if !s.Elsewhere && f.fetchedFor(o) || *o.State().generation == o.GetGeneration() {
+		return ""
+	}
+	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.Key))
+}
+
+// StandIn is what stands in for the content of a source, if anything may.
+func (s *Keeper) StandIn(o Origin, id engine.SourceID, failure error) (*Fetched, bool) {
+	if s.StandIns == nil {
+		return nil, false
+	}
+	return s.StandIns.StandIn(o, id, failure)
+}
+
+func withFailure(text, failure string) string {
+	if failure == "" {
+		return text
+	}
+	return text + ": " + failure
+}
+
+// NudgeURL has every source fetched whose URL, or whose stand-in, is the given one.
+func (s *Keeper) NudgeURL(matches func(url string) bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, f := range s.feeds {
+		if o := f.Current(); o != nil && o.Address() != "" && matches(o.Address()) {
+			f.Nudge()
+		}
+	}
+}
+
+// Failing are the sources whose last fetch failed.
+func (s *Keeper) Failing() []*Feed {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var failing []*Feed
+	for _, f := range s.feeds {
+		if _, failure := f.state(); failure != "" {
+			failing = append(failing, f)
+		}
+	}
+	return failing
+}
+
+// Options reads how a GitRepository is fetched.
+func (s *Keeper) Options(ctx context.Context, repo *sourcev1.GitRepository) (source.GitOptions, error) {
+	if err := UnsupportedGit(repo); err != nil {
+		return source.GitOptions{}, err
+	}
+	var err error
+	o := source.GitOptions{
+		URL: s.Rewritten(repo.Spec.URL), Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout,
+		RecurseSubmodules: repo.Spec.RecurseSubmodules, SpillDir: s.Store.SpillDir(),
+	}
+	if repo.Spec.Timeout != nil {
+		o.Timeout = repo.Spec.Timeout.Duration
+	}
+	o.Ref = selectionOf(repo)
+	if o.Verify, err = s.verification(ctx, repo); err != nil {
+		return o, err
+	}
+	if s.rewrite != nil {
+		if local, ok := s.rewrite(repo.Spec.URL); ok {
+			// A working copy is its user's own; what is not committed yet cannot be signed.
+			o.URL, o.Username, o.Password, o.Verify = local.URL, local.Username, local.Password, nil
+			return o, nil
+		}
+	}
+	if repo.Spec.ProxySecretRef != nil {
+		if o.Proxy, err = s.Proxy(ctx, repo.Namespace, repo.Spec.ProxySecretRef.Name); err != nil {
+			return o, &access.Failure{Reason: sourcev1.AuthenticationFailedReason, Err: err}
+		}
+	}
+	err = s.login(ctx, repo, &o)
+	return o, err
+}
+
+// verification reads the keys by which a GitRepository has to be signed.
+func (s *Keeper) verification(ctx context.Context, repo *sourcev1.GitRepository) (*source.Verification, error) {
+	verify := repo.Spec.Verification
+	if verify == nil {
+		return nil, nil
+	}
+	data, err := s.Secret(ctx, repo.Namespace, "spec.verify.secretRef", verify.SecretRef.Name)
+	if err != nil {
+		return nil, &access.Failure{Reason: access.ReasonVerification, Err: err}
+	}
+	return &source.Verification{Commit: verify.VerifyHEAD(), Tag: verify.VerifyTag(), Keys: data}, nil
+}
+
+// heldSecret reads a Secret. A poll finds it in memory while its watch has nothing new to say.
+func (s *Keeper) heldSecret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+	id := engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}
+	s.objects.Follow(id, "v1")
+	rec, exists := s.objects.Get(id)
+	s.mu.RLock()
+	known, read := s.read[id]
+	s.mu.RUnlock()
+	if exists && read && known.version == strconv.FormatUint(rec.ResourceVersion, 10) {
+		return known.data, nil
+	}
+	held, err := s.secrets.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		delete(s.read, id)
+		return nil, err
+	}
+	s.read[id] = readSecret{version: held.ResourceVersion, data: held.Data}
+	return held.Data, nil
+}
+
+// heldAccount reads a ServiceAccount.
+func (s *Keeper) heldAccount(ctx context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
+	return s.secrets.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// readSecret is a Secret as it was read last.
+type readSecret struct {
+	version string
+	data    map[string][]byte
+}
+
+// All returns the objects that declare sources, in no order.
+func (s *Keeper) All() []Origin {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var all []Origin
+	for _, f := range s.feeds {
+		if o := f.Current(); o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// Readable returns the artifact of a source that a generator reads.
+func (s *Keeper) Readable(key source.Key) (*source.Artifact, error) {
+	f, known := s.Feed(key)
+	if !known {
+		return nil, fmt.Errorf("%s does not exist", engine.SourceID(key))
+	}
+	o := f.Current()
+	settled, failure := f.state()
+	a, stored := s.Store.Get(key)
+	switch {
+	case o == nil || !settled && o.GetDeletionTimestamp() == nil:
+		return nil, ErrPending
+	case stored:
+		return a, nil
+	case failure != "":
+		return nil, fmt.Errorf("%s has no artifact: %s", engine.SourceID(key), failure)
+	default:
+		return nil, fmt.Errorf("%s has no artifact yet", engine.SourceID(key))
+	}
+}
+
+// GeneratedBy are the feeds of the ExternalArtifacts of a generator.
+func (s *Keeper) GeneratedBy(id types.NamespacedName) []*Feed {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var feeds []*Feed
+	for _, f := range s.feeds {
+		o, ok := f.Current().(ExternalArtifact)
+		if !ok {
+			continue
+		}
+		if by, made := GeneratorOf(o.ExternalArtifact); made && by == id {
+			feeds = append(feeds, f)
+		}
+	}
+	return feeds
+}

@@ -1,0 +1,137 @@
+package walk
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+)
+
+// Findings are the waits of units that can never end, and the objects that several units declare and cannot own together;
+// those of units that are ordered in a tree alone are left to their own dialect.
+func (*walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect.Finding {
+	trees := map[engine.UnitID]bool{}
+	for i := range all {
+		trees[all[i].Unit.ID] = all[i].Tree
+	}
+	elsewhere := func(units []engine.UnitID) bool {
+		return !slices.ContainsFunc(units, func(id engine.UnitID) bool { return !trees[id] })
+	}
+	var found []dialect.Finding
+	for _, k := range knots(all, kinds) {
+		if !elsewhere(k.Units) {
+			found = append(found, dialect.Finding{Never: true, Steps: k.Steps})
+		}
+	}
+	for _, d := range doubles(all, kinds) {
+		if !elsewhere(d.Units) {
+			found = append(found, dialect.Finding{Steps: []string{d.String()}})
+		}
+	}
+	return found
+}
+
+// knots finds the waits in a repository that can never end.
+func knots(units []dialect.OfflineUnit, scopes dialect.Scopes) []engine.Knot {
+	var all []engine.Declared
+	kinds := maps.Clone(toolkit.UnitKinds())
+	for i := range units {
+		u := &units[i]
+		kinds[u.Unit.ID.GroupKind()] = true
+		d := engine.Declared{Unit: &u.Unit, Illegible: u.Err != nil || u.Elsewhere != ""}
+		for _, o := range u.Held() {
+			id := u.IDOf(o, scopes)
+			d.Objects = append(d.Objects, id)
+			d.Uses = append(d.Uses, o.GroupVersionKind().GroupKind())
+			if gk, defines := engine.DefinedKind(o); defines {
+				d.Defines = append(d.Defines, gk)
+			}
+			if need := (engine.ObjectID{Kind: "Namespace", Name: id.Namespace}).In(id.Cluster); need.Name != "" && !slices.Contains(d.Needs, need) {
+				d.Needs = append(d.Needs, need)
+			}
+		}
+		all = append(all, d)
+	}
+	return engine.Knots(all, kinds)
+}
+
+// double is an object that several units declare and cannot own together.
+type double struct {
+	Object engine.ObjectID
+	Units  []engine.UnitID
+	// Fields are declared in different ways; empty when the units cannot own it together whatever they declare.
+	Fields []string
+}
+
+// String says what to do about it.
+func (d double) String() string {
+	names := make([]string, len(d.Units))
+	for i, id := range d.Units {
+		names[i] = id.String()
+	}
+	next := "remove it from all but one"
+	if len(d.Fields) > 0 {
+		next += ", or declare the same in each: " + strings.Join(d.Fields, ", ")
+	}
+	return d.Object.String() + " is declared by " + strings.Join(names, " and by ") + ": " + next
+}
+
+// declarer is a unit that declares an object.
+type declarer struct {
+	unit   *engine.Unit
+	object *unstructured.Unstructured
+}
+
+// doubles finds the objects that several units declare and cannot own together: one of them gets it, and the others fail.
+func doubles(units []dialect.OfflineUnit, kinds dialect.Scopes) []double {
+	declarers := map[engine.ObjectID][]declarer{}
+	for i := range units {
+		u := &units[i].Unit
+		for _, o := range units[i].Held() {
+			id := units[i].IDOf(o, kinds)
+			if !slices.ContainsFunc(declarers[id], func(d declarer) bool { return d.unit.ID == u.ID }) {
+				declarers[id] = append(declarers[id], declarer{u, o})
+			}
+		}
+	}
+	var all []double
+	for _, id := range slices.SortedFunc(maps.Keys(declarers), engine.ObjectID.Compare) {
+		if one, is := doubleOf(id, declarers[id]); is {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// doubleOf tells whether the declarers of an object cannot own it together.
+func doubleOf(id engine.ObjectID, all []declarer) (double, bool) {
+	if len(all) < 2 {
+		return double{}, false
+	}
+	slices.SortFunc(all, func(a, b declarer) int { return a.unit.ID.Compare(b.unit.ID) })
+	both := double{Object: id}
+	var declared []engine.Declaration
+	together := true
+	for _, d := range all {
+		both.Units = append(both.Units, d.unit.ID)
+		declared = append(declared, engine.Declaration{Unit: d.unit.ID, Object: d.object})
+		together = together && d.unit.ID.GroupKind() != toolkit.HelmReleaseKind && d.unit.Target == all[0].unit.Target
+	}
+	if !together {
+		return both, true
+	}
+	_, disputes := engine.Share(declared, toolkit.Prefix, toolkit.ResourceSetPrefix)
+	for _, unit := range both.Units {
+		for _, d := range disputes[unit] {
+			both.Fields = append(both.Fields, d.Fields...)
+		}
+	}
+	slices.Sort(both.Fields)
+	both.Fields = slices.Compact(both.Fields)
+	return both, len(disputes) > 0
+}
