@@ -8,9 +8,10 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"github.com/headgate-dev/headgate/internal/source"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // References are the fields by which a source says how its server is reached.
@@ -67,6 +68,7 @@ func (s *Reach) Transport(ctx context.Context, r References, a *source.Access) e
 	return nil
 }
 
+// Unauthenticated is the failure of a login, in the words of Flux.
 func Unauthenticated(err error) error {
 	return &Failure{Reason: sourcev1.AuthenticationFailedReason, Err: err}
 }
@@ -114,6 +116,7 @@ func OrBytes(value, older []byte) []byte {
 	return older
 }
 
+// WithoutCredentials is a URL without a user and password; it is empty when it cannot be parsed.
 func WithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -102,6 +102,7 @@ func (c *Connections) Look(ctx context.Context, ref ClusterRef, reader Reader) {
 	}
 }
 
+// Forget drops what is kept for a unit that is gone.
 func (c *Connections) Forget(id engine.UnitID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

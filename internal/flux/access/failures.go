@@ -20,6 +20,7 @@ const (
 // reasonCopyFailure is the reason of Flux for what could not be included.
 const reasonCopyFailure = "CopyFailure"
 
+// SignatureReasons are those of the failures that are about a signature.
 var SignatureReasons = map[string]bool{
 	reasonVerificationMode: true, reasonGitObject: true, reasonTagSignature: true, reasonCommitSignature: true,
 	ReasonVerification: true,

@@ -4,9 +4,10 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/headgate-dev/headgate/internal/engine"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // Reader reads the ConfigMaps and Secrets that a Kustomization refers to.
@@ -26,6 +27,7 @@ func (r VersionReader) note(kind, namespace, name string, o metav1.Object) {
 	r.Versions[engine.ObjectID{Kind: kind, Namespace: namespace, Name: name}] = version
 }
 
+// ConfigMap reads one, and notes its version.
 func (r VersionReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
 	cm, err := r.Client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 	r.note("ConfigMap", namespace, name, cm)
@@ -35,6 +37,7 @@ func (r VersionReader) ConfigMap(ctx context.Context, namespace, name string) (m
 	return cm.Data, nil
 }
 
+// Secret reads one, and notes its version.
 func (r VersionReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	s, err := r.Client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 	r.note("Secret", namespace, name, s)

@@ -83,6 +83,7 @@ type Keeper struct {
 // objectsOf are those of a kind in a namespace.
 type objectsOf struct{ kind, namespace string }
 
+// New returns what serves Alerts and Providers; it reads none before it is started.
 func New(client kubernetes.Interface, p *policies.Effective, log logr.Logger) *Keeper {
 	n := &Keeper{
 		policies: p, log: log,

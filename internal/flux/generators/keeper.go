@@ -41,6 +41,7 @@ type Keeper struct {
 	claims map[source.Key]types.NamespacedName
 }
 
+// New returns what serves the ArtifactGenerators of a shard.
 func New(s *sources.Keeper, policy *policies.Effective, selector string) (*Keeper, error) {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
@@ -213,6 +214,7 @@ func (s *Keeper) here(o *sourcev1.ExternalArtifact) *generator {
 	return g
 }
 
+// Settled reports whether an ExternalArtifact is made here and, if so, whether a feed may have what was made.
 func (s *Keeper) Settled(ctx context.Context, o *sourcev1.ExternalArtifact, f *sources.Feed) (here, settled bool, err error) {
 	if _, made := sources.GeneratorOf(o); !made {
 		return false, false, nil
@@ -226,6 +228,7 @@ func (s *Keeper) Settled(ctx context.Context, o *sourcev1.ExternalArtifact, f *s
 	return g != nil, g != nil && g.settledFor(f), nil
 }
 
+// Parts are the sources that an ExternalArtifact is made from here.
 func (s *Keeper) Parts(o *sourcev1.ExternalArtifact) []source.Key {
 	if g := s.here(o); g != nil {
 		return SourcesOf(g.current())
@@ -233,6 +236,7 @@ func (s *Keeper) Parts(o *sourcev1.ExternalArtifact) []source.Key {
 	return nil
 }
 
+// Latest reports whether an ExternalArtifact is made from what its sources have now, and why that failed if it did.
 func (s *Keeper) Latest(o *sourcev1.ExternalArtifact) (latest bool, failure string) {
 	g := s.here(o)
 	if g == nil {
@@ -241,6 +245,7 @@ func (s *Keeper) Latest(o *sourcev1.ExternalArtifact) (latest bool, failure stri
 	return g.latest(), g.whyFailed()
 }
 
+// Retry has the generator of an ExternalArtifact try again what failed.
 func (s *Keeper) Retry(o *sourcev1.ExternalArtifact) {
 	if g := s.here(o); g != nil {
 		g.retry()

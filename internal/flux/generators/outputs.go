@@ -31,7 +31,7 @@ import (
 )
 
 // makeOne makes one ExternalArtifact, and returns its line of the inventory.
-func (g *generator) makeOne(ctx context.Context, o *swapi.ArtifactGenerator, out output, in inputs, composer *compose.Composer) (swapi.ExternalArtifactReference, error) {
+func (g *generator) makeOne(ctx context.Context, o *swapi.ArtifactGenerator, out Output, in inputs, composer *compose.Composer) (swapi.ExternalArtifactReference, error) {
 	var none swapi.ExternalArtifactReference
 	tree, err := composer.Compose(CopiesOf(out.Spec))
 	if err != nil {
@@ -62,7 +62,7 @@ func (g *generator) makeOne(ctx context.Context, o *swapi.ArtifactGenerator, out
 }
 
 // own makes sure that an ExternalArtifact has no other owner, and returns it if it exists.
-func (g *generator) own(ctx context.Context, o *swapi.ArtifactGenerator, out output) (*sourcev1.ExternalArtifact, error) {
+func (g *generator) own(ctx context.Context, o *swapi.ArtifactGenerator, out Output) (*sourcev1.ExternalArtifact, error) {
 	refused := func(by string) error {
 		return &access.Failure{Reason: reasonOwnership, Woken: true, Err: fmt.Errorf(
 			"spec.artifacts[%d].name: %s %s", out.index, engine.SourceID(out.Key), by)}
@@ -111,7 +111,7 @@ func (g *generator) exists(ctx context.Context, other types.NamespacedName) bool
 }
 
 // apply writes the object of an ExternalArtifact, unless it is as it should be.
-func (g *generator) apply(ctx context.Context, o *swapi.ArtifactGenerator, out output, before *sourcev1.ExternalArtifact) (*sourcev1.ExternalArtifact, error) {
+func (g *generator) apply(ctx context.Context, o *swapi.ArtifactGenerator, out Output, before *sourcev1.ExternalArtifact) (*sourcev1.ExternalArtifact, error) {
 	labels, annotations := metadataOf(o, out, g.shard)
 	ref := &meta.NamespacedObjectKindReference{
 		APIVersion: swapi.GroupVersion.String(), Kind: swapi.ArtifactGeneratorKind, Name: o.Name, Namespace: o.Namespace,
@@ -139,7 +139,7 @@ func covers(held, wanted map[string]string) bool {
 }
 
 // keep stores a tree, unless the store has it already.
-func (g *generator) keep(out output, object *sourcev1.ExternalArtifact, tree *source.Tree, in inputs) (*source.Artifact, error) {
+func (g *generator) keep(out Output, object *sourcev1.ExternalArtifact, tree *source.Tree, in inputs) (*source.Artifact, error) {
 	store, metadata := g.sources.Store, originOf(out.Spec, in)
 	before, stored := store.Get(out.Key)
 	if last := object.Status.Artifact; !stored && last != nil {

@@ -130,6 +130,7 @@ func isServed(kind string) bool {
 	return false
 }
 
+// CopiesOf are the copies that an output declares.
 func CopiesOf(a swapi.OutputArtifact) []compose.Copy {
 	copies := make([]compose.Copy, len(a.Copy))
 	for i, c := range a.Copy {
@@ -138,8 +139,8 @@ func CopiesOf(a swapi.OutputArtifact) []compose.Copy {
 	return copies
 }
 
-// output is an ExternalArtifact that is to be made.
-type output struct {
+// Output is an ExternalArtifact that is to be made.
+type Output struct {
 	// index is that of spec.artifacts.
 	index  int
 	Key    source.Key
@@ -182,7 +183,7 @@ func (g *generator) make(ctx context.Context, o *swapi.ArtifactGenerator, in inp
 	return made, errors.Join(failures...)
 }
 
-func (g *generator) want(outputs []output) {
+func (g *generator) want(outputs []Output) {
 	wanted := make(map[source.Key]bool, len(outputs))
 	for _, out := range outputs {
 		wanted[out.Key] = true
@@ -222,11 +223,11 @@ func (g *generator) composer(in inputs) (*compose.Composer, error) {
 
 // OutputsOf are the ExternalArtifacts that an ArtifactGenerator declares: those of spec.artifacts, or
 // these for each directory that spec.pathPattern finds.
-func OutputsOf(o *swapi.ArtifactGenerator, composer *compose.Composer) ([]output, error) {
+func OutputsOf(o *swapi.ArtifactGenerator, composer *compose.Composer) ([]Output, error) {
 	if o.Spec.PathPattern == "" {
-		outputs := make([]output, len(o.Spec.OutputArtifacts))
+		outputs := make([]Output, len(o.Spec.OutputArtifacts))
 		for i, a := range o.Spec.OutputArtifacts {
-			outputs[i] = output{index: i, Key: artifactKey(o.Namespace, a.Name), Spec: a}
+			outputs[i] = Output{index: i, Key: artifactKey(o.Namespace, a.Name), Spec: a}
 		}
 		return outputs, nil
 	}
@@ -238,7 +239,7 @@ func OutputsOf(o *swapi.ArtifactGenerator, composer *compose.Composer) ([]output
 	if err != nil {
 		return nil, invalid(swapi.ValidationFailedReason, "spec.pathPattern: %w", err)
 	}
-	var outputs []output
+	var outputs []Output
 	taken := map[string]string{}
 	for _, f := range found {
 		for i, a := range o.Spec.OutputArtifacts {
@@ -258,8 +259,8 @@ func OutputsOf(o *swapi.ArtifactGenerator, composer *compose.Composer) ([]output
 
 // fill puts what a directory gave for the captures into one of spec.artifacts. Names and labels have it in
 // lower case, paths as it is.
-func fill(namespace string, index int, a swapi.OutputArtifact, captures map[string]string) (output, error) {
-	out := output{index: index, Spec: a, labels: make(map[string]string, len(captures))}
+func fill(namespace string, index int, a swapi.OutputArtifact, captures map[string]string) (Output, error) {
+	out := Output{index: index, Spec: a, labels: make(map[string]string, len(captures))}
 	for name, value := range captures {
 		out.labels[name] = strings.ToLower(value)
 		if errs := validation.IsValidLabelValue(out.labels[name]); len(errs) > 0 {
@@ -290,7 +291,7 @@ func fill(namespace string, index int, a swapi.OutputArtifact, captures map[stri
 
 // metadataOf are the labels and annotations of an ExternalArtifact; shard are those that it has from its
 // generator.
-func metadataOf(o *swapi.ArtifactGenerator, out output, shard []string) (labels, annotations map[string]string) {
+func metadataOf(o *swapi.ArtifactGenerator, out Output, shard []string) (labels, annotations map[string]string) {
 	labels, annotations = map[string]string{}, map[string]string{}
 	for _, key := range shard {
 		if value, there := o.Labels[key]; there {

@@ -153,7 +153,7 @@ func TestMetadata(t *testing.T) {
 		}
 	})
 	o.Labels = map[string]string{"shard": "one", "other": "two"}
-	labels, annotations := metadataOf(o, output{labels: map[string]string{"app": "a", "env": "dev"}}, []string{"shard", "none"})
+	labels, annotations := metadataOf(o, Output{labels: map[string]string{"app": "a", "env": "dev"}}, []string{"shard", "none"})
 	want := map[string]string{"shard": "one", "app": "own", "env": "dev", "team": "web", toolkit.ManagedByLabel: "source-watcher", swapi.ArtifactGeneratorLabel: "u"}
 	if diff := cmp.Diff(want, labels); diff != "" {
 		t.Errorf("labels: -want +got\n%s", diff)

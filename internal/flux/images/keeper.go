@@ -61,6 +61,7 @@ type scan struct {
 	failure string
 }
 
+// New returns what serves objects about images; it makes no request before it is started.
 func New(t toolkit.Tools, sources *sources.Keeper, rules *policies.Effective) *Keeper {
 	k := &Keeper{
 		Tools: t, sources: sources, rules: rules,

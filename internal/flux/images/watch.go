@@ -5,16 +5,15 @@ import (
 	"maps"
 	"reflect"
 
-	"github.com/headgate-dev/headgate/internal/cluster"
-	"github.com/headgate-dev/headgate/internal/flux/toolkit"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	autov1 "github.com/fluxcd/image-automation-controller/api/v1"
 	imagev1 "github.com/fluxcd/image-reflector-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/meter"
 )
 

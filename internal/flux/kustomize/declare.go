@@ -65,6 +65,7 @@ func TargetOf(t policies.Policy, ks *kustomizev1.Kustomization) engine.Target {
 	return Target(ks.Namespace, ks.Spec.KubeConfig, account)
 }
 
+// Target is the cluster and the account that a kubeConfig and a service account of a namespace stand for.
 func Target(namespace string, ref *meta.KubeConfigReference, account string) engine.Target {
 	var target engine.Target
 	switch {
@@ -89,6 +90,7 @@ func denied(t policies.Policy, ks *kustomizev1.Kustomization) string {
 	return fmt.Sprintf("spec.sourceRef: %s is in another namespace; references across namespaces are blocked on this cluster", source)
 }
 
+// SourceOf is the source that a Kustomization reads.
 func SourceOf(ks *kustomizev1.Kustomization) engine.SourceID {
 	ref := ks.Spec.SourceRef
 	return toolkit.SourceID(ref.Kind, cmp.Or(ref.Namespace, ks.Namespace), ref.Name)
@@ -151,6 +153,7 @@ func healthOf(ks *kustomizev1.Kustomization, cluster string) engine.HealthPolicy
 	return policy
 }
 
+// ExprsOf reads the CEL expressions by which kinds are judged.
 func ExprsOf(declared []kustomize.CustomHealthCheck) []engine.HealthExpr {
 	var exprs []engine.HealthExpr
 	for _, e := range declared {

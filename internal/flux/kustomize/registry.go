@@ -10,6 +10,7 @@ import (
 // Registry holds Kustomizations.
 type Registry = declared.Registry[kustomizev1.Kustomization, *kustomizev1.Kustomization]
 
+// NewRegistry returns an empty registry of Kustomizations.
 func NewRegistry() *Registry {
 	return declared.NewRegistry[kustomizev1.Kustomization](toolkit.KustomizationKind)
 }

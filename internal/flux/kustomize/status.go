@@ -84,6 +84,7 @@ func succeeded(c *toolkit.Conditions, before kustomizev1.KustomizationStatus, r 
 	c.Set(toolkit.ConditionReady, metav1.ConditionTrue, meta.ReconciliationSucceededReason, "Applied revision: "+r.Attempted)
 }
 
+// Failed enters the failure of a report.
 func Failed(c *toolkit.Conditions, r runner.Report) {
 	c.Set(toolkit.ConditionReady, metav1.ConditionFalse, string(r.Reason), r.Message)
 	if r.Reason == engine.ReasonHealthCheckFailed {

@@ -24,6 +24,7 @@ type Effective struct {
 	asked map[engine.UnitID]Policy
 }
 
+// New returns what holds when nothing was asked for yet.
 func New(base Policy) *Effective {
 	return &Effective{base: base, Changed: func() {}, asked: map[engine.UnitID]Policy{}}
 }

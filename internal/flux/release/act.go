@@ -8,16 +8,13 @@ import (
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/kustomize"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
-	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -131,6 +128,7 @@ func (a *act) noteRest(mark string, entries []engine.Entry) {
 	a.work.rest = &restingRelease{inputs: a.work.prepared.digest, mark: mark, objects: objects, entries: entries}
 }
 
+// Failed is a step that failed with a reason.
 func Failed(reason, message string, transient bool) runner.Acted {
 	return runner.Acted{Failure: &engine.Failure{Reason: engine.Reason(reason), Message: message, Transient: transient}}
 }
@@ -178,50 +176,8 @@ func (a *act) held() []engine.Entry {
 	return entries
 }
 
-// lookForDrift compares the release with the cluster, and notes what differs.
-func (a *act) lookForDrift() error {
-	rules, err := kustomize.IgnoredDrift(a.hr)
-	if err != nil {
-		return err
-	}
-	a.drift, err = a.client.Drift(a.ctx, releaseNameOf(a.hr), helm.DriftOptions{
-		Ignore: rules, Exclude: map[string]string{helmv2.DriftDetectionMetadataKey: helmv2.DriftDetectionDisabledValue},
-	})
-	if err != nil {
-		return err
-	}
-	if len(a.drift) == 0 {
-		a.condition(driftedCondition, metav1.ConditionFalse, helmv2.NoDriftDetectedReason, "No drift detected in the objects of the release")
-		return nil
-	}
-	text := driftText(a.drift)
-	a.condition(driftedCondition, metav1.ConditionTrue, helmv2.DriftDetectedReason, text)
-	a.set.Events.Record(a.hr, corev1.EventTypeWarning, helmv2.DriftDetectedReason, text, nil)
-	return nil
-}
-
 // driftedCondition is the condition of Flux for drift.
 const driftedCondition = "Drifted"
-
-func driftText(differences []helm.Difference) string {
-	lines := make([]string, len(differences))
-	for i, d := range differences {
-		lines[i] = d.String()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// correct brings drifted objects back. The next look finds what is left.
-func (a *act) correct() (runner.Acted, bool) {
-	if a.corrected {
-		return Failed(helmv2.DriftDetectedReason, "reverted objects differ again at once: "+driftText(a.drift), false), true
-	}
-	a.corrected, a.changed = true, engine.Configure
-	if _, err := a.client.Correct(a.ctx, a.drift); err != nil {
-		return Failed(helmv2.DriftDetectedReason, err.Error(), true), true
-	}
-	return runner.Acted{}, false
-}
 
 func (a *act) sinceFailure() time.Duration {
 	if a.work.failed.IsZero() {
@@ -296,268 +252,11 @@ func (a *act) released() bool {
 	return c.Is(helmv2.ReleasedCondition, metav1.ConditionTrue)
 }
 
-// release installs or upgrades.
-func (a *act) release(step plan.Step) (runner.Acted, bool) {
-	status, p, was := a.work.status, a.work.prepared, a.work.status.DeepCopy()
-	status.LastAttemptedReleaseAction = helmv2.ReleaseAction(step.Action)
-	status.LastAttemptedGeneration, status.LastAttemptedConfigDigest = a.hr.Generation, p.values.Digest()
-	status.LastAttemptedRevision, status.LastAttemptedRevisionDigest = p.chart.Version(), p.ociDigest
-	status.StorageNamespace = a.hr.GetStorageNamespace()
-	a.unset(helmv2.ReleasedCondition, helmv2.TestSuccessCondition, helmv2.RemediatedCondition)
-	began, before := time.Now(), 0
-	a.guard.patient = true
-	defer func() { a.guard.patient = false }()
-	if latest := status.History.Latest(); latest != nil {
-		before = latest.Version
-	}
-	var made plan.Snapshot
-	var err error
-	if step.Action == plan.Install {
-		a.changed = engine.Create
-		made, err = a.client.Install(a.ctx, InstallOptions(a.hr, p))
-	} else {
-		a.changed = engine.Configure
-		made, err = a.client.Upgrade(a.ctx, UpgradeOptions(a.hr, p))
-	}
-	if errors.Is(err, helm.ErrClaimed) {
-		*status, a.changed = *was, ""
-		return a.guard.waiting(), true
-	}
-	status.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: time.Since(began).Round(time.Millisecond)}
-	a.record(made, helmv2.ReleaseAction(step.Action))
-	if err == nil {
-		// What was requested has been done; the next check finds a release that needs nothing.
-		return a.done(), true
-	}
-	// The next pass remediates.
-	if cause := errors.Unwrap(err); cause != nil {
-		// What is around it says which release it is, as the condition does.
-		err = cause
-	}
-	// What made no revision needs no remediation, and does not count as a try.
-	return a.failedRelease(step.Action, err.Error(), made.Version > before), true
-}
-
-// failedRelease notes that an install or an upgrade failed, and whether that counts towards its retries.
-func (a *act) failedRelease(action plan.Action, message string, counts bool) runner.Acted {
-	status := a.work.status
-	status.Failures++
-	a.work.failed = time.Now()
-	reason := helmv2.InstallFailedReason
-	if action == plan.Upgrade {
-		reason = helmv2.UpgradeFailedReason
-	}
-	switch {
-	case counts && action == plan.Upgrade:
-		status.UpgradeFailures++
-	case counts:
-		status.InstallFailures++
-	}
-	text := fmt.Sprintf("Helm %s failed for release %s/%s with chart %s@%s: %s", action, a.hr.GetReleaseNamespace(),
-		releaseNameOf(a.hr), a.work.prepared.chart.Name(), a.work.prepared.chart.Version(), apply.Brief(message))
-	a.condition(helmv2.ReleasedCondition, metav1.ConditionFalse, reason, text)
-	out := Failed(reason, text, true)
-	if counts {
-		out.Failure.After = a.nextTry()
-	}
-	return out
-}
-
 // A release rests after the first action that failed for firstTry, and after many for lastTry.
 const (
 	firstTry = 250 * time.Millisecond
 	lastTry  = firstTry << 12
 )
-
-// nextTry is how long a release rests before what follows on a failed action: remediation, or the next
-// try. How often that is comes from what is declared.
-func (a *act) nextTry() time.Duration {
-	declared := upgradeRemediation(a.hr, false)
-	if a.work.status.LastAttemptedReleaseAction == helmv2.ReleaseActionInstall {
-		declared = installRemediation(a.hr, false)
-	}
-	if declared.RetryOnFailure {
-		return declared.RetryInterval
-	}
-	return rounds.Backoff{Min: firstTry, Max: min(lastTry, a.hr.Spec.Interval.Duration)}.After(int(a.work.status.Failures))
-}
-
-// remediate rolls back or uninstalls a release that failed.
-func (a *act) remediate(step plan.Step) (runner.Acted, bool) {
-	verb, succeeded, failed := "rollback", helmv2.RollbackSucceededReason, helmv2.RollbackFailedReason
-	var made plan.Snapshot
-	var err error
-	if step.Action == plan.RollBack {
-		made, err = a.client.Rollback(a.ctx, rollbackOptions(a.hr, step.Version))
-		a.record(made, helmv2.ReleaseActionRollback)
-	} else {
-		verb, succeeded, failed = "uninstall", helmv2.UninstallSucceededReason, helmv2.UninstallFailedReason
-		_, err = a.client.Uninstall(a.ctx, uninstallOptions(a.hr, releaseNameOf(a.hr), a.hr.GetReleaseNamespace()))
-		if err == nil {
-			a.work.status.ClearHistory()
-		}
-	}
-	where := a.hr.GetReleaseNamespace() + "/" + releaseNameOf(a.hr)
-	if err != nil {
-		text := fmt.Sprintf("Helm %s remediation failed for release %s: %s", verb, where, err)
-		a.condition(helmv2.RemediatedCondition, metav1.ConditionFalse, failed, text)
-		return Failed(failed, text, true), true
-	}
-	text := fmt.Sprintf("Helm %s remediation for release %s succeeded: %s", verb, where, step.Reason)
-	a.condition(helmv2.RemediatedCondition, metav1.ConditionTrue, succeeded, text)
-	out := Failed(succeeded, text, true)
-	out.Failure.After = a.nextTry()
-	if step.Action == plan.Remediate {
-		out.Held, out.Entries = true, []engine.Entry{}
-	}
-	return out, true
-}
-
-// move uninstalls the release that was declared before.
-func (a *act) move(step plan.Step) (runner.Acted, bool) {
-	client := a.client.In(step.OldStorage)
-	if _, err := client.Uninstall(a.ctx, uninstallOptions(a.hr, step.Old.Name, step.Old.Namespace)); err != nil {
-		return Failed(helmv2.UninstallFailedReason, err.Error(), true), true
-	}
-	a.work.status.ClearHistory()
-	a.work.status.StorageNamespace = ""
-	return runner.Acted{}, false
-}
-
-// record enters a revision into the history.
-func (a *act) record(made plan.Snapshot, action helmv2.ReleaseAction) {
-	if made.Version == 0 {
-		return
-	}
-	made.OCIDigest = a.work.prepared.ociDigest
-	status := a.work.status
-	history := plan.Observe(snapshotsOf(status.History), nil, &made)
-	if stored, err := a.client.History(a.ctx, releaseNameOf(a.hr), history...); err == nil {
-		history = plan.Observe(history, stored, nil)
-	}
-	history = plan.Truncate(history, a.hr.GetTest().IgnoreFailures)
-	actions := map[int]helmv2.ReleaseAction{made.Version: action}
-	for _, s := range status.History {
-		if _, set := actions[s.Version]; !set {
-			actions[s.Version] = s.Action
-		}
-	}
-	status.History = historyOf(history, actions)
-}
-
-// Verify runs the tests of a release whose objects are healthy, and notes that it is released.
-func (s *Keeper) Verify(ctx context.Context, w runner.Work) runner.Acted {
-	a, err := s.begin(ctx, w)
-	if err != nil {
-		return Failed("FactoryError", err.Error(), true)
-	}
-	defer s.publish(w.Unit, a.work)
-	latest := a.work.status.History.Latest()
-	if latest == nil {
-		return Failed("StateError", "the release has no revision", true)
-	}
-	if !a.released() {
-		a.noteReleased(latest)
-	}
-	if a.hr.GetTest().Enable && !latest.HasBeenTested() {
-		if failure := a.test(latest); failure != nil {
-			return *failure
-		}
-	}
-	a.work.status.ClearFailures()
-	a.work.failed = time.Time{}
-	a.work.status.ObservedPostRenderersDigest = postRenderDigest(a.hr)
-	return runner.Acted{}
-}
-
-// noteReleased says that an action succeeded, as Flux words it.
-func (a *act) noteReleased(latest *helmv2.Snapshot) {
-	verb, reason := "install", helmv2.InstallSucceededReason
-	if latest.Action == helmv2.ReleaseActionUpgrade || latest.Version > 1 && latest.Action != helmv2.ReleaseActionInstall {
-		verb, reason = "upgrade", helmv2.UpgradeSucceededReason
-	}
-	a.condition(helmv2.ReleasedCondition, metav1.ConditionTrue, reason,
-		fmt.Sprintf("Helm %s succeeded for release %s with chart %s", verb, latest.FullReleaseName(), latest.VersionedChartName()))
-}
-
-// test runs the tests, and returns how they failed.
-func (a *act) test(latest *helmv2.Snapshot) *runner.Acted {
-	made, err := a.client.Test(a.ctx, testOptions(a.hr))
-	a.record(made, latest.Action)
-	if err == nil {
-		text := fmt.Sprintf("Helm test succeeded for release %s with chart %s: %s", latest.FullReleaseName(), latest.VersionedChartName(),
-			testsRun(made))
-		a.condition(helmv2.TestSuccessCondition, metav1.ConditionTrue, helmv2.TestSucceededReason, text)
-		return nil
-	}
-	text := fmt.Sprintf("Helm test failed for release %s with chart %s: %s", latest.FullReleaseName(), latest.VersionedChartName(), err)
-	a.condition(helmv2.TestSuccessCondition, metav1.ConditionFalse, helmv2.TestFailedReason, text)
-	remediation := installRemediation(a.hr, a.hr.GetTest().IgnoreFailures)
-	if latest.Action == helmv2.ReleaseActionUpgrade {
-		remediation = upgradeRemediation(a.hr, a.hr.GetTest().IgnoreFailures)
-	}
-	if remediation.IgnoreTests {
-		return nil
-	}
-	a.countFailure(latest)
-	out := Failed(helmv2.TestFailedReason, text, true)
-	out.Failure.After = a.nextTry()
-	return &out
-}
-
-// testsRun says how many tests succeeded, as Flux words it. Those that were left out did not run.
-func testsRun(made plan.Snapshot) string {
-	n := 0
-	for _, hook := range made.TestHooks {
-		if !hook.Started.IsZero() {
-			n++
-		}
-	}
-	switch n {
-	case 0:
-		return "no test hooks"
-	case 1:
-		return "1 test hook completed successfully"
-	}
-	return fmt.Sprintf("%d test hooks completed successfully", n)
-}
-
-func (a *act) countFailure(latest *helmv2.Snapshot) {
-	status := a.work.status
-	status.Failures++
-	a.work.failed = time.Now()
-	if latest.Action == helmv2.ReleaseActionUpgrade {
-		status.UpgradeFailures++
-		return
-	}
-	status.InstallFailures++
-}
-
-// Remedy marks a release as failed whose objects did not become healthy; the next pass remediates it.
-func (s *Keeper) Remedy(ctx context.Context, w runner.Work, message string) runner.Acted {
-	a, err := s.begin(ctx, w)
-	if err != nil {
-		return Failed("FactoryError", err.Error(), true)
-	}
-	defer s.publish(w.Unit, a.work)
-	latest := a.work.status.History.Latest()
-	if latest == nil {
-		return Failed("StateError", message, true)
-	}
-	made, marked, err := a.client.Fail(ctx, releaseNameOf(a.hr), message)
-	if err != nil {
-		return Failed("StateError", err.Error(), true)
-	}
-	if marked {
-		made.ConfigDigest = latest.ConfigDigest
-		a.record(made, latest.Action)
-	}
-	action := plan.Install
-	if latest.Action == helmv2.ReleaseActionUpgrade {
-		action = plan.Upgrade
-	}
-	return a.failedRelease(action, message, true)
-}
 
 func (a *act) condition(kind string, is metav1.ConditionStatus, reason, message string) {
 	c := &toolkit.Conditions{List: a.work.status.Conditions, Generation: a.hr.Generation, Now: metav1.NewTime(time.Now().Truncate(time.Second))}

@@ -77,6 +77,7 @@ func deniedChart(t policies.Policy, hr *helmv2.HelmRelease) string {
 	return fmt.Sprintf("%s: %s is in another namespace; references across namespaces are blocked on this cluster", field, source)
 }
 
+// Unsupported names a field of a HelmRelease that this engine would have to ignore; it is empty when there is none.
 func Unsupported(hr *helmv2.HelmRelease) string {
 	switch {
 	case hr.Spec.ChartRef == nil && hr.Spec.Chart == nil:
@@ -123,7 +124,7 @@ func releaseHealth(hr *helmv2.HelmRelease) engine.HealthPolicy {
 const allowReinstall = "headgate.dev/allow-reinstall"
 
 // declaredRelease is what a HelmRelease wants, in the words of the plan.
-func declaredRelease(hr *helmv2.HelmRelease, p *preparedRelease) plan.Declared {
+func declaredRelease(hr *helmv2.HelmRelease, p *Prepared) plan.Declared {
 	test := hr.GetTest()
 	return plan.Declared{
 		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), StorageNamespace: hr.GetStorageNamespace(),
@@ -166,7 +167,7 @@ func upgradeRemediation(hr *helmv2.HelmRelease, ignoreTests bool) plan.Remediati
 }
 
 // commonOptions are what an install and an upgrade of a release share.
-func commonOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.Common {
+func commonOptions(hr *helmv2.HelmRelease, p *Prepared) helm.Common {
 	return helm.Common{
 		Name: releaseNameOf(hr), Namespace: hr.GetReleaseNamespace(), Chart: p.chart, Values: p.values,
 		PostRender: postRenderOf(hr, p.renderer),
@@ -200,7 +201,8 @@ func postRenderOf(hr *helmv2.HelmRelease, renderer Patcher) helm.PostRender {
 	return out
 }
 
-func InstallOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.InstallOptions {
+// InstallOptions are how the Helm SDK installs a release.
+func InstallOptions(hr *helmv2.HelmRelease, p *Prepared) helm.InstallOptions {
 	in := hr.GetInstall()
 	o := helm.InstallOptions{Common: commonOptions(hr, p), Replace: in.Replace, CreateNamespace: in.CreateNamespace}
 	o.Timeout = in.GetTimeout(hr.GetTimeout()).Duration
@@ -216,7 +218,8 @@ func InstallOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.InstallOpti
 	return o
 }
 
-func UpgradeOptions(hr *helmv2.HelmRelease, p *preparedRelease) helm.UpgradeOptions {
+// UpgradeOptions are how the Helm SDK upgrades a release.
+func UpgradeOptions(hr *helmv2.HelmRelease, p *Prepared) helm.UpgradeOptions {
 	up := hr.GetUpgrade()
 	o := helm.UpgradeOptions{
 		Common: commonOptions(hr, p), Force: up.Force, PreserveValues: up.PreserveValues, CleanupOnFail: up.CleanupOnFail,

@@ -5,36 +5,26 @@
 package release
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/Masterminds/semver/v3"
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/access"
-	"github.com/headgate-dev/headgate/internal/flux/sources"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
-	"github.com/headgate-dev/headgate/internal/simulate"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -65,7 +55,7 @@ type releaseClient struct {
 // releaseWork is what is known of a release beside its object. A step works on a copy of its own, and
 // replaces the former by it when it ends: what is held is never changed.
 type releaseWork struct {
-	prepared *preparedRelease
+	prepared *Prepared
 	// status is what the next report writes down.
 	status *helmv2.HelmReleaseStatus
 	// failed is when the last action failed.
@@ -83,20 +73,12 @@ type restingRelease struct {
 	entries       []engine.Entry
 }
 
-// preparedRelease is a chart with its values.
-type preparedRelease struct {
-	chart     *helm.Chart
-	values    helm.Values
-	ociDigest string
-	digest    string
-	renderer  Patcher
-}
-
 // idleWords change what the status says of a release that installs nothing.
 type idleWords interface {
 	Words(hr *helmv2.HelmRelease, after *helmv2.HelmReleaseStatus, r runner.Report)
 }
 
+// New returns the driver of HelmReleases.
 func New(t toolkit.Tools, c *access.Connections) *Keeper {
 	return &Keeper{
 		Tools: t, renderer: t.Runner.Renderer(), connections: c,
@@ -105,6 +87,7 @@ func New(t toolkit.Tools, c *access.Connections) *Keeper {
 	}
 }
 
+// Drop takes a HelmRelease that is gone.
 func (s *Keeper) Drop(id engine.UnitID) {
 	s.Registry.Drop(id)
 	s.mu.Lock()
@@ -228,7 +211,7 @@ func (s *Keeper) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, e
 	return inputs, nil
 }
 
-func (s *Keeper) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader access.Reader) (*preparedRelease, error) {
+func (s *Keeper) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader access.Reader) (*Prepared, error) {
 	key := source.Key(SourceOf(hr))
 	return Prepare(ctx, hr, reader, s.patcherOf, func(context.Context) (GivenChart, error) {
 		artifact, ok := s.Store.Get(key)
@@ -241,138 +224,6 @@ func (s *Keeper) prepare(ctx context.Context, hr *helmv2.HelmRelease, reader acc
 		}
 		return GivenChart{Chart: chart, Kind: key.Kind, Revision: artifact.Revision}, nil
 	})
-}
-
-// GivenChart is a chart as a source gives it: the kind of the source, and the revision that it is of.
-type GivenChart struct {
-	Chart          *helm.Chart
-	Kind, Revision string
-}
-
-// Prepare puts the chart and the values of a release together.
-func Prepare(ctx context.Context, hr *helmv2.HelmRelease, reader access.Reader, patches func(*helmv2.HelmRelease, GivenChart) Patcher,
-	give func(context.Context) (GivenChart, error),
-) (*preparedRelease, error) {
-	values, err := ComposeValues(ctx, hr, reader)
-	if err != nil {
-		return nil, &Failure{"ValuesError", err}
-	}
-	given, err := give(ctx)
-	if err != nil {
-		return nil, &Failure{engine.Reason(helmv2.ArtifactFailedReason), err}
-	}
-	p := &preparedRelease{chart: given.Chart, values: values, renderer: patches(hr, given)}
-	if _, digest, found := strings.Cut(given.Revision, "@"); found && given.Kind != sourcev1.HelmChartKind {
-		p.ociDigest = digest
-		if p.chart, err = withDigest(given.Chart, digest); err != nil {
-			return nil, &Failure{engine.Reason(helmv2.ArtifactFailedReason), err}
-		}
-	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{given.Chart.Digest(), values.Digest(), postRenderDigest(hr), fmt.Sprint(hr.Generation)}, "\x00")))
-	p.digest = "sha256:" + hex.EncodeToString(sum[:])
-	return p, nil
-}
-
-// Failure is a failure with the reason of Flux for it.
-type Failure struct {
-	ReadyReason engine.Reason
-	Err         error
-}
-
-func (f *Failure) Error() string { return f.Err.Error() }
-func (f *Failure) Unwrap() error { return f.Err }
-
-// Reason is that of the Ready condition.
-func (f *Failure) Reason() engine.Reason { return f.ReadyReason }
-
-// ErrNoChart is what a source gives that unpacks what it fetches.
-var ErrNoChart = errors.New(`the artifact is not a chart; set spec.layerSelector of the OCIRepository with operation "copy"`)
-
-func loadChart(key source.Key, a *source.Artifact) (*helm.Chart, error) {
-	if a.File == nil && key.Kind == sourcev1.ExternalArtifactKind {
-		// It was put together here, and is packaged only for clients that download it.
-		var packed bytes.Buffer
-		if _, _, err := source.Pack(a.Tree, &packed); err != nil {
-			return nil, err
-		}
-		return helm.LoadChart(packed.Bytes())
-	}
-	if a.File == nil {
-		return nil, ErrNoChart
-	}
-	data, err := a.File.Read()
-	if err != nil {
-		return nil, err
-	}
-	return helm.LoadChart(data)
-}
-
-// withDigest puts the beginning of the digest of the artifact into the version of its chart, so that
-// another artifact of the same version is another chart.
-func withDigest(chart *helm.Chart, digest string) (*helm.Chart, error) {
-	version, err := semver.NewVersion(chart.Version())
-	if err != nil {
-		return nil, fmt.Errorf("reading version %q of the chart: %w", chart.Version(), err)
-	}
-	_, hexadecimal, _ := strings.Cut(digest, ":")
-	if len(hexadecimal) < sources.DigestLength {
-		return chart, nil
-	}
-	named, err := version.SetMetadata(hexadecimal[:sources.DigestLength])
-	if err != nil {
-		return nil, fmt.Errorf("naming version %q of the chart: %w", chart.Version(), err)
-	}
-	return chart.WithVersion(named.String()), nil
-}
-
-// postRenderDigest changes with everything that changes rendered objects.
-func postRenderDigest(hr *helmv2.HelmRelease) string {
-	if len(hr.Spec.PostRenderers) == 0 && hr.Spec.CommonMetadata == nil {
-		return ""
-	}
-	data, err := json.Marshal([]any{hr.Spec.PostRenderers, hr.Spec.CommonMetadata})
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// ComposeValues reads the values of a release: those of valuesFrom in their order, those of values last.
-func ComposeValues(ctx context.Context, hr *helmv2.HelmRelease, reader access.Reader) (helm.Values, error) {
-	var layers []helm.Layer
-	for i, from := range hr.Spec.ValuesFrom {
-		field := fmt.Sprintf("spec.valuesFrom[%d]: %s %q", i, from.Kind, hr.Namespace+"/"+from.Name)
-		data, found, err := ReadValues(ctx, hr.Namespace, from, reader)
-		if apierrors.IsNotFound(err) && from.Optional {
-			continue
-		}
-		if err != nil {
-			return helm.Values{}, fmt.Errorf("%s: %w", field, err)
-		}
-		if !found && from.Optional {
-			continue
-		}
-		if !found {
-			return helm.Values{}, fmt.Errorf("%s has no key %q", field, from.GetValuesKey())
-		}
-		layers = append(layers, helm.Layer{
-			From: field + ", key " + from.GetValuesKey(), Data: data, TargetPath: from.TargetPath, Literal: from.Literal,
-			Secret: from.Kind == "Secret",
-		})
-	}
-	return helm.Compose(hr.GetValues(), layers...)
-}
-
-func ReadValues(ctx context.Context, namespace string, from helmv2.ValuesReference, reader access.Reader) ([]byte, bool, error) {
-	key := from.GetValuesKey()
-	if from.Kind == "ConfigMap" {
-		data, err := reader.ConfigMap(ctx, namespace, from.Name)
-		text, found := data[key]
-		return []byte(text), found, err
-	}
-	data, err := reader.Secret(ctx, namespace, from.Name)
-	return data[key], data[key] != nil, err
 }
 
 // Destroy uninstalls what was made for a HelmRelease.
@@ -425,22 +276,4 @@ func changesOf(entries []engine.Entry, action engine.Action) []apply.Result {
 		changes = append(changes, apply.Result{Entry: e, Action: action})
 	}
 	return changes
-}
-
-// Patcher applies the patches and images of a post-renderer.
-type Patcher interface {
-	Patch(manifests []byte, patches []types.Patch, images []types.Image) ([]byte, error)
-}
-
-// chartPatchers patch what stands in for the chart of a release.
-type chartPatchers interface {
-	PatcherFor(release engine.UnitID) Patcher
-}
-
-// patcherOf is what patches the objects of a release.
-func (s *Keeper) patcherOf(hr *helmv2.HelmRelease, given GivenChart) Patcher {
-	if s.StandIns == nil || given.Chart.Annotation(simulate.Label) == "" {
-		return s.renderer
-	}
-	return s.StandIns.PatcherFor(toolkit.ReleaseID(hr.Namespace, hr.Name))
 }

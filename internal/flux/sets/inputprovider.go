@@ -27,6 +27,7 @@ import (
 // reasonProviderType is our reason for a provider of a type that is not served.
 const reasonProviderType = "UnsupportedType"
 
+// ProviderID is the identity of a ResourceSetInputProvider.
 func ProviderID(namespace, name string) engine.UnitID {
 	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.ResourceSetInputProviderKind, Namespace: namespace, Name: name}
 }
@@ -81,6 +82,7 @@ func (s *Keeper) PutProvider(u *unstructured.Unstructured) (*fluxcdv1.ResourceSe
 	return p, nil
 }
 
+// DropProvider takes a ResourceSetInputProvider that is gone.
 func (s *Keeper) DropProvider(u *unstructured.Unstructured) {
 	id := ProviderID(u.GetNamespace(), u.GetName())
 	before, _ := s.Providers.Get(id)

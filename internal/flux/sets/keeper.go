@@ -45,6 +45,7 @@ type Keeper struct {
 	accounts map[string]kubernetes.Interface
 }
 
+// New returns what serves ResourceSets.
 func New(t toolkit.Tools, p *policies.Effective) *Keeper {
 	return &Keeper{
 		Tools: t, policies: p,

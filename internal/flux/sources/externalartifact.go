@@ -23,12 +23,19 @@ func newExternalArtifact(u *unstructured.Unstructured) (Origin, error) {
 	return ExternalArtifact{artifact}, err
 }
 
-func (r ExternalArtifact) Object() runtime.Object  { return r.ExternalArtifact }
-func (r ExternalArtifact) copy() Origin            { return ExternalArtifact{r.DeepCopy()} }
+// Object is the object itself.
+func (r ExternalArtifact) Object() runtime.Object { return r.ExternalArtifact }
+func (r ExternalArtifact) copy() Origin           { return ExternalArtifact{r.DeepCopy()} }
+
+// SourceKind is how sources of this kind are served.
 func (r ExternalArtifact) SourceKind() *SourceKind { return externalArtifactKinds }
 func (r ExternalArtifact) interval() time.Duration { return Forever }
-func (r ExternalArtifact) Suspended() bool         { return false }
-func (r ExternalArtifact) Address() string         { return "" }
+
+// Suspended tells whether it is not to be fetched.
+func (r ExternalArtifact) Suspended() bool { return false }
+
+// Address is the URL that it is fetched from; it is empty when it has none of its own.
+func (r ExternalArtifact) Address() string { return "" }
 
 func (r ExternalArtifact) from(u *unstructured.Unstructured) (Origin, error) {
 	return newExternalArtifact(u)
@@ -41,6 +48,7 @@ func (r ExternalArtifact) version() string {
 	return r.Status.Artifact.Revision + " " + r.Status.Artifact.Digest
 }
 
+// State are the parts of its status that every source has.
 func (r ExternalArtifact) State() sourceStatus {
 	// The status has neither of these.
 	var generation int64

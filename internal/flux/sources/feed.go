@@ -28,6 +28,7 @@ const (
 	FetchRetryMax = 15 * time.Minute
 )
 
+// FetchBackoff is how long a source waits after failed fetches.
 var FetchBackoff = rounds.Backoff{Min: fetchRetryMin, Max: FetchRetryMax}
 
 // Origin is the object that declares a source, of whatever kind.
@@ -120,6 +121,7 @@ func (s *Keeper) requestOf(o Origin, at time.Time) *requestedPass {
 	return &requestedPass{generation: o.GetGeneration(), requested: o.GetAnnotations()[toolkit.RequestedAt], version: s.version(o), at: at}
 }
 
+// Put takes a later version of the object.
 func (f *Feed) Put(o Origin) {
 	f.mu.Lock()
 	f.take(o)
@@ -149,6 +151,7 @@ func (f *Feed) Nudge() {
 
 func (f *Feed) poke() { f.sources.passes.Wake(f.Key) }
 
+// Current is the object as it was read last; nil before the first one.
 func (f *Feed) Current() Origin {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 // KeyAppID is the entry of a Secret by which it holds a GitHub App.
 const KeyAppID = "githubAppID"
 
+// UnsupportedGit is an error that names a field of a GitRepository that is not supported.
 func UnsupportedGit(repo *sourcev1.GitRepository) error {
 	const instead = `use spec.secretRef with provider "generic", or "github" for a GitHub App`
 	switch {

@@ -29,18 +29,25 @@ func newGitRepository(u *unstructured.Unstructured) (Origin, error) {
 	return GitRepository{repo}, err
 }
 
+// Object is the object itself.
 func (r GitRepository) Object() runtime.Object { return r.GitRepository }
 func (r GitRepository) copy() Origin           { return GitRepository{r.DeepCopy()} }
 
 func (r GitRepository) from(u *unstructured.Unstructured) (Origin, error) { return newGitRepository(u) }
 
+// SourceKind is how sources of this kind are served.
 func (r GitRepository) SourceKind() *SourceKind { return gitRepositoryKinds }
 
 func (r GitRepository) interval() time.Duration { return r.Spec.Interval.Duration }
-func (r GitRepository) Suspended() bool         { return r.Spec.Suspend }
-func (r GitRepository) version() string         { return "" }
-func (r GitRepository) Address() string         { return r.Spec.URL }
 
+// Suspended tells whether it is not to be fetched.
+func (r GitRepository) Suspended() bool { return r.Spec.Suspend }
+func (r GitRepository) version() string { return "" }
+
+// Address is the URL that it is fetched from; it is empty when it has none of its own.
+func (r GitRepository) Address() string { return r.Spec.URL }
+
+// State are the parts of its status that every source has.
 func (r GitRepository) State() sourceStatus {
 	s := &r.Status
 	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}

@@ -1,41 +1,44 @@
 package sources
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"context"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
-// UnitResources are those of the kinds whose objects hold others.
-func UnitResources() []schema.GroupVersionResource {
-	return []schema.GroupVersionResource{toolkit.Kustomizations, toolkit.HelmReleases, toolkit.ResourceSetResource}
+// heldSecret reads a Secret. A poll finds it in memory while its watch has nothing new to say.
+func (s *Keeper) heldSecret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
+	id := engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}
+	s.objects.Follow(id, "v1")
+	rec, exists := s.objects.Get(id)
+	s.mu.RLock()
+	known, read := s.read[id]
+	s.mu.RUnlock()
+	if exists && read && known.version == strconv.FormatUint(rec.ResourceVersion, 10) {
+		return known.data, nil
+	}
+	held, err := s.secrets.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		delete(s.read, id)
+		return nil, err
+	}
+	s.read[id] = readSecret{version: held.ResourceVersion, data: held.Data}
+	return held.Data, nil
 }
 
-// HeldBy are the objects in the inventory of one that holds others. Entries that cannot be read are left out.
-func HeldBy(u *unstructured.Unstructured) []engine.Entry {
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "inventory", "entries")
-	var entries []engine.Entry
-	for _, item := range list {
-		entry, ok := item.(map[string]any)
-		if !ok {
-			continue
-		}
-		text, _, _ := unstructured.NestedString(entry, "id")
-		version, _, _ := unstructured.NestedString(entry, "v")
-		if id, err := engine.DecodeID(text); err == nil {
-			entries = append(entries, engine.Entry{ID: id, Version: version})
-		}
-	}
-	return entries
+// heldAccount reads a ServiceAccount.
+func (s *Keeper) heldAccount(ctx context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
+	return s.secrets.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// Suspended tells whether an object is set aside: by its field, or by the annotation of the kinds that have none.
-func Suspended(u *unstructured.Unstructured) bool {
-	if u.GroupVersionKind().Group == toolkit.Operator.Name {
-		return toolkit.DisabledByAnnotation(u)
-	}
-	off, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
-	return off
+// readSecret is a Secret as it was read last.
+type readSecret struct {
+	version string
+	data    map[string][]byte
 }

@@ -5,21 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/source/chart"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // HelmChart is a HelmChart as the origin of a source: a chart out of a HelmRepository, or one that is
@@ -31,16 +30,24 @@ func newHelmChart(u *unstructured.Unstructured) (Origin, error) {
 	return HelmChart{c}, err
 }
 
-func (r HelmChart) Object() runtime.Object  { return r.HelmChart }
-func (r HelmChart) copy() Origin            { return HelmChart{r.DeepCopy()} }
+// Object is the object itself.
+func (r HelmChart) Object() runtime.Object { return r.HelmChart }
+func (r HelmChart) copy() Origin           { return HelmChart{r.DeepCopy()} }
+
+// SourceKind is how sources of this kind are served.
 func (r HelmChart) SourceKind() *SourceKind { return HelmChartKinds }
 func (r HelmChart) interval() time.Duration { return r.Spec.Interval.Duration }
-func (r HelmChart) Suspended() bool         { return r.Spec.Suspend }
-func (r HelmChart) version() string         { return "" }
-func (r HelmChart) Address() string         { return "" }
+
+// Suspended tells whether it is not to be fetched.
+func (r HelmChart) Suspended() bool { return r.Spec.Suspend }
+func (r HelmChart) version() string { return "" }
+
+// Address is the URL that it is fetched from; it is empty when it has none of its own.
+func (r HelmChart) Address() string { return "" }
 
 func (r HelmChart) from(u *unstructured.Unstructured) (Origin, error) { return newHelmChart(u) }
 
+// State are the parts of its status that every source has.
 func (r HelmChart) State() sourceStatus {
 	s := &r.Status
 	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
@@ -53,6 +60,7 @@ func (r HelmChart) ChartSource() source.Key {
 
 func (r HelmChart) concerns(key source.Key) bool { return key == r.ChartSource() }
 
+// Look names what the chart is made from now.
 func (r HelmChart) Look(s *Keeper) (string, error) {
 	from, err := s.chartSource(r)
 	return from.state, err
@@ -169,17 +177,6 @@ func (r HelmChart) get(ctx context.Context, f *Feed) (*Fetched, error) {
 	return r.fetched(f, from, packed), nil
 }
 
-// newChart is a chart that is to be stored.
-type newChart struct {
-	name, version string
-	data          []byte
-	metadata      map[string]string
-	valuesFiles   []string
-	packaged      bool
-	// stored is called when it is.
-	stored func()
-}
-
 // pull fetches a chart out of a repository.
 func (r HelmChart) pull(ctx context.Context, f *Feed, from chartSource, same bool) (*Fetched, error) {
 	options, err := ChartOptions(ctx, &f.sources.Reach, from.repo, r)
@@ -232,13 +229,6 @@ func ChartOptions(ctx context.Context, s *access.Reach, repo *sourcev1.HelmRepos
 	return o, err
 }
 
-// Packing says how the chart is packed, from a revision of files if that is what it is packed from.
-func (r HelmChart) Packing(revision string) chart.Options {
-	return chart.Options{
-		ValuesFiles: r.Spec.ValuesFiles, IgnoreMissing: r.Spec.IgnoreMissingValuesFiles, Build: r.build(revision),
-	}
-}
-
 // verification is how the chart has to be signed, in the form that artifacts have.
 func (r HelmChart) verification() *sourcev1.OCIRepositoryVerification {
 	v := r.Spec.Verify
@@ -246,54 +236,6 @@ func (r HelmChart) verification() *sourcev1.OCIRepositoryVerification {
 		return nil
 	}
 	return &sourcev1.OCIRepositoryVerification{Provider: v.Provider, SecretRef: v.SecretRef}
-}
-
-// build is the build metadata of the version that the chart gets: the revision of what it is packed from,
-// if requested, and the generation of the object if it merges values, so that whatever reads
-// the chart sees that it is another one.
-func (r HelmChart) build(revision string) string {
-	var parts []string
-	if r.Spec.ReconcileStrategy == sourcev1.ReconcileStrategyRevision && revision != "" {
-		parts = append(parts, revision)
-	}
-	if len(r.Spec.ValuesFiles) > 0 {
-		parts = append(parts, strconv.FormatInt(r.Generation, 10))
-	}
-	return strings.Join(parts, ".")
-}
-
-// pack makes a chart from the files of a source; it is nil when the version is that of the one that is
-// there, which then stays, as it does in Flux.
-func (r HelmChart) pack(ctx context.Context, f *Feed, from chartSource) (*newChart, error) {
-	if r.Spec.Verify != nil {
-		return nil, &access.UnsupportedError{Field: "spec.verify", Hint: "only charts of a registry have signatures; set spec.verify of the source instead"}
-	}
-	if from.artifact.Tree == nil {
-		return nil, &access.Failure{Reason: reasonChartReference, Err: errors.New("its artifact is a file, not a directory")}
-	}
-	o := r.Packing(shortDigest(from.artifact.Revision))
-	o.Dependency = func(ctx context.Context, d chart.Dependency) ([]byte, error) {
-		return f.sources.dependency(ctx, r.Namespace, d)
-	}
-	packed, err := chart.Package(ctx, from.artifact.Tree, r.Spec.Chart, o)
-	if err != nil {
-		return nil, err
-	}
-	before, stored := f.sources.Store.Get(f.Key)
-	if stored && r.Spec.ReconcileStrategy != sourcev1.ReconcileStrategyRevision &&
-		before.Revision == packed.Version && r.Status.ObservedGeneration == r.Generation {
-		return nil, nil
-	}
-	return &newChart{
-		name: packed.Name, version: packed.Version, data: packed.Data, valuesFiles: packed.ValuesFiles,
-		packaged: packed.Changed, stored: func() {},
-	}, nil
-}
-
-// shortDigest is the beginning of the digest in a revision.
-func shortDigest(revision string) string {
-	digest := revision[strings.LastIndex(revision, ":")+1:]
-	return digest[:min(len(digest), DigestLength)]
 }
 
 // fetched says how a chart is stored and recorded; made is nil if it is the existing one.
@@ -349,78 +291,6 @@ func (r HelmChart) fetched(f *Feed, from chartSource, made *newChart) *Fetched {
 		}
 	}
 	return out
-}
-
-// dependency gets a chart that another one needs.
-func (s *Keeper) dependency(ctx context.Context, namespace string, d chart.Dependency) ([]byte, error) {
-	var from *Feed
-	options, repo, err := DependencyOptions(ctx, &s.Reach, namespace, d, func(fits func(*sourcev1.HelmRepository) bool) (repo *sourcev1.HelmRepository) {
-		repo, from = s.repositoryFor(namespace, fits)
-		return repo
-	})
-	if err != nil {
-		return nil, err
-	}
-	if repo != nil {
-		options.Index = from.chartIndex()
-	}
-	got, err := source.FetchChart(ctx, options, "")
-	if err != nil {
-		return nil, err
-	}
-	return got.Data, nil
-}
-
-// DependencyOptions read how a chart is fetched that another one needs: from the HelmRepository of the
-// namespace that has its URL, or its name, with its credentials; from the URL alone when there is none.
-// Find returns the first repository that fits.
-func DependencyOptions(ctx context.Context, s *access.Reach, namespace string, d chart.Dependency,
-	find func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository,
-) (source.ChartOptions, *sourcev1.HelmRepository, error) {
-	o := source.ChartOptions{URL: s.Rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.Rules()}
-	named := strings.TrimPrefix(strings.TrimPrefix(d.Repository, "@"), "alias:")
-	isNamed := named != d.Repository
-	repo := find(func(repo *sourcev1.HelmRepository) bool {
-		if isNamed {
-			return repo.Name == named
-		}
-		return strings.TrimSuffix(repo.Spec.URL, "/") == strings.TrimSuffix(d.Repository, "/")
-	})
-	switch {
-	case repo == nil && isNamed:
-		return o, nil, fmt.Errorf("HelmRepository %q does not exist", namespace+"/"+named)
-	case repo == nil:
-		return o, nil, nil
-	}
-	o.URL, o.PassCredentials = s.Rewritten(repo.Spec.URL), repo.Spec.PassCredentials
-	var err error
-	if o.RegistryAccess, err = repositoryAccess(ctx, s, repo); err != nil {
-		err = fmt.Errorf("HelmRepository %q: %w", repo.Name, err)
-	}
-	return o, repo, err
-}
-
-// repositoryFor returns the first HelmRepository of a namespace, by name, that fits.
-func (s *Keeper) repositoryFor(namespace string, fits func(*sourcev1.HelmRepository) bool) (*sourcev1.HelmRepository, *Feed) {
-	s.mu.RLock()
-	var keys []source.Key
-	for key := range s.feeds {
-		if key.Kind == sourcev1.HelmRepositoryKind && key.Namespace == namespace {
-			keys = append(keys, key)
-		}
-	}
-	s.mu.RUnlock()
-	slices.SortFunc(keys, func(a, b source.Key) int { return strings.Compare(a.Name, b.Name) })
-	for _, key := range keys {
-		f, known := s.Feed(key)
-		if !known {
-			continue
-		}
-		if repo, ok := f.Current().(HelmRepository); ok && fits(repo.HelmRepository) {
-			return repo.HelmRepository, f
-		}
-	}
-	return nil, nil
 }
 
 // Reasons of Flux for charts that cannot be fetched.

@@ -28,17 +28,23 @@ func newHelmRepository(u *unstructured.Unstructured) (Origin, error) {
 	return HelmRepository{repo}, err
 }
 
+// Object is the object itself.
 func (r HelmRepository) Object() runtime.Object  { return r.HelmRepository }
 func (r HelmRepository) copy() Origin            { return HelmRepository{r.DeepCopy()} }
 func (r HelmRepository) interval() time.Duration { return r.GetRequeueAfter() }
-func (r HelmRepository) Suspended() bool         { return r.Spec.Suspend }
-func (r HelmRepository) version() string         { return "" }
-func (r HelmRepository) Address() string         { return r.Spec.URL }
+
+// Suspended tells whether it is not to be fetched.
+func (r HelmRepository) Suspended() bool { return r.Spec.Suspend }
+func (r HelmRepository) version() string { return "" }
+
+// Address is the URL that it is fetched from; it is empty when it has none of its own.
+func (r HelmRepository) Address() string { return r.Spec.URL }
 
 func (r HelmRepository) from(u *unstructured.Unstructured) (Origin, error) {
 	return newHelmRepository(u)
 }
 
+// SourceKind is how sources of this kind are served.
 func (r HelmRepository) SourceKind() *SourceKind {
 	if r.InRegistry() {
 		return helmRegistryKinds
@@ -46,6 +52,7 @@ func (r HelmRepository) SourceKind() *SourceKind {
 	return helmRepositoryKinds
 }
 
+// State are the parts of its status that every source has.
 func (r HelmRepository) State() sourceStatus {
 	s := &r.Status
 	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}

@@ -147,6 +147,7 @@ func (r GitRepository) concerns(key source.Key) bool {
 	return len(r.Spec.Include) > 0 && key.Namespace == r.Namespace
 }
 
+// Look names what the repository includes now.
 func (r GitRepository) Look(s *Keeper) (string, error) {
 	now, err := s.includes(r.GitRepository)
 	return now.key(), err

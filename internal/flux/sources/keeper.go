@@ -6,18 +6,13 @@ package sources
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -208,6 +203,7 @@ func (s *Keeper) WaitListed(ctx context.Context) error {
 	}
 }
 
+// Feed is that of a source.
 func (s *Keeper) Feed(key source.Key) (*Feed, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -222,12 +218,14 @@ func (s *Keeper) changed(key source.Key) {
 	s.made.WakeReaders(key)
 }
 
+// Notify tells the readers of a source that it may have changed.
 func (s *Keeper) Notify(id engine.SourceID) {
 	for _, r := range s.readers {
 		r.SourceChanged(id)
 	}
 }
 
+// Tell reports a problem of a source to whoever runs the engine.
 func (s *Keeper) Tell(key source.Key, text string) {
 	s.problem(key.Kind+" "+key.Namespace+"/"+key.Name, text)
 }
@@ -235,74 +233,12 @@ func (s *Keeper) Tell(key source.Key, text string) {
 // OriginRevision is the annotation that tells from what an artifact was built.
 const OriginRevision = "org.opencontainers.image.revision"
 
-// Source answers the runner.
-func (s *Keeper) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact) {
-	key := source.Key(id)
-	f, known := s.Feed(key)
-	if !known {
-		if why := s.charts.Failure(key); why != "" {
-			return engine.SourceFact{Message: why}, nil
-		}
-		if s.declared(id) {
-			return engine.SourceFact{Pending: true, Message: id.String() + " was just declared"}, nil
-		}
-		return engine.SourceFact{Pending: s.charts.Awaited(key), Message: id.String() + " does not exist"}, nil
-	}
-	settled, failure := f.state()
-	if a, ok := s.Store.Get(key); ok && settled {
-		if late := s.late(f, a); late != "" {
-			return engine.SourceFact{Found: true, Pending: failure == "", Message: withFailure(late, failure)}, nil
-		}
-		fact := engine.SourceFact{Found: true, Revision: a.Revision, Digest: a.Digest, Origin: a.Metadata[OriginRevision]}
-		if a.Tree != nil {
-			fact.Digest = a.Tree.Digest()
-		}
-		return fact, a
-	}
-	if failure != "" {
-		return engine.SourceFact{Found: true, Pending: f.asked(), Message: id.String() + " has no artifact: " + failure}, nil
-	}
-	return engine.SourceFact{Found: true, Pending: true, Message: id.String() + " has no artifact yet"}, nil
-}
-
-// declared tells whether a source exists of which its watch has not told yet.
-func (s *Keeper) declared(id engine.SourceID) bool {
-	if s.objects == nil || s.Elsewhere || s.Sharded {
-		return false
-	}
-	_, there := s.objects.Get(id.Object())
-	return there
-}
-
-// late says that a chart is not yet what is declared: a release that took the former one would be upgraded
-// twice, and once to what was never declared. The files of other sources stay in use until there are new ones.
-func (s *Keeper) late(f *Feed, a *source.Artifact) string {
-	o := f.Current()
-	if !s.hasFile(o, a) || o.SourceKind().foreign || o.Suspended() {
-		return ""
-	}
-	if c, ok := o.(HelmChart); ok && s.charts.Outdated(c) {
-		return fmt.Sprintf("%s is about to change", engine.SourceID(f.Key))
-	}
-	if !s.Elsewhere && f.fetchedFor(o) || *o.State().generation == o.GetGeneration() {
-		return ""
-	}
-	return fmt.Sprintf("generation %d of %s has not been fetched", o.GetGeneration(), engine.SourceID(f.Key))
-}
-
 // StandIn is what stands in for the content of a source, if anything may.
 func (s *Keeper) StandIn(o Origin, id engine.SourceID, failure error) (*Fetched, bool) {
 	if s.StandIns == nil {
 		return nil, false
 	}
 	return s.StandIns.StandIn(o, id, failure)
-}
-
-func withFailure(text, failure string) string {
-	if failure == "" {
-		return text
-	}
-	return text + ": " + failure
 }
 
 // NudgeURL has every source fetched whose URL, or whose stand-in, is the given one.
@@ -314,147 +250,4 @@ func (s *Keeper) NudgeURL(matches func(url string) bool) {
 			f.Nudge()
 		}
 	}
-}
-
-// Failing are the sources whose last fetch failed.
-func (s *Keeper) Failing() []*Feed {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var failing []*Feed
-	for _, f := range s.feeds {
-		if _, failure := f.state(); failure != "" {
-			failing = append(failing, f)
-		}
-	}
-	return failing
-}
-
-// Options reads how a GitRepository is fetched.
-func (s *Keeper) Options(ctx context.Context, repo *sourcev1.GitRepository) (source.GitOptions, error) {
-	if err := UnsupportedGit(repo); err != nil {
-		return source.GitOptions{}, err
-	}
-	var err error
-	o := source.GitOptions{
-		URL: s.Rewritten(repo.Spec.URL), Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout,
-		RecurseSubmodules: repo.Spec.RecurseSubmodules, SpillDir: s.Store.SpillDir(),
-	}
-	if repo.Spec.Timeout != nil {
-		o.Timeout = repo.Spec.Timeout.Duration
-	}
-	o.Ref = selectionOf(repo)
-	if o.Verify, err = s.verification(ctx, repo); err != nil {
-		return o, err
-	}
-	if s.rewrite != nil {
-		if local, ok := s.rewrite(repo.Spec.URL); ok {
-			// A working copy is its user's own; what is not committed yet cannot be signed.
-			o.URL, o.Username, o.Password, o.Verify = local.URL, local.Username, local.Password, nil
-			return o, nil
-		}
-	}
-	if repo.Spec.ProxySecretRef != nil {
-		if o.Proxy, err = s.Proxy(ctx, repo.Namespace, repo.Spec.ProxySecretRef.Name); err != nil {
-			return o, &access.Failure{Reason: sourcev1.AuthenticationFailedReason, Err: err}
-		}
-	}
-	err = s.login(ctx, repo, &o)
-	return o, err
-}
-
-// verification reads the keys by which a GitRepository has to be signed.
-func (s *Keeper) verification(ctx context.Context, repo *sourcev1.GitRepository) (*source.Verification, error) {
-	verify := repo.Spec.Verification
-	if verify == nil {
-		return nil, nil
-	}
-	data, err := s.Secret(ctx, repo.Namespace, "spec.verify.secretRef", verify.SecretRef.Name)
-	if err != nil {
-		return nil, &access.Failure{Reason: access.ReasonVerification, Err: err}
-	}
-	return &source.Verification{Commit: verify.VerifyHEAD(), Tag: verify.VerifyTag(), Keys: data}, nil
-}
-
-// heldSecret reads a Secret. A poll finds it in memory while its watch has nothing new to say.
-func (s *Keeper) heldSecret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
-	id := engine.ObjectID{Kind: "Secret", Namespace: namespace, Name: name}
-	s.objects.Follow(id, "v1")
-	rec, exists := s.objects.Get(id)
-	s.mu.RLock()
-	known, read := s.read[id]
-	s.mu.RUnlock()
-	if exists && read && known.version == strconv.FormatUint(rec.ResourceVersion, 10) {
-		return known.data, nil
-	}
-	held, err := s.secrets.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		delete(s.read, id)
-		return nil, err
-	}
-	s.read[id] = readSecret{version: held.ResourceVersion, data: held.Data}
-	return held.Data, nil
-}
-
-// heldAccount reads a ServiceAccount.
-func (s *Keeper) heldAccount(ctx context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
-	return s.secrets.CoreV1().ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
-}
-
-// readSecret is a Secret as it was read last.
-type readSecret struct {
-	version string
-	data    map[string][]byte
-}
-
-// All returns the objects that declare sources, in no order.
-func (s *Keeper) All() []Origin {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var all []Origin
-	for _, f := range s.feeds {
-		if o := f.Current(); o != nil {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-// Readable returns the artifact of a source that a generator reads.
-func (s *Keeper) Readable(key source.Key) (*source.Artifact, error) {
-	f, known := s.Feed(key)
-	if !known {
-		return nil, fmt.Errorf("%s does not exist", engine.SourceID(key))
-	}
-	o := f.Current()
-	settled, failure := f.state()
-	a, stored := s.Store.Get(key)
-	switch {
-	case o == nil || !settled && o.GetDeletionTimestamp() == nil:
-		return nil, ErrPending
-	case stored:
-		return a, nil
-	case failure != "":
-		return nil, fmt.Errorf("%s has no artifact: %s", engine.SourceID(key), failure)
-	default:
-		return nil, fmt.Errorf("%s has no artifact yet", engine.SourceID(key))
-	}
-}
-
-// GeneratedBy are the feeds of the ExternalArtifacts of a generator.
-func (s *Keeper) GeneratedBy(id types.NamespacedName) []*Feed {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var feeds []*Feed
-	for _, f := range s.feeds {
-		o, ok := f.Current().(ExternalArtifact)
-		if !ok {
-			continue
-		}
-		if by, made := GeneratorOf(o.ExternalArtifact); made && by == id {
-			feeds = append(feeds, f)
-		}
-	}
-	return feeds
 }

@@ -2,9 +2,10 @@ package sources
 
 import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // SourceKind is a kind of object that declares sources.
@@ -19,6 +20,7 @@ type SourceKind struct {
 
 var gitRepositoryKinds = &SourceKind{Name: sourcev1.GitRepositoryKind, Resource: toolkit.GitRepositories, failed: sourcev1.GitOperationFailedReason}
 
+// The other kinds of sources.
 var (
 	OCIRepositoryKinds    = &SourceKind{Name: sourcev1.OCIRepositoryKind, Resource: toolkit.OCIRepositories, failed: sourcev1.OCIPullFailedReason}
 	bucketKinds           = &SourceKind{Name: sourcev1.BucketKind, Resource: toolkit.Buckets, failed: sourcev1.BucketOperationFailedReason}
@@ -34,6 +36,7 @@ type ServedSource struct {
 	Read func(u *unstructured.Unstructured) (Origin, error)
 }
 
+// ServedSources are the kinds that are served, in the order in which they are watched.
 var ServedSources = []ServedSource{
 	{gitRepositoryKinds, newGitRepository},
 	{OCIRepositoryKinds, NewOCIRepository},

@@ -22,21 +22,30 @@ import (
 // OCIRepository is an OCIRepository as the origin of a source.
 type OCIRepository struct{ *sourcev1.OCIRepository }
 
+// NewOCIRepository reads an OCIRepository.
 func NewOCIRepository(u *unstructured.Unstructured) (Origin, error) {
 	repo, err := declared.Read[sourcev1.OCIRepository](u)
 	return OCIRepository{repo}, err
 }
 
-func (r OCIRepository) Object() runtime.Object  { return r.OCIRepository }
-func (r OCIRepository) copy() Origin            { return OCIRepository{r.DeepCopy()} }
+// Object is the object itself.
+func (r OCIRepository) Object() runtime.Object { return r.OCIRepository }
+func (r OCIRepository) copy() Origin           { return OCIRepository{r.DeepCopy()} }
+
+// SourceKind is how sources of this kind are served.
 func (r OCIRepository) SourceKind() *SourceKind { return OCIRepositoryKinds }
 func (r OCIRepository) interval() time.Duration { return r.Spec.Interval.Duration }
-func (r OCIRepository) Suspended() bool         { return r.Spec.Suspend }
-func (r OCIRepository) version() string         { return "" }
-func (r OCIRepository) Address() string         { return r.Spec.URL }
+
+// Suspended tells whether it is not to be fetched.
+func (r OCIRepository) Suspended() bool { return r.Spec.Suspend }
+func (r OCIRepository) version() string { return "" }
+
+// Address is the URL that it is fetched from; it is empty when it has none of its own.
+func (r OCIRepository) Address() string { return r.Spec.URL }
 
 func (r OCIRepository) from(u *unstructured.Unstructured) (Origin, error) { return NewOCIRepository(u) }
 
+// State are the parts of its status that every source has.
 func (r OCIRepository) State() sourceStatus {
 	s := &r.Status
 	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}

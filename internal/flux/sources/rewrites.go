@@ -10,8 +10,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// setRewrites sends fetches elsewhere from now on; what is fetched from another place now is fetched again.
-
+// SetRewrites sends fetches elsewhere from now on; what is fetched from another place now is fetched again.
 func (s *Keeper) SetRewrites(rules source.Rewrites) {
 	before := s.rewrites.Swap(&rules)
 	s.mu.RLock()
@@ -40,6 +39,7 @@ func (s *Keeper) rewriting() source.Rewrites {
 // a rule FROM=TO, blank, or a comment that begins with "#". Those of the command line go before it.
 const RewritesName = dialect.RewritesName
 
+// RuleLines are the rules among the lines of a ConfigMap.
 func RuleLines(data map[string]string) []string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(data)) {

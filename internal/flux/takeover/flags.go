@@ -34,8 +34,8 @@ var needlessGates = []string{
 // servedComponents are the controllers whose place is taken.
 var servedComponents = []string{"source-controller", "kustomize-controller", "helm-controller", "source-watcher"}
 
-// wishes are what a declaration asks of the controllers.
-type wishes struct {
+// Wishes are what a declaration asks of the controllers.
+type Wishes struct {
 	// Policy is what has a meaning here, and can hold at once.
 	Policy policies.Policy
 	// held are the words for that, the others what else was requested.
@@ -49,8 +49,8 @@ func add(list *[]string, what string) {
 }
 
 // WishesOf reads the flags that are patched in, and the fields that stand for flags.
-func WishesOf(spec fluxcdv1.FluxInstanceSpec) wishes {
-	var w wishes
+func WishesOf(spec fluxcdv1.FluxInstanceSpec) Wishes {
+	var w Wishes
 	if c := spec.Cluster; c != nil && c.Multitenant {
 		w.Policy = policies.Policy{
 			NoCrossNamespaceRefs: true, NoRemoteBases: true, DefaultServiceAccount: cmp.Or(c.TenantDefaultServiceAccount, "default"),
@@ -76,7 +76,7 @@ func WishesOf(spec fluxcdv1.FluxInstanceSpec) wishes {
 }
 
 // flag takes one flag.
-func (w *wishes) flag(text, name, value string) {
+func (w *Wishes) flag(text, name, value string) {
 	on := value == "" || value == "true"
 	switch {
 	case name == "no-cross-namespace-refs" && on:
@@ -106,7 +106,7 @@ func (w *wishes) flag(text, name, value string) {
 	add(&w.held, text)
 }
 
-func (w *wishes) gates(value string) {
+func (w *Wishes) gates(value string) {
 	for _, gate := range strings.Split(value, ",") {
 		name, setting, _ := strings.Cut(gate, "=")
 		if name == "StrictPostBuildSubstitutions" && setting == "false" {
@@ -123,7 +123,7 @@ func (w *wishes) gates(value string) {
 }
 
 // words say what becomes of each; only the operator's wishes are in force.
-func (w *wishes) words(operator bool) string {
+func (w *Wishes) words(operator bool) string {
 	held := "in effect: "
 	if !operator {
 		held = "not in effect, since the object is not in namespace " + toolkit.Namespace + ": "

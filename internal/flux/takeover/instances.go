@@ -40,6 +40,7 @@ type Instances struct {
 	told map[engine.UnitID]string
 }
 
+// NewInstances returns an empty registry of FluxInstances.
 func NewInstances(t toolkit.Tools, policies *policies.Effective) *Instances {
 	return &Instances{
 		Registry: declared.NewRegistry[fluxcdv1.FluxInstance](toolkit.KindIn(toolkit.Operator, fluxcdv1.FluxInstanceKind)), Tools: t, policies: policies, told: map[engine.UnitID]string{},
@@ -58,6 +59,7 @@ func (s *Instances) said(id engine.UnitID) string {
 	return s.told[id]
 }
 
+// InstanceID is the identity of a FluxInstance.
 func InstanceID(namespace, name string) engine.UnitID {
 	return engine.UnitID{Group: fluxcdv1.GroupVersion.Group, Kind: fluxcdv1.FluxInstanceKind, Namespace: namespace, Name: name}
 }

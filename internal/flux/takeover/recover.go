@@ -28,14 +28,15 @@ type Recovery struct {
 	ctx     context.Context
 	runner  *runner.Runner
 	log     logr.Logger
-	since   map[engine.UnitID]watermark
+	since   map[engine.UnitID]Watermark
 	Running sync.WaitGroup
 
 	mu     sync.Mutex
 	looked map[string]bool
 }
 
-func (r *Recovery) Begin(ctx context.Context, host *dialect.Host, since map[engine.UnitID]watermark) {
+// Begin has clusters searched for what the units of these watermarks may have applied later.
+func (r *Recovery) Begin(ctx context.Context, host *dialect.Host, since map[engine.UnitID]Watermark) {
 	r.ctx, r.runner, r.log, r.since, r.looked = ctx, host.Runner, host.Log, since, map[string]bool{}
 }
 
@@ -76,8 +77,8 @@ func (r *Recovery) search(c *cluster.Cluster) {
 
 // Watermarks returns when the status of each Kustomization was written last that an engine has had in
 // its hands before: those have its finalizer.
-func Watermarks(all []*kustomizev1.Kustomization) map[engine.UnitID]watermark {
-	marks := make(map[engine.UnitID]watermark, len(all))
+func Watermarks(all []*kustomizev1.Kustomization) map[engine.UnitID]Watermark {
+	marks := make(map[engine.UnitID]Watermark, len(all))
 	for _, ks := range all {
 		if toolkit.HasFinalizer(ks) {
 			marks[toolkit.KustomizationID(ks.Namespace, ks.Name)] = watermarkOf(ks)
@@ -86,9 +87,9 @@ func Watermarks(all []*kustomizev1.Kustomization) map[engine.UnitID]watermark {
 	return marks
 }
 
-// watermark is when the status of a unit was written last: what was applied before that is in it.
+// Watermark is when the status of a unit was written last: what was applied before that is in it.
 // All times are to the second.
-type watermark struct {
+type Watermark struct {
 	at time.Time
 	// open is set when a pass was in progress then, or when no status was written yet and the time is
 	// that of the unit itself: what was applied in that second came after it.
@@ -97,17 +98,17 @@ type watermark struct {
 
 // before tells whether what was applied at a time may be missing in the status. Within the second
 // in which a pass ended it counts as written: forgetting is the smaller evil than deleting.
-func (w watermark) before(applied time.Time) bool {
+func (w Watermark) before(applied time.Time) bool {
 	return applied.After(w.at) || (w.open && applied.Equal(w.at))
 }
 
 // watermarkOf reads when the status of a unit was written from its managed fields.
-func watermarkOf(ks *kustomizev1.Kustomization) watermark {
-	w := watermark{at: ks.CreationTimestamp.Time, open: true}
+func watermarkOf(ks *kustomizev1.Kustomization) Watermark {
+	w := Watermark{at: ks.CreationTimestamp.Time, open: true}
 	reconciling := apimeta.FindStatusCondition(ks.Status.Conditions, toolkit.ConditionReconciling)
 	for _, f := range ks.ManagedFields {
 		if f.Subresource == "status" && f.Time != nil && !f.Time.Time.Before(w.at) {
-			w = watermark{at: f.Time.Time, open: reconciling != nil && reconciling.Reason == meta.ProgressingReason}
+			w = Watermark{at: f.Time.Time, open: reconciling != nil && reconciling.Reason == meta.ProgressingReason}
 		}
 	}
 	return w

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 func TestWatermark(t *testing.T) {

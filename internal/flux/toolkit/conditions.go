@@ -26,6 +26,7 @@ type Conditions struct {
 	Now        metav1.Time
 }
 
+// Get returns a condition, nil when there is none.
 func (c *Conditions) Get(kind string) *metav1.Condition {
 	for i := range c.List {
 		if c.List[i].Type == kind {
@@ -35,11 +36,13 @@ func (c *Conditions) Get(kind string) *metav1.Condition {
 	return nil
 }
 
+// Is tells whether a condition has a status.
 func (c *Conditions) Is(kind string, status metav1.ConditionStatus) bool {
 	got := c.Get(kind)
 	return got != nil && got.Status == status
 }
 
+// Set sets a condition; an equal one keeps its time.
 func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, message string) {
 	if len(message) > kustomizev1.MaxConditionMessageLength {
 		message = message[:kustomizev1.MaxConditionMessageLength-3] + "..."
@@ -58,6 +61,7 @@ func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, mes
 	c.List = append(c.List, next)
 }
 
+// Drop removes conditions.
 func (c *Conditions) Drop(kinds ...string) {
 	c.List = slices.DeleteFunc(c.List, func(x metav1.Condition) bool { return slices.Contains(kinds, x.Type) })
 }

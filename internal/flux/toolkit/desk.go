@@ -15,6 +15,7 @@ const RetryDesk = time.Second
 // Desk does one thing for each object that changed, one object after the other, and again when it failed.
 type Desk = rounds.Loop[engine.UnitID]
 
+// NewDesk returns a desk that has not started.
 func NewDesk(log logr.Logger, work rounds.Work[engine.UnitID]) *Desk {
 	return rounds.New(work, rounds.Options{
 		Slots: rounds.NewSlots(1), Backoff: rounds.Backoff{Min: RetryDesk, Max: RetryDesk}, Log: log,

@@ -31,6 +31,7 @@ type Events struct {
 	scheme *runtime.Scheme
 }
 
+// NewEvents returns the recorder of events, each of which is handed to a branch as well.
 func NewEvents(client kubernetes.Interface, branch declared.Branch) (Events, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -44,6 +45,7 @@ func NewEvents(client kubernetes.Interface, branch declared.Branch) (Events, err
 	return Events{Events: declared.NewEvents(client, branch), scheme: s}, nil
 }
 
+// Record writes an event about an object, as the controller of its kind.
 func (e Events) Record(o runtime.Object, kind, reason, message string, annotations map[string]string) {
 	ref, err := reference.GetReference(e.scheme, o)
 	object, is := o.(metav1.Object)

@@ -30,6 +30,7 @@ var (
 	Image        = dialect.Group{Name: imagev1.GroupVersion.Group, Controllers: []string{"image-reflector-controller", "image-automation-controller"}}
 )
 
+// Groups are the API groups that are served, in the order of the way of the data.
 func Groups() []dialect.Group {
 	return []dialect.Group{Sources, Generators, Kustomize, Helm, Operator, Notification, Image}
 }

@@ -47,6 +47,7 @@ const (
 	System    = "flux-system"
 )
 
+// The resources of the kinds that are served, and the kinds that are told apart.
 var (
 	Kustomizations    = kustomizev1.GroupVersion.WithResource("kustomizations")
 	GitRepositories   = sourcev1.GroupVersion.WithResource("gitrepositories")

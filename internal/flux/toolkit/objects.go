@@ -4,18 +4,19 @@ import (
 	"context"
 	"slices"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 )
 
+// PatchAs are the options of a patch by a field manager.
 func PatchAs(manager string) metav1.PatchOptions { return metav1.PatchOptions{FieldManager: manager} }
 
 // SetFinalizer puts a finalizer on an object, or takes it off.
@@ -24,6 +25,7 @@ func SetFinalizer(ctx context.Context, client dynamic.NamespaceableResourceInter
 	return err
 }
 
+// HasFinalizer tells whether an object has the finalizer of Flux.
 func HasFinalizer(o metav1.Object) bool {
 	for _, f := range o.GetFinalizers() {
 		if f == Finalizer {
@@ -33,6 +35,7 @@ func HasFinalizer(o metav1.Object) bool {
 	return false
 }
 
+// ReadyOf is the status of the Ready condition; it is Unknown when there is none.
 func ReadyOf(conditions []metav1.Condition) string {
 	if c := apimeta.FindStatusCondition(conditions, ConditionReady); c != nil {
 		return string(c.Status)
@@ -65,6 +68,7 @@ func FirstInvalid(found ...engine.Invalid) engine.Invalid {
 	return engine.Invalid{}
 }
 
+// ErrorText is the text of an error; it is empty when there is none.
 func ErrorText(err error) string {
 	if err == nil {
 		return ""

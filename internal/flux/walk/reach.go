@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // written is a Kustomization as a file has it.
