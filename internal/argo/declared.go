@@ -2,7 +2,6 @@ package argo
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,7 +12,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // declaration is an Application as it was read last, and what that comes to by its project and the settings. What a field holds is
@@ -107,14 +105,6 @@ func (e *Engine) declare(a *app) {
 	e.told.tell(a.id, n)
 }
 
-// news is what others are told of an Application.
-type news struct {
-	unit engine.Unit
-	keys []feeds.Key
-	// follow is set when the keys are others than before, stir when an operation may wait for what was read.
-	follow, stir bool
-}
-
 // derive works out what an Application comes to. The caller holds the lock.
 func (e *Engine) derive(a *app) news {
 	now, obj := e.settings.now(), a.obj
@@ -142,37 +132,4 @@ func (e *Engine) derive(a *app) news {
 		a.awaits = e.feeds.Refresh(a.keys)
 	}
 	return n
-}
-
-// audience is told what Applications declare: the feeds which repositories, the runner which units.
-type audience interface {
-	Want(owner string, keys []feeds.Key)
-	Upsert(unit engine.Unit)
-	Stir(id engine.UnitID)
-	Remove(id engine.UnitID)
-}
-
-// everybody is the audience of an engine.
-type everybody struct {
-	*feeds.Feeds
-	*runner.Runner
-}
-
-// relay tells of Applications in the order in which they were read. The watch reads them, and so does everything that
-// writes to them or to what they depend on: the lock is held from when one is taken until it has been told of, or an
-// older state would be told last.
-type relay struct {
-	mu sync.Mutex
-	audience
-}
-
-// tell tells of one Application. The caller holds the lock.
-func (r *relay) tell(id engine.UnitID, n news) {
-	if n.follow {
-		r.Want(id.String(), n.keys)
-	}
-	r.Upsert(n.unit)
-	if n.stir {
-		r.Stir(id)
-	}
 }

@@ -2,9 +2,11 @@ package argo
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 )
 
 // gave takes that the Application has been given a history: from there on it is the Application's, so that what others do to
@@ -38,4 +40,17 @@ func (a *app) historyWith(op *running, now time.Time) []v1alpha1.RevisionHistory
 	}
 	history = append(append([]v1alpha1.RevisionHistory{}, history...), entry)
 	return history[max(0, len(history)-int(limit)):]
+}
+
+// pinOf is the revision that an Application is held at: "ID until TIME".
+func pinOf(obj *v1alpha1.Application) policy.Pin {
+	id, until, found := strings.Cut(obj.Annotations[AnnotationPin], " until ")
+	if !found {
+		return policy.Pin{}
+	}
+	at, err := time.Parse(time.RFC3339, strings.TrimSpace(until))
+	if err != nil {
+		return policy.Pin{}
+	}
+	return policy.Pin{Revision: strings.TrimSpace(id), Until: at}
 }

@@ -3,7 +3,6 @@ package argo
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -69,13 +68,4 @@ func (j *judge) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 		h.Message = fmt.Sprintf("generation %d has not been observed yet", u.GetGeneration())
 	}
 	return h
-}
-
-// completed tells whether a Job has run to a good end.
-func completed(u *unstructured.Unstructured) bool {
-	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
-	return err == nil && slices.ContainsFunc(conditions, func(c any) bool {
-		condition, ok := c.(map[string]any)
-		return ok && condition["type"] == "Complete" && condition["status"] == "True"
-	})
 }

@@ -3,42 +3,14 @@ package argo
 import (
 	"context"
 	"fmt"
-	"maps"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
-	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
-
-// lookForMarks has kinds watched of which something is marked as an Application's, also where no Application declares one: at
-// the first comparison, and when a refresh is requested.
-func (d *driver) lookForMarks(ctx context.Context, a *app, w runner.Work) {
-	var after time.Time
-	requested := w.Key.Requested
-	switch was := a.job.surveyed; {
-	case was == nil:
-	case *was == requested || !refreshes(requested):
-		return
-	default:
-		after = time.Now()
-	}
-	a.job.surveyed = &requested
-	if err := w.Cluster.WatchMarked(ctx, after, d.kindsOf(a, w)); err != nil && ctx.Err() == nil {
-		d.observe(a.id.String(), "searching for tracked objects: "+err.Error())
-	}
-}
-
-// refreshes tells whether a token is that of a request for a refresh, as requestOf makes them.
-func refreshes(requested string) bool {
-	refresh, _, _ := strings.Cut(requested, ":")
-	return refresh != ""
-}
 
 // orphans are the objects of a namespace that no Application has.
 type orphans struct {
@@ -76,18 +48,6 @@ func (d *driver) lookForOrphans(ctx context.Context, a *app, w runner.Work, c *c
 	if o.count > 0 {
 		c.warn(v1alpha1.ApplicationConditionOrphanedResourceWarning, fmt.Sprintf("Application has %d orphaned resources", o.count))
 	}
-}
-
-// kindsOf are the kinds that the cluster of an Application serves and the settings do not exclude there.
-func (d *driver) kindsOf(a *app, w runner.Work) map[schema.GroupKind]cluster.Resource {
-	a.mu.Lock()
-	server := a.cluster.Server
-	a.mu.Unlock()
-	resources, kinds := d.settings.now().Resources, w.Cluster.Kinds.All()
-	maps.DeleteFunc(kinds, func(gk schema.GroupKind, _ cluster.Resource) bool {
-		return resources.Excludes(gk.Group, gk.Kind, server)
-	})
-	return kinds
 }
 
 func warnsOfOrphans(project *policy.Project) bool {

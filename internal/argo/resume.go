@@ -55,3 +55,16 @@ func (d *driver) record(ctx context.Context, a *app, op *running, completed []*o
 	a.progress(op, a.job.compared, nil)
 	return d.Engine.write(ctx, a, nil)
 }
+
+// announce has the status say that an operation runs before hooks do: what a killed process ran is not run again. Other
+// objects are known by their tracking; the status names them when the operation ends, or after a moment.
+func (d *driver) announce(ctx context.Context, a *app, op *running) error {
+	if op.written {
+		return nil
+	}
+	op.written = true
+	if slices.ContainsFunc(op.sync.Tasks, func(t *operation.Task) bool { return t.Hook }) {
+		return d.Engine.write(ctx, a, nil)
+	}
+	return nil
+}

@@ -247,3 +247,24 @@ func sameHealth(a, b settings.Settings) bool {
 		return x.Health == y.Health && x.OpenLibs == y.OpenLibs
 	})
 }
+
+// tellUnserved names the settings that are for the engine and are ignored, and the unknown ones.
+func (e *Engine) tellUnserved(before, now settings.Settings) {
+	words := func(s settings.Settings) []string {
+		var all []string
+		for _, u := range s.Unserved {
+			if u.Concern == settings.ConcernEngine {
+				all = append(all, u.Object+": "+u.Key)
+			}
+		}
+		for _, u := range s.Unknown {
+			all = append(all, u.Object+": "+u.Key+" (unknown)")
+		}
+		return all
+	}
+	old := words(before)
+	news := slices.DeleteFunc(words(now), func(word string) bool { return slices.Contains(old, word) })
+	if len(news) > 0 {
+		e.observe("settings", "ignored: "+strings.Join(news, "; "))
+	}
+}

@@ -2,14 +2,16 @@ package argo
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -153,26 +155,6 @@ func (a *app) annotations(r *runner.Report) map[string]any {
 	return out
 }
 
-// completed is what the annotation says of Jobs that have completed and that their time to live deletes. The caller
-// holds the lock.
-func (a *app) completed() string {
-	done := doneOf(a.obj)
-	kept := map[string]string{}
-	for id, content := range a.view.jobs {
-		key := doneKey(id)
-		if a.view.finished[id] == content || done[key] == content {
-			kept[key] = content
-		}
-	}
-	if a.view.jobs == nil {
-		kept = done
-	}
-	if len(kept) == 0 {
-		return ""
-	}
-	return encoded(kept)
-}
-
 // statusOf is the status of an Application. The caller holds the lock.
 func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.ApplicationStatus {
 	v := &a.view
@@ -214,12 +196,6 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.Applicatio
 		status.Sync.ComparedTo.Destination = a.obj.Spec.Destination
 	}
 	return status
-}
-
-// terminating reports whether termination of the running operation is requested. The caller holds the lock.
-func (a *app) terminating() bool {
-	now, asked := a.view.operation, a.obj.Status.OperationState
-	return now.Phase == v1alpha1.OperationRunning && asked != nil && asked.Phase == v1alpha1.OperationTerminating && asked.StartedAt.Equal(&now.StartedAt)
 }
 
 // resourcesOf are the objects, with their health where that is kept. The caller holds the lock.
@@ -271,97 +247,29 @@ func withWaits(state *v1alpha1.OperationState, waits []engine.Wait) string {
 	return text
 }
 
-// heldCondition says what the deletions of a sync wait for.
-func (a *app) heldCondition(r *runner.Report) v1alpha1.ApplicationCondition {
-	if r != nil && !r.Observed && r.Reason == engine.ReasonProgressing {
-		// Others than at first may be waited for by now.
-		a.view.held = strings.TrimPrefix(r.Message, a.id.String()+": ")
+// typed takes what was found out about the sources before they could not be rendered.
+func (a *app) typed(err error) {
+	var known *manifests.Error
+	if !errors.As(err, &known) || !slices.ContainsFunc(known.Types, func(t v1alpha1.ApplicationSourceType) bool { return t != "" }) {
+		return
 	}
-	return v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + a.view.held}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.types = known.Types
 }
 
-// conditionsOf are what is wrong now: with the declaration, with the comparison, with what was compared, and with the
-// operation. Times of those that were there before stay. The caller holds the lock.
-func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.ApplicationCondition) []v1alpha1.ApplicationCondition {
-	v := &a.view
-	now := slices.Clone(a.invalid)
-	if r != nil && !r.Observed {
-		v.broken = v.brokenBy(r)
-	}
-	if v.broken != nil && (len(a.invalid) == 0 || v.broken.Type == v1alpha1.ApplicationConditionDeletionError) {
-		now = append(now, *v.broken)
-	}
-	if v.held != "" {
-		now = append(now, a.heldCondition(r))
-	}
-	if late := e.lateSource(a); late != nil && v.broken == nil {
-		now = append(now, *late)
-	}
-	if v.unconfirmed != "" && a.obj.DeletionTimestamp != nil {
-		now = append(now, v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionDeletionError, Message: v.unconfirmed})
-	}
-	now = append(now, v.conditions...)
-	if v.decided != nil && v.sync.Status != v1alpha1.SyncStatusCodeSynced {
-		now = append(now, *v.decided)
-	}
-	for i, c := range now {
-		now[i].LastTransitionTime = since(time.Now())
-		for _, old := range before {
-			if old.Type == c.Type && old.Message == c.Message && old.LastTransitionTime != nil {
-				now[i].LastTransitionTime = old.LastTransitionTime
-			}
-		}
-	}
-	slices.SortStableFunc(now, func(x, y v1alpha1.ApplicationCondition) int { return strings.Compare(x.Type, y.Type) })
-	return now
-}
-
-// brokenBy is the condition by which a report says that an Application could not be compared.
-func (v *view) brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
-	switch r.Reason {
-	case engine.ReasonArtifactFailed, engine.ReasonBuildFailed, v1alpha1.ApplicationConditionComparisonError:
-		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
-	case engine.ReasonFailed:
-		if v.operation != nil && v.operation.Message == r.Message {
-			// The operation says so itself.
-			return nil
-		}
-		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
-	case v1alpha1.ApplicationConditionSyncError:
-		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: r.Message}
-	case engine.ReasonPruneFailed:
-		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionDeletionError, Message: r.Message}
-	case engine.ReasonDependencyNotReady, engine.ReasonCycle:
-		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionSyncError, Message: "waiting: " + r.Message}
-	case v1alpha1.ApplicationConditionInvalidSpecError:
-		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionInvalidSpecError, Message: r.Message}
-	default:
-		return nil
+// sourceTypes has a status say what builds the sources. The caller holds the lock.
+func (a *app) sourceTypes(status *v1alpha1.ApplicationStatus) {
+	status.SourceType, status.SourceTypes = "", nil
+	if len(a.obj.Spec.Sources) > 0 {
+		status.SourceTypes = a.view.types
+	} else if len(a.view.types) > 0 {
+		status.SourceType = a.view.types[0]
 	}
 }
 
-// lateSource is the condition of an Application whose repository has not answered for a while. The caller holds the lock.
-func (e *Engine) lateSource(a *app) *v1alpha1.ApplicationCondition {
-	grace := e.settings.now().Controller.SourceErrorGrace
-	for i, k := range a.keys {
-		if state := e.feeds.Get(k); state.Err != nil && time.Since(state.Since) > grace {
-			return &v1alpha1.ApplicationCondition{
-				Type: v1alpha1.ApplicationConditionComparisonError, Message: fmt.Sprintf("%s: %s", sourceName(a.keys, i), state.Err),
-			}
-		}
-	}
-	return nil
+// since is a time for a status.
+func since(t time.Time) *metav1.Time {
+	at := metav1.NewTime(t.Truncate(time.Second))
+	return &at
 }
-
-// doneOf are the objects that have completed, by the digest of their content.
-func doneOf(obj *v1alpha1.Application) map[string]string {
-	done := map[string]string{}
-	if text := obj.Annotations[annotationDone]; text != "" {
-		if err := json.Unmarshal([]byte(text), &done); err != nil {
-			return map[string]string{}
-		}
-	}
-	return done
-}
-
-func doneKey(id engine.ObjectID) string { return id.Group + "/" + id.String() }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/argo/manifests"
-	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -67,53 +65,6 @@ func (a *app) see(c *cluster.Cluster) {
 	defer a.mu.Unlock()
 	a.view.at = c
 	a.noteFinished()
-}
-
-// done are the Jobs that have completed, by the digest of their content.
-func (a *app) done(obj *v1alpha1.Application) map[string]string {
-	done := doneOf(obj)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for id, content := range a.view.finished {
-		done[doneKey(id)] = content
-	}
-	return done
-}
-
-// hasFinished tells whether a Job has completed.
-func (a *app) hasFinished(id engine.ObjectID) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.view.jobs[id] != "" && a.view.finished[id] == a.view.jobs[id]
-}
-
-// noteFinished remembers the Jobs that have completed: they may be gone in a moment. The caller holds the lock.
-func (a *app) noteFinished() {
-	for id := range a.view.jobs {
-		if rec, there := a.recordOf(id); there && rec.Health.Status == healthy {
-			a.finish(id)
-		}
-	}
-}
-
-// complete remembers a Job that was seen to have completed by an operation, which goes on with that: its record may be gone
-// when the next one looks.
-func (a *app) complete(id engine.ObjectID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.finish(id)
-}
-
-// finish remembers a Job that has completed, if it runs once. The caller holds the lock.
-func (a *app) finish(id engine.ObjectID) {
-	content, once := a.view.jobs[id]
-	if !once {
-		return
-	}
-	if a.view.finished == nil {
-		a.view.finished = map[engine.ObjectID]string{}
-	}
-	a.view.finished[id] = content
 }
 
 // show takes what a comparison found.
@@ -276,130 +227,6 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 	}
 }
 
-// result is what came of a sync, before anything did. The caller does not hold the lock.
-func (a *app) result(c *comparison, sync *v1alpha1.SyncOperation) *v1alpha1.SyncOperationResult {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r := &v1alpha1.SyncOperationResult{}
-	if len(a.obj.Spec.Sources) > 0 {
-		r.Revisions, r.Sources = strings.Split(c.revision, ","), a.obj.Spec.Sources
-		if len(sync.Sources) > 0 {
-			r.Sources = sync.Sources
-		}
-		return r
-	}
-	r.Revision, r.Source = c.revision, policy.SourceOf(a.obj.Spec)
-	if sync.Source != nil {
-		r.Source = sync.Source
-	}
-	return r
-}
-
-// results are what came of each object so far.
-func (r *running) results() []v1alpha1.ResourceResult {
-	r.guard.Lock()
-	defer r.guard.Unlock()
-	all := append([]v1alpha1.ResourceResult{}, r.skipped...)
-	for _, t := range r.sync.Tasks {
-		if t.State == operation.Pending || t.State == operation.Deleting {
-			continue
-		}
-		one := resultOf(engine.Entry{ID: t.ID, Version: t.Version}, v1alpha1.ResultCode(t.Code), t.Message)
-		one.SyncPhase = string(t.Phase)
-		if t.Hook {
-			one.HookType = string(t.Phase)
-		}
-		if t.Object != nil {
-			one.Images = manifests.Images(t.Object)
-		}
-		switch {
-		case t.State == operation.Running, t.State == operation.Done && t.Unwaited():
-			one.HookPhase = v1alpha1.OperationRunning
-		case t.State == operation.Done:
-			one.HookPhase = v1alpha1.OperationSucceeded
-		case t.State == operation.Failed:
-			one.HookPhase = v1alpha1.OperationFailed
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
-func resultOf(e engine.Entry, code v1alpha1.ResultCode, message string) v1alpha1.ResourceResult {
-	return v1alpha1.ResourceResult{
-		Group: e.ID.Group, Version: e.Version, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Status: code, Message: message,
-	}
-}
-
-// entries are what the Application holds while an operation runs: hooks among them, so that it hears of them.
-func (r *running) entries(c *comparison) []engine.Entry {
-	entries := c.entries()
-	known := map[engine.ObjectID]bool{}
-	for _, e := range entries {
-		known[e.ID] = true
-	}
-	for _, t := range slices.Concat(r.sync.Tasks, r.sync.Lingering()) {
-		if (t.State == operation.Running || t.State == operation.Done || t.State == operation.Deleting) && !known[t.ID] && t.ID.Kind != "Namespace" {
-			known[t.ID] = true
-			entries = append(entries, engine.Entry{ID: t.ID, Version: t.Version})
-		}
-	}
-	return entries
-}
-
-// settle enters what came of the tasks into the comparison.
-func (r *running) settle(c *comparison) {
-	if r.request.Sync.DryRun {
-		return
-	}
-	pruned := map[engine.ObjectID]bool{}
-	for _, t := range r.sync.Tasks {
-		switch {
-		case t.Prune:
-			pruned[t.ID] = t.State == operation.Done && t.Code == operation.Pruned
-		case t.Hook:
-		case t.Code == operation.Synced:
-			if o := c.find(t.ID); o != nil {
-				o.standing.InSync, o.standing.Missing = true, false
-			}
-		}
-	}
-	kept := c.extras[:0:0]
-	for _, e := range c.extras {
-		if !pruned[e.entry.ID] {
-			kept = append(kept, e)
-		}
-	}
-	c.extras = kept
-	if r.sync.Failing() == "" && !r.selective() && !r.request.Sync.DryRun {
-		c.hooksDiffer = false
-	}
-}
-
-// dryRun tells what an operation would do.
-func (r *running) dryRun(c *comparison, g gate) operation.Step {
-	for _, t := range r.sync.Tasks {
-		t.State, t.Code, t.Message = operation.Done, operation.Synced, "would be applied (dry run)"
-		switch o := c.find(t.ID); {
-		case t.Prune:
-			t.Code, t.Message = operation.Pruned, "pruned (dry run)"
-		case o == nil:
-			if err := g.permits(engine.Entry{ID: t.ID, Version: t.Version}); err != nil {
-				t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, err.Error()
-			}
-		case o != nil && o.refused != nil:
-			t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, o.refused.Error()
-		case o != nil && o.standing.Refused != nil:
-			t.State, t.Code, t.Message = operation.Failed, operation.SyncFailed, o.standing.Refused.Error()
-		case o != nil && o.standing.Missing:
-			t.Message = called(t.ID) + " created (dry run)"
-		case o != nil && o.standing.InSync:
-			t.Message = called(t.ID) + " unchanged (dry run)"
-		}
-	}
-	return operation.Step{Ended: true, Message: "successfully synced (dry run)"}
-}
-
 // wakes tells whether what was read of an Application may be what an operation waits for.
 func wakes(obj *v1alpha1.Application, v *view) bool {
 	if obj.DeletionTimestamp != nil {
@@ -410,4 +237,20 @@ func wakes(obj *v1alpha1.Application, v *view) bool {
 	}
 	state := obj.Status.OperationState
 	return obj.Annotations[v1alpha1.DeletionApprovedAnnotation] != "" || state != nil && state.Phase == v1alpha1.OperationTerminating
+}
+
+// target is the name of the cluster of an Application. The caller holds the lock.
+func (a *app) target() string {
+	if a.view.at == nil {
+		return ""
+	}
+	return a.view.at.Name
+}
+
+// recordOf is what is known of an object. The caller holds the lock.
+func (a *app) recordOf(id engine.ObjectID) (cluster.Record, bool) {
+	if a.view.at == nil {
+		return cluster.Record{}, false
+	}
+	return a.view.at.Objects.Get(id)
 }

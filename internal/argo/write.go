@@ -2,7 +2,6 @@ package argo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -38,17 +37,6 @@ func (d *driver) orderOf(u *unstructured.Unstructured, o policy.ObjectOptions, o
 	}
 	order.Digest = digest(encoded(u.Object) + fmt.Sprint(order.Mode, o.Force, o.Validate) + left)
 	return order
-}
-
-// hookDigest tells hooks apart by their content.
-func hookDigest(u *unstructured.Unstructured) string { return digest(encoded(u.Object)) }
-
-func encoded(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(text)
 }
 
 // execute carries a step out: what is deleted first, then what is written, kind by kind.
@@ -199,18 +187,5 @@ func (r *running) took(t *operation.Task, out outcome) {
 	}
 }
 
-// prune deletes an object that is no longer declared.
-func (d *driver) prune(ctx context.Context, a *app, g gate, t *operation.Task) operation.Result {
-	if t.Confirm && !approved(a.now(), a.job.op.state.StartedAt.Time) {
-		return operation.Result{Skipped: fmt.Sprintf("waiting for pruning confirmation: set the annotation %s to the time", v1alpha1.DeletionApprovedAnnotation)}
-	}
-	result := g.remove(ctx, engine.Entry{ID: t.ID, Version: t.Version}, a.job.compared.options.Propagation)
-	a.job.op.guarded(func() { a.job.op.changes = append(a.job.op.changes, result) })
-	return operation.Result{Err: bare(result.Err)}
-}
-
-// approved reports whether deletions were approved since a time.
-func approved(obj *v1alpha1.Application, since time.Time) bool {
-	at, err := time.Parse(time.RFC3339, obj.Annotations[v1alpha1.DeletionApprovedAnnotation])
-	return err == nil && !at.Before(since.Truncate(time.Second))
-}
+// requests bounds how many objects are read at a time.
+const requests = 16

@@ -18,21 +18,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// Measure takes what metrics count. Its methods must not block.
-type Measure interface {
-	// Synced is called with each operation that ended.
-	Synced(s meter.Sync)
-	// Reconciled is called with each render of an Application, and Generated with each pass over an
-	// ApplicationSet, with how long it took.
-	Reconciled(namespace, server string, took time.Duration)
-	Generated(namespace, name string, took time.Duration)
-	// Requested is called with each request to a Git repository.
-	Requested(r meter.GitRequest)
-	// ForgetApplication and ForgetApplicationSet are called with what was deleted.
-	ForgetApplication(namespace, name string)
-	ForgetApplicationSet(namespace, name string)
-}
-
 // measuresReconcile begins to measure; what it returns ends that.
 func (e *Engine) measuresReconcile(a *app) func() {
 	if e.Metrics == nil {

@@ -1,8 +1,19 @@
 package argo
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 )
+
+// operationOf is the requested sync.
+func operationOf(obj *v1alpha1.Application) *v1alpha1.SyncOperation {
+	if obj.Operation == nil {
+		return nil
+	}
+	return obj.Operation.Sync
+}
 
 // unbegun reports whether a requested sync has not started. It is one of what the repositories have when it starts,
 // not of what they had when they were last fetched. The caller holds the lock.
@@ -42,4 +53,31 @@ func unpin(request v1alpha1.Operation) *v1alpha1.Operation {
 		out.Sync.Revision, out.Sync.Revisions = "", nil
 	}
 	return out
+}
+
+// requestOf is the token of the request, empty if there is none.
+func requestOf(obj *v1alpha1.Application) string {
+	refresh := obj.Annotations[v1alpha1.RefreshAnnotation]
+	if obj.Operation == nil && refresh == "" {
+		return ""
+	}
+	text, err := json.Marshal(obj.Operation)
+	if err != nil {
+		return refresh
+	}
+	// The same request again is another one: it came with another version of the object.
+	return refresh + ":" + digest(string(text)+refreshVersion(obj, refresh))
+}
+
+func refreshVersion(obj *v1alpha1.Application, refresh string) string {
+	if refresh == "" {
+		return ""
+	}
+	return obj.ResourceVersion
+}
+
+// refreshes tells whether a token is that of a request for a refresh, as requestOf makes them.
+func refreshes(requested string) bool {
+	refresh, _, _ := strings.Cut(requested, ":")
+	return refresh != ""
 }

@@ -49,3 +49,25 @@ func (a *app) halt(now time.Time) {
 	ended.Phase, ended.Message, ended.FinishedAt = v1alpha1.OperationFailed, halted, since(now)
 	v.operation, v.waits = ended, nil
 }
+
+// ends tells why an operation has to end before its time, and whether it is terminated: that is for good.
+func (d *driver) ends(a *app, op *running) (why string, terminated bool) {
+	s := a.snapshot()
+	if state := s.obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {
+		return policy.Terminated, true
+	}
+	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 && time.Since(op.state.StartedAt.Time) > timeout {
+		return policy.Terminated + ": it took longer than controller.sync.timeout.seconds, " + timeout.String(), true
+	}
+	windows, err := s.windows(time.Now())
+	if err == nil && !windows.CanGoOn(!op.request.InitiatedBy.Automated, op.state.StartedAt.Time) {
+		return windows.Why, false
+	}
+	return "", false
+}
+
+// terminating reports whether termination of the running operation is requested. The caller holds the lock.
+func (a *app) terminating() bool {
+	now, asked := a.view.operation, a.obj.Status.OperationState
+	return now.Phase == v1alpha1.OperationRunning && asked != nil && asked.Phase == v1alpha1.OperationTerminating && asked.StartedAt.Equal(&now.StartedAt)
+}

@@ -1,0 +1,95 @@
+package argo
+
+import (
+	"time"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/runner"
+)
+
+// begin decides whether an operation starts: a requested one, one that a killed process left, a retry, or an
+// automated one.
+func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
+	now := time.Now()
+	d.show(a, c, w, now)
+	request, state := d.asked(a, w, c)
+	if request == nil {
+		request = d.automate(a, c, now)
+	}
+	if request == nil {
+		return nil
+	}
+	if state == nil {
+		state = &v1alpha1.OperationState{StartedAt: *since(now)}
+	}
+	op := d.plan(a, w, c, *request, *state)
+	a.job.attempted, a.job.obstacles = c.digest, c.obstacles()
+	a.began(op)
+	d.events.operation(a.now(), op)
+	return op
+}
+
+// asked is what was requested, or what continues: with the state that it has, if any.
+func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
+	// Of a request that came since, nothing was compared yet.
+	obj, early := a.now(), w.Superseded()
+	// A newer revision with the same content for the Application is no reason to start over.
+	same := func(state v1alpha1.OperationState) bool {
+		return sameRevision(state, c.revision) || a.job.sameContent(c)
+	}
+	if op := a.job.op; op != nil && same(op.state) {
+		return at(op.request, c.revision), &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if obj.Operation != nil && a.view.handled != encoded(obj.Operation) {
+		if early && a.unbegun() {
+			return nil, nil
+		}
+		state := a.view.retry
+		if state == nil {
+			state = resumable(obj, c.revision, obj.Operation)
+		}
+		if a.unpinned() {
+			return unpin(*obj.Operation), state
+		}
+		return obj.Operation.DeepCopy(), state
+	}
+	if state := a.view.retry; state != nil && same(*state) {
+		return at(state.Operation, c.revision), state
+	}
+	a.view.retry = nil
+	if a.view.operation == nil && obj.Status.OperationState != nil {
+		if state := resumable(obj, c.revision, &obj.Status.OperationState.Operation); state != nil {
+			return state.Operation.DeepCopy(), state
+		}
+	}
+	return nil, nil
+}
+
+// at is a request at the current revision, if it is an automated one.
+func at(request v1alpha1.Operation, revision string) *v1alpha1.Operation {
+	out := request.DeepCopy()
+	if out.InitiatedBy.Automated && out.Sync != nil && out.Sync.Revision != "" {
+		out.Sync.Revision = revision
+	}
+	return out
+}
+
+// automate decides whether an operation starts automatically.
+func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operation {
+	obj := a.known()
+	windows, err := a.snapshot().windows(now)
+	if err != nil {
+		d.observe(a.id.String(), err.Error())
+	}
+	pin := pinOf(obj)
+	decision := policy.Automate(policy.AutoFacts{
+		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.sameContent(c),
+		Inputs: c.obstacles(), Attempted: a.job.obstacles,
+		Pin: pin, Windows: windows, SelfHeal: d.settings.now().Controller.SelfHeal, Now: now,
+	})
+	a.decided(decision)
+	return decision.Operation
+}

@@ -1,0 +1,107 @@
+package argo
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/argo/commands"
+	"github.com/headgate-dev/headgate/internal/argo/offline"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Options are what a person says of how the API of Argo CD is served.
+type Options struct {
+	// Namespace is that of the installation, "argocd" by default.
+	Namespace string
+}
+
+// Dialect is the one of Argo CD.
+type Dialect struct {
+	Options
+	offline.Layouts
+	commands.Verbs
+}
+
+// New returns the dialect; Options may be changed until it is served.
+func New(o Options) *Dialect { return &Dialect{Options: o} }
+
+// Name is the word for the group.
+func (*Dialect) Name() string { return "argocd" }
+
+// Groups is the one of Argo CD.
+func (*Dialect) Groups() []dialect.Group {
+	return []dialect.Group{{Name: Group, Controllers: []string{"argocd-application-controller", "argocd-applicationset-controller"}}}
+}
+
+// Kinds are those that commands know.
+func (*Dialect) Kinds() []dialect.Kind {
+	kind := func(name, resource string, aliases ...string) dialect.Kind {
+		return dialect.Kind{
+			GroupKind: schema.GroupKind{Group: Group, Kind: name}, Version: applicationResource.Version, Resource: resource,
+			Aliases: append(aliases, strings.ToLower(name), resource), Namespace: DefaultNamespace,
+		}
+	}
+	all := []dialect.Kind{
+		kind("Application", "applications", "app", "apps"), kind("ApplicationSet", "applicationsets", "appset", "appsets"),
+		kind("AppProject", "appprojects", "project", "projects", "appproj", "appprojs"),
+	}
+	all[0].Role, all[2].Static = dialect.Unit, true
+	return all
+}
+
+// Definitions are those of the group, and the namespace of the installation.
+func (d *Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, []string, error) {
+	if !serve.Serves(Group) {
+		return nil, nil, nil
+	}
+	all, err := deploy.ArgoCRDs()
+	return all, []string{d.namespace()}, err
+}
+
+// Declared is the unit that an Application declares, with what it depends on by its annotation.
+func (*Dialect) Declared(u *unstructured.Unstructured) (engine.Unit, error) {
+	unit := engine.Unit{ID: engine.UnitOf(engine.IDOf(u))}
+	var err error
+	if unit.Dependencies, err = engine.ParseDependsOn(u.GetAnnotations()[dependsOn], u.GetNamespace()); err != nil {
+		return unit, fmt.Errorf("annotation %s: %w", dependsOn, err)
+	}
+	return unit, nil
+}
+
+// Upstream is how the controllers of Argo CD are known.
+func (*Dialect) Upstream() dialect.Upstream {
+	return dialect.Upstream{
+		Name: "argocd", Title: "Argo CD", PartOf: "argocd", Kinds: []string{"Deployment", "StatefulSet"}, Renamed: true,
+		Replaced: []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "batch", Kind: "Job"}},
+	}
+}
+
+func (d *Dialect) namespace() string { return cmp.Or(d.Namespace, DefaultNamespace) }
+
+// Walk renders the Applications of a repository.
+func (*Dialect) Walk(_ context.Context, r *dialect.Repository) (dialect.Walk, error) {
+	return offline.New(r)
+}
+
+// WalkLive renders an Application as a cluster has it.
+func (*Dialect) WalkLive(ctx context.Context, r *dialect.Repository, config *rest.Config) (dialect.Walk, error) {
+	return offline.Live(ctx, r, config)
+}
+
+var (
+	_ dialect.Dialect    = (*Dialect)(nil)
+	_ dialect.Upstreamed = (*Dialect)(nil)
+	_ dialect.Explain    = (*Dialect)(nil)
+	_ dialect.Offline    = (*Dialect)(nil)
+	_ dialect.Live       = (*Dialect)(nil)
+	_ dialect.Layouts    = (*Dialect)(nil)
+	_ dialect.Scans      = (*Dialect)(nil)
+)

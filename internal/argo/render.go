@@ -1,0 +1,126 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/manifests"
+)
+
+// buildEnvironment tells whether a source may have its revision in what it renders to.
+func buildEnvironment(s v1alpha1.ApplicationSource) bool {
+	return strings.Contains(encoded(s), "ARGOCD_APP_REVISION")
+}
+
+// request gathers what an Application is rendered from.
+func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error) {
+	s := d.settings.now()
+	a.mu.Lock()
+	obj, sources, keys := a.obj, slices.Clone(a.sources), slices.Clone(a.keys)
+	a.mu.Unlock()
+	r := manifests.Request{
+		App: manifests.App{
+			Name: obj.Name, Namespace: obj.Spec.Destination.Namespace, Project: obj.Spec.Project,
+			KubeVersion: d.version, APIVersions: d.apiVersions(),
+		},
+		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s),
+	}
+	for i, k := range keys {
+		state := d.feeds.Get(k)
+		if !state.Has() {
+			return r, fmt.Errorf("%s: not fetched", sourceName(keys, i))
+		}
+		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
+	}
+	if d.Substitutes != nil {
+		r.Options.LeaveOut, r.Options.StandIns = d.Substitutes.LeaveOut(a.id), true
+	}
+	var err error
+	r.Decrypt, err = d.keys(ctx, a.id, obj)
+	return r, err
+}
+
+// render renders, unless the sources would give the same again.
+func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
+	options := optionsDigest(r)
+	if was := a.job.rendered; was != nil && a.job.options == options && !was.Volatile && was.Unchanged(r.Sources) {
+		return was, nil
+	}
+	result, err := d.renderCharted(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	a.job.rendered, a.job.options = result, options
+	return result, nil
+}
+
+// renderCharted renders, and again when the charts that it requested have arrived.
+func (d *driver) renderCharted(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
+	charts := d.feeds.Charts(a.now().Spec.Project)
+	r.Charts = charts
+	for {
+		result, err := d.renderOnce(ctx, r)
+		if !errors.Is(err, feeds.ErrPending) {
+			return result, err
+		}
+		if err := charts.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// renderOnce renders, when a processor is free.
+func (d *driver) renderOnce(ctx context.Context, r manifests.Request) (*manifests.Result, error) {
+	select {
+	case d.renders <- struct{}{}:
+		defer func() { <-d.renders }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return d.renderer.Render(ctx, r)
+}
+
+// objects are those that are declared: of a request that brings objects of its own, those.
+func (d *driver) objects(a *app, result *manifests.Result) ([]*unstructured.Unstructured, error) {
+	obj := a.now()
+	if op := obj.Operation; op != nil && op.Sync != nil && len(op.Sync.Manifests) > 0 {
+		return parseManifests(op.Sync.Manifests)
+	}
+	// An empty list is an answer, none would be none.
+	return slices.Concat([]*unstructured.Unstructured{}, result.Objects), nil
+}
+
+func parseManifests(texts []string) ([]*unstructured.Unstructured, error) {
+	objects := []*unstructured.Unstructured{}
+	for i, text := range texts {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON([]byte(text)); err != nil {
+			return nil, &failure{condition: v1alpha1.ApplicationConditionSyncError, err: fmt.Errorf("operation.sync.manifests[%d]: %w", i, err), lasting: true}
+		}
+		objects = append(objects, u)
+	}
+	return objects, nil
+}
+
+// optionsDigest stands for everything of a request but its sources' content.
+func optionsDigest(r manifests.Request) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%+v %v %+v %v", r.App, r.Multiple, r.Options.Kustomize, r.Options.Jsonnet)
+	for _, s := range r.Sources {
+		text.WriteString(encoded(s.Spec))
+		if buildEnvironment(s.Spec) {
+			text.WriteString(s.Revision)
+		}
+	}
+	if r.Decrypt != nil {
+		text.WriteString("decrypted")
+	}
+	return digest(text.String())
+}
