@@ -1,9 +1,12 @@
 package argo
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,15 +19,57 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// applicationSets keeps ApplicationSets: it makes, changes and deletes the Applications that they generate, for one set
-// after the other. It is safe for concurrent use.
-type applicationSets struct {
-	e      *Engine
-	passes *rounds.Loop[types.NamespacedName]
+// Kind is that of ApplicationSets.
+const Kind = "ApplicationSet"
+
+// Resource is what ApplicationSets are in the API.
+var Resource = v1alpha1.GroupVersion.WithResource("applicationsets")
+
+// applications are what is generated.
+var applications = v1alpha1.GroupVersion.WithResource("applications")
+
+// Installation is what sets are served in: its settings, and its Applications. It is safe for concurrent use.
+type Installation interface {
+	// Settings are those of now.
+	Settings() settings.Settings
+	// Applications are those of a namespace, as they were read last, in no order.
+	Applications(namespace string) []Application
+	// Put takes an Application as a write left it.
+	Put(u *unstructured.Unstructured)
+	// Moving tells whether an automated Application is on its way to what it declares, and why it has not arrived.
+	Moving(app types.NamespacedName) (why string, moving bool)
+	// Behind tells whether an Application has yet to be compared with what its sources hold now.
+	Behind(app types.NamespacedName, read *appset.AppState) bool
+}
+
+// Application is one as it was read, and the same as the API has it.
+type Application struct {
+	Declared *v1alpha1.Application
+	Raw      map[string]any
+}
+
+// Config is what sets are served with.
+type Config struct {
+	Host *dialect.Host
+	// Namespace is that of the installation.
+	Namespace    string
+	Feeds        *feeds.Feeds
+	Installation Installation
+}
+
+// Sets keeps ApplicationSets: it makes, changes and deletes the Applications that they generate, for one set after the
+// other. It is safe for concurrent use.
+type Sets struct {
+	host         *dialect.Host
+	namespace    string
+	feeds        *feeds.Feeds
+	installation Installation
+	passes       *rounds.Loop[types.NamespacedName]
 
 	mu   sync.Mutex
 	sets map[types.NamespacedName]*setState
@@ -44,22 +89,30 @@ type setState struct {
 	members map[string]bool
 }
 
-func newApplicationSets(e *Engine) *applicationSets {
-	s := &applicationSets{e: e, sets: map[types.NamespacedName]*setState{}}
-	s.passes = rounds.New(s, rounds.Options{Slots: rounds.NewSlots(1), Backoff: setBackoff, Log: e.Log})
+// NewSets returns the sets of an installation, none as yet.
+func NewSets(c Config) *Sets {
+	s := &Sets{host: c.Host, namespace: c.Namespace, feeds: c.Feeds, installation: c.Installation, sets: map[types.NamespacedName]*setState{}}
+	s.passes = rounds.New(passes{s}, rounds.Options{Slots: rounds.NewSlots(1), Backoff: backoff, Log: c.Host.Log})
 	return s
 }
 
-func (s *applicationSets) owner(name types.NamespacedName) string {
-	return applicationSetKind.Kind + "/" + name.String()
+// Start begins to bring sets to what they declare, until ctx ends.
+func (s *Sets) Start(ctx context.Context) { s.passes.Start(ctx) }
+
+// Wait waits until the passes have ended.
+func (s *Sets) Wait() { s.passes.Wait() }
+
+func (s *Sets) owner(name types.NamespacedName) string {
+	return Kind + "/" + name.String()
 }
 
 // serves tells whether the ApplicationSets of a namespace are served here.
-func (s *applicationSets) serves(namespace string) bool {
-	return namespace == s.e.options.Namespace || matchesAny(s.e.settings.now().AppSets.Namespaces, namespace)
+func (s *Sets) serves(namespace string) bool {
+	return namespace == s.namespace || settings.MatchesAny(s.installation.Settings().AppSets.Namespaces, namespace)
 }
 
-func (s *applicationSets) put(u *unstructured.Unstructured) {
+// Put takes a set from the watch, or from its writer.
+func (s *Sets) Put(u *unstructured.Unstructured) {
 	if !s.serves(u.GetNamespace()) {
 		return
 	}
@@ -83,10 +136,11 @@ func (s *applicationSets) put(u *unstructured.Unstructured) {
 
 // asks tells whether a person asks for something by the metadata of a set.
 func asks(before, after *unstructured.Unstructured) bool {
-	return after.GetDeletionTimestamp() != nil || encoded(before.GetAnnotations()) != encoded(after.GetAnnotations())
+	return after.GetDeletionTimestamp() != nil || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-func (s *applicationSets) dropped(u *unstructured.Unstructured) {
+// Dropped takes that a set is gone.
+func (s *Sets) Dropped(u *unstructured.Unstructured) {
 	name := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
 	s.mu.Lock()
 	state := s.sets[name]
@@ -96,13 +150,14 @@ func (s *applicationSets) dropped(u *unstructured.Unstructured) {
 	if state == nil {
 		return
 	}
-	s.e.feeds.Want(s.owner(name), nil)
-	if s.e.Metrics != nil {
-		s.e.Metrics.ForgetApplicationSet(name.Namespace, name.Name)
+	s.feeds.Want(s.owner(name), nil)
+	if s.host.Metrics != nil {
+		s.host.Metrics.ForgetApplicationSet(name.Namespace, name.Name)
 	}
 }
 
-func (s *applicationSets) wakeAll() {
+// WakeAll evaluates every set again.
+func (s *Sets) WakeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range s.sets {
@@ -110,8 +165,8 @@ func (s *applicationSets) wakeAll() {
 	}
 }
 
-// fetched wakes the sets that read a repository.
-func (s *applicationSets) fetched(k feeds.Key) {
+// Fetched wakes the sets that read a repository.
+func (s *Sets) Fetched(k feeds.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, state := range s.sets {
@@ -121,36 +176,33 @@ func (s *applicationSets) fetched(k feeds.Key) {
 	}
 }
 
-// applicationChanged wakes the sets that an Application belongs to, and those that wait for them.
-func (s *applicationSets) applicationChanged(obj *v1alpha1.Application) {
+// ApplicationChanged wakes the sets that an Application belongs to, and those that wait for them.
+func (s *Sets) ApplicationChanged(obj *v1alpha1.Application) {
 	s.mu.Lock()
 	for _, set := range s.setsOf(obj) {
 		s.passes.Wake(set)
 	}
 	s.mu.Unlock()
-	s.e.wakeParents(obj)
+	s.wakeParents(obj)
 }
 
-func (s *applicationSets) applicationGone(obj *v1alpha1.Application) {
-	if obj != nil {
-		s.applicationChanged(obj)
-	}
-}
-
-// Passes that failed are made again after setBackoff.
-var setBackoff = rounds.Backoff{Min: time.Second, Max: setRetryMax}
+// Passes that failed are made again after backoff.
+var backoff = rounds.Backoff{Min: time.Second, Max: retryMax}
 
 const (
-	setRetryMax = 3 * time.Minute
-	// setSoon is when a rollout that moved is evaluated again.
-	setSoon = time.Millisecond
+	retryMax = 3 * time.Minute
+	// soon is when a rollout that moved is evaluated again.
+	soon = time.Millisecond
 )
 
+// passes are those over the sets.
+type passes struct{ *Sets }
+
 // Share is the namespace of a set.
-func (s *applicationSets) Share(name types.NamespacedName) string { return name.Namespace }
+func (passes) Share(name types.NamespacedName) string { return name.Namespace }
 
 // Pass brings one set to what it declares.
-func (s *applicationSets) Pass(ctx context.Context, name types.NamespacedName) rounds.Next {
+func (s passes) Pass(ctx context.Context, name types.NamespacedName) rounds.Next {
 	s.mu.Lock()
 	state := s.sets[name]
 	if state == nil {
@@ -161,15 +213,15 @@ func (s *applicationSets) Pass(ctx context.Context, name types.NamespacedName) r
 	s.mu.Unlock()
 	began := time.Now()
 	again, err := s.reconcile(ctx, name, state, object)
-	if s.e.Metrics != nil {
-		s.e.Metrics.Generated(name.Namespace, name.Name, time.Since(began))
+	if s.host.Metrics != nil {
+		s.host.Metrics.Generated(name.Namespace, name.Name, time.Since(began))
 	}
 	switch {
 	case errors.Is(err, feeds.ErrPending), ctx.Err() != nil:
 		return rounds.Rest()
 	case err != nil:
 		if state.told != err.Error() {
-			s.e.observe(s.owner(name), err.Error())
+			s.observe(s.owner(name), err.Error())
 		}
 		state.told = err.Error()
 		return rounds.Retry(err)
@@ -182,7 +234,7 @@ func (s *applicationSets) Pass(ctx context.Context, name types.NamespacedName) r
 }
 
 // reconcile brings the Applications of a set to what it generates, and writes its status.
-func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) (time.Duration, error) {
+func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *setState, object *unstructured.Unstructured) (time.Duration, error) {
 	set, err := appset.Read(object)
 	if err != nil {
 		return 0, err
@@ -191,15 +243,15 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 		return 0, s.finalize(ctx, set)
 	}
 	if set.Annotations[v1alpha1.ApplicationSetRefreshAnnotation] == "true" {
-		s.e.feeds.Refresh(state.keys)
+		s.feeds.Refresh(state.keys)
 		done := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.ApplicationSetRefreshAnnotation: nil}}}
 		if err := s.wrote(s.writer().Patch(ctx, set, done)); err != nil {
 			return 0, fmt.Errorf("removing the annotation %s: %w", v1alpha1.ApplicationSetRefreshAnnotation, err)
 		}
 	}
-	options := s.e.settings.now().AppSets
+	options := s.installation.Settings().AppSets
 	facts := &setFacts{sets: s, state: state}
-	generated, err := appset.Generate(ctx, set, facts, appset.Options{HiddenDirectories: s.e.settings.now().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
+	generated, err := appset.Generate(ctx, set, facts, appset.Options{HiddenDirectories: s.installation.Settings().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
 	s.follow(name, state, facts.keys, err)
 	if errors.Is(err, feeds.ErrPending) {
 		return 0, err
@@ -231,16 +283,23 @@ func (s *applicationSets) reconcile(ctx context.Context, name types.NamespacedNa
 // requeueOf is when a rollout is evaluated again although nothing changed.
 func requeueOf(set *appset.Set, o appset.Outcome) time.Duration {
 	switch {
-	case o.Rollout.Active && encoded(set.Status.ApplicationStatus) != encoded(o.Rollout.Statuses):
+	case o.Rollout.Active && !sameStatuses(set.Status.ApplicationStatus, o.Rollout.Statuses):
 		// A pass takes each Application one state further, and what is next may be so already.
-		return setSoon
+		return soon
 	case o.Rollout.Step > 0:
-		return setRetryMax
+		return retryMax
 	}
 	return 0
 }
 
-func (s *applicationSets) planOptions(set *appset.Set, state *setState, o settings.ApplicationSets) appset.PlanOptions {
+// sameStatuses tells whether two lists say the same in the API, which knows no fractions of seconds.
+func sameStatuses(a, b []v1alpha1.ApplicationSetApplicationStatus) bool {
+	before, err := json.Marshal(a)
+	after, failed := json.Marshal(b)
+	return err == nil && failed == nil && bytes.Equal(before, after)
+}
+
+func (s *Sets) planOptions(set *appset.Set, state *setState, o settings.ApplicationSets) appset.PlanOptions {
 	return appset.PlanOptions{
 		Policy:               policyOf(set, o),
 		PreservedAnnotations: o.PreservedAnnotations, PreservedLabels: o.PreservedLabels, Managers: []string{appset.UpstreamManager},
@@ -253,7 +312,7 @@ func policyOf(set *appset.Set, o settings.ApplicationSets) appset.Policy {
 }
 
 // follow has the repositories followed that the generators read. After an error they may not have come to all of them.
-func (s *applicationSets) follow(name types.NamespacedName, state *setState, keys []feeds.Key, err error) {
+func (s *Sets) follow(name types.NamespacedName, state *setState, keys []feeds.Key, err error) {
 	s.mu.Lock()
 	if err != nil {
 		for _, k := range state.keys {
@@ -268,7 +327,7 @@ func (s *applicationSets) follow(name types.NamespacedName, state *setState, key
 	if !changed {
 		return
 	}
-	s.e.feeds.Want(s.owner(name), keys)
+	s.feeds.Want(s.owner(name), keys)
 	if errors.Is(err, feeds.ErrPending) {
 		// What was being fetched may have come before it was known that this set waits for it.
 		s.passes.Wake(name)
@@ -276,27 +335,31 @@ func (s *applicationSets) follow(name types.NamespacedName, state *setState, key
 }
 
 // existing are the Applications of the namespace of a set.
-func (s *applicationSets) existing(set *appset.Set) []*unstructured.Unstructured {
+func (s *Sets) existing(set *appset.Set) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
-	s.e.apps.each(func(a *app) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.id.Namespace == set.Namespace && a.raw != nil {
-			all = append(all, &unstructured.Unstructured{Object: a.raw})
+	for _, one := range s.installation.Applications(set.Namespace) {
+		if one.Raw != nil {
+			all = append(all, &unstructured.Unstructured{Object: one.Raw})
 		}
-	})
+	}
 	return all
+}
+
+// observe reports a problem that no Application reports.
+func (s *Sets) observe(what, text string) {
+	s.host.Log.Info(text, "of", what)
+	s.host.Problem(what, text)
 }
 
 // setFacts are what generators read.
 type setFacts struct {
-	sets  *applicationSets
+	sets  *Sets
 	state *setState
 	keys  []feeds.Key
 }
 
 func (f *setFacts) Clusters(context.Context) ([]settings.Cluster, error) {
-	return f.sets.e.settings.now().Every(), nil
+	return f.sets.installation.Settings().Every(), nil
 }
 
 func (f *setFacts) Tree(_ context.Context, repoURL, revision, project string) (*source.Tree, string, error) {
@@ -304,7 +367,7 @@ func (f *setFacts) Tree(_ context.Context, repoURL, revision, project string) (*
 	if !slices.Contains(f.keys, k) {
 		f.keys = append(f.keys, k)
 	}
-	state := f.sets.e.feeds.Get(k)
+	state := f.sets.feeds.Get(k)
 	switch {
 	case state.Has():
 		return state.Tree, state.Revision, nil

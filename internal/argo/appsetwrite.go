@@ -2,12 +2,14 @@ package argo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,18 +22,23 @@ import (
 // setFinalizer keeps a set whose Applications are deleted in steps.
 const setFinalizer = "resources-finalizer.argocd.argoproj.io"
 
+// parallel bounds how many Applications are written at a time.
+const parallel = 16
+
 // write carries a plan out, several Applications at a time. What fails stops no other.
-func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
+func (s *Sets) write(ctx context.Context, plan appset.Plan) error {
 	var mu sync.Mutex
 	var errs []error
-	var steps []func()
+	var all errgroup.Group
+	all.SetLimit(parallel)
 	do := func(name string, step func() error) {
-		steps = append(steps, func() {
+		all.Go(func() error {
 			if err := step(); err != nil {
 				mu.Lock()
 				errs = append(errs, fmt.Errorf("Application %q: %w", name, err))
 				mu.Unlock()
 			}
+			return nil
 		})
 	}
 	for _, made := range plan.Create {
@@ -43,32 +50,32 @@ func (s *applicationSets) write(ctx context.Context, plan appset.Plan) error {
 	for _, gone := range plan.Delete {
 		do(gone.GetName(), func() error { return s.delete(ctx, gone) })
 	}
-	each(steps, func(step func()) { step() })
+	_ = all.Wait() // It collects them in errs.
 	return errors.Join(errs...)
 }
 
-func (s *applicationSets) create(ctx context.Context, made *unstructured.Unstructured) error {
-	u, err := s.e.client.Resource(applicationResource).Namespace(made.GetNamespace()).Create(ctx, made, metav1.CreateOptions{FieldManager: appset.UpstreamManager})
+func (s *Sets) create(ctx context.Context, made *unstructured.Unstructured) error {
+	u, err := s.host.Home.Dynamic.Resource(applications).Namespace(made.GetNamespace()).Create(ctx, made, metav1.CreateOptions{FieldManager: appset.UpstreamManager})
 	if err != nil {
 		return fmt.Errorf("creating: %w", err)
 	}
-	s.e.putApplication(u)
+	s.installation.Put(u)
 	return nil
 }
 
-func (s *applicationSets) update(ctx context.Context, change appset.Change) error {
-	u, err := s.e.client.Resource(applicationResource).Namespace(change.Live.GetNamespace()).Patch(ctx, change.Live.GetName(),
+func (s *Sets) update(ctx context.Context, change appset.Change) error {
+	u, err := s.host.Home.Dynamic.Resource(applications).Namespace(change.Live.GetNamespace()).Patch(ctx, change.Live.GetName(),
 		types.MergePatchType, change.Patch, metav1.PatchOptions{FieldManager: appset.UpstreamManager})
 	if err != nil {
 		return fmt.Errorf("updating: %w", err)
 	}
-	s.e.putApplication(u)
+	s.installation.Put(u)
 	return nil
 }
 
-func (s *applicationSets) delete(ctx context.Context, gone *unstructured.Unstructured) error {
+func (s *Sets) delete(ctx context.Context, gone *unstructured.Unstructured) error {
 	uid := gone.GetUID()
-	err := s.e.client.Resource(applicationResource).Namespace(gone.GetNamespace()).Delete(ctx, gone.GetName(), metav1.DeleteOptions{
+	err := s.host.Home.Dynamic.Resource(applications).Namespace(gone.GetNamespace()).Delete(ctx, gone.GetName(), metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid},
 	})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -78,14 +85,14 @@ func (s *applicationSets) delete(ctx context.Context, gone *unstructured.Unstruc
 }
 
 // rollout syncs the Applications of the current step.
-func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generated appset.Generated, plan appset.Plan) (appset.Rollout, error) {
+func (s *Sets) rollout(ctx context.Context, set *appset.Set, generated appset.Generated, plan appset.Plan) (appset.Rollout, error) {
 	existing := s.existing(set)
 	states, err := appset.States(generated, plan, existing)
 	if err != nil {
 		return appset.Rollout{}, err
 	}
 	for i := range states {
-		states[i].Behind = s.e.behind(UnitID(set.Namespace, states[i].Name), &states[i])
+		states[i].Behind = s.installation.Behind(types.NamespacedName{Namespace: set.Namespace, Name: states[i].Name}, &states[i])
 	}
 	r := appset.MakeRollout(set, states, time.Now())
 	var errs []error
@@ -94,45 +101,56 @@ func (s *applicationSets) rollout(ctx context.Context, set *appset.Set, generate
 		if at < 0 {
 			continue
 		}
-		op, err := appset.SyncOperation(generated.Applications[at])
-		if err != nil {
+		if err := s.request(ctx, set.Namespace, generated.Applications[at]); err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		u, err := s.e.client.Resource(applicationResource).Namespace(set.Namespace).Patch(ctx, name, types.MergePatchType,
-			[]byte(encoded(map[string]any{"operation": op})), metav1.PatchOptions{FieldManager: appset.UpstreamManager})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("Application %q: requesting a sync: %w", name, err))
-			continue
-		}
-		s.e.putApplication(u)
 	}
 	return r, errors.Join(errs...)
 }
 
+// request requests a sync of an Application, as it was generated.
+func (s *Sets) request(ctx context.Context, namespace string, generated *unstructured.Unstructured) error {
+	op, err := appset.SyncOperation(generated)
+	if err != nil {
+		return err
+	}
+	name := generated.GetName()
+	patch, err := json.Marshal(map[string]any{"operation": op})
+	if err != nil {
+		return fmt.Errorf("Application %q: encoding the operation: %w", name, err)
+	}
+	u, err := s.host.Home.Dynamic.Resource(applications).Namespace(namespace).Patch(ctx, name, types.MergePatchType,
+		patch, metav1.PatchOptions{FieldManager: appset.UpstreamManager})
+	if err != nil {
+		return fmt.Errorf("Application %q: requesting a sync: %w", name, err)
+	}
+	s.installation.Put(u)
+	return nil
+}
+
 // report writes the status of a set, when it is another one.
-func (s *applicationSets) report(ctx context.Context, set *appset.Set, o appset.Outcome) error {
+func (s *Sets) report(ctx context.Context, set *appset.Set, o appset.Outcome) error {
 	return s.wrote(s.writer().Status(ctx, set, set.Status, appset.StatusOf(set, o)))
 }
 
 // writer writes to sets.
-func (s *applicationSets) writer() declared.Writer {
-	return declared.Writer{Client: s.e.client.Resource(applicationSetResource), Manager: appset.UpstreamManager}
+func (s *Sets) writer() declared.Writer {
+	return declared.Writer{Client: s.host.Home.Dynamic.Resource(Resource), Manager: appset.UpstreamManager}
 }
 
 // wrote takes a set as a write left it.
-func (s *applicationSets) wrote(u *unstructured.Unstructured, err error) error {
+func (s *Sets) wrote(u *unstructured.Unstructured, err error) error {
 	if err != nil || u == nil {
 		return err
 	}
-	s.put(u)
+	s.Put(u)
 	return nil
 }
 
 // finalize lets a deleted set go. Garbage collection deletes its Applications, unless that has to happen in steps, or the
 // policy permits no deletions: then they lose their owner before the set is deleted.
-func (s *applicationSets) finalize(ctx context.Context, set *appset.Set) error {
-	if options := s.e.settings.now().AppSets; !options.DryRun && !policyOf(set, options).Delete {
+func (s *Sets) finalize(ctx context.Context, set *appset.Set) error {
+	if options := s.installation.Settings().AppSets; !options.DryRun && !policyOf(set, options).Delete {
 		changes, err := appset.Release(set, s.existing(set))
 		if err == nil {
 			err = s.write(ctx, appset.Plan{Update: changes})

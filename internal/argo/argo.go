@@ -50,7 +50,7 @@ type Engine struct {
 	apps     *registry
 	told     *relay
 	projects *projects
-	sets     *applicationSets
+	sets     *Sets
 	events   events
 	// version is that of the cluster, served what it serves.
 	version string
@@ -73,7 +73,6 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	e.options.Namespace = d.namespace()
 	e.judge = newJudge(d.namespace(), func() settings.Tracking { return e.settings.now().Tracking })
 	e.judge.ctx = ctx
-	e.sets = newApplicationSets(e)
 	config := feeds.Config{
 		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
 		Fetched: e.measureRequest,
@@ -82,6 +81,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		config.StandIn = host.Substitutes.Chart
 	}
 	e.feeds = feeds.New(ctx, config)
+	e.sets = NewSets(Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
 	e.told = &relay{audience: everybody{e.feeds, host.Runner}}
 	return e, nil
 }
@@ -112,8 +112,8 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.watch(ctx, wait); err != nil {
 		return err
 	}
-	e.sets.passes.Start(ctx)
-	e.wg.Go(e.sets.passes.Wait)
+	e.sets.Start(ctx)
+	e.wg.Go(e.sets.Wait)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	}
 	var all errgroup.Group
 	all.Go(first(applicationResource, e.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
-	all.Go(first(applicationSetResource, e.Selector, cluster.Sink{Put: e.sets.put, Dropped: e.sets.dropped}))
+	all.Go(first(Resource, e.Selector, cluster.Sink{Put: e.sets.Put, Dropped: e.sets.Dropped}))
 	return all.Wait()
 }
 
@@ -150,7 +150,7 @@ func (e *Engine) fetched(k feeds.Key) {
 	for _, a := range e.apps.readers(k) {
 		e.runner.SourceChanged(a.source())
 	}
-	e.sets.fetched(k)
+	e.sets.Fetched(k)
 }
 
 // observe reports a problem that no Application reports.

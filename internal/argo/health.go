@@ -52,7 +52,8 @@ func (e *Engine) healthOf(rec cluster.Record) shown {
 		return e.childHealth(UnitID(rec.ID.Namespace, rec.ID.Name), rec)
 	}
 	if rec.ID.Cluster == "" && rec.ID.GroupKind() == applicationSetKind && !rec.Deleting {
-		return e.setHealth(rec)
+		h := e.sets.Health(rec)
+		return shown{h.Status, h.Message}
 	}
 	return shown{rec.Health.Status, rec.Health.Message}
 }

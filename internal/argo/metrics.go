@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
@@ -109,29 +107,12 @@ func (e *Engine) ApplicationSets() []meter.ApplicationSet {
 			return
 		}
 		for _, ref := range obj.OwnerReferences {
-			if ref.Kind == applicationSetKind.Kind {
+			if ref.Kind == Kind {
 				owned[obj.Namespace+"/"+ref.Name]++
 			}
 		}
 	})
-	return e.sets.measured(owned)
-}
-
-// measured says where the sets stand that have so many Applications.
-func (s *applicationSets) measured(owned map[string]int) []meter.ApplicationSet {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]meter.ApplicationSet, 0, len(s.sets))
-	for name, state := range s.sets {
-		one := meter.ApplicationSet{Namespace: name.Namespace, Name: name.Name, Status: "Unknown", Owned: owned[name.String()]}
-		for _, c := range conditionsIn(state.object) {
-			if c["type"] == string(v1alpha1.ApplicationSetConditionResourcesUpToDate) {
-				one.Status, _ = c["reason"].(string)
-			}
-		}
-		all = append(all, one)
-	}
-	return all
+	return e.sets.Measured(owned)
 }
 
 // DestinationClusters are those that are connected to, or were: that of the engine, and those of Applications.
@@ -160,15 +141,3 @@ func (e *Engine) DestinationClusters() []meter.DestinationCluster {
 }
 
 var _ meter.ArgoCD = (*Engine)(nil)
-
-// conditionsIn are the conditions of an object.
-func conditionsIn(u *unstructured.Unstructured) []map[string]any {
-	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	all := make([]map[string]any, 0, len(list))
-	for _, item := range list {
-		if c, ok := item.(map[string]any); ok {
-			all = append(all, c)
-		}
-	}
-	return all
-}

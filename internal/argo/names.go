@@ -36,13 +36,12 @@ const (
 )
 
 var (
-	groupVersion           = schema.GroupVersion{Group: Group, Version: "v1alpha1"}
-	applicationResource    = groupVersion.WithResource("applications")
-	applicationSetResource = groupVersion.WithResource("applicationsets")
-	projectResource        = groupVersion.WithResource("appprojects")
+	groupVersion        = schema.GroupVersion{Group: Group, Version: "v1alpha1"}
+	applicationResource = groupVersion.WithResource("applications")
+	projectResource     = groupVersion.WithResource("appprojects")
 
 	applicationKind    = schema.GroupKind{Group: Group, Kind: "Application"}
-	applicationSetKind = schema.GroupKind{Group: Group, Kind: "ApplicationSet"}
+	applicationSetKind = schema.GroupKind{Group: Group, Kind: Kind}
 )
 
 // UnitID is the unit that an Application declares.

@@ -141,13 +141,13 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 		return
 	}
 	if e.enter(id, declaration{obj: obj, raw: u.Object}) {
-		e.sets.applicationChanged(obj)
+		e.sets.ApplicationChanged(obj)
 	}
 }
 
 // serves tells whether Applications of a namespace are served here.
 func (e *Engine) serves(namespace string) bool {
-	return namespace == e.options.Namespace || matchesAny(e.settings.now().Namespaces, namespace)
+	return namespace == e.options.Namespace || settings.MatchesAny(e.settings.now().Namespaces, namespace)
 }
 
 func (e *Engine) dropApplication(u *unstructured.Unstructured) {
@@ -159,7 +159,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	if e.settings.chart(id, settings.Objects{}) {
 		e.settingsChanged()
 	}
-	e.sets.applicationGone(a.now())
+	e.sets.ApplicationChanged(a.now())
 	if e.Metrics != nil {
 		e.Metrics.ForgetApplication(id.Namespace, id.Name)
 	}

@@ -229,7 +229,7 @@ func (e *Engine) settingsChanged() {
 	}
 	e.apps.each(func(a *app) { e.declare(a) })
 	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
-	e.sets.wakeAll()
+	e.sets.WakeAll()
 }
 
 // sameHealth tells whether the checks of two settings are the same.

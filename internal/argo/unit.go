@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gobwas/glob"
-
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -123,12 +121,4 @@ func appliedOf(obj *v1alpha1.Application) string {
 		return strings.Join(obj.Status.Sync.Revisions, ",")
 	}
 	return obj.Status.Sync.Revision
-}
-
-// matchesAny tells whether a name matches one of several patterns.
-func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		g, err := glob.Compile(p)
-		return err == nil && g.Match(name)
-	})
 }

@@ -126,7 +126,7 @@ func (e *Engine) wrote(u *unstructured.Unstructured) {
 	case applicationKind:
 		e.putApplication(u)
 	case applicationSetKind:
-		e.sets.put(u)
+		e.sets.Put(u)
 	}
 }
 

@@ -66,3 +66,11 @@ func (r *reader) filter(key string, into *[]Kinds) {
 	}
 	*into = read
 }
+
+// MatchesAny tells whether a name matches one of several patterns.
+func MatchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		g, err := glob.Compile(p)
+		return err == nil && g.Match(name)
+	})
+}
