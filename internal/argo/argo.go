@@ -25,6 +25,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/sets"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
@@ -50,7 +51,7 @@ type Engine struct {
 	apps     *registry
 	told     *relay
 	projects *projects
-	sets     *Sets
+	sets     *sets.Sets
 	events   events
 	// version is that of the cluster, served what it serves.
 	version string
@@ -81,7 +82,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		config.StandIn = host.Substitutes.Chart
 	}
 	e.feeds = feeds.New(ctx, config)
-	e.sets = NewSets(Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
+	e.sets = sets.New(sets.Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
 	e.told = &relay{audience: everybody{e.feeds, host.Runner}}
 	return e, nil
 }
@@ -132,7 +133,7 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	}
 	var all errgroup.Group
 	all.Go(first(applicationResource, e.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
-	all.Go(first(Resource, e.Selector, cluster.Sink{Put: e.sets.Put, Dropped: e.sets.Dropped}))
+	all.Go(first(sets.Resource, e.Selector, cluster.Sink{Put: e.sets.Put, Dropped: e.sets.Dropped}))
 	return all.Wait()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/appset"
+	"github.com/headgate-dev/headgate/internal/argo/sets"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 )
@@ -20,15 +21,15 @@ func (i installation) Settings() settings.Settings { return i.e.settings.now() }
 func (i installation) Put(u *unstructured.Unstructured) { i.e.putApplication(u) }
 
 // Applications are those of a namespace, as they were read last.
-func (i installation) Applications(namespace string) []Application {
-	var all []Application
+func (i installation) Applications(namespace string) []sets.Application {
+	var all []sets.Application
 	i.e.apps.each(func(a *app) {
 		if a.id.Namespace != namespace {
 			return
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		all = append(all, Application{Declared: a.obj, Raw: a.raw})
+		all = append(all, sets.Application{Declared: a.obj, Raw: a.raw})
 	})
 	return all
 }

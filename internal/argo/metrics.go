@@ -10,6 +10,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/argo/sets"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/meter"
@@ -107,7 +108,7 @@ func (e *Engine) ApplicationSets() []meter.ApplicationSet {
 			return
 		}
 		for _, ref := range obj.OwnerReferences {
-			if ref.Kind == Kind {
+			if ref.Kind == sets.Kind {
 				owned[obj.Namespace+"/"+ref.Name]++
 			}
 		}

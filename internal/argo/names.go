@@ -5,6 +5,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/commands"
+	"github.com/headgate-dev/headgate/internal/argo/sets"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -41,7 +42,7 @@ var (
 	projectResource     = groupVersion.WithResource("appprojects")
 
 	applicationKind    = schema.GroupKind{Group: Group, Kind: "Application"}
-	applicationSetKind = schema.GroupKind{Group: Group, Kind: Kind}
+	applicationSetKind = schema.GroupKind{Group: Group, Kind: sets.Kind}
 )
 
 // UnitID is the unit that an Application declares.

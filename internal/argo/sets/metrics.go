@@ -1,4 +1,4 @@
-package argo
+package sets
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

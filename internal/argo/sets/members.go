@@ -1,4 +1,4 @@
-package argo
+package sets
 
 import (
 	"k8s.io/apimachinery/pkg/types"
@@ -43,16 +43,4 @@ func (s *Sets) setsOf(obj *v1alpha1.Application) []types.NamespacedName {
 		}
 	}
 	return sets
-}
-
-// moves notes which Application of a set is on its way, and tells whether that was another one before.
-func (s *Sets) moves(name types.NamespacedName, moving string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	state := s.sets[name]
-	if state == nil || state.moving == moving {
-		return false
-	}
-	state.moving = moving
-	return true
 }

@@ -1,4 +1,4 @@
-package argo
+package sets
 
 import (
 	"slices"
@@ -61,4 +61,16 @@ func (s *Sets) wakeParents(obj *v1alpha1.Application) {
 			s.host.Runner.ObjectChanged(engine.ObjectID{Group: v1alpha1.GroupVersion.Group, Kind: Kind, Namespace: set.Namespace, Name: set.Name})
 		}
 	}
+}
+
+// moves notes which Application of a set is on its way, and tells whether that was another one before.
+func (s *Sets) moves(name types.NamespacedName, moving string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := s.sets[name]
+	if state == nil || state.moving == moving {
+		return false
+	}
+	state.moving = moving
+	return true
 }
