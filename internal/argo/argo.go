@@ -26,7 +26,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/sets"
-	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -47,15 +46,16 @@ type Engine struct {
 	renderer *manifests.Renderer
 	renders  chan struct{}
 	settings *settingsKeeper
-	judge    *judge
+	judge    *Judge
 	apps     *registry
+	children Children
 	told     *relay
 	projects *projects
 	sets     *sets.Sets
 	events   events
 	// version is that of the cluster, served what it serves.
 	version string
-	served  versions
+	served  *Served
 	wg      sync.WaitGroup
 }
 
@@ -72,8 +72,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		events: events{declared.NewEvents(kube, nil)},
 	}
 	e.options.Namespace = d.namespace()
-	e.judge = newJudge(d.namespace(), func() settings.Tracking { return e.settings.now().Tracking })
-	e.judge.ctx = ctx
+	e.judge, e.served = NewJudge(ctx, d.namespace(), e.settings), NewServed(host.Home.Kinds)
 	config := feeds.Config{
 		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
 		Fetched: e.measureRequest,
@@ -83,6 +82,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	}
 	e.feeds = feeds.New(ctx, config)
 	e.sets = sets.New(sets.Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
+	e.children = Children{standings{e}}
 	e.told = &relay{audience: everybody{e.feeds, host.Runner}}
 	return e, nil
 }
@@ -102,7 +102,7 @@ const syncTimeout = time.Minute
 // Start begins to serve what there is, until ctx ends.
 func (e *Engine) Start(ctx context.Context) error {
 	context.AfterFunc(ctx, e.events.Stop)
-	e.version = e.serverVersion()
+	e.version = ServerVersion(e.kube)
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("timed out after %s", syncTimeout))
 	defer cancel()
 	if err := e.settings.watch(ctx, wait, e.home, settingsChanges{e}); err != nil {

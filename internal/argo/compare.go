@@ -62,7 +62,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 			o.refused = conflict
 			c.warn(v1alpha1.ApplicationConditionSharedResourceWarning, conflict.Error())
 		}
-		o.done = done[doneKey(entry.ID)] == o.order.Digest && runsOnce(u)
+		o.done = done[doneKey(entry.ID)] == o.order.Digest && operation.RunsOnce(u)
 		c.add(o)
 	}
 	d.duplicates(a, w, c)

@@ -96,10 +96,10 @@ func (a *app) unknown(status *v1alpha1.ApplicationStatus) {
 	case invalid:
 		// What it was before it was called Unknown tells whether that is news.
 		status.Health = a.obj.Status.Health
-		shown{Status: string(v1alpha1.HealthStatusUnknown)}.into(status)
+		enterHealth(Health{Status: string(v1alpha1.HealthStatusUnknown)}, status)
 	case failed:
 		if status.Health.Status == "" {
-			shown{Status: healthy}.into(status)
+			enterHealth(Health{Status: Healthy}, status)
 		}
 		if len(a.view.types) > 0 {
 			a.sourceTypes(status)

@@ -45,7 +45,7 @@ func (d *driver) tear(ctx context.Context, a *app, w runner.Work) ([]engine.Wait
 	plan, g := a.job.teardown, d.gate(a, w)
 	plan.Retry()
 	for ctx.Err() == nil {
-		step := plan.Next(time.Now(), live(d, a, w, false))
+		step := plan.Next(time.Now(), d.liveObjects(a, w, false))
 		d.letGo(ctx, g, plan, step.Release)
 		d.drop(ctx, g, step.Drop)
 		switch {

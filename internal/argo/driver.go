@@ -159,12 +159,12 @@ func (d *driver) rest(a *app) runner.Acted {
 
 // Judge says how well an Application is as the object of another one.
 func (d *driver) Judge(id engine.UnitID, rec cluster.Record) engine.ObjectHealth {
-	h := d.childHealth(id, rec)
+	h := d.children.Health(id, rec)
 	out := engine.ObjectHealth{ID: rec.ID, Verdict: engine.InProgress, Status: h.Status, Message: h.Message}
 	switch h.Status {
-	case healthy, "":
+	case Healthy, "":
 		out.Verdict = engine.Current
-	case degraded:
+	case Degraded:
 		out.Verdict = engine.Failed
 	}
 	return out

@@ -33,7 +33,7 @@ func (d *driver) hook(ctx context.Context, g gate, op *running, t *operation.Tas
 		refuse(err)
 	case live == nil:
 		op.took(t, d.makeHook(ctx, g, t, mark))
-	case live.GetAnnotations()[annotationHookOf] == mark && (live.GetDeletionTimestamp() == nil || runsOnce(live) && completed(live)):
+	case live.GetAnnotations()[annotationHookOf] == mark && (live.GetDeletionTimestamp() == nil || operation.RunsOnce(live) && operation.Completed(live)):
 		// One that has completed is deleted by its time to live, and only held by us.
 		op.guarded(func() { op.sync.Join(t, time.Now()) })
 	case slices.Contains(t.Policies, operation.BeforeHookCreation) || live.GetDeletionTimestamp() != nil:

@@ -48,8 +48,8 @@ func (i installation) Moving(app types.NamespacedName) (why string, moving bool)
 	if stays {
 		return "", false
 	}
-	h := i.e.childHealth(a.id, cluster.Record{})
-	return h.Message, h.Status == progressing || h.Status == missing
+	h := i.e.children.Health(a.id, cluster.Record{})
+	return h.Message, h.Status == Progressing || h.Status == Missing
 }
 
 func failedForGood(state *v1alpha1.OperationState) bool {

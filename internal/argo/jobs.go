@@ -2,31 +2,10 @@ package argo
 
 import (
 	"encoding/json"
-	"slices"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
-
-// runsOnce tells whether an object is a Job that its time to live deletes when it has completed.
-func runsOnce(u *unstructured.Unstructured) bool {
-	if u.GetKind() != "Job" || u.GroupVersionKind().Group != "batch" {
-		return false
-	}
-	_, found, err := unstructured.NestedFieldNoCopy(u.Object, "spec", "ttlSecondsAfterFinished")
-	return found && err == nil
-}
-
-// completed tells whether a Job has run to a good end.
-func completed(u *unstructured.Unstructured) bool {
-	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
-	return err == nil && slices.ContainsFunc(conditions, func(c any) bool {
-		condition, ok := c.(map[string]any)
-		return ok && condition["type"] == "Complete" && condition["status"] == "True"
-	})
-}
 
 // done are the Jobs that have completed, by the digest of their content.
 func (a *app) done(obj *v1alpha1.Application) map[string]string {
@@ -49,7 +28,7 @@ func (a *app) hasFinished(id engine.ObjectID) bool {
 // noteFinished remembers the Jobs that have completed: they may be gone in a moment. The caller holds the lock.
 func (a *app) noteFinished() {
 	for id := range a.view.jobs {
-		if rec, there := a.recordOf(id); there && rec.Health.Status == healthy {
+		if rec, there := a.recordOf(id); there && rec.Health.Status == Healthy {
 			a.finish(id)
 		}
 	}

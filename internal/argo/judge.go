@@ -10,31 +10,40 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/argo/differences"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health/argocd"
 )
 
-// judge says how well objects are, by the checks of the settings of now.
-type judge struct {
-	ctx    context.Context
-	checks atomic.Pointer[argocd.Checks]
-	// tracking is how objects are marked.
-	tracking func() settings.Tracking
+// Settings say how objects are marked.
+type Settings interface {
+	Tracking() settings.Tracking
+}
+
+// Judge says how well objects are, by the checks of the settings of now.
+type Judge struct {
+	ctx      context.Context
+	checks   atomic.Pointer[argocd.Checks]
+	settings Settings
 	// installation is its namespace.
 	installation string
 }
 
-func newJudge(installation string, tracking func() settings.Tracking) *judge {
-	j := &judge{installation: installation, tracking: tracking}
+// NewJudge returns the judge of an installation, by its namespace and its settings. Scripts of checks end with ctx.
+func NewJudge(ctx context.Context, installation string, s Settings) *Judge {
+	j := &Judge{ctx: ctx, installation: installation, settings: s}
 	j.checks.Store(argocd.New(argocd.Settings{}))
 	return j
 }
 
+// Use takes other checks.
+func (j *Judge) Use(checks argocd.Settings) { j.checks.Store(argocd.New(checks)) }
+
 // Owner is the Application that an object is marked as that of, by the current settings. A copy of another object
 // has no owner.
-func (j *judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
-	t := j.tracking()
+func (j *Judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
+	t := j.settings.Tracking()
 	name, self := differences.Tracking{Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID}.Owner(u)
 	if !self {
 		return types.NamespacedName{}
@@ -43,19 +52,19 @@ func (j *judge) Owner(u *unstructured.Unstructured) types.NamespacedName {
 }
 
 // Unit is the Application of a mark: its name, with its namespace before an underscore unless that is the installation's.
-func (j *judge) Unit(owner types.NamespacedName) engine.UnitID {
+func (j *Judge) Unit(owner types.NamespacedName) engine.UnitID {
 	namespace, name, elsewhere := strings.Cut(owner.Name, "_")
 	if !elsewhere {
 		namespace, name = j.installation, owner.Name
 	}
-	return UnitID(namespace, name)
+	return engine.UnitID{Group: unitKind.Group, Kind: unitKind.Kind, Namespace: namespace, Name: name}
 }
 
 // Assess evaluates an object. What its controller has not observed since it was changed is Progressing, whatever its
 // status says of what was before.
-func (j *judge) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
+func (j *Judge) Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 	h := j.checks.Load().Assess(j.ctx, u)
-	if u.GetDeletionTimestamp() != nil && runsOnce(u) && completed(u) {
+	if u.GetDeletionTimestamp() != nil && operation.RunsOnce(u) && operation.Completed(u) {
 		// Its time to live is over: it is well that it goes.
 		return engine.ObjectHealth{ID: h.ID, Verdict: engine.Current, Status: string(argocd.Healthy)}
 	}

@@ -28,7 +28,7 @@ func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error)
 	r := manifests.Request{
 		App: manifests.App{
 			Name: obj.Name, Namespace: obj.Spec.Destination.Namespace, Project: obj.Spec.Project,
-			KubeVersion: d.version, APIVersions: d.apiVersions(),
+			KubeVersion: d.version, APIVersions: d.served.Versions(),
 		},
 		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s),
 	}

@@ -8,41 +8,48 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// serverVersion asks the cluster for its version, for charts.
-func (e *Engine) serverVersion() string {
-	v, err := e.kube.Discovery().ServerVersion()
+// ServerVersion asks a cluster for its version, for charts; empty when it does not answer.
+func ServerVersion(kube kubernetes.Interface) string {
+	v, err := kube.Discovery().ServerVersion()
 	if err != nil {
 		return ""
 	}
 	return v.GitVersion
 }
 
-// apiVersions are what the cluster serves, for charts.
-func (e *Engine) apiVersions() []string {
-	revision := e.home.Kinds.Revision()
-	e.served.mu.Lock()
-	defer e.served.mu.Unlock()
-	if e.served.versions == nil || e.served.revision != revision {
-		e.served.revision, e.served.versions = revision, e.listVersions()
-	}
-	return e.served.versions
-}
+// Served is what a cluster serves, for charts. It is safe for concurrent use.
+type Served struct {
+	kinds *cluster.Kinds
 
-// versions are what a cluster serves, as of a revision of that.
-type versions struct {
-	mu       sync.Mutex
+	mu sync.Mutex
+	// versions are those of a revision of the kinds.
 	revision uint64
 	versions []string
 }
 
-func (e *Engine) listVersions() []string {
+// NewServed returns what is served of the kinds of a cluster.
+func NewServed(kinds *cluster.Kinds) *Served { return &Served{kinds: kinds} }
+
+// Versions are the API versions, each alone and with each of its kinds.
+func (s *Served) Versions() []string {
+	revision := s.kinds.Revision()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.versions == nil || s.revision != revision {
+		s.revision, s.versions = revision, s.list()
+	}
+	return s.versions
+}
+
+func (s *Served) list() []string {
 	seen := map[string]bool{}
-	for gk, r := range e.home.Kinds.All() {
+	for gk, r := range s.kinds.All() {
 		version := r.Version
 		if gk.Group != "" {
 			version = gk.Group + "/" + r.Version
@@ -52,9 +59,9 @@ func (e *Engine) listVersions() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// unknownKind says, in the upstream's words, that a cluster does not serve the kind of an object, and what it serves in its
+// UnknownKind says, in the upstream's words, that a cluster does not serve the kind of an object, and what it serves in its
 // place: another version of the kind, or a kind of that name in another group.
-func unknownKind(kinds *cluster.Kinds, id engine.ObjectID, version string) string {
+func UnknownKind(kinds *cluster.Kinds, id engine.ObjectID, version string) string {
 	at := id.Namespace + "/" + id.Name
 	other, served := servedInstead(kinds, id.GroupKind())
 	if !served {

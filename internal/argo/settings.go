@@ -60,6 +60,9 @@ func (k *settingsKeeper) now() settings.Settings {
 	return k.current
 }
 
+// Tracking is how objects are marked by now.
+func (k *settingsKeeper) Tracking() settings.Tracking { return k.now().Tracking }
+
 // watch reads the settings, and keeps them current. What follows from a change is done from then on, by changes.
 func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster, changes rounds.Work[string]) error {
 	k.changes = rounds.New(changes, rounds.Options{})
@@ -219,7 +222,7 @@ func (e *Engine) settingsChanged() {
 	if err != nil {
 		e.observe("settings", err.Error())
 	} else if !sameHealth(before, now) || before.Tracking != now.Tracking {
-		e.judge.checks.Store(argocd.New(checks))
+		e.judge.Use(checks)
 		e.runner.Renew(owner)
 	}
 	e.projects.reread(now)

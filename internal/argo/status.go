@@ -46,7 +46,7 @@ func (d dialectPort) Report(ctx context.Context, r runner.Report) error {
 // write writes the status of an Application, with what a report says of it if there is one.
 func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	fact, _ := (sources{e}).Source(a.source())
-	h := e.health(a)
+	h := e.children.Worst(a.standing())
 	a.mu.Lock()
 	obj := a.obj
 	a.refuse(fact)
@@ -109,7 +109,7 @@ func (e *Engine) writer() declared.Writer {
 }
 
 // patchOf is a merge patch that has the Application say what is known; empty when it says that. The caller holds the lock.
-func (e *Engine) patchOf(a *app, r *runner.Report, h shown) (map[string]any, error) {
+func (e *Engine) patchOf(a *app, r *runner.Report, h Health) (map[string]any, error) {
 	now := e.statusOf(a, r, h)
 	patch := map[string]any{}
 	before, err := declared.Fields(a.obj.Status)
@@ -156,7 +156,7 @@ func (a *app) annotations(r *runner.Report) map[string]any {
 }
 
 // statusOf is the status of an Application. The caller holds the lock.
-func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.ApplicationStatus {
+func (e *Engine) statusOf(a *app, r *runner.Report, h Health) v1alpha1.ApplicationStatus {
 	v := &a.view
 	status := *a.obj.Status.DeepCopy()
 	status.ControllerNamespace = e.options.Namespace
@@ -169,7 +169,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h shown) v1alpha1.Applicatio
 		status.Summary.IsAppOfApps = slices.ContainsFunc(v.resources, func(r v1alpha1.ResourceStatus) bool {
 			return r.Group == Group && r.Kind == applicationKind.Kind
 		})
-		h.into(&status)
+		enterHealth(h, &status)
 	}
 	status.ResourceHealthSource = "appTree"
 	if persist {
@@ -217,8 +217,8 @@ func (e *Engine) resourcesOf(a *app, persist bool) []v1alpha1.ResourceStatus {
 	return resources
 }
 
-// into enters the health of an Application.
-func (h shown) into(status *v1alpha1.ApplicationStatus) {
+// enterHealth enters the health of an Application.
+func enterHealth(h Health, status *v1alpha1.ApplicationStatus) {
 	if string(status.Health.Status) != h.Status {
 		status.Health.LastTransitionTime = since(time.Now())
 	}

@@ -49,12 +49,12 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 	for {
 		if why, terminated := d.ends(a, op); why != "" {
 			op.terminated = terminated
-			return d.finish(ctx, a, w, op.sync.Terminate(time.Now(), live(d, a, w, true), why))
+			return d.finish(ctx, a, w, op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), why))
 		}
 		if op.request.Sync.DryRun {
 			return d.finish(ctx, a, w, op.dryRun(c, d.gate(a, w)))
 		}
-		step := op.sync.Next(time.Now(), live(d, a, w, true))
+		step := op.sync.Next(time.Now(), d.liveObjects(a, w, true))
 		if err := d.record(ctx, a, op, step.Release); err != nil {
 			return failed(err)
 		}
@@ -166,7 +166,7 @@ func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	if op == nil {
 		return
 	}
-	step, g := op.sync.Terminate(time.Now(), live(d, a, w, true), "superseded: the newer revision needs no sync"), d.gate(a, w)
+	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), "superseded: the newer revision needs no sync"), d.gate(a, w)
 	d.letGo(ctx, g, op.sync, step.Release)
 	d.drop(ctx, g, step.Drop)
 	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message

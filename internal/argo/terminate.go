@@ -20,7 +20,7 @@ func (d *driver) halt(ctx context.Context, a *app, w runner.Work) {
 		a.halt(time.Now())
 		return
 	}
-	step, g := op.sync.Terminate(time.Now(), live(d, a, w, true), halted), d.gate(a, w)
+	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), halted), d.gate(a, w)
 	d.letGo(ctx, g, op.sync, step.Release)
 	d.drop(ctx, g, step.Drop)
 	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message

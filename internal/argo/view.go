@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -73,7 +74,7 @@ func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 	var counted []engine.ObjectID
 	jobs := map[engine.ObjectID]string{}
 	for _, o := range c.objects {
-		if o.order.Object != nil && runsOnce(o.order.Object) {
+		if o.order.Object != nil && operation.RunsOnce(o.order.Object) {
 			jobs[o.entry.ID] = o.order.Digest
 		}
 		if !o.done && o.order.Object.GetAnnotations()[v1alpha1.IgnoreHealthAnnotation] != "true" && !a.is(o.entry.ID) {

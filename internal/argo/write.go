@@ -99,7 +99,7 @@ func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that affects only this object.
-			out.Err, out.Again = errors.New(unknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
+			out.Err, out.Again = errors.New(UnknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
 			return out
 		}
 		out.Needs = []engine.Wait{need.Wait}
