@@ -24,6 +24,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/sets"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -46,16 +47,16 @@ type Engine struct {
 	renderer *manifests.Renderer
 	renders  chan struct{}
 	settings *settingsKeeper
-	judge    *Judge
+	judge    *live.Judge
 	apps     *registry
-	children Children
+	children live.Children
 	told     *relay
 	projects *projects
 	sets     *sets.Sets
 	events   events
 	// version is that of the cluster, served what it serves.
 	version string
-	served  *Served
+	served  *live.Served
 	wg      sync.WaitGroup
 }
 
@@ -72,7 +73,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		events: events{declared.NewEvents(kube, nil)},
 	}
 	e.options.Namespace = d.namespace()
-	e.judge, e.served = NewJudge(ctx, d.namespace(), e.settings), NewServed(host.Home.Kinds)
+	e.judge, e.served = live.NewJudge(ctx, d.namespace(), e.settings), live.NewServed(host.Home.Kinds)
 	config := feeds.Config{
 		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
 		Fetched: e.measureRequest,
@@ -82,7 +83,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	}
 	e.feeds = feeds.New(ctx, config)
 	e.sets = sets.New(sets.Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
-	e.children = Children{standings{e}}
+	e.children = live.Children{Applications: standings{e}}
 	e.told = &relay{audience: everybody{e.feeds, host.Runner}}
 	return e, nil
 }
@@ -102,7 +103,7 @@ const syncTimeout = time.Minute
 // Start begins to serve what there is, until ctx ends.
 func (e *Engine) Start(ctx context.Context) error {
 	context.AfterFunc(ctx, e.events.Stop)
-	e.version = ServerVersion(e.kube)
+	e.version = live.ServerVersion(e.kube)
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("timed out after %s", syncTimeout))
 	defer cancel()
 	if err := e.settings.watch(ctx, wait, e.home, settingsChanges{e}); err != nil {

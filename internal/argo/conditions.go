@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -96,10 +97,10 @@ func (a *app) unknown(status *v1alpha1.ApplicationStatus) {
 	case invalid:
 		// What it was before it was called Unknown tells whether that is news.
 		status.Health = a.obj.Status.Health
-		enterHealth(Health{Status: string(v1alpha1.HealthStatusUnknown)}, status)
+		enterHealth(live.Health{Status: string(v1alpha1.HealthStatusUnknown)}, status)
 	case failed:
 		if status.Health.Status == "" {
-			enterHealth(Health{Status: Healthy}, status)
+			enterHealth(live.Health{Status: live.Healthy}, status)
 		}
 		if len(a.view.types) > 0 {
 			a.sourceTypes(status)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -162,9 +163,9 @@ func (d *driver) Judge(id engine.UnitID, rec cluster.Record) engine.ObjectHealth
 	h := d.children.Health(id, rec)
 	out := engine.ObjectHealth{ID: rec.ID, Verdict: engine.InProgress, Status: h.Status, Message: h.Message}
 	switch h.Status {
-	case Healthy, "":
+	case live.Healthy, "":
 		out.Verdict = engine.Current
-	case Degraded:
+	case live.Degraded:
 		out.Verdict = engine.Failed
 	}
 	return out

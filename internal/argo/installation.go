@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/appset"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/sets"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -49,7 +50,7 @@ func (i installation) Moving(app types.NamespacedName) (why string, moving bool)
 		return "", false
 	}
 	h := i.e.children.Health(a.id, cluster.Record{})
-	return h.Message, h.Status == Progressing || h.Status == Missing
+	return h.Message, h.Status == live.Progressing || h.Status == live.Missing
 }
 
 func failedForGood(state *v1alpha1.OperationState) bool {

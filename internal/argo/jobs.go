@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -28,7 +29,7 @@ func (a *app) hasFinished(id engine.ObjectID) bool {
 // noteFinished remembers the Jobs that have completed: they may be gone in a moment. The caller holds the lock.
 func (a *app) noteFinished() {
 	for id := range a.view.jobs {
-		if rec, there := a.recordOf(id); there && rec.Health.Status == Healthy {
+		if rec, there := a.recordOf(id); there && rec.Health.Status == live.Healthy {
 			a.finish(id)
 		}
 	}

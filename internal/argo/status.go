@@ -11,6 +11,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -109,7 +110,7 @@ func (e *Engine) writer() declared.Writer {
 }
 
 // patchOf is a merge patch that has the Application say what is known; empty when it says that. The caller holds the lock.
-func (e *Engine) patchOf(a *app, r *runner.Report, h Health) (map[string]any, error) {
+func (e *Engine) patchOf(a *app, r *runner.Report, h live.Health) (map[string]any, error) {
 	now := e.statusOf(a, r, h)
 	patch := map[string]any{}
 	before, err := declared.Fields(a.obj.Status)
@@ -156,7 +157,7 @@ func (a *app) annotations(r *runner.Report) map[string]any {
 }
 
 // statusOf is the status of an Application. The caller holds the lock.
-func (e *Engine) statusOf(a *app, r *runner.Report, h Health) v1alpha1.ApplicationStatus {
+func (e *Engine) statusOf(a *app, r *runner.Report, h live.Health) v1alpha1.ApplicationStatus {
 	v := &a.view
 	status := *a.obj.Status.DeepCopy()
 	status.ControllerNamespace = e.options.Namespace
@@ -218,7 +219,7 @@ func (e *Engine) resourcesOf(a *app, persist bool) []v1alpha1.ResourceStatus {
 }
 
 // enterHealth enters the health of an Application.
-func enterHealth(h Health, status *v1alpha1.ApplicationStatus) {
+func enterHealth(h live.Health, status *v1alpha1.ApplicationStatus) {
 	if string(status.Health.Status) != h.Status {
 		status.Health.LastTransitionTime = since(time.Now())
 	}

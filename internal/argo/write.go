@@ -13,6 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
+	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -99,7 +100,7 @@ func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {
 			// Nothing here brings the kind: that affects only this object.
-			out.Err, out.Again = errors.New(UnknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
+			out.Err, out.Again = errors.New(live.UnknownKind(g.work.Cluster.Kinds, t.ID, need.Version)), true
 			return out
 		}
 		out.Needs = []engine.Wait{need.Wait}

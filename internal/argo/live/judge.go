@@ -1,4 +1,10 @@
-package argo
+// Package live says what Argo CD's dialect makes of the objects that are there: whose they are by their marks and how well they
+// are by the checks of the settings, what the health of an Application comes to by that of its objects and of its children,
+// and which kinds a cluster serves.
+//
+// It goes by records and by what it is told of Applications. It refuses to write, to read objects itself, and to follow
+// anything; the one request that it sends asks a cluster for its version.
+package live
 
 import (
 	"context"
