@@ -33,15 +33,15 @@ func (g *Globals) NeedsOf(u *unstructured.Unstructured) ([]engine.UnitID, error)
 	return append(needs, UnitsOf(d.Unit.Dependencies)...), err
 }
 
-// declaration is what an object declares: a unit, and where its chart comes from.
-type declaration struct {
+// Declaration is what an object declares: a unit, and where its chart comes from.
+type Declaration struct {
 	Unit  engine.Unit
 	Chart dialect.Origin
 }
 
 // DeclaredBy reads the unit that an object declares, as its dialect does.
-func (g *Globals) DeclaredBy(u *unstructured.Unstructured) (declaration, error) {
-	d := declaration{Unit: engine.Unit{ID: IdOf(u)}}
+func (g *Globals) DeclaredBy(u *unstructured.Unstructured) (Declaration, error) {
+	d := Declaration{Unit: engine.Unit{ID: IdOf(u)}}
 	of, _ := g.Catalogue.Of(u.GroupVersionKind().Group)
 	if charted, has := of.(dialect.Charted); has {
 		d.Chart = charted.ChartOf(u)

@@ -35,9 +35,9 @@ func (b bucket) Address() string         { return "" }
 
 func (b bucket) from(u *unstructured.Unstructured) (Origin, error) { return newBucket(u) }
 
-func (b bucket) State() sourceStatus {
+func (b bucket) State() Status {
 	s := &b.Status
-	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
+	return Status{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
 }
 
 func (b bucket) fetch(ctx context.Context, f *Feed) (*Fetched, error) {

@@ -49,11 +49,11 @@ func (r ExternalArtifact) version() string {
 }
 
 // State are the parts of its status that every source has.
-func (r ExternalArtifact) State() sourceStatus {
+func (r ExternalArtifact) State() Status {
 	// The status has neither of these.
 	var generation int64
 	var handled string
-	return sourceStatus{&r.Status.Conditions, &r.Status.Artifact, &generation, &handled}
+	return Status{&r.Status.Conditions, &r.Status.Artifact, &generation, &handled}
 }
 
 func (r ExternalArtifact) fetch(ctx context.Context, f *Feed) (*Fetched, error) {

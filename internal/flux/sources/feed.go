@@ -46,13 +46,13 @@ type Origin interface {
 	version() string
 	// Address is the URL that it is fetched from, empty when it has none of its own.
 	Address() string
-	State() sourceStatus
+	State() Status
 	// fetch gets what there is now. It is called by one goroutine for each source.
 	fetch(ctx context.Context, f *Feed) (*Fetched, error)
 }
 
-// sourceStatus are the parts that the status of every source has.
-type sourceStatus struct {
+// Status are the parts that the status of every source has.
+type Status struct {
 	Conditions *[]metav1.Condition
 	Artifact   **meta.Artifact
 	generation *int64

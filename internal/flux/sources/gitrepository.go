@@ -48,9 +48,9 @@ func (r GitRepository) version() string { return "" }
 func (r GitRepository) Address() string { return r.Spec.URL }
 
 // State are the parts of its status that every source has.
-func (r GitRepository) State() sourceStatus {
+func (r GitRepository) State() Status {
 	s := &r.Status
-	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
+	return Status{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
 }
 
 func (r GitRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {

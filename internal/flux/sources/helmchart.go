@@ -48,9 +48,9 @@ func (r HelmChart) Address() string { return "" }
 func (r HelmChart) from(u *unstructured.Unstructured) (Origin, error) { return newHelmChart(u) }
 
 // State are the parts of its status that every source has.
-func (r HelmChart) State() sourceStatus {
+func (r HelmChart) State() Status {
 	s := &r.Status
-	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
+	return Status{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
 }
 
 // ChartSource is what the chart comes from.

@@ -53,9 +53,9 @@ func (r HelmRepository) SourceKind() *SourceKind {
 }
 
 // State are the parts of its status that every source has.
-func (r HelmRepository) State() sourceStatus {
+func (r HelmRepository) State() Status {
 	s := &r.Status
-	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
+	return Status{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
 }
 
 // InRegistry tells whether the charts are in a registry.

@@ -46,9 +46,9 @@ func (r OCIRepository) Address() string { return r.Spec.URL }
 func (r OCIRepository) from(u *unstructured.Unstructured) (Origin, error) { return NewOCIRepository(u) }
 
 // State are the parts of its status that every source has.
-func (r OCIRepository) State() sourceStatus {
+func (r OCIRepository) State() Status {
 	s := &r.Status
-	return sourceStatus{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
+	return Status{&s.Conditions, &s.Artifact, &s.ObservedGeneration, &s.LastHandledReconcileAt}
 }
 
 func (r OCIRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
