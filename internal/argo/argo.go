@@ -46,12 +46,12 @@ type Engine struct {
 	feeds    *feeds.Feeds
 	renderer *manifests.Renderer
 	renders  chan struct{}
-	settings *settingsKeeper
+	settings *Settings
 	judge    *live.Judge
 	apps     *registry
 	children live.Children
 	told     *relay
-	projects *projects
+	projects *Projects
 	sets     *sets.Sets
 	events   events
 	// version is that of the cluster, served what it serves.
@@ -68,14 +68,14 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	}
 	e := &Engine{
 		Host: host, options: d.Options, ctx: ctx, runner: host.Runner, home: host.Home, config: host.Config, client: host.Home.Dynamic, kube: kube,
-		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: newSettingsKeeper(d.namespace()),
-		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: newProjects(),
+		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: NewSettings(d.namespace()),
+		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: NewProjects(),
 		events: events{declared.NewEvents(kube, nil)},
 	}
 	e.options.Namespace = d.namespace()
 	e.judge, e.served = live.NewJudge(ctx, d.namespace(), e.settings), live.NewServed(host.Home.Kinds)
 	config := feeds.Config{
-		Settings: e.settings.now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
+		Settings: e.settings.Now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
 		Fetched: e.measureRequest,
 	}
 	if host.Substitutes != nil {
@@ -106,10 +106,10 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.version = live.ServerVersion(e.kube)
 	wait, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("timed out after %s", syncTimeout))
 	defer cancel()
-	if err := e.settings.watch(ctx, wait, e.home, settingsChanges{e}); err != nil {
+	if err := e.settings.Watch(ctx, wait, e.home, settingsChanges{e}); err != nil {
 		return err
 	}
-	e.wg.Go(e.settings.changes.Wait)
+	e.wg.Go(e.settings.Wait)
 	e.settingsChanged()
 	if err := e.watch(ctx, wait); err != nil {
 		return err

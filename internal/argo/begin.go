@@ -88,7 +88,7 @@ func (d *driver) automate(a *app, c *comparison, now time.Time) *v1alpha1.Operat
 	decision := policy.Automate(policy.AutoFacts{
 		App: obj, Sync: a.compared(), Resources: c.resources(), SameContent: a.job.sameContent(c),
 		Inputs: c.obstacles(), Attempted: a.job.obstacles,
-		Pin: pin, Windows: windows, SelfHeal: d.settings.now().Controller.SelfHeal, Now: now,
+		Pin: pin, Windows: windows, SelfHeal: d.settings.Now().Controller.SelfHeal, Now: now,
 	})
 	a.decided(decision)
 	return decision.Operation

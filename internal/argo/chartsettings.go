@@ -12,25 +12,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
-// installationChart is the chart that installs Argo CD.
-const installationChart = "argo-cd"
+// InstallationChart is the chart that installs Argo CD.
+const InstallationChart = "argo-cd"
 
-// charted takes settings that an Application declares, before they are applied: an installation that installs itself
-// honours them from the first moment.
-func (d *driver) charted(a *app, result *manifests.Result) {
-	destination := a.now().Spec.Destination.Namespace
-	found, err := declaredSettings(result, d.options.Namespace, destination)
-	if err != nil {
-		d.observe(a.id.String(), "values of chart "+installationChart+": "+err.Error())
-	}
-	if d.settings.chart(a.id, found) {
-		d.settingsChanged()
-	}
-}
-
-// declaredSettings are those among what was rendered. Where the chart of Argo CD did not make its ConfigMaps, since
+// DeclaredSettings are those among what was rendered. Where the chart of Argo CD did not make its ConfigMaps, since
 // something stands in for it, what it would have made of its values counts. The error is about these values.
-func declaredSettings(result *manifests.Result, namespace, destination string) (settings.Objects, error) {
+func DeclaredSettings(result *manifests.Result, namespace, destination string) (settings.Objects, error) {
 	var found settings.Objects
 	for _, u := range result.Objects {
 		if cmp.Or(u.GetNamespace(), destination) != namespace || u.GroupVersionKind().Group != "" {
@@ -57,7 +44,7 @@ func declaredSettings(result *manifests.Result, namespace, destination string) (
 
 // addChart adds what the chart of Argo CD would have made and did not.
 func addChart(found *settings.Objects, result *manifests.Result, namespace string) error {
-	at := slices.IndexFunc(result.Charts, func(c manifests.Chart) bool { return c.Name == installationChart && c.Namespace == namespace })
+	at := slices.IndexFunc(result.Charts, func(c manifests.Chart) bool { return c.Name == InstallationChart && c.Namespace == namespace })
 	if at < 0 {
 		return nil
 	}

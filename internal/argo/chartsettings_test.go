@@ -79,7 +79,7 @@ func TestDeclaredSettings(t *testing.T) {
 			for _, text := range tc.objects {
 				result.Objects = append(result.Objects, rendered(t, text))
 			}
-			got, err := declaredSettings(result, "argocd", "argocd")
+			got, err := DeclaredSettings(result, "argocd", "argocd")
 			if (err != nil) != tc.mistaken {
 				t.Errorf("\n%s\nerror: %v", tc.reason, err)
 			}
@@ -105,11 +105,11 @@ func TestDeclaredSettings(t *testing.T) {
 }
 
 // Settings that Applications declare hold until the real ones are there; each Application takes back its own alone.
-func TestSettingsKeeper(t *testing.T) {
-	k := newSettingsKeeper("argocd")
+func TestSettings(t *testing.T) {
+	k := NewSettings("argocd")
 	read := func() settings.Settings {
 		t.Helper()
-		s, _, err := k.read()
+		s, _, err := k.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,12 +118,12 @@ func TestSettingsKeeper(t *testing.T) {
 	if got := read().Kustomize.BuildOptions; got != "--enable-helm" {
 		t.Errorf("without any argocd-cm the options of builds are %q", got)
 	}
-	declared, err := declaredSettings(&manifests.Result{Charts: []manifests.Chart{{Name: "argo-cd", Namespace: "argocd", Values: parsed(t, values)}}}, "argocd", "argocd")
+	declared, err := DeclaredSettings(&manifests.Result{Charts: []manifests.Chart{{Name: "argo-cd", Namespace: "argocd", Values: parsed(t, values)}}}, "argocd", "argocd")
 	if err != nil {
 		t.Fatal(err)
 	}
 	one, two := UnitID("argocd", "one"), UnitID("argocd", "two")
-	if !k.chart(one, declared) || k.chart(one, declared) {
+	if !k.Chart(one, declared) || k.Chart(one, declared) {
 		t.Error("the first declaration is news, the same again is not")
 	}
 	s := read()
@@ -135,7 +135,7 @@ func TestSettingsKeeper(t *testing.T) {
 	}
 	hosts := settings.Objects{ConfigMaps: []corev1.ConfigMap{{Data: map[string]string{"ssh_known_hosts": "host key"}}}}
 	hosts.ConfigMaps[0].Name = settings.KnownHostsName
-	if !k.chart(two, hosts) || k.chart(one, declared) {
+	if !k.Chart(two, hosts) || k.Chart(one, declared) {
 		t.Error("what another Application declares takes nothing from the first one")
 	}
 	if s := read(); s.KnownHosts != "host key" || s.Tracking.Method != settings.TrackAnnotationAndLabel {
@@ -148,7 +148,7 @@ func TestSettingsKeeper(t *testing.T) {
 		t.Errorf("what is there comes first, ConfigMap by ConfigMap: %+v", s)
 	}
 	delete(k.maps, settings.ConfigName)
-	if !k.chart(one, settings.Objects{}) || k.chart(one, settings.Objects{}) {
+	if !k.Chart(one, settings.Objects{}) || k.Chart(one, settings.Objects{}) {
 		t.Error("taking settings back is news once")
 	}
 	if s := read(); s.Tracking.Method != settings.TrackAnnotation || s.KnownHosts != "host key" {

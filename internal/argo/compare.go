@@ -26,7 +26,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	a.mu.Lock()
 	obj, project, destination := a.obj, a.project, a.cluster
 	a.mu.Unlock()
-	s, g := d.settings.now(), d.gate(a, w)
+	s, g := d.settings.Now(), d.gate(a, w)
 	c := &comparison{revision: w.Key.Revision, byID: map[engine.ObjectID]*compared{}, skipped: map[engine.ObjectID]bool{}, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
 	tracking := d.tracking(a)
 	rules, err := differences.Compile(obj.Spec.IgnoreDifferences, s.Customizations)
@@ -186,7 +186,7 @@ func (d *driver) left(rules differences.ObjectRules, desired *unstructured.Unstr
 
 // comparing is how an object is compared with what a dry run gives.
 func (d *driver) comparing(rules differences.ObjectRules, options policy.CompareOptions) apply.Compare {
-	comparison := differences.Comparison{Settings: d.settings.now().Compare, Rules: rules, Manager: manager}
+	comparison := differences.Comparison{Settings: d.settings.Now().Compare, Rules: rules, Manager: manager}
 	if options.IncludeWebhooks {
 		comparison.Manager = ""
 	}

@@ -74,7 +74,7 @@ func (v *view) brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
 
 // lateSource is the condition of an Application whose repository has not answered for a while. The caller holds the lock.
 func (e *Engine) lateSource(a *app) *v1alpha1.ApplicationCondition {
-	grace := e.settings.now().Controller.SourceErrorGrace
+	grace := e.settings.Now().Controller.SourceErrorGrace
 	for i, k := range a.keys {
 		if state := e.feeds.Get(k); state.Err != nil && time.Since(state.Since) > grace {
 			return &v1alpha1.ApplicationCondition{

@@ -23,7 +23,7 @@ func (d dialectPort) Connect(_ context.Context, id engine.UnitID) (runner.Connec
 	if a == nil {
 		return runner.Connection{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
-	c, err := policy.Destination(a.now().Spec.Destination, d.settings.now())
+	c, err := policy.Destination(a.now().Spec.Destination, d.settings.Now())
 	if err != nil {
 		return runner.Connection{}, err
 	}

@@ -107,7 +107,7 @@ func (e *Engine) declare(a *app) {
 
 // derive works out what an Application comes to. The caller holds the lock.
 func (e *Engine) derive(a *app) news {
-	now, obj := e.settings.now(), a.obj
+	now, obj := e.settings.Now(), a.obj
 	a.generation = generationOf(obj)
 	a.sources = wantedSources(obj, a.unpinned())
 	a.keys = nil
@@ -123,7 +123,7 @@ func (e *Engine) derive(a *app) news {
 	if obj.Operation == nil {
 		a.view.handled = ""
 	}
-	a.project = e.projects.get(obj.Spec.Project)
+	a.project = e.projects.Get(obj.Spec.Project)
 	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
 	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}

@@ -26,20 +26,18 @@ func application(uid string) *v1alpha1.Application {
 // TestSnapshots deletes and creates the project of an Application while a worker asks for its sync windows. That the worker
 // reads no memory that is written meanwhile is for the race detector to say.
 func TestSnapshots(t *testing.T) {
-	e := &Engine{apps: newRegistry(), projects: newProjects(), settings: newSettingsKeeper("argocd"), options: Options{Namespace: "argocd"}}
+	e := &Engine{apps: newRegistry(), projects: NewProjects(), settings: NewSettings("argocd"), options: Options{Namespace: "argocd"}}
 	d := &driver{e}
 	project := &v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Namespace: "argocd", Name: "p"}}
 	project.Spec.SyncWindows = []v1alpha1.SyncWindow{{Kind: "deny", Schedule: "* * * * *", Duration: "1h", Applications: []string{"*"}}}
 	a, _ := e.apps.take(UnitID("argocd", "a"), declaration{obj: application("1")})
 	a.mu.Unlock()
 	swap := func(there bool) {
-		e.projects.mu.Lock()
-		delete(e.projects.declared, "p")
+		e.projects.Drop("p")
 		if there {
-			e.projects.declared["p"] = project
+			e.projects.Put(project)
 		}
-		e.projects.mu.Unlock()
-		e.projects.reread(e.settings.now())
+		e.projects.Reread(e.settings.Now())
 		a.mu.Lock()
 		e.derive(a)
 		a.mu.Unlock()

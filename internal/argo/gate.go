@@ -39,7 +39,7 @@ type gate struct {
 
 // gate is the gate of an Application, by what its project and the settings say now.
 func (d *driver) gate(a *app, w runner.Work) gate {
-	tracking, resources := d.tracking(a), d.settings.now().Resources
+	tracking, resources := d.tracking(a), d.settings.Now().Resources
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return gate{

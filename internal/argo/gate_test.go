@@ -15,7 +15,7 @@ import (
 // TestGateOfProjects asks for what a step of a sync may delete, as the project is at that step.
 func TestGateOfProjects(t *testing.T) {
 	project := func(destination string) *policy.Project {
-		declared := permissive()
+		declared := Permissive()
 		declared.Spec.Destinations[0].Namespace = destination
 		effective, err := policy.Effective(declared, nil, nil)
 		if err != nil {

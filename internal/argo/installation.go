@@ -16,7 +16,7 @@ import (
 type installation struct{ e *Engine }
 
 // Settings are those of now.
-func (i installation) Settings() settings.Settings { return i.e.settings.now() }
+func (i installation) Settings() settings.Settings { return i.e.settings.Now() }
 
 // Put takes an Application as a write left it.
 func (i installation) Put(u *unstructured.Unstructured) { i.e.putApplication(u) }

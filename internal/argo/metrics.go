@@ -51,7 +51,7 @@ func (e *Engine) measureSync(a *app, op *running) {
 	e.Metrics.Synced(sync)
 }
 
-func projectOf(obj *v1alpha1.Application) string { return cmp.Or(obj.Spec.Project, defaultProject) }
+func projectOf(obj *v1alpha1.Application) string { return cmp.Or(obj.Spec.Project, DefaultProject) }
 
 // withoutLogin is the URL of a repository without credentials; one that cannot be read is not told at all.
 func withoutLogin(address string) string {
@@ -126,7 +126,7 @@ func (e *Engine) DestinationClusters() []meter.DestinationCluster {
 			seen[a.cluster.Server] = at
 		}
 	})
-	declared := e.settings.now().Every()
+	declared := e.settings.Now().Every()
 	var all []meter.DestinationCluster
 	for server, at := range seen {
 		one := meter.DestinationCluster{

@@ -42,7 +42,7 @@ func (d *driver) lookForOrphans(ctx context.Context, a *app, w runner.Work, c *c
 	if o.project != project || o.namespace != namespace || o.requested != w.Key.Requested || time.Since(o.at) > orphansStand {
 		*o = orphans{project: project, namespace: namespace, requested: w.Key.Requested, at: time.Now(), count: d.countOrphans(ctx, a, w, c)}
 	}
-	if every := d.settings.now().Reconciliation.Every; every > 0 {
+	if every := d.settings.Now().Reconciliation.Every; every > 0 {
 		o.timer = time.AfterFunc(every, func() { d.runner.InputsChanged(a.id) })
 	}
 	if o.count > 0 {

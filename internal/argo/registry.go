@@ -147,7 +147,7 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 
 // serves tells whether Applications of a namespace are served here.
 func (e *Engine) serves(namespace string) bool {
-	return namespace == e.options.Namespace || settings.MatchesAny(e.settings.now().Namespaces, namespace)
+	return namespace == e.options.Namespace || settings.MatchesAny(e.settings.Now().Namespaces, namespace)
 }
 
 func (e *Engine) dropApplication(u *unstructured.Unstructured) {
@@ -156,7 +156,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	if a == nil {
 		return
 	}
-	if e.settings.chart(id, settings.Objects{}) {
+	if e.settings.Chart(id, settings.Objects{}) {
 		e.settingsChanged()
 	}
 	e.sets.ApplicationChanged(a.now())

@@ -49,7 +49,7 @@ func TestRelay(t *testing.T) {
 	const versions, readers = 400, 4
 	l := &listener{}
 	e := &Engine{
-		apps: newRegistry(), projects: newProjects(), settings: newSettingsKeeper("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
+		apps: newRegistry(), projects: NewProjects(), settings: NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
 	}
 	id := UnitID("argocd", "a")
 	url := func(version int) string { return fmt.Sprintf("https://git.example/%d", version) }

@@ -21,7 +21,7 @@ func buildEnvironment(s v1alpha1.ApplicationSource) bool {
 
 // request gathers what an Application is rendered from.
 func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error) {
-	s := d.settings.now()
+	s := d.settings.Now()
 	a.mu.Lock()
 	obj, sources, keys := a.obj, slices.Clone(a.sources), slices.Clone(a.keys)
 	a.mu.Unlock()

@@ -18,7 +18,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/health/argocd"
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
@@ -30,9 +29,9 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithResource("secrets")
 )
 
-// settingsKeeper keeps the settings of the installation, from its ConfigMaps and Secrets. What an Application declares
+// Settings keeps the settings of the installation, from its ConfigMaps and Secrets. What an Application declares
 // of it holds until that is there. It is safe for concurrent use.
-type settingsKeeper struct {
+type Settings struct {
 	namespace string
 
 	mu      sync.RWMutex
@@ -48,39 +47,41 @@ type settingsKeeper struct {
 	changes *rounds.Loop[string]
 }
 
-func newSettingsKeeper(namespace string) *settingsKeeper {
-	return &settingsKeeper{
+// NewSettings returns the settings of an installation, by its namespace: the defaults until they are read.
+func NewSettings(namespace string) *Settings {
+	return &Settings{
 		namespace: namespace, charted: map[engine.UnitID]settings.Objects{}, maps: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, current: settings.Defaults(),
 	}
 }
 
-func (k *settingsKeeper) now() settings.Settings {
+// Now are the settings as they were read last.
+func (k *Settings) Now() settings.Settings {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.current
 }
 
 // Tracking is how objects are marked by now.
-func (k *settingsKeeper) Tracking() settings.Tracking { return k.now().Tracking }
+func (k *Settings) Tracking() settings.Tracking { return k.Now().Tracking }
 
-// watch reads the settings, and keeps them current. What follows from a change is done from then on, by changes.
-func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster, changes rounds.Work[string]) error {
+// Watch reads the settings, and keeps them current. What follows from a change is done from then on, by changes.
+func (k *Settings) Watch(ctx, wait context.Context, home *cluster.Cluster, changes rounds.Work[string]) error {
 	k.changes = rounds.New(changes, rounds.Options{})
 	k.changes.Start(ctx)
 	var all errgroup.Group
 	names := []string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}
 	for _, name := range names {
 		all.Go(func() error {
-			return cluster.Within(wait, watched, func() error {
+			return cluster.Within(wait, awaited, func() error {
 				return home.WatchOne(ctx, configMaps, k.namespace, name, k.sink(k.putMap, func(u *unstructured.Unstructured) { delete(k.maps, u.GetName()) }))
 			})
 		})
 	}
 	all.Go(func() error {
-		return cluster.Within(wait, watched, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink()) })
+		return cluster.Within(wait, awaited, func() error { return home.Watch(ctx, secrets, secretType, k.secretSink()) })
 	})
 	all.Go(func() error {
-		return cluster.Within(wait, watched, func() error {
+		return cluster.Within(wait, awaited, func() error {
 			return home.WatchOne(ctx, secrets, k.namespace, settings.SecretName, k.secretSink())
 		})
 	})
@@ -93,12 +94,15 @@ func (k *settingsKeeper) watch(ctx, wait context.Context, home *cluster.Cluster,
 	return nil
 }
 
-func (k *settingsKeeper) secretSink() cluster.Sink {
+// Wait waits until what follows from changes is done, once the context of Watch has ended.
+func (k *Settings) Wait() { k.changes.Wait() }
+
+func (k *Settings) secretSink() cluster.Sink {
 	return k.sink(k.putSecret, func(u *unstructured.Unstructured) { delete(k.secrets, u.GetName()) })
 }
 
 // sink takes objects of the namespace.
-func (k *settingsKeeper) sink(put func(*unstructured.Unstructured) error, drop func(*unstructured.Unstructured)) cluster.Sink {
+func (k *Settings) sink(put func(*unstructured.Unstructured) error, drop func(*unstructured.Unstructured)) cluster.Sink {
 	handle := func(do func(*unstructured.Unstructured)) func(*unstructured.Unstructured) {
 		return func(u *unstructured.Unstructured) {
 			if u.GetNamespace() != k.namespace {
@@ -117,17 +121,20 @@ func (k *settingsKeeper) sink(put func(*unstructured.Unstructured) error, drop f
 	}), Dropped: handle(drop)}
 }
 
+// awaited is what the start waits for.
+const awaited = "the objects of Argo CD"
+
 // settle is how long changes are gathered: several objects change at once.
 const settle = 20 * time.Millisecond
 
 // later tells of a change soon. The caller holds the lock.
-func (k *settingsKeeper) later() {
+func (k *Settings) later() {
 	if k.listed {
 		k.changes.WakeAt(k.namespace, time.Now().Add(settle))
 	}
 }
 
-func (k *settingsKeeper) putMap(u *unstructured.Unstructured) error {
+func (k *Settings) putMap(u *unstructured.Unstructured) error {
 	var m corev1.ConfigMap
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &m); err != nil {
 		return fmt.Errorf("reading ConfigMap %s: %w", u.GetName(), err)
@@ -136,7 +143,7 @@ func (k *settingsKeeper) putMap(u *unstructured.Unstructured) error {
 	return nil
 }
 
-func (k *settingsKeeper) putSecret(u *unstructured.Unstructured) error {
+func (k *Settings) putSecret(u *unstructured.Unstructured) error {
 	var s corev1.Secret
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
 		// The error may quote what is in it.
@@ -146,8 +153,8 @@ func (k *settingsKeeper) putSecret(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// chart takes what an Application declares, and tells whether that is news.
-func (k *settingsKeeper) chart(id engine.UnitID, objects settings.Objects) bool {
+// Chart takes what an Application declares, and tells whether that is news.
+func (k *Settings) Chart(id engine.UnitID, objects settings.Objects) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before := k.charted[id]
@@ -163,8 +170,8 @@ func (k *settingsKeeper) chart(id engine.UnitID, objects settings.Objects) bool 
 // the very ConfigMap that such a chart installs, and here no program is run for them.
 const inflating = "--enable-helm"
 
-// read reads the settings again and returns them, with their problems and the data of argocd-cm.
-func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
+// Read reads the settings again and returns them, with their problems and the data of argocd-cm.
+func (k *Settings) Read() (settings.Settings, map[string]string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var objects settings.Objects
@@ -196,78 +203,4 @@ func (k *settingsKeeper) read() (settings.Settings, map[string]string, error) {
 		k.current.Kustomize.BuildOptions = inflating
 	}
 	return k.current, maps_[settings.ConfigName].Data, err
-}
-
-// settingsChanges do what follows from other settings.
-type settingsChanges struct{ e *Engine }
-
-// Share is the installation.
-func (settingsChanges) Share(namespace string) string { return namespace }
-
-// Pass evaluates everything again by the current settings.
-func (c settingsChanges) Pass(context.Context, string) rounds.Next {
-	c.e.settingsChanged()
-	return rounds.Rest()
-}
-
-// settingsChanged evaluates everything again by the current settings.
-func (e *Engine) settingsChanged() {
-	before := e.settings.now()
-	now, config, err := e.settings.read()
-	if err != nil {
-		e.observe("settings", err.Error())
-	}
-	e.tellUnserved(before, now)
-	checks, err := argocd.ParseSettings(config)
-	if err != nil {
-		e.observe("settings", err.Error())
-	} else if !sameHealth(before, now) || before.Tracking != now.Tracking {
-		e.judge.Use(checks)
-		e.runner.Renew(owner)
-	}
-	e.projects.reread(now)
-	e.reserve()
-	if !reflect.DeepEqual(before.Credentials, now.Credentials) {
-		e.feeds.Retry()
-	}
-	e.apps.each(func(a *app) { e.declare(a) })
-	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
-	e.sets.WakeAll()
-}
-
-// sameHealth tells whether the checks of two settings are the same.
-func sameHealth(a, b settings.Settings) bool {
-	health := func(s settings.Settings) map[string]settings.Customization {
-		out := map[string]settings.Customization{}
-		for kind, c := range s.Customizations {
-			if c.Health != "" {
-				out[kind] = settings.Customization{Health: c.Health, OpenLibs: c.OpenLibs}
-			}
-		}
-		return out
-	}
-	return maps.EqualFunc(health(a), health(b), func(x, y settings.Customization) bool {
-		return x.Health == y.Health && x.OpenLibs == y.OpenLibs
-	})
-}
-
-// tellUnserved names the settings that are for the engine and are ignored, and the unknown ones.
-func (e *Engine) tellUnserved(before, now settings.Settings) {
-	words := func(s settings.Settings) []string {
-		var all []string
-		for _, u := range s.Unserved {
-			if u.Concern == settings.ConcernEngine {
-				all = append(all, u.Object+": "+u.Key)
-			}
-		}
-		for _, u := range s.Unknown {
-			all = append(all, u.Object+": "+u.Key+" (unknown)")
-		}
-		return all
-	}
-	old := words(before)
-	news := slices.DeleteFunc(words(now), func(word string) bool { return slices.Contains(old, word) })
-	if len(news) > 0 {
-		e.observe("settings", "ignored: "+strings.Join(news, "; "))
-	}
 }

@@ -161,7 +161,7 @@ func (e *Engine) statusOf(a *app, r *runner.Report, h live.Health) v1alpha1.Appl
 	v := &a.view
 	status := *a.obj.Status.DeepCopy()
 	status.ControllerNamespace = e.options.Namespace
-	persist := e.settings.now().Controller.PersistHealth
+	persist := e.settings.Now().Controller.PersistHealth
 	if !v.reconciled.IsZero() {
 		status.Sync, status.Resources = v.sync, e.resourcesOf(a, persist)
 		status.ReconciledAt = since(v.reconciled)

@@ -87,7 +87,7 @@ func (d *driver) waiting(a *app, w runner.Work, step operation.Step) runner.Acte
 		op.state.Message = "waiting for " + step.Waits[0].String()
 	}
 	again := step.Again
-	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 {
+	if timeout := d.settings.Now().Controller.SyncTimeout; timeout > 0 {
 		again = sooner(again, op.state.StartedAt.Add(timeout))
 	}
 	if windows, err := a.snapshot().windows(time.Now()); err == nil && !windows.Next.IsZero() {

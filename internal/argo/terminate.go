@@ -56,7 +56,7 @@ func (d *driver) ends(a *app, op *running) (why string, terminated bool) {
 	if state := s.obj.Status.OperationState; state != nil && state.Phase == v1alpha1.OperationTerminating && state.StartedAt.Equal(&op.state.StartedAt) {
 		return policy.Terminated, true
 	}
-	if timeout := d.settings.now().Controller.SyncTimeout; timeout > 0 && time.Since(op.state.StartedAt.Time) > timeout {
+	if timeout := d.settings.Now().Controller.SyncTimeout; timeout > 0 && time.Since(op.state.StartedAt.Time) > timeout {
 		return policy.Terminated + ": it took longer than controller.sync.timeout.seconds, " + timeout.String(), true
 	}
 	windows, err := s.windows(time.Now())

@@ -16,7 +16,7 @@ import (
 
 // tracking marks the objects of an Application.
 func (e *Engine) tracking(a *app) differences.Tracking {
-	t := e.settings.now().Tracking
+	t := e.settings.Now().Tracking
 	return differences.Tracking{
 		Method: t.Method, LabelKey: t.LabelKey, InstallationID: t.InstallationID,
 		AppName: differences.InstanceName(a.id.Namespace, a.id.Name, e.options.Namespace), Namespace: a.now().Spec.Destination.Namespace,
@@ -53,7 +53,7 @@ func (d *driver) kindsOf(a *app, w runner.Work) map[schema.GroupKind]cluster.Res
 	a.mu.Lock()
 	server := a.cluster.Server
 	a.mu.Unlock()
-	resources, kinds := d.settings.now().Resources, w.Cluster.Kinds.All()
+	resources, kinds := d.settings.Now().Resources, w.Cluster.Kinds.All()
 	maps.DeleteFunc(kinds, func(gk schema.GroupKind, _ cluster.Resource) bool {
 		return resources.Excludes(gk.Group, gk.Kind, server)
 	})

@@ -1,0 +1,43 @@
+package argo
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/declared"
+)
+
+func (e *Engine) putProject(u *unstructured.Unstructured) {
+	if u.GetNamespace() != e.options.Namespace {
+		return
+	}
+	project, err := declared.Read[v1alpha1.AppProject](u)
+	if err != nil {
+		e.observe("AppProject/"+u.GetName(), err.Error())
+		return
+	}
+	e.projects.Put(project)
+	e.projectChanged(project.Name)
+}
+
+func (e *Engine) dropProject(u *unstructured.Unstructured) {
+	if u.GetNamespace() != e.options.Namespace {
+		return
+	}
+	e.projects.Drop(u.GetName())
+	e.projectChanged(u.GetName())
+}
+
+// projectChanged compares the Applications of a project again; a global one may apply to any.
+func (e *Engine) projectChanged(name string) {
+	e.projects.Reread(e.settings.Now())
+	if p := e.projects.Get(name); p != nil {
+		if problem := e.projects.Problem(name); problem != "" {
+			e.observe("AppProject/"+name, problem)
+		}
+	}
+	e.apps.each(func(a *app) {
+		e.declare(a)
+		e.runner.InputsChanged(a.id)
+	})
+}
