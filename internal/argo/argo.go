@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
@@ -46,12 +47,12 @@ type Engine struct {
 	feeds    *feeds.Feeds
 	renderer *manifests.Renderer
 	renders  chan struct{}
-	settings *Settings
+	settings *configuration.Settings
 	judge    *live.Judge
 	apps     *registry
 	children live.Children
 	told     *relay
-	projects *Projects
+	projects *configuration.Projects
 	sets     *sets.Sets
 	events   events
 	// version is that of the cluster, served what it serves.
@@ -68,8 +69,8 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	}
 	e := &Engine{
 		Host: host, options: d.Options, ctx: ctx, runner: host.Runner, home: host.Home, config: host.Config, client: host.Home.Dynamic, kube: kube,
-		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: NewSettings(d.namespace()),
-		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: NewProjects(),
+		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: configuration.NewSettings(d.namespace()),
+		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: configuration.NewProjects(),
 		events: events{declared.NewEvents(kube, nil)},
 	}
 	e.options.Namespace = d.namespace()

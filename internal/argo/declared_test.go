@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
@@ -26,7 +27,7 @@ func application(uid string) *v1alpha1.Application {
 // TestSnapshots deletes and creates the project of an Application while a worker asks for its sync windows. That the worker
 // reads no memory that is written meanwhile is for the race detector to say.
 func TestSnapshots(t *testing.T) {
-	e := &Engine{apps: newRegistry(), projects: NewProjects(), settings: NewSettings("argocd"), options: Options{Namespace: "argocd"}}
+	e := &Engine{apps: newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}}
 	d := &driver{e}
 	project := &v1alpha1.AppProject{ObjectMeta: metav1.ObjectMeta{Namespace: "argocd", Name: "p"}}
 	project.Spec.SyncWindows = []v1alpha1.SyncWindow{{Kind: "deny", Schedule: "* * * * *", Duration: "1h", Applications: []string{"*"}}}

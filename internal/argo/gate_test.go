@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -15,7 +16,7 @@ import (
 // TestGateOfProjects asks for what a step of a sync may delete, as the project is at that step.
 func TestGateOfProjects(t *testing.T) {
 	project := func(destination string) *policy.Project {
-		declared := Permissive()
+		declared := configuration.Permissive()
 		declared.Spec.Destinations[0].Namespace = destination
 		effective, err := policy.Effective(declared, nil, nil)
 		if err != nil {

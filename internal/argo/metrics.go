@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/sets"
@@ -51,7 +52,9 @@ func (e *Engine) measureSync(a *app, op *running) {
 	e.Metrics.Synced(sync)
 }
 
-func projectOf(obj *v1alpha1.Application) string { return cmp.Or(obj.Spec.Project, DefaultProject) }
+func projectOf(obj *v1alpha1.Application) string {
+	return cmp.Or(obj.Spec.Project, configuration.DefaultProject)
+}
 
 // withoutLogin is the URL of a repository without credentials; one that cannot be read is not told at all.
 func withoutLogin(address string) string {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -49,7 +50,7 @@ func TestRelay(t *testing.T) {
 	const versions, readers = 400, 4
 	l := &listener{}
 	e := &Engine{
-		apps: newRegistry(), projects: NewProjects(), settings: NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
+		apps: newRegistry(), projects: configuration.NewProjects(), settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"}, told: &relay{audience: l},
 	}
 	id := UnitID("argocd", "a")
 	url := func(version int) string { return fmt.Sprintf("https://git.example/%d", version) }

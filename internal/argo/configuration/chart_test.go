@@ -1,4 +1,4 @@
-package argo
+package configuration
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // values are those of a chart as people have them.
@@ -122,7 +123,7 @@ func TestSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := UnitID("argocd", "one"), UnitID("argocd", "two")
+	one, two := engine.UnitID{Name: "one"}, engine.UnitID{Name: "two"}
 	if !k.Chart(one, declared) || k.Chart(one, declared) {
 		t.Error("the first declaration is news, the same again is not")
 	}
