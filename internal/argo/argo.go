@@ -3,7 +3,8 @@
 //
 // It reads Applications into units, drives their syncs in the steps that internal/argo/operation decides on, and writes
 // status, events and finalizers in the upstream's words. It decides nothing about order, rights or rendering itself: the
-// rooms below it do, which are pure. It writes objects of Applications through the applier of their cluster alone.
+// pure rooms below it do. Three more rooms serve beside it: sets has ApplicationSets, live the health of what is there,
+// configuration the settings and projects. It writes objects of Applications through the applier of their cluster alone.
 //
 // An Application is a unit with a driver. Its source is of its own: all repositories that it reads, at the revisions
 // that are wanted now.
