@@ -86,7 +86,7 @@ func (s standings) Standing(id engine.UnitID) (live.Standing, bool) {
 	if a == nil {
 		return live.Standing{}, false
 	}
-	fact, _ := (sources{s.e}).Source(a.source())
+	fact, _ := sources(s).Source(a.source())
 	if h, decided := a.unsettled(fact); decided {
 		return live.Standing{Unsettled: &h}, true
 	}

@@ -65,7 +65,7 @@ func (i installation) Behind(app types.NamespacedName, read *appset.AppState) bo
 	if a == nil {
 		return false
 	}
-	fact, _ := (sources{i.e}).Source(a.source())
+	fact, _ := sources(i).Source(a.source())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch v := &a.view; {

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
@@ -128,7 +127,7 @@ func (j *judge) health(ctx context.Context, r v1alpha1.ResourceStatus) (h argocd
 	if err != nil {
 		return h, false, nil
 	}
-	var client dynamic.ResourceInterface = j.session.Client().Resource(mapping.Resource).Namespace(r.Namespace)
+	client := j.session.Client().Resource(mapping.Resource).Namespace(r.Namespace)
 	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
 		client = j.session.Client().Resource(mapping.Resource)
 	}
