@@ -46,10 +46,11 @@ func sameRevision(state v1alpha1.OperationState, revision string) bool {
 	return state.SyncResult.Revision == revision || strings.Join(state.SyncResult.Revisions, ",") == revision
 }
 
-// record has the status say which hooks have succeeded before these may go: they do not run again when another process goes on
-// with the operation.
+// record has the status say which hooks and which Jobs that run once have completed before anything follows from that, and before
+// these may go: they do not run again when another process goes on with the operation.
 func (d *driver) record(ctx context.Context, a *app, op *running, completed []*operation.Task) error {
-	if !slices.ContainsFunc(completed, func(t *operation.Task) bool { return t.State == operation.Done }) {
+	succeeded := slices.ContainsFunc(completed, func(t *operation.Task) bool { return t.State == operation.Done })
+	if !succeeded && !a.unnoted() {
 		return nil
 	}
 	a.progress(op, a.job.compared, nil)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -53,9 +52,9 @@ type view struct {
 	waits []engine.Wait
 	// unconfirmed is what a deletion waits for that a person has to agree to.
 	unconfirmed string
-	// hooks are the digest of those that ran; jobs are objects that may have run once, by the digest of their content.
+	// hooks are the digest of those that ran; jobs are those that run once.
 	hooks string
-	jobs  map[engine.ObjectID]string
+	jobs  map[engine.ObjectID]jobOnce
 	// finished are those of them that were seen to have completed, by the digest of their content.
 	finished map[engine.ObjectID]string
 }
@@ -72,11 +71,7 @@ func (a *app) see(c *cluster.Cluster) {
 func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 	resources := c.resources()
 	var counted []engine.ObjectID
-	jobs := map[engine.ObjectID]string{}
 	for _, o := range c.objects {
-		if o.order.Object != nil && operation.RunsOnce(o.order.Object) {
-			jobs[o.entry.ID] = o.order.Digest
-		}
 		if !o.done && o.order.Object.GetAnnotations()[v1alpha1.IgnoreHealthAnnotation] != "true" && !a.is(o.entry.ID) {
 			counted = append(counted, o.entry.ID)
 		}
@@ -88,7 +83,8 @@ func (d *driver) show(a *app, c *comparison, w runner.Work, now time.Time) {
 	defer a.mu.Unlock()
 	v := &a.view
 	v.generation, v.content = w.Key.Generation, w.Key.Digest
-	v.resources, v.conditions, v.counted, v.jobs = resources, c.conditions, counted, jobs
+	v.resources, v.conditions, v.counted, v.jobs = resources, c.conditions, counted, jobsOf(c)
+	a.noteFinished()
 	v.answers = w.Key.Requested
 	if r := a.job.rendered; r != nil {
 		v.types, v.images = r.Types, r.Images

@@ -42,7 +42,7 @@ func (d *driver) orderOf(u *unstructured.Unstructured, o policy.ObjectOptions, o
 
 // execute carries a step out: what is deleted first, then what is written, kind by kind.
 func (d *driver) execute(ctx context.Context, a *app, w runner.Work, step operation.Step) {
-	op, c, g := a.job.op, a.job.compared, d.gate(a, w)
+	op, g := a.job.op, d.gate(a, w)
 	if len(step.Delete) > 0 {
 		each(step.Delete, func(t *operation.Task) { op.sync.Deleted(t, time.Now(), d.prune(ctx, a, g, t)) })
 		return
@@ -53,7 +53,7 @@ func (d *driver) execute(ctx context.Context, a *app, w runner.Work, step operat
 				d.hook(ctx, g, op, t)
 				return
 			}
-			op.took(t, d.write(ctx, g, c, t))
+			op.took(t, d.write(ctx, a, g, t))
 		})
 	}
 }
@@ -80,22 +80,22 @@ type outcome struct {
 }
 
 // write writes the object of a task.
-func (d *driver) write(ctx context.Context, g gate, c *comparison, t *operation.Task) outcome {
-	order := apply.Order{Object: t.Object, Validate: true}
+func (d *driver) write(ctx context.Context, a *app, g gate, t *operation.Task) outcome {
+	order, c := apply.Order{Object: t.Object, Validate: true}, a.job.compared
+	rec, there := g.work.Cluster.Objects.Get(t.ID)
 	if o := c.find(t.ID); o != nil {
 		if o.refused != nil {
 			return outcome{Result: operation.Result{Err: o.refused}}
+		}
+		if o.over(there) && a.hasFinished(t.ID) {
+			return outcome{Result: operation.Result{Message: called(t.ID) + " unchanged. It has completed"}}
 		}
 		order = o.order
 	} else if err := g.undeclared(ctx, t.Object); err != nil {
 		return outcome{Result: operation.Result{Err: err}}
 	}
-	before := ""
-	if rec, there := g.work.Cluster.Objects.Get(t.ID); there {
-		before = rec.Health.Status
-	}
 	written := g.write(ctx, order)
-	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: before, Message: said(written, order.Mode)}}
+	out := outcome{written: written, Result: operation.Result{Err: bare(written.Err), Health: rec.Health.Status, Message: said(written, order.Mode)}}
 	if need := written.Wait; need != nil {
 		out.needs = []apply.Need{*need}
 		if need.What == apply.KindServed && !c.defines(need.Kind) {

@@ -191,6 +191,8 @@ func TestArgoKilled(t *testing.T) {
 	p.kill()
 	p = up()
 	a.begin("pre")
+	// That the Job has completed is noted before the wave of the Deployment begins; its time to live ends in this process or in the
+	// next one.
 	a.says("work", "status.operationState.message", "waiting for healthy state of apps/Deployment/web")
 	eventually(t, "the hook that its time to live deletes is gone", func() (bool, string) {
 		_, err := a.client.BatchV1().Jobs("work").Get(t.Context(), "brief", metav1.GetOptions{})
