@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,7 +195,10 @@ func (r *Runner) takeHeld(u *unit, p *engine.Pass, acted *Acted) {
 func (r *Runner) replaceHeld(u *unit, p *engine.Pass, acted *Acted) {
 	r.takeDeferred(u, p, acted)
 	r.drop(u, engine.Leftover(u.inventory, acted.Entries))
+	fresh := slices.ContainsFunc(acted.Entries, func(e engine.Entry) bool { return !u.owned[e.ID] })
 	r.setInventory(u, acted.Entries)
+	// What happened to an object before it was known to be of the unit has woken nobody.
+	u.stirred = u.stirred || fresh && len(acted.Waiting) > 0
 	r.holdActed(u, *acted)
 	if u.rendering != nil && !u.declares() {
 		held := *u.rendering
