@@ -8,7 +8,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -25,14 +24,6 @@ import (
 // IO is where a command reads and writes.
 type IO = console.IO
 
-// Exit codes.
-const (
-	exitYes         = 0
-	exitNo          = 1
-	exitFailure     = 2
-	exitInterrupted = 130
-)
-
 // Main runs one command with every dialect that there is, and returns its exit code.
 func Main(ctx context.Context, args []string, streams console.IO) int {
 	return MainWith(ctx, args, streams, dialects.All())
@@ -43,32 +34,15 @@ func MainWith(ctx context.Context, args []string, streams console.IO, catalogue 
 	root := NewCommand(streams, catalogue)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return exitYes
-	case errors.Is(err, console.ErrNo):
-		return exitNo
-	case ctx.Err() != nil:
-		return exitInterrupted
-	}
-	fmt.Fprintln(streams.Err, "headgate: "+err.Error())
-	if next := nextCommand(err); next != "" {
-		fmt.Fprintln(streams.Err, "  try: "+next)
-	}
-	return exitFailure
+	return console.Exit(ctx, streams, err, nextCommand(err))
 }
 
-// nextCommand is what to try after an error.
+// nextCommand is what to try after an error that does not say so itself.
 func nextCommand(err error) string {
-	var h *dialect.HintError
-	switch {
-	case errors.As(err, &h):
-		return h.Next
-	case errors.Is(err, controlplane.ErrLocked):
+	if errors.Is(err, controlplane.ErrLocked) {
 		return "headgate cluster status"
-	default:
-		return "headgate help"
 	}
+	return "headgate help"
 }
 
 // NewCommand returns the root command.

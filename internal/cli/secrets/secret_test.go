@@ -9,16 +9,22 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
-	"github.com/headgate-dev/headgate/internal/cli"
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/cli/secrets"
 )
 
 // run runs a command of the command line and returns its exit code, with what it printed.
 func run(args ...string) (code int, out, errs string) {
 	var o, e bytes.Buffer
-	code = cli.Main(context.Background(), args, console.IO{In: strings.NewReader(""), Out: &o, Err: &e})
-	return code, o.String(), e.String()
+	streams := console.IO{In: strings.NewReader(""), Out: &o, Err: &e}
+	root, g := &cobra.Command{Use: "headgate", SilenceUsage: true, SilenceErrors: true}, &console.Globals{IO: streams}
+	g.Bind(root)
+	root.AddCommand(secrets.NewSecret(g))
+	root.SetArgs(args)
+	ctx := context.Background()
+	return console.Exit(ctx, streams, root.ExecuteContext(ctx), ""), o.String(), e.String()
 }
 
 // must runs a command that has to succeed, and returns what it printed.
