@@ -104,19 +104,22 @@ func (w *world) object(ts *testscript.TestScript, text string) (dynamic.Resource
 	return w.client.Resource(m.Resource).Namespace(namespace), parts[len(parts)-1]
 }
 
-// commit pushes the directory repo as a commit: "commit".
+// commit pushes the directory repo as a commit, whose name is HEAD from then on: "commit".
 func (w *world) commit(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 0, "commit")
 	dir := ts.MkAbs("repo")
 	url := strings.Replace(ts.Getenv("URL"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
-	script := `git init -q -b main . 2>/dev/null; git add -A && git -c user.name=dev -c user.email=dev@example.dev commit -q --allow-empty -m change && git push -q -f "$0" HEAD:main`
+	script := `git init -q -b main . 2>/dev/null; git add -A && git -c user.name=dev -c user.email=dev@example.dev commit -q --allow-empty -m change && git push -q -f "$0" HEAD:main && git rev-parse HEAD`
 	cmd := exec.Command("sh", "-c", script, url)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+ts.MkAbs("."))
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		ts.Fatalf("git: %v: %s", err, out)
 	}
+	lines := strings.Fields(string(out))
+	ts.Setenv("HEAD", lines[len(lines)-1])
 }
 
 // undo takes the last commit back, here and on the server: "undo".
