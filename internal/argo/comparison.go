@@ -59,7 +59,7 @@ type compared struct {
 	compare apply.Compare
 }
 
-func (c *compared) inSync() bool { return c.refused == nil && (c.done || c.standing.InSync) }
+func (o *compared) inSync() bool { return o.refused == nil && (o.done || o.standing.InSync) }
 
 // entries are the objects that the Application holds.
 func (c *comparison) entries() []engine.Entry {
