@@ -6,22 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 func parsed(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	u := &unstructured.Unstructured{}
-	data, err := yaml.YAMLToJSON([]byte("apiVersion: v1\nkind: X\nmetadata: {name: x}\n" + text))
-	if err == nil {
-		err = u.UnmarshalJSON(data)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return readYAML(t, "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"+text)
 }
 
 func applied(manager, fields string) metav1.ManagedFieldsEntry {

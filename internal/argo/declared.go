@@ -25,7 +25,7 @@ type declaration struct {
 	keys    []feeds.Key
 	// generation stands for what is declared; see generationOf.
 	generation int64
-	// requested is the token of the last request, told apart from an equal one of before.
+	// requested is the token of the last request, told apart from an equal previous one.
 	requested string
 	project   *policy.Project
 	cluster   settings.Cluster

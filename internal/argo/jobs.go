@@ -74,7 +74,7 @@ func (a *app) noteFinished() {
 	}
 }
 
-// complete remembers a Job that was seen to have completed by an operation, which goes on with that: its record may be gone
+// complete remembers a Job that was seen to have completed by an operation, which continues on that ground: its record may be gone
 // when the next one looks.
 func (a *app) complete(id engine.ObjectID) {
 	a.mu.Lock()

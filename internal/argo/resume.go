@@ -47,7 +47,7 @@ func sameRevision(state v1alpha1.OperationState, revision string) bool {
 }
 
 // record has the status say which hooks and which Jobs that run once have completed before anything follows from that, and before
-// these may go: they do not run again when another process goes on with the operation.
+// these may go: they do not run again when another process continues the operation.
 func (d *driver) record(ctx context.Context, a *app, op *running, completed []*operation.Task) error {
 	succeeded := slices.ContainsFunc(completed, func(t *operation.Task) bool { return t.State == operation.Done })
 	if !succeeded && !a.unnoted() {

@@ -176,7 +176,7 @@ func (a *app) progress(op *running, c *comparison, waits []engine.Wait) {
 	a.view.operation, a.view.waits, a.view.resources = state, dated(waits, a.view.waits), resources
 }
 
-// dated has waits begin that do not say when: now, or when they were first among those of before.
+// dated has waits begin that do not say when: now, or when they began among the previous ones.
 func dated(waits, before []engine.Wait) []engine.Wait {
 	dated := slices.Clone(waits)
 	for i, w := range dated {

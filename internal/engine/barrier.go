@@ -114,7 +114,7 @@ func (x Reader) awaits(other Reader) (why string, late *Reading) {
 func (x Reading) expected() bool { return x.Revision != "" || x.Failure == "" }
 
 // Barrier says for which other units a unit has to wait before it deletes what it no longer declares: whatever moves
-// between units in one revision is claimed by whoever declares it now before anybody deletes it.
+// between units in one revision is claimed by the unit that declares it now before another one deletes it.
 //
 // It waits for every unit that reads a repository which the unit itself reads: until the other one has read the same
 // revision, or a later one, and has been rendered from that. A unit that itself waits for the one that deletes, that is

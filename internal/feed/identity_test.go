@@ -39,7 +39,7 @@ func TestIdentity(t *testing.T) {
 		"SSH key":        {"a key is a login", ssh, func(o *source.GitOptions) { o.Identity = []byte("other") }, false},
 		"SSH passphrase": {"who cannot open a key does not have it", ssh, func(o *source.GitOptions) { o.Password = "wrong" }, false},
 		"SSH hosts":      {"hosts are trusted by each reader", ssh, func(o *source.GitOptions) { o.KnownHosts = []byte("others") }, false},
-		"App":            {"an App is the same whoever holds its token", app, func(o *source.GitOptions) { o.App = &source.App{AppConfig: o.App.AppConfig} }, true},
+		"App":            {"an App is the same no matter who holds its token", app, func(o *source.GitOptions) { o.App = &source.App{AppConfig: o.App.AppConfig} }, true},
 		"App key": {"its key is its login", app, func(o *source.GitOptions) {
 			c := o.App.AppConfig
 			c.PrivateKey = "other"

@@ -70,7 +70,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A sync that a killed process left goes on with what succeeded: such a hook does not run again, whether it is still there or its
+// A sync that a killed process left continues with what succeeded: such a hook does not run again, whether it is still there or its
 // time to live has deleted it; it is released, and deleted in the end where its policy says so.
 func TestSucceeded(t *testing.T) {
 	objects := []string{"pre hook=PreSync hook-delete-policy=HookSucceeded", "both hook=PreSync,PostSync", "x", "post hook=PostSync"}

@@ -84,7 +84,7 @@ type Task struct {
 	again bool
 	// released is set for a hook that has completed and is held no more.
 	released bool
-	// unwaited is set once the operation goes on without waiting for the health of the object.
+	// unwaited is set once the operation continues without waiting for the health of the object.
 	unwaited bool
 }
 

@@ -83,13 +83,7 @@ func (k *Keeper) updated(
 	after, id := run.automation, imageID(autov1.ImageUpdateAutomationKind, before)
 	status := &after.Status
 	status.LastAutomationRunTime = &metav1.Time{Time: began.Truncate(time.Second)}
-	if after.Annotations[toolkit.RequestedAt] != "" {
-		status.LastHandledReconcileAt = after.Annotations[toolkit.RequestedAt]
-	}
-	if v.ok || v.stalled {
-		status.ObservedGeneration = after.Generation
-	}
-	status.Conditions = v.conclude(before.Status.Conditions, before.Generation)
+	v.enter(after, &status.Conditions, &status.ObservedGeneration, &status.LastHandledReconcileAt)
 	u, err := declared.Writer{Client: k.Home.Dynamic.Resource(toolkit.ImageAutomations), Manager: toolkit.AutomationField}.Status(ctx, before, before.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.automations.Put(u)

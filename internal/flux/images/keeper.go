@@ -155,6 +155,17 @@ func succeededWith(message string) verdict {
 	return verdict{ok: true, reason: meta.SucceededReason, message: message}
 }
 
+// enter enters the end of a pass into the parts that the status of each kind has.
+func (v verdict) enter(o metav1.Object, conditions *[]metav1.Condition, observed *int64, handled *string) {
+	if requested := o.GetAnnotations()[toolkit.RequestedAt]; requested != "" {
+		*handled = requested
+	}
+	if v.ok || v.stalled {
+		*observed = o.GetGeneration()
+	}
+	*conditions = v.conclude(*conditions, o.GetGeneration())
+}
+
 // conclude enters the end of a pass into conditions.
 func (v verdict) conclude(list []metav1.Condition, generation int64) []metav1.Condition {
 	c := &toolkit.Conditions{List: slices.Clone(list), Generation: generation, Now: metav1.NewTime(time.Now().Truncate(time.Second))}

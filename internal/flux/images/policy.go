@@ -57,13 +57,7 @@ func (k *Keeper) choose(ctx context.Context, id engine.UnitID, last *lastPass) r
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}
-	if after.Annotations[toolkit.RequestedAt] != "" {
-		after.Status.LastHandledReconcileAt = after.Annotations[toolkit.RequestedAt]
-	}
-	if v.ok || v.stalled {
-		after.Status.ObservedGeneration = after.Generation
-	}
-	after.Status.Conditions = v.conclude(p.Status.Conditions, p.Generation)
+	v.enter(after, &after.Status.Conditions, &after.Status.ObservedGeneration, &after.Status.LastHandledReconcileAt)
 	u, err := declared.Writer{Client: k.Home.Dynamic.Resource(toolkit.ImagePolicies), Manager: toolkit.ReflectorField}.Status(ctx, p, p.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.enterPolicy(u)

@@ -47,13 +47,7 @@ func (k *Keeper) scan(ctx context.Context, id engine.UnitID, last *lastPass) rou
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}
-	if after.Annotations[toolkit.RequestedAt] != "" {
-		after.Status.LastHandledReconcileAt = after.Annotations[toolkit.RequestedAt]
-	}
-	if v.ok || v.stalled {
-		after.Status.ObservedGeneration = after.Generation
-	}
-	after.Status.Conditions = v.conclude(repo.Status.Conditions, repo.Generation)
+	v.enter(after, &after.Status.Conditions, &after.Status.ObservedGeneration, &after.Status.LastHandledReconcileAt)
 	u, err := declared.Writer{Client: k.Home.Dynamic.Resource(toolkit.ImageRepositories), Manager: toolkit.ReflectorField}.Status(ctx, repo, repo.Status, after.Status)
 	if err == nil && u != nil {
 		_, err = k.repositories.Put(u)

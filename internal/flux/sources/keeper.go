@@ -225,7 +225,7 @@ func (s *Keeper) Notify(id engine.SourceID) {
 	}
 }
 
-// Tell reports a problem of a source to whoever runs the engine.
+// Tell reports a problem of a source to the person who runs the engine.
 func (s *Keeper) Tell(key source.Key, text string) {
 	s.problem(key.Kind+" "+key.Namespace+"/"+key.Name, text)
 }

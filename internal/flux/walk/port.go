@@ -115,7 +115,7 @@ func (comparison) Placed(o *unstructured.Unstructured, _ bool) (*unstructured.Un
 	return o, nil
 }
 
-// Differs leaves the comparison to whoever prints it.
+// Differs leaves the comparison to the command that prints it.
 func (comparison) Differs(context.Context, *unstructured.Unstructured, *unstructured.Unstructured, *unstructured.Unstructured) (bool, error) {
 	return true, nil
 }
