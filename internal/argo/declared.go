@@ -29,6 +29,7 @@ type declaration struct {
 	requested string
 	project   *policy.Project
 	cluster   settings.Cluster
+	foreseen  foreseen
 	// invalid is why it cannot be followed.
 	invalid []v1alpha1.ApplicationCondition
 }
@@ -126,6 +127,7 @@ func (e *Engine) derive(a *app) news {
 	a.project = e.projects.Get(obj.Spec.Project)
 	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
 	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
+	e.settings.Recheck(a.id, e.permittedAhead(a))
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}
 	a.wanted = a.keys
 	if asked && (obj.Annotations[v1alpha1.RefreshAnnotation] != "" || a.unbegun()) {

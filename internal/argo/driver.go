@@ -80,7 +80,7 @@ func (d *driver) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, e
 		a.typed(err)
 		return runner.Inputs{}, &failure{condition: v1alpha1.ApplicationConditionComparisonError, err: err}
 	}
-	d.charted(a, result)
+	d.foresee(a, request, result)
 	obj := a.now()
 	objects, err := d.objects(a, result)
 	if err != nil {

@@ -71,16 +71,21 @@ func othersOf(w runner.Work) map[engine.ObjectID]engine.UnitID {
 // visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or
 // the project does not permit it. A project that does not exist permits nothing, neither to write nor to delete.
 func (g gate) visible(e engine.Entry) error {
-	if g.resources.Excludes(e.ID.Group, e.ID.Kind, g.destination.Server) {
-		return fmt.Errorf("resource %s:%s is excluded in the settings", e.ID.Group, e.ID.Kind)
+	_, namespaced, known := g.work.Kind(e.GroupVersionKind())
+	return g.allows(policy.Object{
+		Group: e.ID.Group, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Namespaced: namespaced || !known && e.ID.Namespace != "",
+	})
+}
+
+// allows is visible for an object of which it is known whether it is in a namespace.
+func (g gate) allows(o policy.Object) error {
+	if g.resources.Excludes(o.Group, o.Kind, g.destination.Server) {
+		return fmt.Errorf("resource %s:%s is excluded in the settings", o.Group, o.Kind)
 	}
 	if err := g.projectError(); err != nil {
 		return err
 	}
-	_, namespaced, known := g.work.Kind(e.GroupVersionKind())
-	return g.project.PermitsObject(g.destination, policy.Object{
-		Group: e.ID.Group, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Namespaced: namespaced || !known && e.ID.Namespace != "",
-	})
+	return g.project.PermitsObject(g.destination, o)
 }
 
 // permits tells why an object may not be written, nil when it may.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/headgate-dev/headgate/internal/argo/configuration"
-	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/health/argocd"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -85,18 +83,5 @@ func (e *Engine) tellUnserved(before, now settings.Settings) {
 	news := slices.DeleteFunc(words(now), func(word string) bool { return slices.Contains(old, word) })
 	if len(news) > 0 {
 		e.observe("settings", "ignored: "+strings.Join(news, "; "))
-	}
-}
-
-// charted takes settings that an Application declares, before they are applied: an installation that installs itself
-// honours them from the first moment.
-func (d *driver) charted(a *app, result *manifests.Result) {
-	destination := a.now().Spec.Destination.Namespace
-	found, err := configuration.DeclaredSettings(result, d.options.Namespace, destination)
-	if err != nil {
-		d.observe(a.id.String(), "values of chart "+configuration.InstallationChart+": "+err.Error())
-	}
-	if d.settings.Chart(a.id, found) {
-		d.settingsChanged()
 	}
 }

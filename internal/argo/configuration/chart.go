@@ -15,31 +15,21 @@ import (
 // InstallationChart is the chart that installs Argo CD.
 const InstallationChart = "argo-cd"
 
-// DeclaredSettings are those among what was rendered. Where the chart of Argo CD did not make its ConfigMaps, since
-// something stands in for it, what it would have made of its values counts. The error is about these values.
+// DeclaredSettings are the ConfigMaps of settings among what was rendered. Where the chart of Argo CD did not make them,
+// since something stands in for it, what it would have made of its values counts. The error is about these values.
+//
+// Secrets are none of it: a login or a cluster counts once the API server has taken it.
 func DeclaredSettings(result *manifests.Result, namespace, destination string) (settings.Objects, error) {
 	var found settings.Objects
 	for _, u := range result.Objects {
 		if cmp.Or(u.GetNamespace(), destination) != namespace || u.GroupVersionKind().Group != "" {
 			continue
 		}
-		switch u.GetKind() {
-		case "ConfigMap":
-			if settingsName(u.GetName()) {
-				found.ConfigMaps = append(found.ConfigMaps, settingsMap(u))
-			}
-		case "Secret":
-			if s, ok := settingsSecret(u); ok {
-				found.Secrets = append(found.Secrets, s)
-			}
+		if u.GetKind() == "ConfigMap" && settingsName(u.GetName()) {
+			found.ConfigMaps = append(found.ConfigMaps, settingsMap(u))
 		}
 	}
-	err := addChart(&found, result, namespace)
-	if len(found.ConfigMaps) == 0 {
-		// Secrets alone are no installation; they count once they are there.
-		return settings.Objects{}, err
-	}
-	return found, err
+	return found, addChart(&found, result, namespace)
 }
 
 // addChart adds what the chart of Argo CD would have made and did not.
@@ -52,11 +42,6 @@ func addChart(found *settings.Objects, result *manifests.Result, namespace strin
 	for _, m := range made.ConfigMaps {
 		if !slices.ContainsFunc(found.ConfigMaps, func(other corev1.ConfigMap) bool { return other.Name == m.Name }) {
 			found.ConfigMaps = append(found.ConfigMaps, m)
-		}
-	}
-	for _, s := range made.Secrets {
-		if !slices.ContainsFunc(found.Secrets, func(other corev1.Secret) bool { return other.Name == s.Name }) {
-			found.Secrets = append(found.Secrets, s)
 		}
 	}
 	found.Unserved = made.Unserved
@@ -74,21 +59,4 @@ func settingsMap(u *unstructured.Unstructured) corev1.ConfigMap {
 		return corev1.ConfigMap{}
 	}
 	return m
-}
-
-func settingsSecret(u *unstructured.Unstructured) (corev1.Secret, bool) {
-	var s corev1.Secret
-	if u.GetLabels()[secretType] == "" {
-		return s, false
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
-		return s, false
-	}
-	if s.Data == nil {
-		s.Data = map[string][]byte{}
-	}
-	for key, value := range s.StringData {
-		s.Data[key] = []byte(value)
-	}
-	return s, true
 }

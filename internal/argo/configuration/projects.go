@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -27,18 +28,13 @@ func NewProjects() *Projects {
 
 // Get returns a project with what the global ones add, nil if there is no such project.
 func (p *Projects) Get(name string) *policy.Project {
-	if name == "" {
-		name = DefaultProject
-	}
+	name = cmp.Or(name, DefaultProject)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if held, known := p.read[name]; known {
 		return held
 	}
-	declared := p.declared[name]
-	if declared == nil && name == DefaultProject {
-		declared = Permissive()
-	}
+	declared := p.declaredAs(name)
 	if declared == nil {
 		return nil
 	}
@@ -50,6 +46,28 @@ func (p *Projects) Get(name string) *policy.Project {
 	}
 	p.read[name] = made
 	return made
+}
+
+// By returns a project as other settings than those of now make it, nil if there is no such project.
+func (p *Projects) By(s settings.Settings, name string) *policy.Project {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	declared := p.declaredAs(name)
+	if declared == nil {
+		return nil
+	}
+	// What is wrong with it is said of the settings of now.
+	made, _ := policy.Effective(declared, s.GlobalProjects, func(name string) *v1alpha1.AppProject { return p.declared[name] })
+	return made
+}
+
+// declaredAs is what is declared of a project, nil for nothing. The caller holds the lock.
+func (p *Projects) declaredAs(name string) *v1alpha1.AppProject {
+	name = cmp.Or(name, DefaultProject)
+	if declared := p.declared[name]; declared != nil || name != DefaultProject {
+		return declared
+	}
+	return Permissive()
 }
 
 // Permissive is the default project where none is declared.

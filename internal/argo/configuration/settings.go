@@ -44,8 +44,9 @@ type Settings struct {
 	secrets map[string]corev1.Secret
 	// charted is what Applications declare of it, by the Application.
 	charted map[engine.UnitID]settings.Objects
-	current settings.Settings
-	problem error
+	// current are the settings that hold, live those that are there, without what is only declared.
+	current, live settings.Settings
+	problem       error
 	// listed is set once what there was at the start is known.
 	listed bool
 	// changes are told of by the namespace of the installation.
@@ -55,7 +56,8 @@ type Settings struct {
 // NewSettings returns the settings of an installation, by its namespace: the defaults until they are read.
 func NewSettings(namespace string) *Settings {
 	return &Settings{
-		namespace: namespace, charted: map[engine.UnitID]settings.Objects{}, maps: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, current: settings.Defaults(),
+		namespace: namespace, charted: map[engine.UnitID]settings.Objects{}, maps: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{},
+		current: settings.Defaults(), live: settings.Defaults(),
 	}
 }
 
@@ -64,6 +66,14 @@ func (k *Settings) Now() settings.Settings {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.current
+}
+
+// Live are the settings that are there: what Applications only declare is not among them, so that it does not decide on
+// itself.
+func (k *Settings) Live() settings.Settings {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.live
 }
 
 // Tracking is how objects are marked by now.
@@ -158,17 +168,31 @@ func (k *Settings) putSecret(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// Chart takes what an Application declares, and tells whether that is news.
+// Chart takes what an Application declares and may write, and tells whether that is news.
 func (k *Settings) Chart(id engine.UnitID, objects settings.Objects) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.chart(id, objects)
+}
+
+// Recheck is Chart where nothing was rendered: what is news is told of by changes.
+func (k *Settings) Recheck(id engine.UnitID, objects settings.Objects) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.chart(id, objects) {
+		k.later()
+	}
+}
+
+// chart takes what an Application declares. The caller holds the lock.
+func (k *Settings) chart(id engine.UnitID, objects settings.Objects) bool {
 	before := k.charted[id]
-	if len(objects.ConfigMaps)+len(objects.Secrets) == 0 {
+	if len(objects.ConfigMaps) == 0 {
 		delete(k.charted, id)
 	} else {
 		k.charted[id] = objects
 	}
-	return !reflect.DeepEqual(before, objects)
+	return !reflect.DeepEqual(before, k.charted[id])
 }
 
 // inflating are the options of builds where no argocd-cm says any: upstream has charts of kustomizations switched on by
@@ -179,33 +203,38 @@ const inflating = "--enable-helm"
 func (k *Settings) Read() (settings.Settings, map[string]string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var objects settings.Objects
-	maps_, secrets_ := maps.Clone(k.maps), maps.Clone(k.secrets)
+	var err error
+	k.live, err = read(k.maps, k.secrets, nil)
+	if len(k.charted) == 0 {
+		k.current = k.live
+		return k.current, k.maps[settings.ConfigName].Data, err
+	}
+	all, unserved := maps.Clone(k.maps), []settings.Unserved(nil)
 	byName := func(a, b engine.UnitID) int { return strings.Compare(a.String(), b.String()) }
 	for _, id := range slices.SortedFunc(maps.Keys(k.charted), byName) {
-		charted := k.charted[id]
-		objects.Unserved = append(objects.Unserved, charted.Unserved...)
-		for _, m := range charted.ConfigMaps {
-			if _, there := maps_[m.Name]; !there {
-				maps_[m.Name] = m
-			}
-		}
-		for _, s := range charted.Secrets {
-			if _, there := secrets_[s.Name]; !there {
-				secrets_[s.Name] = s
+		unserved = append(unserved, k.charted[id].Unserved...)
+		for _, m := range k.charted[id].ConfigMaps {
+			if _, there := all[m.Name]; !there {
+				all[m.Name] = m
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(maps_)) {
-		objects.ConfigMaps = append(objects.ConfigMaps, maps_[name])
+	k.current, err = read(all, k.secrets, unserved)
+	return k.current, all[settings.ConfigName].Data, err
+}
+
+// read reads settings from objects.
+func read(configMaps map[string]corev1.ConfigMap, secrets map[string]corev1.Secret, unserved []settings.Unserved) (settings.Settings, error) {
+	objects := settings.Objects{Unserved: unserved}
+	for _, name := range slices.Sorted(maps.Keys(configMaps)) {
+		objects.ConfigMaps = append(objects.ConfigMaps, configMaps[name])
 	}
-	for _, name := range slices.Sorted(maps.Keys(secrets_)) {
-		objects.Secrets = append(objects.Secrets, secrets_[name])
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		objects.Secrets = append(objects.Secrets, secrets[name])
 	}
-	var err error
-	k.current, err = settings.Read(objects)
-	if _, there := maps_[settings.ConfigName]; !there {
-		k.current.Kustomize.BuildOptions = inflating
+	s, err := settings.Read(objects)
+	if _, there := configMaps[settings.ConfigName]; !there {
+		s.Kustomize.BuildOptions = inflating
 	}
-	return k.current, maps_[settings.ConfigName].Data, err
+	return s, err
 }
