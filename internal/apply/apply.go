@@ -11,6 +11,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // requestsInFlight bounds the writes to one cluster.
@@ -161,11 +163,7 @@ func (a *Applier) Apply(ctx context.Context, set Set) Outcome {
 		}
 		a.prepare(ctx, stage)
 		results := make([]Result, len(stage))
-		var wg sync.WaitGroup
-		for i, order := range stage {
-			wg.Go(func() { results[i] = a.Write(ctx, order).Result })
-		}
-		wg.Wait()
+		guard.Each(stage, 0, func(i int, order Order) { results[i] = a.Write(ctx, order).Result })
 		out.Results = append(out.Results, results...)
 	}
 	return out
@@ -191,19 +189,12 @@ func (a *Applier) prepare(ctx context.Context, stage []Order) {
 		}
 	}
 	defer func() { a.cluster.Objects.Read(ctx, a.cluster.Objects.Unwatched(entries)) }()
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	for gvk, namespaces := range kinds {
-		if _, ok := a.cluster.Kinds.Find(gvk); !ok {
-			continue
-		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+	guard.Each(slices.Collect(maps.Keys(kinds)), 0, func(_ int, gvk schema.GroupVersionKind) {
+		if _, ok := a.cluster.Kinds.Find(gvk); ok {
 			// Without the records every object is applied, which is slower and as right.
-			_ = a.cluster.Objects.WatchManaged(ctx, gvk, namespaces)
-		}()
-	}
+			_ = a.cluster.Objects.WatchManaged(ctx, gvk, kinds[gvk])
+		}
+	})
 }
 
 // misplaced reports that an object has a namespace and its kind has none: it was declared before the scope was known.

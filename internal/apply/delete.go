@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Deletion is what one unit deletes.
@@ -34,17 +34,11 @@ func (a *Applier) Delete(ctx context.Context, d Deletion) []Result {
 			end = len(entries)
 		}
 		part := make([]Result, end)
-		var wg sync.WaitGroup
-		for i, e := range entries[:end] {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				a.slots <- struct{}{}
-				defer func() { <-a.slots }()
-				part[i] = a.deleteOne(ctx, d, e)
-			}()
-		}
-		wg.Wait()
+		guard.Each(entries[:end], 0, func(i int, e engine.Entry) {
+			a.slots <- struct{}{}
+			defer func() { <-a.slots }()
+			part[i] = a.deleteOne(ctx, d, e)
+		})
 		results = append(results, part...)
 		entries = entries[end:]
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +18,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -141,12 +142,10 @@ func follow(ctx context.Context, w runner.Work, c *comparison) {
 	for _, e := range all {
 		add(e)
 	}
-	var wg sync.WaitGroup
-	for gvk, namespaces := range kinds {
+	guard.Each(slices.Collect(maps.Keys(kinds)), 0, func(_ int, gvk schema.GroupVersionKind) {
 		// Without the records everything is read, which is slower but as correct.
-		wg.Go(func() { _ = w.Cluster.Objects.WatchManaged(ctx, gvk, namespaces) })
-	}
-	wg.Wait()
+		_ = w.Cluster.Objects.WatchManaged(ctx, gvk, kinds[gvk])
+	})
 	all = slices.DeleteFunc(all, func(e engine.Entry) bool { return e.ID.Name == "" })
 	w.Cluster.Objects.Read(ctx, w.Cluster.Objects.Unwatched(all))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // unheard listens to a cluster, to no end.
@@ -22,7 +23,7 @@ func (unheard) ObjectChanged(engine.ObjectID) {}
 func clusterWith(t *testing.T, objects ...*unstructured.Unstructured) *cluster.Cluster {
 	t.Helper()
 	judge := live.NewJudge(t.Context(), "argocd", configuration.NewSettings("argocd"))
-	c, err := cluster.Connect(&rest.Config{Host: "http://127.0.0.1:1"}, "", cluster.Ownership{Judge: judge}, unheard{})
+	c, err := cluster.Connect(&rest.Config{Host: "http://127.0.0.1:1"}, "", cluster.Ownership{Judge: judge}, unheard{}, guard.Guard{})
 	if err != nil {
 		t.Fatal(err)
 	}

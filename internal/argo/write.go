@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -60,16 +60,7 @@ func (d *driver) execute(ctx context.Context, a *app, w runner.Work, step operat
 
 // each does something for several items at a time, as many as there may be requests.
 func each[T any](items []T, do func(T)) {
-	slots := make(chan struct{}, requests)
-	var wg sync.WaitGroup
-	for _, one := range items {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			do(one)
-		})
-	}
-	wg.Wait()
+	guard.Each(items, requests, func(_ int, one T) { do(one) })
 }
 
 // outcome is what came of writing an object.

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Ownership tells by which label and field manager an engine marks what it manages.
@@ -78,7 +79,7 @@ type Cluster struct {
 const dialTimeout = 30 * time.Second
 
 // Connect makes a connection to the cluster of that name; nothing is watched before Start.
-func Connect(config *rest.Config, name string, ownership Ownership, listener Listener) (*Cluster, error) {
+func Connect(config *rest.Config, name string, ownership Ownership, listener Listener, g guard.Guard) (*Cluster, error) {
 	config = unlimited(config)
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -94,9 +95,12 @@ func Connect(config *rest.Config, name string, ownership Ownership, listener Lis
 	}
 	kinds := newKinds(disc, listener)
 	objects := newObjects(dyn, kinds, ownership, listener)
-	objects.cluster = name
+	objects.cluster, objects.guard = name, g
 	return &Cluster{Name: name, Dynamic: dyn, Kinds: kinds, Objects: objects, metadata: meta}, nil
 }
+
+// Guard logs and counts panics of what takes objects of the cluster.
+func (c *Cluster) Guard() guard.Guard { return c.Objects.guard }
 
 // unlimited is the configuration without a rate: the engine bounds its own requests in flight.
 func unlimited(config *rest.Config) *rest.Config {
@@ -118,7 +122,7 @@ func (c *Cluster) As(ctx context.Context, config *rest.Config, ownership Ownersh
 		return nil, fmt.Errorf("creating a client of metadata for %s: %w", config.Host, err)
 	}
 	objects := newObjects(dyn, c.Kinds, ownership, listener)
-	objects.cluster = c.Name
+	objects.cluster, objects.guard = c.Name, c.Objects.guard
 	objects.start(ctx)
 	return &Cluster{Name: c.Name, Dynamic: dyn, Kinds: c.Kinds, Objects: objects, metadata: meta}, nil
 }

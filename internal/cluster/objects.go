@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/health"
 )
 
@@ -53,6 +54,7 @@ type Objects struct {
 	kinds     *Kinds
 	ownership Ownership
 	listener  Listener
+	guard     guard.Guard
 	ctx       context.Context
 	cluster   string
 
@@ -228,8 +230,16 @@ func (o *Objects) assess(u *unstructured.Unstructured) engine.ObjectHealth {
 	if o.ownership.Judge == nil {
 		return health.Assess(u)
 	}
-	h := o.ownership.Judge.Assess(u)
-	h.ID = engine.IDOf(u).In(o.cluster)
+	id := engine.IDOf(u).In(o.cluster)
+	var h engine.ObjectHealth
+	err := o.guard.Call("health of "+id.String(), func() error {
+		h = o.ownership.Judge.Assess(u)
+		return nil
+	})
+	if err != nil {
+		h = engine.ObjectHealth{Verdict: engine.Unknown, Message: err.Error()}
+	}
+	h.ID = id
 	return h
 }
 

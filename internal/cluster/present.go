@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Present is what is known of an object by its metadata alone.
@@ -31,29 +32,25 @@ type Present struct {
 // left out; what could not be listed otherwise is named by the error, beside what was found.
 func (c *Cluster) Present(ctx context.Context, namespace string, kinds map[schema.GroupKind]Resource) ([]Present, error) {
 	var (
-		mu    sync.Mutex
-		found []Present
-		errs  []error
-		wg    sync.WaitGroup
+		mu     sync.Mutex
+		found  []Present
+		errs   []error
+		listed []schema.GroupKind
 	)
-	slots := make(chan struct{}, surveyed)
 	for gk, r := range kinds {
-		if !r.Listed || gk.Kind == "Event" || namespace != "" && !r.Namespaced {
-			continue
+		if r.Listed && gk.Kind != "Event" && (namespace == "" || r.Namespaced) {
+			listed = append(listed, gk)
 		}
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			present, err := c.presentOf(ctx, namespace, gk, r)
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, present...)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("listing %s: %w", gk, err))
-			}
-		})
 	}
-	wg.Wait()
+	guard.Each(listed, surveyed, func(_ int, gk schema.GroupKind) {
+		present, err := c.presentOf(ctx, namespace, gk, kinds[gk])
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, present...)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("listing %s: %w", gk, err))
+		}
+	})
 	return found, errors.Join(errs...)
 }
 

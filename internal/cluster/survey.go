@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Managed is an object that has the labels of a unit and that our field manager applied.
@@ -37,28 +41,18 @@ func (c *Cluster) Survey(ctx context.Context) ([]Managed, error) {
 		mu    sync.Mutex
 		found []Managed
 		errs  []error
-		wg    sync.WaitGroup
+		kinds = c.Kinds.All()
 	)
-	slots := make(chan struct{}, surveyed)
-	for gk, r := range c.Kinds.All() {
-		if !r.Listed || gk.Kind == "Event" {
-			continue
+	maps.DeleteFunc(kinds, func(gk schema.GroupKind, r Resource) bool { return !r.Listed || gk.Kind == "Event" })
+	guard.Each(slices.Collect(maps.Keys(kinds)), surveyed, func(_ int, gk schema.GroupKind) {
+		managed, err := c.surveyKind(ctx, kinds[gk])
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, managed...)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("listing %s: %w", gk, err))
 		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			managed, err := c.surveyKind(ctx, r)
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, managed...)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("listing %s: %w", gk, err))
-			}
-		}()
-	}
-	wg.Wait()
+	})
 	return found, errors.Join(errs...)
 }
 

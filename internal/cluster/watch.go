@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Sink takes what a watch brings. The calls come from the goroutine of the watch, in the order of
@@ -57,6 +59,7 @@ func (s selection) apply(options *metav1.ListOptions) {
 type watch struct {
 	resource schema.GroupVersionResource
 	sink     Sink
+	guard    guard.Guard
 	ctx      context.Context
 	stop     context.CancelFunc
 	synced   chan struct{}
@@ -85,7 +88,7 @@ const (
 
 func (o *Objects) newWatch(ctx context.Context, r schema.GroupVersionResource, sel selection, to Sink) *watch {
 	w := &watch{
-		resource: r, sink: to, synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{}, needed: sel.needed,
+		resource: r, sink: to, guard: o.guard, synced: make(chan struct{}), seen: map[types.UID]*unstructured.Unstructured{}, needed: sel.needed,
 	}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	client := o.client.Resource(r)
@@ -188,8 +191,13 @@ func (w *watch) Add(obj any) error {
 	w.mu.Lock()
 	w.seen[u.GetUID()] = stub(u)
 	w.mu.Unlock()
-	w.sink.Put(u)
+	w.guard.Run(w.of(u), func() { w.sink.Put(u) })
 	return nil
+}
+
+// of names an object for the log: what takes it may panic, which must not end the watch of the others.
+func (w *watch) of(u *unstructured.Unstructured) string {
+	return w.resource.Resource + " " + u.GetNamespace() + "/" + u.GetName()
 }
 
 // expect has an object count as seen that a write returned: when it goes before the first list, that list is the
@@ -227,7 +235,7 @@ func (w *watch) Delete(obj any) error {
 	w.mu.Lock()
 	delete(w.seen, u.GetUID())
 	w.mu.Unlock()
-	w.sink.Dropped(u)
+	w.guard.Run(w.of(u), func() { w.sink.Dropped(u) })
 	return nil
 }
 
@@ -250,7 +258,7 @@ func (w *watch) Replace(list []any, version string) error {
 	w.mu.Unlock()
 	for _, u := range gone {
 		u.SetResourceVersion(version)
-		w.sink.Dropped(u)
+		w.guard.Run(w.of(u), func() { w.sink.Dropped(u) })
 	}
 	for _, obj := range list {
 		if err := w.Add(obj); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/feed"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -41,6 +42,8 @@ type Host struct {
 	// Problem is called with problems beside units, such as of a source. It must not block.
 	Problem func(subject, text string)
 	Log     logr.Logger
+	// Guard logs and counts panics, which end what they happened in and nothing else.
+	Guard guard.Guard
 }
 
 // Substitutes stand in, in a simulation, for what units cannot read. They are safe for concurrent use.

@@ -81,7 +81,7 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	e.notifications = alerts.New(client, e.policies, host.Log)
+	e.notifications = alerts.New(client, e.policies, host.Log, host.Guard)
 	ev, err := toolkit.NewEvents(client, e.notifications)
 	if err != nil {
 		return nil, fmt.Errorf("creating the event recorder: %w", err)

@@ -83,9 +83,9 @@ func (e *Engine) dropResourceSet(u *unstructured.Unstructured) {
 // startOperator puts together what serves the kinds of flux-operator.
 func (e *Engine) startOperator(t toolkit.Tools) {
 	e.sets = sets.New(t, e.policies)
-	e.providerDesk = toolkit.NewDesk(e.Log, sets.ProviderReports{Keeper: e.sets})
+	e.providerDesk = toolkit.NewDesk(e.Log, e.Guard, sets.ProviderReports{Keeper: e.sets})
 	e.instances = takeover.NewInstances(t, e.policies)
-	e.instanceDesk = toolkit.NewDesk(e.Log, e.instances)
+	e.instanceDesk = toolkit.NewDesk(e.Log, e.Guard, e.instances)
 }
 
 // runOperator writes what is known of providers and of FluxInstances down, until ctx ends.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // driftRequests bounds how many objects are compared at a time.
@@ -67,21 +67,15 @@ func (c *Client) Drift(ctx context.Context, name string, o DriftOptions) ([]Diff
 	var mu sync.Mutex
 	var errs []error
 	found := make([]*Difference, len(manifest.Objects))
-	group := errgroup.Group{}
-	group.SetLimit(driftRequests)
-	for i, object := range manifest.Objects {
-		group.Go(func() error {
-			difference, err := c.compare(ctx, object, o)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				errs = append(errs, fmt.Errorf("comparing %s with the cluster: %w", engine.IDOf(object), err))
-			}
-			found[i] = difference
-			return nil
-		})
-	}
-	_ = group.Wait()
+	guard.Each(manifest.Objects, driftRequests, func(i int, object *unstructured.Unstructured) {
+		difference, err := c.compare(ctx, object, o)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("comparing %s with the cluster: %w", engine.IDOf(object), err))
+		}
+		found[i] = difference
+	})
 	var out []Difference
 	for _, d := range found {
 		if d != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/feed"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -91,7 +92,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	if cfg.Simulation != nil {
-		go cfg.Simulation.Run(ctx)
+		e.host.Guard.Go("the simulation", func() { cfg.Simulation.Run(ctx) })
 	}
 	go func() {
 		e.runner.Run(ctx)
@@ -128,20 +129,21 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	g := guard.New(cfg.Log, cfg.Metrics.Panics())
 	e := &Engine{simulation: cfg.Simulation, ended: make(chan struct{})}
 	e.runner = runner.New(runner.Config{
 		Renderer: render.New(), Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log, Reserved: cfg.Reserved,
-		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "",
+		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g,
 	})
 	names := namesOf(cfg.Serve)
-	home, err := cluster.Connect(cfg.Cluster, "", names.Ownership(), e.runner)
+	home, err := cluster.Connect(cfg.Cluster, "", names.Ownership(), e.runner, g)
 	if err != nil {
 		return nil, err
 	}
 	e.runner.Bind(home, cfg.Cluster, names)
 	e.host = &dialect.Host{
 		Config: cfg.Cluster, Home: home, Runner: e.runner, Serve: cfg.Serve, Selector: cfg.Selector, Store: cfg.Store, Dir: cfg.Dir,
-		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: feed.New(), Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log,
+		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: feed.New(), Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
 	}
 	if cfg.Simulation != nil {
 		e.host.Substitutes = cfg.Simulation
@@ -216,7 +218,7 @@ func (e *Engine) Nudge(matches func(url string) bool) {
 func (e *Engine) Hooks() http.Handler {
 	for _, p := range e.parts {
 		if taker, takes := p.(dialect.Hooked); takes {
-			return taker.Hooks()
+			return e.host.Guard.Handler("a request by a hook", taker.Hooks())
 		}
 	}
 	return nil
@@ -226,7 +228,7 @@ func (e *Engine) Hooks() http.Handler {
 func (e *Engine) EventHandler() http.Handler {
 	for _, p := range e.parts {
 		if taker, takes := p.(dialect.EventTaker); takes {
-			return taker.EventHandler()
+			return e.host.Guard.Handler("a posted event", taker.EventHandler())
 		}
 	}
 	return nil

@@ -45,6 +45,7 @@ type Metrics struct {
 	took     *prometheus.HistogramVec
 	passes   *prometheus.CounterVec
 	notified *prometheus.CounterVec
+	panics   prometheus.Counter
 	argo     argoCounters
 }
 
@@ -66,11 +67,14 @@ func New(ctx context.Context, current func() Engine) *Metrics {
 		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "headgate_notifications_total", Help: "Delivery attempts of notifications, by type of Provider and outcome.",
 		}, []string{"provider", "outcome"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "headgate_panics_total", Help: "Panics that were recovered; the log has their stacks.",
+		}),
 		argo: newArgoCounters(),
 	}
 	m.registry.MustRegister(m.argo.all()...)
 	m.registry.MustRegister(
-		m.took, m.passes, m.notified, &scrape{ctx, current, newArgoDescs()},
+		m.took, m.passes, m.notified, m.panics, &scrape{ctx, current, newArgoDescs()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -90,6 +94,9 @@ func (m *Metrics) Pass(kind, namespace, name string, took time.Duration, ok bool
 func (m *Metrics) Notified(provider, outcome string) {
 	m.notified.WithLabelValues(provider, outcome).Inc()
 }
+
+// Panics counts panics that were recovered.
+func (m *Metrics) Panics() prometheus.Counter { return m.panics }
 
 // Forget drops what is counted of an object that is gone.
 func (m *Metrics) Forget(kind, namespace, name string) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Config is what a Notifier needs. None of the functions may be nil, but Count.
@@ -26,6 +28,8 @@ type Config struct {
 	Count  func(kind, outcome string)
 	Limits Limits
 	Log    logr.Logger
+	// Guard logs and counts panics: the event or the delivery is lost, the others are not.
+	Guard guard.Guard
 }
 
 // Notifier takes events and delivers them. It is safe for concurrent use.
@@ -85,7 +89,7 @@ func Start(ctx context.Context, c Config) (*Notifier, error) {
 		defer close(dispatched)
 		n.dispatch(ctx)
 	})
-	n.wg.Go(func() { n.save(ctx, dispatched) })
+	n.wg.Go(func() { c.Guard.Run("the record of sent notifications", func() { n.save(ctx, dispatched) }) })
 	return n, nil
 }
 
@@ -141,7 +145,8 @@ func (n *Notifier) route(ctx, work context.Context) {
 		n.config.Log.Info("events arrive faster than they can be stored; the oldest were dropped", "dropped", dropped)
 	}
 	for i := range batch {
-		n.tell(ctx, work, &batch[i])
+		one := &batch[i]
+		n.config.Guard.Run("event of "+one.Event.InvolvedObject.String(), func() { n.tell(ctx, work, one) })
 	}
 }
 

@@ -42,7 +42,7 @@ func (n *Notifier) attempt(ctx context.Context, l *line, it *item) {
 		n.config.Failed(it.Delivery, errors.New("expired after a day"))
 		return
 	}
-	err := n.deliver(ctx, it.Delivery)
+	err := n.config.Guard.Call("notification for "+it.Provider.String(), func() error { return n.deliver(ctx, it.Delivery) })
 	if ctx.Err() != nil {
 		return
 	}

@@ -21,6 +21,11 @@ func (b Backoff) After(failures int) time.Duration {
 	return min(wait, b.Max)
 }
 
+// afterPanic is how long a pass waits at least that panicked, whatever others wait.
+func afterPanic(failures int) time.Duration {
+	return Backoff{Min: time.Second, Max: 5 * time.Minute}.After(failures)
+}
+
 // About is a time that is five percent more or less: what began together does not come back together.
 func About(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.95 + 0.1*rand.Float64())) //nolint:gosec // it spreads load, and protects nothing

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Work is what a Loop does for its keys.
@@ -30,6 +32,8 @@ type Next struct {
 	wait   time.Duration
 	failed bool
 	err    error
+	// panicked is set where the pass has no say in when the next one comes.
+	panicked bool
 }
 
 // Rest waits until something wakes the key.
@@ -57,6 +61,8 @@ type Options struct {
 	Backoff Backoff
 	// Log gets failures, at level 1.
 	Log logr.Logger
+	// Guard logs and counts passes that panic: they failed.
+	Guard guard.Guard
 }
 
 // Loop makes passes for keys. It is safe for concurrent use.
@@ -211,9 +217,21 @@ func (l *Loop[K]) run(ctx context.Context, key K, r *round, turn *Turn) {
 	}
 	r.due, r.running = false, true
 	l.mu.Unlock()
-	next := l.work.Pass(ctx, key)
+	next := l.pass(ctx, key)
 	turn.End()
 	l.ended(key, r, next)
+}
+
+// pass makes a pass. One that panics is made again later.
+func (l *Loop[K]) pass(ctx context.Context, key K) (next Next) {
+	err := l.o.Guard.Call(fmt.Sprint(key), func() error {
+		next = l.work.Pass(ctx, key)
+		return nil
+	})
+	if err != nil {
+		return Next{failed: true, err: err, panicked: true}
+	}
+	return next
 }
 
 // ended does what comes after a pass.
@@ -230,6 +248,9 @@ func (l *Loop[K]) ended(key K, r *round, next Next) {
 	case next.failed:
 		r.failures++
 		wait = l.o.Backoff.After(r.failures)
+		if next.panicked {
+			wait = max(wait, afterPanic(r.failures))
+		}
 		if next.err != nil && l.ctx.Err() == nil {
 			l.o.Log.V(1).Info("a pass failed and is tried again", "key", fmt.Sprint(key), "after", wait.String(), "error", next.err.Error())
 		}

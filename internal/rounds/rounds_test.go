@@ -12,7 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // play is work for keys such as "apps/a", whose share is what comes before the slash. It notes which passes were made
@@ -358,4 +361,43 @@ func (c *counting) Pass(_ context.Context, key int) Next {
 	c.busy[key].Add(-1)
 	c.running.Add(-1)
 	return Rest()
+}
+
+// broken panics in the first passes of one key.
+type broken struct {
+	play
+	times int
+}
+
+func (b *broken) Pass(ctx context.Context, key string) Next {
+	next := b.play.Pass(ctx, key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if key == "a/bad" && b.times > 0 {
+		b.times--
+		panic("broken")
+	}
+	return next
+}
+
+// TestPanic has a pass that panics made again ever later, though failures are retried at once here, and gives its slot back.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &broken{play: *newPlay(), times: 3}
+		var logged strings.Builder
+		g := guard.New(funcr.New(func(_, args string) { logged.WriteString(args) }, funcr.Options{}), nil)
+		ctx, stop := context.WithCancel(t.Context())
+		l := New(w, Options{Slots: NewSlots(1), Guard: g})
+		l.Start(ctx)
+		l.Wake("a/bad")
+		l.Wake("b/good")
+		elapse(time.Hour)
+		if diff := cmp.Diff([]string{"a/bad 0s", "a/bad 1s", "a/bad 3s", "a/bad 7s", "b/good 0s"}, slices.Sorted(slices.Values(w.passes()))); diff != "" {
+			t.Errorf("passes (-want +got):\n%s", diff)
+		}
+		if strings.Count(logged.String(), "a/bad") != 3 || !strings.Contains(logged.String(), "rounds_test.go") {
+			t.Errorf("logged %s", logged.String())
+		}
+		ended(t, l, stop)
+	})
 }

@@ -91,7 +91,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 	}
 	target, names := u.Target, r.names[u.Target.Owner]
 	u.busy = true
-	r.work(func(ctx context.Context) func() {
+	r.work(id, func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)
 		if err != nil {
 			return func() { r.stepFailed(id, p, err) }
@@ -105,7 +105,7 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 			r.acted(id, p, acted, then)
 			r.found(id, claims, joined.first)
 		}
-	})
+	}, func(err error) { r.stepFailed(id, p, err) })
 }
 
 func (w *Work) reach(t *target) {

@@ -157,10 +157,10 @@ func (r *Runner) countDrift(u *unit, results []apply.Result) {
 			text = fmt.Sprintf("tug-of-war: %s, %d times; next correction in %s", drift, times, back)
 		}
 		r.note(u, u.phase, text, back > 0)
-		r.work(func(ctx context.Context) func() {
+		r.work(id, func(ctx context.Context) func() {
 			r.dialects.Drifted(ctx, id, drift, times, back)
 			return func() {}
-		})
+		}, func(error) {})
 	}
 }
 

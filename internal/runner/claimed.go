@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,9 +13,15 @@ import (
 // ask has the loop answer something that a worker asks; it is an error when ctx ends before.
 func ask[T any](ctx context.Context, r *Runner, question func() T) (T, error) {
 	got := make(chan T, 1)
-	r.mail.post(func() { got <- question() })
+	r.mail.post(func() {
+		defer close(got)
+		got <- question()
+	})
 	select {
-	case answer := <-got:
+	case answer, answered := <-got:
+		if !answered {
+			return answer, errors.New("internal error: the claims of other units cannot be read; the log of the engine has the stack")
+		}
 		return answer, nil
 	case <-ctx.Done():
 		var none T

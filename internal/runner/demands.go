@@ -43,9 +43,13 @@ type ObjectDemand struct {
 // Demands returns what the units of the engine's own cluster wait for.
 func (r *Runner) Demands(ctx context.Context) Demands {
 	got := make(chan Demands, 1)
-	r.mail.post(func() { got <- r.demands() })
+	r.mail.post(func() {
+		defer close(got)
+		got <- r.demands()
+	})
 	select {
-	case d := <-got:
+	case d, answered := <-got:
+		d.Moving = d.Moving || !answered
 		return d
 	case <-ctx.Done():
 		return Demands{Moving: true}
@@ -59,9 +63,13 @@ func (r *Runner) Standing(ctx context.Context) ([]State, Demands) {
 		demands Demands
 	}
 	got := make(chan answer, 1)
-	r.mail.post(func() { got <- answer{r.states(), r.demands()} })
+	r.mail.post(func() {
+		defer close(got)
+		got <- answer{r.states(), r.demands()}
+	})
 	select {
-	case a := <-got:
+	case a, answered := <-got:
+		a.demands.Moving = a.demands.Moving || !answered
 		return a.states, a.demands
 	case <-ctx.Done():
 		return nil, Demands{Moving: true}

@@ -12,7 +12,7 @@ import (
 
 // Upsert tells that a unit is declared, or declared differently.
 func (r *Runner) Upsert(declared engine.Unit) {
-	r.mail.post(func() { r.upsert(declared) })
+	r.mail.post(func() { r.guarded(declared.ID, func() { r.upsert(declared) }) })
 }
 
 func (r *Runner) upsert(declared engine.Unit) {
@@ -166,7 +166,7 @@ func (r *Runner) unlink(u *unit) {
 
 // Remove tells that a unit's object is gone.
 func (r *Runner) Remove(id engine.UnitID) {
-	r.mail.post(func() { r.remove(id) })
+	r.mail.post(func() { r.guarded(id, func() { r.remove(id) }) })
 }
 
 func (r *Runner) remove(id engine.UnitID) {
@@ -207,7 +207,7 @@ func (r *Runner) ObjectChanged(id engine.ObjectID) {
 	r.mail.post(func() {
 		for unitID := range r.byObject[id] {
 			if u, ok := r.units[unitID]; ok {
-				r.objectChanged(u, id)
+				r.guarded(unitID, func() { r.objectChanged(u, id) })
 			}
 		}
 	})

@@ -44,14 +44,14 @@ func (r *Runner) startPrune(u *unit) {
 	}
 	u.busy = true
 	id, target, former := u.ID, u.Target, r.former(u, left)
-	r.work(func(ctx context.Context) func() {
+	r.work(id, func(ctx context.Context) func() {
 		t, err := r.reach(ctx, id, target)
 		if err != nil {
 			return func() { r.stepFailed(id, p, err) }
 		}
 		results := t.applier.Delete(ctx, apply.Deletion{Unit: id, Entries: left, Former: former})
 		return func() { r.pruned(id, p, results) }
-	})
+	}, func(err error) { r.stepFailed(id, p, err) })
 }
 
 func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
@@ -165,7 +165,7 @@ func (r *Runner) startDestroy(u *unit) {
 		})
 	}
 	u.busy, u.stirred, u.deletion.waits = true, false, nil
-	r.work(func(ctx context.Context) func() {
+	r.work(id, func(ctx context.Context) func() {
 		if may, is := d.(Abandoner); is {
 			if err := may.Orphaned(ctx, id); err != nil {
 				return func() { r.abandoned(id, w.Held, err) }
@@ -181,7 +181,7 @@ func (r *Runner) startDestroy(u *unit) {
 			return func() { r.deletionFailed(id, err.Error()) }
 		}
 		return func() { r.destroyed(id, gone) }
-	})
+	}, func(err error) { r.deletionFailed(id, err.Error()) })
 }
 
 // destroyed takes what a driver took away. Where it does not say what became of each object, all of them are gone.
@@ -273,22 +273,25 @@ func (r *Runner) terminating(u *unit) []engine.ObjectHealth {
 func (r *Runner) release(u *unit) {
 	u.busy = true
 	id := u.ID
-	r.work(func(ctx context.Context) func() {
+	r.work(id, func(ctx context.Context) func() {
 		err := r.dialects.Release(ctx, id)
-		return func() {
-			u, ok := r.units[id]
-			if !ok {
-				return
-			}
-			u.busy = false
-			if err == nil {
-				// Nothing is left to do; the watch brings the end.
-				u.busy = true
-				return
-			}
-			r.note(u, engine.PhaseDeleting, err.Error(), true)
-			r.retryDeletion(u)
-			r.mark(id)
-		}
-	})
+		return func() { r.released(id, err) }
+	}, func(err error) { r.released(id, err) })
+}
+
+// released takes whether the object of a deleted unit was let go.
+func (r *Runner) released(id engine.UnitID, err error) {
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.busy = false
+	if err == nil {
+		// Nothing is left to do; the watch brings the end.
+		u.busy = true
+		return
+	}
+	r.note(u, engine.PhaseDeleting, err.Error(), true)
+	r.retryDeletion(u)
+	r.mark(id)
 }

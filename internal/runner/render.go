@@ -11,6 +11,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -52,10 +53,10 @@ func (r *Runner) startRender(u *unit) {
 	}
 	j := r.jobOf(u, p.Key, u.fresh())
 	u.busy = true
-	r.work(func(ctx context.Context) func() {
+	r.work(j.id, func(ctx context.Context) func() {
 		out, inputs := r.render(ctx, j)
 		return func() { r.rendered(j, p, out, inputs) }
-	})
+	}, func(err error) { r.rendered(j, p, j.failed(err), nil) })
 }
 
 // lookAhead renders a unit that waits for its dependencies, so that it is known in time what it
@@ -68,23 +69,29 @@ func (r *Runner) lookAhead(u *unit) {
 	}
 	u.looking, u.looked = true, key
 	j := r.jobOf(u, key, false)
-	r.work(func(ctx context.Context) func() {
+	r.work(j.id, func(ctx context.Context) func() {
 		out, inputs := r.render(ctx, j)
-		return func() {
-			u, ok := r.units[j.id]
-			if !ok {
-				return
-			}
-			u.looking = false
-			r.accept(u, out, inputs)
-			if u.busy && u.pass != nil && u.pass.Progress == engine.Begun {
-				u.busy = false
-			}
-			r.mark(u.ID)
-			r.wakeHolding()
-		}
-	})
+		return func() { r.lookedAhead(j, out, inputs) }
+	}, func(err error) { r.lookedAhead(j, j.failed(err), nil) })
 }
+
+// lookedAhead takes the result of a render that belongs to no pass.
+func (r *Runner) lookedAhead(j job, out *rendering, inputs *Inputs) {
+	u, ok := r.units[j.id]
+	if !ok {
+		return
+	}
+	u.looking = false
+	r.accept(u, out, inputs)
+	if u.busy && u.pass != nil && u.pass.Progress == engine.Begun {
+		u.busy = false
+	}
+	r.mark(u.ID)
+	r.wakeHolding()
+}
+
+// failed is the result of a render that panicked.
+func (j job) failed(err error) *rendering { return &rendering{key: j.key, entries: j.held, err: err} }
 
 // render runs in a worker.
 func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
@@ -267,6 +274,10 @@ func buildFailure(err error) engine.Failure {
 	}
 	if errors.Is(err, render.ErrPathNotFound) {
 		f.Reason, f.Transient, f.Refused = engine.ReasonArtifactFailed, false, false
+		return f
+	}
+	if panicked := (*guard.Panic)(nil); errors.As(err, &panicked) {
+		f.Reason, f.Transient = engine.ReasonFailed, true
 		return f
 	}
 	if away := (*unreachable)(nil); errors.As(err, &away) {

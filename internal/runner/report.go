@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Report is the state of a unit, to be written.
@@ -51,8 +53,11 @@ type Report struct {
 // of a thousand units must not hold up the one object that it changes.
 const reportsInFlight = 6
 
-// retryReport is how long a report that could not be written waits.
-const retryReport = time.Second
+// retryReport is how long a report that could not be written waits, retryPanic one whose writing panicked.
+const (
+	retryReport = time.Second
+	retryPanic  = time.Minute
+)
 
 // report writes the state of a unit, the latest one if several wait.
 func (r *Runner) report(u *unit, report Report) {
@@ -122,14 +127,15 @@ func (r *Runner) writeReports() {
 		u.pending = nil
 		r.writing++
 		r.stats.Reports++
-		r.work(func(ctx context.Context) func() {
+		end := func(err error) {
+			r.writing--
+			r.reported(report, err)
+			r.writeReports()
+		}
+		r.work(report.Unit, func(ctx context.Context) func() {
 			err := r.dialects.Report(ctx, report)
-			return func() {
-				r.writing--
-				r.reported(report, err)
-				r.writeReports()
-			}
-		})
+			return func() { end(err) }
+		}, end)
 	}
 }
 
@@ -149,7 +155,11 @@ func (r *Runner) reported(report Report, err error) {
 		u.pending = &report
 	}
 	id := u.ID
-	time.AfterFunc(retryReport, func() {
+	wait := retryReport
+	if panicked := (*guard.Panic)(nil); errors.As(err, &panicked) {
+		wait = retryPanic
+	}
+	time.AfterFunc(wait, func() {
 		r.mail.post(func() {
 			if u, ok := r.units[id]; ok {
 				r.flush(u)
@@ -201,7 +211,10 @@ func (r *Runner) States(ctx context.Context) ([]State, Stats) {
 		stats  Stats
 	}
 	got := make(chan answer, 1)
-	r.mail.post(func() { got <- answer{r.states(), r.stats} })
+	r.mail.post(func() {
+		defer close(got)
+		got <- answer{r.states(), r.stats}
+	})
 	select {
 	case a := <-got:
 		return a.states, a.stats

@@ -21,6 +21,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/health"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -87,6 +88,8 @@ type Config struct {
 	// Traced, when set, is called with each pass that ended, and its timings. It must not block.
 	Traced func(Trace)
 	Log    logr.Logger
+	// Guard logs and counts panics of units.
+	Guard guard.Guard
 }
 
 // Note is one thing that a unit did, or that happened to it.
@@ -180,7 +183,7 @@ func (r *Runner) Run(ctx context.Context) {
 		case <-r.mail.ready:
 		}
 		for _, f := range r.mail.take() {
-			f()
+			r.cfg.Guard.Run("the loop of units", f)
 		}
 		r.settle()
 	}
@@ -200,7 +203,9 @@ func (r *Runner) settle() {
 			continue
 		}
 		u.queued = false
-		r.carry(u, engine.Decide(r.facts(u)))
+		if !r.rests(u) {
+			r.guarded(id, func() { r.carry(u, engine.Decide(r.facts(u))) })
+		}
 	}
 }
 
@@ -217,16 +222,6 @@ func (r *Runner) markAll(ids map[engine.UnitID]bool) {
 	for id := range ids {
 		r.mark(id)
 	}
-}
-
-// work runs a step in a worker; then is run by the loop when it has ended.
-func (r *Runner) work(step func(ctx context.Context) (then func())) {
-	r.workers.Add(1)
-	ctx := r.ctx
-	go func() {
-		defer r.workers.Done()
-		r.mail.post(step(ctx))
-	}()
 }
 
 // jitter spreads intervals by 5 % to either side.

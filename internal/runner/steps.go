@@ -194,7 +194,7 @@ func (r *Runner) succeed(u *unit) {
 	p := u.pass
 	revision := u.revision(p)
 	revisionChanged := u.applied != revision
-	u.pass, u.attempts = nil, 0
+	u.pass, u.attempts, u.crashes = nil, 0, 0
 	u.applied = revision
 	r.noteLeft(u)
 	u.last = engine.Outcome{Key: p.Key, Ended: time.Now()}

@@ -192,7 +192,7 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 func (r *Runner) dial(connection Connection, name string) (*target, error) {
 	config := rest.CopyConfig(connection.Config)
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}).DialContext
-	c, err := cluster.Connect(config, name, r.home.cluster.Objects.Ownership(), ear{r, name})
+	c, err := cluster.Connect(config, name, r.home.cluster.Objects.Ownership(), ear{r, name}, r.cfg.Guard)
 	if err != nil {
 		return nil, err
 	}

@@ -98,8 +98,11 @@ type unit struct {
 	// stuck is set when deletions wait for units that make no progress.
 	stuck     bool
 	announced string
-	reporting bool
-	pending   *Report
+	// crashes counts panics of the loop since the last pass that succeeded; the unit rests after each.
+	crashes    int
+	restsUntil time.Time
+	reporting  bool
+	pending    *Report
 	// finished is how long the last pass took.
 	finished time.Duration
 }

@@ -23,18 +23,19 @@ func (r *Runner) readUnwatched(u *unit) time.Time {
 	}
 	u.reading, u.readAt = true, time.Now()
 	id, eyes, t := u.ID, r.eyes(u), r.at(u)
-	r.work(func(ctx context.Context) func() {
+	end := func() {
+		if u, ok := r.units[id]; ok {
+			u.reading = false
+			r.mark(id)
+		}
+	}
+	r.work(id, func(ctx context.Context) func() {
 		eyes.cluster.Objects.Read(ctx, own)
 		if t != nil {
 			t.cluster.Objects.Read(ctx, there)
 		}
-		return func() {
-			if u, ok := r.units[id]; ok {
-				u.reading = false
-				r.mark(id)
-			}
-		}
-	})
+		return end
+	}, func(error) { end() })
 	return u.readAt.Add(readEvery)
 }
 

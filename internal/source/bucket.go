@@ -16,6 +16,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // bucketFetches bounds the objects of a bucket that are downloaded at a time.
@@ -233,7 +235,7 @@ func (b *bucket) download(ctx context.Context, objects map[string]string, previo
 		return taken.take(f.Path, f.Size)
 	}
 	for key, etag := range maps.Clone(objects) {
-		group.Go(func() error {
+		one := func() error {
 			if f := previous.file(key, etag); f != nil {
 				return add(key, etag, f)
 			}
@@ -242,7 +244,8 @@ func (b *bucket) download(ctx context.Context, objects map[string]string, previo
 				return err
 			}
 			return add(key, etag, f)
-		})
+		}
+		group.Go(func() error { return guard.Catch(one) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err

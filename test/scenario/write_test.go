@@ -27,6 +27,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -97,7 +98,7 @@ func TestWrite(t *testing.T) {
 		w.next = next
 		return w
 	})
-	c, err := cluster.Connect(config, "", cluster.Ownership{Manager: argoManager}, deaf{})
+	c, err := cluster.Connect(config, "", cluster.Ownership{Manager: argoManager}, deaf{}, guard.Guard{})
 	if err != nil {
 		t.Fatal(err)
 	}

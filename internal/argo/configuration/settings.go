@@ -81,7 +81,7 @@ func (k *Settings) Tracking() settings.Tracking { return k.Now().Tracking }
 
 // Watch reads the settings, and keeps them current. What follows from a change is done from then on, by changes.
 func (k *Settings) Watch(ctx, wait context.Context, home *cluster.Cluster, changes rounds.Work[string]) error {
-	k.changes = rounds.New(changes, rounds.Options{})
+	k.changes = rounds.New(changes, rounds.Options{Guard: home.Guard()})
 	k.changes.Start(ctx)
 	var all errgroup.Group
 	names := []string{settings.ConfigName, settings.ParamsName, settings.KnownHostsName, settings.CertificatesName, settings.KeysName}
@@ -124,9 +124,9 @@ func (k *Settings) sink(put func(*unstructured.Unstructured) error, drop func(*u
 				return
 			}
 			k.mu.Lock()
+			defer k.mu.Unlock()
 			do(u)
 			k.later()
-			k.mu.Unlock()
 		}
 	}
 	return cluster.Sink{Put: handle(func(u *unstructured.Unstructured) {

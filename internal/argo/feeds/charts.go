@@ -72,9 +72,13 @@ func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []by
 
 // fetchInto fetches a chart.
 func (f *Feeds) fetchInto(key wanted, held *chart) {
-	index, err := f.index(f.ctx, held, key, held.wished)
+	var got fetchedChart
+	err := f.cfg.Guard.Call("chart "+key.name, func() error {
+		index, err := f.index(f.ctx, held, key, held.wished)
+		got, err = f.fetchChart(f.ctx, key, chartFrom{index.Index, held.resolved, err})
+		return err
+	})
 	f.cfg.Remotes.Leave(held)
-	got, err := f.fetchChart(f.ctx, key, chartFrom{index.Index, held.resolved, err})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	held.err, held.at = err, time.Now()

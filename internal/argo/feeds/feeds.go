@@ -8,6 +8,8 @@ package feeds
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/feed"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -40,6 +43,15 @@ type Key struct {
 	Chart, TagPrefix string
 	// Project says by whose credentials.
 	Project string
+}
+
+// String names a key in the log, without what its URL may have of credentials.
+func (k Key) String() string {
+	host := ""
+	if u, err := url.Parse(k.URL); err == nil {
+		host = " " + u.Host + u.Path
+	}
+	return fmt.Sprintf("%s repository%s at %q", k.Kind, host, k.Revision)
 }
 
 // KeyOf is the key of a source for an AppProject.
@@ -101,6 +113,8 @@ type Config struct {
 	Fetched func(k Key, brought bool, took time.Duration, err error)
 	// StandIn, when set, gives a chart that cannot be fetched.
 	StandIn func(repo, name, version string, cause error) (data []byte, resolved string, ok bool)
+	// Guard logs and counts fetches that panic.
+	Guard guard.Guard
 }
 
 // Feeds are the repositories that are followed. It is safe for concurrent use.
@@ -149,7 +163,7 @@ func New(ctx context.Context, cfg Config) *Feeds {
 		cfg: cfg, ctx: ctx, feeds: map[Key]*reader{}, wanted: map[string][]Key{},
 		charts: map[wanted]*chart{}, apps: map[string]*source.App{},
 	}
-	f.passes = rounds.New(fetching{f}, rounds.Options{Backoff: rounds.Backoff{Min: retryMin, Max: retryMax}})
+	f.passes = rounds.New(fetching{f}, rounds.Options{Backoff: rounds.Backoff{Min: retryMin, Max: retryMax}, Guard: cfg.Guard})
 	f.passes.Start(ctx)
 	return f
 }
@@ -207,7 +221,7 @@ func (f *Feeds) Want(owner string, keys []Key) {
 			delete(f.feeds, k)
 			f.passes.Forget(k)
 			if !f.over {
-				f.wg.Go(one.end)
+				f.wg.Go(func() { f.cfg.Guard.Run("the end of a repository", one.end) })
 			}
 		}
 	}

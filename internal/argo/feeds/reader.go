@@ -61,7 +61,11 @@ func (o *reader) pass(ctx context.Context) rounds.Next {
 	}
 	began := time.Now()
 	asked, since := o.since()
-	got, err := o.fetch(ctx, since)
+	var got fetched
+	err := o.feeds.cfg.Guard.Call(o.key.String(), func() (err error) {
+		got, err = o.fetch(ctx, since)
+		return err
+	})
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}

@@ -83,7 +83,11 @@ func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *
 	}
 	options := s.installation.Settings().AppSets
 	facts := &setFacts{sets: s, state: state}
-	generated, err := appset.Generate(ctx, set, facts, appset.Options{HiddenDirectories: s.installation.Settings().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
+	var generated appset.Generated
+	err = s.host.Guard.Call("ApplicationSet "+name.String(), func() (err error) {
+		generated, err = appset.Generate(ctx, set, facts, appset.Options{HiddenDirectories: s.installation.Settings().Fetching.HiddenDirectories, NewGlobbing: options.NewGlobbing})
+		return err
+	})
 	s.follow(name, state, facts.keys, err)
 	if errors.Is(err, feeds.ErrPending) {
 		return 0, err
@@ -91,7 +95,10 @@ func (s *Sets) reconcile(ctx context.Context, name types.NamespacedName, state *
 	outcome := appset.Outcome{Generate: err, Problems: generated.Problems, MaxResources: options.MaxResources, Now: time.Now()}
 	var plan appset.Plan
 	if err == nil {
-		plan, outcome.Generate = appset.MakePlan(ctx, set, generated, s.existing(set), s.planOptions(set, state, options))
+		outcome.Generate = s.host.Guard.Call("ApplicationSet "+name.String(), func() (err error) {
+			plan, err = appset.MakePlan(ctx, set, generated, s.existing(set), s.planOptions(set, state, options))
+			return err
+		})
 	}
 	if outcome.Generate == nil {
 		s.remember(state, generated)

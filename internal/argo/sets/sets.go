@@ -92,7 +92,7 @@ type setState struct {
 // New returns the sets of an installation, none as yet.
 func New(c Config) *Sets {
 	s := &Sets{host: c.Host, namespace: c.Namespace, feeds: c.Feeds, installation: c.Installation, sets: map[types.NamespacedName]*setState{}}
-	s.passes = rounds.New(passes{s}, rounds.Options{Slots: rounds.NewSlots(1), Backoff: backoff, Log: c.Host.Log})
+	s.passes = rounds.New(passes{s}, rounds.Options{Slots: rounds.NewSlots(1), Backoff: backoff, Log: c.Host.Log, Guard: c.Host.Guard})
 	return s
 }
 

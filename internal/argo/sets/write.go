@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // parallel bounds how many Applications are written at a time.
@@ -27,7 +28,7 @@ func (s *Sets) write(ctx context.Context, plan appset.Plan) error {
 	all.SetLimit(parallel)
 	do := func(name string, step func() error) {
 		all.Go(func() error {
-			if err := step(); err != nil {
+			if err := guard.Catch(step); err != nil {
 				mu.Lock()
 				errs = append(errs, fmt.Errorf("Application %q: %w", name, err))
 				mu.Unlock()

@@ -33,6 +33,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/notify"
 )
 
@@ -84,7 +85,7 @@ type Keeper struct {
 type objectsOf struct{ kind, namespace string }
 
 // New returns what serves Alerts and Providers; it reads none before it is started.
-func New(client kubernetes.Interface, p *policies.Effective, log logr.Logger) *Keeper {
+func New(client kubernetes.Interface, p *policies.Effective, log logr.Logger, g guard.Guard) *Keeper {
 	n := &Keeper{
 		policies: p, log: log,
 		alerts:    declared.NewRegistry[notifyv1beta3.Alert](toolkit.KindIn(toolkit.Notification, notifyv1beta3.AlertKind)),
@@ -103,7 +104,7 @@ func New(client kubernetes.Interface, p *policies.Effective, log logr.Logger) *K
 	if host, err := os.Hostname(); err == nil {
 		n.instance = host
 	}
-	n.desk = toolkit.NewDesk(log, n)
+	n.desk = toolkit.NewDesk(log, g, n)
 	return n
 }
 
@@ -115,7 +116,7 @@ func (n *Keeper) start(ctx context.Context, host *dialect.Host) error {
 		dir = filepath.Join(dir, "notifications")
 	}
 	config := notify.Config{
-		Dir: dir, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: host.Metrics.Notified, Log: host.Log,
+		Dir: dir, Alerts: n.concerned, Resolve: n.resolve, Failed: n.failed, Count: host.Metrics.Notified, Log: host.Log, Guard: host.Guard,
 	}
 	notifier, err := notify.Start(ctx, config)
 	if err != nil && config.Dir != "" {

@@ -130,7 +130,10 @@ func (g *generator) pass(ctx context.Context) rounds.Next {
 	began := time.Now()
 	var made []swapi.ExternalArtifactReference
 	if err == nil {
-		made, err = g.make(ctx, o, in)
+		err = g.sources.Guard.Call(swapi.ArtifactGeneratorKind+" "+g.id.String(), func() (err error) {
+			made, err = g.make(ctx, o, in)
+			return err
+		})
 	}
 	if ctx.Err() != nil {
 		return rounds.Rest()

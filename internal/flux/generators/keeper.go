@@ -57,7 +57,7 @@ func New(s *sources.Keeper, policy *policies.Effective, selector string) (*Keepe
 		sources: s, policy: policy, Listed: make(chan struct{}),
 		held: map[types.NamespacedName]*generator{}, claims: map[source.Key]types.NamespacedName{},
 	}
-	g.passes = rounds.New(g, rounds.Options{Backoff: sources.FetchBackoff})
+	g.passes = rounds.New(g, rounds.Options{Backoff: sources.FetchBackoff, Guard: s.Guard})
 	g.passes.Start(s.Ctx)
 	s.Wg.Go(g.passes.Wait)
 	return g, nil

@@ -68,7 +68,7 @@ func (k *Keeper) update(ctx context.Context, id engine.UnitID, last *lastPass) r
 	if badSelector != nil {
 		v = verdict{reason: autov1.InvalidPolicySelectorReason, message: badSelector.Error(), stalled: true}
 	} else {
-		v = run.do(ctx)
+		v = k.guarded(id, func() verdict { return run.do(ctx) })
 	}
 	if ctx.Err() != nil {
 		return rounds.Rest()

@@ -73,7 +73,7 @@ func New(t toolkit.Tools, sources *sources.Keeper, rules *policies.Effective) *K
 	if t.Local != nil {
 		k.unpushed = "the source is a working copy, so nothing is committed or pushed"
 	}
-	o := rounds.Options{Log: t.Log}
+	o := rounds.Options{Log: t.Log, Guard: t.Guard}
 	k.scanning, k.choosing, k.updating = rounds.New(scanning{Keeper: k}, o), rounds.New(choosing{Keeper: k}, o), rounds.New(updating{Keeper: k}, o)
 	return k
 }
@@ -149,6 +149,18 @@ type verdict struct {
 	reason, message string
 	// stalled is set when only a change of the object can help, woken when what is missing wakes it.
 	stalled, woken bool
+}
+
+// guarded is a verdict on what could not be reached otherwise.
+func (k *Keeper) guarded(id engine.UnitID, reach func() verdict) (v verdict) {
+	err := k.Guard.Call(id.String(), func() error {
+		v = reach()
+		return nil
+	})
+	if err != nil {
+		return verdict{reason: meta.FailedReason, message: err.Error()}
+	}
+	return v
 }
 
 func succeededWith(message string) verdict {

@@ -53,7 +53,7 @@ func (k *Keeper) choose(ctx context.Context, id engine.UnitID, last *lastPass) r
 	}
 	began := time.Now()
 	after := p.DeepCopy()
-	v := k.elect(ctx, after, tags)
+	v := k.guarded(id, func() verdict { return k.elect(ctx, after, tags) })
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}

@@ -43,7 +43,11 @@ func (k *Keeper) scan(ctx context.Context, id engine.UnitID, last *lastPass) rou
 	defer turn.End()
 	began := time.Now()
 	after := repo.DeepCopy()
-	tags, v := k.list(ctx, after)
+	var tags images.Tags
+	v := k.guarded(id, func() (v verdict) {
+		tags, v = k.list(ctx, after)
+		return v
+	})
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}

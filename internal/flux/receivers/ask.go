@@ -19,6 +19,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
@@ -91,9 +92,7 @@ func (r *Keeper) ask(ctx context.Context, plan receiverPlan, request map[string]
 		}
 		for _, a := range found {
 			group.Go(func() error {
-				if err := r.turns.do("object "+a.key, func() error { return r.annotate(a) }, late); err != nil {
-					note(err)
-				}
+				note(guard.Catch(func() error { return r.turns.do("object "+a.key, func() error { return r.annotate(a) }, late) }))
 				return nil
 			})
 		}

@@ -66,7 +66,7 @@ func New(ctx context.Context, t toolkit.Tools, policies *policies.Effective) *Ke
 		turns: newTurns(askEvery), plans: map[engine.UnitID]receiverPlan{},
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
 	}
-	r.Desk = toolkit.NewDesk(t.Log, r)
+	r.Desk = toolkit.NewDesk(t.Log, t.Guard, r)
 	r.tokens = newTokens(ctx, t.Home, r.Desk.Wake)
 	r.Handler = webhook.New(webhook.Config{Find: r.find, Refused: r.refused})
 	return r

@@ -3,6 +3,8 @@ package receivers
 import (
 	"sync"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // turns lets pieces of work be done at most once in a while for each key. What is requested meanwhile is done
@@ -49,7 +51,7 @@ func (t *turns) end(key string) {
 	t.taken[key] = nil
 	t.mu.Unlock()
 	defer time.AfterFunc(t.every, func() { t.end(key) })
-	if err := waiting.work(); err != nil {
+	if err := guard.Catch(waiting.work); err != nil {
 		waiting.failed(err)
 	}
 }

@@ -49,7 +49,7 @@ type Charts struct {
 // NewCharts returns what keeps the HelmCharts of releases.
 func NewCharts(s *sources.Keeper, r *Keeper, policy *policies.Effective) *Charts {
 	c := &Charts{client: r.Home.Dynamic, releases: r, sources: s, policy: policy, failed: map[source.Key]string{}}
-	c.Passes = rounds.New(c, rounds.Options{Slots: rounds.NewSlots(chartWorkers), Backoff: chartBackoff})
+	c.Passes = rounds.New(c, rounds.Options{Slots: rounds.NewSlots(chartWorkers), Backoff: chartBackoff, Guard: r.Guard})
 	r.Charts = c
 	return c
 }

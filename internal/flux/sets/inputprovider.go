@@ -129,7 +129,7 @@ func (s *Keeper) reportProvider(ctx context.Context, id engine.UnitID) error {
 		return nil
 	}
 	after := p.DeepCopy()
-	if err := provided(after); err != nil {
+	if err := s.Guard.Call(id.String(), func() error { return provided(after) }); err != nil {
 		return err
 	}
 	u, err := declared.Writer{Client: s.Home.Dynamic.Resource(toolkit.InputProviders), Manager: toolkit.OperatorField}.Status(ctx, p, p.Status, after.Status)

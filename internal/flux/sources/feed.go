@@ -201,7 +201,7 @@ func (f *Feed) pass(ctx context.Context) rounds.Next {
 	}
 	defer turn.End()
 	began := time.Now()
-	err := f.fetch(ctx, o)
+	err := f.sources.Guard.Call(f.Key.Kind+" "+f.Key.Namespace+"/"+f.Key.Name, func() error { return f.fetch(ctx, o) })
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}

@@ -21,6 +21,7 @@ import (
 	remotes "github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -38,6 +39,7 @@ type Keeper struct {
 	rewrites atomic.Pointer[source.Rewrites]
 	problem  func(subject, text string)
 	Passed   func(kind, namespace, name string, took time.Duration, ok bool)
+	Guard    guard.Guard
 	// remotes are the repositories that are fetched; slots bound the generators that work at a time.
 	remotes *remotes.Feed
 	Slots   *rounds.Slots
@@ -106,7 +108,7 @@ func New(ctx context.Context, t toolkit.Tools) *Keeper {
 	s := &Keeper{
 		Client: t.Home.Dynamic, objects: t.Home.Objects,
 		secrets: t.Secrets, Store: t.Store, Events: t.Events, rewrite: t.Local, problem: t.Problem,
-		Passed: t.Metrics.Pass, remotes: t.Feed, Slots: rounds.NewSlots(composes), Ctx: ctx, feeds: map[source.Key]*Feed{},
+		Passed: t.Metrics.Pass, Guard: t.Guard, remotes: t.Feed, Slots: rounds.NewSlots(composes), Ctx: ctx, feeds: map[source.Key]*Feed{},
 		read: map[engine.ObjectID]readSecret{}, Listed: make(chan struct{}), Elsewhere: !t.Serve.Serves(toolkit.Sources.Name),
 		Sharded: t.Selector != "",
 	}
@@ -123,7 +125,7 @@ func (s *Keeper) Join(made madeHere, charts madeForReleases, readers ...reader) 
 
 // start begins with the passes over sources.
 func (s *Keeper) start() {
-	s.passes = rounds.New(s, rounds.Options{})
+	s.passes = rounds.New(s, rounds.Options{Guard: s.Guard})
 	s.passes.Start(s.Ctx)
 	s.Wg.Go(func() {
 		s.passes.Wait()
@@ -187,7 +189,7 @@ func (s *Keeper) Dropped(kind *SourceKind) func(*unstructured.Unstructured) {
 		s.passes.Forget(key)
 		if ok {
 			// A pass that is under way ends soon, and is not waited for here.
-			go f.end()
+			s.Guard.Go(f.Key.Kind+" "+f.Key.Namespace+"/"+f.Key.Name, f.end)
 		}
 		s.changed(key)
 	}

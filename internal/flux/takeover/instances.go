@@ -80,7 +80,11 @@ func (s *Instances) report(ctx context.Context, id engine.UnitID) error {
 		after.Status.LastHandledReconcileAt = requested
 	}
 	c := &toolkit.Conditions{List: after.Status.Conditions, Generation: o.Generation, Now: metav1.NewTime(time.Now().Truncate(time.Second))}
-	message, failure := s.serve(ctx, id, o.Namespace, o.Spec)
+	var message string
+	failure := s.Guard.Call(id.String(), func() (err error) {
+		message, err = s.serve(ctx, id, o.Namespace, o.Spec)
+		return err
+	})
 	if failure != nil {
 		c.Set(toolkit.ConditionReady, metav1.ConditionFalse, meta.ReconciliationFailedReason, failure.Error())
 		c.Set(toolkit.ConditionReconciling, metav1.ConditionTrue, meta.ProgressingWithRetryReason, failure.Error())

@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -28,6 +29,7 @@ type Recovery struct {
 	ctx     context.Context
 	runner  *runner.Runner
 	log     logr.Logger
+	guard   guard.Guard
 	since   map[engine.UnitID]Watermark
 	Running sync.WaitGroup
 
@@ -37,7 +39,7 @@ type Recovery struct {
 
 // Begin has clusters searched for what the units of these watermarks may have applied later.
 func (r *Recovery) Begin(ctx context.Context, host *dialect.Host, since map[engine.UnitID]Watermark) {
-	r.ctx, r.runner, r.log, r.since, r.looked = ctx, host.Runner, host.Log, since, map[string]bool{}
+	r.ctx, r.runner, r.log, r.guard, r.since, r.looked = ctx, host.Runner, host.Log, host.Guard, since, map[string]bool{}
 }
 
 // Look begins the search in a cluster, if there has not been one.
@@ -49,7 +51,7 @@ func (r *Recovery) Look(c *cluster.Cluster) {
 	if known || len(r.since) == 0 {
 		return
 	}
-	r.Running.Go(func() { r.search(c) })
+	r.Running.Go(func() { r.guard.Run("the search for what an earlier run applied", func() { r.search(c) }) })
 }
 
 func (r *Recovery) search(c *cluster.Cluster) {

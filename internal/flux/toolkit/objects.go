@@ -87,13 +87,13 @@ func Finalize(ctx context.Context, host *dialect.Host, o metav1.Object, r schema
 	if o.GetDeletionTimestamp() != nil || slices.Contains(o.GetFinalizers(), name) {
 		return
 	}
-	go func() {
+	host.Guard.Go("finalizer of "+o.GetNamespace()+"/"+o.GetName(), func() {
 		err := SetFinalizer(ctx, host.Home.Dynamic.Resource(r), o, name, true)
 		if err != nil && ctx.Err() == nil {
 			host.Log.V(1).Info("a finalizer could not be set; retrying at the next change of the object",
 				"object", o.GetNamespace()+"/"+o.GetName(), "error", err.Error())
 		}
-	}()
+	})
 }
 
 // Tools are what each part of the dialect works with.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
@@ -16,9 +17,9 @@ const RetryDesk = time.Second
 type Desk = rounds.Loop[engine.UnitID]
 
 // NewDesk returns a desk that has not started.
-func NewDesk(log logr.Logger, work rounds.Work[engine.UnitID]) *Desk {
+func NewDesk(log logr.Logger, g guard.Guard, work rounds.Work[engine.UnitID]) *Desk {
 	return rounds.New(work, rounds.Options{
-		Slots: rounds.NewSlots(1), Backoff: rounds.Backoff{Min: RetryDesk, Max: RetryDesk}, Log: log,
+		Slots: rounds.NewSlots(1), Backoff: rounds.Backoff{Min: RetryDesk, Max: RetryDesk}, Log: log, Guard: g,
 	})
 }
 
