@@ -163,7 +163,7 @@ const watched = "the objects of Flux"
 // watch begins with the sources, so that units find them when they come.
 func (e *Engine) watch(ctx, wait context.Context) error {
 	serve := e.Serve
-	if serve.Serves(toolkit.Operator.Name) {
+	if e.followsInstances() {
 		if err := cluster.Within(wait, watched, func() error { return e.watchInstances(ctx) }); err != nil {
 			return err
 		}
