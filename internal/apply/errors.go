@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -63,10 +64,11 @@ func disputed(disputes []engine.Dispute) error {
 func Transient(err error) bool {
 	var network net.Error
 	var early *unserved
+	var unknown *cluster.UnknownKind
 	switch {
 	case err == nil:
 		return false
-	case errors.As(err, &early):
+	case errors.As(err, &early), errors.As(err, &unknown):
 		return true
 	case apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsTooManyRequests(err),
 		apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsConflict(err),

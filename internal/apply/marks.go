@@ -33,14 +33,17 @@ func (n Names) Means(owner types.NamespacedName, unit engine.UnitID) bool {
 	return owner.Name == unit.Name || owner.Name == unit.Namespace+"_"+unit.Name
 }
 
-// Live reads an object; it is nil when it does not exist.
+// Live reads an object; it is nil when it does not exist, or its kind does not.
 func (a *Applier) Live(ctx context.Context, e engine.Entry) (*unstructured.Unstructured, error) {
-	client, served := a.reach(e)
+	client, served, err := a.reach(e)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", e.ID, err)
+	}
 	if !served {
 		return nil, nil
 	}
 	live, err := client.Get(ctx, e.ID.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+	if err = a.certain(e.ID, err); apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {

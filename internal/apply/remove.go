@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -27,7 +26,11 @@ type Removal struct {
 // says so.
 func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result {
 	result := Result{Entry: e, Action: engine.Skip}
-	client, served := a.reach(e)
+	client, served, err := a.reach(e)
+	if err != nil {
+		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("deleting it: %w", err)}
+		return result
+	}
 	a.Forget(e.ID)
 	if !served {
 		result.Message = "its kind is no longer served"
@@ -39,10 +42,9 @@ func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result 
 	}
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
-	var err error
 	for range attempts {
 		var left string
-		if left, err = deleteNow(ctx, client, e.ID.Name, r); !apierrors.IsConflict(err) {
+		if left, err = a.deleteNow(ctx, client, e.ID, r); !apierrors.IsConflict(err) {
 			result.Message = left
 			break
 		}
@@ -56,24 +58,36 @@ func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result 
 	return result
 }
 
-// reach is how the object of an entry is reached, in whatever version its kind is served now.
-func (a *Applier) reach(e engine.Entry) (dynamic.ResourceInterface, bool) {
-	var r cluster.Resource
-	var ok bool
-	if r, ok = a.cluster.Kinds.Find(e.GroupVersionKind()); !ok {
-		if r, ok = a.cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion("")); !ok {
-			return nil, false
-		}
+// reach is how the object of an entry is reached, in whatever version its kind is served now; it is not served where the kind is
+// gone. It is an error when that is unknown.
+func (a *Applier) reach(e engine.Entry) (client dynamic.ResourceInterface, served bool, err error) {
+	r, served, err := a.cluster.Kinds.Resolve(e.GroupVersionKind())
+	switch {
+	case err != nil || !served:
+		return nil, false, err
+	case !r.Namespaced:
+		return a.cluster.Dynamic.Resource(r.GroupVersionResource), true, nil
+	default:
+		return a.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(e.ID.Namespace), true, nil
 	}
-	if !r.Namespaced {
-		return a.cluster.Dynamic.Resource(r.GroupVersionResource), true
+}
+
+// certain is the error of a read. Where the server does not know the kind, that an object of it was not found says nothing
+// unless the kind is gone.
+func (a *Applier) certain(id engine.ObjectID, err error) error {
+	if !apierrors.IsNotFound(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		return err
 	}
-	return a.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(e.ID.Namespace), true
+	if unknown := a.cluster.Kinds.Gone(id.GroupKind()); unknown != nil {
+		return unknown
+	}
+	return err
 }
 
 // deleteNow deletes the object as it is now. The first result is why it was left alone.
-func deleteNow(ctx context.Context, client dynamic.ResourceInterface, name string, r Removal) (string, error) {
-	live, err := client.Get(ctx, name, metav1.GetOptions{})
+func (a *Applier) deleteNow(ctx context.Context, client dynamic.ResourceInterface, id engine.ObjectID, r Removal) (string, error) {
+	live, err := client.Get(ctx, id.Name, metav1.GetOptions{})
+	err = a.certain(id, err)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "already deleted", nil
@@ -89,7 +103,7 @@ func deleteNow(ctx context.Context, client dynamic.ResourceInterface, name strin
 		return why, nil
 	}
 	propagation, uid := propagationOr(r.Propagation), live.GetUID()
-	err = client.Delete(ctx, name, metav1.DeleteOptions{
+	err = client.Delete(ctx, id.Name, metav1.DeleteOptions{
 		PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid},
 	})
 	if apierrors.IsNotFound(err) {

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -150,20 +148,9 @@ func follow(ctx context.Context, w runner.Work, c *comparison) {
 	w.Cluster.Objects.Read(ctx, w.Cluster.Objects.Unwatched(all))
 }
 
-// getLive reads an object, nil when it is not there.
+// getLive reads an object, nil when it is not there. That it is not is an error while it is unknown whether its kind is served.
 func getLive(ctx context.Context, w runner.Work, e engine.Entry) (*unstructured.Unstructured, error) {
-	r, _, ok := w.Kind(e.GroupVersionKind())
-	if !ok {
-		return nil, nil
-	}
-	live, err := w.Cluster.Dynamic.Resource(r).Namespace(e.ID.Namespace).Get(ctx, e.ID.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", e.ID, err)
-	}
-	return live, nil
+	return w.Applier.Live(ctx, e)
 }
 
 // left are the fields of a live object that an Application leaves to others.

@@ -77,12 +77,13 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if c.find(e.ID) != nil || hooks[e.ID] || c.skipped[e.ID] || asksFor(obj, e.ID) {
 			continue
 		}
-		if _, there := w.Cluster.Objects.Get(e.ID); !there && len(w.Cluster.Objects.Unwatched([]engine.Entry{e})) == 0 {
+		_, served := w.Cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion(""))
+		if _, there := w.Cluster.Objects.Get(e.ID); served && !there && len(w.Cluster.Objects.Unwatched([]engine.Entry{e})) == 0 {
 			continue
 		}
 		live, err := getLive(ctx, w, e)
 		if err != nil {
-			return err
+			return &transient{err}
 		}
 		if live == nil {
 			continue

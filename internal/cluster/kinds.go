@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -40,32 +39,43 @@ type Kinds struct {
 	// definitions are all CRDs, by their names.
 	definitions map[string]definition
 	// came is when a CRD brought a kind while we watched.
-	came  map[schema.GroupKind]time.Time
+	came map[schema.GroupKind]time.Time
+	// ended are kinds whose definition was seen to go.
+	ended map[schema.GroupKind]bool
 	asked time.Time
+	// began is when the last discovery began that ended, failed are the groups for which it had no answer.
+	began  time.Time
+	failed map[schema.GroupVersion]error
+	// listed are the kinds that it found.
+	listed map[schema.GroupKind]bool
 	// revision counts the changes of served.
 	revision uint64
 	// version is that of Kubernetes when the connection was made.
 	version string
+
+	// discovering is held while a discovery is in progress on behalf of those that wait for it.
+	discovering sync.Mutex
 }
 
 func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
 	return &Kinds{
 		discovery: d, listener: l,
 		served: map[schema.GroupKind]map[string]Resource{}, byCRD: map[string]schema.GroupKind{},
-		came: map[schema.GroupKind]time.Time{}, definitions: map[string]definition{},
+		came: map[schema.GroupKind]time.Time{}, ended: map[schema.GroupKind]bool{}, definitions: map[string]definition{},
 	}
 }
 
 // discover asks the cluster for everything that it serves.
 func (k *Kinds) discover() error {
+	began := time.Now()
 	_, lists, err := k.discovery.ServerGroupsAndResources()
-	partial := &discovery.ErrGroupDiscoveryFailed{}
-	if err != nil && !errors.As(err, &partial) && !discovery.IsGroupDiscoveryFailedError(err) {
+	failed, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !partial {
 		return fmt.Errorf("discovering the kinds of the cluster: %w", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.asked = time.Now()
+	k.asked, k.began, k.failed, k.listed = time.Now(), began, incomplete(lists, failed), map[schema.GroupKind]bool{}
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
@@ -73,10 +83,13 @@ func (k *Kinds) discover() error {
 		}
 		for i := range list.APIResources {
 			r := &list.APIResources[i]
-			if hasSlash(r.Name) {
+			gk := schema.GroupKind{Group: gv.Group, Kind: r.Kind}
+			if hasSlash(r.Name) || k.ended[gk] {
+				// A server lists a kind for a moment yet whose definition went.
 				continue
 			}
-			k.enter(schema.GroupKind{Group: gv.Group, Kind: r.Kind}, gv.Version,
+			k.listed[gk] = true
+			k.enter(gk, gv.Version,
 				Resource{GroupVersionResource: gv.WithResource(r.Name), Namespaced: r.Namespaced, Listed: slices.Contains(r.Verbs, "list")})
 		}
 	}
@@ -230,6 +243,7 @@ func (k *Kinds) enterDefinition(crd *unstructured.Unstructured, gk schema.GroupK
 	}
 	k.served[gk] = served
 	k.byCRD[crd.GetName()] = gk
+	delete(k.ended, gk)
 	if changed {
 		k.came[gk] = time.Now()
 		k.revision++
@@ -254,6 +268,7 @@ func (k *Kinds) dropped(crd *unstructured.Unstructured) {
 	gk, known := k.byCRD[crd.GetName()]
 	if known {
 		k.revision++
+		k.ended[gk] = true
 	}
 	delete(k.served, gk)
 	delete(k.byCRD, crd.GetName())

@@ -37,6 +37,11 @@ const (
 // Survey lists the managed objects of all kinds. What it could not list is named by the error,
 // beside what it found.
 func (c *Cluster) Survey(ctx context.Context) ([]Managed, error) {
+	if c.Kinds.Undiscovered() != nil {
+		if err := c.Kinds.discoverSince(time.Now()); err != nil {
+			return nil, err
+		}
+	}
 	var (
 		mu    sync.Mutex
 		found []Managed
@@ -53,7 +58,7 @@ func (c *Cluster) Survey(ctx context.Context) ([]Managed, error) {
 			errs = append(errs, fmt.Errorf("listing %s: %w", gk, err))
 		}
 	})
-	return found, errors.Join(errs...)
+	return found, errors.Join(append(errs, c.Kinds.Undiscovered())...)
 }
 
 func (c *Cluster) surveyKind(ctx context.Context, r Resource) ([]Managed, error) {
