@@ -219,7 +219,7 @@ func (d *driver) permittedInputs(ctx context.Context, a *app) (runner.Inputs, er
 	if len(invalid) > 0 {
 		return runner.Inputs{}, errors.New(messages(invalid))
 	}
-	return d.inputs(ctx, a.id)
+	return d.inputs(ctx, a.id, false)
 }
 
 // cascade deletes an object of a deleted Application.

@@ -21,6 +21,8 @@ import (
 type Options struct {
 	// Namespace is that of the installation, "argocd" by default.
 	Namespace string
+	// NoRemoteBases refuses kustomizations that refer to something outside their source.
+	NoRemoteBases bool
 }
 
 // Dialect is the one of Argo CD.
@@ -32,6 +34,9 @@ type Dialect struct {
 
 // New returns the dialect; Options may be changed until it is served.
 func New(o Options) *Dialect { return &Dialect{Options: o} }
+
+// ForbidRemoteBases refuses kustomizations that refer to something outside their source.
+func (d *Dialect) ForbidRemoteBases() { d.NoRemoteBases = true }
 
 // Name is the word for the group.
 func (*Dialect) Name() string { return "argocd" }
@@ -87,13 +92,23 @@ func (*Dialect) Upstream() dialect.Upstream {
 func (d *Dialect) namespace() string { return cmp.Or(d.Namespace, DefaultNamespace) }
 
 // Walk renders the Applications of a repository.
-func (*Dialect) Walk(_ context.Context, r *dialect.Repository) (dialect.Walk, error) {
-	return offline.New(r)
+func (d *Dialect) Walk(_ context.Context, r *dialect.Repository) (dialect.Walk, error) {
+	w, err := offline.New(r)
+	if err != nil {
+		return nil, err
+	}
+	w.NoRemoteBases = d.NoRemoteBases
+	return w, nil
 }
 
 // WalkLive renders an Application as a cluster has it.
-func (*Dialect) WalkLive(ctx context.Context, r *dialect.Repository, config *rest.Config) (dialect.Walk, error) {
-	return offline.Live(ctx, r, config)
+func (d *Dialect) WalkLive(ctx context.Context, r *dialect.Repository, config *rest.Config) (dialect.Walk, error) {
+	w, err := offline.Live(ctx, r, config)
+	if err != nil {
+		return nil, err
+	}
+	w.NoRemoteBases = d.NoRemoteBases
+	return w, nil
 }
 
 var (
@@ -104,4 +119,5 @@ var (
 	_ dialect.Live       = (*Dialect)(nil)
 	_ dialect.Layouts    = (*Dialect)(nil)
 	_ dialect.Scans      = (*Dialect)(nil)
+	_ dialect.Confined   = (*Dialect)(nil)
 )

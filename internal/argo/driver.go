@@ -61,16 +61,16 @@ func (d *driver) Traits() runner.Traits { return runner.Traits{Declares: true} }
 
 // Prepare renders the sources of an Application.
 func (d *driver) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
-	inputs, err := d.inputs(ctx, p.Unit)
+	inputs, err := d.inputs(ctx, p.Unit, p.Fresh)
 	return runner.Prepared{Inputs: inputs}, err
 }
 
-func (d *driver) inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, error) {
+func (d *driver) inputs(ctx context.Context, id engine.UnitID, fresh bool) (runner.Inputs, error) {
 	a := d.apps.get(id)
 	if a == nil {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
-	request, err := d.request(ctx, a)
+	request, err := d.request(ctx, a, fresh)
 	if err != nil {
 		return runner.Inputs{}, err
 	}

@@ -156,6 +156,7 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 	if a == nil {
 		return
 	}
+	e.Bases.Forget(id.String())
 	if e.settings.Chart(id, settings.Objects{}) {
 		e.settingsChanged()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/render"
 )
 
 // buildEnvironment tells whether a source may have its revision in what it renders to.
@@ -20,7 +21,7 @@ func buildEnvironment(s v1alpha1.ApplicationSource) bool {
 }
 
 // request gathers what an Application is rendered from.
-func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error) {
+func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Request, error) {
 	s := d.settings.Now()
 	a.mu.Lock()
 	obj, sources, keys := a.obj, slices.Clone(a.sources), slices.Clone(a.keys)
@@ -39,9 +40,11 @@ func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error)
 		}
 		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
 	}
+	r.Options.NoRemoteBases = d.options.NoRemoteBases
 	if d.Substitutes != nil {
 		r.Options.LeaveOut, r.Options.StandIns = d.Substitutes.LeaveOut(a.id), true
 	}
+	r.Elsewhere = render.NewElsewhere(d.remotes(a), fresh)
 	var err error
 	r.Decrypt, err = d.keys(ctx, a.id, obj)
 	return r, err
@@ -50,10 +53,21 @@ func (d *driver) request(ctx context.Context, a *app) (manifests.Request, error)
 // render renders, unless the sources would give the same again.
 func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
 	options := optionsDigest(r)
-	if was := a.job.rendered; was != nil && a.job.options == options && !was.Volatile && was.Unchanged(r.Sources) {
+	was := a.job.rendered
+	if was != nil && a.job.options == options && !was.Volatile && was.Unchanged(r.Sources) {
 		return was, nil
 	}
-	result, err := d.renderCharted(ctx, a, r)
+	if was != nil {
+		// What was read elsewhere is likely to be read again.
+		if _, err := r.Elsewhere.Before(ctx, was.Elsewhere); err != nil {
+			return nil, err
+		}
+	}
+	var result *manifests.Result
+	err := r.Elsewhere.Complete(ctx, func() (err error) {
+		result, err = d.renderCharted(ctx, a, r)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

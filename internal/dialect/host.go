@@ -4,6 +4,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/feed"
@@ -12,6 +13,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
+
+// Confined is a dialect whose kustomizations can be kept from naming anything outside their source.
+type Confined interface{ ForbidRemoteBases() }
 
 // Host is what every dialect is given to serve its groups with. It is not changed after Serve.
 type Host struct {
@@ -33,6 +37,8 @@ type Host struct {
 	Rewrites source.Rewrites
 	// Feed fetches repositories, each once for all dialects.
 	Feed *feed.Feed
+	// Bases fetches what kustomizations name elsewhere.
+	Bases *bases.Store
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Substitutes, when set, stand in for what units cannot read.

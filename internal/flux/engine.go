@@ -101,7 +101,7 @@ func newEngine(ctx context.Context, o Options, host *dialect.Host) (*Engine, err
 	e.handover = takeover.New(e.releases, e.instances, e.sources)
 	e.sources.Join(e.generators, e.charts, e.runner, e.images)
 	e.dialect = &reporter{
-		Tools: t, registry: e.registry, policies: e.policies, connections: reached, releases: e.releases, sets: e.sets,
+		Tools: t, registry: e.registry, policies: e.policies, connections: reached, releases: e.releases, sets: e.sets, rules: e.sources,
 	}
 	e.policies.Changed = func() {
 		e.redeclare()

@@ -16,6 +16,7 @@ import (
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/access"
@@ -25,6 +26,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux/release"
 	"github.com/headgate-dev/headgate/internal/flux/sets"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -37,6 +39,8 @@ type reporter struct {
 	connections *access.Connections
 	releases    *release.Keeper
 	sets        *sets.Keeper
+	// rules send fetches elsewhere.
+	rules bases.Rewriter
 }
 
 // Inputs gathers what the render of a Kustomization needs.
@@ -52,7 +56,20 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	d.connections.Look(ctx, access.ClusterRef{Namespace: ks.Namespace, Generation: ks.Generation, Config: ks.Spec.KubeConfig}, reader)
 	inputs, err := kustomize.InputsOf(ctx, d.policies.Now(), ks, reader)
 	inputs.Versions = reader.Versions
+	inputs.Options.Remotes = d.remotes(id)
 	return inputs, err
+}
+
+// remotes fetch what kustomizations of a unit name elsewhere, without a login: what a Kustomization reads, it may not read by the
+// credentials of a source.
+func (d *reporter) remotes(id engine.UnitID) render.Remotes {
+	owner := id.String()
+	r := d.Bases.Reader(bases.Unit{Owner: owner, Share: id.Namespace, Reach: bases.Anonymous{Rules: d.rules}})
+	if _, there := d.registry.Get(id); !there {
+		// It was deleted meanwhile.
+		d.Bases.Forget(owner)
+	}
+	return r
 }
 
 // Object returns the Kustomization as expressions see it.

@@ -120,6 +120,7 @@ func (e *Engine) dropUnit(u *unstructured.Unstructured) {
 	toolkit.Forget(e.Host, id.Kind, u)
 	e.registry.Drop(id)
 	e.dialect.connections.Forget(id)
+	e.Bases.Forget(id.String())
 	e.runner.Remove(id)
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -99,6 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		for _, p := range e.parts {
 			p.Wait()
 		}
+		e.host.Bases.Close()
 		e.host.Feed.Wait()
 		close(e.ended)
 	}()
@@ -141,9 +143,10 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.runner.Bind(home, cfg.Cluster, names)
+	shared := feed.New()
 	e.host = &dialect.Host{
 		Config: cfg.Cluster, Home: home, Runner: e.runner, Serve: cfg.Serve, Selector: cfg.Selector, Store: cfg.Store, Dir: cfg.Dir,
-		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: feed.New(), Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
+		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: shared, Bases: bases.New(shared, cfg.Store.SpillDir()), Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
 	}
 	if cfg.Simulation != nil {
 		e.host.Substitutes = cfg.Simulation

@@ -31,11 +31,11 @@ func (f *treeFS) explain(dir string, err error) error {
 	where := dir
 	if entered := enteredPattern.FindAllStringSubmatchIndex(text, -1); len(entered) > 0 {
 		last := entered[len(entered)-1]
-		where = path.Join(root, strings.TrimPrefix(text[last[2]:last[3]], root))
+		where = absolute(text[last[2]:last[3]])
 		text = strings.TrimPrefix(text[last[1]:], ": ")
 	}
 	if m := malformed.FindStringSubmatch(text); m != nil {
-		return &Error{File: inTree(path.Join(where, strings.TrimPrefix(m[2], root))), Err: errors.New(strings.TrimRight(m[1], "'"))}
+		return &Error{File: inTree(path.Join(where, strings.TrimPrefix(strings.TrimPrefix(m[2], where), root))), Err: errors.New(strings.TrimRight(m[1], "'"))}
 	}
 	entries := entryPattern.FindAllStringSubmatchIndex(text, -1)
 	if len(entries) == 0 {
@@ -52,6 +52,14 @@ func (f *treeFS) explain(dir string, err error) error {
 		}
 	}
 	return &Error{File: f.named(where), Field: fmt.Sprintf("entry %q", entry), Err: errors.New(f.cause(path.Join(where, entry), plain(cause)))}
+}
+
+// absolute is a path that kustomize names, in the file system that it sees.
+func absolute(p string) string {
+	if strings.HasPrefix(p, mounts+"/") {
+		return p
+	}
+	return path.Join(root, strings.TrimPrefix(p, root))
 }
 
 // cause shortens what kustomize says of an entry that it tried as a file and as a directory.

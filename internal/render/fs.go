@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -16,8 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
-// root is where the tree stands in the file system that kustomize sees. Nothing else is there,
-// but for what kustomize itself fetches into temporary directories.
+// root is where the tree stands in the file system that kustomize sees. Beside it is what was fetched from elsewhere.
 const root = "/repository"
 
 // maxManifest is the largest file that is read as a manifest.
@@ -29,11 +27,16 @@ type treeFS struct {
 	tree    *source.Tree
 	overlay map[string][]byte
 	reads   ReadSet
-	// remote is set once a kustomization names a base that lies elsewhere, and volatile when one was read.
-	remote, volatile bool
+	// elsewhere is what kustomizations may name outside the tree, nil where nothing is fetched; mounted is what they do name.
+	elsewhere *Elsewhere
+	mounted   map[string]*mount
+	// plugins are the configurations that directories make, and unbuilt the directories of which these are not known yet.
+	plugins map[string][]byte
+	unbuilt []string
+	// preparing is set while the kustomization of the unit is read, which is rewritten when it is complete.
+	preparing bool
 	// opened hands over the content of each file that is read, to be decrypted where it has to be.
 	opened func(path string, data []byte) ([]byte, error)
-	disk   filesys.FileSystem
 	// inflater makes manifests of charts; nil means that they are refused.
 	inflater *inflater
 	// sieve takes out patches; nil takes none.
@@ -45,43 +48,9 @@ type treeFS struct {
 func newTreeFS(tree *source.Tree) *treeFS {
 	return &treeFS{
 		tree: tree, overlay: map[string][]byte{}, reads: ReadSet{seen: map[string]string{}},
-		opened: func(_ string, data []byte) ([]byte, error) { return data, nil },
-		disk:   filesys.MakeFsOnDisk(),
+		opened:  func(_ string, data []byte) ([]byte, error) { return data, nil },
+		mounted: map[string]*mount{}, plugins: map[string][]byte{},
 	}
-}
-
-// fetched reports whether a path lies, with its links followed, in a directory into which kustomize has
-// cloned a remote base. It never does while no kustomization has named one.
-func (f *treeFS) fetched(p string) bool {
-	if !f.remote {
-		return false
-	}
-	temp, err := filepath.EvalSymlinks(os.TempDir())
-	if err != nil {
-		return false
-	}
-	clones := filepath.Join(temp, "kustomize-")
-	if real, err := filepath.EvalSymlinks(p); err == nil {
-		p = real
-	} else if rest, in := strings.CutPrefix(p, os.TempDir()); in {
-		p = temp + rest
-	}
-	is := strings.HasPrefix(filepath.Clean(p), clones)
-	f.volatile = f.volatile || is
-	return is
-}
-
-// within returns the path in the tree, or an error when the path leaves it.
-func (f *treeFS) within(p string) (string, error) {
-	clean := path.Clean(p)
-	if !path.IsAbs(clean) {
-		clean = path.Join(root, clean)
-	}
-	rel, ok := strings.CutPrefix(clean, root)
-	if !ok || (rel != "" && rel[0] != '/') {
-		return "", f.refuse(fmt.Errorf("path %q is outside the source", p))
-	}
-	return strings.TrimPrefix(rel, "/"), nil
 }
 
 func (f *treeFS) refuse(err error) error {
@@ -99,28 +68,32 @@ func (f *treeFS) ask(question string) string {
 
 // lookup finds a path in the tree and records the lookup.
 func (f *treeFS) lookup(p string) (resolved string, file *source.File, dir bool, err error) {
-	rel, err := f.within(p)
+	m, rel, err := f.place(p)
 	if err != nil {
 		return "", nil, false, err
 	}
-	f.ask(askPath + rel)
-	if resolved, err = f.tree.Resolve(rel); err != nil {
+	tree := f.tree
+	if m != nil {
+		// What was fetched is known by its digest.
+		tree = m.tree
+	} else {
+		f.ask(askPath + rel)
+	}
+	if resolved, err = tree.Resolve(rel); err != nil {
 		return "", nil, false, f.refuse(err)
 	}
-	file, _ = f.tree.File(resolved)
-	_, dir = f.tree.Entries(resolved)
+	file, _ = tree.File(resolved)
+	_, dir = tree.Entries(resolved)
 	return resolved, file, dir, nil
 }
 
 // ReadFile returns the content of a file.
 func (f *treeFS) ReadFile(p string) ([]byte, error) {
-	if f.fetched(p) {
-		return f.disk.ReadFile(p)
-	}
-	rel, err := f.within(p)
+	m, rel, err := f.place(p)
 	if err != nil {
 		return nil, err
 	}
+	rel = m.key(rel)
 	if data, ok := f.overlay[rel]; ok {
 		return data, nil
 	}
@@ -151,23 +124,17 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 
 // IsDir reports whether there is a directory.
 func (f *treeFS) IsDir(p string) bool {
-	if f.fetched(p) {
-		return f.disk.IsDir(p)
-	}
 	_, _, dir, err := f.lookup(p)
 	return err == nil && dir
 }
 
 // Exists reports whether there is a file or a directory.
 func (f *treeFS) Exists(p string) bool {
-	if f.fetched(p) {
-		return f.disk.Exists(p)
-	}
-	rel, err := f.within(p)
+	m, rel, err := f.place(p)
 	if err != nil {
 		return false
 	}
-	if _, ok := f.overlay[rel]; ok {
+	if _, ok := f.overlay[m.key(rel)]; ok {
 		return true
 	}
 	_, file, dir, err := f.lookup(p)
@@ -176,15 +143,16 @@ func (f *treeFS) Exists(p string) bool {
 
 // ReadDir lists a directory.
 func (f *treeFS) ReadDir(p string) ([]string, error) {
-	if f.fetched(p) {
-		return f.disk.ReadDir(p)
-	}
 	resolved, _, dir, err := f.lookup(p)
 	if err != nil {
 		return nil, err
 	}
 	if !dir {
 		return nil, &fs.PathError{Op: "readdir", Path: p, Err: fs.ErrNotExist}
+	}
+	if m, _, _ := f.place(p); m != nil {
+		names, _ := m.tree.Entries(resolved)
+		return names, nil
 	}
 	f.ask(askList + resolved)
 	names, _ := f.tree.Entries(resolved)
@@ -193,14 +161,12 @@ func (f *treeFS) ReadDir(p string) ([]string, error) {
 
 // CleanedAbs splits a path into its directory and, when it is a file, its name.
 func (f *treeFS) CleanedAbs(p string) (filesys.ConfirmedDir, string, error) {
-	if f.fetched(p) {
-		return f.disk.CleanedAbs(p)
-	}
 	resolved, file, dir, err := f.lookup(p)
 	if err != nil {
 		return "", "", err
 	}
-	abs := path.Join(root, resolved)
+	m, _, _ := f.place(p)
+	abs := path.Join(m.top(), resolved)
 	switch {
 	case dir:
 		return filesys.ConfirmedDir(abs), "", nil
@@ -213,7 +179,7 @@ func (f *treeFS) CleanedAbs(p string) (filesys.ConfirmedDir, string, error) {
 
 // Glob lists what matches a pattern.
 func (f *treeFS) Glob(pattern string) ([]string, error) {
-	rel, err := f.within(pattern)
+	m, rel, err := f.place(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +187,7 @@ func (f *treeFS) Glob(pattern string) ([]string, error) {
 	if dir == "." {
 		dir = ""
 	}
-	names, err := f.ReadDir(path.Join(root, dir))
+	names, err := f.ReadDir(path.Join(m.top(), dir))
 	if err != nil {
 		return nil, nil
 	}
@@ -232,7 +198,7 @@ func (f *treeFS) Glob(pattern string) ([]string, error) {
 			return nil, fmt.Errorf("pattern %q: %w", pattern, err)
 		}
 		if ok {
-			matches = append(matches, path.Join(root, dir, name))
+			matches = append(matches, path.Join(m.top(), dir, name))
 		}
 	}
 	return matches, nil
@@ -240,9 +206,6 @@ func (f *treeFS) Glob(pattern string) ([]string, error) {
 
 // Walk visits a directory and everything in it.
 func (f *treeFS) Walk(p string, visit filepath.WalkFunc) error {
-	if f.fetched(p) {
-		return f.disk.Walk(p, visit)
-	}
 	dir := f.IsDir(p)
 	if err := visit(p, info{name: path.Base(p), dir: dir}, nil); err != nil || !dir {
 		if errors.Is(err, filepath.SkipDir) {
@@ -277,29 +240,22 @@ var errReadOnly = errors.New("the source is read-only")
 // Create is refused.
 func (f *treeFS) Create(string) (filesys.File, error) { return nil, errReadOnly }
 
-// Mkdir is refused outside what kustomize fetches.
-func (f *treeFS) Mkdir(p string) error { return f.onDisk(p, f.disk.Mkdir) }
+// Mkdir is refused.
+func (f *treeFS) Mkdir(string) error { return errReadOnly }
 
-// MkdirAll is refused outside what kustomize fetches.
-func (f *treeFS) MkdirAll(p string) error { return f.onDisk(p, f.disk.MkdirAll) }
+// MkdirAll is refused.
+func (f *treeFS) MkdirAll(string) error { return errReadOnly }
 
-// RemoveAll is refused outside what kustomize fetches.
-func (f *treeFS) RemoveAll(p string) error { return f.onDisk(p, f.disk.RemoveAll) }
-
-func (f *treeFS) onDisk(p string, do func(string) error) error {
-	if f.fetched(p) {
-		return do(p)
-	}
-	return errReadOnly
-}
+// RemoveAll is refused.
+func (f *treeFS) RemoveAll(string) error { return errReadOnly }
 
 // WriteFile lays a file over the tree.
 func (f *treeFS) WriteFile(p string, data []byte) error {
-	rel, err := f.within(p)
+	m, rel, err := f.place(p)
 	if err != nil {
 		return err
 	}
-	f.overlay[rel] = data
+	f.overlay[m.key(rel)] = data
 	return nil
 }
 

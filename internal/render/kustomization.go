@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
-	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
@@ -43,11 +41,13 @@ func (f *treeFS) kustomizationFile(dir string) (string, error) {
 
 // prepare lays the kustomization that is built over the tree: the one of the directory, or one
 // that lists its manifests, with what the unit declares added to it.
-func (f *treeFS) prepare(dir string, o Options) error {
+func (f *treeFS) prepare(dir string, o Options, opener *opener) error {
 	name, err := f.kustomizationFile(dir)
 	if err != nil {
 		return err
 	}
+	f.preparing = true
+	defer func() { f.preparing = false }()
 	k := &types.Kustomization{}
 	if name == "" {
 		name = path.Join(dir, konfig.DefaultKustomizationFileName())
@@ -61,6 +61,9 @@ func (f *treeFS) prepare(dir string, o Options) error {
 	if err := f.merge(k, dir, o); err != nil {
 		return &Error{File: rel, Err: err}
 	}
+	if k, err = f.rerouted(opener, rel, k); err != nil {
+		return err
+	}
 	if err := f.inflater.enter(path.Dir(rel), rel, k); err != nil {
 		return err
 	}
@@ -69,6 +72,30 @@ func (f *treeFS) prepare(dir string, o Options) error {
 		return &Error{File: rel, Err: fmt.Errorf("encoding: %w", err)}
 	}
 	return f.WriteFile(name, f.sieve.pass(rel, data))
+}
+
+// rerouted is the kustomization of the unit with what was fetched by where that is.
+func (f *treeFS) rerouted(o *opener, rel string, k *types.Kustomization) (*types.Kustomization, error) {
+	data, err := yaml.Marshal(k)
+	if err != nil {
+		return nil, &Error{File: rel, Err: fmt.Errorf("encoding: %w", err)}
+	}
+	f.preparing = false
+	moved, err := f.reroute(o, rel, data)
+	if errors.Is(err, errPlugins) {
+		if err := f.prebuild(o, nil); err != nil {
+			return nil, err
+		}
+		return f.rerouted(o, rel, k)
+	}
+	if err != nil || string(moved) == string(data) {
+		return k, err
+	}
+	out := &types.Kustomization{}
+	if err := out.Unmarshal(moved); err != nil {
+		return nil, &Error{File: rel, Err: err}
+	}
+	return out, nil
 }
 
 func (f *treeFS) readKustomization(name string, into *types.Kustomization) error {
@@ -174,9 +201,6 @@ func (f *treeFS) merge(k *types.Kustomization, dir string, o Options) error {
 			return err
 		}
 	}
-	if o.NoRemoteBases {
-		return refuseRemote(k)
-	}
 	return nil
 }
 
@@ -196,58 +220,4 @@ func mergeImage(images []types.Image, image types.Image) []types.Image {
 		return images
 	}
 	return append(images, image)
-}
-
-func refuseRemote(k *types.Kustomization) error {
-	for _, list := range [][]string{k.Resources, k.Components} {
-		for _, entry := range list {
-			if isRemote(entry) {
-				return fmt.Errorf("remote bases are not allowed: %q", entry)
-			}
-		}
-	}
-	return nil
-}
-
-// withoutRemote removes remote entries from a kustomization, and reports them. What cannot be read
-// stays as it is, for kustomize to refuse.
-func withoutRemote(data []byte, told func(entry string)) []byte {
-	content := map[string]any{}
-	if err := yaml.Unmarshal(data, &content); err != nil {
-		return data
-	}
-	found := false
-	for _, field := range []string{"resources", "bases", "components"} {
-		entries, ok := content[field].([]any)
-		if !ok {
-			continue
-		}
-		content[field] = slices.DeleteFunc(entries, func(entry any) bool {
-			text, ok := entry.(string)
-			if !ok || !isRemote(text) {
-				return false
-			}
-			found = true
-			told(text)
-			return true
-		})
-	}
-	if !found {
-		return data
-	}
-	out, err := yaml.Marshal(content)
-	if err != nil {
-		return data
-	}
-	return out
-}
-
-// isRemote reports whether an entry of a kustomization is read from somewhere else.
-func isRemote(entry string) bool {
-	for _, sign := range []string{"://", "git@", "github.com/", "?ref="} {
-		if strings.Contains(entry, sign) {
-			return true
-		}
-	}
-	return false
 }

@@ -38,14 +38,7 @@ type opener struct {
 // are read after it, and decrypted then.
 func (o *opener) open(rel string, data []byte) ([]byte, error) {
 	if slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(rel)) {
-		if o.leaveOut != nil {
-			data = withoutRemote(data, o.leaveOut)
-		}
-		data = o.sieve.pass(rel, data)
-		if err := o.learn(rel, data); err != nil {
-			return nil, err
-		}
-		return o.fs.inflater.rewrite(rel, data)
+		return o.kustomization(rel, data)
 	}
 	format, ours := o.encrypted[rel]
 	if !ours || !decrypt.IsEncrypted(data, format) {
@@ -70,6 +63,23 @@ func (o *opener) open(rel string, data []byte) ([]byte, error) {
 	return plain, nil
 }
 
+// kustomization prepares one for kustomize: without what is left out, with what was fetched by where that is. Charts are made
+// into manifests in the source alone.
+func (o *opener) kustomization(rel string, data []byte) ([]byte, error) {
+	data = o.sieve.pass(rel, data)
+	if err := o.learn(rel, data); err != nil {
+		return nil, err
+	}
+	if o.fs.preparing {
+		return data, nil
+	}
+	data, err := o.fs.reroute(o, rel, data)
+	if err != nil || o.fs.mountAt(rel) != nil {
+		return data, err
+	}
+	return o.fs.inflater.rewrite(rel, data)
+}
+
 // words are the parts of a text that are long enough to tell something.
 func words(text []byte) []string {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'{}[],:=`, r) })
@@ -91,15 +101,11 @@ func (o *opener) learn(rel string, data []byte) error {
 	if o.schema && o.shared {
 		return errSchema
 	}
+	if o.fs.mountAt(rel) != nil {
+		// Files of others are not decrypted.
+		return nil
+	}
 	dir := path.Dir(rel)
-	if o.noRemote {
-		if err := refuseRemote(k); err != nil {
-			return err
-		}
-	}
-	for _, list := range [][]string{k.Resources, k.Components} {
-		o.fs.remote = o.fs.remote || slices.ContainsFunc(list, isRemote)
-	}
 	for _, g := range k.SecretGenerator {
 		o.sources(dir, g.KvPairSources)
 	}

@@ -1,9 +1,10 @@
 // Package render turns a tree and what a unit declares into objects: kustomize, with encrypted
 // files opened and variables replaced.
 //
-// A render is a pure function of the tree and its options, unless it reads a remote base, which it
-// says. It records what it read, so that a later tree in which the same would be read need not be
-// rendered again. It refuses plugins and every path that leaves the tree. Charts that kustomizations name are
+// A render is a pure function of the tree, of its options and of what was fetched from elsewhere. It records what it read, so
+// that a later tree in which the same would be read need not be rendered again. It fetches nothing: a build that lacks
+// something ends with ErrMissing, and is repeated when that was fetched. It refuses plugins and every path that leaves the tree.
+// Charts that kustomizations name are
 // made into manifests by its caller, or refused.
 package render
 
@@ -13,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 	"sync"
@@ -47,6 +49,10 @@ type Options struct {
 	Substitute *substitute.Options
 	// NoRemoteBases refuses to read anything outside the tree.
 	NoRemoteBases bool
+	// Remotes fetch what kustomizations name outside the tree, for who renders; Elsewhere is what they fetched for one render.
+	// Without the latter nothing is read there.
+	Remotes   Remotes
+	Elsewhere *Elsewhere
 	// LeaveOut, when set, has entries of kustomizations left out that are somewhere else than in the tree, and patches
 	// that fail because of a stand-in; it is called with what these are, LeftRemote or LeftPatch, and which.
 	LeaveOut func(what, entry string)
@@ -76,8 +82,9 @@ type Result struct {
 	// Digest is "sha256:" and the hex digest of the objects' YAML.
 	Digest string
 	Reads  ReadSet
-	// Volatile is set when something outside the tree was read.
-	Volatile bool
+	// Volatile is set when something outside the tree was read that may change, and Elsewhere is what was read there.
+	Volatile  bool
+	Elsewhere map[Remote]*Fetched
 }
 
 // Error is a failure that belongs to a file or an object of the source.
@@ -135,6 +142,7 @@ func (r *Renderer) build(ctx context.Context, tree *source.Tree, o Options, s *s
 	if err != nil {
 		return nil, err
 	}
+	f.elsewhere = o.Elsewhere
 	opener := &opener{fs: f, keys: o.Decryption, encrypted: map[string]decrypt.Format{}, secrets: map[string]bool{}, noRemote: o.NoRemoteBases, sieve: s}
 	opener.sealed, f.sieve = o.sealed(), s
 	if o.LeaveOut != nil {
@@ -144,15 +152,14 @@ func (r *Renderer) build(ctx context.Context, tree *source.Tree, o Options, s *s
 		f.inflater = &inflater{fs: f, opener: opener, made: s.inflated(), inflate: func(c *Chart) ([]byte, error) { return o.Inflate(ctx, c) }}
 	}
 	f.opened = opener.open
-	if err := f.prepare(dir, o); err != nil {
-		return nil, err
-	}
-	built, err := r.kustomize(f, dir, opener)
-	if errors.Is(err, errEmpty) {
+	built, err := r.kustomize(f, dir, opener, o)
+	switch {
+	case f.elsewhere.lacks():
+		return nil, ErrMissing
+	case errors.Is(err, errEmpty):
 		return f.result(nil)
-	}
-	if err != nil {
-		return nil, err
+	case err != nil:
+		return nil, f.reveal(err)
 	}
 	var objects []*unstructured.Unstructured
 	for _, res := range built.Resources() {
@@ -183,7 +190,27 @@ func (f *treeFS) directory(p string) (string, error) {
 
 // kustomize runs the build. A schema shows only once the kustomization that brings it is read; the
 // build is then restarted, alone.
-func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, error) {
+func (r *Renderer) kustomize(f *treeFS, dir string, opener *opener, o Options) (resmap.ResMap, error) {
+	r.schema.RLock()
+	opener.shared = true
+	built, err := f.whole(dir, opener, o)
+	opener.shared = false
+	r.schema.RUnlock()
+	if !errors.Is(err, errSchema) {
+		return built, err
+	}
+	r.schema.Lock()
+	defer r.schema.Unlock()
+	defer openapi.ResetOpenAPI()
+	return f.whole(dir, opener, o)
+}
+
+// whole is one build: of the kustomization of the unit, after what it takes the configurations of plugins from.
+func (f *treeFS) whole(dir string, opener *opener, o Options) (resmap.ResMap, error) {
+	f.overlay, f.failure = map[string][]byte{}, nil
+	if err := f.prepare(dir, o, opener); err != nil {
+		return nil, err
+	}
 	name, err := f.kustomizationFile(dir)
 	if err != nil {
 		return nil, err
@@ -195,21 +222,7 @@ func (r *Renderer) kustomize(f *treeFS, dir string, o *opener) (resmap.ResMap, e
 	if readsNothing(k) {
 		return nil, errEmpty
 	}
-	if !o.schema {
-		r.schema.RLock()
-		o.shared = true
-		built, err := f.run(dir, o)
-		o.shared = false
-		r.schema.RUnlock()
-		if !errors.Is(err, errSchema) {
-			return built, err
-		}
-		f.failure = nil
-	}
-	r.schema.Lock()
-	defer r.schema.Unlock()
-	defer openapi.ResetOpenAPI()
-	return f.run(dir, o)
+	return f.assemble(dir, opener, nil)
 }
 
 // readsNothing reports whether a kustomization names nothing to build from, and no file that may be missing either.
@@ -232,7 +245,6 @@ func (f *treeFS) run(dir string, o *opener) (built resmap.ResMap, err error) {
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	options.PluginConfig = types.DisabledPluginConfig()
 	built, err = krusty.MakeKustomizer(options).Run(f, dir)
-	f.volatile = f.volatile || f.remote
 	switch {
 	case err == nil:
 		return built, nil
@@ -256,9 +268,14 @@ func (f *treeFS) result(objects []*unstructured.Unstructured) (*Result, error) {
 		}
 		sum.Write(data)
 	}
-	return &Result{
-		Objects: objects, Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Reads: f.reads.clone(), Volatile: f.volatile,
-	}, nil
+	result := &Result{Objects: objects, Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Reads: f.reads.clone()}
+	if f.elsewhere != nil && len(f.elsewhere.used) > 0 {
+		result.Elsewhere = maps.Clone(f.elsewhere.used)
+	}
+	for _, one := range result.Elsewhere {
+		result.Volatile = result.Volatile || !one.Fixed
+	}
+	return result, nil
 }
 
 func describe(res *resource.Resource) string {

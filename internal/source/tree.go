@@ -81,6 +81,7 @@ type Tree struct {
 	files  map[string]*File
 	dirs   map[string][]string
 	digest string
+	bytes  int64
 }
 
 // NewTree returns the tree of the given files. A path that leaves the tree, is not clean, or is
@@ -95,6 +96,7 @@ func NewTree(files []*File) (*Tree, error) {
 			return nil, fmt.Errorf("path %q occurs twice in the source", f.Path)
 		}
 		t.files[f.Path] = f
+		t.bytes += f.Size
 		t.link(f.Path)
 	}
 	for dir, names := range t.dirs {
@@ -132,6 +134,9 @@ func (t *Tree) sum() string {
 
 // Digest is the hex SHA-256 over paths, modes and contents.
 func (t *Tree) Digest() string { return t.digest }
+
+// Bytes is the sum of the sizes of all files.
+func (t *Tree) Bytes() int64 { return t.bytes }
 
 // Len is the number of files.
 func (t *Tree) Len() int { return len(t.files) }

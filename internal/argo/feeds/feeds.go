@@ -174,8 +174,8 @@ type fetching struct{ feeds *Feeds }
 // Share is that of every key: slots are taken when something is requested.
 func (f fetching) Share(Key) string { return "" }
 
-// shareOf is the share of a project in what is fetched. It is not that of a namespace with its name.
-func shareOf(project string) string { return "project/" + project }
+// ShareOf is the share of a project in what is fetched. It is not that of a namespace with its name.
+func ShareOf(project string) string { return "project/" + project }
 
 // Pass fetches what a key names, if anybody wants it.
 func (f fetching) Pass(ctx context.Context, k Key) rounds.Next {

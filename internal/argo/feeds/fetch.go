@@ -50,7 +50,7 @@ func refs(revision, tagPrefix string) []source.GitRef {
 }
 
 func (o *reader) fetchGit(ctx context.Context, since time.Time) (fetched, error) {
-	options, err := o.gitOptions()
+	options, err := o.feeds.Git(o.key.URL, o.key.Project)
 	if err != nil {
 		return fetched{}, err
 	}
@@ -62,7 +62,7 @@ func (o *reader) fetchGit(ctx context.Context, since time.Time) (fetched, error)
 	for _, ref := range refs(o.key.Revision, o.key.TagPrefix) {
 		options.Ref = ref
 		got, err = o.feeds.cfg.Remotes.Git(ctx, o, feed.Git{
-			Options: options, Share: shareOf(o.key.Project), Since: since, Previous: o.previous, Tree: tree,
+			Options: options, Share: ShareOf(o.key.Project), Since: since, Previous: o.previous, Tree: tree,
 		})
 		o.heardOf(got.Began)
 		requested = requested || got.Requested
@@ -89,30 +89,33 @@ func (o *reader) fetchGit(ctx context.Context, since time.Time) (fetched, error)
 // shaOf is the commit of a revision that names the reference too.
 func shaOf(revision string) string { return revision[strings.LastIndexByte(revision, ':')+1:] }
 
-func (o *reader) gitOptions() (source.GitOptions, error) {
+// Anonymous is how a repository is fetched without a login: where, and what is believed of its host.
+func (f *Feeds) Anonymous(address string) source.GitOptions {
 	// Argo CD has no file that says what to ignore.
-	f, nothing := o.feeds, source.KeepAll
-	s := f.cfg.Settings()
-	options := source.GitOptions{
-		URL: f.cfg.Rewrites.Apply(o.key.URL), Ignore: &nothing, SpillDir: f.cfg.SpillDir,
-		RecurseSubmodules: s.Fetching.GitSubmodules,
+	nothing, s := source.KeepAll, f.cfg.Settings()
+	return source.GitOptions{
+		URL: f.cfg.Rewrites.Apply(address), Ignore: &nothing, SpillDir: f.cfg.SpillDir, RecurseSubmodules: s.Fetching.GitSubmodules,
+		KnownHosts: []byte(s.KnownHosts), CAFile: []byte(certificate(s, address)),
 	}
+}
+
+// Git is how a repository is fetched with the login that a project has for it.
+func (f *Feeds) Git(address, project string) (source.GitOptions, error) {
+	s, options := f.cfg.Settings(), f.Anonymous(address)
 	if f.cfg.Local != nil {
-		if local, ok := f.cfg.Local(o.key.URL); ok {
+		if local, ok := f.cfg.Local(address); ok {
 			options.URL, options.Username, options.Password = local.URL, local.Username, local.Password
 			return options, nil
 		}
 	}
-	repo := s.Credentials.For(o.key.URL, o.key.Project)
+	repo := s.Credentials.For(address, project)
 	login := repo.Login
 	if login.GCPServiceAccountKey.IsSet() || login.Azure.WorkloadIdentity || login.Azure.ClientSecret.IsSet() {
 		return options, fmt.Errorf("Secret %q requires a cloud identity, which is not supported; use a token, a key or a GitHub App", loginSecret(repo))
 	}
 	options.Username, options.Password, options.BearerToken = login.Username.Reveal(), login.Password.Reveal(), login.BearerToken.Reveal()
 	options.ClientCert, options.ClientKey = []byte(login.ClientCertificate.Reveal()), []byte(login.ClientKey.Reveal())
-	options.Identity, options.KnownHosts = []byte(login.SSHPrivateKey.Reveal()), []byte(s.KnownHosts)
-	options.Proxy = repo.Proxy.Reveal()
-	options.CAFile = []byte(certificate(s, o.key.URL))
+	options.Identity, options.Proxy = []byte(login.SSHPrivateKey.Reveal()), repo.Proxy.Reveal()
 	if login.GitHubApp.PrivateKey.IsSet() {
 		options.App = f.app(login.GitHubApp)
 	}
@@ -159,7 +162,7 @@ func (o *reader) fetchOCI(ctx context.Context) (fetched, error) {
 		return fetched{}, err
 	}
 	nothing, address := source.KeepAll, o.feeds.cfg.Rewrites.Apply(o.key.URL)
-	turn, ok := o.feeds.cfg.Remotes.Take(ctx, shareOf(o.key.Project), address)
+	turn, ok := o.feeds.cfg.Remotes.Take(ctx, ShareOf(o.key.Project), address)
 	if !ok {
 		return fetched{}, context.Cause(ctx)
 	}
@@ -260,7 +263,7 @@ func (f *Feeds) index(ctx context.Context, reader feed.Reader, w wanted, since t
 		return feed.IndexResult{}, err
 	}
 	return f.cfg.Remotes.Index(ctx, reader, feed.Index{
-		Options: source.IndexOptions{Access: access.Access, URL: f.cfg.Rewrites.Apply(w.address())}, Share: shareOf(w.project), Since: since,
+		Options: source.IndexOptions{Access: access.Access, URL: f.cfg.Rewrites.Apply(w.address())}, Share: ShareOf(w.project), Since: since,
 	})
 }
 
@@ -297,7 +300,7 @@ func (f *Feeds) pullChart(ctx context.Context, w wanted, from chartFrom) (fetche
 		return fetchedChart{}, err
 	}
 	address := f.cfg.Rewrites.Apply(w.address())
-	turn, ok := f.cfg.Remotes.Take(ctx, shareOf(w.project), address)
+	turn, ok := f.cfg.Remotes.Take(ctx, ShareOf(w.project), address)
 	if !ok {
 		return fetchedChart{}, context.Cause(ctx)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/types"
@@ -33,7 +34,7 @@ func (j *job) kustomize(ctx context.Context) ([]*unstructured.Unstructured, erro
 	o := j.after()
 	o.Path = j.dir
 	o.NoRemoteBases, o.LeaveOut = j.request.Options.NoRemoteBases, j.request.Options.LeaveOut
-	o.Inflate = j.inflater(spec, flags)
+	o.Inflate, o.Elsewhere = j.inflater(spec, flags), j.request.Elsewhere
 	var failed error
 	o.Edit = func(k *types.Kustomization, exists func(string) bool) error {
 		failed = j.edit(k, spec, exists)
@@ -48,6 +49,10 @@ func (j *job) kustomize(ctx context.Context) ([]*unstructured.Unstructured, erro
 	}
 	j.reader().Add(result.Reads)
 	j.volatile = j.volatile || result.Volatile
+	if j.elsewhere == nil {
+		j.elsewhere = map[render.Remote]*render.Fetched{}
+	}
+	maps.Copy(j.elsewhere, result.Elsewhere)
 	return j.mended(result.Objects), complete(result.Objects)
 }
 

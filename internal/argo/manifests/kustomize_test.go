@@ -171,5 +171,5 @@ func TestRemoteBases(t *testing.T) {
 	files := repo{"kustomization.yaml": "resources: [x.yaml, 'https://example.com/base?ref=v1']\n", "x.yaml": configMap("x")}
 	request := one(t, "path: .", files)
 	request.Options.NoRemoteBases = true
-	check(t, request, "", `spec.source: kustomization.yaml: remote bases are not allowed: "https://example.com/base?ref=v1"`)
+	check(t, request, "", `spec.source: kustomization.yaml: resources[1]: remote bases are not allowed: "https://example.com/base?ref=v1"`)
 }

@@ -1,5 +1,5 @@
 // Package manifests makes the objects of an Application of Argo CD from its sources: charts, kustomizations, and
-// directories of YAML, JSON and Jsonnet. It is given trees and packed charts, and asks for no more than further charts.
+// directories of YAML, JSON and Jsonnet. It is given trees and packed charts, and what was fetched from elsewhere, and asks for no more than further charts.
 //
 // A render is a function of the request; it records what it read, so that a commit that touches none of that need not
 // be rendered again. It refuses programs (config-management plugins, plugins of kustomize), URLs of files, paths that
@@ -32,6 +32,8 @@ type Request struct {
 	Options  Options
 	// Charts fetches charts that are in none of the sources; without it they are an error.
 	Charts Charts
+	// Elsewhere is what kustomizations name outside their source. Without it nothing is read there.
+	Elsewhere *render.Elsewhere
 	// Decrypt are keys for what SOPS encrypted. Without them, something encrypted is an error.
 	Decrypt *decrypt.Keys
 }
@@ -102,6 +104,8 @@ type Result struct {
 	// Volatile is set when something was read that may change without a source doing so: a remote base, or a chart by a
 	// range of versions.
 	Volatile bool
+	// Elsewhere is what kustomizations read outside their source.
+	Elsewhere map[render.Remote]*render.Fetched
 	// Images are those of the containers of the objects, sorted.
 	Images []string
 	// Problems are what was requested and is not done, by the field that requests it; sorted.
@@ -187,7 +191,7 @@ func (r *Renderer) Render(ctx context.Context, request Request) (*Result, error)
 		}
 		out.Reads = append(out.Reads, reads)
 	}
-	out.Volatile, out.Charts = run.volatile, run.charts
+	out.Volatile, out.Charts, out.Elsewhere = run.volatile, run.charts, run.elsewhere
 	slices.Sort(run.problems)
 	out.Problems = slices.Compact(run.problems)
 	return out, out.finish(run)
@@ -203,6 +207,8 @@ type run struct {
 	problems []string
 	fetched  []string
 	charts   []Chart
+	// elsewhere is what was read outside of the sources.
+	elsewhere map[render.Remote]*render.Fetched
 }
 
 // name is what a source is called in its Application.

@@ -87,12 +87,16 @@ func (r *Result) inputs(run *run) error {
 		Kustomize, Helm, Jsonnet any
 		Keys                     string
 		NoRemoteBases            bool
-		Fetched                  []string
+		Fetched, Elsewhere       []string
 		Sources                  []input
 	}{
 		App: run.request.App, Kustomize: run.request.Options.Kustomize, Helm: run.request.Options.Helm,
 		Jsonnet: run.request.Options.Jsonnet, NoRemoteBases: run.request.Options.NoRemoteBases, Fetched: run.fetched,
 	}
+	for _, one := range r.Elsewhere {
+		all.Elsewhere = append(all.Elsewhere, one.Tree.Digest()+"/"+one.Path)
+	}
+	slices.Sort(all.Elsewhere)
 	if run.request.Decrypt != nil {
 		all.Keys = run.request.Decrypt.Digest()
 	}

@@ -19,8 +19,10 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -80,11 +82,16 @@ type Walk struct {
 	treeErr  error
 	network  *Network
 	spill    string
+	// NoRemoteBases refuses kustomizations that refer to something outside their source.
+	NoRemoteBases bool
+	remotes       *feed.Feed
+	bases         *bases.Store
 }
 
 // New begins a walk with the settings that the repository has.
 func New(r *dialect.Repository) (*Walk, error) {
-	w := &Walk{repository: r, renderer: manifests.New(), known: map[engine.UnitID]bool{}, names: map[string]bool{}, read: map[string]bool{}}
+	remotes := feed.New()
+	w := &Walk{remotes: remotes, bases: bases.New(remotes, ""), repository: r, renderer: manifests.New(), known: map[engine.UnitID]bool{}, names: map[string]bool{}, read: map[string]bool{}}
 	if len(r.AgeKey) == 0 {
 		return w, nil
 	}
@@ -132,6 +139,8 @@ func (w *Walk) begin(ctx context.Context) {
 
 // Close ends what is being fetched.
 func (w *Walk) Close() {
+	w.bases.Close()
+	w.remotes.Wait()
 	if w.network != nil {
 		w.network.Close()
 	}

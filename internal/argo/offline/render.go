@@ -11,8 +11,10 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -52,7 +54,7 @@ func (w *Walk) render(ctx context.Context, a *app) {
 		}
 		r.Sources = append(r.Sources, from)
 	}
-	result, err := w.renderer.Render(ctx, r)
+	result, err := w.build(ctx, a, r)
 	if err != nil {
 		a.fail(err)
 		return
@@ -64,6 +66,25 @@ func (w *Walk) render(ctx context.Context, a *app) {
 		}
 	}
 }
+
+// build renders an Application, with what its kustomizations name elsewhere.
+func (w *Walk) build(ctx context.Context, a *app, r manifests.Request) (result *manifests.Result, err error) {
+	remotes := w.bases.Reader(bases.Unit{
+		Owner: a.id.String(), Share: a.spec.Spec.Project, Reach: bases.Anonymous{Rules: rules{w.repository.Rewrites}},
+	})
+	r.Options.NoRemoteBases, r.Elsewhere = w.NoRemoteBases, render.NewElsewhere(remotes, false)
+	err = r.Elsewhere.Complete(ctx, func() (err error) {
+		result, err = w.renderer.Render(ctx, r)
+		return err
+	})
+	return result, err
+}
+
+// rules send fetches elsewhere.
+type rules struct{ source.Rewrites }
+
+// Rewritten is where a URL is fetched from.
+func (r rules) Rewritten(url string) string { return r.Apply(url) }
 
 // named is what errors call a source.
 func named(app *v1alpha1.Application, i int, spec v1alpha1.ApplicationSource) string {

@@ -51,5 +51,8 @@ func (p *PolicyFlags) Configure(catalogue dialect.Catalogue) {
 		if of, is := d.(*flux.Dialect); is {
 			of.Policy = p.policy
 		}
+		if of, is := d.(dialect.Confined); is && p.policy.NoRemoteBases {
+			of.ForbidRemoteBases()
+		}
 	}
 }

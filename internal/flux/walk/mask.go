@@ -116,7 +116,7 @@ func (w *walk) twinsOf(ctx context.Context, ks *kustomizev1.Kustomization, tree 
 	if options.Substitute != nil && inputs.Options.Substitute != nil {
 		options.Substitute.Strict = inputs.Options.Substitute.Strict
 	}
-	result, err := w.renderer.Build(ctx, tree, options)
+	result, err := w.build(ctx, ks, tree, options)
 	if err != nil {
 		return nil, err
 	}

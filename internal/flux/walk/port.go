@@ -7,8 +7,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/policies"
 	"github.com/headgate-dev/headgate/internal/flux/roots"
@@ -23,9 +25,10 @@ import (
 func New(ctx context.Context, r *dialect.Repository, policy policies.Policy) dialect.Walk {
 	w := &walk{
 		repository: r, trees: map[engine.SourceID]*source.Tree{}, generating: map[engine.ObjectID]bool{},
-		renderer: render.New(), held: map[engine.ObjectID]*unstructured.Unstructured{}, done: map[engine.UnitID]bool{},
+		renderer: render.New(), remotes: feed.New(), held: map[engine.ObjectID]*unstructured.Unstructured{}, done: map[engine.UnitID]bool{},
 		indexes: map[engine.SourceID]*source.Index{}, twins: map[engine.ObjectID]*unstructured.Unstructured{}, now: policy,
 	}
+	w.bases = bases.New(w.remotes, "")
 	w.Reach = access.Reach{Rules: func() source.Rewrites { return w.rewriting(ctx) }, Held: w.Secret, Account: noAccount}
 	return w
 }
@@ -85,8 +88,11 @@ func (*walk) Broken() []dialect.Broken { return nil }
 // Unread are none.
 func (*walk) Unread() ([]string, error) { return nil, nil }
 
-// Close has nothing to end.
-func (*walk) Close() {}
+// Close deletes what was fetched.
+func (w *walk) Close() {
+	w.bases.Close()
+	w.remotes.Wait()
+}
 
 // advice is what to try when a unit cannot be rendered, or nothing.
 func advice(err error) string {

@@ -18,9 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
+	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/kustomize"
 	"github.com/headgate-dev/headgate/internal/flux/policies"
@@ -40,6 +42,8 @@ type walk struct {
 	// generating are the generators whose trees are being made.
 	generating map[engine.ObjectID]bool
 	renderer   *render.Renderer
+	remotes    *feed.Feed
+	bases      *bases.Store
 	held       map[engine.ObjectID]*unstructured.Unstructured
 	queue      []declaration
 	done       map[engine.UnitID]bool
@@ -153,7 +157,7 @@ func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstr
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := w.renderer.Build(ctx, tree, inputs.Options)
+	result, err := w.build(ctx, ks, tree, inputs.Options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,6 +170,19 @@ func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstr
 		return roots.RootIDs()[engine.IDOf(o)] || w.repository.Replaced.Why(o) != ""
 	})
 	return engine.Sort(objects), shown, nil
+}
+
+// build renders a Kustomization, with what it names elsewhere.
+func (w *walk) build(ctx context.Context, ks *kustomizev1.Kustomization, tree *source.Tree, o render.Options) (result *render.Result, err error) {
+	remotes := w.bases.Reader(bases.Unit{
+		Owner: toolkit.KustomizationID(ks.Namespace, ks.Name).String(), Share: ks.Namespace, Reach: bases.Anonymous{Rules: &w.Reach},
+	})
+	o.Elsewhere = render.NewElsewhere(remotes, false)
+	err = o.Elsewhere.Complete(ctx, func() (err error) {
+		result, err = w.renderer.Build(ctx, tree, o)
+		return err
+	})
+	return result, err
 }
 
 // finished are rendered objects with the labels of their unit.

@@ -65,11 +65,22 @@ func (d *Driver) Prepare(ctx context.Context, p runner.Preparation) (runner.Prep
 		out.Digest = ""
 		return out, err
 	}
+	out.Options.Elsewhere = render.NewElsewhere(out.Options.Remotes, p.Fresh)
 	if repeats(p, out) {
-		out.Result, out.Same = p.Before.Result, true
-		return out, nil
+		same, err := out.Options.Elsewhere.Before(ctx, p.Before.Result.Elsewhere)
+		if err != nil {
+			return out, err
+		}
+		if same {
+			out.Result, out.Same = p.Before.Result, true
+			return out, nil
+		}
 	}
-	out.Result, err = d.build(ctx, p, out)
+	err = out.Options.Elsewhere.Complete(ctx, func() (err error) {
+		out.Result, err = d.build(ctx, p, out)
+		return err
+	})
+	out.Options.Elsewhere = nil
 	return out, err
 }
 
@@ -88,10 +99,10 @@ func open(artifact *source.Artifact) (*source.Tree, error) {
 	return artifact.Open()
 }
 
-// repeats tells whether the last render would give the same again.
+// repeats tells whether the last render would give the same again, as far as it read its source.
 func repeats(p runner.Preparation, now runner.Prepared) bool {
 	before := p.Before
-	if before == nil || before.Result.Volatile || p.Fresh || before.Digest != now.Digest {
+	if before == nil || p.Fresh || before.Digest != now.Digest {
 		return false
 	}
 	return !p.Sourced || before.Tree.Digest() == now.Tree.Digest() || before.Result.Reads.Unchanged(now.Tree)

@@ -14,11 +14,13 @@ func TestRepeats(t *testing.T) {
 		change func(p *runner.Preparation)
 		want   bool
 	}{
-		"Same":     {"nothing is different", func(*runner.Preparation) {}, true},
-		"First":    {"there is nothing before", func(p *runner.Preparation) { p.Before = nil }, false},
-		"Fresh":    {"a user requested it", func(p *runner.Preparation) { p.Fresh = true }, false},
-		"Inputs":   {"it is given otherwise", func(p *runner.Preparation) { p.Before.Digest = "b" }, false},
-		"Volatile": {"it would not give the same", func(p *runner.Preparation) { p.Before.Result.Volatile = true }, false},
+		"Same":   {"nothing is different", func(*runner.Preparation) {}, true},
+		"First":  {"there is nothing before", func(p *runner.Preparation) { p.Before = nil }, false},
+		"Fresh":  {"a user requested it", func(p *runner.Preparation) { p.Fresh = true }, false},
+		"Inputs": {"it is given otherwise", func(p *runner.Preparation) { p.Before.Digest = "b" }, false},
+		"Elsewhere": {"what it read elsewhere cannot be read", func(p *runner.Preparation) {
+			p.Before.Result.Elsewhere = map[render.Remote]*render.Fetched{{URL: "https://example.com/a.yaml"}: {}}
+		}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
