@@ -110,11 +110,6 @@ func (e *Engine) declare(a *app) {
 func (e *Engine) derive(a *app) news {
 	now, obj := e.settings.Now(), a.obj
 	a.generation = generationOf(obj)
-	a.sources = wantedSources(obj, a.unpinned())
-	a.keys = nil
-	for _, s := range a.sources {
-		a.keys = append(a.keys, feeds.KeyOf(s, obj.Spec.Project))
-	}
 	refresh := requestOf(obj)
 	asked := refresh != "" && refresh != a.asked
 	a.asked = refresh
@@ -126,6 +121,7 @@ func (e *Engine) derive(a *app) news {
 	}
 	a.project = e.projects.Get(obj.Spec.Project)
 	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
+	e.reads(a)
 	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	e.settings.Recheck(a.id, e.permittedAhead(a))
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}
@@ -134,4 +130,24 @@ func (e *Engine) derive(a *app) news {
 		a.awaits = e.feeds.Refresh(a.keys)
 	}
 	return n
+}
+
+// reads works out what an Application reads: nothing that its project does not permit, since a fetch brings the logins of the
+// installation to the address. A requested sync from such a source fails. The caller holds the lock.
+func (e *Engine) reads(a *app) {
+	a.sources, a.keys = nil, nil
+	if policy.PermitsReading(a.obj, a.project, e.options.Namespace) != nil {
+		return
+	}
+	op := operationOf(a.obj)
+	if err := policy.PermitsOperation(op, a.project); err != nil {
+		if a.view.handled != encoded(a.obj.Operation) {
+			a.view.fail(a.obj.Operation, err.Error())
+		}
+		op = nil
+	}
+	a.sources = wantedSources(a.obj.Spec, op, a.unpinned())
+	for _, s := range a.sources {
+		a.keys = append(a.keys, feeds.KeyOf(s, a.obj.Spec.Project))
+	}
 }

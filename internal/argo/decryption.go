@@ -1,14 +1,13 @@
 package argo
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/simulate"
@@ -30,25 +29,20 @@ func (d *driver) keys(ctx context.Context, id engine.UnitID, obj *v1alpha1.Appli
 	return keys.WithStandIn(mark, simulate.Label), nil
 }
 
-// decryption are the keys for what SOPS encrypted, where the Application asks for that.
+// decryption are the keys for what SOPS encrypted, where the Application requests that. That its project permits it is part of
+// the declaration: an Application whose project does not is invalid, and nothing is rendered.
 func (d *driver) decryption(ctx context.Context, obj *v1alpha1.Application) (*decrypt.Keys, error) {
-	provider, name, _ := strings.Cut(obj.Annotations[annotationDecryption], "/")
-	switch provider {
-	case "":
-		return nil, nil
-	case "sops":
-	default:
-		return nil, &failure{condition: v1alpha1.ApplicationConditionInvalidSpecError, lasting: true, err: fmt.Errorf(
-			"annotation %s: %q: want sops, or sops/NAME of a Secret in namespace %s", annotationDecryption, provider, d.options.Namespace)}
+	name, err := policy.DecryptionSecret(obj)
+	if err != nil || name == "" {
+		return nil, err
 	}
-	name = cmp.Or(name, "sops-age")
 	secret, err := d.kube.CoreV1().Secrets(d.options.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("annotation %s: reading Secret %s/%s: %w", annotationDecryption, d.options.Namespace, name, err)
+		return nil, fmt.Errorf("annotation %s: reading Secret %s/%s: %w", policy.Decryption, d.options.Namespace, name, err)
 	}
 	keys, err := decrypt.NewKeys(secret.Data)
 	if err != nil {
-		return nil, fmt.Errorf("annotation %s: Secret %s/%s: %w", annotationDecryption, d.options.Namespace, name, err)
+		return nil, fmt.Errorf("annotation %s: Secret %s/%s: %w", policy.Decryption, d.options.Namespace, name, err)
 	}
 	return keys, nil
 }

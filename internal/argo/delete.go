@@ -189,7 +189,7 @@ func deletionHooks(finalizer string) bool {
 // declaredHooks are the hooks for deletions that the sources declare. Those of sources that the Application may not have
 // never run.
 func (d *driver) declaredHooks(ctx context.Context, a *app, w runner.Work) ([]*unstructured.Unstructured, error) {
-	inputs, err := d.permittedInputs(ctx, a)
+	inputs, err := d.inputs(ctx, a.id, false)
 	if err != nil {
 		return nil, fmt.Errorf("rendering its hooks for the deletion: %w; to delete it without them, remove its finalizers %s and %s",
 			err, v1alpha1.PreDeleteFinalizer, v1alpha1.PostDeleteFinalizer)
@@ -210,16 +210,6 @@ func (d *driver) declaredHooks(ctx context.Context, a *app, w runner.Work) ([]*u
 		hooks = append(hooks, u)
 	}
 	return hooks, nil
-}
-
-func (d *driver) permittedInputs(ctx context.Context, a *app) (runner.Inputs, error) {
-	a.mu.Lock()
-	invalid := a.invalid
-	a.mu.Unlock()
-	if len(invalid) > 0 {
-		return runner.Inputs{}, errors.New(messages(invalid))
-	}
-	return d.inputs(ctx, a.id, false)
 }
 
 // cascade deletes an object of a deleted Application.

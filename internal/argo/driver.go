@@ -70,12 +70,12 @@ func (d *driver) inputs(ctx context.Context, id engine.UnitID, fresh bool) (runn
 	if a == nil {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
-	request, err := d.request(ctx, a, fresh)
+	request, charts, err := d.request(ctx, a, fresh)
 	if err != nil {
 		return runner.Inputs{}, err
 	}
 	defer d.measuresReconcile(a)()
-	result, err := d.render(ctx, a, request)
+	result, err := d.render(ctx, a, request, charts)
 	if err != nil {
 		a.typed(err)
 		return runner.Inputs{}, &failure{condition: v1alpha1.ApplicationConditionComparisonError, err: err}

@@ -20,12 +20,16 @@ func buildEnvironment(s v1alpha1.ApplicationSource) bool {
 	return strings.Contains(encoded(s), "ARGOCD_APP_REVISION")
 }
 
-// request gathers what an Application is rendered from.
-func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Request, error) {
-	s := d.settings.Now()
-	a.mu.Lock()
-	obj, sources, keys := a.obj, slices.Clone(a.sources), slices.Clone(a.keys)
-	a.mu.Unlock()
+// request gathers what an Application is rendered from. One that cannot be followed, such as one that its project does not
+// permit, is rendered from nothing: no source of it is read, and no Secret.
+func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Request, *feeds.Charts, error) {
+	s, declared := d.settings.Now(), a.snapshot()
+	if len(declared.invalid) > 0 {
+		return manifests.Request{}, nil, &failure{
+			condition: v1alpha1.ApplicationConditionInvalidSpecError, err: errors.New(messages(declared.invalid)), lasting: true,
+		}
+	}
+	obj, sources, keys := declared.obj, declared.sources, declared.keys
 	r := manifests.Request{
 		App: manifests.App{
 			Name: obj.Name, Namespace: obj.Spec.Destination.Namespace, Project: obj.Spec.Project,
@@ -36,7 +40,7 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Req
 	for i, k := range keys {
 		state := d.feeds.Get(k)
 		if !state.Has() {
-			return r, fmt.Errorf("%s: not fetched", sourceName(keys, i))
+			return r, nil, fmt.Errorf("%s: not fetched", sourceName(keys, i))
 		}
 		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
 	}
@@ -47,11 +51,13 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Req
 	r.Elsewhere = render.NewElsewhere(d.remotes(a), fresh)
 	var err error
 	r.Decrypt, err = d.keys(ctx, a.id, obj)
-	return r, err
+	charts := d.feeds.Charts(obj.Spec.Project, declared.project)
+	r.Charts = charts
+	return r, charts, err
 }
 
 // render renders, unless the sources would give the same again.
-func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
+func (d *driver) render(ctx context.Context, a *app, r manifests.Request, charts *feeds.Charts) (*manifests.Result, error) {
 	options := optionsDigest(r)
 	was := a.job.rendered
 	if was != nil && a.job.options == options && !was.Volatile && was.Unchanged(r.Sources) {
@@ -65,7 +71,7 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*mani
 	}
 	var result *manifests.Result
 	err := r.Elsewhere.Complete(ctx, func() (err error) {
-		result, err = d.renderCharted(ctx, a, r)
+		result, err = d.renderCharted(ctx, r, charts)
 		return err
 	})
 	if err != nil {
@@ -76,9 +82,7 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request) (*mani
 }
 
 // renderCharted renders, and again when the charts that it requested have arrived.
-func (d *driver) renderCharted(ctx context.Context, a *app, r manifests.Request) (*manifests.Result, error) {
-	charts := d.feeds.Charts(a.now().Spec.Project)
-	r.Charts = charts
+func (d *driver) renderCharted(ctx context.Context, r manifests.Request, charts *feeds.Charts) (*manifests.Result, error) {
 	for {
 		result, err := d.renderOnce(ctx, r)
 		if !errors.Is(err, feeds.ErrPending) {

@@ -88,16 +88,14 @@ func sourceName(keys []feeds.Key, i int) string {
 
 // wantedSources are the sources of an Application, as a request for a sync changes them: without its revisions where these
 // hold no more.
-func wantedSources(obj *v1alpha1.Application, unpinned bool) []v1alpha1.ApplicationSource {
-	spec := obj.Spec
+func wantedSources(spec v1alpha1.ApplicationSpec, sync *v1alpha1.SyncOperation, unpinned bool) []v1alpha1.ApplicationSource {
 	all := slices.Clone(spec.Sources)
 	if one := policy.SourceOf(spec); one != nil {
 		all = []v1alpha1.ApplicationSource{*one}
 	}
-	if obj.Operation == nil || obj.Operation.Sync == nil {
+	if sync == nil {
 		return all
 	}
-	sync := obj.Operation.Sync
 	switch {
 	case len(sync.Sources) > 0:
 		all = slices.Clone(sync.Sources)

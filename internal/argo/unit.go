@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -51,9 +52,13 @@ func messages(conditions []v1alpha1.ApplicationCondition) string {
 }
 
 // generationOf stands for metadata.generation, which moves with each status where that is no subresource: it is made of
-// what a person declares.
+// what a person declares. A requested sync that brings its own manifests declares these as long as it lasts.
 func generationOf(obj *v1alpha1.Application) int64 {
-	text, err := json.Marshal([]any{obj.Spec, obj.Annotations[AnnotationPin], obj.Annotations[annotationDecryption]})
+	declared := []any{obj.Spec, obj.Annotations[AnnotationPin], obj.Annotations[policy.Decryption]}
+	if sync := operationOf(obj); sync != nil && len(sync.Manifests) > 0 {
+		declared = append(declared, sync.Manifests)
+	}
+	text, err := json.Marshal(declared)
 	if err != nil {
 		return obj.Generation
 	}

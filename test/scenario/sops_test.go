@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"os"
+	"strings"
 
 	"filippo.io/age"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,7 +21,7 @@ type schemaGVR = schema.GroupVersionResource
 func parseGroupVersion(s string) (schema.GroupVersion, error) { return schema.ParseGroupVersion(s) }
 
 // agekey makes a key, encrypts files for it, and puts it into a Secret, unless that is "-":
-// "agekey SECRET FILE...".
+// "agekey SECRET FILE...", with NAMESPACE/SECRET for one in another namespace than that of the script.
 func (w *world) agekey(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) >= 2, "agekey SECRET FILE...")
@@ -37,8 +38,12 @@ func (w *world) agekey(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	client, err := kubernetes.NewForConfig(w.kit.Config)
 	ts.Check(err)
-	_, err = client.CoreV1().Secrets(ts.Getenv("NS")).Create(context.Background(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: args[0]}, Data: map[string][]byte{"age.agekey": []byte(identity.String())},
+	namespace, name, elsewhere := strings.Cut(args[0], "/")
+	if !elsewhere {
+		namespace, name = ts.Getenv("NS"), args[0]
+	}
+	_, err = client.CoreV1().Secrets(namespace).Create(context.Background(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{"age.agekey": []byte(identity.String())},
 	}, metav1.CreateOptions{})
 	ts.Check(err)
 }

@@ -60,17 +60,17 @@ func TestDeclaredSettings(t *testing.T) {
 		params   bool
 		mistaken bool
 	}{
-		"Nothing":     {reason: "an Application without settings declares none"},
-		"Rendered":    {reason: "a ConfigMap counts by its name", objects: []string{cm}, every: "5s"},
-		"Elsewhere":   {reason: "a ConfigMap of another namespace is none of ours", objects: []string{"{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cm, namespace: other}}"}},
-		"OtherName":   {reason: "a ConfigMap of another name is none", objects: []string{"{apiVersion: v1, kind: ConfigMap, metadata: {name: cm}}"}},
-		"StandIn":     {reason: "without its ConfigMaps the chart counts by its values, but for its logins", charts: chart("argo-cd", "argocd", values), every: "180s", params: true},
-		"OtherChart":  {reason: "values of another chart say nothing", charts: chart("argo-workflows", "argocd", values)},
-		"OtherPlace":  {reason: "an installation in another namespace is another one", charts: chart("argo-cd", "argo", values)},
-		"Both":        {reason: "what was rendered comes before the values", objects: []string{cm}, charts: chart("argo-cd", "argocd", values), every: "5s", params: true},
-		"Secrets"    : {reason: "a login or a cluster counts once it is there", objects: []string{cm, "{apiVersion: v1, kind: Secret, metadata: {name: a, labels: {argocd.argoproj.io/secret-type: repository}}}"}, every: "5s"},
-		"Mistake":     {reason: "a mistake is told, and the rest holds", charts: chart("argo-cd", "argocd", "configs: {cm: {timeout.reconciliation: 7s}, params: [x]}"), every: "7s", params: true, mistaken: true},
-		"NotCreated":  {reason: "a ConfigMap that the chart is not to make is not made up", charts: chart("argo-cd", "argocd", "configs: {cm: {create: false}, params: {}}"), params: true},
+		"Nothing":    {reason: "an Application without settings declares none"},
+		"Rendered":   {reason: "a ConfigMap counts by its name", objects: []string{cm}, every: "5s"},
+		"Elsewhere":  {reason: "a ConfigMap of another namespace is none of ours", objects: []string{"{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cm, namespace: other}}"}},
+		"OtherName":  {reason: "a ConfigMap of another name is none", objects: []string{"{apiVersion: v1, kind: ConfigMap, metadata: {name: cm}}"}},
+		"StandIn":    {reason: "without its ConfigMaps the chart counts by its values, but for its logins", charts: chart("argo-cd", "argocd", values), every: "180s", params: true},
+		"OtherChart": {reason: "values of another chart say nothing", charts: chart("argo-workflows", "argocd", values)},
+		"OtherPlace": {reason: "an installation in another namespace is another one", charts: chart("argo-cd", "argo", values)},
+		"Both":       {reason: "what was rendered comes before the values", objects: []string{cm}, charts: chart("argo-cd", "argocd", values), every: "5s", params: true},
+		"Secrets":    {reason: "a login or a cluster counts once it is there", objects: []string{cm, "{apiVersion: v1, kind: Secret, metadata: {name: a, labels: {argocd.argoproj.io/secret-type: repository}}}"}, every: "5s"},
+		"Mistake":    {reason: "a mistake is told, and the rest holds", charts: chart("argo-cd", "argocd", "configs: {cm: {timeout.reconciliation: 7s}, params: [x]}"), every: "7s", params: true, mistaken: true},
+		"NotCreated": {reason: "a ConfigMap that the chart is not to make is not made up", charts: chart("argo-cd", "argocd", "configs: {cm: {create: false}, params: {}}"), params: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -24,18 +24,28 @@ type chart struct {
 // Listed is not waited for: a chart is fetched when it is requested.
 func (*chart) Listed(feed.Listing) {}
 
+// Permission is what a project says of repositories.
+type Permission interface {
+	// PermitsSource is an error where Applications of the project may not read a repository.
+	PermitsSource(url string) error
+}
+
 // Charts answers for charts at once, by the credentials of an AppProject: those that it does not have are fetched
 // meanwhile. It is for one render after the other.
 type Charts struct {
-	feeds   *Feeds
-	project string
+	feeds      *Feeds
+	project    string
+	permission Permission
 
 	mu      sync.Mutex
 	pending []chan struct{}
 }
 
-// Charts returns how charts are had for an AppProject.
-func (f *Feeds) Charts(project string) *Charts { return &Charts{feeds: f, project: project} }
+// Charts returns how charts are fetched for an AppProject. What it does not permit is fetched without the credentials of the
+// installation: a chart names its dependencies, and whoever writes it does not choose where these logins are sent.
+func (f *Feeds) Charts(project string, permission Permission) *Charts {
+	return &Charts{feeds: f, project: project, permission: permission}
+}
 
 // chartRetry is how long a failure to fetch a chart is kept.
 const chartRetry = 5 * time.Second
@@ -44,7 +54,7 @@ const chartRetry = 5 * time.Second
 // and what is in a range is checked as often as repositories are.
 func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []byte, resolved string, err error) {
 	f := c.feeds
-	key := wanted{repo, name, version, c.project}
+	key := wanted{repo: repo, name: name, version: version, project: c.project, bare: c.permission.PermitsSource(repo) != nil}
 	every := f.cfg.Settings().Reconciliation.Every
 	f.mu.Lock()
 	defer f.mu.Unlock()

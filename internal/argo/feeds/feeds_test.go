@@ -26,6 +26,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/source"
 )
 
 // world is a Git server with a repository, and feeds of it.
@@ -302,7 +303,7 @@ func TestCharts(t *testing.T) {
 	}))
 	t.Cleanup(repo.Close)
 	w := start(t, nil)
-	charts := w.feeds.Charts("default")
+	charts := w.feeds.Charts("default", permits(true))
 	get := func(name, version string) ([]byte, string, error) {
 		t.Helper()
 		got, resolved, err := charts.Chart(t.Context(), repo.URL, name, version)
@@ -348,7 +349,7 @@ func TestStandIn(t *testing.T) {
 			return []byte(name + version), "9.9.9", true
 		}
 	})
-	charts := w.feeds.Charts("default")
+	charts := w.feeds.Charts("default", permits(true))
 	_, _, _ = charts.Chart(t.Context(), "http://127.0.0.1:1/", "web", "9")
 	if err := charts.Wait(t.Context()); err != nil {
 		t.Fatal(err)
@@ -406,5 +407,60 @@ func TestSharedRemote(t *testing.T) {
 	request = other.Refresh([]feeds.Key{k})
 	if got := waits("the answer", func(s feeds.State) bool { return s.Asked >= request }); got.Revision != third {
 		t.Errorf("a request was answered with %s, which is older than the request", got.Revision)
+	}
+}
+
+// permits is a project that permits every repository, or none.
+type permits bool
+
+func (p permits) PermitsSource(url string) error {
+	if p {
+		return nil
+	}
+	return errors.New(url + " is not permitted")
+}
+
+// TestChartsWithoutLogin: the logins of the installation are not for repositories that the project does not permit.
+func TestChartsWithoutLogin(t *testing.T) {
+	var logins atomic.Int64
+	repo := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, q *http.Request) {
+		if _, _, login := q.BasicAuth(); login {
+			logins.Add(1)
+			fmt.Fprintf(rw, "apiVersion: v1\nentries: {}\n")
+			return
+		}
+		rw.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(repo.Close)
+	w := start(t, nil)
+	s, err := settings.Read(settings.Objects{Secrets: []corev1.Secret{{
+		ObjectMeta: metav1.ObjectMeta{Name: "charts", Labels: map[string]string{"argocd.argoproj.io/secret-type": "repo-creds"}},
+		Data:       map[string][]byte{"url": []byte(repo.URL), "username": []byte(user), "password": []byte(token)},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.now.Store(&s)
+	get := func(permission feeds.Permission) error {
+		t.Helper()
+		charts := w.feeds.Charts("team", permission)
+		if _, _, err := charts.Chart(t.Context(), repo.URL, "web", "1.2.3"); !errors.Is(err, feeds.ErrPending) {
+			t.Fatal(err)
+		}
+		if err := charts.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := charts.Chart(t.Context(), repo.URL, "web", "1.2.3")
+		return err
+	}
+	err = get(permits(false))
+	if err == nil || !strings.Contains(err.Error(), "it is not permitted in project 'team' (spec.sourceRepos), so no credentials of the installation are used") {
+		t.Errorf("the error is %v", err)
+	}
+	if n := logins.Load(); n != 0 {
+		t.Errorf("%d requests had a login", n)
+	}
+	if err := get(permits(true)); !errors.Is(err, source.ErrReference) || logins.Load() == 0 {
+		t.Errorf("with permission, %d requests had a login: %v", logins.Load(), err)
 	}
 }

@@ -227,7 +227,7 @@ func chartRoot(t *source.Tree) *source.Tree {
 }
 
 func (o *reader) fetchHelm(ctx context.Context, since time.Time) (fetched, error) {
-	w := wanted{o.key.URL, o.key.Chart, o.key.Revision, o.key.Project}
+	w := wanted{repo: o.key.URL, name: o.key.Chart, version: o.key.Revision, project: o.key.Project}
 	index, err := o.feeds.index(ctx, o, w, since)
 	o.heardOf(index.Began)
 	got, err := o.feeds.fetchChart(ctx, w, chartFrom{index.Index, o.previous, err})
@@ -243,7 +243,27 @@ func (o *reader) fetchHelm(ctx context.Context, since time.Time) (fetched, error
 }
 
 // wanted is a chart that is wanted of a repository, by the credentials of a project.
-type wanted struct{ repo, name, version, project string }
+type wanted struct {
+	repo, name, version, project string
+	// bare is set where the project does not permit the repository: no credentials are used.
+	bare bool
+}
+
+// access is how the repository of the chart is reached.
+func (f *Feeds) access(w wanted) (source.RegistryAccess, error) {
+	if w.bare {
+		return source.RegistryAccess{Access: source.Access{CAFile: []byte(certificate(f.cfg.Settings(), w.repo))}}, nil
+	}
+	return f.registryAccess(w.repo, w.project)
+}
+
+// explained is an error of a fetch, with why it used no credentials.
+func (w wanted) explained(err error) error {
+	if !w.bare || !errors.Is(err, source.ErrAuth) {
+		return err
+	}
+	return fmt.Errorf("%w; it is not permitted in project '%s' (spec.sourceRepos), so no credentials of the installation are used", err, w.project)
+}
 
 // address is that of the repository; one without a scheme is a registry.
 func (w wanted) address() string {
@@ -258,7 +278,7 @@ func (f *Feeds) index(ctx context.Context, reader feed.Reader, w wanted, since t
 	if isOCI(w.address()) {
 		return feed.IndexResult{}, nil
 	}
-	access, err := f.registryAccess(w.repo, w.project)
+	access, err := f.access(w)
 	if err != nil {
 		return feed.IndexResult{}, err
 	}
@@ -293,9 +313,9 @@ func (f *Feeds) fetchChart(ctx context.Context, w wanted, from chartFrom) (fetch
 
 func (f *Feeds) pullChart(ctx context.Context, w wanted, from chartFrom) (fetchedChart, error) {
 	if from.err != nil {
-		return fetchedChart{}, from.err
+		return fetchedChart{}, w.explained(from.err)
 	}
-	access, err := f.registryAccess(w.repo, w.project)
+	access, err := f.access(w)
 	if err != nil {
 		return fetchedChart{}, err
 	}
@@ -310,7 +330,7 @@ func (f *Feeds) pullChart(ctx context.Context, w wanted, from chartFrom) (fetche
 	}, from.previous)
 	switch {
 	case err != nil:
-		return fetchedChart{}, err
+		return fetchedChart{}, w.explained(err)
 	case got.Unchanged:
 		return fetchedChart{version: from.previous}, nil
 	}

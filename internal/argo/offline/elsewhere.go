@@ -78,4 +78,6 @@ func (n *Network) Source(ctx context.Context, spec v1alpha1.ApplicationSource, p
 }
 
 // Charts fetches charts for an AppProject.
-func (n *Network) Charts(project string) manifests.Charts { return n.feeds.Charts(project) }
+func (n *Network) Charts(project string, permission feeds.Permission) manifests.Charts {
+	return n.feeds.Charts(project, permission)
+}

@@ -76,6 +76,7 @@ type Walk struct {
 	names, read map[string]bool
 	// settings, tree and network are there when the first Application is.
 	begun    bool
+	projects map[string]*v1alpha1.AppProject
 	settings settings.Settings
 	given    bool
 	tree     *source.Tree
@@ -91,7 +92,10 @@ type Walk struct {
 // New begins a walk with the settings that the repository has.
 func New(r *dialect.Repository) (*Walk, error) {
 	remotes := feed.New()
-	w := &Walk{remotes: remotes, bases: bases.New(remotes, ""), repository: r, renderer: manifests.New(), known: map[engine.UnitID]bool{}, names: map[string]bool{}, read: map[string]bool{}}
+	w := &Walk{
+		remotes: remotes, bases: bases.New(remotes, ""), repository: r, renderer: manifests.New(),
+		known: map[engine.UnitID]bool{}, names: map[string]bool{}, read: map[string]bool{}, projects: map[string]*v1alpha1.AppProject{},
+	}
 	if len(r.AgeKey) == 0 {
 		return w, nil
 	}
@@ -118,7 +122,9 @@ func (w *Walk) begin(ctx context.Context) {
 	}
 	w.begun = true
 	if w.repository.Dir != "" {
-		w.tree, w.treeErr = w.repository.Files.Tree(source.Selection{})
+		if w.tree, w.treeErr = w.repository.Files.Tree(source.Selection{}); w.treeErr == nil {
+			w.treeErr = w.findProjects()
+		}
 	}
 	if !w.given {
 		var err error
@@ -168,6 +174,7 @@ func (w *Walk) Take(ctx context.Context, of *dialect.OfflineUnit) {
 
 // take enters an object, if it is one that leads to others. The namespace is where it is when it names none.
 func (w *Walk) take(ctx context.Context, o *unstructured.Unstructured, of *dialect.OfflineUnit, namespace string) {
+	w.takeProject(o)
 	gvk := o.GroupVersionKind()
 	if gvk.Group != Group || gvk.Kind != applicationKind && gvk.Kind != applicationSetKind {
 		return

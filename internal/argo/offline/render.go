@@ -10,16 +10,15 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/appset"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/source"
 )
-
-// decryption is the annotation by which an Application asks for decryption.
-const decryption = "headgate.dev/decryption"
 
 // render makes the objects of an Application.
 func (w *Walk) render(ctx context.Context, a *app) {
@@ -37,10 +36,12 @@ func (w *Walk) render(ctx context.Context, a *app) {
 		Multiple: len(a.spec.Spec.Sources) > 0, Options: manifests.OptionsOf(w.settings), Charts: noCharts{},
 	}
 	if fetches {
-		r.Charts = w.network.Charts(project)
+		r.Charts = w.network.Charts(project, w.permission(a.spec))
 	}
-	if a.spec.Annotations[decryption] != "" {
-		r.Decrypt = w.decrypt
+	var err error
+	if r.Decrypt, err = w.keys(a.spec); err != nil {
+		a.fail(err)
+		return
 	}
 	var ours []int
 	for i, spec := range sourcesOf(a.spec) {
@@ -85,6 +86,20 @@ type rules struct{ source.Rewrites }
 
 // Rewritten is where a URL is fetched from.
 func (r rules) Rewritten(url string) string { return r.Apply(url) }
+
+// keys are those of the user, where the Application requests decryption, and its project permits that as far as it is known.
+func (w *Walk) keys(app *v1alpha1.Application) (*decrypt.Keys, error) {
+	name, err := policy.DecryptionSecret(app)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	if project := w.project(app); project != nil {
+		if err := project.PermitsDecryption(app, Namespace); err != nil {
+			return nil, err
+		}
+	}
+	return w.decrypt, nil
+}
 
 // named is what errors call a source.
 func named(app *v1alpha1.Application, i int, spec v1alpha1.ApplicationSource) string {

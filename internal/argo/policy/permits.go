@@ -36,16 +36,7 @@ func (p *Project) PermitsSource(url string) error {
 }
 
 func (p *Project) permitsSource(url, what string) error {
-	permitted, normal := false, settings.NormalURL(url)
-	for _, s := range p.sources {
-		matched := s.matches(normal)
-		if !matched && s.denies {
-			permitted = false
-			break
-		}
-		permitted = permitted || matched
-	}
-	if permitted {
+	if permitted(p.sources, settings.NormalURL(url)) {
 		return nil
 	}
 	return fmt.Errorf("%s %s is not permitted in project '%s'", what, withoutLogin(url), p.Name)

@@ -19,7 +19,10 @@ type Project struct {
 	// Spec is what the AppProject says, and what the global ones add to it.
 	Spec v1alpha1.AppProjectSpec
 
-	sources      []pattern
+	sources []pattern
+	// secrets are those that DecryptionSecrets lists, listed the same as they were written.
+	secrets      []pattern
+	listed       []string
 	destinations []destination
 	namespaces   []func(string) bool
 	windows      []window
@@ -35,7 +38,7 @@ func Effective(
 ) (*Project, error) {
 	p := &Project{Name: project.Name, Spec: *project.Spec.DeepCopy()}
 	p.addWindows(project)
-	var errs []error
+	errs := p.addSecrets(project)
 	for i, g := range globals {
 		if g.ProjectName == project.Name {
 			continue
@@ -53,7 +56,7 @@ func Effective(
 			errs = append(errs, fmt.Errorf("globalProjects[%d].projectName: there is no project %q", i, g.ProjectName))
 			continue
 		}
-		p.merge(global)
+		errs = append(errs, p.merge(global)...)
 	}
 	errs = append(errs, p.read()...)
 	return p, errors.Join(errs...)
@@ -65,7 +68,7 @@ func selector(s metav1.LabelSelector) (labels.Selector, error) {
 
 // merge adds the lists of a global project. Where it lists kinds in namespaces, only listed ones are permitted from
 // then on, even when the project itself names none.
-func (p *Project) merge(global *v1alpha1.AppProject) {
+func (p *Project) merge(global *v1alpha1.AppProject) []error {
 	from := global.Spec.DeepCopy()
 	s := &p.Spec
 	s.ClusterResourceWhitelist = append(s.ClusterResourceWhitelist, from.ClusterResourceWhitelist...)
@@ -77,6 +80,7 @@ func (p *Project) merge(global *v1alpha1.AppProject) {
 	s.Destinations = append(s.Destinations, from.Destinations...)
 	s.DestinationServiceAccounts = append(s.DestinationServiceAccounts, from.DestinationServiceAccounts...)
 	p.addWindows(global)
+	return p.addSecrets(global)
 }
 
 func (p *Project) addWindows(of *v1alpha1.AppProject) {

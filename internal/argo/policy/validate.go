@@ -13,16 +13,13 @@ import (
 //
 // Texts are upstream's, since people and programs look for them.
 func Validate(app *v1alpha1.Application, project *Project, s settings.Settings, installation string) []v1alpha1.ApplicationCondition {
-	if project == nil {
-		return conditions(fmt.Errorf("Application referencing project %s which does not exist", app.Spec.Project))
-	}
-	if err := project.PermitsNamespace(app, installation); err != nil {
+	if err := mayUse(app, project, installation); err != nil {
 		return conditions(err)
 	}
 	if err := sourcesAreThere(app.Spec); err != nil {
 		return conditions(err)
 	}
-	errs := permittedSources(app.Spec, project)
+	errs := append(permittedSources(app.Spec, project), project.PermitsDecryption(app, installation))
 	cluster, err := Destination(app.Spec.Destination, s)
 	if err != nil {
 		return conditions(append(errs, err)...)
@@ -110,6 +107,41 @@ func hydratorIsThere(h *v1alpha1.SourceHydrator) error {
 	}
 	if h.HydrateTo != nil && h.HydrateTo.TargetBranch == "" {
 		errs = append(errs, errors.New("when spec.sourceHydrator.hydrateTo is set, spec.sourceHydrator.hydrateTo.targetBranch is required"))
+	}
+	return errors.Join(errs...)
+}
+
+// PermitsReading is an error unless an Application may use its project, and this permits every source that it reads.
+func PermitsReading(app *v1alpha1.Application, project *Project, installation string) error {
+	if err := mayUse(app, project, installation); err != nil {
+		return err
+	}
+	return errors.Join(permittedSources(app.Spec, project)...)
+}
+
+func mayUse(app *v1alpha1.Application, project *Project, installation string) error {
+	if project == nil {
+		return fmt.Errorf("Application referencing project %s which does not exist", app.Spec.Project)
+	}
+	return project.PermitsNamespace(app, installation)
+}
+
+// PermitsOperation is an error unless the project permits every source that a requested sync brings along.
+func PermitsOperation(sync *v1alpha1.SyncOperation, project *Project) error {
+	if sync == nil {
+		return nil
+	}
+	var errs []error
+	note := func(field string, source v1alpha1.ApplicationSource) {
+		if err := project.PermitsSource(source.RepoURL); err != nil {
+			errs = append(errs, fmt.Errorf("operation.sync.%s: %w", field, err))
+		}
+	}
+	if sync.Source != nil {
+		note("source", *sync.Source)
+	}
+	for i, source := range sync.Sources {
+		note(fmt.Sprintf("sources[%d]", i), source)
 	}
 	return errors.Join(errs...)
 }
