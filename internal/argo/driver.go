@@ -82,11 +82,11 @@ func (d *driver) inputs(ctx context.Context, id engine.UnitID, fresh bool) (runn
 	}
 	d.foresee(a, request, result)
 	obj := a.now()
-	objects, err := d.objects(a, result)
+	objects, digest, err := d.objects(a, result)
 	if err != nil {
 		return runner.Inputs{}, err
 	}
-	return runner.Inputs{Objects: objects, Namespace: obj.Spec.Destination.Namespace, LastWins: true, Digest: result.Digest}, nil
+	return runner.Inputs{Objects: objects, Namespace: obj.Spec.Destination.Namespace, LastWins: true, Digest: digest}, nil
 }
 
 // Act compares, begins an operation when there is reason to, and brings it on as far as it can be without waiting.

@@ -105,14 +105,14 @@ func (d *driver) renderOnce(ctx context.Context, r manifests.Request) (*manifest
 	return d.renderer.Render(ctx, r)
 }
 
-// objects are those that are declared: of a request that brings objects of its own, those.
-func (d *driver) objects(a *app, result *manifests.Result) ([]*unstructured.Unstructured, error) {
-	obj := a.now()
-	if op := obj.Operation; op != nil && op.Sync != nil && len(op.Sync.Manifests) > 0 {
-		return parseManifests(op.Sync.Manifests)
+// objects are those that are declared, with what stands for them: of a request that brings objects of its own, those.
+func (d *driver) objects(a *app, result *manifests.Result) ([]*unstructured.Unstructured, string, error) {
+	if sync := operationOf(a.now()); sync != nil && len(sync.Manifests) > 0 {
+		objects, err := parseManifests(sync.Manifests)
+		return objects, digest(encoded(sync.Manifests)), err
 	}
 	// An empty list is an answer, none would be none.
-	return slices.Concat([]*unstructured.Unstructured{}, result.Objects), nil
+	return slices.Concat([]*unstructured.Unstructured{}, result.Objects), result.Digest, nil
 }
 
 func parseManifests(texts []string) ([]*unstructured.Unstructured, error) {

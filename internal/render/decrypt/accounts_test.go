@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -152,9 +153,94 @@ func TestVault(t *testing.T) {
 	if asked.Load() != before {
 		t.Error("Vault was asked without a token of ours")
 	}
-	opens(t, newKeys(t, map[string]string{"sops.vault-token": "s.hush\n"}), file)
-	refused(t, newKeys(t, map[string]string{"sops.vault-token": "s.other-hush"}), file,
+	opens(t, newKeys(t, map[string]string{"sops.vault-token": "s.hush\n", "sops.vault-addresses": "https://vault.example, " + s.URL + "/\n"}), file)
+	refused(t, newKeys(t, map[string]string{"sops.vault-token": "s.other-hush", "sops.vault-addresses": s.URL}), file,
 		"hc_vault "+s.URL+"/v1/transit/keys/ops", "hc_vault: status 403: permission denied for **")
+}
+
+// TestVaultOfAStranger: a file may name any server; the token is sent to those that its Secret names.
+func TestVaultOfAStranger(t *testing.T) {
+	s, asked := vaultServer(t, "s.hush")
+	t.Setenv("VAULT_TOKEN", "s.hush")
+	closed := string(encryptFor(t, hcvault.NewMasterKey(s.URL, "transit", "ops")))
+	for name, tc := range map[string]struct {
+		reason            string
+		old, new, listing string
+		want              string
+	}{
+		"NoneListed": {"a token alone is for no server", "", "", "",
+			"the Secret does not say that its token is for " + s.URL + "; if it is, add the entry sops.vault-addresses: " + s.URL},
+		"Another":    {"", "", "", "https://vault.example:8200", s.URL + " is not among the URLs of the entry sops.vault-addresses"},
+		"OtherPort":  {"", "", "", "http://127.0.0.1", s.URL + " is not among the URLs of the entry sops.vault-addresses"},
+		"Encryption": {"http is not https", "", "", strings.Replace(s.URL, "http", "https", 1), s.URL + " is not among the URLs of the entry sops.vault-addresses"},
+		"Login":      {"a login before the host is not shown either", "http://", "http://hush:hush@", s.URL, "its address is not the URL of a server"},
+		"Path":       {"nor does a path lead elsewhere", "vault_address: " + s.URL, "vault_address: " + s.URL + "/v1/sys?x=", s.URL, "its address is not the URL of a server"},
+		"Engine":     {"the token may be able to write elsewhere", "engine_path: transit", "engine_path: transit/../secret", s.URL, "its engine or its key is not a path"},
+		"Key":        {"", "key_name: ops", "key_name: ../../secret/data/x", s.URL, "its engine or its key is not a path"},
+		"Query":      {"", "key_name: ops", "key_name: ops?x", s.URL, "its engine or its key is not a path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := asked.Load()
+			entries := map[string]string{"sops.vault-token": "s.hush"}
+			if tc.listing != "" {
+				entries["sops.vault-addresses"] = tc.listing
+			}
+			file := strings.ReplaceAll(closed, tc.old, tc.new)
+			if tc.old == "" {
+				file = closed
+			} else if file == closed {
+				t.Fatalf("%q is not in the file", tc.old)
+			}
+			_, err := newKeys(t, entries).Data([]byte(file), decrypt.YAML, decrypt.YAML)
+			var none *decrypt.NoKeyError
+			if !errors.As(err, &none) || len(none.Reasons) != 1 || none.Reasons[0] != "hc_vault: not requested: "+tc.want {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+			}
+			if asked.Load() != before {
+				t.Errorf("%s: a request was sent", tc.reason)
+			}
+		})
+	}
+	merged := decrypt.Merge(newKeys(t, map[string]string{"sops.vault-token": "s.hush"}), newKeys(t, map[string]string{"sops.vault-token": "s.other", "sops.vault-addresses": s.URL}))
+	if _, err := merged.Data([]byte(closed), decrypt.YAML, decrypt.YAML); err == nil {
+		t.Error("a token is for the servers that another Secret names")
+	}
+}
+
+// TestServersOfClouds: the regions of AWS and the Key Vaults of Azure become names of hosts.
+func TestServersOfClouds(t *testing.T) {
+	aws, azure := newKeys(t, map[string]string{"sops.aws-kms": "aws_access_key_id: a\naws_secret_access_key: hush"}), &decrypt.Keys{}
+	listed := newKeys(t, map[string]string{"sops.azure-kv-addresses": "https://vault.example"})
+	requested := 0
+	for _, k := range []*decrypt.Keys{azure, listed} {
+		k.SetAzure(func(*azkv.MasterKey) { requested++ })
+	}
+	vault := func(address string) *azkv.MasterKey { return azkv.NewMasterKey(address, "ops", "1") }
+	for name, tc := range map[string]struct {
+		keys *decrypt.Keys
+		key  sopskeys.MasterKey
+		want string
+	}{
+		"Region":    {aws, kms.NewMasterKey("arn:aws:kms:x.evil.example/#:123456789012:key/1", "", nil), "kms: not requested: its ARN is not that of a key"},
+		"Stranger":  {azure, vault("https://vault.azure.net.evil.example"), "azure_kv: not requested: https://vault.azure.net.evil.example:443 is not a Key Vault of Microsoft; if it is yours, add the entry sops.azure-kv-addresses: https://vault.azure.net.evil.example:443"},
+		"Below":     {azure, vault("https://evil.example/.vault.azure.net"), "azure_kv: not requested: its address is not the URL of a server"},
+		"Login":     {azure, vault("https://demo.vault.azure.net@evil.example"), "azure_kv: not requested: its address is not the URL of a server"},
+		"Clear":     {azure, vault("http://demo.vault.azure.net"), "azure_kv: not requested: http://demo.vault.azure.net:80 is not a Key Vault of Microsoft; if it is yours, add the entry sops.azure-kv-addresses: http://demo.vault.azure.net:80"},
+		"NotListed": {listed, vault("https://demo.vault.azure.net"), "azure_kv: not requested: https://demo.vault.azure.net:443 is not among the URLs of the entry sops.azure-kv-addresses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.key.SetEncryptedDataKey([]byte("eA=="))
+			tree := sops.Tree{Metadata: sops.Metadata{KeyGroups: []sops.KeyGroup{{tc.key}}}}
+			_, err := tc.keys.DataKey(&tree)
+			var none *decrypt.NoKeyError
+			if !errors.As(err, &none) || strings.Join(none.Reasons, "\n") != tc.want {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+	if requested != 0 {
+		t.Errorf("the account of Azure was given away %d times", requested)
+	}
 }
 
 // kmsServer is AWS KMS, for one access key and with the encryption context as additional data.

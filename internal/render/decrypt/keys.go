@@ -32,6 +32,9 @@ const (
 	awsEntry   = "sops.aws-kms"
 	azureEntry = "sops.azure-kv"
 	gcpEntry   = "sops.gcp-kms"
+	// These name the servers that the accounts are for.
+	vaultServersEntry = "sops.vault-addresses"
+	azureServersEntry = "sops.azure-kv-addresses"
 )
 
 // Keys are what a unit may decrypt with. The zero value opens nothing.
@@ -43,6 +46,8 @@ type Keys struct {
 	aws   func(*kms.MasterKey)
 	azure func(*azkv.MasterKey)
 	gcp   func(*gcpkms.MasterKey)
+	// vaultServers and azureServers are those that these accounts are for; nil means that the Secret names none.
+	vaultServers, azureServers servers
 	// hidden is what no error may show.
 	hidden []string
 	digest string
@@ -58,10 +63,10 @@ type Keys struct {
 //
 //   - "*.agekey": age identities, one a line, post-quantum ones too
 //   - "*.asc": armored PGP private keys without a passphrase
-//   - "sops.vault-token": a token of Vault or OpenBao
+//   - "sops.vault-token": a token of Vault or OpenBao, and "sops.vault-addresses": the URLs that it may be sent to
 //   - "sops.aws-kms": YAML with aws_access_key_id, aws_secret_access_key, aws_session_token
 //   - "sops.azure-kv": YAML or JSON with tenantId, clientId and clientSecret or clientCertificate, or
-//     what the az command prints
+//     what the az command prints, and "sops.azure-kv-addresses": the URLs of the only Key Vaults that it is for
 //   - "sops.gcp-kms": the JSON key of a service account
 //
 // Other entries are left alone. An entry that cannot be used is an error that names it, and the
@@ -110,7 +115,7 @@ func newKeys(data map[string][]byte, read func(*Keys, string, []byte) (bool, err
 }
 
 // read parses an entry and reports whether it is a key.
-func (k *Keys) read(name string, value []byte) (bool, error) {
+func (k *Keys) read(name string, value []byte) (known bool, err error) {
 	switch {
 	case path.Ext(name) == ageEnd:
 		return true, k.readAge(value)
@@ -118,6 +123,12 @@ func (k *Keys) read(name string, value []byte) (bool, error) {
 		return true, k.readPGP(value)
 	case name == vaultEntry:
 		return true, k.readVault(value)
+	case name == vaultServersEntry:
+		k.vaultServers, err = readServers(value)
+		return true, err
+	case name == azureServersEntry:
+		k.azureServers, err = readServers(value)
+		return true, err
 	case name == awsEntry:
 		return true, k.readAWS(value)
 	case name == azureEntry:
@@ -146,8 +157,13 @@ func Merge(sets ...*Keys) *Keys {
 		all.identities = append(all.identities, k.identities...)
 		all.pgp = append(all.pgp, k.pgp...)
 		all.hidden = append(all.hidden, k.hidden...)
-		all.vault, all.aws = either(all.vault, k.vault), either(all.aws, k.aws)
-		all.azure, all.gcp = either(all.azure, k.azure), either(all.gcp, k.gcp)
+		if all.vault == nil {
+			all.vault, all.vaultServers = k.vault, k.vaultServers
+		}
+		if all.azure == nil {
+			all.azure, all.azureServers = k.azure, k.azureServers
+		}
+		all.aws, all.gcp = either(all.aws, k.aws), either(all.gcp, k.gcp)
 		fmt.Fprintln(sum, k.digest)
 	}
 	all.digest = hex.EncodeToString(sum.Sum(nil))

@@ -61,9 +61,8 @@ func (s *service) open(ctx context.Context, in *keyservice.DecryptRequest) ([]by
 		return s.keys.openPGP(in.Ciphertext)
 	case *keyservice.Key_VaultKey:
 		v := kind.VaultKey
-		return ask(ctx, s, s.keys.vault, &hcvault.MasterKey{
-			VaultAddress: v.VaultAddress, EnginePath: v.EnginePath, KeyName: v.KeyName, EncryptedKey: closed,
-		})
+		key := &hcvault.MasterKey{VaultAddress: v.VaultAddress, EnginePath: v.EnginePath, KeyName: v.KeyName, EncryptedKey: closed}
+		return ask(ctx, s, s.keys.vault, key, s.keys.permitVault(key))
 	case *keyservice.Key_KmsKey:
 		a := kind.KmsKey
 		key := &kms.MasterKey{Arn: a.Arn, Role: a.Role, EncryptedKey: closed, EncryptionContext: map[string]*string{}}
@@ -71,14 +70,13 @@ func (s *service) open(ctx context.Context, in *keyservice.DecryptRequest) ([]by
 			key.EncryptionContext[name] = &value
 		}
 		// A profile would be one of the home of the user.
-		return ask(ctx, s, s.keys.aws, key)
+		return ask(ctx, s, s.keys.aws, key, permitAWS(key))
 	case *keyservice.Key_AzureKeyvaultKey:
 		a := kind.AzureKeyvaultKey
-		return ask(ctx, s, s.keys.azure, &azkv.MasterKey{
-			VaultURL: a.VaultUrl, Name: a.Name, Version: a.Version, EncryptedKey: closed,
-		})
+		key := &azkv.MasterKey{VaultURL: a.VaultUrl, Name: a.Name, Version: a.Version, EncryptedKey: closed}
+		return ask(ctx, s, s.keys.azure, key, s.keys.permitAzure(key))
 	case *keyservice.Key_GcpKmsKey:
-		return ask(ctx, s, s.keys.gcp, &gcpkms.MasterKey{ResourceID: kind.GcpKmsKey.ResourceId, EncryptedKey: closed})
+		return ask(ctx, s, s.keys.gcp, &gcpkms.MasterKey{ResourceID: kind.GcpKmsKey.ResourceId, EncryptedKey: closed}, nil)
 	default:
 		return nil, errNoKey
 	}
@@ -90,9 +88,14 @@ type master interface {
 	TypeToIdentifier() string
 }
 
-// ask has a service open a data key with the account for it, and notes why it did not.
-func ask[M master](ctx context.Context, s *service, account func(M), key M) ([]byte, error) {
+// ask has a service open a data key with the account for it, and notes why it did not. The account is not given to a key
+// that forbidden says something against.
+func ask[M master](ctx context.Context, s *service, account func(M), key M, forbidden error) ([]byte, error) {
 	if account == nil {
+		return nil, errNoKey
+	}
+	if forbidden != nil {
+		s.reasons = append(s.reasons, key.TypeToIdentifier()+": not requested: "+s.keys.redact(forbidden.Error()))
 		return nil, errNoKey
 	}
 	account(key)
