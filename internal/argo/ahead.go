@@ -83,7 +83,7 @@ func (s declaration) ahead(project *policy.Project, now settings.Settings, insta
 		// What an account may do is for the API server to say.
 		return settings.Objects{}
 	}
-	g := gate{project: project, projectName: obj.Spec.Project, destination: destination, resources: now.Resources}
+	g := gate{project: project, destination: destination, resources: now.Resources}
 	objects := of.objects
 	objects.ConfigMaps = slices.DeleteFunc(slices.Clone(objects.ConfigMaps), func(m corev1.ConfigMap) bool {
 		return g.allows(policy.Object{Kind: "ConfigMap", Namespace: installation, Name: m.Name, Namespaced: true}) != nil

@@ -32,6 +32,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -54,6 +55,7 @@ type Engine struct {
 	children live.Children
 	told     *relay
 	projects *configuration.Projects
+	defaults *rounds.Loop[string]
 	sets     *sets.Sets
 	events   events
 	// version is that of the cluster, served what it serves.
@@ -83,6 +85,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	if host.Substitutes != nil {
 		config.StandIn = host.Substitutes.Chart
 	}
+	e.defaults = rounds.New(defaults{e}, rounds.Options{Backoff: remembering})
 	e.feeds = feeds.New(ctx, config)
 	e.sets = sets.New(sets.Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
 	e.children = live.Children{Applications: standings{e}}
@@ -134,6 +137,11 @@ func (e *Engine) watch(ctx, wait context.Context) error {
 	if err := first(projectResource, "", cluster.Sink{Put: e.putProject, Dropped: e.dropProject})(); err != nil {
 		return err
 	}
+	if err := e.recallDefault(wait); err != nil {
+		return err
+	}
+	e.defaults.Start(ctx)
+	e.wg.Go(e.defaults.Wait)
 	var all errgroup.Group
 	all.Go(first(applicationResource, e.Selector, cluster.Sink{Put: e.putApplication, Dropped: e.dropApplication}))
 	all.Go(first(sets.Resource, e.Selector, cluster.Sink{Put: e.sets.Put, Dropped: e.sets.Dropped}))

@@ -122,8 +122,12 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 // heldOf are the objects that are deleted with an Application.
 func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation.Extra, error) {
 	options, g := policy.OptionsOf(a.now(), nil), d.gate(a, w)
-	if err := g.projectError(); err != nil {
-		return nil, fmt.Errorf("%w: it permits no deletion; create it again", err)
+	if g.unusable != nil {
+		next := "change the project"
+		if g.project == nil {
+			next = "create it again"
+		}
+		return nil, fmt.Errorf("%w: it permits no deletion; %s", g.unusable, next)
 	}
 	var held []operation.Extra
 	all := engine.Union(w.Held, a.left(w, g))

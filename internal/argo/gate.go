@@ -26,9 +26,10 @@ import (
 //
 // It is made for one step, so that what the project says holds from that step on.
 type gate struct {
-	app         engine.UnitID
-	project     *policy.Project
-	projectName string
+	app     engine.UnitID
+	project *policy.Project
+	// unusable is why the Application may not use its project at all.
+	unusable    error
 	destination clusterOf
 	resources   settings.Filter
 	tracking    differences.Tracking
@@ -43,17 +44,9 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return gate{
-		app: a.id, project: a.project, projectName: a.obj.Spec.Project, destination: a.cluster, resources: resources,
+		app: a.id, project: a.project, unusable: policy.Uses(a.obj, a.project, d.options.Namespace), destination: a.cluster, resources: resources,
 		tracking: tracking, work: w, others: othersOf(w),
 	}
-}
-
-// projectError tells that the project of the Application does not exist, nil when it does.
-func (g gate) projectError() error {
-	if g.project == nil {
-		return fmt.Errorf("Application referencing project %s which does not exist", g.projectName)
-	}
-	return nil
 }
 
 // othersOf are the objects that other units have, those included that they may be about to let go.
@@ -69,7 +62,7 @@ func othersOf(w runner.Work) map[engine.ObjectID]engine.UnitID {
 }
 
 // visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or
-// the project does not permit it. A project that does not exist permits nothing, neither to write nor to delete.
+// the project does not permit it. A project that the Application may not use permits nothing, neither to write nor to delete.
 func (g gate) visible(e engine.Entry) error {
 	_, namespaced, known := g.work.Kind(e.GroupVersionKind())
 	return g.allows(policy.Object{
@@ -82,8 +75,8 @@ func (g gate) allows(o policy.Object) error {
 	if g.resources.Excludes(o.Group, o.Kind, g.destination.Server) {
 		return fmt.Errorf("resource %s:%s is excluded in the settings", o.Group, o.Kind)
 	}
-	if err := g.projectError(); err != nil {
-		return err
+	if g.unusable != nil {
+		return g.unusable
 	}
 	return g.project.PermitsObject(g.destination, o)
 }

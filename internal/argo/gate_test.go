@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -24,6 +25,7 @@ func TestGateOfProjects(t *testing.T) {
 		}
 		return effective
 	}
+	gone := &v1alpha1.Application{Spec: v1alpha1.ApplicationSpec{Project: "gone"}}
 	entry := engine.Entry{ID: engine.ObjectID{Kind: "ConfigMap", Namespace: "team", Name: "x"}, Version: "v1"}
 	for name, tc := range map[string]struct {
 		reason  string
@@ -35,7 +37,7 @@ func TestGateOfProjects(t *testing.T) {
 		"deleted":       {"the project was deleted since the sync began", nil, "Application referencing project gone which does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := gate{project: tc.project, projectName: "gone", destination: clusterOf{Server: "https://kubernetes.default.svc"}, work: runner.Work{
+			g := gate{project: tc.project, unusable: policy.Uses(gone, tc.project, "argocd"), destination: clusterOf{Server: "https://kubernetes.default.svc"}, work: runner.Work{
 				Kind: func(schema.GroupVersionKind) (schema.GroupVersionResource, bool, bool) {
 					return schema.GroupVersionResource{}, true, true
 				},

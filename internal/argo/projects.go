@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/declared"
 )
 
@@ -14,10 +15,14 @@ func (e *Engine) putProject(u *unstructured.Unstructured) {
 	project, err := declared.Read[v1alpha1.AppProject](u)
 	if err != nil {
 		e.observe("AppProject/"+u.GetName(), err.Error())
-		return
+		e.projects.Refuse(u.GetName(), err)
+	} else {
+		e.projects.Put(project)
 	}
-	e.projects.Put(project)
-	e.projectChanged(project.Name)
+	if u.GetName() == configuration.DefaultProject {
+		e.defaults.Wake(e.options.Namespace)
+	}
+	e.projectChanged(u.GetName())
 }
 
 func (e *Engine) dropProject(u *unstructured.Unstructured) {

@@ -9,21 +9,27 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 )
 
-// DefaultProject permits everything; it is used if none was created.
-const DefaultProject = "default"
+// DefaultProject is the one of Applications that name none. It permits everything where none was ever there.
+const DefaultProject = policy.DefaultProject
 
 // Projects holds the AppProjects. It is safe for concurrent use.
 type Projects struct {
-	mu       sync.RWMutex
+	mu sync.RWMutex
+	// implied is set where a default project was never there: one that permits everything stands for it.
+	implied  bool
 	declared map[string]*v1alpha1.AppProject
 	read     map[string]*policy.Project
 	problems map[string]string
-	globals  []settings.GlobalProject
+	// unreadable are why projects cannot be read that are there.
+	unreadable map[string]error
+	globals    []settings.GlobalProject
 }
 
-// NewProjects returns none but the default one.
+// NewProjects returns none.
 func NewProjects() *Projects {
-	return &Projects{declared: map[string]*v1alpha1.AppProject{}, read: map[string]*policy.Project{}, problems: map[string]string{}}
+	return &Projects{
+		declared: map[string]*v1alpha1.AppProject{}, read: map[string]*policy.Project{}, problems: map[string]string{}, unreadable: map[string]error{},
+	}
 }
 
 // Get returns a project with what the global ones add, nil if there is no such project.
@@ -33,6 +39,9 @@ func (p *Projects) Get(name string) *policy.Project {
 	defer p.mu.Unlock()
 	if held, known := p.read[name]; known {
 		return held
+	}
+	if why := p.unreadable[name]; why != nil {
+		return policy.Unreadable(name, why)
 	}
 	declared := p.declaredAs(name)
 	if declared == nil {
@@ -52,6 +61,10 @@ func (p *Projects) Get(name string) *policy.Project {
 func (p *Projects) By(s settings.Settings, name string) *policy.Project {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	name = cmp.Or(name, DefaultProject)
+	if why := p.unreadable[name]; why != nil {
+		return policy.Unreadable(name, why)
+	}
 	declared := p.declaredAs(name)
 	if declared == nil {
 		return nil
@@ -63,11 +76,10 @@ func (p *Projects) By(s settings.Settings, name string) *policy.Project {
 
 // declaredAs is what is declared of a project, nil for nothing. The caller holds the lock.
 func (p *Projects) declaredAs(name string) *v1alpha1.AppProject {
-	name = cmp.Or(name, DefaultProject)
-	if declared := p.declared[name]; declared != nil || name != DefaultProject {
-		return declared
+	if name == DefaultProject && p.implied {
+		return Permissive()
 	}
-	return Permissive()
+	return p.declared[name]
 }
 
 // Permissive is the default project where none is declared.
@@ -88,17 +100,49 @@ func (p *Projects) Reread(s settings.Settings) {
 }
 
 // Put takes a project as it is declared; it counts from the next Reread on.
-func (p *Projects) Put(project *v1alpha1.AppProject) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.declared[project.Name] = project
-}
+func (p *Projects) Put(project *v1alpha1.AppProject) { p.put(project.Name, project, nil) }
+
+// Refuse takes that a project is there and cannot be read: it permits nothing from the next Reread on.
+func (p *Projects) Refuse(name string, why error) { p.put(name, nil, why) }
 
 // Drop takes that a project is gone.
-func (p *Projects) Drop(name string) {
+func (p *Projects) Drop(name string) { p.put(name, nil, nil) }
+
+func (p *Projects) put(name string, project *v1alpha1.AppProject, unreadable error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.declared, name)
+	delete(p.unreadable, name)
+	if project != nil {
+		p.declared[name] = project
+	}
+	if unreadable != nil {
+		p.unreadable[name] = unreadable
+	}
+	// Once there was one, its absence is a deletion.
+	p.implied = p.implied && name != DefaultProject
+}
+
+// Imply has a default project that permits everything stand for the one that was never there. It is for the start, before
+// any is used.
+func (p *Projects) Imply() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.implied = true
+}
+
+// Implied tells whether one stands for the default project.
+func (p *Projects) Implied() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.implied
+}
+
+// Has tells whether a project is there, readable or not.
+func (p *Projects) Has(name string) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.declared[name] != nil || p.unreadable[name] != nil
 }
 
 // Problem is what is wrong with a project, empty when nothing is.

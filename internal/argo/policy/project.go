@@ -26,6 +26,19 @@ type Project struct {
 	destinations []destination
 	namespaces   []func(string) bool
 	windows      []window
+	// unreadable is why nothing is known of the project; it permits nothing then.
+	unreadable error
+}
+
+// Unreadable is a project that is there and cannot be read: it permits nothing.
+func Unreadable(name string, why error) *Project { return &Project{Name: name, unreadable: why} }
+
+// Readable is an error for a project that is there and cannot be read.
+func (p *Project) Readable() error {
+	if p.unreadable == nil {
+		return nil
+	}
+	return fmt.Errorf("project %s cannot be read, and permits nothing: %w", p.Name, p.unreadable)
 }
 
 // Effective is a project with the rules of the global projects whose selector matches its labels: their lists are

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -13,7 +14,7 @@ import (
 //
 // Texts are upstream's, since people and programs look for them.
 func Validate(app *v1alpha1.Application, project *Project, s settings.Settings, installation string) []v1alpha1.ApplicationCondition {
-	if err := mayUse(app, project, installation); err != nil {
+	if err := Uses(app, project, installation); err != nil {
 		return conditions(err)
 	}
 	if err := sourcesAreThere(app.Spec); err != nil {
@@ -30,6 +31,21 @@ func Validate(app *v1alpha1.Application, project *Project, s settings.Settings, 
 	}
 	errs = append(errs, project.permitsDestination(cluster, app.Spec.Destination.Namespace, shown), retries(app.Spec.SyncPolicy))
 	return conditions(errs...)
+}
+
+// DefaultProject is the one of Applications that name none.
+const DefaultProject = "default"
+
+// Uses is an error where an Application may not use its project at all, which is nil where none has the name: neither to write
+// nor to delete anything.
+func Uses(app *v1alpha1.Application, project *Project, installation string) error {
+	if project == nil {
+		return fmt.Errorf("Application referencing project %s which does not exist", cmp.Or(app.Spec.Project, DefaultProject))
+	}
+	if err := project.Readable(); err != nil {
+		return err
+	}
+	return project.PermitsNamespace(app, installation)
 }
 
 func conditions(errs ...error) []v1alpha1.ApplicationCondition {
@@ -113,17 +129,10 @@ func hydratorIsThere(h *v1alpha1.SourceHydrator) error {
 
 // PermitsReading is an error unless an Application may use its project, and this permits every source that it reads.
 func PermitsReading(app *v1alpha1.Application, project *Project, installation string) error {
-	if err := mayUse(app, project, installation); err != nil {
+	if err := Uses(app, project, installation); err != nil {
 		return err
 	}
 	return errors.Join(permittedSources(app.Spec, project)...)
-}
-
-func mayUse(app *v1alpha1.Application, project *Project, installation string) error {
-	if project == nil {
-		return fmt.Errorf("Application referencing project %s which does not exist", app.Spec.Project)
-	}
-	return project.PermitsNamespace(app, installation)
 }
 
 // PermitsOperation is an error unless the project permits every source that a requested sync brings along.
