@@ -58,6 +58,8 @@ func TestFetchVerifies(t *testing.T) {
 	if _, err := repo.CreateTag("v9.0.0", hash, &gogit.CreateTagOptions{Tagger: who, Message: "nine", SignKey: key}); err != nil {
 		t.Fatal(err)
 	}
+	git(t, s.work, "update-ref", "refs/tags/v10.0.0", "refs/tags/v9.0.0")
+	git(t, s.work, "update-ref", "refs/tags/renamed/v9.0.0", "refs/tags/v9.0.0")
 	s.push(t, "main", "--tags")
 	keys := map[string][]byte{"author.asc": ring}
 	id := key.PrimaryKey.KeyIdString()
@@ -70,6 +72,10 @@ func TestFetchVerifies(t *testing.T) {
 	}{
 		"commit":          {"a signed commit", source.GitRef{Branch: "main"}, source.Verification{Commit: true, Keys: keys}, []string{"commit '" + hash.String() + "' with key '" + id}, nil},
 		"tag":             {"a signed tag", source.GitRef{Tag: "v9.0.0"}, source.Verification{Tag: true, Keys: keys}, []string{"tag 'v9.0.0@"}, nil},
+		"renamed":         {"a signed tag under another name", source.GitRef{Tag: "v10.0.0"}, source.Verification{Tag: true, Keys: keys}, nil, source.ErrTagName},
+		"renamed, both":   {"so it is where the commit is signed too", source.GitRef{SemVer: ">=10"}, source.Verification{Tag: true, Commit: true, Keys: keys}, nil, source.ErrTagName},
+		"renamed, below":  {"the whole name counts", source.GitRef{Name: "refs/tags/renamed/v9.0.0"}, source.Verification{Tag: true, Keys: keys}, nil, source.ErrTagName},
+		"renamed, HEAD":   {"a tag that need not be signed may have any name", source.GitRef{Tag: "v10.0.0"}, source.Verification{Commit: true, Keys: keys}, []string{"commit '"}, nil},
 		"both":            {"both, by a range", source.GitRef{SemVer: "9.x"}, source.Verification{Tag: true, Commit: true, Keys: keys}, []string{"tag 'v9.0.0@", "commit '"}, nil},
 		"one of the keys": {"the key is one of several", source.GitRef{Branch: "main"}, source.Verification{Commit: true, Keys: map[string][]byte{"a": other, "b": ring}}, []string{"commit '"}, nil},
 		"other key":       {"another key", source.GitRef{Branch: "main"}, source.Verification{Commit: true, Keys: map[string][]byte{"a": other}}, nil, source.ErrCommitSignature},

@@ -204,6 +204,9 @@ func (r *Runner) SourceChanged(id engine.SourceID) {
 
 // ObjectChanged tells that an object of the cluster changed, came or went.
 func (r *Runner) ObjectChanged(id engine.ObjectID) {
+	for _, of := range r.reading {
+		of.ObjectChanged(id)
+	}
 	r.mail.post(func() {
 		for unitID := range r.byObject[id] {
 			if u, ok := r.units[unitID]; ok {

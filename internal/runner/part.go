@@ -38,7 +38,13 @@ func (r *Runner) Join(p Part) {
 			r.sources[group] = p.Sources
 		}
 	}
+	if of, reads := p.Sources.(reading); reads {
+		r.reading = append(r.reading, of)
+	}
 }
+
+// reading are sources that read objects of the cluster themselves, and are told when one changed. They must not block.
+type reading interface{ ObjectChanged(id engine.ObjectID) }
 
 // sourceMux asks the dialect of a source.
 type sourceMux map[string]Sources

@@ -121,6 +121,7 @@ type Runner struct {
 	sources   sourceMux
 	unitKinds map[schema.GroupKind]bool
 	drivers   map[schema.GroupKind]Driver
+	reading   []reading
 
 	mail mailbox
 

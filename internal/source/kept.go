@@ -78,7 +78,7 @@ func (c *Clone) Close() error {
 }
 
 // lasting are the failures that another fetch of the same commit would have too.
-var lasting = []error{ErrAuth, ErrURL, ErrNoTag, ErrUnsigned, ErrTagSignature, ErrCommitSignature, ErrInclude, errSparse}
+var lasting = []error{ErrAuth, ErrURL, ErrNoTag, ErrUnsigned, ErrTagSignature, ErrTagName, ErrCommitSignature, ErrInclude, errSparse}
 
 // usable reports whether a clone may serve for the next fetch after it ended in an error, or in none. What was cut off
 // is asked for again.

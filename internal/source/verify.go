@@ -31,6 +31,8 @@ var (
 	// ErrTagSignature and ErrCommitSignature are signatures that none of the keys made.
 	ErrTagSignature    = errors.New("the signature of the tag is not by one of the keys")
 	ErrCommitSignature = errors.New("the signature of the commit is not by one of the keys")
+	// ErrTagName is a signed tag that was pushed under another name than it was signed with.
+	ErrTagName = errors.New("the name of the tag is not the one that was signed")
 )
 
 // signed is a commit or a tag.
@@ -50,6 +52,10 @@ func (v *Verification) verify(repo *git.Repository, t target, commit *object.Com
 		id, err := v.signedBy(tag, tag.PGPSignature)
 		if err != nil {
 			return nil, fmt.Errorf("%w: tag %q: %w", ErrTagSignature, tag.Name, err)
+		}
+		if name := t.reference.Short(); tag.Name != name {
+			// Otherwise an old tag could be pushed again as the newest version.
+			return nil, fmt.Errorf("%w: tag %q was signed as %q", ErrTagName, name, tag.Name)
 		}
 		verified = append(verified, fmt.Sprintf("tag '%s@%s' with key '%s'", tag.Name, tag.Hash, id))
 	}

@@ -75,7 +75,7 @@ func FailureOf(err error, otherwise string) Failure {
 		f.Reason, f.Terminal = reasonVerificationMode, true
 	case errors.Is(err, source.ErrUnsigned):
 		f.Reason = reasonGitObject
-	case errors.Is(err, source.ErrTagSignature):
+	case errors.Is(err, source.ErrTagSignature), errors.Is(err, source.ErrTagName):
 		f.Reason = reasonTagSignature
 	case errors.Is(err, source.ErrCommitSignature):
 		f.Reason = reasonCommitSignature

@@ -68,6 +68,8 @@ type Fetched struct {
 	Event func(*source.Artifact) string
 	// began is when it was known to be what there is, when that is not when the fetch began.
 	began time.Time
+	// signed stands for the keys by which it was verified.
+	signed string
 	// Told is the reason of that event, when it is not "NewArtifact".
 	Told string
 	// Observe writes down what only this kind of source has.
@@ -84,6 +86,8 @@ type Feed struct {
 	busy     sync.Mutex
 	bucket   *source.BucketResult
 	selected selectedChart
+	// signed stands for the keys by which what is published was verified, empty when nothing was, or by an earlier process.
+	signed string
 
 	mu  sync.Mutex
 	now Origin
@@ -263,6 +267,7 @@ func (f *Feed) fetch(ctx context.Context, o Origin) error {
 			return fmt.Errorf("storing the artifact: %w", err)
 		}
 	}
+	f.signed = got.signed
 	if !got.began.IsZero() {
 		began = got.began
 	}

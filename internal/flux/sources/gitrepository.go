@@ -73,11 +73,15 @@ func (r GitRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 		same = sameSelection(repo, includes)
 	}
 	options.Include = includes.parts
+	signed := ""
+	if options.Verify != nil {
+		signed = keysDigest(options.Verify.Keys)
+	}
 	var revision string
 	var tree *source.Tree
 	if before, stored := f.sources.Store.Get(f.Key); stored {
 		tree = before.Tree
-		if same && (options.Verify == nil || wasVerified(repo)) {
+		if same && (options.Verify == nil || wasVerified(repo) && f.signed == signed) {
 			revision = before.Revision
 		}
 	}
@@ -89,7 +93,7 @@ func (r GitRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 		return nil, err
 	}
 	out := gitFetched(repo, got.GitResult, options.Verify != nil, includes)
-	out.began = got.Began
+	out.began, out.signed = got.Began, signed
 	return out, nil
 }
 

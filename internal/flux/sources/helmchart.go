@@ -186,8 +186,13 @@ func (r HelmChart) pull(ctx context.Context, f *Feed, from chartSource, same boo
 	options.Index = from.index
 	declared := from.declared + " " + strconv.FormatInt(r.Generation, 10)
 	before, stored := f.sources.Store.Get(f.Key)
-	previous := ""
+	previous, signed := "", ""
+	if options.Verify != nil {
+		signed = keysDigest(options.Verify.Keys)
+	}
 	switch {
+	case signed != f.signed:
+		// What was verified by other keys is verified again.
 	case stored && f.selected.declared == declared:
 		previous = f.selected.version
 	case stored && same && len(r.Status.ObservedValuesFiles) == 0 && f.selected.declared == "":
@@ -198,7 +203,9 @@ func (r HelmChart) pull(ctx context.Context, f *Feed, from chartSource, same boo
 		return nil, err
 	}
 	if got.Unchanged {
-		return r.fetched(f, from, nil), nil
+		out := r.fetched(f, from, nil)
+		out.signed = signed
+		return out, nil
 	}
 	packed, err := chart.Repackage(got.Data, r.Packing(""))
 	if err != nil {
@@ -212,7 +219,9 @@ func (r HelmChart) pull(ctx context.Context, f *Feed, from chartSource, same boo
 	if packed.Changed {
 		made.version = packed.Version
 	}
-	return r.fetched(f, from, made), nil
+	out := r.fetched(f, from, made)
+	out.signed = signed
+	return out, nil
 }
 
 // ChartOptions read how a chart is fetched out of a repository.

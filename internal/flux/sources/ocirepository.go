@@ -61,8 +61,10 @@ func (r OCIRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 		same = reflect.DeepEqual(r.Status.ObservedIgnore, r.Spec.Ignore) &&
 			reflect.DeepEqual(r.Status.ObservedLayerSelector, r.Spec.LayerSelector)
 	}
+	signed := ""
 	if options.Verify != nil {
-		same = same && apimeta.IsStatusConditionTrue(r.Status.Conditions, sourcev1.SourceVerifiedCondition)
+		signed = keysDigest(options.Verify.Keys)
+		same = same && f.signed == signed && apimeta.IsStatusConditionTrue(r.Status.Conditions, sourcev1.SourceVerifiedCondition)
 	}
 	var revision string
 	var tree *source.Tree
@@ -76,7 +78,9 @@ func (r OCIRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.fetched(got, options), nil
+	out := r.fetched(got, options)
+	out.signed = signed
+	return out, nil
 }
 
 // OCIOptions reads how an OCIRepository is fetched.
