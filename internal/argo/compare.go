@@ -26,6 +26,9 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	obj, project, destination := a.obj, a.project, a.cluster
 	a.mu.Unlock()
 	s, g := d.settings.Now(), d.gate(a, w)
+	if g.moved != nil {
+		return nil, g.moved
+	}
 	c := &comparison{revision: w.Key.Revision, byID: map[engine.ObjectID]*compared{}, skipped: map[engine.ObjectID]bool{}, cluster: w.Cluster.Name, options: policy.OptionsOf(obj, operationOf(obj))}
 	tracking := d.tracking(a)
 	rules, err := differences.Compile(obj.Spec.IgnoreDifferences, s.Customizations)

@@ -106,6 +106,7 @@ func (c *comparison) bar(why error) {
 // digestAll records what distinguishes this state from others.
 func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	var text, hooks strings.Builder
+	text.WriteString(c.cluster)
 	for _, o := range c.objects {
 		text.WriteString(o.entry.ID.String() + o.order.Digest)
 	}

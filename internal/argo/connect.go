@@ -36,7 +36,7 @@ func (d dialectPort) Connect(_ context.Context, id engine.UnitID) (runner.Connec
 	}
 	text := fmt.Sprint(config.Host, config.Username, config.Password, config.BearerToken, config.Insecure, config.ServerName) +
 		string(config.CAData) + string(config.CertData) + string(config.KeyData) + c.Connection.Proxy.Reveal()
-	return runner.Connection{Config: config, Digest: digest(text)}, nil
+	return runner.Connection{Config: config, Digest: digest(text), Cluster: clusterName(c)}, nil
 }
 
 // configOf is how a cluster is reached.

@@ -30,6 +30,8 @@ type declaration struct {
 	project   *policy.Project
 	cluster   settings.Cluster
 	foreseen  foreseen
+	// place is where its objects are written, and as whom.
+	place engine.Target
 	// invalid is why it cannot be followed.
 	invalid []v1alpha1.ApplicationCondition
 }
@@ -125,7 +127,7 @@ func (e *Engine) derive(a *app) news {
 	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	e.settings.Recheck(a.id, e.permittedAhead(a))
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}
-	a.wanted = a.keys
+	a.wanted, a.place = a.keys, n.unit.Target
 	if asked && (obj.Annotations[v1alpha1.RefreshAnnotation] != "" || a.unbegun()) {
 		a.awaits = e.feeds.Refresh(a.keys)
 	}

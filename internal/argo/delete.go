@@ -27,14 +27,18 @@ func (d *driver) Destroy(ctx context.Context, w runner.Work) (runner.Destroyed, 
 	if a == nil {
 		return runner.Destroyed{}, nil
 	}
+	if err := d.gate(a, w).moved; err != nil {
+		return runner.Destroyed{}, err
+	}
 	a.see(w.Cluster)
+	d.leaveBehind(a, w)
 	d.halt(ctx, a, w)
-	if a.job.teardown == nil {
+	if a.job.teardown == nil || a.job.tearing != w.Declared.Target {
 		plan, err := d.teardown(ctx, a, w)
 		if err != nil {
 			return runner.Destroyed{}, err
 		}
-		a.job.teardown = plan
+		a.job.teardown, a.job.tearing = plan, w.Declared.Target
 	}
 	waits, err := d.tear(ctx, a, w)
 	return runner.Destroyed{Waits: waits}, err
@@ -42,9 +46,13 @@ func (d *driver) Destroy(ctx context.Context, w runner.Work) (runner.Destroyed, 
 
 // tear brings a deletion on until it waits, or has ended.
 func (d *driver) tear(ctx context.Context, a *app, w runner.Work) ([]engine.Wait, error) {
-	plan, g := a.job.teardown, d.gate(a, w)
+	plan := a.job.teardown
 	plan.Retry()
 	for ctx.Err() == nil {
+		g := d.gate(a, w)
+		if g.moved != nil {
+			return nil, g.moved
+		}
 		step := plan.Next(time.Now(), d.liveObjects(a, w, false))
 		d.letGo(ctx, g, plan, step.Release)
 		d.drop(ctx, g, step.Drop)
@@ -122,6 +130,9 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 // heldOf are the objects that are deleted with an Application.
 func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation.Extra, error) {
 	options, g := policy.OptionsOf(a.now(), nil), d.gate(a, w)
+	if g.moved != nil {
+		return nil, g.moved
+	}
 	if g.unusable != nil {
 		next := "change the project"
 		if g.project == nil {

@@ -23,8 +23,9 @@ type job struct {
 	// rendered is the last render, from what was options.
 	rendered *manifests.Result
 	options  string
-	// key is the desired state that is worked on.
-	key engine.Key
+	// key is the desired state that is worked on, target where and as whom.
+	key    engine.Key
+	target engine.Target
 	// compared is the last comparison.
 	compared *comparison
 	// op is the current operation, with the request that started it.
@@ -35,8 +36,9 @@ type job struct {
 	surveyed *string
 	// orphans are those of the namespace of the destination, as they were counted last.
 	orphans orphans
-	// teardown is the current deletion.
+	// teardown is the current deletion, in tearing.
 	teardown *operation.Operation
+	tearing  engine.Target
 }
 
 // sameContent tells whether what is declared is what the last operation applied.
@@ -95,8 +97,12 @@ func (d *driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 	if a == nil {
 		return runner.Acted{Failure: &engine.Failure{Reason: engine.ReasonFailed, Message: "it was deleted"}, Terminal: true}
 	}
+	if err := d.gate(a, w).stale(); err != nil {
+		return stopped(a, err)
+	}
 	a.see(w.Cluster)
-	if a.job.op == nil || a.job.key != w.Key {
+	d.leaveBehind(a, w)
+	if a.job.op == nil || a.job.key != w.Key || a.job.target != w.Declared.Target {
 		if acted, stop := d.open(ctx, a, w); stop {
 			return acted
 		}
@@ -110,6 +116,9 @@ func (d *driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 // open compares what is declared with what is there, and begins an operation when there is reason to.
 func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted, bool) {
 	c, err := d.compare(ctx, a, w)
+	if errors.Is(err, errMoved) {
+		return stopped(a, err), true
+	}
 	if err != nil {
 		return failed(err), true
 	}
@@ -123,7 +132,7 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	case why != "":
 		return d.hold(a, c, why), true
 	}
-	a.job.key, a.job.compared = w.Key, c
+	a.job.key, a.job.target, a.job.compared = w.Key, w.Declared.Target, c
 	switch op := d.begin(a, w, c); {
 	case op != nil:
 		if was := a.job.op; was != nil {
@@ -136,6 +145,24 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	}
 	d.releaseStrays(ctx, a, w)
 	return runner.Acted{}, false
+}
+
+// stopped is what is left of a step that may not continue: what is declared by now is about to be evaluated.
+func stopped(a *app, why error) runner.Acted {
+	return runner.Acted{Waiting: []engine.Wait{{On: a.id, Reason: why.Error()}}}
+}
+
+// leaveBehind ends an operation whose objects are in another cluster than those of now. What it did there is done there; here,
+// nothing of it was.
+func (d *driver) leaveBehind(a *app, w runner.Work) {
+	op, was := a.job.op, a.job.target
+	if op == nil || was.Cluster == w.Declared.Target.Cluster {
+		return
+	}
+	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, "the cluster of the Application is another one by now"
+	a.job.op, a.job.attempted = nil, ""
+	a.ended(op, a.job.compared, false, 0)
+	d.events.operation(a.now(), op)
 }
 
 func failed(err error) runner.Acted {

@@ -24,12 +24,15 @@ import (
 // of the destination. Nothing else in this package writes to the cluster of an Application. It asks the settings, the
 // project, and who else has the object; for a deletion, whose the live object is.
 //
-// It is made for one step, so that what the project says holds from that step on.
+// It is made for one step, so that what the project says holds from that step on. What was rendered for another declaration, or
+// is about to be written to another cluster or as another account than those that the project was asked about, does not pass.
 type gate struct {
 	app     engine.UnitID
 	project *policy.Project
-	// unusable is why the Application may not use its project at all.
-	unusable    error
+	// unusable is why the Application may not use its project at all, invalid what else is wrong with what it declares.
+	unusable, invalid error
+	// moved is set when the Application declares something else by now than what the step is about.
+	moved       error
 	destination clusterOf
 	resources   settings.Filter
 	tracking    differences.Tracking
@@ -43,10 +46,29 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	tracking, resources := d.tracking(a), d.settings.Now().Resources
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	var moved, invalid error
+	if a.generation != w.Key.Generation || a.place != w.Declared.Target {
+		moved = errMoved
+	}
+	if len(a.invalid) > 0 {
+		invalid = errors.New(messages(a.invalid))
+	}
 	return gate{
+		moved: moved, invalid: invalid,
 		app: a.id, project: a.project, unusable: policy.Uses(a.obj, a.project, d.options.Namespace), destination: a.cluster, resources: resources,
 		tracking: tracking, work: w, others: othersOf(w),
 	}
+}
+
+// errMoved tells that what was decided was for another declaration.
+var errMoved = errors.New("the Application, its cluster or its account was changed meanwhile: it is evaluated again")
+
+// stale tells why a step may not begin, nil when it may: what is declared by now is about to be evaluated.
+func (g gate) stale() error {
+	if g.moved != nil {
+		return g.moved
+	}
+	return g.invalid
 }
 
 // othersOf are the objects that other units have, those included that they may be about to let go.
@@ -75,6 +97,9 @@ func (g gate) allows(o policy.Object) error {
 	if g.resources.Excludes(o.Group, o.Kind, g.destination.Server) {
 		return fmt.Errorf("resource %s:%s is excluded in the settings", o.Group, o.Kind)
 	}
+	if g.moved != nil {
+		return g.moved
+	}
 	if g.unusable != nil {
 		return g.unusable
 	}
@@ -82,7 +107,12 @@ func (g gate) allows(o policy.Object) error {
 }
 
 // permits tells why an object may not be written, nil when it may.
-func (g gate) permits(e engine.Entry) error { return errors.Join(g.visible(e), g.conflict(e.ID)) }
+func (g gate) permits(e engine.Entry) error {
+	if err := g.stale(); err != nil {
+		return err
+	}
+	return errors.Join(g.visible(e), g.conflict(e.ID))
+}
 
 // conflict names the other unit that has an object, nil when none has.
 func (g gate) conflict(id engine.ObjectID) error {

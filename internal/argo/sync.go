@@ -47,20 +47,24 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 	op, c := a.job.op, a.job.compared
 	op.sync.Retry()
 	for {
+		g := d.gate(a, w)
+		if g.stale() != nil {
+			return d.waiting(a, w, operation.Step{Waits: []engine.Wait{{On: a.id, Reason: g.stale().Error()}}})
+		}
 		if why, terminated := d.ends(a, op); why != "" {
 			op.terminated = terminated
 			return d.finish(ctx, a, w, op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), why))
 		}
 		if op.request.Sync.DryRun {
-			return d.finish(ctx, a, w, op.dryRun(c, d.gate(a, w)))
+			return d.finish(ctx, a, w, op.dryRun(c, g))
 		}
 		step := op.sync.Next(time.Now(), d.liveObjects(a, w, true))
 		if err := d.record(ctx, a, op, step.Release); err != nil {
 			return failed(err)
 		}
-		d.letGo(ctx, d.gate(a, w), op.sync, step.Release)
+		d.letGo(ctx, g, op.sync, step.Release)
 		if !step.Ended {
-			d.drop(ctx, d.gate(a, w), step.Drop)
+			d.drop(ctx, g, step.Drop)
 		}
 		switch {
 		case len(step.Release) > 0:
@@ -72,7 +76,7 @@ func (d *driver) advance(ctx context.Context, a *app, w runner.Work) runner.Acte
 			if err := d.announce(ctx, a, op); err != nil {
 				return failed(err)
 			}
-			d.execute(ctx, a, w, step)
+			d.execute(ctx, a, g, step)
 		case len(step.Drop) == 0:
 			return d.waiting(a, w, step)
 		}

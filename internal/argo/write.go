@@ -17,7 +17,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/guard"
-	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 // orderOf is how an object is written.
@@ -41,8 +40,8 @@ func (d *driver) orderOf(u *unstructured.Unstructured, o policy.ObjectOptions, o
 }
 
 // execute carries a step out: what is deleted first, then what is written, kind by kind.
-func (d *driver) execute(ctx context.Context, a *app, w runner.Work, step operation.Step) {
-	op, g := a.job.op, d.gate(a, w)
+func (d *driver) execute(ctx context.Context, a *app, g gate, step operation.Step) {
+	op := a.job.op
 	if len(step.Delete) > 0 {
 		each(step.Delete, func(t *operation.Task) { op.sync.Deleted(t, time.Now(), d.prune(ctx, a, g, t)) })
 		return

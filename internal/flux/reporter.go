@@ -216,7 +216,9 @@ func (d *reporter) Connect(ctx context.Context, id engine.UnitID) (runner.Connec
 	if ref.Config == nil {
 		return runner.Connection{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
-	return d.connections.Read(ctx, id, ref)
+	connection, err := d.connections.Read(ctx, id, ref)
+	connection.Cluster = kustomize.Target(ref.Namespace, ref.Config, "").Cluster
+	return connection, err
 }
 
 // Orphaned reports that the account of a deleted Kustomization was deleted: its objects cannot be deleted

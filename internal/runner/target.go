@@ -21,6 +21,8 @@ type Connection struct {
 	Config *rest.Config
 	// Digest changes whenever Config does.
 	Digest string
+	// Cluster is the one that Config reaches, by its name in targets.
+	Cluster string
 }
 
 // target is a connection to a cluster, used as an account.
@@ -169,6 +171,10 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 	connection, err := r.dialects.Connect(ctx, id)
 	if err != nil {
 		return nil, &unreachable{err}
+	}
+	if connection.Cluster != key.Cluster {
+		// What was decided for the one is not written to the other.
+		return nil, &unreachable{fmt.Errorf("reaching the cluster of %s: it is another one by now", id)}
 	}
 	defer r.targets.dial(key.Cluster).Unlock()
 	base := r.targets.get(engine.Target{Cluster: key.Cluster})

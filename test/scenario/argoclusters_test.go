@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -90,7 +91,60 @@ func TestArgoClusters(t *testing.T) {
 		d.stands("set-far", "Synced", "Healthy", "")
 		d.has(d.far.client, "generated", "1")
 	})
+	t.Run("moved while it syncs", func(t *testing.T) { d.moved(t) })
 	d.lossAndReturn()
+}
+
+// movedApp is an Application whose sync waits for a hook that a person begins.
+const movedApp = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: moved, namespace: argocd}
+spec:
+  project: %s
+  source: {repoURL: %q, targetRevision: main, path: held}
+  destination: {%s, namespace: moved}
+  syncPolicy: {automated: {}, syncOptions: [CreateNamespace=true]}
+`
+
+// moved has an Application go to another cluster while a sync waits: nothing that was decided for the one is written to the other,
+// and what its project does not permit there is not written at all.
+func (d *destinations) moved(t *testing.T) {
+	writeFile(t, filepath.Join(d.copy, "held", "x.yaml"), strings.Split(faultWork, "---")[0]+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {k: \"1\"}\n")
+	d.push("held")
+	put := func(project, destination string) {
+		t.Helper()
+		if err := d.world.put(fmt.Sprintf(movedApp, project, d.url, destination)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := func(client kubernetes.Interface) {
+		t.Helper()
+		eventually(t, "the hook is there", func() (bool, string) {
+			_, err := client.BatchV1().Jobs("moved").Get(t.Context(), "pre", metav1.GetOptions{})
+			return err == nil, fmt.Sprint(err)
+		})
+	}
+	begin := func(client kubernetes.Interface) {
+		t.Helper()
+		_, err := client.BatchV1().Jobs("moved").Patch(t.Context(), "pre", types.MergePatchType, []byte(`{"spec":{"suspend":false}}`), metav1.PatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("default", `server: "https://kubernetes.default.svc"`)
+	job(d.client)
+	put("local-only", "name: far")
+	d.stands("moved", "Unknown", "", "InvalidSpecError: application destination server 'far' and namespace 'moved' do not match")
+	begin(d.client)
+	d.nowhere(t, d.far.client, "moved")
+	put("default", "name: far")
+	job(d.far.client)
+	begin(d.far.client)
+	d.has(d.far.client, "moved", "1")
+	d.stands("moved", "Synced", "", "")
+	if got := configMaps(t, d.client, "moved"); got["x"] != "" {
+		t.Errorf("what was moved is written to the cluster of before: %v", got)
+	}
 }
 
 // lossAndReturn takes the other cluster away, has the repository go on, and brings the cluster back.
