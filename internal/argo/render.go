@@ -51,7 +51,7 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Req
 	r.Elsewhere = render.NewElsewhere(d.remotes(a), fresh)
 	var err error
 	r.Decrypt, err = d.keys(ctx, a.id, obj)
-	charts := d.feeds.Charts(obj.Spec.Project, declared.project)
+	charts := d.feeds.Charts(obj.Spec.Project, declared.project).For(a.id.String())
 	r.Charts = charts
 	return r, charts, err
 }
@@ -71,7 +71,7 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request, charts
 	}
 	var result *manifests.Result
 	err := r.Elsewhere.Complete(ctx, func() (err error) {
-		result, err = d.renderCharted(ctx, r, charts)
+		result, err = d.renderCharted(ctx, a, r, charts)
 		return err
 	})
 	if err != nil {
@@ -82,7 +82,8 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request, charts
 }
 
 // renderCharted renders, and again when the charts that it requested have arrived.
-func (d *driver) renderCharted(ctx context.Context, r manifests.Request, charts *feeds.Charts) (*manifests.Result, error) {
+func (d *driver) renderCharted(ctx context.Context, a *app, r manifests.Request, charts *feeds.Charts) (*manifests.Result, error) {
+	defer d.keepCharts(a, charts)
 	for {
 		result, err := d.renderOnce(ctx, r)
 		if !errors.Is(err, feeds.ErrPending) {
@@ -91,6 +92,14 @@ func (d *driver) renderCharted(ctx context.Context, r manifests.Request, charts 
 		if err := charts.Wait(ctx); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// keepCharts keeps the charts of the last render alone, and none for an Application that is gone.
+func (d *driver) keepCharts(a *app, charts *feeds.Charts) {
+	charts.Keep()
+	if d.apps.get(a.id) == nil {
+		charts.For(a.id.String()).Keep()
 	}
 }
 

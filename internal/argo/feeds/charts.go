@@ -19,6 +19,8 @@ type chart struct {
 	at       time.Time
 	// wished is when the current fetch was requested.
 	wished time.Time
+	// owners are those whose last render requested it. It goes with the last one.
+	owners map[string]bool
 }
 
 // Listed is not waited for: a chart is fetched when it is requested.
@@ -37,8 +39,37 @@ type Charts struct {
 	project    string
 	permission Permission
 
+	// owner is for whom it is rendered, used what was requested for that; the lock of the feeds is for it.
+	owner string
+	used  map[*chart]bool
+
 	mu      sync.Mutex
 	pending []chan struct{}
+}
+
+// For has charts be kept for an owner, until it renders without them, or wants nothing any more.
+func (c *Charts) For(owner string) *Charts {
+	c.owner, c.used = owner, map[*chart]bool{}
+	return c
+}
+
+// Keep releases what the owner has requested before, and not for this render.
+func (c *Charts) Keep() {
+	c.feeds.mu.Lock()
+	defer c.feeds.mu.Unlock()
+	c.feeds.release(c.owner, c.used)
+}
+
+// release has an owner no longer own charts but some. What nobody owns any more is forgotten. The caller holds the lock.
+func (f *Feeds) release(owner string, but map[*chart]bool) {
+	for key, held := range f.charts {
+		if !held.owners[owner] || but[held] {
+			continue
+		}
+		if delete(held.owners, owner); len(held.owners) == 0 {
+			delete(f.charts, key)
+		}
+	}
 }
 
 // Charts returns how charts are fetched for an AppProject. What it does not permit is fetched without the credentials of the
@@ -60,8 +91,11 @@ func (c *Charts) Chart(_ context.Context, repo, name, version string) (data []by
 	defer f.mu.Unlock()
 	held := f.charts[key]
 	if held == nil {
-		held = &chart{}
+		held = &chart{owners: map[string]bool{}}
 		f.charts[key] = held
+	}
+	if held.owners[c.owner] = true; c.used != nil {
+		c.used[held] = true
 	}
 	age := time.Since(held.at)
 	switch {

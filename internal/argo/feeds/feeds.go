@@ -206,6 +206,7 @@ func (f *Feeds) Want(owner string, keys []Key) {
 	defer f.mu.Unlock()
 	if len(keys) == 0 {
 		delete(f.wanted, owner)
+		f.release(owner, nil)
 	} else {
 		f.wanted[owner] = keys
 	}

@@ -340,6 +340,55 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+// TestChartsHaveOwners forgets charts with the last Application that renders them.
+func TestChartsHaveOwners(t *testing.T) {
+	var asked atomic.Int64
+	repo := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		fmt.Fprintf(rw, "apiVersion: v1\nentries: {}\n")
+	}))
+	t.Cleanup(repo.Close)
+	w := start(t, func(c *feeds.Config) {
+		c.StandIn = func(_, name, version string, _ error) ([]byte, string, bool) { return []byte(name + version), version, true }
+	})
+	render := func(owner string, names ...string) {
+		t.Helper()
+		charts := w.feeds.Charts("default", permits(true)).For(owner)
+		for _, name := range names {
+			_, _, err := charts.Chart(t.Context(), repo.URL, name, "1.0.0")
+			if errors.Is(err, feeds.ErrPending) {
+				if err := charts.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err = charts.Chart(t.Context(), repo.URL, name, "1.0.0")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		charts.Keep()
+	}
+	steps := []struct {
+		reason string
+		do     func()
+		asks   int64
+	}{
+		{"both are fetched", func() { render("a", "web", "db") }, 2},
+		{"another one shares them", func() { render("b", "web") }, 0},
+		{"it renders without one of them", func() { render("a", "web") }, 0},
+		{"which is gone", func() { render("a", "web", "db") }, 1},
+		{"it is deleted, and the other one is not", func() { w.feeds.Want("a", nil); render("b", "web") }, 0},
+		{"both are deleted", func() { w.feeds.Want("b", nil); render("c", "web", "db") }, 2},
+	}
+	for _, s := range steps {
+		before := asked.Load()
+		s.do()
+		if n := asked.Load() - before; n != s.asks {
+			t.Errorf("%s: %d requests, want %d", s.reason, n, s.asks)
+		}
+	}
+}
+
 func TestStandIn(t *testing.T) {
 	w := start(t, func(c *feeds.Config) {
 		c.StandIn = func(repo, name, version string, cause error) ([]byte, string, bool) {
