@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"internal/runner":                     {"internal/rounds", "internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine", "internal/guard"},
 	"internal/apply":                      {"internal/cluster", "internal/engine", "internal/guard"},
 	"internal/cluster":                    {"internal/health", "internal/engine", "internal/guard"},
-	"internal/health":                     {"internal/engine"},
+	"internal/health":                     {"internal/engine", "internal/guard"},
 	"internal/health/argocd":              {"internal/lua", "internal/engine"},
 	"internal/lua":                        {},
 	"internal/engine":                     {},
