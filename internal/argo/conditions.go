@@ -9,6 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -37,6 +38,8 @@ func (e *Engine) conditionsOf(a *app, r *runner.Report, before []v1alpha1.Applic
 		now = append(now, *v.decided)
 	}
 	for i, c := range now {
+		c.Message = redaction.Text(c.Message)
+		now[i].Message = c.Message
 		now[i].LastTransitionTime = since(time.Now())
 		for _, old := range before {
 			if old.Type == c.Type && old.Message == c.Message && old.LastTransitionTime != nil {

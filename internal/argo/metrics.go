@@ -3,7 +3,6 @@ package argo
 import (
 	"cmp"
 	"errors"
-	"net/url"
 	"slices"
 	"time"
 
@@ -33,7 +32,7 @@ func (e *Engine) measureRequest(k feeds.Key, brought bool, took time.Duration, e
 	}
 	unknown := errors.Is(err, source.ErrReference)
 	e.Metrics.Requested(meter.GitRequest{
-		Repo: withoutLogin(k.URL), Revision: k.Revision, Brought: brought, Unknown: unknown, Failed: err != nil && !unknown, Took: took,
+		Repo: settings.NormalURL(k.URL), Revision: k.Revision, Brought: brought, Unknown: unknown, Failed: err != nil && !unknown, Took: took,
 	})
 }
 
@@ -56,20 +55,6 @@ func projectOf(obj *v1alpha1.Application) string {
 	return cmp.Or(obj.Spec.Project, configuration.DefaultProject)
 }
 
-// withoutLogin is the URL of a repository without credentials; one that cannot be read is not told at all.
-func withoutLogin(address string) string {
-	address = settings.NormalURL(address)
-	at, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return ""
-	case at.User != nil && at.Scheme != "ssh":
-		at.User = nil
-		return at.String()
-	}
-	return address
-}
-
 // Applications are where all of them stand, for metrics, in no order.
 func (e *Engine) Applications() []meter.Application {
 	var all []meter.Application
@@ -89,9 +74,9 @@ func measured(obj *v1alpha1.Application) meter.Application {
 		Automated: automated(obj),
 	}
 	if one := policy.SourceOf(obj.Spec); one != nil {
-		m.Repo = withoutLogin(one.RepoURL)
+		m.Repo = settings.NormalURL(one.RepoURL)
 	} else if len(obj.Spec.Sources) > 0 {
-		m.Repo = withoutLogin(obj.Spec.Sources[0].RepoURL)
+		m.Repo = settings.NormalURL(obj.Spec.Sources[0].RepoURL)
 	}
 	switch {
 	case obj.DeletionTimestamp != nil:

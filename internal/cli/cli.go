@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // IO is where a command reads and writes.
@@ -31,6 +32,7 @@ func Main(ctx context.Context, args []string, streams console.IO) int {
 
 // MainWith is Main with the dialects of a catalogue.
 func MainWith(ctx context.Context, args []string, streams console.IO, catalogue dialect.Catalogue) int {
+	streams.Err = redaction.NewWriter(streams.Err)
 	root := NewCommand(streams, catalogue)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -9,6 +9,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Events write Kubernetes events, in the background and in bounds. They are safe for concurrent use.
@@ -41,6 +43,7 @@ func NewEvents(client kubernetes.Interface, branch Branch) *Events {
 
 // Emit writes an event about an object.
 func (e *Events) Emit(o metav1.Object, ref *corev1.ObjectReference, event Event) {
+	event.Message = redaction.Text(event.Message)
 	if e.branch != nil {
 		e.branch.Publish(o, ref, event)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Read reads an object as the type that its kind has.
@@ -18,7 +20,8 @@ func Read[T any](u *unstructured.Unstructured) (*T, error) {
 	return object, nil
 }
 
-// Fields are those of a value as JSON has them.
+// Fields are those of a status as JSON has them. What they say in words has no credentials of URLs; what mirrors a declaration
+// stays as it is.
 func Fields(v any) (map[string]any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -28,7 +31,35 @@ func Fields(v any) (map[string]any, error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, err
 	}
+	redact(m)
 	return m, nil
+}
+
+// redact takes credentials out of messages, at every depth, and out of the metadata of artifacts.
+func redact(fields map[string]any) {
+	for key, value := range fields {
+		switch value := value.(type) {
+		case string:
+			if key == "message" {
+				fields[key] = redaction.Text(value)
+			}
+		case map[string]any:
+			if key == "metadata" {
+				for name, v := range value {
+					if text, is := v.(string); is {
+						value[name] = redaction.Text(text)
+					}
+				}
+			}
+			redact(value)
+		case []any:
+			for _, item := range value {
+				if inner, is := item.(map[string]any); is {
+					redact(inner)
+				}
+			}
+		}
+	}
 }
 
 // Difference is a merge patch that makes one value the other, at every depth; it is empty when they are the same.

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
-	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/release"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/meter"
@@ -59,7 +58,7 @@ func (e *Engine) Resources() []meter.Resource {
 		r := meter.Resource{
 			Group: kind.Resource.Group, Version: kind.Resource.Version, Kind: kind.Name,
 			Namespace: o.GetNamespace(), Name: o.GetName(), Ready: toolkit.ReadyOf(*status.Conditions), Suspended: o.Suspended(),
-			URL: access.WithoutCredentials(o.Address()),
+			URL: o.Address(),
 		}
 		if a := *status.Artifact; a != nil {
 			r.Revision = a.Revision

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Application is where an Application of Argo CD stands.
 type Application struct {
 	Namespace, Name, Project string
-	// Repo is the URL of its source, or of the first one, without credentials. Server is that of its destination, as
+	// Repo is the URL of its source, or of the first one. Server is that of its destination, as
 	// it declares it.
 	Repo, Server, DestinationNamespace string
 	// Sync and Health are what its status says; Operation is "sync", "delete" or nothing.
@@ -56,7 +58,7 @@ type Sync struct {
 
 // GitRequest is one that was made to a Git repository.
 type GitRequest struct {
-	// Repo is the URL without credentials, Revision the requested one.
+	// Repo is the URL, Revision the requested one.
 	Repo, Revision string
 	// Brought is set when content came, else the repository was only asked what it has. Unknown is set when it has no
 	// such revision, Failed when nothing could be learnt.
@@ -111,17 +113,17 @@ func (m *Metrics) Reconciled(namespace, server string, took time.Duration) {
 
 // Requested counts a request to a Git repository.
 func (m *Metrics) Requested(r GitRequest) {
-	kind := "ls-remote"
+	kind, repo := "ls-remote", redaction.Text(r.Repo)
 	if r.Brought {
 		kind = "fetch"
 	}
-	m.argo.requests.WithLabelValues(r.Repo, kind).Inc()
-	m.argo.requestTime.WithLabelValues(r.Repo, kind).Observe(r.Took.Seconds())
+	m.argo.requests.WithLabelValues(repo, kind).Inc()
+	m.argo.requestTime.WithLabelValues(repo, kind).Observe(r.Took.Seconds())
 	switch {
 	case r.Unknown:
-		m.argo.refFailures.WithLabelValues(r.Repo, r.Revision).Inc()
+		m.argo.refFailures.WithLabelValues(repo, r.Revision).Inc()
 	case r.Failed:
-		m.argo.fetchFailures.WithLabelValues(r.Repo, r.Revision).Inc()
+		m.argo.fetchFailures.WithLabelValues(repo, r.Revision).Inc()
 	}
 }
 
@@ -172,7 +174,7 @@ func (d argoDescs) collect(of ArgoCD, ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	for _, a := range of.Applications() {
-		gauge(d.app, 1, a.Namespace, a.Name, a.Project, strconv.FormatBool(a.Automated), a.Repo, a.Server, a.DestinationNamespace, a.Sync, a.Health, a.Operation)
+		gauge(d.app, 1, a.Namespace, a.Name, a.Project, strconv.FormatBool(a.Automated), redaction.Text(a.Repo), a.Server, a.DestinationNamespace, a.Sync, a.Health, a.Operation)
 	}
 	for _, s := range of.ApplicationSets() {
 		gauge(d.set, 1, s.Namespace, s.Name, s.Status)

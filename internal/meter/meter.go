@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -192,6 +193,6 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 func collect(of Lister, ch chan<- prometheus.Metric) {
 	for _, r := range of.Resources() {
 		ch <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1,
-			r.Group, r.Version, r.Kind, r.Namespace, r.Name, r.Ready, strconv.FormatBool(r.Suspended), r.Revision, r.Source, r.URL)
+			r.Group, r.Version, r.Kind, r.Namespace, r.Name, r.Ready, strconv.FormatBool(r.Suspended), r.Revision, r.Source, redaction.Text(r.URL))
 	}
 }

@@ -192,7 +192,7 @@ func colourful(w io.Writer) bool {
 // terminalWidth is the width of the terminal that w is, and zero when it is none that can be
 // rewritten.
 func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return 0
 	}

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/headgate-dev/headgate/internal/buildinfo"
+	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -64,7 +65,7 @@ func (t *Tracer) Pass(p runner.Trace) {
 		}
 		_, span := t.tracer.Start(ctx, string(phase.Phase), trace.WithTimestamp(phase.Began))
 		if phase.Message != "" {
-			span.SetAttributes(attribute.String("headgate.waits", phase.Message))
+			span.SetAttributes(attribute.String("headgate.waits", redaction.Text(phase.Message)))
 		}
 		span.End(trace.WithTimestamp(until))
 	}
@@ -72,7 +73,7 @@ func (t *Tracer) Pass(p runner.Trace) {
 		pass.SetStatus(codes.Ok, "")
 	} else {
 		pass.SetAttributes(attribute.String("headgate.reason", string(p.Reason)))
-		pass.SetStatus(codes.Error, p.Message)
+		pass.SetStatus(codes.Error, redaction.Text(p.Message))
 	}
 	pass.End(trace.WithTimestamp(p.Ended))
 }

@@ -37,6 +37,7 @@ func TestController(t *testing.T) {
 	t.Run("check", func(t *testing.T) { checkCluster(t, i) })
 	t.Run("permissions", func(t *testing.T) { permissions(t, i) })
 	t.Run("tenants", func(t *testing.T) { tenantsAlone(t, i) })
+	t.Run("silent", func(t *testing.T) { silent(t, i) })
 }
 
 const fluxController = `apiVersion: apps/v1
@@ -198,30 +199,44 @@ func (i *installed) release(l *coordinationv1.Lease) {
 	}
 }
 
-// counted is a collector that counts the spans that it is sent.
+// counted is a collector that counts the spans that it is sent, and keeps what they say.
 type counted struct {
 	collector.UnimplementedTraceServiceServer
 	spans *atomic.Int64
+	said  *output
 }
 
 // Export takes spans.
 func (c counted) Export(_ context.Context, q *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
 	c.spans.Add(int64(len(q.GetResourceSpans())))
-	return &collector.ExportTraceServiceResponse{}, nil
+	_, err := fmt.Fprintln(c.said, q)
+	return &collector.ExportTraceServiceResponse{}, err
 }
 
 func startCollector(t *testing.T) (spans *atomic.Int64, endpoint string) {
+	t.Helper()
+	c := counted{spans: &atomic.Int64{}, said: &output{}}
+	return c.spans, c.start(t)
+}
+
+// startTraces starts a collector, and returns what it is sent.
+func startTraces(t *testing.T) (said *output, endpoint string) {
+	t.Helper()
+	c := counted{spans: &atomic.Int64{}, said: &output{}}
+	return c.said, c.start(t)
+}
+
+func (c counted) start(t *testing.T) (endpoint string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	spans = &atomic.Int64{}
 	server := grpc.NewServer()
-	collector.RegisterTraceServiceServer(server, counted{spans: spans})
+	collector.RegisterTraceServiceServer(server, c)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
-	return spans, "http://" + listener.Addr().String()
+	return "http://" + listener.Addr().String()
 }
 
 // killedReplica kills the replica that serves in the middle of an apply: the other one goes on.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // The reasons of conditions, as upstream's tools know them, and DeletionsHeld, which is ours.
@@ -134,6 +135,7 @@ func previous(set *Set, c v1alpha1.ApplicationSetCondition) []v1alpha1.Applicati
 func dated(set *Set, all []v1alpha1.ApplicationSetCondition, now time.Time) []v1alpha1.ApplicationSetCondition {
 	for i := range all {
 		c := &all[i]
+		c.Message = redaction.Text(c.Message)
 		at := metav1.NewTime(now.Truncate(time.Second))
 		c.LastTransitionTime = &at
 		for _, was := range previous(set, *c) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Object is what a project judges an object by.
@@ -39,17 +40,7 @@ func (p *Project) permitsSource(url, what string) error {
 	if permitted(p.sources, settings.NormalURL(url)) {
 		return nil
 	}
-	return fmt.Errorf("%s %s is not permitted in project '%s'", what, withoutLogin(url), p.Name)
-}
-
-// withoutLogin is an address without what may be a secret in it.
-func withoutLogin(url string) string {
-	scheme, rest, ok := strings.Cut(url, "://")
-	host, tail, _ := strings.Cut(rest, "/")
-	if !ok || !strings.Contains(host, "@") || scheme == "ssh" {
-		return url
-	}
-	return strings.TrimSuffix(scheme+"://"+host[strings.LastIndex(host, "@")+1:]+"/"+tail, "/")
+	return fmt.Errorf("%s %s is not permitted in project '%s'", what, redaction.Text(url), p.Name)
 }
 
 // destination is an item of spec.destinations.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Validate says what is wrong about an Application, as conditions of type InvalidSpecError; none are there for one that
@@ -91,7 +92,7 @@ func sourcesAreThere(spec v1alpha1.ApplicationSpec) error {
 	for i, source := range spec.Sources {
 		if source.RepoURL == "" || source.Path == "" && source.Chart == "" && source.Ref == "" {
 			return fmt.Errorf("spec.source.repoURL and either source.path, source.chart, or source.ref are required for source spec.sources[%d] %s",
-				i, withoutLogin(source.RepoURL))
+				i, redaction.Text(source.RepoURL))
 		}
 		if err := chartHasVersion(source); err != nil {
 			return err

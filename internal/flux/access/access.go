@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -114,14 +113,4 @@ func OrBytes(value, older []byte) []byte {
 		return value
 	}
 	return older
-}
-
-// WithoutCredentials is a URL without a user and password; it is empty when it cannot be parsed.
-func WithoutCredentials(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	u.User = nil
-	return u.String()
 }

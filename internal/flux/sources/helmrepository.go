@@ -16,6 +16,7 @@ import (
 	remotes "github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/flux/access"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -86,7 +87,7 @@ func (r HelmRepository) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 			return meta.SucceededReason, fmt.Sprintf("stored artifact: revision '%s'", a.Revision)
 		},
 		Event: func(*source.Artifact) string {
-			return fmt.Sprintf("stored fetched index with %d charts from '%s'", len(got.Index.Charts()), access.WithoutCredentials(r.Spec.URL))
+			return fmt.Sprintf("stored fetched index with %d charts from '%s'", len(got.Index.Charts()), redaction.Text(r.Spec.URL))
 		},
 		Observe: func(Origin, *toolkit.Conditions) {},
 	}

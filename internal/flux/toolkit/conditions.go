@@ -7,6 +7,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -42,8 +43,9 @@ func (c *Conditions) Is(kind string, status metav1.ConditionStatus) bool {
 	return got != nil && got.Status == status
 }
 
-// Set sets a condition; an equal one keeps its time.
+// Set sets a condition; an equal one keeps its time. No message shows the credentials of a URL.
 func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, message string) {
+	message = redaction.Text(message)
 	if len(message) > kustomizev1.MaxConditionMessageLength {
 		message = message[:kustomizev1.MaxConditionMessageLength-3] + "..."
 	}
