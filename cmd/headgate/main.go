@@ -13,8 +13,12 @@ import (
 )
 
 func main() {
+	// Before anything else: a child has nothing else to do.
+	if code, is := cli.Child(); is {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	streams := cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	streams := cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Child: true}
 	quietLibraries()
 	code := cli.Main(ctx, os.Args[1:], streams)
 	stop()

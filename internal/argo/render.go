@@ -35,7 +35,7 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Req
 			Name: obj.Name, Namespace: obj.Spec.Destination.Namespace, Project: obj.Spec.Project,
 			KubeVersion: d.version, APIVersions: d.served.Versions(),
 		},
-		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s),
+		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s), Sandbox: d.Sandbox.For(obj.Spec.Project, a.id.String()),
 	}
 	for i, k := range keys {
 		state := d.feeds.Get(k)

@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -39,6 +40,8 @@ type Host struct {
 	Feed *feed.Feed
 	// Bases fetches what kustomizations name elsewhere.
 	Bases *bases.Store
+	// Sandbox is where charts and Jsonnet are rendered; nil renders them in this process.
+	Sandbox *sandbox.Pool
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Substitutes, when set, stand in for what units cannot read.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -80,6 +81,8 @@ type Repository struct {
 	Fetch    func(engine.UnitID) bool
 	Network  bool
 	Rewrites source.Rewrites
+	// Sandbox is where charts and Jsonnet are rendered; nil renders them in this process.
+	Sandbox *sandbox.Pool
 	// Replaced are the objects that are left as they are where a cluster is served.
 	Replaced Replaced
 	// Masks has Shown be filled in for what holds values of Secrets.

@@ -4,9 +4,15 @@ package dialects
 
 import (
 	"github.com/headgate-dev/headgate/internal/argo"
+	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
+	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
+
+// Jobs are what dialects have done in the sandbox.
+func Jobs() []sandbox.Job { return append(helm.Jobs(), manifests.Jobs()...) }
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(f flux.Options, a argo.Options) dialect.Catalogue {

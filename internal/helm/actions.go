@@ -36,8 +36,9 @@ func (c *Client) Install(ctx context.Context, o InstallOptions) (plan.Snapshot, 
 		in.SkipSchemaValidation, in.SkipCRDs, in.Devel = true, true, true
 		in.EnableDNS = o.EnableDNS
 		in.PostRenderer, in.PostRenderStrategy = o.PostRender.renderer(), o.PostRender.strategy()
+		undo := o.isolate(r.ctx, r.Configuration, chart, r.readable())
 		_, err = in.RunWithContext(r.detached(), chart, o.Values.Map())
-		return r.cause(err)
+		return r.cause(undo(err))
 	})
 	return o.outcome("installing", s, made, err)
 }
@@ -76,8 +77,9 @@ func (c *Client) Upgrade(ctx context.Context, o UpgradeOptions) (plan.Snapshot, 
 		up.SkipSchemaValidation, up.SkipCRDs, up.Devel = true, true, true
 		up.EnableDNS = o.EnableDNS
 		up.PostRenderer, up.PostRenderStrategy = o.PostRender.renderer(), o.PostRender.strategy()
+		undo := o.isolate(r.ctx, r.Configuration, chart, r.readable())
 		_, err = up.RunWithContext(r.detached(), o.Name, chart, o.Values.Map())
-		return r.cause(err)
+		return r.cause(undo(err))
 	})
 	return o.outcome("upgrading", s, made, err)
 }
@@ -94,7 +96,7 @@ func keptOf(last *releasev1.Release) (*reused, error) {
 // prepare is what comes before Helm's own work: values are checked, and CRDs applied.
 func (c *Client) prepare(r *running, o Common, kept *reused, ssa bool) error {
 	if !o.DisableSchemaValidation {
-		if err := validate(r.ctx, o.Chart, o.Values, kept); err != nil {
+		if err := validate(r.ctx, o, kept); err != nil {
 			return err
 		}
 	}

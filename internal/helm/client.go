@@ -198,6 +198,15 @@ func (c *Client) act(ctx context.Context, name, namespace string, do func(*runni
 // our back. What ends the work is that its requests fail.
 func (r *running) detached() context.Context { return context.WithoutCancel(r.ctx) }
 
+// readable is what templates look things up in.
+func (r *running) readable() *rest.Config {
+	config, err := r.RESTClientGetter.ToRESTConfig()
+	if err != nil {
+		return nil
+	}
+	return config
+}
+
 // cause adds why an action ended early.
 func (r *running) cause(err error) error {
 	if err != nil && r.ctx.Err() != nil {

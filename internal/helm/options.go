@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
+
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // ServerSideApply says how an action writes objects.
@@ -43,6 +45,8 @@ type Common struct {
 	PostRender           PostRender
 	// EnableDNS lets templates look up names.
 	EnableDNS bool
+	// Sandbox is where templates and schemas are evaluated; in this process without it.
+	Sandbox *sandbox.Client
 }
 
 // InstallOptions say how a release is installed.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // schemaTimeout bounds the fetch of a schema that another one refers to.
@@ -35,24 +38,41 @@ func (e *SchemaError) Error() string {
 
 // validate checks values against the schemas of a chart and of its enabled dependencies. Helm's own
 // check quotes values, and lets a schema refer to files of this machine.
-func validate(ctx context.Context, c *Chart, v Values, previous *reused) error {
-	loaded, err := c.load()
+func validate(ctx context.Context, o Common, previous *reused) error {
+	loaded, err := o.Chart.load()
 	if err != nil {
 		return err
 	}
-	values := v.Map()
+	values := o.Values.Map()
 	if previous != nil {
 		values = util.CoalesceTables(values, deepCopy(previous.config))
 		loaded.Values = deepCopy(previous.all)
 	}
 	if err := chartutil.ProcessDependencies(loaded, values); err != nil {
-		return fmt.Errorf("working off the dependencies of chart %s: %w", c.Name(), err)
+		return fmt.Errorf("working off the dependencies of chart %s: %w", o.Chart.Name(), err)
 	}
 	all, err := util.CoalesceValues(loaded, values)
 	if err != nil {
-		return fmt.Errorf("merging values into chart %s: %w", c.Name(), err)
+		return fmt.Errorf("merging values into chart %s: %w", o.Chart.Name(), err)
 	}
-	return validateChart(ctx, loaded, all)
+	checks := schemasOf(loaded, all, nil)
+	if len(checks) == 0 {
+		return nil
+	}
+	var found []checked
+	if err := do(ctx, o.Sandbox, schemaJob{}, checks, &found, fetches{}); err != nil {
+		return fmt.Errorf("checking the values of chart %s: %w", o.Chart.Name(), err)
+	}
+	var errs []error
+	for i, c := range found {
+		switch {
+		case c.Error != "":
+			errs = append(errs, errors.New(c.Error))
+		case len(c.Violations) > 0:
+			errs = append(errs, &SchemaError{Chart: checks[i].Chart, Violations: c.Violations})
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // reused are the values of a release that an upgrade keeps.
@@ -60,20 +80,59 @@ type reused struct {
 	config, all map[string]any
 }
 
-func validateChart(ctx context.Context, c *chartv2.Chart, values map[string]any) error {
-	var errs []error
+// check is one schema and what has to satisfy it; Chart is whose it is.
+type check struct {
+	Chart  string
+	Schema []byte
+	Values map[string]any
+}
+
+// checked is what a check found: an error, violations or nothing.
+type checked struct {
+	Error      string
+	Violations []string
+}
+
+// schemasOf are the checks of a chart and of those that it needs.
+func schemasOf(c *chartv2.Chart, values map[string]any, into []check) []check {
 	if len(c.Schema) > 0 {
-		errs = append(errs, validateSchema(ctx, c.Name(), c.Schema, values))
+		into = append(into, check{c.Name(), c.Schema, values})
 	}
 	for _, d := range c.Dependencies() {
 		if of, ok := values[d.Name()].(map[string]any); ok {
-			errs = append(errs, validateChart(ctx, d, of))
+			into = schemasOf(d, of, into)
 		}
 	}
-	return errors.Join(errs...)
+	return into
 }
 
-func validateSchema(ctx context.Context, chart string, schema []byte, values map[string]any) (err error) {
+// schemaJob checks values. The time that a schema takes is not bounded by its length.
+type schemaJob struct{}
+
+// Name is that of the job.
+func (schemaJob) Name() string { return "schema" }
+
+// Run makes a list of what was found of a list of checks.
+func (schemaJob) Run(input []byte, asking sandbox.Asker) ([]byte, error) {
+	var checks []check
+	if err := sandbox.Decode(input, &checks); err != nil {
+		return nil, err
+	}
+	found := make([]checked, len(checks))
+	for i, c := range checks {
+		err := validateSchema(asking, c.Chart, c.Schema, c.Values)
+		var invalid *SchemaError
+		switch {
+		case errors.As(err, &invalid):
+			found[i].Violations = invalid.Violations
+		case err != nil:
+			found[i].Error = err.Error()
+		}
+	}
+	return sandbox.Encode(found)
+}
+
+func validateSchema(asking sandbox.Asker, chart string, schema []byte, values map[string]any) (err error) {
 	defer func() {
 		// The library panics on some malformed schemas; that is the chart's fault, not the process's.
 		if p := recover(); p != nil {
@@ -84,7 +143,7 @@ func validateSchema(ctx context.Context, chart string, schema []byte, values map
 	if err != nil {
 		return fmt.Errorf("reading values.schema.json of chart %s: %w", chart, err)
 	}
-	web := &webLoader{ctx: ctx}
+	web := webLoader{asking}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{"http": web, "https": web, "urn": anything{}})
 	const at = "file:///values.schema.json"
@@ -147,14 +206,26 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// webLoader fetches schemas that a schema refers to.
-type webLoader struct{ ctx context.Context }
+// webLoader has schemas fetched that a schema refers to.
+type webLoader struct{ asking sandbox.Asker }
 
-// Load fetches one schema.
-func (l *webLoader) Load(url string) (any, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, schemaTimeout)
+// Load gets one schema.
+func (l webLoader) Load(url string) (any, error) {
+	data, err := l.asking.Ask([]byte(url))
+	if err != nil {
+		return nil, err
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(data))
+}
+
+// fetches answers with what is at an address.
+type fetches struct{}
+
+// Answer fetches.
+func (fetches) Answer(ctx context.Context, url []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, schemaTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, string(url), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +238,7 @@ func (l *webLoader) Load(url string) (any, error) {
 		return nil, fmt.Errorf("fetching %s: %s", url, resp.Status)
 	}
 	const most = 10 << 20
-	return jsonschema.UnmarshalJSON(http.MaxBytesReader(nil, resp.Body, most))
+	return io.ReadAll(http.MaxBytesReader(nil, resp.Body, most))
 }
 
 // anything is the schema of a urn, which cannot be looked up. Helm accepts these too.

@@ -60,7 +60,7 @@ func template(ctx context.Context, o TemplateOptions) (*Rendered, error) {
 // dryRun is an install without a cluster. With crds the definitions of the chart are among what it gives.
 func dryRun(ctx context.Context, o TemplateOptions, crds bool) (*releasev1.Release, *chartv2.Chart, error) {
 	if !o.DisableSchemaValidation {
-		if err := validate(ctx, o.Chart, o.Values, nil); err != nil {
+		if err := validate(ctx, o.Common, nil); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -68,7 +68,8 @@ func dryRun(ctx context.Context, o TemplateOptions, crds bool) (*releasev1.Relea
 	if err != nil {
 		return nil, nil, err
 	}
-	in := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
+	config := action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler))
+	in := action.NewInstall(config)
 	in.DryRunStrategy, in.IncludeCRDs = action.DryRunClient, crds
 	in.ReleaseName, in.Namespace, in.IsUpgrade = o.Name, o.Namespace, o.Upgrade
 	in.SkipSchemaValidation, in.Devel, in.DisableHooks = true, true, o.DisableHooks
@@ -79,8 +80,9 @@ func dryRun(ctx context.Context, o TemplateOptions, crds bool) (*releasev1.Relea
 			return nil, nil, fmt.Errorf("parsing the Kubernetes version %q: %w", o.KubeVersion, err)
 		}
 	}
+	undo := o.isolate(ctx, config, chart, nil)
 	made, err := in.RunWithContext(ctx, chart, o.Values.Map())
-	if err != nil {
+	if err = undo(err); err != nil {
 		return nil, nil, err
 	}
 	release, ok := made.(*releasev1.Release)

@@ -146,7 +146,7 @@ func TestSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if err := validate(t.Context(), c, v, nil); err != nil {
+			if err := validate(t.Context(), Common{Chart: c, Values: v}, nil); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -164,7 +164,7 @@ func TestSchemaWithoutDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	var invalid *SchemaError
-	if err := validate(t.Context(), c, v, nil); !errors.As(err, &invalid) {
+	if err := validate(t.Context(), Common{Chart: c, Values: v}, nil); !errors.As(err, &invalid) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -172,7 +172,7 @@ func TestSchemaWithoutDefaults(t *testing.T) {
 // TestSchemaOfThisMachine has a schema refer to a file, which it may not read.
 func TestSchemaOfThisMachine(t *testing.T) {
 	c := loaded(t, map[string]string{"Chart.yaml": metadata, "values.schema.json": `{"$ref": "file:///etc/hostname"}`})
-	if err := validate(t.Context(), c, Values{}, nil); err == nil || !strings.Contains(err.Error(), "values.schema.json") {
+	if err := validate(t.Context(), Common{Chart: c, Values: Values{}}, nil); err == nil || !strings.Contains(err.Error(), "values.schema.json") {
 		t.Errorf("got %v", err)
 	}
 }

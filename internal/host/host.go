@@ -25,6 +25,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -43,6 +44,8 @@ type Config struct {
 	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
+	// Sandbox is where charts and Jsonnet are rendered; nil renders them in this process.
+	Sandbox *sandbox.Pool
 	// Reserved are objects that no unit may touch.
 	Reserved map[engine.ObjectID]bool
 	// Simulation, when set, has stand-ins made; the cluster must be an embedded one.
@@ -146,7 +149,8 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	shared := feed.New()
 	e.host = &dialect.Host{
 		Config: cfg.Cluster, Home: home, Runner: e.runner, Serve: cfg.Serve, Selector: cfg.Selector, Store: cfg.Store, Dir: cfg.Dir,
-		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: shared, Bases: bases.New(shared, cfg.Store.SpillDir()), Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
+		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: shared, Bases: bases.New(shared, cfg.Store.SpillDir()), Sandbox: cfg.Sandbox,
+		Reserved: cfg.Reserved, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
 	}
 	if cfg.Simulation != nil {
 		e.host.Substitutes = cfg.Simulation

@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -133,7 +134,7 @@ func (k *Kit) StartGit(ctx context.Context) error {
 	return nil
 }
 
-// StartEngine starts an engine on the cluster.
+// StartEngine starts an engine on the cluster. It renders in children of this binary, whose main has to call cli.Child first.
 func (k *Kit) StartEngine(ctx context.Context) error {
 	engine, stop := context.WithCancel(context.WithoutCancel(ctx))
 	serve, err := k.catalogue().Parse(k.options.Serve)
@@ -141,7 +142,9 @@ func (k *Kit) StartEngine(ctx context.Context) error {
 		stop()
 		return err
 	}
-	k.Engine, err = host.Start(engine, host.Config{Cluster: k.Own, Store: k.Store, Dir: k.Dir, Serve: serve})
+	k.Engine, err = host.Start(engine, host.Config{
+		Cluster: k.Own, Store: k.Store, Dir: k.Dir, Serve: serve, Sandbox: sandbox.New(engine, sandbox.Config{Program: sandbox.Self(), Limits: sandbox.DefaultLimits(), Dir: k.Dir}),
+	})
 	if err != nil {
 		stop()
 		return fmt.Errorf("starting the engine: %w", err)

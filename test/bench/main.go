@@ -24,12 +24,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/headgate-dev/headgate/internal/cli"
 	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
 func main() {
+	if code, is := cli.Child(); is {
+		os.Exit(code)
+	}
 	idle := flag.Duration("idle", 5*time.Minute, "how long to count requests at rest; 0 does not")
 	cold := flag.Bool("cold", false, "measure a build with an empty cache, too")
 	profile := flag.String("profile", "", "write a CPU profile of all runs to this file")

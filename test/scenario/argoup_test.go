@@ -57,7 +57,7 @@ func TestUpApplications(t *testing.T) {
 		t.Errorf("the waves are not in order:\n%s", text)
 	}
 	var out, errs bytes.Buffer
-	streams := cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs}
+	streams := cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Child: true}
 	if code := cli.Main(t.Context(), []string{"--state-dir", dir, "diff", "app/a"}, streams); code != 0 || out.Len() > 0 {
 		t.Errorf("a diff of what is synced: exit code %d\n%s%s", code, &out, &errs)
 	}

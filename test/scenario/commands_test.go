@@ -367,7 +367,7 @@ func (w *world) kdelete(ts *testscript.TestScript, neg bool, args []string) {
 // headgate runs a command of the command line.
 func (w *world) headgate(ts *testscript.TestScript, neg bool, args []string) {
 	var out, errs bytes.Buffer
-	code := cli.Main(context.Background(), w.arguments(ts, args), cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs})
+	code := cli.Main(context.Background(), w.arguments(ts, args), cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Child: true})
 	fmt.Fprint(ts.Stdout(), out.String())
 	fmt.Fprint(ts.Stderr(), errs.String())
 	if neg == (code == 0) {
@@ -405,7 +405,9 @@ func (w *world) begin(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, s.interrupt = context.WithCancel(context.Background())
 	s.code = make(chan int, 1)
 	args = w.arguments(ts, args)
-	go func() { s.code <- cli.Main(ctx, args, cli.IO{In: strings.NewReader(""), Out: &s.out, Err: &s.errs}) }()
+	go func() {
+		s.code <- cli.Main(ctx, args, cli.IO{In: strings.NewReader(""), Out: &s.out, Err: &s.errs, Child: true})
+	}()
 	ts.Defer(s.interrupt)
 	until(ts, "the first output", func() (bool, string) { return s.out.String() != "", s.errs.String() })
 }

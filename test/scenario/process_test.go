@@ -30,6 +30,9 @@ import (
 const asCommand = "HEADGATE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	if code, is := cli.Child(); is {
+		os.Exit(code)
+	}
 	// As main does: commands of several scripts run in this process, and each would write to the flags that libraries
 	// register for the process.
 	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
@@ -37,7 +40,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	code := cli.Main(ctx, os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Child: true})
 	stop()
 	os.Exit(code)
 }

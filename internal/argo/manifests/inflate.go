@@ -49,6 +49,7 @@ func (j *job) inflate(ctx context.Context, c *render.Chart) ([]byte, error) {
 	options := helm.TemplateOptions{
 		Common: helm.Common{
 			Name: name, Namespace: cmp.Or(c.Namespace, defaultNamespace), Chart: loaded, Values: values, DisableHooks: c.SkipHooks,
+			Sandbox: j.request.Sandbox,
 		},
 		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions,
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -36,6 +37,8 @@ type Request struct {
 	Elsewhere *render.Elsewhere
 	// Decrypt are keys for what SOPS encrypted. Without them, something encrypted is an error.
 	Decrypt *decrypt.Keys
+	// Sandbox is where charts and Jsonnet are evaluated; in this process without it.
+	Sandbox *sandbox.Client
 }
 
 // App is what the sources know of their Application and its cluster.

@@ -34,6 +34,7 @@ func (w *Walk) render(ctx context.Context, a *app) {
 			KubeVersion: w.repository.Cluster.KubeVersion, APIVersions: w.repository.Cluster.APIVersions,
 		},
 		Multiple: len(a.spec.Spec.Sources) > 0, Options: manifests.OptionsOf(w.settings), Charts: noCharts{},
+		Sandbox: w.repository.Sandbox.For(project, a.id.String()),
 	}
 	if fetches {
 		r.Charts = w.network.Charts(project, w.permission(a.spec))

@@ -79,8 +79,13 @@ func runController(ctx context.Context, o controllerOptions) error {
 		return err
 	}
 	ctx = logr.NewContext(ctx, log)
-	if limit := controller.LimitMemory(); limit > 0 {
-		log.Info("memory limit set", "bytes", limit)
+	container := controller.LimitMemory()
+	if container > 0 {
+		log.Info("memory limit set", "bytes", container)
+	}
+	limits, err := o.serving.limits.Limits(container)
+	if err != nil {
+		return err
 	}
 	cfg := controller.Config{
 		Dir: o.dir, StorageURL: strings.TrimSuffix(o.url, "/"), Listen: o.listen, Address: os.Getenv("POD_IP"),
@@ -99,6 +104,7 @@ func runController(ctx context.Context, o controllerOptions) error {
 		}
 	}
 	o.serving.apply(&cfg.Engine)
+	cfg.Engine.Sandbox = o.IO.Sandbox(ctx, limits, o.dir, func(text string) { log.Info("rendering", "problem", text) })
 	return controller.Run(ctx, cfg)
 }
 

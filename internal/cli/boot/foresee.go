@@ -19,10 +19,10 @@ func (s *system) foresee(ctx context.Context) error {
 	if s.options.remote() {
 		return nil
 	}
-	o := console.OfflineOptions{Globals: s.options.Globals, Dir: s.options.path, Root: s.options.root, AgeKeyFile: s.options.ageKeyFile, Rules: s.options.serving.PolicyFlags}
+	o := console.OfflineOptions{Globals: s.options.Globals, Dir: s.options.path, Root: s.options.root, AgeKeyFile: s.options.ageKeyFile, Rules: s.options.serving.PolicyFlags, Sandbox: s.sandbox}
 	o.Marks = true
 	// What cannot be rendered here is left to the engine to tell.
-	o.Globals = &console.Globals{IO: console.IO{In: o.IO.In, Out: io.Discard, Err: io.Discard}, Catalogue: o.Catalogue}
+	o.Globals = &console.Globals{IO: console.IO{In: o.IO.In, Out: io.Discard, Err: io.Discard, Child: o.IO.Child}, Catalogue: o.Catalogue}
 	s.foreseen = make(chan foreseen, 1)
 	go func() {
 		var lines []string

@@ -126,7 +126,7 @@ func (s *system) begin(ctx context.Context) error {
 	config := host.Config{
 		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: rootIDs(),
 		Observe: func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
-		Problem: s.say.Problem, Metrics: s.metrics,
+		Problem: s.say.Problem, Metrics: s.metrics, Sandbox: s.sandbox,
 	}
 	s.options.serving.apply(&config)
 	if err := s.options.simulation.apply(s.options.Catalogue, &config, s.say); err != nil {

@@ -19,6 +19,7 @@ import (
 // names of the upstream's.
 type serving struct {
 	console.PolicyFlags
+	limits      console.SandboxFlags
 	selector    string
 	insecureTLS bool
 	metricsAddr string
@@ -34,6 +35,7 @@ type serving struct {
 
 func (s *serving) bind(f *pflag.FlagSet) {
 	s.PolicyFlags.Bind(f)
+	s.limits.Bind(f)
 	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or single groups, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")

@@ -22,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/progress"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/server"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -59,6 +60,7 @@ type system struct {
 	// process.
 	state, run string
 	unlock     func()
+	sandbox    *sandbox.Pool
 }
 
 // gitUser is who fetches from the embedded Git server.
@@ -70,13 +72,31 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.foresee, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.watch,
+		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.watch,
 		s.warn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// startSandbox prepares where charts and Jsonnet are rendered.
+func (s *system) startSandbox(ctx context.Context) error {
+	limits, err := s.options.serving.limits.Limits(0)
+	if err != nil {
+		return err
+	}
+	dir := ""
+	if !s.options.ephemeral {
+		state, err := s.options.State()
+		if err != nil {
+			return err
+		}
+		dir = console.ClusterDir(state, false)
+	}
+	s.sandbox = s.options.IO.Sandbox(ctx, limits, dir, func(text string) { s.say.Problem("rendering", text) })
 	return nil
 }
 

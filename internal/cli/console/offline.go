@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/offline"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -35,6 +36,9 @@ type OfflineOptions struct {
 	Masks, Marks bool
 	// Alone leaves out what an Application leads to.
 	Alone bool
+	// Limits bound what is rendered, in the sandbox of another one where there is one.
+	Limits  SandboxFlags
+	Sandbox *sandbox.Pool
 	// Folder is the directory where only a unit is named.
 	Folder string
 }
@@ -63,6 +67,7 @@ func BindOffline(cmd *cobra.Command, o *OfflineOptions) {
 	cmd.Flags().StringVar(&o.Root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
 	cmd.Flags().StringVar(&o.AgeKeyFile, "age-key-file", "", "file with age identities to decrypt with")
 	o.Rules.Bind(cmd.Flags())
+	o.Limits.Bind(cmd.Flags())
 }
 
 // BindCharts adds the flags of commands that render HelmReleases, or one of them.
@@ -153,8 +158,15 @@ func (o OfflineOptions) Repository(ctx context.Context, p Place) (*dialect.Repos
 	r := &dialect.Repository{
 		Dir: p.Layout.Repository, Root: p.Layout.Root, Objects: p.Objects, Masks: o.Masks, Marks: o.Marks, Cluster: o.Cluster, Alone: o.Alone,
 		Network: o.Charts || o.Only != "", Warn: func(text string) { fmt.Fprintf(o.IO.Err, "· %s\n", text) },
+		Sandbox: o.Sandbox,
 	}
-	var err error
+	limits, err := o.Limits.Limits(0)
+	if err != nil {
+		return nil, err
+	}
+	if r.Sandbox == nil {
+		r.Sandbox = o.IO.Sandbox(ctx, limits, "", r.Warn)
+	}
 	if r.Replaced, err = o.Catalogue.All().Replaced(); err != nil {
 		return nil, err
 	}

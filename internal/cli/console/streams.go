@@ -12,6 +12,8 @@ import (
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Child is set if this binary can be started as a child of itself, to render in.
+	Child bool
 }
 
 // ErrNo is returned when the answer is no and has been printed.

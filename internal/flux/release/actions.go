@@ -10,10 +10,12 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/helm/plan"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // release installs or upgrades.
@@ -34,10 +36,14 @@ func (a *act) release(step plan.Step) (runner.Acted, bool) {
 	var err error
 	if step.Action == plan.Install {
 		a.changed = engine.Create
-		made, err = a.client.Install(a.ctx, InstallOptions(a.hr, p))
+		o := InstallOptions(a.hr, p)
+		o.Sandbox = a.sandbox()
+		made, err = a.client.Install(a.ctx, o)
 	} else {
 		a.changed = engine.Configure
-		made, err = a.client.Upgrade(a.ctx, UpgradeOptions(a.hr, p))
+		o := UpgradeOptions(a.hr, p)
+		o.Sandbox = a.sandbox()
+		made, err = a.client.Upgrade(a.ctx, o)
 	}
 	if errors.Is(err, helm.ErrClaimed) {
 		*status, a.changed = *was, ""
@@ -56,6 +62,11 @@ func (a *act) release(step plan.Step) (runner.Acted, bool) {
 	}
 	// What made no revision needs no remediation, and does not count as a try.
 	return a.failedRelease(step.Action, err.Error(), made.Version > before), true
+}
+
+// sandbox is where the templates of the release are executed.
+func (a *act) sandbox() *sandbox.Client {
+	return a.set.Sandbox.For(a.hr.Namespace, toolkit.ReleaseID(a.hr.Namespace, a.hr.Name).String())
 }
 
 // failedRelease notes that an install or an upgrade failed, and whether that counts towards its retries.

@@ -40,6 +40,7 @@ func (w *walk) release(ctx context.Context, hr *helmv2.HelmRelease, into *dialec
 	if w.installed(ctx, into.Unit.ID) {
 		options.Common, options.Upgrade = release.UpgradeOptions(hr, prepared).Common, true
 	}
+	options.Sandbox = w.repository.Sandbox.For(hr.Namespace, into.Unit.ID.String())
 	rendered, err := helm.Template(ctx, options)
 	if err != nil {
 		into.Err = err
