@@ -144,11 +144,12 @@ func (c *child) died(ctx context.Context, limits Limits) error {
 	if ended != nil {
 		return ended
 	}
-	cause := causeOf(c.printed.bytes())
+	printed := c.printed.bytes()
+	cause := causeOf(printed)
 	if cause == Crashed && killed(c.cmd.ProcessState) {
 		cause = Killed
 	}
-	return &Death{Cause: cause, Limits: limits}
+	return &Death{Cause: cause, Limits: limits, Said: saidOf(printed)}
 }
 
 // killed tells whether a process was ended by a signal that it could not handle.

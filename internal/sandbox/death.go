@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -25,6 +26,8 @@ const (
 type Death struct {
 	Cause  Cause
 	Limits Limits
+	// Said is what the Go runtime said of a crash.
+	Said string
 }
 
 // Error says which limit it was.
@@ -40,9 +43,10 @@ func (d *Death) Error() string {
 		return fmt.Sprintf("it gave more than %s", size(d.Limits.Output))
 	case Killed:
 		return "its process was killed from outside, perhaps because the machine or the container had no memory left"
-	default:
-		return "its process ended unexpectedly"
+	case Crashed:
+		return strings.TrimSuffix("its process ended unexpectedly: "+d.Said, ": ")
 	}
+	return string(d.Cause)
 }
 
 func size(bytes int64) string {
@@ -64,6 +68,16 @@ func causeOf(printed []byte) Cause {
 		return Memory
 	}
 	return Crashed
+}
+
+// saidOf is the line by which the runtime says why it ends. It has no values in it.
+func saidOf(printed []byte) string {
+	for line := range bytes.Lines(printed) {
+		if bytes.HasPrefix(line, []byte("fatal error: ")) {
+			return strings.TrimSpace(string(line))
+		}
+	}
+	return ""
 }
 
 // head keeps the beginning of what is written. It is safe for concurrent use.
