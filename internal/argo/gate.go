@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/argo/differences"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
@@ -177,6 +178,10 @@ func (g gate) owns(live *unstructured.Unstructured) bool {
 func (g gate) ownsHook(live *unstructured.Unstructured) bool {
 	owner, _ := g.tracking.Owner(live)
 	if owner != "" && owner != g.tracking.AppName {
+		return false
+	}
+	if marks := live.GetAnnotations(); marks[v1alpha1.TrackingAnnotation] != "" && marks[v1alpha1.InstallationAnnotation] != g.tracking.InstallationID {
+		// It is one of another installation, whatever its Application is called there.
 		return false
 	}
 	marked := live.GetAnnotations()[annotationHookOf] != "" || hasHookFinalizer(live)
