@@ -78,7 +78,7 @@ func (d Directory) read(s Selection) (*Tree, error) {
 		}
 		files = append(files, f)
 	}
-	if files, err = include(files, included, rules); err != nil {
+	if files, err = include(files, included, rules, &taken); err != nil {
 		return nil, err
 	}
 	return NewTree(files)

@@ -19,7 +19,10 @@ import (
 
 // downloadInto has a commit in the repository of a clone, and reads its files.
 func (r *remote) downloadInto(ctx context.Context, kept *Clone, t target, previous *Tree) (*GitResult, error) {
-	repo, err := git.PlainOpen(kept.dir)
+	if r.nesting == 0 {
+		r.quota = newQuota()
+	}
+	repo, err := openBounded(kept.dir, r.quota)
 	if err != nil {
 		return nil, fmt.Errorf("opening the repository to fetch into: %w", err)
 	}
@@ -49,7 +52,7 @@ func (r *remote) downloadInto(ctx context.Context, kept *Clone, t target, previo
 		}
 	}
 	if result.Tree, err = r.read(ctx, commit, previous); err != nil {
-		return nil, fmt.Errorf("reading commit %s: %w", t.hash, err)
+		return nil, fmt.Errorf("reading commit %s of %q: %w", t.hash, r.url, err)
 	}
 	return result, nil
 }
@@ -123,7 +126,7 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
-	blobs, modules, err := list(ctx, root)
+	blobs, modules, err := r.entries(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +141,7 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
-	reader := &blobReader{root: root, previous: previous, keep: keeper{dir: r.options.SpillDir}, taken: budget{limits: DefaultLimits()}}
+	reader := &blobReader{root: root, previous: previous, keep: keeper{dir: r.options.SpillDir}, taken: &r.quota.budget}
 	var files []*File
 	for _, b := range blobs {
 		if err := ctx.Err(); err != nil {
@@ -157,7 +160,7 @@ func (r *remote) read(ctx context.Context, commit *object.Commit, previous *Tree
 	if err != nil {
 		return nil, err
 	}
-	files, err = include(append(files, below...), included, rules)
+	files, err = include(append(files, below...), included, rules, &r.quota.budget)
 	if err != nil {
 		return nil, err
 	}
@@ -220,8 +223,8 @@ func (r *remote) rules(root *object.Tree, blobs []blob, included []inclusion) (*
 // trees that hold each other several times can name more files than any machine can list.
 const maxEntries = 2_000_000
 
-// list lists the files and symbolic links of a commit, and its submodules.
-func list(ctx context.Context, root *object.Tree) (blobs, modules []blob, err error) {
+// entries lists the files and symbolic links of a commit, and its submodules.
+func (r *remote) entries(ctx context.Context, root *object.Tree) (blobs, modules []blob, err error) {
 	walker := object.NewTreeWalker(root, true, nil)
 	defer walker.Close()
 	for range maxEntries {
@@ -234,6 +237,9 @@ func list(ctx context.Context, root *object.Tree) (blobs, modules []blob, err er
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, context.Cause(ctx)
+		}
+		if err := r.quota.path(name); err != nil {
+			return nil, nil, err
 		}
 		switch entry.Mode {
 		case filemode.Dir:
@@ -264,7 +270,7 @@ type blobReader struct {
 	root     *object.Tree
 	previous *Tree
 	keep     keeper
-	taken    budget
+	taken    *budget
 }
 
 func (r *blobReader) file(b blob) (*File, error) {
@@ -280,6 +286,9 @@ func (r *blobReader) file(b blob) (*File, error) {
 		return nil, fmt.Errorf("reading %q: %w", b.path, err)
 	}
 	f, err := r.root.TreeEntryFile(&b.entry)
+	if errors.Is(err, errOversized) {
+		return nil, fmt.Errorf("file %q: %w; exclude it by spec.ignore or a %s file", b.path, err, ignoreFile)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %q: %w", b.path, err)
 	}

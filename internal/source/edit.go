@@ -219,7 +219,7 @@ func (p *pusher) change(ctx context.Context, parent *object.Commit, done *GitEdi
 
 // files reads what is wanted below the directory. Links are left out: what they lead to is a file of its own.
 func (p *pusher) files(ctx context.Context, root *object.Tree, done *GitEdited) (map[string][]byte, map[string]filemode.FileMode, error) {
-	blobs, _, err := list(ctx, root)
+	blobs, _, err := p.entries(ctx, root)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,7 @@ func copies(inclusions []Inclusion) ([]inclusion, error) {
 
 // include adds what is included to files, without what the rules leave out. A file never replaces
 // another one.
-func include(files []*File, included []inclusion, rules *rules) ([]*File, error) {
+func include(files []*File, included []inclusion, rules *rules, spent *budget) ([]*File, error) {
 	if len(included) == 0 {
 		return files, nil
 	}
@@ -50,7 +50,6 @@ func include(files []*File, included []inclusion, rules *rules) ([]*File, error)
 	for _, f := range files {
 		taken[f.Path] = "the repository itself"
 	}
-	spent := budget{limits: DefaultLimits()}
 	for _, i := range included {
 		if rules.leaveOut(i.file.Path) {
 			continue

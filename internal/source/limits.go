@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -24,6 +25,9 @@ type Limits struct {
 	Files int
 	Bytes int64
 }
+
+// errOversized is something in a repository that is larger than may be.
+var errOversized = errors.New("too large")
 
 // DefaultLimits are enough for large repositories and stop a decompression bomb.
 func DefaultLimits() Limits { return Limits{Files: 200_000, Bytes: 1 << 30} }

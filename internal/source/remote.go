@@ -26,6 +26,8 @@ type remote struct {
 	secrets []string
 	// nesting counts the repositories that this one is a submodule of.
 	nesting int
+	// quota is shared with submodules.
+	quota *quota
 }
 
 func newRemote(o GitOptions) (*remote, error) {
@@ -42,7 +44,7 @@ func newRemote(o GitOptions) (*remote, error) {
 	if len(o.CAFile) > 0 && !x509.NewCertPool().AppendCertsFromPEM(o.CAFile) {
 		return nil, errors.New("reading the CA certificates: no certificate in PEM form")
 	}
-	r := &remote{options: o}
+	r := &remote{options: o, quota: newQuota()}
 	u.Fragment = ""
 	if u.Scheme == "ssh" {
 		if err := r.sshLogin(u); err != nil {

@@ -32,6 +32,9 @@ func (r *remote) submodules(ctx context.Context, root *object.Tree, modules []bl
 	}
 	var files []*File
 	for _, m := range modules {
+		if err := r.quota.module(); err != nil {
+			return nil, err
+		}
 		address, ok := declared[m.path]
 		if !ok {
 			return nil, fmt.Errorf("submodule %q: %s has no URL for it", m.path, modulesFile)
@@ -89,7 +92,7 @@ func (r *remote) submodule(ctx context.Context, address string, m blob) (*Tree, 
 	if err != nil {
 		return nil, err
 	}
-	sub.nesting = r.nesting + 1
+	sub.nesting, sub.quota = r.nesting+1, r.quota
 	t, err := commitTarget(o.Ref)
 	if err != nil {
 		return nil, err

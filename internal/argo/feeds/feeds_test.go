@@ -349,7 +349,9 @@ func TestChartsHaveOwners(t *testing.T) {
 	}))
 	t.Cleanup(repo.Close)
 	w := start(t, func(c *feeds.Config) {
-		c.StandIn = func(_, name, version string, _ error) ([]byte, string, bool) { return []byte(name + version), version, true }
+		c.StandIn = func(_, name, version string, _ error) ([]byte, string, bool) {
+			return []byte(name + version), version, true
+		}
 	})
 	render := func(owner string, names ...string) {
 		t.Helper()
