@@ -11,7 +11,8 @@ import (
 // for concurrent use.
 //
 // Those that are bounded have each share, and each place where slots are spent, keep to a part of them: a host that takes
-// requests and never answers is not waited for in all slots.
+// requests and never answers is not waited for in all slots. A quarter of what a share has at most is not for one place, so
+// that one such host leaves something to its neighbours in the namespace too.
 type Slots struct {
 	mu     sync.Mutex
 	free   int
@@ -27,6 +28,8 @@ type Slots struct {
 type share struct {
 	taken   int
 	waiting []*Turn
+	// places are where its slots are spent.
+	places map[string]int
 	// came and served are the numbers of its coming and of its last slot; the latter is zero before the first one.
 	came, served uint64
 }
@@ -72,7 +75,7 @@ func (s *Slots) join(name, place string) *Turn {
 	one, known := s.shares[name]
 	if !known {
 		s.events++
-		one = &share{came: s.events}
+		one = &share{came: s.events, places: map[string]int{}}
 		s.shares[name] = one
 	}
 	turn := &Turn{slots: s, share: name, place: place, given: make(chan struct{})}
@@ -100,6 +103,7 @@ func (s *Slots) give() {
 		next.taken++
 		next.served = s.events
 		s.places[turn.place]++
+		next.places[turn.place]++
 		close(turn.given)
 		next.waiting = append(next.waiting[:at:at], next.waiting[at+1:]...)
 	}
@@ -113,7 +117,9 @@ func (s *Slots) first(one *share) int {
 	if one.taken >= s.most {
 		return -1
 	}
-	return slices.IndexFunc(one.waiting, func(t *Turn) bool { return t.place == "" || s.places[t.place] < s.most })
+	return slices.IndexFunc(one.waiting, func(t *Turn) bool {
+		return t.place == "" || s.places[t.place] < s.most && one.places[t.place] < s.most-s.most/4
+	})
 }
 
 // before tells whether a share is served before another one: that which has fewer slots, was served longer ago, or came
@@ -169,7 +175,11 @@ func (t *Turn) End() {
 // back is End for a caller that holds the lock.
 func (t *Turn) back() {
 	t.slots.free++
-	t.slots.shares[t.share].taken--
+	one := t.slots.shares[t.share]
+	one.taken--
+	if one.places[t.place]--; one.places[t.place] == 0 {
+		delete(one.places, t.place)
+	}
 	if t.slots.places[t.place]--; t.slots.places[t.place] == 0 {
 		delete(t.slots.places, t.place)
 	}

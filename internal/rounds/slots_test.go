@@ -205,3 +205,35 @@ func TestPlaces(t *testing.T) {
 		})
 	}
 }
+
+// TestPlaceInShare leaves a share something for other places than the one that takes all it gets.
+func TestPlaceInShare(t *testing.T) {
+	s := NewBoundedSlots(16, 8)
+	var silent []*Turn
+	given := func(turn *Turn) bool {
+		select {
+		case <-turn.given:
+			return true
+		default:
+			return false
+		}
+	}
+	for range 10 {
+		silent = append(silent, s.join("team", "silent.example"))
+	}
+	for i, turn := range silent {
+		if given(turn) != (i < 6) {
+			t.Errorf("turn %d at the place has a slot: %v", i, given(turn))
+		}
+	}
+	if !given(s.join("team", "git.example")) {
+		t.Error("another place has to wait for one that takes all")
+	}
+	if !given(s.join("other", "silent.example")) {
+		t.Error("another share has to wait for one that takes all")
+	}
+	silent[0].End()
+	if !given(silent[6]) {
+		t.Error("what came free is not given on")
+	}
+}
