@@ -176,7 +176,7 @@ func (r *Runner) holdersOf(u *unit) []engine.Wait { return r.hold(u).Waits }
 // behind.
 func (r *Runner) hold(u *unit) engine.Hold {
 	self := r.reader(u)
-	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.declares() && !u.traits.Prunes
+	self.Reads, self.Expects, self.Whole = r.readsForDeletion(u), r.unsettledChildren(u), u.holdsAll()
 	readers := r.readersOf(self.Reads)
 	var others []engine.Reader
 	for _, other := range readers {
@@ -216,7 +216,8 @@ func (r *Runner) peerDeclared(self engine.Reader, other *unit) engine.Reader {
 func (r *Runner) weigh(self, x engine.Reader, other *unit) engine.Reader {
 	if self.Awaits(x) != "" {
 		x.Condemned = r.condemned(other)
-		x.Follows = other.pass == nil && r.leadsTo(other, self.ID, map[engine.UnitID]bool{})
+		// Two that wait with everything that they do, for what the other one makes, would wait for ever.
+		x.Follows = other.pass == nil && r.leadsTo(other, self.ID, map[engine.UnitID]bool{}) || self.Whole && other.barred && other.holdsAll()
 	}
 	return x
 }

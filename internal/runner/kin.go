@@ -28,7 +28,8 @@ func (r *Runner) parentOf(u *unit) *unit {
 }
 
 // unsettledChildren reports those that a unit declares that have no source of their own, and so come to
-// claim something with the unit itself.
+// claim something with the unit itself. One that waits with everything that it does makes none before: those that are not there
+// are not waited for.
 func (r *Runner) unsettledChildren(u *unit) string {
 	if u.rendering == nil {
 		return ""
@@ -36,6 +37,9 @@ func (r *Runner) unsettledChildren(u *unit) string {
 	for _, child := range u.rendering.children {
 		c, known := r.units[child]
 		if known && !c.sourceless() {
+			continue
+		}
+		if _, exists := r.record(u, child.Object()); !exists && u.holdsAll() {
 			continue
 		}
 		if why := r.unborn(u, child, maxDepth); why != "" {

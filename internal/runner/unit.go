@@ -128,6 +128,9 @@ func (u *unit) sourceless() bool { return !u.Sourced() && u.traits.Declares }
 // declares tells whether it is known what the unit brings about, or was before it could no longer be read.
 func (u *unit) declares() bool { return u.rendering != nil && u.rendering.declared }
 
+// holdsAll tells whether a unit that waits with its deletions waits with everything that it does.
+func (u *unit) holdsAll() bool { return u.declares() && !u.traits.Prunes }
+
 // rendering is the result of a render, and what it was made from.
 type rendering struct {
 	key     engine.Key
