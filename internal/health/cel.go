@@ -2,39 +2,22 @@ package health
 
 import (
 	"fmt"
-	"sync/atomic"
-	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/expression"
 )
 
 // Expr is a compiled CEL expression that yields a bool. A nil Expr yields false.
 type Expr struct {
-	program cel.Program
-	// runaway is set when an evaluation could not be interrupted.
-	runaway atomic.Bool
-}
-
-func environment(vars ...cel.EnvOption) (*cel.Env, error) {
-	options, err := bounded()
-	if err != nil {
-		return nil, fmt.Errorf("creating the CEL environment: %w", err)
-	}
-	env, err := cel.NewEnv(append(options, vars...)...)
-	if err != nil {
-		return nil, fmt.Errorf("creating the CEL environment: %w", err)
-	}
-	return env, nil
+	program *expression.Program
 }
 
 // CompileHealth compiles an expression over the top-level fields of an object, such as
 // "status.phase == 'Ready'".
 func CompileHealth(text string) (*Expr, error) {
-	env, err := environment()
+	env, err := expression.Environment()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +39,7 @@ func Compile(text string, names ...string) (*Expr, error) {
 	for _, name := range names {
 		vars = append(vars, cel.Variable(name, cel.DynType))
 	}
-	env, err := environment(vars...)
+	env, err := expression.Environment(vars...)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +54,7 @@ func Compile(text string, names ...string) (*Expr, error) {
 }
 
 func program(env *cel.Env, ast *cel.Ast, text string) (*Expr, error) {
-	p, err := env.Program(ast, cel.CostLimit(costLimit), cel.CostTracking(costs{}), cel.InterruptCheckFrequency(interruptEvery))
+	p, err := expression.New(env, ast)
 	if err != nil {
 		return nil, fmt.Errorf("preparing CEL expression %q: %w", text, err)
 	}
@@ -82,7 +65,7 @@ func (e *Expr) bool(vars map[string]any) (bool, error) {
 	if e == nil {
 		return false, nil
 	}
-	out, err := e.eval(vars)
+	out, err := e.program.Eval(vars)
 	if err != nil {
 		return false, fmt.Errorf("evaluating: %w", err)
 	}
@@ -91,41 +74,6 @@ func (e *Expr) bool(vars map[string]any) (bool, error) {
 		return false, fmt.Errorf("evaluating: it yields %s, want bool", out.Type().TypeName())
 	}
 	return value, nil
-}
-
-// eval evaluates an expression in bounded time. What cannot be interrupted is left behind, once.
-func (e *Expr) eval(vars map[string]any) (ref.Val, error) {
-	if e.runaway.Load() {
-		return nil, errRunaway
-	}
-	type result struct {
-		out ref.Val
-		err error
-	}
-	over, done := make(chan struct{}), make(chan result, 1)
-	go func() {
-		var r result
-		r.err = guard.Catch(func() (err error) {
-			r.out, _, err = e.program.ContextEval(until(over), vars)
-			return err
-		})
-		done <- r
-	}()
-	limit := time.NewTimer(timeLimit)
-	defer limit.Stop()
-	select {
-	case r := <-done:
-		return r.out, r.err
-	case <-limit.C:
-	}
-	close(over)
-	limit.Reset(timeLimit)
-	select {
-	case <-done:
-	case <-limit.C:
-		e.runaway.Store(true)
-	}
-	return nil, fmt.Errorf("it takes longer than %s", timeLimit)
 }
 
 // Ready evaluates an expression made by CompileReady.

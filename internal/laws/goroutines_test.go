@@ -35,7 +35,7 @@ var unguarded = map[string]struct {
 	"internal/flux/sources/feed.go":           {2, "timers that wake readers"},
 	"internal/flux/sources/keeper.go":         {1, "waits for passes, and ends what they followed"},
 	"internal/gitserver/server.go":            {1, "net/http recovers panics of handlers"},
-	"internal/health/cel.go":                  {1, "evaluates an expression in a guard, so that it can be left behind"},
+	"internal/expression/expression.go":       {1, "evaluates an expression in a guard, so that it can be left behind"},
 	"internal/helm/connection.go":             {1, "cancels a context"},
 	"internal/helm/ledger.go":                 {1, "keeps metadata of Secrets, by typed accessors"},
 	"internal/host/host.go":                   {1, "the loop of units, which has guards for each of them, and the end of all"},

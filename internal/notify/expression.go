@@ -6,23 +6,20 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/ext"
+
+	"github.com/headgate-dev/headgate/internal/expression"
 )
 
-// costLimit bounds the evaluation of one expression.
-const costLimit = 1_000_000
-
 // Expression is a compiled expression that yields a text, over event, alert and provider.
-type Expression struct{ program cel.Program }
+type Expression struct{ program *expression.Program }
 
 // Compile compiles a commitStatusExpr.
 func Compile(text string) (*Expression, error) {
-	env, err := cel.NewEnv(
+	env, err := expression.Environment(
 		cel.Variable("event", cel.DynType), cel.Variable("alert", cel.DynType), cel.Variable("provider", cel.DynType),
-		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders(),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("creating the CEL environment: %w", err)
+		return nil, err
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
@@ -31,7 +28,7 @@ func Compile(text string) (*Expression, error) {
 	if out := ast.OutputType(); !out.IsExactType(types.StringType) && !out.IsExactType(types.DynType) {
 		return nil, fmt.Errorf("compiling CEL expression %q: it yields %s, want string", text, out)
 	}
-	program, err := env.Program(ast, cel.CostLimit(costLimit))
+	program, err := expression.New(env, ast)
 	if err != nil {
 		return nil, fmt.Errorf("preparing CEL expression %q: %w", text, err)
 	}
@@ -44,7 +41,7 @@ func (x *Expression) Evaluate(e Event, alert, provider map[string]any) (string, 
 	if err != nil {
 		return "", err
 	}
-	out, _, err := x.program.Eval(map[string]any{"event": fields, "alert": alert, "provider": provider})
+	out, err := x.program.Eval(map[string]any{"event": fields, "alert": alert, "provider": provider})
 	if err != nil {
 		return "", fmt.Errorf("evaluating: %w", err)
 	}

@@ -1,7 +1,6 @@
-package health
+package expression
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -185,28 +184,3 @@ func (costs) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint6
 	cost := uint64(n) //nolint:gosec // lengths are not negative
 	return &cost
 }
-
-// errRunaway is why an expression is not evaluated any more.
-var errRunaway = errors.New("it did not end in time before, and is not evaluated again until it changes")
-
-// until is a context that ends with a channel: evaluations are interrupted by nothing else.
-type until <-chan struct{}
-
-// Deadline is none that is known.
-func (until) Deadline() (deadline time.Time, ok bool) { return deadline, false }
-
-// Done is closed when time is up.
-func (u until) Done() <-chan struct{} { return u }
-
-// Err says that time is up.
-func (u until) Err() error {
-	select {
-	case <-u:
-		return errors.New("time is up")
-	default:
-		return nil
-	}
-}
-
-// Value is none.
-func (until) Value(any) any { return nil }
