@@ -68,6 +68,9 @@ func (p *Project) addSecrets(of *v1alpha1.AppProject) []error {
 // permitted tells whether a pattern lets a text through and none denies it. A pattern with "!" lets through what it does
 // not deny.
 func permitted(patterns []pattern, text string) bool {
-	let := func(p pattern) bool { return p.matches(text) }
-	return slices.ContainsFunc(patterns, let) && !slices.ContainsFunc(patterns, func(p pattern) bool { return p.denies && !let(p) })
+	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.matches(text) }) && !denied(patterns, text)
+}
+
+func denied(patterns []pattern, text string) bool {
+	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.denies && !p.matches(text) })
 }

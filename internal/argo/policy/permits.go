@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -32,15 +33,26 @@ func sourcePattern(text string) (pattern, error) {
 
 // PermitsSource is an error unless a pattern of spec.sourceRepos lets a repository through and none denies it. A
 // pattern with "!" lets through what it does not deny.
-func (p *Project) PermitsSource(url string) error {
-	return p.permitsSource(url, "application repo")
+func (p *Project) PermitsSource(address string) error {
+	return p.permitsSource(address, "application repo")
 }
 
-func (p *Project) permitsSource(url, what string) error {
-	if permitted(p.sources, settings.NormalURL(url)) {
+func (p *Project) permitsSource(address, what string) error {
+	normal := settings.NormalURL(address)
+	if permitted(p.sources, normal) && !denied(p.sources, withoutUser(normal)) {
 		return nil
 	}
-	return fmt.Errorf("%s %s is not permitted in project '%s'", what, redaction.Text(url), p.Name)
+	return fmt.Errorf("%s %s is not permitted in project '%s'", what, redaction.Text(address), p.Name)
+}
+
+// withoutUser is an address without what is before its host: a login in it makes it no other repository, for a denial.
+func withoutUser(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	u.User = nil
+	return u.String()
 }
 
 // destination is an item of spec.destinations.

@@ -42,13 +42,14 @@ func TestPermitsSource(t *testing.T) {
 		"AllLevels":   {"two stars do not", []string{"https://github.com/a/**"}, "https://github.com/a/b/c", true},
 		"Denied":      {"a denial wins over a star", []string{"*", "!https://github.com/a/*"}, "https://github.com/a/b", false},
 		"DeniedFirst": {"wherever it stands", []string{"!https://github.com/a/*", "*"}, "https://github.com/a/b", false},
+		"DeniedLogin": {"a login before the host leads round no denial", []string{"*", "!https://github.com/a/*"}, "https://me@github.com/a/b", false},
 		"NotDenied":   {"a denial lets others through", []string{"!https://github.com/a/*"}, "https://github.com/b/b", true},
 		"SSH":         {"both ways of SSH are one", []string{"git@github.com:a/b"}, "ssh://git@github.com/a/b", true},
 		"OCI":         {"charts in registries too", []string{"oci://ghcr.io/a/*"}, "oci://ghcr.io/a/chart", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := project(t, v1alpha1.AppProjectSpec{SourceRepos: tc.sources}).PermitsSource(tc.url)
-			want := "application repo " + tc.url + " is not permitted in project 'p'"
+			want := "application repo " + strings.Replace(tc.url, "me@", "", 1) + " is not permitted in project 'p'"
 			if tc.want {
 				want = ""
 			}
