@@ -223,22 +223,6 @@ func (o *Owners) Declares(id ObjectID, unit UnitID) bool {
 	return at >= 0 && o.claims[id][at].declared
 }
 
-// Nearest returns the unit that an object most likely belongs to: its owner, or else whose status names it, or else
-// the first that declares it.
-func (o *Owners) Nearest(id ObjectID) (UnitID, bool) {
-	claims := o.claims[id]
-	if len(claims) == 0 {
-		return UnitID{}, false
-	}
-	best := claims[0]
-	for _, c := range claims[1:] {
-		if c.grip > best.grip {
-			best = c
-		}
-	}
-	return best.unit, true
-}
-
 // Owners returns the units that own an object, in the order in which they came to.
 func (o *Owners) Owners(id ObjectID) []UnitID {
 	return o.having(id, func(c claim) bool { return c.grip >= Applying })

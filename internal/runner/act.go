@@ -97,11 +97,12 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 			return func() { r.stepFailed(id, p, err) }
 		}
 		w.reach(t)
-		claims.settle(ctx, t)
+		verdicts := claims.settle(ctx, r, t)
 		joined := claims.join(ctx, t, id, names)
 		w.Conflicts, w.Deferred, w.Disputes, w.Shared = claims.conflicts, claims.deferred, claims.disputes, joined.shared
 		acted := step(ctx, w, t)
 		return func() {
+			r.believe(id, verdicts)
 			r.acted(id, p, acted, then)
 			r.found(id, claims, joined.first)
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// settleClaims lets the unit hold what it has applied. No one keeps an object from others by declaring it: what its account may not write it does not even declare.
+// settleClaims lets the unit hold what it has applied. No one keeps an object from others by declaring it: what its account may not
+// write, or what the server's policies deny, it does not even declare.
 func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 	for _, result := range results {
 		id := result.Entry.ID
@@ -22,7 +23,7 @@ func (r *Runner) settleClaims(u *unit, results []apply.Result) {
 		case result.Err == nil && result.Wait == nil && (result.Action != engine.Skip || !result.Orphaned && r.marked(u, id)):
 			delete(u.refused, id)
 			r.seize(u, result.Entry)
-		case apierrors.IsForbidden(result.Err) && !u.owned[id] && u.Target.User != "":
+		case !u.owned[id] && (apierrors.IsForbidden(result.Err) && u.Target.User != "" || apply.Denied(result.Err)):
 			if u.refused == nil {
 				u.refused = map[engine.ObjectID]bool{}
 			}

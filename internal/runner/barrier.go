@@ -27,7 +27,7 @@ func (r *rendering) absent() bool { return r != nil && errors.Is(r.err, render.E
 func (r *Runner) reader(u *unit) engine.Reader {
 	fact, _ := r.sources.Source(u.Source)
 	x := engine.Reader{
-		ID: u.ID, Cluster: u.Target.Cluster, Idle: u.Suspended || u.Deleting || !u.traits.Shares && u.Invalid != (engine.Invalid{}),
+		ID: u.ID, Cluster: u.Target.Cluster, Idle: !r.applies(u),
 		Absent: u.rendering.absent(), Current: r.current(u), Sourceless: u.sourceless(), Revision: fact.Revision,
 		Moving: u.underway(), Message: u.message,
 	}
@@ -121,7 +121,9 @@ func (r *Runner) condemnedBelow(u *unit, depth int) bool {
 	case !parent.Prune || !r.current(parent) || parent.rendering.key.Inputs != parent.inputs || !holds(r.leftover(parent)):
 		return false
 	}
-	return !r.wantedBelow(id, parent.ID, depth-1) && r.takesAlong(parent, u)
+	// Its own marks are known here, so that a status alone counts for nothing.
+	wanted, _ := r.wantedBelow(id, parent.ID, depth-1)
+	return !wanted && r.takesAlong(parent, u)
 }
 
 // takesAlong tells whether a unit deletes the object of another one, by how that is marked.
@@ -130,23 +132,29 @@ func (r *Runner) takesAlong(parent, u *unit) bool {
 	return t != nil && object != nil && t.applier.Deletes(parent.ID, &unstructured.Unstructured{Object: object})
 }
 
-// wanted tells whether another unit declares an object or has it, and will still be there. What a status says alone
-// counts unless the object is known to have other marks.
-func (r *Runner) wanted(id engine.ObjectID, but engine.UnitID) bool {
+// wanted tells whether another unit declares an object or has it, and will still be there. Where only the cluster can tell, the
+// doubts are returned.
+func (r *Runner) wanted(id engine.ObjectID, but engine.UnitID) (bool, []doubt) {
 	return r.wantedBelow(id, but, maxDepth)
 }
 
-func (r *Runner) wantedBelow(id engine.ObjectID, but engine.UnitID, depth int) bool {
-	return slices.ContainsFunc(r.owners.Others(id, but), func(by engine.UnitID) bool {
+func (r *Runner) wantedBelow(id engine.ObjectID, but engine.UnitID, depth int) (bool, []doubt) {
+	var doubts []doubt
+	for _, by := range r.owners.Others(id, but) {
 		u, known := r.units[by]
 		if !known || u.Deleting {
-			return false
+			continue
 		}
-		if r.owners.Grip(id, by) < engine.Applying && !r.owners.Declares(id, by) && r.refuted(u, id) && !r.mayShare(u, id, but) {
-			return false
+		stake, d := r.stakeOf(u, id, r.units[but])
+		switch {
+		case stake == none, r.condemnedBelow(u, depth):
+		case stake == certain:
+			return true, nil
+		default:
+			doubts = append(doubts, d)
 		}
-		return !r.condemnedBelow(u, depth)
-	})
+	}
+	return false, doubts
 }
 
 // holders are the units for which one has to wait with its deletions, and why: they are of the same source, and

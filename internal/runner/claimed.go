@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -48,7 +47,19 @@ func (p Peers) Deletions(ctx context.Context, entries []engine.Entry) (Deletions
 	if len(entries) == 0 {
 		return Deletions{}, nil
 	}
-	return ask(ctx, p.runner, func() Deletions { return p.runner.deletions(p.unit, entries) })
+	var asked asked
+	d, err := ask(ctx, p.runner, func() Deletions {
+		held := p.runner.deletions(p.unit)
+		if held == "" {
+			asked = p.runner.claimed(p.unit, entries)
+		}
+		return Deletions{Held: held}
+	})
+	if err != nil || d.Held != "" {
+		return d, err
+	}
+	d.Claimed, err = asked.settle(ctx)
+	return d, err
 }
 
 // Claimed are those of several objects that other units want, by now.
@@ -56,17 +67,47 @@ func (p Peers) Claimed(ctx context.Context, entries []engine.Entry) (map[engine.
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	return ask(ctx, p.runner, func() map[engine.ObjectID]bool { return p.runner.claimed(p.unit, entries) })
+	asked, err := ask(ctx, p.runner, func() asked { return p.runner.claimed(p.unit, entries) })
+	if err != nil {
+		return nil, err
+	}
+	return asked.settle(ctx)
 }
 
 // Owner is the unit that has an object which need not be declared; other is false when that is nobody, or the unit
 // itself.
 func (p Peers) Owner(ctx context.Context, object engine.ObjectID) (owner engine.UnitID, other bool, err error) {
-	found, err := ask(ctx, p.runner, func() []engine.UnitID { return p.runner.ownersBeside(p.unit, object) })
-	if err != nil || len(found) == 0 {
-		return engine.UnitID{}, false, err
+	var asked asked
+	owners, err := ask(ctx, p.runner, func() []engine.UnitID {
+		var owners []engine.UnitID
+		owners, asked = p.runner.ownerBeside(p.unit, object)
+		return owners
+	})
+	if err != nil || len(owners) > 0 {
+		return append(owners, engine.UnitID{})[0], len(owners) > 0, err
 	}
-	return found[0], true, nil
+	others, err := asked.doubts.settle(ctx, asked.target)
+	owner, other = others[object]
+	return owner, other, err
+}
+
+// asked is what the loop knows of objects that a worker asks about, and what the worker has to find out by itself.
+type asked struct {
+	claimed map[engine.ObjectID]bool
+	doubts  doubts
+	target  *target
+}
+
+// settle are the objects that others claim.
+func (a asked) settle(ctx context.Context) (map[engine.ObjectID]bool, error) {
+	others, err := a.doubts.settle(ctx, a.target)
+	if err != nil {
+		return nil, err
+	}
+	for id := range others {
+		a.claimed[id] = true
+	}
+	return a.claimed, nil
 }
 
 // Claim enters what a unit is about to write, of which nothing was known before. It returns what has to be let go first, by
@@ -143,39 +184,61 @@ func (r *Runner) takeDeferred(u *unit, p *engine.Pass, acted *Acted) {
 	acted.Entries = engine.Union(acted.Entries, u.deferred)
 }
 
-func (r *Runner) deletions(id engine.UnitID, entries []engine.Entry) Deletions {
+// deletions says what the deletions of a unit have to wait for, empty when they need not.
+func (r *Runner) deletions(id engine.UnitID) string {
 	u, known := r.units[id]
 	if !known {
-		return Deletions{}
+		return ""
 	}
 	h := r.hold(u)
 	if u.barred = len(h.Waits) > 0; u.barred {
-		return Deletions{Held: h.String()}
+		return h.String()
 	}
-	return Deletions{Claimed: r.claimed(id, entries)}
+	return ""
 }
 
 // claimed are the entries that other units than one want.
-func (r *Runner) claimed(id engine.UnitID, entries []engine.Entry) map[engine.ObjectID]bool {
-	found := map[engine.ObjectID]bool{}
+func (r *Runner) claimed(id engine.UnitID, entries []engine.Entry) asked {
+	found := asked{claimed: map[engine.ObjectID]bool{}}
+	u, known := r.units[id]
+	if !known {
+		return found
+	}
+	found.doubts, found.target = r.doubts(u), r.at(u)
 	for _, e := range entries {
-		if r.wanted(e.ID, id) {
-			found[e.ID] = true
+		wanted, doubts := r.wanted(e.ID, id)
+		if wanted {
+			found.claimed[e.ID] = true
+		} else if len(doubts) > 0 {
+			found.doubts.of[e] = doubts
 		}
 	}
 	return found
 }
 
-// ownersBeside are the other units that have an object, its owner alone when it has one.
-func (r *Runner) ownersBeside(id engine.UnitID, object engine.ObjectID) []engine.UnitID {
+// ownerBeside is the other unit that has an object, if one is known to. What a status names belongs to its unit where the object is
+// marked so.
+func (r *Runner) ownerBeside(id engine.UnitID, object engine.ObjectID) ([]engine.UnitID, asked) {
 	if owner, owned := r.owners.Owner(object); owned && owner != id {
-		return []engine.UnitID{owner}
+		return []engine.UnitID{owner}, asked{}
 	}
-	// What a status names belongs to its unit, unless the object is known to be marked otherwise.
-	return slices.DeleteFunc(r.owners.Recorded(object, id), func(other engine.UnitID) bool {
-		u, known := r.units[other]
-		return !known || r.refuted(u, object)
-	})
+	u, known := r.units[id]
+	if !known {
+		return nil, asked{}
+	}
+	found := asked{doubts: r.doubts(u), target: r.at(u)}
+	for _, other := range r.owners.Recorded(object, id) {
+		by, known := r.units[other]
+		switch {
+		case !known, r.refuted(by, object):
+		case r.marked(by, object):
+			return []engine.UnitID{other}, asked{}
+		default:
+			e := engine.Entry{ID: object}
+			found.doubts.of[e] = append(found.doubts.of[e], doubt{unit: other, names: r.names[by.Target.Owner]})
+		}
+	}
+	return nil, found
 }
 
 // barrier looks whether a driver whose deletions wait need not wait any more.

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -37,7 +36,7 @@ func (r *Runner) reserve(u *unit, rendering *rendering) claims {
 		shared: map[engine.Entry]sharing{}, deferred: map[engine.ObjectID]Deferred{}, contested: map[engine.Entry][]rival{},
 	}
 	for _, e := range rendering.entries {
-		if slices.Contains(rendering.orphaned, e.ID) {
+		if slices.Contains(rendering.orphaned, e.ID) || u.unpermitted[e.ID] {
 			continue
 		}
 		switch wish := r.contention(u, e.ID); wish.standing {
@@ -82,25 +81,11 @@ func (r *Runner) reserveOne(u *unit, e engine.Entry, wish wish, c claims) {
 func (r *Runner) rivals(u *unit, id engine.ObjectID) []rival {
 	var rivals []rival
 	for _, other := range r.owners.Recorded(id, u.ID) {
-		if known := r.units[other]; known != nil && !r.partners(known, u, id) && !r.leaves(known, u, id) {
+		if known := r.units[other]; known != nil && !r.partners(known, u, id) && !r.leaves(known, u, id) && !r.refuted(known, id) {
 			rivals = append(rivals, rival{other, r.names[known.Target.Owner]})
 		}
 	}
 	return rivals
-}
-
-// settle asks the cluster whose the contested objects are: one that is marked as a rival's is its, and so is one that cannot
-// be read.
-func (c claims) settle(ctx context.Context, t *target) {
-	for e, rivals := range c.contested {
-		live, err := t.applier.Live(ctx, e)
-		for _, other := range rivals {
-			if err != nil || other.names.Marks(live, other.unit) {
-				c.conflicts[e.ID] = other.unit
-				break
-			}
-		}
-	}
 }
 
 // seize has a unit hold an object that it has applied. Others that have had it do not hold it any more.
@@ -234,7 +219,7 @@ func (r *Runner) contention(u *unit, id engine.ObjectID) wish {
 	rivals := r.rivals(u, id)
 	for _, other := range rivals {
 		by := r.units[other.unit]
-		if u.traits.Shares && by.traits.Shares && r.awaits(u, by) && !r.refuted(by, id) {
+		if u.traits.Shares && by.traits.Shares && r.marked(by, id) && r.awaits(u, by) {
 			return wish{standing: waiting, owner: by.ID, why: fmt.Sprintf("it belongs to %s, which has not read this revision yet", by.ID)}
 		}
 	}

@@ -58,6 +58,12 @@ type Abandoner interface {
 	Orphaned(ctx context.Context, id engine.UnitID) error
 }
 
+// Gatekeeper is a driver with a gate beside the account of a unit: what that does not permit, the unit does not claim.
+type Gatekeeper interface {
+	// Permits tells why a unit may not write an object, nil when it may. The answer costs no request.
+	Permits(id engine.UnitID, e engine.Entry, kinds *cluster.Kinds) error
+}
+
 // Judge is a driver that says how well a unit is that has reached what it declares, as the object of another one.
 // The record is that of the object; the answer costs no request.
 type Judge interface {

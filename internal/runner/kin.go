@@ -1,6 +1,10 @@
 package runner
 
-import "github.com/headgate-dev/headgate/internal/engine"
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/engine"
+)
 
 // maxDepth bounds how far up the family of a unit is searched for.
 const maxDepth = 8
@@ -23,8 +27,29 @@ func (r *Runner) kin(u *unit) engine.SourceID {
 
 // parentOf is the unit that declares another one, nil when none is known.
 func (r *Runner) parentOf(u *unit) *unit {
-	owner, _ := r.owners.Nearest(u.ID.Object())
-	return r.units[owner]
+	id := u.ID.Object()
+	owner, owned := r.owners.Owner(id)
+	if owned {
+		return r.units[owner]
+	}
+	var declares *unit
+	for _, other := range r.owners.Others(id, engine.UnitID{}) {
+		by := r.units[other]
+		switch {
+		case by == nil:
+		case r.owners.Grip(id, other) == engine.Recorded && r.bears(u, by):
+			return by
+		case declares == nil && r.owners.Declares(id, other):
+			declares = by
+		}
+	}
+	return declares
+}
+
+// bears tells whether the object of a unit is marked as that of another one.
+func (r *Runner) bears(u, by *unit) bool {
+	object := r.dialects.Object(u.ID)
+	return object != nil && r.names[by.Target.Owner].Marks(&unstructured.Unstructured{Object: object}, by.ID)
 }
 
 // unsettledChildren reports those that a unit declares that have no source of their own, and so come to

@@ -36,7 +36,7 @@ func (r *Runner) startPrune(u *unit) {
 		r.drop(u, left)
 		left = nil
 	}
-	left = r.unclaimed(u, left)
+	left, doubts := r.unclaimed(u, left)
 	if len(left) == 0 {
 		p.Progress = engine.Pruned
 		r.mark(u.ID)
@@ -49,8 +49,13 @@ func (r *Runner) startPrune(u *unit) {
 		if err != nil {
 			return func() { r.stepFailed(id, p, err) }
 		}
+		others, err := doubts.settle(ctx, t)
+		if err != nil {
+			return func() { r.stepFailed(id, p, err) }
+		}
+		left, released := without(left, others)
 		results := t.applier.Delete(ctx, apply.Deletion{Unit: id, Entries: left, Former: former})
-		return func() { r.pruned(id, p, results) }
+		return func() { r.pruned(id, p, append(released, results...)) }
 	}, func(err error) { r.stepFailed(id, p, err) })
 }
 
@@ -67,17 +72,35 @@ func (r *Runner) stepFailed(id engine.UnitID, p *engine.Pass, err error) {
 	r.mark(id)
 }
 
-// unclaimed returns the entries that no other unit wants and releases the others to the units that do.
-func (r *Runner) unclaimed(u *unit, entries []engine.Entry) []engine.Entry {
+// unclaimed returns the entries that no other unit is known to want and releases the others to the units that do. Of some, only the
+// cluster can tell.
+func (r *Runner) unclaimed(u *unit, entries []engine.Entry) ([]engine.Entry, doubts) {
 	var mine []engine.Entry
+	d := r.doubts(u)
 	for _, e := range entries {
-		if r.wanted(e.ID, u.ID) {
+		wanted, doubts := r.wanted(e.ID, u.ID)
+		if wanted {
 			r.drop(u, []engine.Entry{e})
 			continue
 		}
+		if len(doubts) > 0 {
+			d.of[e] = doubts
+		}
 		mine = append(mine, e)
 	}
-	return mine
+	return mine, d
+}
+
+// without are the entries that other units do not have, and the results for those that they do: they are left alone.
+func without(entries []engine.Entry, others map[engine.ObjectID]engine.UnitID) (left []engine.Entry, released []apply.Result) {
+	for _, e := range entries {
+		if _, other := others[e.ID]; other {
+			released = append(released, apply.Result{Entry: e, Action: engine.Skip})
+			continue
+		}
+		left = append(left, e)
+	}
+	return left, released
 }
 
 // drop takes entries out of the inventory without deleting them.
@@ -151,7 +174,7 @@ func (r *Runner) startFinalize(u *unit) {
 func (r *Runner) startDestroy(u *unit) {
 	d, id, target := u.driver, u.ID, u.Target
 	// What others claim goes over to them.
-	r.unclaimed(u, u.inventory)
+	_, doubts := r.unclaimed(u, u.inventory)
 	w := Work{
 		Unit: id, Declared: u.Unit, Key: engine.Key{Generation: u.Generation}, Held: u.inventory, Former: r.former(u, u.inventory),
 		Superseded: func() bool { return false }, Peers: Peers{r, id},
@@ -173,7 +196,12 @@ func (r *Runner) startDestroy(u *unit) {
 		}
 		t, err := r.reach(ctx, id, target)
 		var gone Destroyed
+		var others map[engine.ObjectID]engine.UnitID
 		if err == nil {
+			others, err = doubts.settle(ctx, t)
+		}
+		if err == nil {
+			w.Held, _ = without(w.Held, others)
 			w.reach(t)
 			gone, err = d.Destroy(ctx, w)
 		}

@@ -323,8 +323,9 @@ func (r *Runner) accept(u *unit, out *rendering, inputs *Inputs) {
 	}
 	r.rescope(u)
 	out = u.rendering
+	r.bar(u)
 	declared := slices.DeleteFunc(slices.Clone(out.entries), func(e engine.Entry) bool {
-		return u.refused[e.ID] || slices.Contains(out.orphaned, e.ID)
+		return u.refused[e.ID] || u.unpermitted[e.ID] || slices.Contains(out.orphaned, e.ID)
 	})
 	r.owners.Declare(u.ID, declared)
 	r.forsake(u)

@@ -121,9 +121,11 @@ func (r *Runner) rename(u *unit, t *target, entries []engine.Entry) {
 		delete(r.tug, e.ID)
 		delete(u.drift, e.ID)
 		delete(u.suspect, e.ID)
-		if u.refused[e.ID] {
-			delete(u.refused, e.ID)
-			u.refused[now] = true
+		for _, not := range []map[engine.ObjectID]bool{u.refused, u.unpermitted} {
+			if not[e.ID] {
+				delete(not, e.ID)
+				not[now] = true
+			}
 		}
 	}
 }

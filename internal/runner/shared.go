@@ -284,11 +284,11 @@ func (r *Runner) corrector(id engine.ObjectID) (engine.UnitID, bool) {
 	return r.owners.Owner(id)
 }
 
-// former are the units that left objects to another one, and whose names these may bear yet.
+// former are the units that left objects to another one which owned them too, and whose names these may bear yet.
 func (r *Runner) former(u *unit, entries []engine.Entry) map[engine.ObjectID]engine.UnitID {
 	former := map[engine.ObjectID]engine.UnitID{}
 	for _, e := range entries {
-		if by, known := r.owners.Marked(e.ID); known && by != u.ID {
+		if by, known := r.owners.Marked(e.ID); known && by != u.ID && r.owners.Grip(e.ID, u.ID) == engine.Held {
 			former[e.ID] = by
 		}
 	}

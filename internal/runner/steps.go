@@ -103,7 +103,7 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 	} else {
 		delete(r.holding, u.ID)
 	}
-	if d.Phase == engine.PhaseWaitingForDependencies && len(r.cycles[u.ID]) == 0 {
+	if d.Phase == engine.PhaseWaitingForDependencies {
 		r.lookAhead(u)
 	}
 	if d.Phase != engine.PhaseReady && !u.Suspended && !u.busy {

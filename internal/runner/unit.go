@@ -56,6 +56,8 @@ type unit struct {
 	looked    engine.Key
 	// refused are objects that the unit's account may not write: declaring them claims nothing.
 	refused map[engine.ObjectID]bool
+	// unpermitted are objects that the gate of the unit does not permit: declaring them claims nothing either.
+	unpermitted map[engine.ObjectID]bool
 	// disputed are objects of which the last apply found fields declared otherwise than their owners declare them.
 	disputed map[engine.ObjectID]bool
 	// skipped are objects that the last apply left alone: their health does not count.

@@ -344,15 +344,16 @@ func (w *world) kgone(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// kmerge changes an object by hand: "kmerge KIND/NAME JSON", or "kmerge KIND/NAME @FILE" with the JSON in a file.
+// kmerge changes an object by hand: "kmerge KIND/NAME JSON", or "kmerge KIND/NAME @FILE" with the JSON in a file. With "status" after
+// it, it changes what only that subresource does.
 func (w *world) kmerge(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
-	usage(ts, len(args) == 2, "kmerge KIND/NAME JSON|@FILE")
+	usage(ts, len(args) == 2 || len(args) == 3 && args[2] == "status", "kmerge KIND/NAME JSON|@FILE [status]")
 	if file, named := strings.CutPrefix(args[1], "@"); named {
 		args[1] = ts.ReadFile(file)
 	}
 	client, name := w.object(ts, args[0])
-	_, err := client.Patch(context.Background(), name, types.MergePatchType, []byte(args[1]), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+	_, err := client.Patch(context.Background(), name, types.MergePatchType, []byte(args[1]), metav1.PatchOptions{FieldManager: "kubectl-edit"}, args[2:]...)
 	ts.Check(err)
 }
 

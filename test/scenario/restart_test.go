@@ -24,7 +24,13 @@ spec: {url: "http://localhost:1/none.git", interval: 1h, timeout: 1s, ref: {bran
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: a-forger, namespace: fleet}
-spec: {interval: 1h, retryInterval: 1h, path: ./x, prune: true, sourceRef: {kind: GitRepository, name: dead}}
+spec: {interval: 1h, retryInterval: 1h, path: ./x, prune: true, serviceAccountName: nobody, sourceRef: {kind: GitRepository, name: dead}}
+`
+
+// claimed is an object that only its owner and the engine may read.
+const claimed = `apiVersion: v1
+kind: Secret
+metadata: {name: claimed, namespace: fleet}
 `
 
 // TestClaimsAfterRestart starts an engine on a cluster in which the status of a unit names objects that it never applied,
@@ -32,21 +38,32 @@ spec: {interval: 1h, retryInterval: 1h, path: ./x, prune: true, sourceRef: {kind
 func TestClaimsAfterRestart(t *testing.T) {
 	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)
+	writeFile(t, filepath.Join(f.repo, "b", "claimed.yaml"), claimed)
 	f.push("1")
 	f.settled("1")
+	f.condition("ks", "b", "True", "")
 	if err := f.world.put(forger); err != nil {
 		t.Fatal(err)
 	}
 	f.condition("ks", "a-forger", "False", "")
 	k.StopEngine()
-	f.forge("a-forger", "fleet_b__ConfigMap", "fleet_c__ConfigMap")
+	f.forge("a-forger", "fleet_b__ConfigMap", "fleet_c__ConfigMap", "fleet_claimed__Secret")
+	if err := os.Remove(filepath.Join(f.repo, "b", "claimed.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	f.push("2")
 	if err := k.StartEngine(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// What its status names is applied by its owner, by its labels.
-	f.push("2")
 	f.settled("2")
 	f.condition("ks", "c", "True", "")
+
+	// Nor does it keep the owner from deleting what went from Git meanwhile, though the account of the forger may not read whose it is.
+	eventually(t, "what the forger claims is gone", func() (bool, string) {
+		_, err := f.client.CoreV1().Secrets("fleet").Get(t.Context(), "claimed", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
 
 	// A unit whose root drops it goes, though its directory is gone as well, and so do its objects.
 	k.StopEngine()
