@@ -22,7 +22,7 @@ func TestOwners(t *testing.T) {
 		reason string
 		do     func(o *Owners) string
 		says   string
-		// owner is who owns x then to whom it most likely belongs, others are those beside a.
+		// owner is who owns x then, others are those beside a.
 		owner, others string
 	}{
 		"declared": {"a declaration owns nothing, and is known", func(o *Owners) string {
