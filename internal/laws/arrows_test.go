@@ -100,7 +100,7 @@ var arrows = map[string][]string{
 	"internal/guard":                      {},
 	"internal/bases":                      {"internal/feed", "internal/render", "internal/source"},
 	"internal/redaction":                  {},
-	"internal/sandbox":                    {"internal/rounds"},
+	"internal/sandbox":                    {"internal/guard", "internal/rounds"},
 	"internal/laws":                       {},
 }
 

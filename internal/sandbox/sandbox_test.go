@@ -99,7 +99,7 @@ func TestDo(t *testing.T) {
 		"Ask":    {reason: "a job asks, and is answered in this process", input: "ask who", want: "WHO"},
 		"Denied": {reason: "an error in the place of an answer is the job's", input: "ask nothing", err: "no answer"},
 		"Fail":   {reason: "an error keeps its text", input: "fail no such value", err: "no such value"},
-		"Panic":  {reason: "a panic is an error of its job", input: "panic oh", err: "it panicked: oh"},
+		"Panic":  {reason: "a panic is an error of its job", input: "panic oh", err: "internal error: a panic with a value of type string"},
 		"Stack":  {reason: "a recursion without an end ends its child only", input: "recurse", cause: Stack, err: "stack overflow"},
 		"Piece":  {reason: "a single piece of memory is refused before it is touched", input: "one x", cause: Memory, err: "384 MiB of memory (--render-memory)"},
 		"Pieces": {reason: "many pieces are refused together", input: "many x", cause: Memory, err: "384 MiB of memory (--render-memory)"},

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 const (
@@ -171,12 +173,12 @@ func clipped(text string) []byte {
 
 // guarded runs a job whose panics are errors.
 func guarded(job Job, input []byte, asking Asker) (out []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("it panicked: %v", p)
-		}
-	}()
-	return job.Run(input, asking)
+	err = guard.Catch(func() error {
+		var err error
+		out, err = job.Run(input, asking)
+		return err
+	})
+	return out, err
 }
 
 // used is the memory that the runtime holds.
