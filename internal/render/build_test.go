@@ -50,6 +50,18 @@ func names(t testing.TB, files map[string]string, o render.Options) ([]string, e
 	return list, nil
 }
 
+// laughs is YAML of a few lines whose aliases stand for ten to the ninth nodes.
+func laughs() string {
+	text := "apiVersion: v1\nkind: Thing\nmetadata: {name: x}\ndata:\n  a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for last := "a"; len(last) < 9; last += "a" {
+		text += "  " + last + "a: &" + last + "a [" + strings.TrimSuffix(strings.Repeat("*"+last+", ", 10), ", ") + "]\n"
+	}
+	return text
+}
+
+// indented is a text as a block in YAML.
+func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+
 func TestBuild(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -179,6 +191,37 @@ func TestBuild(t *testing.T) {
 			reason:  "an object that loses its kind is named, and no value is shown",
 			files:   map[string]string{"x.yaml": "apiVersion: v1\nkind: ${X}\nmetadata: {name: x}\n"},
 			options: render.Options{Substitute: &substitute.Options{Always: true}}, fails: "${X}/x: kind is missing or not a string",
+		},
+		"aliases": {
+			reason: "aliases that multiply are refused before they are replaced",
+			files:  map[string]string{"kustomization.yaml": "resources: [x.yaml]\n", "x.yaml": laughs()},
+			fails:  "x.yaml: its YAML aliases expand to too much",
+		},
+		"aliases without a kustomization": {
+			reason: "that holds where the kustomization is generated",
+			files:  map[string]string{"x.yaml": laughs()}, fails: "aliases expand to too much",
+		},
+		"aliases in a patch": {
+			reason: "a patch is YAML in YAML",
+			files: map[string]string{
+				"kustomization.yaml": "resources: [x.yaml]\npatches:\n- patch: |\n" + indented(laughs()), "x.yaml": configMap("x", "1"),
+			},
+			fails: "its YAML aliases expand to too much",
+		},
+		"alias of itself": {
+			reason: "an anchor that contains its alias would be replaced for ever",
+			files:  map[string]string{"kustomization.yaml": "resources: [x.yaml]\n", "x.yaml": configMap("x", "1") + "more: &a {b: *a}\n"},
+			fails:  `anchor "a" contains itself`,
+		},
+		"some aliases": {
+			reason: "people use aliases",
+			files:  map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: &l {app: x}, annotations: *l}\n"},
+			want:   "ConfigMap//x",
+		},
+		"deep": {
+			reason: "brackets in brackets are bounded by the parser",
+			files:  map[string]string{"x.yaml": configMap("x", "1") + "more: " + strings.Repeat("[", 100000) + strings.Repeat("]", 100000)},
+			fails:  "exceeded max depth",
 		},
 		"list": {
 			reason: "a List becomes its items",

@@ -95,7 +95,7 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 	}
 	rel = m.key(rel)
 	if data, ok := f.overlay[rel]; ok {
-		return data, nil
+		return f.bounded(rel, data)
 	}
 	_, file, _, err := f.lookup(p)
 	if err != nil {
@@ -117,6 +117,14 @@ func (f *treeFS) ReadFile(p string) ([]byte, error) {
 		if errors.As(err, &located) && located.File != "" {
 			return nil, f.refuse(err)
 		}
+		return nil, f.refuse(&Error{File: rel, Err: err})
+	}
+	return f.bounded(rel, data)
+}
+
+// bounded refuses a file that would explode.
+func (f *treeFS) bounded(rel string, data []byte) ([]byte, error) {
+	if err := expandable(data); err != nil {
 		return nil, f.refuse(&Error{File: rel, Err: err})
 	}
 	return data, nil

@@ -23,6 +23,9 @@ func (r *Renderer) Patch(manifests []byte, patches []types.Patch, images []types
 	}
 	files := filesys.MakeFsInMemory()
 	for name, data := range map[string][]byte{input: manifests, "kustomization.yaml": kustomization} {
+		if err := expandable(data); err != nil {
+			return nil, fmt.Errorf("patching rendered objects: %w", err)
+		}
 		if err := files.WriteFile(name, data); err != nil {
 			return nil, err
 		}
