@@ -55,7 +55,11 @@ func (k *Keeper) update(ctx context.Context, id engine.UnitID, last *lastPass) r
 	if wait := last.Rest(now); wait > 0 && !moved {
 		return rounds.After(wait)
 	}
-	turn, ok := k.slots.Take(ctx, id.Namespace)
+	address := ""
+	if repo != nil {
+		address = repo.Spec.URL
+	}
+	turn, ok := k.Feed.Take(ctx, id.Namespace, address)
 	if !ok {
 		return rounds.Rest()
 	}

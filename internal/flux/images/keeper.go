@@ -29,9 +29,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
-// imageWork bounds the registries and repositories that are asked at a time.
-const imageWork = 4
-
 // Keeper serves ImageRepositories, ImagePolicies and ImageUpdateAutomations.
 type Keeper struct {
 	toolkit.Tools
@@ -40,7 +37,6 @@ type Keeper struct {
 	rules *policies.Effective
 	// unpushed says why nothing is pushed to Git from here; empty when it is.
 	unpushed string
-	slots    *rounds.Slots
 
 	repositories *declared.Registry[imagev1.ImageRepository, *imagev1.ImageRepository]
 	policies     *declared.Registry[imagev1.ImagePolicy, *imagev1.ImagePolicy]
@@ -65,7 +61,7 @@ type scan struct {
 func New(t toolkit.Tools, sources *sources.Keeper, rules *policies.Effective) *Keeper {
 	k := &Keeper{
 		Tools: t, sources: sources, rules: rules,
-		slots: rounds.NewSlots(imageWork), scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
+		scans: map[engine.UnitID]scan{}, memories: map[engine.UnitID]*lastPass{},
 		repositories: declared.NewRegistry[imagev1.ImageRepository](toolkit.KindIn(toolkit.Image, imagev1.ImageRepositoryKind)),
 		policies:     declared.NewRegistry[imagev1.ImagePolicy](toolkit.KindIn(toolkit.Image, imagev1.ImagePolicyKind)),
 		automations:  declared.NewRegistry[autov1.ImageUpdateAutomation](toolkit.KindIn(toolkit.Image, autov1.ImageUpdateAutomationKind)),

@@ -191,7 +191,7 @@ func (k *Keeper) digest(ctx context.Context, p *imagev1.ImagePolicy, repo *image
 	if err != nil {
 		return "", err
 	}
-	turn, ok := k.slots.Take(ctx, p.Namespace)
+	turn, ok := k.Feed.Take(ctx, p.Namespace, url)
 	if !ok {
 		return "", context.Cause(ctx)
 	}

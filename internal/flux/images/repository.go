@@ -36,7 +36,7 @@ func (k *Keeper) scan(ctx context.Context, id engine.UnitID, last *lastPass) rou
 	if wait := last.Rest(now); wait > 0 {
 		return rounds.After(wait)
 	}
-	turn, ok := k.slots.Take(ctx, id.Namespace)
+	turn, ok := k.Feed.Take(ctx, id.Namespace, "oci://"+repo.Spec.Image)
 	if !ok {
 		return rounds.Rest()
 	}
