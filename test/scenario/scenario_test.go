@@ -137,7 +137,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "late": w.late, "transfers": w.transfers, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
 		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
-		"sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app,
+		"silent": w.silent, "sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app,
 	}
 }
 
