@@ -102,7 +102,7 @@ func (r *Runner) compile(u *unit) {
 	if err != nil && u.Invalid == (engine.Invalid{}) {
 		u.Invalid = engine.Invalid{Reason: engine.ReasonInvalid, Message: err.Error()}
 	}
-	u.rules, u.ready = rules, ready
+	u.rules, u.ready, u.verdicts = rules, ready, verdicts{}
 }
 
 // link enters the unit into the indexes.

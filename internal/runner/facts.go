@@ -89,7 +89,7 @@ func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
 	case rec.Full == nil:
 		return engine.ObjectHealth{ID: e.ID, Verdict: engine.InProgress, Message: "being read"}
 	default:
-		return u.rules.Assess(rec.Full)
+		return r.assess(u, rec)
 	}
 }
 

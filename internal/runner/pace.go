@@ -45,7 +45,7 @@ func (r *Runner) later(p *pace, wait time.Duration, do func()) {
 
 // paces are those of one unit.
 type paces struct {
-	judge, act, observe pace
+	judge, act, observe, evaluate pace
 	// health is what was found when the unit was judged last, for the pass of then.
 	health engine.UnitHealth
 	of     *engine.Pass

@@ -23,6 +23,9 @@ type unit struct {
 	rules   health.Rules
 	ready   map[string]*health.Expr
 
+	// verdicts are what the expressions of the unit said of its objects.
+	verdicts verdicts
+
 	phase   engine.Phase
 	since   time.Time
 	message string
