@@ -13,7 +13,7 @@ export PATH := $(PATH):/usr/bin:/bin
 # There is no -trimpath: it would compile everything twice, once for the binary and once for the tests.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test race race-scenarios check fix bench soak generate generate-check docs-check tidy-check lint
+.PHONY: help demo build test race race-scenarios check fix bench soak fuzz generate generate-check docs-check tidy-check lint
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,3 +79,6 @@ bench: ## Measure: boot, memory, requests, latency (takes minutes; prints a tabl
 
 soak: build ## Churn and failures for half an hour (ARGS='-duration 3m -units 50'); fails when the cluster is not what Git declares
 	$(GO) run ./test/soak $(ARGS)
+
+fuzz: ## Run every fuzz target for 20 s; FUZZTIME=1m for longer, PACKAGES=source for some
+	hack/fuzz
