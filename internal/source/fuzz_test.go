@@ -48,8 +48,8 @@ func FuzzDockerConfig(f *testing.F) {
 		switch {
 		case err != nil && strings.Contains(err.Error(), "hunter2hunter2"):
 			t.Errorf("an error shows a password: %v", err)
-		case err == nil && strings.Contains(text, `"password":"hunter2hunter2"`) && !slices.Contains(c.secrets(), "hunter2hunter2"):
-			t.Errorf("%q: the password is not hidden", text)
+		case err == nil && slices.Contains(c.secrets(), text):
+			t.Errorf("%q is a login, and a password", text)
 		}
 	})
 }
