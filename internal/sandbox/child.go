@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (c *child) died(ctx context.Context, limits Limits) error {
 	if cause == Crashed && killed(c.cmd.ProcessState) {
 		cause = Killed
 	}
-	return &Death{Cause: cause, Limits: limits, Said: saidOf(printed)}
+	return &Death{Cause: cause, Limits: limits, Said: cmp.Or(saidOf(printed), c.cmd.ProcessState.String())}
 }
 
 // killed tells whether a process was ended by a signal that it could not handle.
