@@ -8,33 +8,33 @@ import (
 
 // settle asks the cluster whose the contested objects are: one that is marked as a rival's is its, and so is one that cannot
 // be read.
-func (c claims) settle(ctx context.Context, r *Runner, t *target) []verdict {
-	var verdicts []verdict
+func (c claims) settle(ctx context.Context, r *Runner, t *target) []belief {
+	var beliefs []belief
 	for e, rivals := range c.contested {
 		live, err := r.marksOf(ctx, t, e)
 		for _, other := range rivals {
 			marked := err == nil && other.names.Marks(live, other.unit)
 			if err == nil {
-				verdicts = append(verdicts, verdict{e.ID, other.unit, marked})
+				beliefs = append(beliefs, belief{e.ID, other.unit, marked})
 			}
 			if _, settled := c.conflicts[e.ID]; !settled && (err != nil || marked) {
 				c.conflicts[e.ID] = other.unit
 			}
 		}
 	}
-	return verdicts
+	return beliefs
 }
 
-// verdict is whether an object that the status of a unit names is marked as its own.
-type verdict struct {
+// belief is whether an object that the status of a unit names is marked as its own.
+type belief struct {
 	object engine.ObjectID
 	unit   engine.UnitID
 	marked bool
 }
 
 // believe has units hold what their status names and the live objects confirm, and nothing else of it.
-func (r *Runner) believe(id engine.UnitID, verdicts []verdict) {
-	for _, v := range verdicts {
+func (r *Runner) believe(id engine.UnitID, beliefs []belief) {
+	for _, v := range beliefs {
 		if r.units[v.unit] == nil || r.owners.Grip(v.object, v.unit) != engine.Recorded {
 			continue
 		}
