@@ -10,6 +10,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/live"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -159,7 +160,7 @@ func (d *driver) leaveBehind(a *app, w runner.Work) {
 	if op == nil || was.Cluster == w.Declared.Target.Cluster {
 		return
 	}
-	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, "the cluster of the Application is another one by now"
+	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, policy.Moved
 	a.job.op, a.job.attempted = nil, ""
 	a.ended(op, a.job.compared, false, 0)
 	d.events.operation(a.now(), op)

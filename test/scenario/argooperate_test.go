@@ -168,6 +168,11 @@ kind: Secret
 metadata: {name: repo, namespace: argocd, labels: {argocd.argoproj.io/secret-type: repository}}
 stringData: {type: git, url: %q, username: %q, password: %q}
 ---
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: default, namespace: argocd}
+spec: {sourceRepos: ["*"], destinations: [{server: "*", namespace: "*"}], clusterResourceWhitelist: [{group: "*", kind: "*"}]}
+---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: argocd-cm, namespace: argocd, labels: {app.kubernetes.io/part-of: argocd}}

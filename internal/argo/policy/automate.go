@@ -145,13 +145,13 @@ func attempt(f AutoFacts) AutoDecision {
 // attempted is true where the last operation had the same revisions and sources, and the same inputs. An operation
 // that ended before it had a result counts as one that did. Unlike upstream, a dry run is no attempt, and neither is a
 // sync of some objects that a user requested: the rest would wait for the next commit. One that a window stopped is none
-// either, so that the window which opens is enough.
+// either, so that the window which opens is enough, nor is one of an Application that went to another cluster meanwhile.
 func attempted(f AutoFacts) bool {
 	state := f.App.Status.OperationState
 	if state == nil || f.Inputs != "" && f.Attempted != "" && f.Inputs != f.Attempted {
 		return false
 	}
-	if EndingOf(state) == EndedByWindow {
+	if by := EndingOf(state); by == EndedByWindow || by == EndedByMove {
 		return false
 	}
 	if last := state.Operation; last.Sync != nil && (last.Sync.DryRun || len(last.Sync.Resources) > 0 && !last.InitiatedBy.Automated) {

@@ -82,6 +82,7 @@ func TestAutomate(t *testing.T) {
 		"PinOver":        {"", func(f *AutoFacts) { f.Pin = Pin{"r0", noon} }, true, "", "", 0},
 		"Window":         {"", func(f *AutoFacts) { f.Windows = Verdict{broken: true, Why: "blocked", Next: noon.Add(time.Minute)} }, false, "blocked", "blocked", time.Minute},
 		"Stopped":        {"what a window stopped", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r2", 0).Message = blockedByWindow + ": w" }, true, "", "", 0},
+		"Moved":          {"what went to another cluster", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r2", 0).Message = Moved }, true, "", "", 0},
 		"NewRevision":    {"what failed at another revision says nothing", func(f *AutoFacts) { f.after(v1alpha1.OperationFailed, "r1", 0) }, true, "", "", 0},
 		"SameContent":    {"a commit beside the Application is none", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r1", 0); f.SameContent = true }, false, "most recent sync already to [r2]", "", 0},
 		"NewSource":      {"", func(f *AutoFacts) { f.after(v1alpha1.OperationSucceeded, "r2", 0).SyncResult.Source.Path = "old" }, true, "", "", 0},

@@ -17,11 +17,15 @@ const (
 	EndedByTermination
 	// EndedByWindow is one that a sync window stopped: it is tried again when the window permits it.
 	EndedByWindow
+	// EndedByMove is one whose Application went to another cluster meanwhile: there, nothing was tried yet.
+	EndedByMove
 )
 
 // Terminated begins the message of an operation that was terminated, blockedByWindow that of one that a window stopped.
+// Moved is that of one whose Application went to another cluster.
 const (
 	Terminated      = "Operation terminated"
+	Moved           = "the cluster of the Application is another one by now"
 	blockedByWindow = "Sync operation blocked by sync window"
 )
 
@@ -35,6 +39,8 @@ func EndingOf(state *v1alpha1.OperationState) Ending {
 		return EndedByTermination
 	case state.Phase == v1alpha1.OperationFailed && strings.HasPrefix(state.Message, blockedByWindow):
 		return EndedByWindow
+	case state.Phase == v1alpha1.OperationFailed && state.Message == Moved:
+		return EndedByMove
 	default:
 		return EndedByItself
 	}
