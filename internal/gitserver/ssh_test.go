@@ -9,6 +9,7 @@ import (
 	"net"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/skeema/knownhosts"
@@ -63,6 +64,62 @@ func sshServer(t *testing.T, repo string, host ssh.Signer, allowed ssh.PublicKey
 		}
 	}()
 	return listener.Addr().String()
+}
+
+// TestSubmodulesBySSH fetches submodules from the host of a repository and from another one, that would take the same key.
+func TestSubmodulesBySSH(t *testing.T) {
+	work := workingCopy(t)
+	commit(t, work, "lib", map[string]string{"lib.yaml": "lib: 1\n"})
+	branch, pinned := git(t, work, "rev-parse", "--abbrev-ref", "HEAD"), git(t, work, "rev-parse", "HEAD")
+	git(t, work, "branch", "lib")
+	_, host := sshKey(t, "")
+	identity, signer := sshKey(t, "")
+	address := sshServer(t, work, host, signer.PublicKey())
+	var seen atomic.Int32
+	stranger := sshServer(t, work, host, countedKey{signer.PublicKey(), &seen})
+	for name, c := range map[string]struct{ reason, url, want string }{
+		"same host":  {"the key is for the host of the repository", "ssh://git@" + address + "/app.git", ""},
+		"other host": {"another host does not see the key, though it is known and would take it", "ssh://git@" + stranger + "/app.git", "the credentials of a repository are for ssh://" + address + " alone"},
+		"other way":  {"nor does another protocol of that host", "https://" + address + "/app.git", "fetching"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, work, ".gitmodules", "[submodule \"lib\"]\n\tpath = lib\n\turl = "+c.url+"\n")
+			git(t, work, "add", ".gitmodules")
+			git(t, work, "update-index", "--add", "--cacheinfo", "160000,"+pinned+",lib")
+			git(t, work, "commit", "-q", "-m", name)
+			got, err := source.FetchGit(t.Context(), source.GitOptions{
+				URL: "ssh://git@" + address + "/app.git", Identity: identity, Ref: source.GitRef{Branch: branch}, RecurseSubmodules: true,
+				KnownHosts: []byte(knownhosts.Line([]string{address}, host.PublicKey()) + "\n" + knownhosts.Line([]string{stranger}, host.PublicKey()) + "\n"),
+			}, "", nil)
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: error %v, want one with %q", c.reason, err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.reason, err)
+			}
+			if _, there := got.Tree.File("lib/lib.yaml"); !there {
+				t.Errorf("%s: the submodule is missing in %q", c.reason, got.Tree.Paths())
+			}
+		})
+	}
+	if seen.Load() > 0 {
+		t.Error("the other host was shown the key")
+	}
+}
+
+// countedKey counts how often a server compares it with what a client shows.
+type countedKey struct {
+	ssh.PublicKey
+	seen *atomic.Int32
+}
+
+// Marshal is what a server compares.
+func (k countedKey) Marshal() []byte {
+	k.seen.Add(1)
+	return k.PublicKey.Marshal()
 }
 
 func serveSSH(conn net.Conn, config *ssh.ServerConfig, repo string) {

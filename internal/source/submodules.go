@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -85,9 +86,20 @@ func (r *remote) submodule(ctx context.Context, address string, m blob) (*Tree, 
 		there.Path = path.Join(here.Path, address)
 		o.URL = there.String()
 	}
-	if there, err := url.Parse(o.URL); err != nil || there.Host != here.Host || there.Scheme != here.Scheme {
-		o.Username, o.Password, o.BearerToken, o.ClientCert, o.ClientKey = "", "", "", nil, nil
+	there, err := url.Parse(o.URL)
+	foreign := err != nil || there.Host != here.Host || there.Scheme != here.Scheme
+	if foreign {
+		o.Username, o.Password, o.BearerToken, o.ClientCert, o.ClientKey, o.Identity = "", "", "", nil, nil, nil
 	}
+	tree, err := r.module(ctx, o)
+	if foreign && errors.Is(err, ErrAuth) {
+		return nil, fmt.Errorf("%w; the credentials of a repository are for %s://%s alone: declare the submodule as a source of its own", err, here.Scheme, here.Host)
+	}
+	return tree, err
+}
+
+// module fetches a submodule.
+func (r *remote) module(ctx context.Context, o GitOptions) (*Tree, error) {
 	sub, err := newRemote(o)
 	if err != nil {
 		return nil, err
