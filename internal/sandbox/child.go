@@ -147,8 +147,13 @@ func (c *child) died(ctx context.Context, limits Limits) error {
 	}
 	printed := c.printed.bytes()
 	cause := causeOf(printed)
-	if cause == Crashed && killed(c.cmd.ProcessState) {
+	switch {
+	case cause != Crashed:
+	case killed(c.cmd.ProcessState):
 		cause = Killed
+	case limits.Memory > 0 && resident(c.cmd.ProcessState) > limits.Memory/2:
+		// Not every end of the runtime for want of memory says so; what it asked for in vain is not part of what it had.
+		cause = Memory
 	}
 	return &Death{Cause: cause, Limits: limits, Said: cmp.Or(saidOf(printed), c.cmd.ProcessState.String())}
 }

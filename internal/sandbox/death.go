@@ -72,9 +72,11 @@ func causeOf(printed []byte) Cause {
 
 // saidOf is the line by which the runtime says why it ends. It has no values in it.
 func saidOf(printed []byte) string {
-	for line := range bytes.Lines(printed) {
-		if bytes.HasPrefix(line, []byte("fatal error: ")) {
-			return strings.TrimSpace(string(line))
+	for _, start := range []string{"fatal error: ", "runtime: ", "SIG"} {
+		for line := range bytes.Lines(printed) {
+			if bytes.HasPrefix(line, []byte(start)) {
+				return strings.TrimSpace(string(line))
+			}
 		}
 	}
 	return ""

@@ -40,3 +40,13 @@ func dataNow() uint64 {
 
 // apart has a child not get the signals of the terminal.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// resident is the memory that a process had at most, in bytes.
+func resident(s *os.ProcessState) int64 {
+	const kilo = 1 << 10
+	usage, ok := s.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	return usage.Maxrss * kilo
+}
