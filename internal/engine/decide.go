@@ -138,7 +138,7 @@ func (f Facts) rest(at time.Time) Decision {
 			Step: StepWait, Phase: PhaseFailed, Reason: failure.Reason, Message: failure.Message, At: at,
 		}
 	}
-	if f.Unit.Health.Checked() && f.Health.Verdict != Current && !f.Unit.Health.Once {
+	if f.Unit.Health.Checked() && f.Health.Verdict != Current && !f.Health.Evaluating && !f.Unit.Health.Once {
 		return Decision{Step: StepRecheck, Phase: PhaseReady, Reason: ReasonSucceeded}
 	}
 	return Decision{Step: StepWait, Phase: PhaseReady, Reason: ReasonSucceeded, At: at}
@@ -239,6 +239,10 @@ func (f Facts) decideHealth() Decision {
 		return f.unhealthy("health check failed for: " + Describe(f.Health.Broken))
 	}
 	if !f.Now.Before(p.Deadline) {
+		if f.Health.Evaluating {
+			// What is not known yet is no reason to fail, or to roll anything back.
+			return f.awaitHealth(f.Health.Pending, f.next(time.Time{}))
+		}
 		return f.unhealthy(fmt.Sprintf("health check failed after %s: timeout waiting for: [%s]",
 			p.Deadline.Sub(p.Started).Round(time.Second), Describe(f.Health.Pending)))
 	}

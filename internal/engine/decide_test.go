@@ -29,6 +29,7 @@ func pass(p Progress) *Pass {
 func TestDecide(t *testing.T) {
 	ill := UnitHealth{Verdict: Failed, Broken: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: Failed}}}
 	slow := UnitHealth{Verdict: InProgress, Pending: []ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: InProgress}}}
+	evaluating := RollUp([]ObjectHealth{{ID: ObjectID{Kind: "Job", Name: "j"}, Verdict: InProgress, Evaluating: true}})
 	holders := []Wait{{On: UnitID{Kind: "Unit", Namespace: "ns", Name: "b"}, Reason: "b has not read r1"}, {On: UnitID{Kind: "Unit", Namespace: "ns", Name: "c"}, Reason: "c is broken"}}
 	cases := map[string]struct {
 		reason string
@@ -99,6 +100,24 @@ func TestDecide(t *testing.T) {
 			f.Health = slow
 			f.Now = now.Add(time.Minute)
 		}, StepFail, PhaseFailed, "timeout waiting for: [Job/j status: 'InProgress']"},
+		"too slow, being evaluated": {"what is being evaluated at the deadline is waited for", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Unit.Health.Wait = true
+			f.Health = evaluating
+			f.Now = now.Add(time.Minute)
+		}, StepWait, PhaseWaitingForHealth, "Job/j"},
+		"being evaluated": {"an object that is being evaluated is not healthy yet", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Unit.Health.Wait, f.Health = true, evaluating
+		}, StepWait, PhaseWaitingForHealth, "Job/j"},
+		"rests, being evaluated": {"a ready unit stays ready while an object of it is evaluated again", func(f *Facts) {
+			f.Unit.Health.Wait, f.Health = true, evaluating
+		}, StepWait, PhaseReady, ""},
+		"not recovered": {"a pass that failed on health stays failed while an object is evaluated again", func(f *Facts) {
+			f.Pass = pass(Pruned)
+			f.Unit.Health.Wait, f.Health = true, evaluating
+			f.Pass.Failure = &Failure{Reason: ReasonHealthCheckFailed, Message: "bad", RetryAt: now.Add(time.Hour)}
+		}, StepWait, PhaseFailed, "bad"},
 		"broken": {"a failed object fails the pass at once", func(f *Facts) { f.Pass = pass(Pruned); f.Unit.Health.Wait = true; f.Health = ill }, StepFail, PhaseFailed, "Job/j status: 'Failed'"},
 		"attended": {"what is healthy is verified by a driver that does so", func(f *Facts) {
 			f.Pass = pass(Pruned)

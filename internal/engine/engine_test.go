@@ -187,6 +187,36 @@ func TestRollUp(t *testing.T) {
 	}
 }
 
+// TestRollUpEvaluating says nothing of what is evaluated, where there is something to say of others.
+func TestRollUpEvaluating(t *testing.T) {
+	current := ObjectHealth{ID: ObjectID{Name: "a"}, Verdict: Current}
+	unknown := ObjectHealth{ID: ObjectID{Name: "b"}, Verdict: InProgress, Evaluating: true}
+	waited := ObjectHealth{ID: ObjectID{Name: "c"}, Verdict: InProgress, Evaluating: true, Message: "not yet current"}
+	slow := ObjectHealth{ID: ObjectID{Name: "d"}, Verdict: InProgress}
+	ill := ObjectHealth{ID: ObjectID{Name: "e"}, Verdict: Failed}
+	for i, c := range []struct {
+		objects    []ObjectHealth
+		verdict    Verdict
+		pending    string
+		evaluating bool
+	}{
+		{[]ObjectHealth{current}, Current, "", false},
+		{[]ObjectHealth{current, unknown}, InProgress, "b", true},
+		{[]ObjectHealth{unknown, waited}, InProgress, "c", true},
+		{[]ObjectHealth{unknown, waited, slow}, InProgress, "cd", false},
+		{[]ObjectHealth{unknown, ill}, Failed, "b", false},
+	} {
+		h := RollUp(c.objects)
+		pending := ""
+		for _, o := range h.Pending {
+			pending += o.ID.Name
+		}
+		if h.Verdict != c.verdict || pending != c.pending || h.Evaluating != c.evaluating {
+			t.Errorf("%d: rolled up to %+v", i, h)
+		}
+	}
+}
+
 func TestMemoryStands(t *testing.T) {
 	live := Live{Exists: true, UID: "u", Owned: "o", Updated: "p", Version: 7}
 	held := func(inSync bool, uid, owned, updated string, version uint64) Memory {

@@ -26,6 +26,9 @@ type ObjectHealth struct {
 	Message string
 	// Status is the dialect's own word for it, where it has one.
 	Status string
+	// Evaluating is set while this version of the object is being evaluated, outside the loop. The message is then what an earlier
+	// version was on its way for, or none.
+	Evaluating bool
 }
 
 // String is "Kind/ns/name status: 'InProgress'", with the message where there is one.
@@ -40,21 +43,37 @@ func (h ObjectHealth) String() string {
 type UnitHealth struct {
 	// Verdict is Failed when one object failed, InProgress when one is not there yet, else Current.
 	Verdict Verdict
-	// Pending and Broken are the objects that are not Current, in a stable order.
+	// Pending and Broken are the objects that are not Current, in a stable order. Objects of which nothing is known yet, since they
+	// are being evaluated, are pending where no others are.
 	Pending, Broken []ObjectHealth
+	// Evaluating is set where all that is not Current is being evaluated: what it is will be known in a moment.
+	Evaluating bool
 }
 
 // RollUp returns the health of a unit from that of its objects.
 func RollUp(objects []ObjectHealth) UnitHealth {
 	h := UnitHealth{Verdict: Current}
+	var unknown []ObjectHealth
+	evaluating := 0
 	for _, o := range objects {
 		switch o.Verdict {
 		case Current:
 		case Failed:
 			h.Broken = append(h.Broken, o)
 		case InProgress, Terminating, NotFound, Unknown:
-			h.Pending = append(h.Pending, o)
+			if o.Evaluating {
+				evaluating++
+			}
+			if o.Evaluating && o.Message == "" {
+				unknown = append(unknown, o)
+			} else {
+				h.Pending = append(h.Pending, o)
+			}
 		}
+	}
+	h.Evaluating = evaluating > 0 && evaluating == len(unknown)+len(h.Pending) && len(h.Broken) == 0
+	if len(h.Pending) == 0 {
+		h.Pending = unknown
 	}
 	order := func(a, b ObjectHealth) int { return CompareOrder(a.ID, b.ID) }
 	slices.SortFunc(h.Pending, order)

@@ -84,7 +84,7 @@ func (r *Runner) demands() Demands {
 		switch {
 		case u.Suspended || r.unitReady(u) && u.phase == engine.PhaseReady && !u.busy && !u.queued:
 			d.Ready++
-		case u.busy || u.queued || u.looking:
+		case u.busy || u.queued || u.looking || u.verdicts.evaluating:
 			d.Moving = true
 		case u.Target.Cluster == "":
 			r.demand(u, &d)
@@ -148,7 +148,7 @@ func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
 		return
 	}
 	h := r.judge(u, e)
-	if h.Verdict == engine.Current {
+	if h.Verdict == engine.Current || h.Evaluating {
 		return
 	}
 	if _, served := r.home.cluster.Kinds.Lookup(e.ID.GroupKind().WithVersion("")); !served {

@@ -29,7 +29,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		known = false
 	}
 	if !known {
-		u = &unit{since: time.Now(), driver: driver, traits: driver.Traits()}
+		u = &unit{since: time.Now(), driver: driver, traits: driver.Traits(), verdicts: newVerdicts()}
 		r.units[declared.ID] = u
 		r.adopt(u, declared)
 	}
@@ -102,7 +102,7 @@ func (r *Runner) compile(u *unit) {
 	if err != nil && u.Invalid == (engine.Invalid{}) {
 		u.Invalid = engine.Invalid{Reason: engine.ReasonInvalid, Message: err.Error()}
 	}
-	u.rules, u.ready, u.verdicts = rules, ready, verdicts{}
+	u.rules, u.ready, u.verdicts = rules, ready, newVerdicts()
 }
 
 // link enters the unit into the indexes.

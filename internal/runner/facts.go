@@ -47,14 +47,24 @@ func (r *Runner) facts(u *unit) engine.Facts {
 	return f
 }
 
-// health judges the objects that count for a unit, from the records that the watches keep.
+// health judges the objects that count for a unit, from the records that the watches keep. Those that its expressions have not judged
+// are handed to a worker.
 func (r *Runner) health(u *unit) engine.UnitHealth {
 	entries := r.counted(u)
 	judged := make([]engine.ObjectHealth, 0, len(entries))
+	var unknown []engine.ObjectID
 	for _, e := range entries {
-		judged = append(judged, r.judge(u, e))
+		h := r.judge(u, e)
+		judged = append(judged, h)
+		if h.Evaluating {
+			unknown = append(unknown, e.ID)
+		}
 	}
-	return engine.RollUp(judged)
+	r.evaluate(u, unknown)
+	h := engine.RollUp(judged)
+	// What waits for the budget of its unit may wait for long.
+	h.Evaluating = h.Evaluating && !u.verdicts.exhausted
+	return h
 }
 
 // counted are the objects whose health counts for a unit.
@@ -89,7 +99,7 @@ func (r *Runner) judge(u *unit, e engine.Entry) engine.ObjectHealth {
 	case rec.Full == nil:
 		return engine.ObjectHealth{ID: e.ID, Verdict: engine.InProgress, Message: "being read"}
 	default:
-		return r.assess(u, rec)
+		return u.verdicts.assess(rec)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/health"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -148,6 +149,8 @@ type Runner struct {
 	writing   int
 	stats     Stats
 	workers   sync.WaitGroup
+	// evaluations are the slots of workers that evaluate expressions, in fair shares of namespaces.
+	evaluations *rounds.Slots
 }
 
 // Stats counts what the runner did since its start.
@@ -165,6 +168,7 @@ func New(cfg Config) *Runner {
 		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},
 		holding: map[engine.UnitID]bool{}, needy: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
 		tug: map[engine.ObjectID]*tug{}, targets: targets{held: map[engine.Target]*target{}, dialling: map[string]*sync.Mutex{}},
+		evaluations: rounds.NewBoundedSlots(evaluators, evaluatorsEach),
 	}
 }
 

@@ -23,8 +23,9 @@ type unit struct {
 	rules   health.Rules
 	ready   map[string]*health.Expr
 
-	// verdicts are what the expressions of the unit said of its objects.
-	verdicts verdicts
+	// verdicts are what the expressions of the unit said of its objects; budget is how long they may take.
+	verdicts *verdicts
+	budget   budget
 
 	phase   engine.Phase
 	since   time.Time

@@ -1,28 +1,33 @@
 package runner
 
 import (
+	"context"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/health"
 )
 
-// Bounds of what the health expressions of one unit may cost the loop, which serves all units: so long in a pass, and a small share of
-// the time since it began. An expression has its own bound, so that one evaluation may exceed them once.
+// Bounds of what the expressions of units cost. They are evaluated by workers: evaluators at a time, of which a namespace has
+// evaluatorsEach at most, and each unit within a budget.
 const (
-	evaluationBudget = 500 * time.Millisecond
-	evaluationShare  = 20
-	// evaluateAgain is how long a unit waits that has used its budget up.
-	evaluateAgain = 5 * time.Second
+	evaluators     = 2
+	evaluatorsEach = 1
 )
 
-// verdicts are what the expressions of a unit said of its objects. Each version of an object is evaluated once.
+// verdicts are what the expressions of a unit said of its objects. They end with the expressions; each version of an object is
+// evaluated once.
 type verdicts struct {
-	of    map[engine.ObjectID]verdict
-	since time.Time
-	spent time.Duration
+	of map[engine.ObjectID]verdict
+	// evaluating is set while a worker evaluates.
+	evaluating bool
+	// exhausted is set where the budget of the unit was used up before all objects were evaluated.
+	exhausted bool
 }
 
 type verdict struct {
@@ -31,29 +36,133 @@ type verdict struct {
 	health  engine.ObjectHealth
 }
 
-// affordable reports whether the budget permits another evaluation.
-func (v *verdicts) affordable(now time.Time) bool {
-	return v.spent < evaluationBudget+now.Sub(v.since)/evaluationShare
+func newVerdicts() *verdicts { return &verdicts{of: map[engine.ObjectID]verdict{}} }
+
+// retry forgets what was not found to be Current: evaluating it may have failed for want of time.
+func (v *verdicts) retry() {
+	maps.DeleteFunc(v.of, func(_ engine.ObjectID, one verdict) bool { return one.health.Verdict != engine.Current })
 }
 
-// assess judges an object by the expressions of a unit.
-func (r *Runner) assess(u *unit, rec cluster.Record) engine.ObjectHealth {
-	v, began := &u.verdicts, time.Now()
-	if v.of == nil {
-		v.of, v.since = map[engine.ObjectID]verdict{}, began
-	}
-	if known, ok := v.of[rec.ID]; ok && known.uid == rec.UID && known.version == rec.ResourceVersion {
+// tooSlow is what objects say that have to wait for the budget of their unit.
+const tooSlow = "not evaluated yet: spec.healthCheckExprs take too long; simplify them, or split the objects among several units"
+
+// assess is what the expressions of a unit say of an object. A version that has not been evaluated is on its way, whatever was
+// said of an earlier one.
+func (v *verdicts) assess(rec cluster.Record) engine.ObjectHealth {
+	known, ok := v.of[rec.ID]
+	ok = ok && known.uid == rec.UID
+	if ok && known.version == rec.ResourceVersion {
 		return known.health
 	}
-	if !v.affordable(began) {
-		id := u.ID
-		r.later(&u.paces.evaluate, evaluateAgain, func() { r.mark(id) })
-		return engine.ObjectHealth{
-			ID: rec.ID, Verdict: engine.InProgress, Message: "not evaluated yet: spec.healthCheckExprs take too long; simplify them, or split the objects among several units",
-		}
+	h := engine.ObjectHealth{ID: rec.ID, Verdict: engine.InProgress, Evaluating: true}
+	switch {
+	case v.exhausted:
+		h.Message = tooSlow
+	case ok && known.health.Verdict == engine.InProgress:
+		h.Message = known.health.Message
 	}
-	h := u.rules.Assess(rec.Full)
-	v.spent += time.Since(began)
-	v.of[rec.ID] = verdict{rec.UID, rec.ResourceVersion, h}
+	return h
+}
+
+// evaluate has a worker evaluate objects of a unit of which no verdict is known. Until it has, they are on their way.
+func (r *Runner) evaluate(u *unit, unknown []engine.ObjectID) {
+	v, t := u.verdicts, r.at(u)
+	if len(unknown) == 0 || t == nil || v.evaluating || u.paces.evaluate.due {
+		return
+	}
+	id, budget := u.ID, u.budget.left(time.Now())
+	if budget <= 0 {
+		v.exhausted = true
+		r.later(&u.paces.evaluate, evaluateAgain, func() { r.mark(id) })
+		return
+	}
+	v.evaluating = true
+	b := batch{unit: id, rules: u.rules, objects: t.cluster.Objects, guard: r.cfg.Guard, wanted: unknown, budget: budget}
+	r.work(id, func(ctx context.Context) func() {
+		e := r.evaluated(ctx, b)
+		return func() { r.takeVerdicts(id, v, e) }
+	}, func(error) { r.takeVerdicts(id, v, evaluation{exhausted: true}) })
+}
+
+// takeVerdicts takes what a worker found out.
+func (r *Runner) takeVerdicts(id engine.UnitID, v *verdicts, e evaluation) {
+	v.evaluating = false
+	u, ok := r.units[id]
+	if !ok {
+		return
+	}
+	u.budget.spend(time.Now(), e.spent)
+	if u.verdicts != v {
+		// The expressions are others by now.
+		return
+	}
+	maps.Copy(v.of, e.of)
+	if v.exhausted = e.exhausted; e.exhausted {
+		r.later(&u.paces.evaluate, evaluateAgain, func() { r.mark(id) })
+	}
+	u.paces.judge.at = time.Time{}
+	r.mark(id)
+}
+
+// batch are objects that a worker evaluates for a unit, and for how long.
+type batch struct {
+	unit    engine.UnitID
+	rules   health.Rules
+	objects *cluster.Objects
+	guard   guard.Guard
+	wanted  []engine.ObjectID
+	budget  time.Duration
+}
+
+// evaluation is what became of a batch.
+type evaluation struct {
+	of        map[engine.ObjectID]verdict
+	spent     time.Duration
+	exhausted bool
+}
+
+// evaluated evaluates a batch when its turn has come.
+func (r *Runner) evaluated(ctx context.Context, b batch) evaluation {
+	turn, ok := r.evaluations.Take(ctx, b.unit.Namespace)
+	if !ok {
+		return evaluation{}
+	}
+	defer turn.End()
+	return b.evaluate(ctx)
+}
+
+// evaluate evaluates the objects as they are now, until the budget is used up. One evaluation may exceed it.
+func (b batch) evaluate(ctx context.Context) evaluation {
+	e := evaluation{of: make(map[engine.ObjectID]verdict, len(b.wanted))}
+	began := time.Now()
+	for _, id := range b.wanted {
+		if ctx.Err() != nil {
+			return e
+		}
+		if e.spent >= b.budget {
+			e.exhausted = true
+			return e
+		}
+		rec, there := b.objects.Get(id)
+		if !there || rec.Full == nil {
+			continue
+		}
+		e.of[id] = verdict{rec.UID, rec.ResourceVersion, b.assess(rec)}
+		e.spent = time.Since(began)
+	}
+	return e
+}
+
+// assess evaluates one object. A panic concerns that object alone.
+func (b batch) assess(rec cluster.Record) engine.ObjectHealth {
+	var h engine.ObjectHealth
+	err := b.guard.Call("health of "+rec.ID.String()+" for "+b.unit.String(), func() error {
+		h = b.rules.Assess(rec.Full)
+		return nil
+	})
+	if err != nil {
+		h = engine.ObjectHealth{Verdict: engine.Unknown, Message: err.Error()}
+	}
+	h.ID = rec.ID
 	return h
 }
