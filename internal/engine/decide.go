@@ -103,12 +103,22 @@ func (f Facts) decideCycle() Decision {
 	}
 }
 
+// unmet are the dependencies that hold the gate. Those that are being evaluated are named where no others are, so that the message does not
+// change for a moment with each version of an object: writing it would make another one.
 func (f Facts) unmet() []Wait {
-	var waits []Wait
+	var waits, unknown []Wait
 	for _, d := range f.Dependencies {
-		if !d.Met {
-			waits = append(waits, Wait{On: d.Dependency.subject(), Reason: d.Message})
+		wait := Wait{On: d.Dependency.subject(), Reason: d.Message}
+		switch {
+		case d.Met:
+		case d.Evaluating:
+			unknown = append(unknown, wait)
+		default:
+			waits = append(waits, wait)
 		}
+	}
+	if len(waits) == 0 {
+		return unknown
 	}
 	return waits
 }

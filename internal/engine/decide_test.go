@@ -55,6 +55,10 @@ func TestDecide(t *testing.T) {
 			f.Source.Revision = "r2"
 			f.Dependencies = []DependencyFact{{Dependency: Dependency{Unit: unitNamed("b")}, Message: "it is not ready"}}
 		}, StepWait, PhaseWaitingForDependencies, "Unit/ns/b: it is not ready"},
+		"dependency, being evaluated": {"an expression that is being evaluated holds the gate", func(f *Facts) {
+			f.Source.Revision = "r2"
+			f.Dependencies = []DependencyFact{{Dependency: Dependency{Unit: unitNamed("b")}, Message: "m", Evaluating: true}}
+		}, StepWait, PhaseWaitingForDependencies, "Unit/ns/b: m"},
 		"dependency of a resting unit": {"dependencies do not disturb a unit that has nothing to do", func(f *Facts) { f.Dependencies = []DependencyFact{{Message: "no"}} }, StepWait, PhaseReady, ""},
 		"cycle": {"a cycle is spelled out", func(f *Facts) {
 			f.Source.Revision = "r2"

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -213,6 +214,21 @@ func TestRollUpEvaluating(t *testing.T) {
 		}
 		if h.Verdict != c.verdict || pending != c.pending || h.Evaluating != c.evaluating {
 			t.Errorf("%d: rolled up to %+v", i, h)
+		}
+	}
+}
+
+// TestUnmetEvaluating names a dependency that is being evaluated where no other one is unmet.
+func TestUnmetEvaluating(t *testing.T) {
+	known := DependencyFact{Dependency: Dependency{Unit: unitNamed("a")}, Message: "not ready"}
+	unknown := DependencyFact{Dependency: Dependency{Unit: unitNamed("b")}, Message: "m", Evaluating: true}
+	for want, f := range map[string]Facts{
+		"[Unit/ns/a: not ready]": {Dependencies: []DependencyFact{known, unknown}},
+		"[Unit/ns/b: m]":         {Dependencies: []DependencyFact{unknown, {Met: true}}},
+		"[]":                     {Dependencies: []DependencyFact{{Met: true}}},
+	} {
+		if got := fmt.Sprint(f.unmet()); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

@@ -163,6 +163,8 @@ type DependencyFact struct {
 	Dependency Dependency
 	Met        bool
 	Message    string
+	// Evaluating is set while its expression is being evaluated, and nothing else is to be said of it.
+	Evaluating bool
 }
 
 // Facts is everything that decides the next step of a unit.

@@ -76,11 +76,6 @@ func (e *Expr) bool(vars map[string]any) (bool, error) {
 	return value, nil
 }
 
-// Ready evaluates an expression made by CompileReady.
-func (e *Expr) Ready(dep, self map[string]any) (bool, error) {
-	return e.bool(map[string]any{"dep": dep, "self": self})
-}
-
-// Holds evaluates an expression made by CompileHealth over the fields of an object, or one made by Compile over
-// the values of its variables.
+// Holds evaluates an expression made by CompileHealth over the fields of an object, or one made by Compile or CompileReady over the
+// values of its variables.
 func (e *Expr) Holds(fields map[string]any) (bool, error) { return e.bool(fields) }

@@ -134,7 +134,7 @@ func TestReady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := expr.Ready(dep, self); err != nil || got != want {
+		if got, err := expr.Holds(map[string]any{"dep": dep, "self": self}); err != nil || got != want {
 			t.Errorf("%s is %v (%v), want %v", text, got, err, want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if met, err := expr.Ready(dep, self); err == nil || met {
+	if met, err := expr.Holds(map[string]any{"dep": dep, "self": self}); err == nil || met {
 		t.Errorf("a missing field is %v (%v), want an error", met, err)
 	}
 	for _, text := range []string{"dep.", "'text'", ""} {

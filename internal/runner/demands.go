@@ -84,7 +84,7 @@ func (r *Runner) demands() Demands {
 		switch {
 		case u.Suspended || r.unitReady(u) && u.phase == engine.PhaseReady && !u.busy && !u.queued:
 			d.Ready++
-		case u.busy || u.queued || u.looking || u.verdicts.evaluating:
+		case u.busy || u.queued || u.looking || u.evaluating():
 			d.Moving = true
 		case u.Target.Cluster == "":
 			r.demand(u, &d)

@@ -29,7 +29,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		known = false
 	}
 	if !known {
-		u = &unit{since: time.Now(), driver: driver, traits: driver.Traits(), verdicts: newVerdicts()}
+		u = &unit{since: time.Now(), driver: driver, traits: driver.Traits(), verdicts: newVerdicts(), answers: newAnswers()}
 		r.units[declared.ID] = u
 		r.adopt(u, declared)
 	}
@@ -102,7 +102,7 @@ func (r *Runner) compile(u *unit) {
 	if err != nil && u.Invalid == (engine.Invalid{}) {
 		u.Invalid = engine.Invalid{Reason: engine.ReasonInvalid, Message: err.Error()}
 	}
-	u.rules, u.ready, u.verdicts = rules, ready, newVerdicts()
+	u.rules, u.ready, u.verdicts, u.answers = rules, ready, newVerdicts(), newAnswers()
 }
 
 // link enters the unit into the indexes.

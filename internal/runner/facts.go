@@ -7,7 +7,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/health"
 )
 
 // facts gathers what decides the next step of a unit.
@@ -24,7 +23,7 @@ func (r *Runner) facts(u *unit) engine.Facts {
 		return f
 	}
 	if u.pass == nil {
-		f.Dependencies = r.dependencies(u)
+		f.Dependencies = r.factsOfDependencies(u)
 	}
 	if u.Deleting {
 		f.Holders = r.holdersOfDeletion(u)
@@ -158,9 +157,10 @@ func (r *Runner) dependencies(u *unit) []engine.DependencyFact {
 		facts[i] = engine.DependencyFact{Dependency: d}
 		if d.Unit == (engine.UnitID{}) {
 			facts[i].Met, facts[i].Message = r.dependencyMet(u, d)
-			continue
+		} else {
+			facts[i].Met, facts[i].Message = r.unitMet(u, d)
 		}
-		facts[i].Met, facts[i].Message = r.unitMet(u, d)
+		facts[i].Evaluating = facts[i].Message == unevaluated
 	}
 	return facts
 }
@@ -177,7 +177,8 @@ func (r *Runner) dependencyMet(u *unit, d engine.Dependency) (bool, string) {
 	case rec.Full == nil:
 		return false, "being read"
 	default:
-		return fieldsHold(u.ready[exprKey(d)], rec.Full.Object)
+		fields := rec.Full.Object
+		return u.answers.answer(d, question{versionOf(fields), u.ready[exprKey(d)], fields})
 	}
 }
 
@@ -248,7 +249,7 @@ func (r *Runner) exprMet(u *unit, d engine.Dependency) (bool, string) {
 	if dep == nil || self == nil {
 		return false, "not found"
 	}
-	return exprHolds(u.ready[d.Expr], dep, self)
+	return exprHolds(u, d, dep, self)
 }
 
 // foreignMet tells whether a unit that another engine serves is ready, by what its object says.
@@ -264,29 +265,10 @@ func (r *Runner) foreignMet(u *unit, d engine.Dependency) (bool, string) {
 			return false, why
 		}
 	}
-	return exprHolds(u.ready[d.Expr], rec.Full.Object, self)
+	return exprHolds(u, d, rec.Full.Object, self)
 }
 
-func fieldsHold(expr *health.Expr, fields map[string]any) (bool, string) {
-	met, err := expr.Holds(fields)
-	switch {
-	case err != nil:
-		return false, "readyExpr: " + err.Error()
-	case !met:
-		return false, "readyExpr is false"
-	default:
-		return true, ""
-	}
-}
-
-func exprHolds(expr *health.Expr, dep, self map[string]any) (bool, string) {
-	met, err := expr.Ready(dep, self)
-	switch {
-	case err != nil:
-		return false, "readyExpr: " + err.Error()
-	case !met:
-		return false, "readyExpr is false"
-	default:
-		return true, ""
-	}
+// exprHolds tells whether the expression of a unit holds of another one.
+func exprHolds(u *unit, d engine.Dependency, dep, self map[string]any) (bool, string) {
+	return u.answers.answer(d, question{versionOf(dep, self), u.ready[exprKey(d)], map[string]any{"dep": dep, "self": self}})
 }

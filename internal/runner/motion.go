@@ -14,7 +14,7 @@ import (
 func (r *Runner) motion(u *unit) engine.Motion {
 	m := engine.Motion{
 		Now: time.Now(), Phase: u.phase, Reached: r.unitReady(u), Failure: u.last.Failure, Attempts: u.attempts,
-		Underway: u.underway() || u.reporting || u.pending != nil || u.reading || u.verdicts.evaluating || r.unheard(u),
+		Underway: u.underway() || u.reporting || u.pending != nil || u.reading || u.evaluating() || u.paces.evaluate.due || r.unheard(u),
 	}
 	if u.pass != nil && u.pass.Failure == nil {
 		m.Due = u.pass.Again

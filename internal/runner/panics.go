@@ -36,7 +36,8 @@ func (r *Runner) concluded(id engine.UnitID, then func()) {
 		return
 	}
 	if u, ok := r.units[id]; ok {
-		u.busy, u.looking, u.reading, u.reporting, u.verdicts.evaluating = false, false, false, false, false
+		u.busy, u.looking, u.reading, u.reporting = false, false, false, false
+		u.verdicts.evaluating, u.answers.asking = false, false
 		r.crashed(u, err)
 	}
 }

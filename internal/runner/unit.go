@@ -26,6 +26,8 @@ type unit struct {
 	// verdicts are what the expressions of the unit said of its objects; budget is how long they may take.
 	verdicts *verdicts
 	budget   budget
+	// answers are what the expressions over its dependencies said.
+	answers *answers
 
 	phase   engine.Phase
 	since   time.Time
@@ -124,6 +126,9 @@ type deletion struct {
 	waits    []engine.Wait
 	followed []engine.ObjectID
 }
+
+// evaluating tells whether expressions of the unit are being evaluated.
+func (u *unit) evaluating() bool { return u.verdicts.evaluating || u.answers.asking }
 
 // underway tells whether something is carried out for the unit, or is about to be decided.
 func (u *unit) underway() bool { return u.busy || u.queued || u.looking }

@@ -73,7 +73,7 @@ func (r *Runner) evaluate(u *unit, unknown []engine.ObjectID) {
 	id, budget := u.ID, u.budget.left(time.Now())
 	if budget <= 0 {
 		v.exhausted = true
-		r.later(&u.paces.evaluate, evaluateAgain, func() { r.mark(id) })
+		r.wakeToEvaluate(u)
 		return
 	}
 	v.evaluating = true
@@ -82,6 +82,12 @@ func (r *Runner) evaluate(u *unit, unknown []engine.ObjectID) {
 		e := r.evaluated(ctx, b)
 		return func() { r.takeVerdicts(id, v, e) }
 	}, func(error) { r.takeVerdicts(id, v, evaluation{exhausted: true}) })
+}
+
+// wakeToEvaluate wakes a unit when its budget permits more.
+func (r *Runner) wakeToEvaluate(u *unit) {
+	id := u.ID
+	r.later(&u.paces.evaluate, evaluateAgain, func() { r.mark(id) })
 }
 
 // takeVerdicts takes what a worker found out.
@@ -98,7 +104,7 @@ func (r *Runner) takeVerdicts(id engine.UnitID, v *verdicts, e evaluation) {
 	}
 	maps.Copy(v.of, e.of)
 	if v.exhausted = e.exhausted; e.exhausted {
-		r.later(&u.paces.evaluate, evaluateAgain, func() { r.mark(id) })
+		r.wakeToEvaluate(u)
 	}
 	u.paces.judge.at = time.Time{}
 	r.mark(id)
