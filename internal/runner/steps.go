@@ -164,7 +164,7 @@ func (r *Runner) begin(u *unit) {
 		r.began(u)
 	}
 	u.needs, u.changes, u.announced = nil, nil, ""
-	u.verdicts.retry()
+	u.verdicts.retry(r.counted(u))
 	r.stats.Passes++
 	r.setTimer(u, now.Add(slow))
 }

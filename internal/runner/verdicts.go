@@ -38,9 +38,18 @@ type verdict struct {
 
 func newVerdicts() *verdicts { return &verdicts{of: map[engine.ObjectID]verdict{}} }
 
-// retry forgets what was not found to be Current: evaluating it may have failed for want of time.
-func (v *verdicts) retry() {
-	maps.DeleteFunc(v.of, func(_ engine.ObjectID, one verdict) bool { return one.health.Verdict != engine.Current })
+// retry forgets what was not found to be Current, since evaluating it may have failed for want of time, and what counts no more.
+func (v *verdicts) retry(counted []engine.Entry) {
+	if len(v.of) == 0 {
+		return
+	}
+	kept := make(map[engine.ObjectID]verdict, len(v.of))
+	for _, e := range counted {
+		if known, ok := v.of[e.ID]; ok && known.health.Verdict == engine.Current {
+			kept[e.ID] = known
+		}
+	}
+	v.of = kept
 }
 
 // tooSlow is what objects say that have to wait for the budget of their unit.
@@ -66,8 +75,12 @@ func (v *verdicts) assess(rec cluster.Record) engine.ObjectHealth {
 
 // evaluate has a worker evaluate objects of a unit of which no verdict is known. Until it has, they are on their way.
 func (r *Runner) evaluate(u *unit, unknown []engine.ObjectID) {
-	v, t := u.verdicts, r.at(u)
-	if len(unknown) == 0 || t == nil || v.evaluating || u.paces.evaluate.due {
+	v := u.verdicts
+	if len(unknown) == 0 || v.evaluating || u.paces.evaluate.due {
+		return
+	}
+	t := r.at(u)
+	if t == nil {
 		return
 	}
 	id, budget := u.ID, u.budget.left(time.Now())

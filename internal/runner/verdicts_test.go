@@ -169,8 +169,11 @@ func TestVerdictsAreOfVersions(t *testing.T) {
 		}
 	}
 	known(engine.Current, "")
-	v.of[engine.ObjectID{Name: "y"}] = verdict{health: engine.ObjectHealth{Verdict: engine.InProgress}}
-	if v.retry(); len(v.of) != 1 {
+	waits := engine.ObjectID{Kind: "X", Name: "y"}
+	v.of[waits] = verdict{health: engine.ObjectHealth{Verdict: engine.InProgress}}
+	v.of[engine.ObjectID{Kind: "X", Name: "gone"}] = verdict{health: engine.ObjectHealth{Verdict: engine.Current}}
+	v.retry([]engine.Entry{{ID: id}, {ID: waits}, {ID: engine.ObjectID{Kind: "X", Name: "new"}}})
+	if _, kept := v.of[id]; !kept || len(v.of) != 1 {
 		t.Errorf("a new pass has the verdicts %+v", v.of)
 	}
 }
