@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	swapi "github.com/fluxcd/source-watcher/api/v2/v1beta1"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -88,8 +89,13 @@ func (e *Engine) putRelease(ctx context.Context) func(*unstructured.Unstructured
 		if e.handover.Replaced(hr) == "" {
 			e.charts.Changed(id)
 		}
-		e.upsertReleases(append(e.releases.Twins.Put(hr), id))
+		e.upsertReleases(append(e.twinsOf(hr), id))
 	}
+}
+
+// twinsOf enters which release of Helm a HelmRelease declares, and returns those for which that makes a difference.
+func (e *Engine) twinsOf(hr *helmv2.HelmRelease) []engine.UnitID {
+	return e.releases.Twins.Put(hr, release.Declare(e.policies.Now(), hr).Target.User)
 }
 
 // upsertReleases hands releases over that changed, or whose neighbours did.
@@ -133,12 +139,19 @@ func (e *Engine) redeclare() {
 	}
 	for _, rs := range e.sets.All() {
 		e.runner.Upsert(sets.Declare(policy, rs))
+		e.runner.InputsChanged(sets.ID(rs.Namespace, rs.Name))
 	}
 	var releases []engine.UnitID
 	for _, hr := range e.releases.All() {
-		releases = append(releases, toolkit.ReleaseID(hr.Namespace, hr.Name))
+		id := toolkit.ReleaseID(hr.Namespace, hr.Name)
+		e.twinsOf(hr)
+		if e.handover.Replaced(hr) == "" {
+			e.charts.Changed(id)
+		}
+		releases = append(releases, id)
 	}
 	e.upsertReleases(releases)
+	e.generators.WakeAll()
 	e.receivers.Again()
 	e.notifications.Reindex()
 }

@@ -146,6 +146,9 @@ func (s *Keeper) wakeFailed(except types.NamespacedName) {
 	}
 }
 
+// WakeAll has every generator reconciled again, since what is permitted changed.
+func (s *Keeper) WakeAll() { s.wakeFailed(types.NamespacedName{}) }
+
 // claim gives an ExternalArtifact to a generator, unless another one has it, which it names.
 func (s *Keeper) claim(key source.Key, id types.NamespacedName) (by string, ok bool) {
 	s.mu.Lock()

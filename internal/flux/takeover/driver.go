@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -147,7 +149,7 @@ func (h *Driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 	}
 	message := "Headgate serves the API instead; nothing is installed"
 	if chart == instanceChart {
-		said, err := h.instance(ctx, hr)
+		said, err := h.instance(ctx, hr, w)
 		if err != nil {
 			return release.Failed(helmv2.InstallFailedReason, err.Error(), false)
 		}
@@ -158,8 +160,9 @@ func (h *Driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 	return runner.Acted{Entries: w.Held, Held: true}
 }
 
-// instance serves what the values of flux-instance declare.
-func (h *Driver) instance(ctx context.Context, hr *helmv2.HelmRelease) (string, error) {
+// instance serves what the values of flux-instance declare, with the rights of the release: the chart would be installed with no
+// others.
+func (h *Driver) instance(ctx context.Context, hr *helmv2.HelmRelease, w runner.Work) (string, error) {
 	reader := access.VersionReader{Client: h.Secrets, Versions: map[engine.ObjectID]uint64{}}
 	values, err := release.ComposeValues(ctx, hr, reader)
 	if err != nil {
@@ -173,7 +176,14 @@ func (h *Driver) instance(ctx context.Context, hr *helmv2.HelmRelease) (string, 
 	if err := json.Unmarshal(data, &spec); err != nil {
 		return "", fmt.Errorf("spec.values.instance: %w", err)
 	}
-	return h.instances.serve(ctx, toolkit.ReleaseID(hr.Namespace, hr.Name), hr.GetReleaseNamespace(), spec)
+	if spec.Sync != nil && w.Declared.Target.Cluster != "" {
+		return "", errors.New("spec.values.instance.sync: not supported together with spec.kubeConfig; declare a source and a Kustomization")
+	}
+	client, err := dynamic.NewForConfig(w.Config)
+	if err != nil {
+		return "", fmt.Errorf("creating a client for the sync: %w", err)
+	}
+	return h.instances.serve(ctx, toolkit.ReleaseID(hr.Namespace, hr.Name), place{client, hr.GetReleaseNamespace()}, spec)
 }
 
 // Verify finds nothing to test where nothing is installed.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	fluxcdv1 "github.com/headgate-dev/headgate/api/fluxcd/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -82,7 +83,7 @@ func (s *Instances) report(ctx context.Context, id engine.UnitID) error {
 	c := &toolkit.Conditions{List: after.Status.Conditions, Generation: o.Generation, Now: metav1.NewTime(time.Now().Truncate(time.Second))}
 	var message string
 	failure := s.Guard.Call(id.String(), func() (err error) {
-		message, err = s.serve(ctx, id, o.Namespace, o.Spec)
+		message, err = s.serve(ctx, id, place{s.Home.Dynamic, o.Namespace}, o.Spec)
 		return err
 	})
 	if failure != nil {
@@ -121,25 +122,31 @@ func (s *Instances) tell(before, after *fluxcdv1.FluxInstance) {
 	s.Events.Record(after, corev1.EventTypeWarning, ready.Reason, ready.Message, nil)
 }
 
-// serve does what a declaration asks for that has a meaning here, and says what became of it. The namespace is
-// that of the sync.
-func (s *Instances) serve(ctx context.Context, id engine.UnitID, namespace string, spec fluxcdv1.FluxInstanceSpec) (string, error) {
+// place is where a sync is created, by a client that has the rights of what declares it.
+type place struct {
+	client    dynamic.Interface
+	namespace string
+}
+
+// serve does what a declaration asks for that has a meaning here, and says what became of it. What it permits no longer holds from
+// the beginning, whatever becomes of its sync.
+func (s *Instances) serve(ctx context.Context, id engine.UnitID, at place, spec fluxcdv1.FluxInstanceSpec) (string, error) {
 	message := "Headgate serves the API of Flux instead of its controllers; none is installed"
+	wishes := WishesOf(spec)
+	s.policies.Ask(id, wishes.Policy)
 	if spec.Sync != nil {
-		said, err := s.sync(ctx, namespace, spec.Sync)
+		said, err := s.sync(ctx, at, spec.Sync)
 		if err != nil {
 			return "", err
 		}
 		message += "; " + said
 	}
-	wishes := WishesOf(spec)
-	s.policies.Ask(id, wishes.Policy)
 	return message + wishes.words(id.Namespace == toolkit.Namespace), nil
 }
 
 // sync makes the source and the Kustomization of a sync, unless one of them is the root of this run.
-func (s *Instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.Sync) (string, error) {
-	name := cmp.Or(sync.Name, namespace)
+func (s *Instances) sync(ctx context.Context, at place, sync *fluxcdv1.Sync) (string, error) {
+	namespace, name := at.namespace, cmp.Or(sync.Name, at.namespace)
 	objects, err := syncObjects(namespace, name, sync)
 	if err != nil {
 		return "", err
@@ -148,7 +155,7 @@ func (s *Instances) sync(ctx context.Context, namespace string, sync *fluxcdv1.S
 		return fmt.Sprintf("sync: %s/%s is the root of this run and is not changed", namespace, name), nil
 	}
 	for _, o := range objects {
-		if err := apply.Put(ctx, s.Home.Dynamic.Resource(syncResources[o.GetKind()]).Namespace(namespace), roots.InstallManager, o); err != nil {
+		if err := apply.Put(ctx, at.client.Resource(syncResources[o.GetKind()]).Namespace(namespace), roots.InstallManager, o); err != nil {
 			return "", fmt.Errorf("spec.sync: %w", err)
 		}
 	}

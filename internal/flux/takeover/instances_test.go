@@ -16,7 +16,7 @@ import (
 func TestSyncThatNamesTheRoot(t *testing.T) {
 	s := NewInstances(toolkit.Tools{Host: &dialect.Host{Reserved: roots.RootIDs()}}, policies.New(policies.Policy{}))
 	// There is no client: nothing may be written.
-	said, err := s.serve(t.Context(), InstanceID(toolkit.Namespace, "flux"), toolkit.Namespace, fluxcdv1.FluxInstanceSpec{Sync: &fluxcdv1.Sync{
+	said, err := s.serve(t.Context(), InstanceID(toolkit.Namespace, "flux"), place{namespace: toolkit.Namespace}, fluxcdv1.FluxInstanceSpec{Sync: &fluxcdv1.Sync{
 		Kind: "GitRepository", URL: "https://git.example.com/fleet.git", Ref: "refs/heads/main", Path: "clusters/a",
 	}})
 	if err != nil {
