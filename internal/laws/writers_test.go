@@ -26,6 +26,10 @@ var writers = map[string]string{
 	"internal/flux/generators/outputs.go": "ExternalArtifacts of an ArtifactGenerator",
 	"internal/flux/release/charts.go":     "HelmCharts of HelmReleases",
 	"internal/flux/receivers/ask.go":      "requests to reconcile, as a Receiver asks for them",
+
+	"internal/host/install.go":            "definitions of the kinds that are served, and namespaces of the engine",
+	"internal/flux/roots/roots.go":        "the root, as the person asks for it who starts the engine",
+	"internal/flux/takeover/instances.go": "the source and the Kustomization of a sync, with the rights of what declares it",
 }
 
 // verbs write when they are called on a client.
@@ -67,6 +71,10 @@ func TestWriters(t *testing.T) {
 // writes reports whether a call is that of a client that writes.
 func writes(call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
+	if ok && method.Sel.Name == "Put" && lastName(method.X) == "apply" {
+		// It writes with the client that it is given.
+		return true
+	}
 	if !ok || !slices.Contains(verbs, method.Sel.Name) || len(call.Args) < 2 {
 		return false
 	}
