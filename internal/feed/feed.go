@@ -58,6 +58,14 @@ func (l Listing) Revision(ref source.GitRef) (string, error) {
 	return l.references.Revision(ref)
 }
 
+// Tag tells the annotated tag apart that is selected, by its name and its hash; it is empty if none is.
+func (l Listing) Tag(ref source.GitRef) string {
+	if l.references == nil {
+		return ""
+	}
+	return l.references.Tag(ref)
+}
+
 // Index is that of a Helm repository, nil for another one.
 func (l Listing) Index() *source.Index { return l.index }
 

@@ -64,8 +64,7 @@ func (v *gitVisit) run() (Result, error) {
 		out.GitResult = &source.GitResult{Revision: v.Previous, Tree: v.Tree, Unchanged: true}
 		return out, nil
 	}
-	if tree, message := r.trees.get(v.Options); tree != nil {
-		out.GitResult = &source.GitResult{Revision: revisionOf(v.Options), Tree: tree, CommitMessage: message}
+	if out.GitResult = r.trees.get(v.Options); out.GitResult != nil {
 		return out, nil
 	}
 	if r.slowOf == revisionOf(v.Options) && r.slow.serves(v.request) {

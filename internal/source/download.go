@@ -51,6 +51,9 @@ func (r *remote) downloadInto(ctx context.Context, kept *Clone, t target, previo
 			return nil, fmt.Errorf("fetching %q: %w", r.url, err)
 		}
 	}
+	if result.Signatures, err = signaturesOf(repo, t, commit); err != nil {
+		return nil, fmt.Errorf("fetching %q: %w", r.url, err)
+	}
 	if result.Tree, err = r.read(ctx, commit, previous); err != nil {
 		return nil, fmt.Errorf("reading commit %s of %q: %w", t.hash, r.url, err)
 	}

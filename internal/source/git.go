@@ -54,6 +54,9 @@ type GitOptions struct {
 	Verify *Verification
 	// Ignore is spec.ignore of Flux; nil means its defaults.
 	Ignore *string
+	// Tag is the Signatures.TagID of the previous revision, if that counts: another tag of the same commit is another revision
+	// then.
+	Tag *string
 	// Listed, when set, is what the server has: it is not asked again.
 	Listed *References
 	// Clone, when set, keeps what is fetched for the next fetch.
@@ -70,8 +73,9 @@ type GitResult struct {
 	Revision      string
 	Tree          *Tree
 	CommitMessage string
-	// Verified says which signatures were verified.
-	Verified []string
+	// Verified says which signatures were verified, Signatures what there is to verify.
+	Verified   []string
+	Signatures *Signatures
 	// Unchanged is set when the revision is the previous one; nothing was downloaded then.
 	Unchanged bool
 	// Transferred is set when the server sent the commit, which it did not if the clone had it.
@@ -88,7 +92,7 @@ func FetchGit(ctx context.Context, o GitOptions, previousRevision string, previo
 		switch {
 		case err != nil:
 			return err
-		case previous != nil && t.revision() == previousRevision:
+		case previous != nil && o.same(t, previousRevision):
 			got = &GitResult{Revision: previousRevision, Tree: previous, Unchanged: true}
 			return nil
 		}
@@ -119,7 +123,12 @@ func (o *GitOptions) Unchanged(previousRevision string, previous *Tree) bool {
 		known = o.Listed.known
 	}
 	t, err := known.target(o.Ref)
-	return err == nil && t.revision() == previousRevision
+	return err == nil && o.same(t, previousRevision)
+}
+
+// same tells whether what is selected is the previous revision.
+func (o *GitOptions) same(t target, previousRevision string) bool {
+	return t.revision() == previousRevision && (o.Tag == nil || t.tag() == *o.Tag)
 }
 
 // visit logs in, for as long as the timeout allows.

@@ -27,6 +27,14 @@ func (t target) revision() string {
 	return t.label + "@sha1:" + t.hash.String()
 }
 
+// tag tells the annotated tag apart that names the commit, as Signatures.TagID does; it is empty if none does.
+func (t target) tag() string {
+	if t.full || t.offered == t.hash {
+		return ""
+	}
+	return tagID(t.reference.Short(), t.offered.String())
+}
+
 func commitTarget(ref GitRef) (target, error) {
 	if !plumbing.IsHash(ref.Commit) {
 		return target{}, fmt.Errorf("%w: %q is not a commit hash", ErrReference, ref.Commit)
@@ -95,6 +103,15 @@ type References struct{ known references }
 func (l *References) Revision(ref GitRef) (string, error) {
 	t, err := l.known.target(ref)
 	return t.revision(), err
+}
+
+// Tag tells the annotated tag apart that is selected, as Signatures.TagID does; it is empty if none is.
+func (l *References) Tag(ref GitRef) string {
+	t, err := l.known.target(ref)
+	if err != nil {
+		return ""
+	}
+	return t.tag()
 }
 
 // references are what a server lists.

@@ -82,6 +82,10 @@ type State struct {
 	Tree   *source.Tree
 	Chart  []byte
 	Digest string
+	// Signatures are those of a commit, nil for anything else. Local is set for a working copy: it is its user's own, and what is
+	// not committed yet cannot be signed.
+	Signatures *source.Signatures
+	Local      bool
 	// Err is why the last fetch failed, Since when that began. What was fetched before is kept.
 	Err   error
 	Since time.Time

@@ -55,8 +55,9 @@ func (o *reader) fetchGit(ctx context.Context, since time.Time) (fetched, error)
 		return fetched{}, err
 	}
 	o.mu.Lock()
-	tree := o.state.Tree
+	tree, tag := o.state.Tree, o.state.Signatures.TagID()
 	o.mu.Unlock()
+	options.Tag = &tag
 	var got feed.Result
 	requested := false
 	for _, ref := range refs(o.key.Revision, o.key.TagPrefix) {
@@ -80,10 +81,22 @@ func (o *reader) fetchGit(ctx context.Context, since time.Time) (fetched, error)
 		return fetched{unchanged: true, began: got.Began, shared: !requested}, nil
 	}
 	o.previous = got.Revision
-	return fetched{
-		State: State{Revision: shaOf(got.Revision), Tree: got.Tree, Digest: got.Tree.Digest()},
-		began: got.Began, shared: !requested, transferred: got.Transferred,
-	}, nil
+	state := State{
+		Revision: shaOf(got.Revision), Tree: got.Tree, Digest: got.Tree.Digest(), Signatures: got.Signatures, Local: o.feeds.local(o.key.URL) != nil,
+	}
+	return fetched{State: state, began: got.Began, shared: !requested, transferred: got.Transferred}, nil
+}
+
+// local is what stands in for a URL, nil if nothing does.
+func (f *Feeds) local(address string) *source.Local {
+	if f.cfg.Local == nil {
+		return nil
+	}
+	local, ok := f.cfg.Local(address)
+	if !ok {
+		return nil
+	}
+	return &local
 }
 
 // shaOf is the commit of a revision that names the reference too.
@@ -102,11 +115,9 @@ func (f *Feeds) Anonymous(address string) source.GitOptions {
 // Git is how a repository is fetched with the login that a project has for it.
 func (f *Feeds) Git(address, project string) (source.GitOptions, error) {
 	s, options := f.cfg.Settings(), f.Anonymous(address)
-	if f.cfg.Local != nil {
-		if local, ok := f.cfg.Local(address); ok {
-			options.URL, options.Username, options.Password = local.URL, local.Username, local.Password
-			return options, nil
-		}
+	if local := f.local(address); local != nil {
+		options.URL, options.Username, options.Password = local.URL, local.Username, local.Password
+		return options, nil
 	}
 	repo := s.Credentials.For(address, project)
 	login := repo.Login

@@ -85,7 +85,7 @@ func (o *reader) hear() {
 	if !o.state.Settled || o.key.Fixed() || !l.Began.After(o.used) {
 		return
 	}
-	if found, err := o.find(l); err == nil && o.state.Err == nil && found == o.state.Revision {
+	if found, tag, err := o.find(l); err == nil && o.state.Err == nil && found == o.state.Revision && tag == o.state.Signatures.TagID() {
 		o.state.Fetched, o.used = l.Began, l.Began
 		if every > 0 {
 			o.due = l.Began.Add(every)
@@ -98,18 +98,19 @@ func (o *reader) hear() {
 	o.feeds.passes.Wake(o.key)
 }
 
-// find is the revision in a listing.
-func (o *reader) find(l *feed.Listing) (revision string, err error) {
+// find is the revision in a listing, with the annotated tag by which it is selected.
+func (o *reader) find(l *feed.Listing) (revision, tag string, err error) {
 	if index := l.Index(); index != nil {
 		v, err := index.Find(o.key.Chart, o.key.Revision)
-		return v.Version, err
+		return v.Version, "", err
 	}
 	for _, ref := range refs(o.key.Revision, o.key.TagPrefix) {
 		if revision, err = l.Revision(ref); !errors.Is(err, source.ErrReference) {
+			tag = l.Tag(ref)
 			break
 		}
 	}
-	return shaOf(revision), err
+	return shaOf(revision), tag, err
 }
 
 var _ feed.Reader = (*reader)(nil)

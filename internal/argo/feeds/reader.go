@@ -103,7 +103,7 @@ func (o *reader) answers(asked uint64) bool {
 
 func (o *reader) succeeded(got fetched, began time.Time, asked uint64) {
 	o.mu.Lock()
-	changed := o.answers(asked) || !o.state.Settled || o.state.Err != nil || !got.unchanged && (o.state.Digest != got.Digest || o.state.Revision != got.Revision)
+	changed := o.answers(asked) || !o.state.Settled || o.state.Err != nil || !got.unchanged && !o.state.same(got.State)
 	if got.unchanged {
 		o.state.Settled, o.state.Err, o.state.Since = true, nil, time.Time{}
 	} else {
@@ -118,6 +118,11 @@ func (o *reader) succeeded(got fetched, began time.Time, asked uint64) {
 	if changed {
 		o.feeds.cfg.Changed(o.key)
 	}
+}
+
+// same tells whether two states are of the same content, selected by the same tag.
+func (s State) same(other State) bool {
+	return s.Digest == other.Digest && s.Revision == other.Revision && s.Signatures.TagID() == other.Signatures.TagID()
 }
 
 func (o *reader) failed(err error, asked uint64) {
