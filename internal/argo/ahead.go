@@ -75,6 +75,9 @@ func (s declaration) ahead(project *policy.Project, now settings.Settings, insta
 			return settings.Objects{}
 		}
 	}
+	if verify(project, now.Keys, s.origins) != nil {
+		return settings.Objects{}
+	}
 	destination, err := policy.Destination(obj.Spec.Destination, now)
 	if err != nil || destination.Server != settings.InClusterServer {
 		return settings.Objects{}

@@ -53,6 +53,9 @@ func TestAhead(t *testing.T) {
 			a.now.Impersonation = settings.Impersonation{Enabled: true}
 			a.project.Spec.DestinationServiceAccounts = []v1alpha1.ApplicationDestinationServiceAccount{{Server: "*", Namespace: "*", DefaultServiceAccount: "syncer"}}
 		}, false},
+		"Signature": {"the project requires a signature by now that the commit does not have", func(a *asked) {
+			a.project.Spec.SignatureKeys = []v1alpha1.SignatureKey{{KeyID: "4AEE18F83AFDEB23"}}
+		}, false},
 		"Project":   {"its project does not exist", func(a *asked) { a.project = nil }, false},
 		"Moved":     {"it was rendered for another project", func(a *asked) { a.of.project = "other" }, false},
 		"Elsewhere": {"it was rendered for another destination", func(a *asked) { a.of.destination.Namespace = "other" }, false},
@@ -71,7 +74,7 @@ func TestAhead(t *testing.T) {
 				}
 				project = effective
 			}
-			got := declaration{obj: a.app, foreseen: *a.of}.ahead(project, a.now, "argocd")
+			got := declaration{obj: a.app, foreseen: *a.of, origins: []origin{{address: repo}}}.ahead(project, a.now, "argocd")
 			if has := len(got.ConfigMaps) == 1; has != tc.want {
 				t.Errorf("%s: settings count: %v", tc.reason, has)
 			}

@@ -23,7 +23,7 @@ import (
 // compare tells where each object stands. What was written and has not changed since costs no request.
 func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*comparison, error) {
 	a.mu.Lock()
-	obj, project, destination := a.obj, a.project, a.cluster
+	obj, destination := a.obj, a.cluster
 	a.mu.Unlock()
 	s, g := d.settings.Now(), d.gate(a, w)
 	if g.moved != nil {
@@ -68,7 +68,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 		c.add(o)
 	}
 	d.duplicates(a, w, c)
-	d.unserved(a, project, c)
+	d.unserved(a, c)
 	homeless(w, c)
 	if err := d.stand(ctx, w, c); err != nil {
 		return nil, err

@@ -30,6 +30,9 @@ type declaration struct {
 	project   *policy.Project
 	cluster   settings.Cluster
 	foreseen  foreseen
+	// origins are what the last render was made from; unverified is why its commits are not signed as the project requires.
+	origins    []origin
+	unverified error
 	// place is where its objects are written, and as whom.
 	place engine.Target
 	// invalid is why it cannot be followed.
@@ -124,6 +127,7 @@ func (e *Engine) derive(a *app) news {
 	a.project = e.projects.Get(obj.Spec.Project)
 	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
 	e.reads(a)
+	a.unverified = verify(a.project, now.Keys, a.origins)
 	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	e.settings.Recheck(a.id, e.permittedAhead(a))
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}

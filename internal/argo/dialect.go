@@ -21,6 +21,8 @@ import (
 type Options struct {
 	// Namespace is that of the installation, "argocd" by default.
 	Namespace string
+	// GPG is what the environment says of signatures: "false" or "no" has nothing verified, as with the upstream.
+	GPG string
 	// NoRemoteBases refuses kustomizations that refer to something outside their source.
 	NoRemoteBases bool
 }

@@ -73,17 +73,20 @@ func (d *driver) inputs(ctx context.Context, id engine.UnitID, fresh bool) (runn
 	if a == nil {
 		return runner.Inputs{}, fmt.Errorf("reading %s: it was deleted", id)
 	}
-	request, charts, err := d.request(ctx, a, fresh)
+	request, err := d.request(ctx, a, fresh)
 	if err != nil {
 		return runner.Inputs{}, err
 	}
 	defer d.measuresReconcile(a)()
-	result, err := d.render(ctx, a, request, charts)
+	result, err := d.render(ctx, a, request)
 	if err != nil {
 		a.typed(err)
 		return runner.Inputs{}, &failure{condition: v1alpha1.ApplicationConditionComparisonError, err: err}
 	}
-	d.foresee(a, request, result)
+	if err := d.comesFrom(a, request.origins); err != nil {
+		return runner.Inputs{}, err
+	}
+	d.foresee(a, request.Request, result)
 	obj := a.now()
 	objects, digest, err := d.objects(a, result)
 	if err != nil {

@@ -30,7 +30,8 @@ import (
 type gate struct {
 	app     engine.UnitID
 	project *policy.Project
-	// unusable is why the Application may not use its project at all, invalid what else is wrong with what it declares.
+	// unusable is why the Application may not use its project at all, invalid what else is wrong with what it declares, or with
+	// the signatures of what that was rendered from.
 	unusable, invalid error
 	// moved is set when the Application declares something else by now than what the step is about.
 	moved       error
@@ -53,6 +54,8 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	}
 	if len(a.invalid) > 0 {
 		invalid = errors.New(messages(a.invalid))
+	} else if a.unverified != nil {
+		invalid = a.unverified
 	}
 	return gate{
 		moved: moved, invalid: invalid,

@@ -53,6 +53,12 @@ func TestGateOfAnother(t *testing.T) {
 		}), "application repo https://git.example/repo is not permitted in project 'p'", ""},
 		"Namespace": {"the project no longer permits the namespace", project(func(s *v1alpha1.AppProjectSpec) { s.Destinations[0].Namespace = "b" }),
 			"do not match any of the allowed destinations in project 'p'", "namespace a is not permitted in project 'p'"},
+		"Signature": {"the project requires a signature that what was rendered does not have", func(e *Engine, a *app) {
+			a.origins = []origin{{address: "https://git.example/repo"}}
+			project(func(s *v1alpha1.AppProjectSpec) {
+				s.SignatureKeys = []v1alpha1.SignatureKey{{KeyID: "4AEE18F83AFDEB23"}}
+			})(e, a)
+		}, "GIT/GPG: Failed verifying revision", ""},
 		"Deleted": {"the project was deleted", func(e *Engine, _ *app) {
 			e.projects.Drop("p")
 			e.projects.Reread(e.settings.Now())

@@ -45,4 +45,6 @@ func (e *Engine) projectChanged(name string) {
 		e.declare(a)
 		e.runner.InputsChanged(a.id)
 	})
+	// Generators read only what a project permits.
+	e.sets.WakeAll()
 }

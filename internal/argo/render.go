@@ -20,29 +20,41 @@ func buildEnvironment(s v1alpha1.ApplicationSource) bool {
 	return strings.Contains(encoded(s), "ARGOCD_APP_REVISION")
 }
 
+// asked is what an Application is rendered from.
+type asked struct {
+	manifests.Request
+	charts *feeds.Charts
+	// origins are the sources, as they can be verified again.
+	origins []origin
+}
+
 // request gathers what an Application is rendered from. One that cannot be followed, such as one that its project does not
-// permit, is rendered from nothing: no source of it is read, and no Secret.
-func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Request, *feeds.Charts, error) {
+// permit, is rendered from nothing: no source of it is read, and no Secret. Nor is one with commits that nobody signed who had to.
+func (d *driver) request(ctx context.Context, a *app, fresh bool) (*asked, error) {
 	s, declared := d.settings.Now(), a.snapshot()
 	if len(declared.invalid) > 0 {
-		return manifests.Request{}, nil, &failure{
+		return nil, &failure{
 			condition: v1alpha1.ApplicationConditionInvalidSpecError, err: errors.New(messages(declared.invalid)), lasting: true,
 		}
 	}
 	obj, sources, keys := declared.obj, declared.sources, declared.keys
-	r := manifests.Request{
+	r := &asked{Request: manifests.Request{
 		App: manifests.App{
 			Name: obj.Name, Namespace: obj.Spec.Destination.Namespace, Project: obj.Spec.Project,
 			KubeVersion: d.version, APIVersions: d.served.Versions(),
 		},
 		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s), Sandbox: d.Sandbox.For(obj.Spec.Project, a.id.String()),
-	}
+	}}
 	for i, k := range keys {
 		state := d.feeds.Get(k)
 		if !state.Has() {
-			return r, nil, fmt.Errorf("%s: not fetched", sourceName(keys, i))
+			return nil, fmt.Errorf("%s: not fetched", sourceName(keys, i))
 		}
+		r.origins = append(r.origins, d.origin(k, state, nameAmong(sources, i)))
 		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
+	}
+	if err := d.signed(a, r.origins); err != nil {
+		return nil, err
 	}
 	r.Options.NoRemoteBases = d.options.NoRemoteBases
 	if d.Substitutes != nil {
@@ -51,14 +63,14 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (manifests.Req
 	r.Elsewhere = render.NewElsewhere(d.remotes(a), fresh)
 	var err error
 	r.Decrypt, err = d.keys(ctx, a.id, obj)
-	charts := d.feeds.Charts(obj.Spec.Project, declared.project).For(a.id.String())
-	r.Charts = charts
-	return r, charts, err
+	r.charts = d.feeds.Charts(obj.Spec.Project, declared.project).For(a.id.String())
+	r.Charts = r.charts
+	return r, err
 }
 
 // render renders, unless the sources would give the same again.
-func (d *driver) render(ctx context.Context, a *app, r manifests.Request, charts *feeds.Charts) (*manifests.Result, error) {
-	options := optionsDigest(r)
+func (d *driver) render(ctx context.Context, a *app, r *asked) (*manifests.Result, error) {
+	options := optionsDigest(r.Request)
 	was := a.job.rendered
 	if was != nil && a.job.options == options && !was.Volatile && was.Unchanged(r.Sources) {
 		return was, nil
@@ -71,7 +83,7 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request, charts
 	}
 	var result *manifests.Result
 	err := r.Elsewhere.Complete(ctx, func() (err error) {
-		result, err = d.renderCharted(ctx, a, r, charts)
+		result, err = d.renderCharted(ctx, a, r)
 		return err
 	})
 	if err != nil {
@@ -82,14 +94,14 @@ func (d *driver) render(ctx context.Context, a *app, r manifests.Request, charts
 }
 
 // renderCharted renders, and again when the charts that it requested have arrived.
-func (d *driver) renderCharted(ctx context.Context, a *app, r manifests.Request, charts *feeds.Charts) (*manifests.Result, error) {
-	defer d.keepCharts(a, charts)
+func (d *driver) renderCharted(ctx context.Context, a *app, r *asked) (*manifests.Result, error) {
+	defer d.keepCharts(a, r.charts)
 	for {
-		result, err := d.renderOnce(ctx, r)
+		result, err := d.renderOnce(ctx, r.Request)
 		if !errors.Is(err, feeds.ErrPending) {
 			return result, err
 		}
-		if err := charts.Wait(ctx); err != nil {
+		if err := r.charts.Wait(ctx); err != nil {
 			return nil, err
 		}
 	}

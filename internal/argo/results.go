@@ -15,15 +15,20 @@ import (
 func (a *app) result(c *comparison, sync *v1alpha1.SyncOperation) *v1alpha1.SyncOperationResult {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return resultAt(a.obj, c.revision, sync)
+}
+
+// resultAt is what came of a sync to a revision, before anything did.
+func resultAt(obj *v1alpha1.Application, revision string, sync *v1alpha1.SyncOperation) *v1alpha1.SyncOperationResult {
 	r := &v1alpha1.SyncOperationResult{}
-	if len(a.obj.Spec.Sources) > 0 {
-		r.Revisions, r.Sources = strings.Split(c.revision, ","), a.obj.Spec.Sources
+	if len(obj.Spec.Sources) > 0 {
+		r.Revisions, r.Sources = strings.Split(revision, ","), obj.Spec.Sources
 		if len(sync.Sources) > 0 {
 			r.Sources = sync.Sources
 		}
 		return r
 	}
-	r.Revision, r.Source = c.revision, policy.SourceOf(a.obj.Spec)
+	r.Revision, r.Source = revision, policy.SourceOf(obj.Spec)
 	if sync.Source != nil {
 		r.Source = sync.Source
 	}

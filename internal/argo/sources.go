@@ -38,7 +38,7 @@ func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact
 			return engine.SourceFact{Found: true, Message: fmt.Sprintf("%s: %s", sourceName(keys, i), state.Err)}, nil
 		}
 		revisions = append(revisions, state.Revision)
-		digests = append(digests, fmt.Sprintf("%v %s %s", k, state.Revision, state.Digest))
+		digests = append(digests, fmt.Sprintf("%v %s %s %s", k, state.Revision, state.Digest, state.Signatures.TagID()))
 	}
 	fact.Revision, fact.Digest = strings.Join(revisions, ","), digest(strings.Join(digests, "\n"))
 	return fact, nil

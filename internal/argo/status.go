@@ -93,6 +93,10 @@ func (a *app) incomparable(r *runner.Report) {
 		return
 	}
 	a.view.fail(op, string(r.Reason)+": "+r.Message)
+	if op.Sync != nil && r.Attempted != "" {
+		// Another revision is no second attempt at this one.
+		a.view.operation.SyncResult = resultAt(a.obj, r.Attempted, op.Sync)
+	}
 }
 
 // fail ends an operation that has not begun.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -51,17 +50,12 @@ func homeless(w runner.Work, c *comparison) {
 // conditionUnserved is ours: something is declared that is accepted and not acted on.
 const conditionUnserved = "NotServedWarning"
 
-// unserved names what an Application declares that is not acted on: fields of its sources, of its project, options that
-// are unknown.
-func (d *driver) unserved(a *app, project *policy.Project, c *comparison) {
+// unserved names what an Application declares that is not acted on: fields of its sources, options that are
+// unknown.
+func (d *driver) unserved(a *app, c *comparison) {
 	var all []string
 	if a.job.rendered != nil {
 		all = append(all, a.job.rendered.Problems...)
-	}
-	if project != nil {
-		for _, field := range project.Unserved() {
-			all = append(all, fmt.Sprintf("AppProject %s: %s", project.Name, field))
-		}
 	}
 	if a.now().Spec.SourceHydrator != nil {
 		all = append(all, "spec.sourceHydrator: not supported; the hydrated branch is applied")

@@ -3,6 +3,8 @@
 package dialects
 
 import (
+	"os"
+
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -19,5 +21,7 @@ func With(f flux.Options, a argo.Options) dialect.Catalogue {
 	return dialect.Catalogue{flux.New(f), argo.New(a)}
 }
 
-// All is the catalogue by which everything is as by default.
-func All() dialect.Catalogue { return With(flux.Options{}, argo.Options{}) }
+// All is the catalogue by which everything is as by default, or as the environment says.
+func All() dialect.Catalogue {
+	return With(flux.Options{}, argo.Options{GPG: os.Getenv("ARGOCD_GPG_ENABLED")})
+}

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/feed":                       {"internal/rounds", "internal/source"},
 	"internal/argo/operation":             {"internal/engine"},
 	"internal/argo/settings":              {},
-	"internal/argo/policy":                {"internal/argo/settings", "api/argoproj/v1alpha1", "internal/redaction"},
+	"internal/argo/policy":                {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1", "internal/redaction"},
 	"internal/argo/differences":           {"internal/argo/settings", "internal/engine", "api/argoproj/v1alpha1"},
 	"internal/argo/manifests":             {"internal/argo/settings", "internal/simulate", "internal/render", "internal/render/decrypt", "internal/helm", "internal/source", "internal/source/chart", "internal/engine", "api/argoproj/v1alpha1", "internal/sandbox"},
 	"internal/argo/appset":                {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1", "internal/redaction"},

@@ -122,6 +122,17 @@ func (w *world) commit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("HEAD", lines[len(lines)-1])
 }
 
+// pushes sends a reference of the directory repo.
+func (w *world) pushes(ts *testscript.TestScript, ref string) {
+	url := strings.Replace(ts.Getenv("URL"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
+	cmd := exec.Command("git", "push", "-q", "-f", url, ref)
+	cmd.Dir = ts.MkAbs("repo")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+ts.MkAbs("."))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("git: %v: %s", err, out)
+	}
+}
+
 // undo takes the last commit back, here and on the server: "undo".
 func (w *world) undo(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)

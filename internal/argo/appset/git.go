@@ -1,6 +1,7 @@
 package appset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -36,6 +37,9 @@ func (g *generation) git(body map[string]any) ([]parameters, error) {
 	return g.files(said, tree)
 }
 
+// defaultProject is the one of Applications that name none.
+const defaultProject = "default"
+
 // tree reads a repository, once in a pass.
 func (g *generation) tree(address, revision string) (*source.Tree, error) {
 	key := at{address, revision}
@@ -44,7 +48,7 @@ func (g *generation) tree(address, revision string) (*source.Tree, error) {
 	}
 	spec, _ := g.set.template["spec"].(map[string]any)
 	project, _ := spec["project"].(string)
-	if strings.Contains(project, "{{") {
+	if project = cmp.Or(project, defaultProject); strings.Contains(project, "{{") {
 		project = ""
 	}
 	tree, resolved, err := g.facts.Tree(g.ctx, address, revision, project)

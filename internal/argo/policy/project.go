@@ -26,6 +26,8 @@ type Project struct {
 	destinations []destination
 	namespaces   []func(string) bool
 	windows      []window
+	// integrity is what it requires of signatures.
+	integrity []integrity
 	// unreadable is why nothing is known of the project; it permits nothing then.
 	unreadable error
 }
@@ -127,19 +129,7 @@ func (p *Project) read() []error {
 			p.namespaces = append(p.namespaces, matches)
 		}
 	}
-	return errs
-}
-
-// Unserved names the fields of the project that are parsed and not acted on: people rely on them, and have to know.
-func (p *Project) Unserved() []string {
-	var unserved []string
-	if len(p.Spec.SignatureKeys) > 0 {
-		unserved = append(unserved, "spec.signatureKeys")
-	}
-	if p.Spec.SourceIntegrity != nil {
-		unserved = append(unserved, "spec.sourceIntegrity")
-	}
-	return unserved
+	return append(errs, p.readIntegrity()...)
 }
 
 // PermitsNamespace is an error where an Application in a namespace may not use the project. The namespace of the

@@ -248,13 +248,6 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-func TestUnserved(t *testing.T) {
-	p := project(t, v1alpha1.AppProjectSpec{SignatureKeys: []v1alpha1.SignatureKey{{KeyID: "4AEE18F83AFDEB23"}}, SourceIntegrity: &v1alpha1.SourceIntegrity{}})
-	if diff := cmp.Diff([]string{"spec.signatureKeys", "spec.sourceIntegrity"}, p.Unserved()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestIgnoresOrphan(t *testing.T) {
 	p := project(t, v1alpha1.AppProjectSpec{OrphanedResources: &v1alpha1.OrphanedResourcesMonitorSettings{Ignore: []v1alpha1.OrphanedResourceKey{
 		{Kind: "Secret", Name: "sh.helm.*"}, {Group: "cilium.io"},

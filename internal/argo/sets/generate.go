@@ -69,6 +69,12 @@ func (f *setFacts) Tree(_ context.Context, repoURL, revision, project string) (*
 	state := f.sets.feeds.Get(k)
 	switch {
 	case state.Has():
+		if project != "" {
+			// A project that is only known by parameters cannot be asked before there are any.
+			if err := f.sets.installation.Verify(project, k, state); err != nil {
+				return nil, "", err
+			}
+		}
 		return state.Tree, state.Revision, nil
 	case state.Settled:
 		return nil, "", fmt.Errorf("%s: %w", repoURL, state.Err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/appset"
+	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -25,6 +26,7 @@ type place struct {
 func (p *place) Settings() settings.Settings                      { return p.settings }
 func (p *place) Applications(string) []Application                { return p.applications }
 func (*place) Put(*unstructured.Unstructured)                     {}
+func (*place) Verify(string, feeds.Key, feeds.State) error        { return nil }
 func (*place) Behind(types.NamespacedName, *appset.AppState) bool { return false }
 
 func (p *place) Moving(app types.NamespacedName) (why string, moving bool) {

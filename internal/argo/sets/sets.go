@@ -39,6 +39,8 @@ type Installation interface {
 	Settings() settings.Settings
 	// Applications are those of a namespace, as they were read last, in no order.
 	Applications(namespace string) []Application
+	// Verify is an error unless what was read of a repository is signed as a project requires.
+	Verify(project string, k feeds.Key, state feeds.State) error
 	// Put takes an Application as a write left it.
 	Put(u *unstructured.Unstructured)
 	// Moving tells whether an automated Application is on its way to what it declares, and why it has not arrived.
