@@ -104,11 +104,23 @@ var mirrors = [][]string{
 	{"status", "operationState", "syncResult", "sources"}, {"status", "history"},
 }
 
+// everything permits the installation everything.
+const everything = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: loose}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: headgate, namespace: flux-system}]
+`
+
 // silent has a controller serve objects whose URLs have credentials, and reads everything that it says.
 func silent(t *testing.T, i *installed) {
 	writeFile(t, filepath.Join(i.repo, "loose", "kustomization.yaml"), "resources: [\"http://me:planted-in-a-url@127.0.0.1:1/base.yaml?token=planted-in-a-url\"]\n")
 	i.push("6")
 	said, endpoint := startTraces(t)
+	// What is said is the same whatever the installation may do, which tests before this one have changed.
+	if err := i.world.put(everything); err != nil {
+		t.Fatal(err)
+	}
 	first := i.start(t, here, "--otlp-endpoint", endpoint, "--serve", "flux,argocd")
 	first.says(`"msg":"serving"`)
 	address := i.kit.Git.URL("fleet")
