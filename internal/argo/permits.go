@@ -21,5 +21,8 @@ func (d *driver) Permits(id engine.UnitID, e engine.Entry, kinds *cluster.Kinds)
 		r, served := kinds.Lookup(gvk.GroupKind().WithVersion(""))
 		return r.GroupVersionResource, r.Namespaced, served
 	}
-	return d.gate(a, runner.Work{Kind: kind}).visible(e)
+	g := d.gate(a, runner.Work{Kind: kind})
+	// It is about what is declared now, and no step of a sync.
+	g.moved = nil
+	return g.visible(e)
 }
