@@ -68,6 +68,9 @@ func (e *Engine) enter(id engine.UnitID, read declaration) bool {
 		a.obj, a.raw = read.obj, read.raw
 	}
 	n := e.derive(a)
+	if fresh {
+		a.governs = a.project
+	}
 	a.mu.Unlock()
 	n.follow = n.follow || fresh
 	e.told.tell(a.id, n)

@@ -33,7 +33,8 @@ func (e *Engine) dropProject(u *unstructured.Unstructured) {
 	e.projectChanged(u.GetName())
 }
 
-// projectChanged compares the Applications of a project again; a global one may apply to any.
+// projectChanged compares the Applications again for which another project holds now; a global one may apply to any. Others are not
+// disturbed: a sync would be planned anew in its middle.
 func (e *Engine) projectChanged(name string) {
 	e.projects.Reread(e.settings.Now())
 	if p := e.projects.Get(name); p != nil {
@@ -43,7 +44,9 @@ func (e *Engine) projectChanged(name string) {
 	}
 	e.apps.each(func(a *app) {
 		e.declare(a)
-		e.runner.InputsChanged(a.id)
+		if a.governed() {
+			e.runner.InputsChanged(a.id)
+		}
 	})
 	// Generators read only what a project permits.
 	e.sets.WakeAll()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
+	"github.com/headgate-dev/headgate/internal/argo/policy"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -106,6 +107,9 @@ type app struct {
 	// awaits is the request for a fetch that has to be answered before anything is compared.
 	awaits uint64
 
+	// governs is the project that held when the last project changed. What was read of the Application since does not change it.
+	governs *policy.Project
+
 	// wanted are the keys that are followed.
 	wanted []feeds.Key
 
@@ -113,6 +117,15 @@ type app struct {
 	view view
 	// job belongs to the worker of the unit, and needs no lock.
 	job job
+}
+
+// governed tells whether another project holds than when a project changed last.
+func (a *app) governed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.governs
+	a.governs = a.project
+	return !a.project.Same(before)
 }
 
 func (a *app) source() engine.SourceID {

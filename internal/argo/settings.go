@@ -44,7 +44,10 @@ func (e *Engine) settingsChanged() {
 	if !reflect.DeepEqual(before.Credentials, now.Credentials) {
 		e.feeds.Retry()
 	}
-	e.apps.each(func(a *app) { e.declare(a) })
+	e.apps.each(func(a *app) {
+		e.declare(a)
+		a.governed()
+	})
 	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
 	e.sets.WakeAll()
 }

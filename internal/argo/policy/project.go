@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,20 @@ type Project struct {
 
 // Unreadable is a project that is there and cannot be read: it permits nothing.
 func Unreadable(name string, why error) *Project { return &Project{Name: name, unreadable: why} }
+
+// Same tells whether two projects say the same; either may be nil, for one that is not there.
+func (p *Project) Same(other *Project) bool {
+	if p == nil || other == nil {
+		return p == other
+	}
+	why := func(err error) string {
+		if err == nil {
+			return ""
+		}
+		return err.Error()
+	}
+	return p == other || p.Name == other.Name && reflect.DeepEqual(p.Spec, other.Spec) && slices.Equal(p.listed, other.listed) && why(p.unreadable) == why(other.unreadable)
+}
 
 // Readable is an error for a project that is there and cannot be read.
 func (p *Project) Readable() error {

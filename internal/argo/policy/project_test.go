@@ -338,3 +338,49 @@ func TestOrphans(t *testing.T) {
 		})
 	}
 }
+
+// TestSame asks whether another version of a project, or of a global one, says anything else to its Applications.
+func TestSame(t *testing.T) {
+	type declared struct {
+		project, global *v1alpha1.AppProject
+	}
+	effective := func(change func(*declared)) *Project {
+		d := &declared{project: &v1alpha1.AppProject{}, global: &v1alpha1.AppProject{}}
+		d.project.Name, d.global.Name = "p", "global"
+		d.project.Labels = map[string]string{"team": "a"}
+		d.project.Spec.SourceRepos = []string{"https://git.example/*"}
+		change(d)
+		globals := []settings.GlobalProject{{ProjectName: "global", LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}}}
+		p, err := Effective(d.project, globals, func(string) *v1alpha1.AppProject { return d.global })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	before := effective(func(*declared) {})
+	for name, c := range map[string]struct {
+		reason string
+		change func(*declared)
+		want   bool
+	}{
+		"Nothing":    {"it was only written again", func(d *declared) { d.project.ResourceVersion = "2" }, true},
+		"Status":     {"a token was made", func(d *declared) { d.project.Status.JWTTokensByRole = map[string]v1alpha1.JWTTokens{"r": {}} }, true},
+		"Spec":       {"it has another repository", func(d *declared) { d.project.Spec.SourceRepos = []string{"*"} }, false},
+		"Signatures": {"it requires signatures", func(d *declared) { d.project.Spec.SignatureKeys = []v1alpha1.SignatureKey{{KeyID: key}} }, false},
+		"Decryption": {"it lists a Secret", func(d *declared) { d.project.Annotations = map[string]string{DecryptionSecrets: "x"} }, false},
+		"Global": {"a global project has a window", func(d *declared) {
+			d.global.Spec.SyncWindows = []v1alpha1.SyncWindow{{Kind: "deny", Schedule: "* * * * *", Duration: "1h"}}
+		}, false},
+		"Unselected": {"the global project does not hold for it any more, and said nothing", func(d *declared) { d.project.Labels = nil }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := effective(c.change).Same(before); got != c.want {
+				t.Errorf("%s: the same: %v, want %v", c.reason, got, c.want)
+			}
+		})
+	}
+	gone, unreadable := (*Project)(nil), Unreadable("p", ErrKind)
+	if gone.Same(before) || before.Same(gone) || !gone.Same(nil) || unreadable.Same(before) || !unreadable.Same(Unreadable("p", ErrKind)) {
+		t.Error("a project that is gone or cannot be read is the same as another one, or not as itself")
+	}
+}
