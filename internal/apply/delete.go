@@ -47,7 +47,7 @@ func (a *Applier) Delete(ctx context.Context, d Deletion) []Result {
 
 func (a *Applier) deleteOne(ctx context.Context, d Deletion, e engine.Entry) Result {
 	result := Result{Entry: e, Action: engine.Skip}
-	client, served, err := a.reach(e)
+	client, served, err := a.reach(ctx, e)
 	if err != nil {
 		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("deleting it: %w", err)}
 		return result
@@ -58,7 +58,7 @@ func (a *Applier) deleteOne(ctx context.Context, d Deletion, e engine.Entry) Res
 		return result
 	}
 	live, err := client.Get(ctx, e.ID.Name, metav1.GetOptions{})
-	if err = a.certain(e.ID, err); apierrors.IsNotFound(err) {
+	if err = a.certain(ctx, e.ID, err); apierrors.IsNotFound(err) {
 		a.Forget(e.ID)
 		return result
 	}

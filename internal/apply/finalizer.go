@@ -17,7 +17,7 @@ import (
 // Unfinalize takes a finalizer off an object, on the condition that the object is as it was read. An object that is gone, or
 // whose kind is, has none.
 func (a *Applier) Unfinalize(ctx context.Context, live *unstructured.Unstructured, finalizer string) error {
-	client, served, err := a.reach(a.Entry(live))
+	client, served, err := a.reach(ctx, a.Entry(live))
 	if err != nil {
 		return fmt.Errorf("removing the finalizer of %s: %w", engine.IDOf(live), err)
 	}

@@ -35,7 +35,7 @@ func (n Names) Means(owner types.NamespacedName, unit engine.UnitID) bool {
 
 // Live reads an object; it is nil when it does not exist, or its kind does not.
 func (a *Applier) Live(ctx context.Context, e engine.Entry) (*unstructured.Unstructured, error) {
-	client, served, err := a.reach(e)
+	client, served, err := a.reach(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", e.ID, err)
 	}
@@ -43,7 +43,7 @@ func (a *Applier) Live(ctx context.Context, e engine.Entry) (*unstructured.Unstr
 		return nil, nil
 	}
 	live, err := client.Get(ctx, e.ID.Name, metav1.GetOptions{})
-	if err = a.certain(e.ID, err); apierrors.IsNotFound(err) {
+	if err = a.certain(ctx, e.ID, err); apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -26,7 +26,7 @@ type Removal struct {
 // says so.
 func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result {
 	result := Result{Entry: e, Action: engine.Skip}
-	client, served, err := a.reach(e)
+	client, served, err := a.reach(ctx, e)
 	if err != nil {
 		result.Err = &ObjectError{ID: e.ID, Err: fmt.Errorf("deleting it: %w", err)}
 		return result
@@ -60,8 +60,8 @@ func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result 
 
 // reach is how the object of an entry is reached, in whatever version its kind is served now; it is not served where the kind is
 // gone. It is an error when that is unknown.
-func (a *Applier) reach(e engine.Entry) (client dynamic.ResourceInterface, served bool, err error) {
-	r, served, err := a.cluster.Kinds.Resolve(e.GroupVersionKind())
+func (a *Applier) reach(ctx context.Context, e engine.Entry) (client dynamic.ResourceInterface, served bool, err error) {
+	r, served, err := a.cluster.Kinds.Resolve(ctx, e.GroupVersionKind())
 	switch {
 	case err != nil || !served:
 		return nil, false, err
@@ -74,11 +74,11 @@ func (a *Applier) reach(e engine.Entry) (client dynamic.ResourceInterface, serve
 
 // certain is the error of a read. Where the server does not know the kind, that an object of it was not found says nothing
 // unless the kind is gone.
-func (a *Applier) certain(id engine.ObjectID, err error) error {
+func (a *Applier) certain(ctx context.Context, id engine.ObjectID, err error) error {
 	if !apierrors.IsNotFound(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
 		return err
 	}
-	if unknown := a.cluster.Kinds.Gone(id.GroupKind()); unknown != nil {
+	if unknown := a.cluster.Kinds.Gone(ctx, id.GroupKind()); unknown != nil {
 		return unknown
 	}
 	return err
@@ -87,7 +87,7 @@ func (a *Applier) certain(id engine.ObjectID, err error) error {
 // deleteNow deletes the object as it is now. The first result is why it was left alone.
 func (a *Applier) deleteNow(ctx context.Context, client dynamic.ResourceInterface, id engine.ObjectID, r Removal) (string, error) {
 	live, err := client.Get(ctx, id.Name, metav1.GetOptions{})
-	err = a.certain(id, err)
+	err = a.certain(ctx, id, err)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "already deleted", nil

@@ -15,7 +15,7 @@ import (
 
 // Try asks the server whether it would take an object, by a dry run; without a declaration, whether it would take anything of it.
 func (a *Applier) Try(ctx context.Context, e engine.Entry, declared *unstructured.Unstructured) error {
-	client, served, err := a.reach(e)
+	client, served, err := a.reach(ctx, e)
 	if err != nil || !served {
 		return err
 	}

@@ -51,8 +51,10 @@ func TestGateOfAnother(t *testing.T) {
 		"Repository": {"the project no longer permits the source of what was rendered", project(func(s *v1alpha1.AppProjectSpec) {
 			s.SourceRepos = []string{"https://other.example/*"}
 		}), "application repo https://git.example/repo is not permitted in project 'p'", ""},
-		"Namespace": {"the project no longer permits the namespace", project(func(s *v1alpha1.AppProjectSpec) { s.Destinations[0].Namespace = "b" }),
-			"do not match any of the allowed destinations in project 'p'", "namespace a is not permitted in project 'p'"},
+		"Namespace": {
+			"the project no longer permits the namespace", project(func(s *v1alpha1.AppProjectSpec) { s.Destinations[0].Namespace = "b" }),
+			"do not match any of the allowed destinations in project 'p'", "namespace a is not permitted in project 'p'",
+		},
 		"Signature": {"the project requires a signature that what was rendered does not have", func(e *Engine, a *app) {
 			a.origins = []origin{{address: "https://git.example/repo"}}
 			project(func(s *v1alpha1.AppProjectSpec) {

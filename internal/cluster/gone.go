@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -16,11 +18,11 @@ import (
 
 // Resolve is how a kind is reached, in the version asked for or in another one. It is an error when the kind is not served and it
 // is unknown whether it is gone.
-func (k *Kinds) Resolve(gvk schema.GroupVersionKind) (Resource, bool, error) {
+func (k *Kinds) Resolve(ctx context.Context, gvk schema.GroupVersionKind) (Resource, bool, error) {
 	if r, served := k.find(gvk); served {
 		return r, true, nil
 	}
-	err := k.Gone(gvk.GroupKind())
+	err := k.Gone(ctx, gvk.GroupKind())
 	if r, served := k.find(gvk); served {
 		return r, true, nil
 	}
@@ -28,15 +30,29 @@ func (k *Kinds) Resolve(gvk schema.GroupVersionKind) (Resource, bool, error) {
 }
 
 // Gone is nil when a cluster has no kind any more: the end of its definition was seen, or a discovery that was begun now, and had an
-// answer for its group, lacks it. Otherwise it says why that is not so: whether objects of the kind exist is unknown then.
-func (k *Kinds) Gone(gk schema.GroupKind) error {
+// answer for its group, lacks it. Otherwise it says why that is not so: whether objects of the kind exist is unknown then. A server
+// that has just started lists no kinds of definitions before it is ready.
+func (k *Kinds) Gone(ctx context.Context, gk schema.GroupKind) error {
 	if k.hasEnded(gk) {
 		return nil
+	}
+	if err := k.ready(ctx); err != nil {
+		return &UnknownKind{Kind: gk, Err: err}
 	}
 	if err := k.discoverSince(time.Now()); err != nil {
 		return &UnknownKind{Kind: gk, Err: err}
 	}
 	return k.unknown(gk)
+}
+
+// ready is an error while the server says that it is not ready; one that does not say so counts as ready.
+func (k *Kinds) ready(ctx context.Context) error {
+	err := k.discovery.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	switch {
+	case err == nil, apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
+		return nil
+	}
+	return fmt.Errorf("the API server is not ready: %w", err)
 }
 
 // find is Find in the version asked for, or else in another one.

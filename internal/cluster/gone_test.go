@@ -21,7 +21,9 @@ type announcer struct {
 	// groups are those that are listed, by whether their backend answers; refused has the list itself refused.
 	groups  map[string]bool
 	refused bool
-	asked   int
+	// starting is set while the server is not ready: it lists no groups of definitions then.
+	starting bool
+	asked    int
 }
 
 func (a *announcer) set(groups map[string]bool, refused bool) {
@@ -38,6 +40,8 @@ func (a *announcer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(v)
 	}
 	switch {
+	case r.URL.Path == "/readyz" && !a.starting:
+		_, _ = w.Write([]byte("ok"))
 	case r.URL.Path == "/api":
 		answer(metav1.APIVersions{Versions: []string{"v1"}})
 	case r.URL.Path == "/api/v1":
@@ -101,7 +105,7 @@ func TestResolve(t *testing.T) {
 			}
 			before := a.asked
 			a.set(c.groups, c.refused)
-			_, served, err := k.Resolve(thing)
+			_, served, err := k.Resolve(t.Context(), thing)
 			unknown := (*UnknownKind)(nil)
 			if served != c.served || errors.As(err, &unknown) != c.unknown {
 				t.Errorf("%s: served is %v, and %v", c.reason, served, err)
@@ -110,6 +114,27 @@ func TestResolve(t *testing.T) {
 				t.Error("what was discovered before is no answer")
 			}
 		})
+	}
+}
+
+// TestStarting has a server that has just started, and does not list the kinds of definitions yet, be no proof that one is gone.
+func TestStarting(t *testing.T) {
+	a := &announcer{groups: map[string]bool{"apps": true}, starting: true}
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, thing, unknown := newKinds(client, deaf{}), schema.GroupKind{Group: "defined.example.dev", Kind: "Thing"}, (*UnknownKind)(nil)
+	if err := k.Gone(t.Context(), thing); !errors.As(err, &unknown) {
+		t.Errorf("before the server is ready: %v", err)
+	}
+	a.mu.Lock()
+	a.starting = false
+	a.mu.Unlock()
+	if err := k.Gone(t.Context(), thing); err != nil {
+		t.Errorf("once it is ready: %v", err)
 	}
 }
 

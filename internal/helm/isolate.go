@@ -40,8 +40,8 @@ type isolated struct {
 }
 
 // isolate prepares an action, and returns how to undo that, which changes the error of the action to that of the job.
-func (c Common) isolate(ctx context.Context, config *action.Configuration, chart *chartv2.Chart, cluster *rest.Config) func(error) error {
-	i := &isolated{ctx: ctx, by: c.Sandbox, chart: chart, dns: c.EnableDNS, cluster: cluster, texts: map[*common.File][]byte{}}
+func (o Common) isolate(ctx context.Context, config *action.Configuration, chart *chartv2.Chart, cluster *rest.Config) func(error) error {
+	i := &isolated{ctx: ctx, by: o.Sandbox, chart: chart, dns: o.EnableDNS, cluster: cluster, texts: map[*common.File][]byte{}}
 	i.kind, i.templates = chart.Metadata.Type, chart.Templates
 	// Templates of a library are not executed: the job knows that, and the one that orders it has to be.
 	chart.Metadata.Type = ""

@@ -65,10 +65,7 @@ func (r Remote) Repository() (Repository, bool) {
 	case scheme == "" && user == "" && !github:
 		return Repository{}, false
 	}
-	end := strings.IndexByte(rest, '/')
-	if colon := strings.IndexByte(rest, ':'); scheme == "" && colon > 0 && (end < 0 || colon < end) {
-		end = colon
-	}
+	end := hostEnd(scheme, rest)
 	if end <= 0 {
 		return Repository{}, false
 	}
@@ -91,6 +88,15 @@ func (r Remote) Repository() (Repository, bool) {
 		out.URL = scheme + user + host + "/" + repository
 	}
 	return out, true
+}
+
+// hostEnd is where the host of an address without its scheme and user ends: at a slash, or at a colon where there is no scheme.
+func hostEnd(scheme, rest string) int {
+	end := strings.IndexByte(rest, '/')
+	if colon := strings.IndexByte(rest, ':'); scheme == "" && colon > 0 && (end < 0 || colon < end) {
+		return colon
+	}
+	return end
 }
 
 // schemeOf cuts a scheme that kustomize knows off an address, and the mark of older versions before it.

@@ -37,8 +37,15 @@ var listFields = []struct {
 	name string
 	kind entryKind
 }{
-	{"resources", either}, {"bases", either}, {"components", aDirectory}, {"crds", aFile}, {"configurations", aFile},
-	{"generators", plugin}, {"transformers", plugin}, {"validators", plugin}, {"patchesStrategicMerge", aFile},
+	{"resources", either},
+	{"bases", either},
+	{"components", aDirectory},
+	{"crds", aFile},
+	{"configurations", aFile},
+	{"generators", plugin},
+	{"transformers", plugin},
+	{"validators", plugin},
+	{"patchesStrategicMerge", aFile},
 }
 
 // pathFields are the lists of a kustomization whose items have an entry in path.

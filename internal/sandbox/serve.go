@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
+	"log/slog" //nolint:depguard // what libraries log with it goes nowhere
 	"os"
 	"os/signal"
 	"runtime"

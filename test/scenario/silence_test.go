@@ -100,8 +100,11 @@ spec:
 
 // mirrors are the fields of statuses that repeat a spec.
 var mirrors = [][]string{
-	{"status", "sync", "comparedTo"}, {"status", "operationState", "operation"}, {"status", "operationState", "syncResult", "source"},
-	{"status", "operationState", "syncResult", "sources"}, {"status", "history"},
+	{"status", "sync", "comparedTo"},
+	{"status", "operationState", "operation"},
+	{"status", "operationState", "syncResult", "source"},
+	{"status", "operationState", "syncResult", "sources"},
+	{"status", "history"},
 }
 
 // everything permits the installation everything.

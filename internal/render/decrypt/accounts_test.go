@@ -168,8 +168,10 @@ func TestVaultOfAStranger(t *testing.T) {
 		old, new, listing string
 		want              string
 	}{
-		"NoneListed": {"a token alone is for no server", "", "", "",
-			"the Secret does not say that its token is for " + s.URL + "; if it is, add the entry sops.vault-addresses: " + s.URL},
+		"NoneListed": {
+			"a token alone is for no server", "", "", "",
+			"the Secret does not say that its token is for " + s.URL + "; if it is, add the entry sops.vault-addresses: " + s.URL,
+		},
 		"Another":    {"", "", "", "https://vault.example:8200", s.URL + " is not among the URLs of the entry sops.vault-addresses"},
 		"OtherPort":  {"", "", "", "http://127.0.0.1", s.URL + " is not among the URLs of the entry sops.vault-addresses"},
 		"Encryption": {"http is not https", "", "", strings.Replace(s.URL, "http", "https", 1), s.URL + " is not among the URLs of the entry sops.vault-addresses"},
