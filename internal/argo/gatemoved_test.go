@@ -42,7 +42,7 @@ func TestGateOfAnother(t *testing.T) {
 	}{
 		"Same":        {"nothing changed", func(*Engine, *app) {}, "", ""},
 		"Destination": {"the objects were rendered for another namespace", changed(func(o *v1alpha1.Application) { o.Spec.Destination.Namespace = "b" }), moved, moved},
-		"Cluster":     {"the work is about the cluster of before", changed(func(o *v1alpha1.Application) { o.Spec.Destination.Server = "https://far.example" }), moved, moved},
+		"Cluster":     {"the work is about the previous cluster", changed(func(o *v1alpha1.Application) { o.Spec.Destination.Server = "https://far.example" }), moved, moved},
 		"Project":     {"the other project was not asked about the source", changed(func(o *v1alpha1.Application) { o.Spec.Project = "default" }), moved, moved},
 		"Source":      {"the objects are from another repository", changed(func(o *v1alpha1.Application) { o.Spec.Source.RepoURL = "https://git.example/other" }), moved, moved},
 		"Account": {"the work is done as the engine, and the project names an account by now", func(_ *Engine, a *app) {

@@ -101,7 +101,7 @@ func (r *Runner) ask(u *unit) {
 	r.work(id, func(ctx context.Context) func() {
 		e := r.replies(ctx, b)
 		return func() { r.takeAnswers(id, a, e) }
-	}, func(error) { r.takeAnswers(id, a, replies{exhausted: true}) })
+	}, func(error) { r.takeAnswers(id, a, replies{cost: cost{exhausted: true}}) })
 }
 
 // takeAnswers takes what a worker found out.
@@ -133,9 +133,8 @@ type questions struct {
 
 // replies are what became of questions.
 type replies struct {
-	of        map[engine.Dependency]answer
-	spent     time.Duration
-	exhausted bool
+	of map[engine.Dependency]answer
+	cost
 }
 
 // replies asks when the turn of the unit has come.
@@ -148,21 +147,11 @@ func (r *Runner) replies(ctx context.Context, b questions) replies {
 	return b.ask(ctx)
 }
 
-// ask asks until the budget is used up. One evaluation may exceed it.
+// ask asks until the budget is used up.
 func (b questions) ask(ctx context.Context) replies {
 	e := replies{of: make(map[engine.Dependency]answer, len(b.of))}
-	began := time.Now()
-	for _, d := range slices.SortedFunc(maps.Keys(b.of), func(x, y engine.Dependency) int { return x.Unit.Compare(y.Unit) }) {
-		if ctx.Err() != nil {
-			return e
-		}
-		if e.spent >= b.budget {
-			e.exhausted = true
-			return e
-		}
-		e.of[d] = b.one(d)
-		e.spent = time.Since(began)
-	}
+	order := slices.SortedFunc(maps.Keys(b.of), func(x, y engine.Dependency) int { return x.Unit.Compare(y.Unit) })
+	e.cost = within(ctx, b.budget, order, func(d engine.Dependency) { e.of[d] = b.one(d) })
 	return e
 }
 

@@ -94,7 +94,7 @@ func (r *Runner) evaluate(u *unit, unknown []engine.ObjectID) {
 	r.work(id, func(ctx context.Context) func() {
 		e := r.evaluated(ctx, b)
 		return func() { r.takeVerdicts(id, v, e) }
-	}, func(error) { r.takeVerdicts(id, v, evaluation{exhausted: true}) })
+	}, func(error) { r.takeVerdicts(id, v, evaluation{cost: cost{exhausted: true}}) })
 }
 
 // wakeToEvaluate wakes a unit when its budget permits more.
@@ -135,9 +135,8 @@ type batch struct {
 
 // evaluation is what became of a batch.
 type evaluation struct {
-	of        map[engine.ObjectID]verdict
-	spent     time.Duration
-	exhausted bool
+	of map[engine.ObjectID]verdict
+	cost
 }
 
 // evaluated evaluates a batch when its turn has come.
@@ -150,25 +149,14 @@ func (r *Runner) evaluated(ctx context.Context, b batch) evaluation {
 	return b.evaluate(ctx)
 }
 
-// evaluate evaluates the objects as they are now, until the budget is used up. One evaluation may exceed it.
+// evaluate evaluates the objects as they are now, until the budget is used up.
 func (b batch) evaluate(ctx context.Context) evaluation {
 	e := evaluation{of: make(map[engine.ObjectID]verdict, len(b.wanted))}
-	began := time.Now()
-	for _, id := range b.wanted {
-		if ctx.Err() != nil {
-			return e
+	e.cost = within(ctx, b.budget, b.wanted, func(id engine.ObjectID) {
+		if rec, there := b.objects.Get(id); there && rec.Full != nil {
+			e.of[id] = verdict{rec.UID, rec.ResourceVersion, b.assess(rec)}
 		}
-		if e.spent >= b.budget {
-			e.exhausted = true
-			return e
-		}
-		rec, there := b.objects.Get(id)
-		if !there || rec.Full == nil {
-			continue
-		}
-		e.of[id] = verdict{rec.UID, rec.ResourceVersion, b.assess(rec)}
-		e.spent = time.Since(began)
-	}
+	})
 	return e
 }
 

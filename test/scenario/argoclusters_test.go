@@ -143,7 +143,7 @@ func (d *destinations) moved(t *testing.T) {
 	d.has(d.far.client, "moved", "1")
 	d.stands("moved", "Synced", "", "")
 	if got := configMaps(t, d.client, "moved"); got["x"] != "" {
-		t.Errorf("what was moved is written to the cluster of before: %v", got)
+		t.Errorf("what was moved is written to the previous cluster: %v", got)
 	}
 }
 

@@ -73,7 +73,7 @@ func (f *Feeds) release(owner string, but map[*chart]bool) {
 }
 
 // Charts returns how charts are fetched for an AppProject. What it does not permit is fetched without the credentials of the
-// installation: a chart names its dependencies, and whoever writes it does not choose where these logins are sent.
+// installation: a chart names its dependencies, and its author does not choose where these logins are sent.
 func (f *Feeds) Charts(project string, permission Permission) *Charts {
 	return &Charts{feeds: f, project: project, permission: permission}
 }

@@ -34,8 +34,8 @@ func DecryptionSecret(app *v1alpha1.Application) (string, error) {
 	return cmp.Or(name, decryptionSecret), nil
 }
 
-// PermitsDecryption is an error unless the project lists the Secret by which an Application decrypts: whoever writes
-// Applications of the project reads what is encrypted for that Secret, in any repository.
+// PermitsDecryption is an error unless the project lists the Secret by which an Application decrypts: anyone who can write
+// Applications of the project can read what is encrypted for that Secret, in any repository.
 func (p *Project) PermitsDecryption(app *v1alpha1.Application, installation string) error {
 	secret, err := DecryptionSecret(app)
 	if err != nil || secret == "" || permitted(p.secrets, secret) {
