@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/render"
 )
 
 // Layouts finds where repositories of Argo CD begin.
@@ -240,24 +240,12 @@ func kustomization(dir string) string {
 
 // closure gathers the files that a kustomization takes resources from.
 func closure(dir string, files, seen map[string]bool) {
-	name := kustomization(dir)
-	if name == "" || seen[dir] {
+	named, is := render.Entries(dir)
+	if !is || seen[dir] {
 		return
 	}
 	seen[dir] = true
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return
-	}
-	var k struct {
-		Resources  []string `json:"resources"`
-		Bases      []string `json:"bases"`
-		Components []string `json:"components"`
-	}
-	if yaml.Unmarshal(data, &k) != nil {
-		return
-	}
-	for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components) {
+	for _, entry := range named {
 		at := filepath.Join(dir, filepath.FromSlash(entry))
 		if isDir(at) {
 			closure(at, files, seen)

@@ -12,9 +12,9 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/render"
 )
 
 // written is a Kustomization as a file has it.
@@ -174,20 +174,8 @@ func gather(dir string, files, seen map[string]bool) {
 		return
 	}
 	seen[dir] = true
-	for _, base := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		data, err := os.ReadFile(filepath.Join(dir, base))
-		if err != nil {
-			continue
-		}
-		var k struct {
-			Resources  []string `json:"resources"`
-			Bases      []string `json:"bases"`
-			Components []string `json:"components"`
-		}
-		if yaml.Unmarshal(data, &k) != nil {
-			return
-		}
-		for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components) {
+	if named, is := render.Entries(dir); is {
+		for _, entry := range named {
 			at := filepath.Join(dir, filepath.FromSlash(entry))
 			if info, err := os.Stat(at); err == nil && info.IsDir() {
 				gather(at, files, seen)
