@@ -35,7 +35,7 @@ func TestInventoryID(t *testing.T) {
 			t.Errorf("DecodeID(%q) = %+v, %v, want %+v", text, got, err, id)
 		}
 	}
-	for _, bad := range []string{"", "a", "a_b", "a_b_c", "___"} {
+	for _, bad := range []string{"", "a", "a_b", "a_b_c", "___", "__:__0"} {
 		if id, err := DecodeID(bad); err == nil {
 			t.Errorf("DecodeID(%q) = %+v, want an error", bad, id)
 		}

@@ -103,7 +103,7 @@ func (id ObjectID) Encode() string {
 }
 
 // DecodeID reads what Encode writes. Kind, group and namespace hold no underscore, so the name is
-// what remains between them.
+// what remains between them. A text with a ":" is none that Encode wrote, and is refused.
 func DecodeID(s string) (ObjectID, error) {
 	namespace, rest, ok1 := strings.Cut(s, "_")
 	kindAt := strings.LastIndex(rest, "_")
@@ -112,7 +112,7 @@ func DecodeID(s string) (ObjectID, error) {
 	}
 	kind, rest := rest[kindAt+1:], rest[:kindAt]
 	groupAt := strings.LastIndex(rest, "_")
-	if groupAt <= 0 || kind == "" {
+	if groupAt <= 0 || kind == "" || strings.Contains(s, ":") {
 		return ObjectID{}, fmt.Errorf("inventory entry %q: want <namespace>_<name>_<group>_<kind>", s)
 	}
 	group, name := rest[groupAt+1:], rest[:groupAt]

@@ -17,8 +17,9 @@ import (
 // are bounded by the size of their arguments and results.
 const (
 	costLimit = 1_000_000
-	// textLimit is how large the arguments or the result of a function may be, in bytes and elements.
-	textLimit = 4 << 20
+	// textLimit is how large the arguments or the result of a function may be, in bytes; an element counts as elementSize of them.
+	textLimit   = 4 << 20
+	elementSize = 16
 	// pairLimit is how many pairs of elements a function of sets may compare.
 	pairLimit = 1 << 20
 	// timeLimit is how long an evaluation may take; interruptEvery how many iterations may pass before that is noticed.
@@ -149,7 +150,7 @@ func measure(v ref.Val, left *int) {
 	if *left <= 0 {
 		return
 	}
-	*left--
+	*left -= elementSize
 	switch v := v.(type) {
 	case types.String, types.Bytes:
 		*left -= length(v)
