@@ -40,7 +40,7 @@ spec: {url: "http://me:planted-in-a-url@127.0.0.1:1/charts?token=planted-in-a-ur
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: loose-good, namespace: fleet}
-spec: {interval: 1h, path: ./a, prune: true, targetNamespace: loose, sourceRef: {kind: GitRepository, name: loose-good}}
+spec: {interval: 1h, path: ./quiet, prune: true, targetNamespace: loose, sourceRef: {kind: GitRepository, name: loose-good}}
 ---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -57,7 +57,7 @@ kind: Application
 metadata: {name: loose-good, namespace: argocd}
 spec:
   project: loose
-  source: {repoURL: "%[1]s", targetRevision: main, path: a}
+  source: {repoURL: "%[1]s", targetRevision: main, path: quiet}
   destination: {server: https://kubernetes.default.svc, namespace: loose-app}
   syncPolicy: {automated: {}, syncOptions: [CreateNamespace=true]}
 ---
@@ -118,6 +118,8 @@ subjects: [{kind: ServiceAccount, name: headgate, namespace: flux-system}]
 // silent has a controller serve objects whose URLs have credentials, and reads everything that it says.
 func silent(t *testing.T, i *installed) {
 	writeFile(t, filepath.Join(i.repo, "loose", "kustomization.yaml"), "resources: [\"http://me:planted-in-a-url@127.0.0.1:1/base.yaml?token=planted-in-a-url\"]\n")
+	// What else there is in the repository belongs to units of other tests.
+	writeFile(t, filepath.Join(i.repo, "quiet", "one.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quiet}\n")
 	i.push("6")
 	said, endpoint := startTraces(t)
 	// What is said is the same whatever the installation may do, which tests before this one have changed.
