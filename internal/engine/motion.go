@@ -118,6 +118,11 @@ func (m Motion) retried() bool {
 	}
 }
 
+// Came reports that something is there that the unit waits for, so that it can continue.
+func (m Motion) Came() bool {
+	return slices.ContainsFunc(m.Awaits, func(a Awaited) bool { return a.Came })
+}
+
 // coming reports whether what is waited for may come on its own.
 func (a Awaited) coming() bool {
 	if a.Came {

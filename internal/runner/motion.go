@@ -185,7 +185,7 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 	for i, w := range u.pass.Waiting {
 		awaits[i] = engine.Awaited{What: engine.AwaitingUnknown}
 		if id, may := engine.UnitIn(w.On); may && r.units[id] != nil {
-			awaits[i].What = engine.AwaitingUnit
+			awaits[i].What, awaits[i].Came = engine.AwaitingUnit, r.childIsWell(u, held, id)
 			continue
 		}
 		id, _ := w.On.(engine.ObjectID)
@@ -196,6 +196,17 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 		}
 	}
 	return awaits
+}
+
+// childIsWell tells whether a unit is a healthy object of another one: that one, if it waits for its health, is about
+// to be told, by the watch of its status.
+func (r *Runner) childIsWell(u *unit, held map[engine.ObjectID]engine.Entry, child engine.UnitID) bool {
+	e, holds := held[child.Object()]
+	if !holds || child == u.ID {
+		return false
+	}
+	rec, there := r.record(u, e.ID)
+	return there && !rec.Deleting && r.judge(u, e).Verdict == engine.Current
 }
 
 // awaitedDeletions are the units that deletions wait for, and the objects that a deletion does.

@@ -241,6 +241,10 @@ func (r *Runner) states() []State {
 			// It is notified again, whatever else forgets to.
 			r.mark(u.ID)
 		}
+		if u.phase == engine.PhaseApplying && m.Came() {
+			u.stirred = true
+			r.mark(u.ID)
+		}
 		s.Settled = m.Settled()
 		states = append(states, s)
 	}

@@ -116,8 +116,12 @@ func runUp(ctx context.Context, o upOptions) error {
 	return err
 }
 
-// look is how often the state is polled without events, at least.
-const look = 100 * time.Millisecond
+// look is how often the state is polled without events, at least; quiet is how long nothing has to move before that is a failure: what
+// was written reaches those who wait for it by a watch, which takes a moment.
+const (
+	look  = 100 * time.Millisecond
+	quiet = 2 * time.Second
+)
 
 // stay prints when all is ready, or nothing moves any more, and ends as the options say.
 func (s *system) stay(ctx context.Context) error {
@@ -133,7 +137,7 @@ func (s *system) stay(ctx context.Context) error {
 	}
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	told := verdict{}
+	told, seen, since := verdict{}, verdict{}, time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -157,7 +161,10 @@ func (s *system) stay(ctx context.Context) error {
 		v := judge(states)
 		// It does not rest while stand-ins may yet be made.
 		v.rest = v.rest && !providing
-		if v == told {
+		if v != seen {
+			seen, since = v, time.Now()
+		}
+		if v == told || v.rest && !v.ready && time.Since(since) < quiet {
 			continue
 		}
 		if end, err := s.conclude(v, states); end {
