@@ -13,6 +13,7 @@ require (
 	github.com/argoproj/argo-cd/v3 v3.5.3
 	github.com/aws/aws-sdk-go-v2/credentials v1.19.29
 	github.com/bmatcuk/doublestar/v4 v4.10.4
+	github.com/digitalocean/godo v1.236.0
 	github.com/fluxcd/cli-utils v1.2.3
 	github.com/fluxcd/helm-controller/api v1.6.4
 	github.com/fluxcd/image-automation-controller/api v1.2.5
@@ -208,6 +209,7 @@ require (
 	github.com/google/btree v1.1.3 // indirect
 	github.com/google/cadvisor v0.56.2 // indirect
 	github.com/google/gnostic-models v0.7.0 // indirect
+	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/google/s2a-go v0.1.9 // indirect
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510 // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -89,6 +89,8 @@ var arrows = map[string][]string{
 	"internal/source/compose":             {"internal/source"},
 	"internal/acceptance":                 {"internal/engine"},
 	"internal/gitserver":                  {},
+	"internal/cloud":                      {"internal/cloud/disk", "internal/guard"},
+	"internal/cloud/disk":                 {},
 	"internal/controlplane":               {},
 	"internal/buildinfo":                  {},
 	"internal/simulate":                   {"internal/health", "internal/engine"},

@@ -22,6 +22,8 @@ var unguarded = map[string]struct {
 	"internal/argo/feeds/charts.go":           {1, "fetches in a guard, and takes what it gave"},
 	"internal/argo/orphans.go":                {1, "a timer that posts to the loop"},
 	"internal/chartserver/chartserver.go":     {1, "net/http recovers panics of handlers"},
+	"internal/cloud/cloud.go":                 {1, "begins transfers, each in a guard"},
+	"internal/cloud/server.go":                {2, "net/http recovers panics of handlers; the end of the server"},
 	"internal/cluster/watch.go":               {1, "the watch hands objects over in a guard"},
 	"internal/cluster/within.go":              {1, "it waits for the first lists"},
 	"internal/controller/lead.go":             {2, "leases and engines as a whole, no content"},
