@@ -104,6 +104,8 @@ var arrows = map[string][]string{
 	"internal/redaction":                  {},
 	"internal/sandbox":                    {"internal/guard", "internal/rounds"},
 	"internal/laws":                       {},
+
+	"internal/provision/digitalocean/api": {"internal/rounds"},
 }
 
 // guarded are modules that one room alone imports with the rooms below it, besides the tests outside the rooms.
@@ -123,6 +125,7 @@ var guarded = map[string][]string{
 	"github.com/fluxcd/helm-controller/":      {"internal/flux"},
 	"github.com/fluxcd/source-watcher/":       {"internal/flux"},
 	"github.com/bmatcuk/doublestar/":          {"internal/source/compose", "internal/argo/manifests", "internal/argo/appset"},
+	"github.com/digitalocean/":                {"internal/provision/digitalocean"},
 	"k8s.io/kubectl/":                         {"internal/helm"},
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
