@@ -1,6 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD, for clusters in which that dialect is served.
+// those of Argo CD and of workflows, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,13 +16,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo
+//go:embed all:chart argo workflow
 var files embed.FS
 
 // The directories of the definitions.
 const (
-	fluxDefinitions = "chart/crds"
-	argoDefinitions = "argo/crds"
+	fluxDefinitions     = "chart/crds"
+	argoDefinitions     = "argo/crds"
+	workflowDefinitions = "workflow/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -30,6 +31,9 @@ func CRDs() ([]*unstructured.Unstructured, error) { return definitions(fluxDefin
 
 // ArgoCRDs returns the definitions of the kinds of Argo CD, by the names of their files.
 func ArgoCRDs() ([]*unstructured.Unstructured, error) { return definitions(argoDefinitions) }
+
+// WorkflowCRDs returns the definitions of the kinds of workflows, by the names of their files.
+func WorkflowCRDs() ([]*unstructured.Unstructured, error) { return definitions(workflowDefinitions) }
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)

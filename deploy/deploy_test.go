@@ -31,6 +31,36 @@ func TestDialectsAreApart(t *testing.T) {
 	}
 }
 
+// TestWorkflowDefinitions keeps spec, status and labels of a run in one update, as clients of the upstream write them.
+func TestWorkflowDefinitions(t *testing.T) {
+	workflows, err := WorkflowCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"clusterworkflowtemplates.argoproj.io", "cronworkflows.argoproj.io", "workflows.argoproj.io", "workflowtemplates.argoproj.io",
+	}
+	if diff := cmp.Diff(want, names(workflows)); diff != "" {
+		t.Errorf("the definitions of workflows (-want +got):\n%s", diff)
+	}
+	for _, d := range workflows {
+		versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+		if len(versions) != 1 {
+			t.Fatalf("%s has %d versions, want 1", d.GetName(), len(versions))
+		}
+		version, _ := versions[0].(map[string]any)
+		if _, found, _ := unstructured.NestedMap(version, "subresources", "status"); found {
+			t.Errorf("%s has a status subresource", d.GetName())
+		}
+		for _, field := range []string{"spec", "status"} {
+			part, found, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema", "properties", field)
+			if found && part["x-kubernetes-preserve-unknown-fields"] != true {
+				t.Errorf("%s prunes unknown fields of its %s: nothing could name them", d.GetName(), field)
+			}
+		}
+	}
+}
+
 func names(all []*unstructured.Unstructured) []string {
 	var got []string
 	for _, d := range all {

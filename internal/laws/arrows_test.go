@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	"api/fluxcd/v1":                       {},
 	"api/argoproj/v1alpha1":               {},
 	"internal/meter":                      {"internal/runner", "internal/redaction"},
+	"api/argoproj/workflow/v1alpha1":      {},
 	"internal/server":                     {},
 	"internal/notify":                     {"internal/rounds", "internal/guard", "internal/expression"},
 	"internal/webhook":                    {},
