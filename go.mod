@@ -13,7 +13,9 @@ require (
 	github.com/argoproj/argo-cd/v3 v3.5.3
 	github.com/aws/aws-sdk-go-v2/credentials v1.19.29
 	github.com/bmatcuk/doublestar/v4 v4.10.4
+	github.com/casbin/govaluate v1.10.0
 	github.com/digitalocean/godo v1.236.0
+	github.com/expr-lang/expr v1.17.8
 	github.com/fluxcd/cli-utils v1.2.3
 	github.com/fluxcd/helm-controller/api v1.6.4
 	github.com/fluxcd/image-automation-controller/api v1.2.5
@@ -43,6 +45,7 @@ require (
 	github.com/itchyny/gojq v0.12.19
 	github.com/johannesboyne/gofakes3 v1.2.0
 	github.com/minio/minio-go/v7 v7.2.1
+	github.com/ohler55/ojg v1.28.5
 	github.com/opencontainers/go-digest v1.0.0
 	github.com/prometheus/client_golang v1.23.2
 	github.com/prometheus/client_model v0.6.2

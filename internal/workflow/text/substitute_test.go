@@ -1,0 +1,137 @@
+package text
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func sample() *Scope {
+	outer := NewScope(noon)
+	outer.Set("workflow.name", "wf")
+	outer.Set("workflow.parameters.json", `{"a":[{"n":1},{"n":2}]}`)
+	s := outer.Inside()
+	s.Set("inputs.parameters.who", `Ann "A" <b>`)
+	s.Set("inputs.parameters.n", "41")
+	s.Set("inputs.parameters.key", "who")
+	s.Set("inputs.parameters.lines", "one\ntwo\x01")
+	s.Set("steps.first.outputs.result", "done")
+	s.Set("steps.my-step.status", "Succeeded")
+	s.Finish("steps.skipped")
+	s.SetArtifact("steps.first.outputs.artifacts.out", v1alpha1.Artifact{Name: "out"})
+	return s
+}
+
+func TestSubstitute(t *testing.T) {
+	mode := Mode{Late: []string{"item", "retries", "lastRetry", "workflow.status"}, Must: []string{"inputs", "steps", "workflow"}}
+	for name, tc := range map[string]struct {
+		reason, text, want string
+	}{
+		"Simple":         {"a tag is replaced by its value", `"{{workflow.name}}"`, `"wf"`},
+		"Spaces":         {"spaces in the braces do not count", `"{{ workflow.name }}"`, `"wf"`},
+		"Escaped":        {"a value is escaped for JSON, and only as much as needed", `"{{inputs.parameters.who}}"`, `"Ann \"A\" <b>"`},
+		"Control":        {"so are line breaks and control characters", `"{{inputs.parameters.lines}}"`, `"one\ntwo\u0001"`},
+		"Several":        {"several tags and text between them", `"{{workflow.name}}-{{inputs.parameters.n}}"`, `"wf-41"`},
+		"Nested":         {"a tag in a tag gives its name", `"{{inputs.parameters.{{inputs.parameters.key}}}}"`, `"Ann \"A\" <b>"`},
+		"Foreign":        {"what programs of the user write in braces stays", `"{{ .Values.x }} {{foo}}"`, `"{{ .Values.x }} {{foo}}"`},
+		"Late":           {"a late name stays for a later pass", `"{{item.os}} {{workflow.status}}"`, `"{{item.os}} {{workflow.status}}"`},
+		"Artifact":       {"an artifact is resolved as a whole, elsewhere", `"{{steps.first.outputs.artifacts.out}}"`, `"{{steps.first.outputs.artifacts.out}}"`},
+		"Expression":     {"an expression is evaluated", `"{{=asInt(inputs.parameters.n) + 1}}"`, `"42"`},
+		"ExpressionText": {"its text is unescaped, and its result escaped", `"{{= \"a\\\"\" + inputs.parameters.who }}"`, `"a\"Ann \"A\" <b>"`},
+		"Hyphen":         {"names with hyphens take the form with an index", `"{{= steps['my-step'].status == 'Succeeded' }}"`, `"true"`},
+		"JSON":           {"a map becomes JSON in the string", `"{{= {'a': 1} }}"`, `"{\"a\":1}"`},
+		"Path":           {"a path that names one value", `"{{= jsonpath(workflow.parameters.json, '$.a[1].n') }}"`, `"2"`},
+		"Paths":          {"and one that names several", `"{{= toJson(jsonpath(workflow.parameters.json, '$.a[*].n')) }}"`, `"[1,2]"`},
+		"Float":          {"numbers with fractions", `"{{= asFloat(inputs.parameters.n) / 2 }}"`, `"20.5"`},
+		"Sprig":          {"functions of sprig", `"{{= sprig.upper(workflow.name) }}"`, `"WF"`},
+		"Now":            {"the current time is the one of the pass", `"{{= sprig.date('2006-01-02', sprig.now()) }} {{= now().Year() }}"`, `"2026-03-01 2026"`},
+		"Default":        {"an absent output is nil in an expression", `"{{= steps.skipped.outputs.parameters.x ?? 'fallback' }}"`, `"fallback"`},
+		"DefaultResult":  {"also the result", `"{{= steps.skipped.outputs.result ?? 'none' }}"`, `"none"`},
+		"LateInside":     {"an expression with a late name stays whole", `"{{= item + workflow.name }}"`, `"{{= item + workflow.name }}"`},
+		"LateIndex":      {"also when it is written with an index", `"{{= workflow['status'] }}"`, `"{{= workflow['status'] }}"`},
+		"LateInText":     {"a late name in quotes is none", `"{{= 'item' }}"`, `"item"`},
+		"Retries":        {"a number of retries that is unknown is not 0", `"{{= asInt(retries) + 1 }}"`, `"{{= asInt(retries) + 1 }}"`},
+		"Braces":         {"closing braces of JSON are no tag", `{"a":{"b":{}}}`, `{"a":{"b":{}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Substitute(tc.text, sample(), mode)
+			if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestSubstituteRefuses(t *testing.T) {
+	mode := Mode{Late: []string{"item"}, Must: []string{"inputs", "steps"}}
+	for name, tc := range map[string]struct {
+		reason, text, want string
+	}{
+		"Unknown":  {"a name that has to have a value", `"{{inputs.parameters.other}}"`, "failed to resolve {{inputs.parameters.other}}"},
+		"Absent":   {"an output that never comes", `"x {{steps.skipped.outputs.parameters.x}}"`, "the output is absent"},
+		"Nil":      {"an expression without a value", `"{{= steps.skipped.outputs.parameters.x }}"`, "it gives no value"},
+		"Open":     {"a tag without an end", `"{{workflow.name"`, "cannot find end tag"},
+		"Syntax":   {"an expression with a mistake", `"{{= 1 + }}"`, "unable to compile expression"},
+		"Name":     {"an expression with an unknown name", `"{{= nothing.here }}"`, "unknown name nothing"},
+		"Env":      {"the environment of the process", `"{{= sprig.env('HOME') }}"`, "failed to evaluate"},
+		"Expand":   {"the environment, in a text", `"{{= sprig.expandenv('$HOME') }}"`, "failed to evaluate"},
+		"Host":     {"the network", `"{{= sprig.getHostByName('localhost') }}"`, "failed to evaluate"},
+		"Chance":   {"what differs each time", `"{{= sprig.uuidv4() }}"`, "failed to evaluate"},
+		"Memory":   {"a lot of memory", `"{{= sprig.repeat(100000000, 'aaaaaaaaaaaaaaaaaaaaaaaaaa') }}"`, "is more than"},
+		"Time":     {"a lot of time", `"{{= let a = 1..2000; all(a, all(a, all(a, # > 0))) }}"`, "take more than"},
+		"Function": {"the function that bounds it cannot be used to end it", `"{{= headgate__step(1) }}"`, "too many arguments"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Substitute(tc.text, sample(), mode)
+			if err == nil {
+				t.Fatalf("%s: it gave %q", tc.reason, got)
+			}
+			if !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v does not say %q", tc.reason, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAbsentIsAnErrorOfItsOwn(t *testing.T) {
+	_, err := Substitute(`"{{steps.skipped.outputs.result}}"`, sample(), Mode{})
+	var absent *AbsentError
+	if !errors.As(err, &absent) || absent.Name != "steps.skipped.outputs.result" {
+		t.Errorf("an absent output is reported by name: %v", err)
+	}
+}
+
+func TestTags(t *testing.T) {
+	names, expressions := Tags(`{{a.b}} {{= c + 'd' }} {{e.{{f}}}} {{open`)
+	if diff := cmp.Diff([]string{"a.b", "f"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"c + 'd'"}, expressions); diff != "" {
+		t.Errorf("expressions (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzSubstitute(f *testing.F) {
+	for _, seed := range []string{
+		`"{{workflow.name}}"`, `"{{= asInt(inputs.parameters.n) }}"`, `"{{a.{{b}}}}"`, `"{{= map(1..3, # * 2) }}"`, `"}}{{"`, `"{{={}}}"`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(_ *testing.T, document string) {
+		for _, mode := range []Mode{{}, {Late: []string{"item"}, Must: []string{"inputs"}}} {
+			_, _ = Substitute(document, sample(), mode)
+		}
+		Tags(document)
+		Whole(document)
+	})
+}
