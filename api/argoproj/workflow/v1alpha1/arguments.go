@@ -5,25 +5,25 @@ import corev1 "k8s.io/api/core/v1"
 // Arguments are what a template is called with.
 type Arguments struct {
 	// Parameters are strings.
-	Parameters []Parameter `json:"parameters,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// Artifacts are files.
-	Artifacts []Artifact `json:"artifacts,omitempty"`
+	Artifacts []Artifact `json:"artifacts,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 }
 
 // Inputs are what callers of a template supply.
 type Inputs struct {
 	// Parameters are strings.
-	Parameters []Parameter `json:"parameters,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// Artifacts are files.
-	Artifacts []Artifact `json:"artifacts,omitempty"`
+	Artifacts []Artifact `json:"artifacts,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 }
 
 // Outputs are what callers of a template get.
 type Outputs struct {
 	// Parameters are strings.
-	Parameters []Parameter `json:"parameters,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// Artifacts are files.
-	Artifacts []Artifact `json:"artifacts,omitempty"`
+	Artifacts []Artifact `json:"artifacts,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// Result is what was printed, or the body of a response.
 	Result *string `json:"result,omitempty"`
 	// ExitCode of the main container.

@@ -70,7 +70,7 @@ type DAGTemplate struct {
 	// Target are the names of the tasks to execute, with what they depend on; all by default.
 	Target string `json:"target,omitempty"`
 	// Tasks of the graph.
-	Tasks []DAGTask `json:"tasks"`
+	Tasks []DAGTask `json:"tasks" patchStrategy:"merge" patchMergeKey:"name"`
 	// FailFast starts no task after one has failed; true by default.
 	FailFast *bool `json:"failFast,omitempty"`
 }

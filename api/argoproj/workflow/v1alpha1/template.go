@@ -59,15 +59,15 @@ type TemplatePodSettings struct {
 	// AutomountServiceAccountToken is false for a pod without the token of the account.
 	AutomountServiceAccountToken *bool `json:"automountServiceAccountToken,omitempty"`
 	// Volumes may be mounted by the containers.
-	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// InitContainers run before the main one.
-	InitContainers []UserContainer `json:"initContainers,omitempty"`
+	InitContainers []UserContainer `json:"initContainers,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// NodeSelector selects the machines.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Affinity restricts the machines.
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 	// Tolerations permit machines with taints.
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty" patchStrategy:"merge" patchMergeKey:"key"`
 	// SchedulerName of the pod.
 	SchedulerName string `json:"schedulerName,omitempty"`
 	// PriorityClassName of the pod.
@@ -75,7 +75,7 @@ type TemplatePodSettings struct {
 	// Priority is the older way to say it, as a number.
 	Priority *int32 `json:"priority,omitempty"`
 	// HostAliases are entries for the file of hosts.
-	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
+	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty" patchStrategy:"merge" patchMergeKey:"ip"`
 	// SecurityContext of the pod.
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 	// PodSpecPatch is merged into the pod.

@@ -43,7 +43,7 @@ type WorkflowList struct {
 // WorkflowSpec is what is to be run.
 type WorkflowSpec struct {
 	// Templates are the units of execution, by name.
-	Templates []Template `json:"templates,omitempty"`
+	Templates []Template `json:"templates,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// Entrypoint is the template that is executed first.
 	Entrypoint string `json:"entrypoint,omitempty"`
 	// Arguments are for the entrypoint, and are available everywhere as workflow.parameters.
@@ -92,7 +92,7 @@ type PodSettings struct {
 	// AutomountServiceAccountToken is false for pods without the token of the account.
 	AutomountServiceAccountToken *bool `json:"automountServiceAccountToken,omitempty"`
 	// Volumes may be mounted by all templates.
-	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	Volumes []corev1.Volume `json:"volumes,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// VolumeClaimTemplates are claims that exist as long as the run.
 	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty"`
 	// PodMetadata is on all pods.
@@ -102,9 +102,9 @@ type PodSettings struct {
 	// Affinity restricts the machines.
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 	// Tolerations permit machines with taints.
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty" patchStrategy:"merge" patchMergeKey:"key"`
 	// ImagePullSecrets are for registries.
-	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// HostNetwork is set for pods in the network of their machine.
 	HostNetwork *bool `json:"hostNetwork,omitempty"`
 	// DNSPolicy of the pods.
@@ -118,7 +118,7 @@ type PodSettings struct {
 	// PodPriority is the older way to say it, as a number.
 	PodPriority *int32 `json:"podPriority,omitempty"`
 	// HostAliases are entries for the file of hosts.
-	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
+	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty" patchStrategy:"merge" patchMergeKey:"ip"`
 	// SecurityContext of the pods.
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 	// PodSpecPatch is merged into the pods.
