@@ -44,6 +44,7 @@ require (
 	github.com/hiddeco/sshsig v0.2.0
 	github.com/itchyny/gojq v0.12.19
 	github.com/johannesboyne/gofakes3 v1.2.0
+	github.com/lestrrat-go/strftime v1.2.0
 	github.com/minio/minio-go/v7 v7.2.1
 	github.com/ohler55/ojg v1.28.5
 	github.com/opencontainers/go-digest v1.0.0

@@ -108,6 +108,8 @@ var arrows = map[string][]string{
 	"github.com/expr-lang/":               {"internal/workflow/text"},
 	"github.com/casbin/govaluate":         {"internal/workflow/text"},
 	"github.com/ohler55/ojg":              {"internal/workflow/text"},
+	"internal/workflow/plan":              {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
+	"github.com/lestrrat-go/":             {"internal/workflow/plan"},
 	"internal/laws":                       {},
 
 	"internal/provision/digitalocean/api":   {"internal/rounds"},

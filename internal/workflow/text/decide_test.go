@@ -100,7 +100,11 @@ func TestDependencies(t *testing.T) {
 
 func TestDependenciesRefused(t *testing.T) {
 	for reason, depends := range map[string]string{"an unknown result": "A.Done", "a mistake": "A &&", "a number": "(A) + 1"} {
-		if _, err := ParseDependencies(&v1alpha1.DAGTask{Depends: depends}, nil); err == nil {
+		d, err := ParseDependencies(&v1alpha1.DAGTask{Depends: depends}, nil)
+		if err == nil {
+			err = d.Check()
+		}
+		if err == nil {
 			t.Errorf("%s: %q was accepted", reason, depends)
 		}
 	}

@@ -34,8 +34,9 @@ func outcomes() []Result {
 // Dependencies are what one task depends on.
 type Dependencies struct {
 	// Tasks are the names, each once, in the order of the text.
-	Tasks []string
-	logic string
+	Tasks  []string
+	logic  string
+	parsed expression
 }
 
 // operand is the name of a task with what is asked of it, if that is said.
@@ -56,7 +57,7 @@ func ParseDependencies(task *v1alpha1.DAGTask, byName map[string]*v1alpha1.DAGTa
 		text = strings.Join(parts, " && ")
 	}
 	d := Dependencies{}
-	var unknown error
+	var unknown, err error
 	d.logic = operand.ReplaceAllStringFunc(text, func(found string) string {
 		name, result, says := strings.Cut(found, ".")
 		if says && !slices.Contains(asked, result) && unknown == nil {
@@ -75,7 +76,7 @@ func ParseDependencies(task *v1alpha1.DAGTask, byName map[string]*v1alpha1.DAGTa
 		return Dependencies{}, fmt.Errorf("depends %q: %w", text, unknown)
 	}
 	if d.logic != "" {
-		if _, err := d.Met(d.any(Result{})); err != nil {
+		if d.parsed, err = parse(d.logic); err != nil {
 			return Dependencies{}, fmt.Errorf("depends %q: %w", text, err)
 		}
 	}
@@ -107,6 +108,12 @@ func (d Dependencies) any(result Result) map[string]Result {
 	return all
 }
 
+// Check tells what is wrong with the expression.
+func (d Dependencies) Check() error {
+	_, err := d.Met(d.any(Result{}))
+	return err
+}
+
 // Met tells whether the results of all dependencies are those that the task runs after.
 func (d Dependencies) Met(results map[string]Result) (bool, error) {
 	if d.logic == "" {
@@ -116,7 +123,15 @@ func (d Dependencies) Met(results map[string]Result) (bool, error) {
 	for i, name := range d.Tasks {
 		env[identifier(i)] = results[name].values()
 	}
-	return Bool(d.logic, &Scope{}, env)
+	result, err := d.parsed.run(&Scope{}, env)
+	if err != nil {
+		return false, err
+	}
+	met, isBool := result.(bool)
+	if !isBool {
+		return false, fmt.Errorf("depends gives '%v', which is neither true nor false", result)
+	}
+	return met, nil
 }
 
 // Possible tells whether the task may still run, given the results that are known so far. It errs on the side of yes.

@@ -7,6 +7,8 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 )
 
 const (
@@ -64,8 +66,10 @@ func (e expression) run(scope *Scope, more map[string]any) (result any, err erro
 		}
 	}()
 	env := scope.nested()
-	for name, value := range functions(scope.now) {
-		env[name] = value
+	for name, function := range functions {
+		if strings.Contains(e.text, name) {
+			env[name] = function(scope.now)
+		}
 	}
 	for name, value := range more {
 		env[name] = value
@@ -162,4 +166,27 @@ func pathOf(node ast.Node) []string {
 		}
 	}
 	return nil
+}
+
+// ArtifactOf evaluates an expression that selects an artifact by its name.
+func (s *Scope) ArtifactOf(text string) (v1alpha1.Artifact, Presence, error) {
+	env := s.nested()
+	for at := s; at != nil; at = at.outer {
+		for name := range at.artifacts {
+			place(env, strings.Split(name, "."), name)
+		}
+	}
+	result, err := Evaluate(text, s, env)
+	if err != nil {
+		return v1alpha1.Artifact{}, Unknown, err
+	}
+	if result == nil {
+		return v1alpha1.Artifact{}, Absent, nil
+	}
+	name, isText := result.(string)
+	if !isText {
+		return v1alpha1.Artifact{}, Unknown, fmt.Errorf("expression %q gives a %T, not an artifact", text, result)
+	}
+	artifact, presence := s.Artifact(name)
+	return artifact, presence, nil
 }

@@ -16,9 +16,21 @@ import (
 // dated are functions of sprig that work on a date, and give the same for the same one.
 var dated = []string{"date", "date_in_zone", "dateInZone", "date_modify", "dateModify", "htmlDate", "htmlDateInZone"}
 
-// functions are those that expressions may call. None leaves the process, and none gives something else for the same arguments:
+// functions are those that expressions may call, by name, at a time. None leaves the process, and none gives something else for the same arguments:
 // an expression is evaluated again when a killed process is replaced.
-func functions(now time.Time) map[string]any {
+var functions = map[string]func(time.Time) any{
+	"asInt":    func(time.Time) any { return asInt },
+	"asFloat":  func(time.Time) any { return asFloat },
+	"toJson":   func(time.Time) any { return toJSON },
+	"jsonpath": func(time.Time) any { return jsonPath },
+	"now":      func(now time.Time) any { return clock(now) },
+	"sprig":    func(now time.Time) any { return library(now) },
+}
+
+func clock(now time.Time) func() time.Time { return func() time.Time { return now } }
+
+// library are the functions of sprig.
+func library(now time.Time) map[string]any {
 	library := map[string]any{}
 	for name, function := range resourceset.Hermetic() {
 		library[name] = function
@@ -27,11 +39,8 @@ func functions(now time.Time) map[string]any {
 	for _, name := range dated {
 		library[name] = all[name]
 	}
-	current := func() time.Time { return now }
-	library["now"] = current
-	return map[string]any{
-		"asInt": asInt, "asFloat": asFloat, "toJson": toJSON, "jsonpath": jsonPath, "now": current, "sprig": library,
-	}
+	library["now"] = clock(now)
+	return library
 }
 
 func asInt(value any) (int, error) {

@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/workflow/text"
+)
+
+// leaf brings the node of an execution further: a pod, an action on an object, a request.
+func (p *planner) leaf(c call) (*v1alpha1.NodeStatus, error) {
+	node := p.node(c.name)
+	if node == nil {
+		node = p.create(c.request, leafType(c.template), v1alpha1.NodePending, "")
+		inputs := c.template.Inputs
+		if len(inputs.Parameters)+len(inputs.Artifacts) > 0 {
+			node.Inputs = inputs.DeepCopy()
+		}
+		// After a crash, what it stands for may be running already.
+		p.see(node)
+	}
+	if node.Phase.Fulfilled() {
+		return node, nil
+	}
+	deadline, err := p.deadlines(c, node)
+	if err != nil {
+		return p.mark(node, v1alpha1.NodeError, err.Error()), err
+	}
+	if _, exists := p.facts.Leaves[node.ID]; exists || node.Phase.Fulfilled() {
+		return node, nil
+	}
+	if reason := p.refusal(c.exit); reason != "" {
+		return p.mark(node, v1alpha1.NodeFailed, reason), nil
+	}
+	run, err := p.run(c, node, deadline)
+	if err != nil {
+		return p.mark(node, v1alpha1.NodeError, err.Error()), err
+	}
+	p.do(Action{Do: Start, Node: node.ID, Run: run})
+	return node, nil
+}
+
+func leafType(t *v1alpha1.Template) v1alpha1.NodeType {
+	if t.HTTP != nil {
+		return v1alpha1.NodeTypeHTTP
+	}
+	return v1alpha1.NodeTypePod
+}
+
+// run is what is to be started for a node.
+func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*Run, error) {
+	settings, err := text.Replace(p.spec.PodSettings, c.inner, text.Mode{Late: lateAnywhere, Must: resolved})
+	if err != nil {
+		return nil, err
+	}
+	settings.Volumes = append(settings.Volumes, p.wf.Status.PersistentVolumeClaims...)
+	run := &Run{
+		Kind: Pod, NodeID: node.ID, NodeName: node.Name, Name: PodName(p.wf.Name, c.template.Name, node.Name),
+		Template: c.template, Settings: settings, Deadline: deadline, Avoid: c.avoid,
+	}
+	switch {
+	case c.template.HTTP != nil:
+		run.Kind = HTTP
+	case c.template.Resource != nil:
+		run.Kind = Resource
+		if run.Object, err = p.object(c.template, node); err != nil {
+			return nil, err
+		}
+	}
+	return run, nil
+}
+
+// object is the one of a resource template. A generated name follows from the node, so that an attempt which is repeated after a crash finds
+// what it has created. The object is nil if its manifest is in an artifact.
+func (p *planner) object(t *v1alpha1.Template, node *v1alpha1.NodeStatus) (*unstructured.Unstructured, error) {
+	if t.Resource.Manifest == "" {
+		return nil, nil
+	}
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(t.Resource.Manifest), &u.Object); err != nil {
+		return nil, fmt.Errorf("template %q: resource.manifest is not the YAML of one object: %w", t.Name, err)
+	}
+	if u.GetKind() == "" || u.GetAPIVersion() == "" {
+		if t.Resource.Action == "patch" || t.Resource.Action == "get" {
+			return u, nil // kubectl takes what it has to know from flags
+		}
+		return nil, fmt.Errorf("template %q: resource.manifest has no apiVersion or no kind", t.Name)
+	}
+	if t.Resource.SetOwnerReference {
+		u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(p.wf, v1alpha1.GroupVersion.WithKind(v1alpha1.WorkflowKind))))
+	}
+	if t.Resource.Action == "create" {
+		if u.GetName() == "" && u.GetGenerateName() != "" {
+			u.SetName(GeneratedName(u.GetGenerateName(), string(p.wf.UID), node.ID))
+			u.SetGenerateName("")
+		}
+		annotations := u.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[v1alpha1.AnnotationRun] = string(p.wf.UID) + "/" + node.ID
+		u.SetAnnotations(annotations)
+	}
+	return u, nil
+}
+
+// deadlines ends a node that took too long, and tells when it will have.
+func (p *planner) deadlines(c call, node *v1alpha1.NodeStatus) (time.Time, error) {
+	deadline := c.until
+	earlier := func(at time.Time) {
+		if deadline.IsZero() || at.Before(deadline) {
+			deadline = at
+		}
+	}
+	if c.template.Timeout != "" {
+		timeout, err := text.Duration(c.template.Timeout)
+		if err != nil {
+			return deadline, fmt.Errorf("invalid timeout format. %w", err)
+		}
+		earlier(node.StartedAt.Add(timeout))
+	}
+	if pending := c.template.PendingTimeout; pending != "" && node.Phase == v1alpha1.NodePending {
+		timeout, err := text.Duration(pending)
+		if err != nil {
+			return deadline, fmt.Errorf("invalid pendingTimeout format. %w", err)
+		}
+		p.expire(node, node.StartedAt.Add(timeout), "Step exceeded its pending timeout")
+	}
+	if at := p.workflowDeadline(); !at.IsZero() && !c.exit {
+		earlier(at)
+	}
+	if !deadline.IsZero() && !node.Phase.Fulfilled() {
+		p.expire(node, deadline, "Step exceeded its deadline")
+	}
+	if active := c.template.ActiveDeadlineSeconds; active != nil {
+		seconds, err := strconv.Atoi(active.String())
+		if err != nil {
+			return deadline, fmt.Errorf("activeDeadlineSeconds %q is not a number", active.String())
+		}
+		if leaf := p.facts.Leaves[node.ID]; node.Phase == v1alpha1.NodeRunning && !leaf.StartedAt.IsZero() {
+			p.expire(node, leaf.StartedAt.Add(time.Duration(seconds)*time.Second), "Pod was active on the node longer than the specified deadline")
+		}
+	}
+	return deadline, nil
+}
+
+// expire ends a node at a time: one that waits at once, one that runs by stopping it, after which it reports how it ended.
+func (p *planner) expire(node *v1alpha1.NodeStatus, at time.Time, reason string) {
+	if node.Phase.Fulfilled() {
+		return
+	}
+	if p.facts.Now.Before(at) {
+		p.wakeAt(at)
+		return
+	}
+	if _, exists := p.facts.Leaves[node.ID]; exists {
+		p.do(Action{Do: Stop, Node: node.ID, Reason: reason})
+	}
+	if node.Phase == v1alpha1.NodePending {
+		p.mark(node, v1alpha1.NodeFailed, reason)
+	}
+}

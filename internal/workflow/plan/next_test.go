@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+)
+
+func workflow(t testing.TB, spec string) *v1alpha1.Workflow {
+	t.Helper()
+	wf := &v1alpha1.Workflow{}
+	if err := unmarshal(spec, &wf.Spec); err != nil {
+		t.Fatal(err)
+	}
+	wf.Name, wf.Namespace, wf.UID, wf.CreationTimestamp = "wf", "ns", "uid-1", metav1.NewTime(start)
+	return wf
+}
+
+const oneStep = `{entrypoint: main, templates: [{name: main, container: {image: busybox}}]}`
+
+// TestOwnedAfterTheCrash keeps what a killed process started from being started again, although no status knows of it.
+func TestOwnedAfterTheCrash(t *testing.T) {
+	d := Next(workflow(t, oneStep), Facts{Now: start, Leaves: map[string]Leaf{"wf": {Phase: v1alpha1.NodeSucceeded}}})
+	if len(d.Actions) != 0 || d.Workflow.Status.Phase != v1alpha1.WorkflowSucceeded {
+		t.Errorf("what exists is adopted: %d actions, %s", len(d.Actions), d.Workflow.Status.Phase)
+	}
+}
+
+// TestFrozen keeps a change of a template from changing a run, while what people change to halt it counts at once.
+func TestFrozen(t *testing.T) {
+	wf := workflow(t, `{workflowTemplateRef: {name: base}}`)
+	spec := workflow(t, oneStep).Spec
+	facts := Facts{Now: start, Leaves: map[string]Leaf{}, Templates: map[Source]*v1alpha1.WorkflowSpec{{Name: "base"}: &spec}}
+	wf = Next(wf, facts).Workflow
+	spec.Templates[0].Container.Image = "changed"
+	d := Next(wf, facts)
+	if len(d.Actions) != 1 || d.Actions[0].Run.Template.Container.Image != "busybox" {
+		t.Errorf("the run keeps the template that it began with: %+v", d.Actions)
+	}
+	wf.Spec.Shutdown = v1alpha1.ShutdownTerminate
+	if d := Next(wf, facts); d.Workflow.Status.Phase != v1alpha1.WorkflowFailed {
+		t.Errorf("a request to end it counts although its spec is kept: %s", d.Workflow.Status.Phase)
+	}
+}
+
+// TestSuspended starts nothing, and still sees what has ended.
+func TestSuspended(t *testing.T) {
+	wf := workflow(t, `{entrypoint: main, suspend: true, templates: [{name: main, container: {image: busybox}}]}`)
+	if d := Next(wf, Facts{Now: start}); len(d.Actions) != 0 || len(d.Workflow.Status.Nodes) != 0 {
+		t.Errorf("a suspended workflow began: %+v", d.Actions)
+	}
+}
+
+// TestNeeds asks for what it was not told, once, and starts nothing that depends on it.
+func TestNeeds(t *testing.T) {
+	wf := workflow(t, `
+entrypoint: main
+templates:
+- name: main
+  dag:
+    tasks:
+    - {name: a, templateRef: {name: lib, template: x}}
+    - {name: b, templateRef: {name: lib, template: z}}
+    - {name: c, templateRef: {name: lib, template: z, clusterScope: true}}
+    - {name: d, template: own}
+    - {name: e, template: configured}
+- {name: own, container: {image: busybox}}
+- {name: configured, inputs: {parameters: [{name: p, valueFrom: {configMapKeyRef: {name: cm, key: k}}}]}, container: {image: busybox}}
+`)
+	d := Next(wf, Facts{Now: start})
+	if diff := cmp.Diff([]Source{{Name: "lib"}, {Name: "lib", Cluster: true}}, d.Templates); diff != "" {
+		t.Errorf("objects to read (-want +got):\n%s", diff)
+	}
+	if len(d.Configs) != 1 || d.Configs[0].Name != "cm" || d.Configs[0].Key != "k" {
+		t.Errorf("values to read: %+v", d.Configs)
+	}
+	if len(d.Actions) != 1 || d.Actions[0].Run.NodeName != "wf.d" {
+		t.Errorf("what depends on none of it starts: %+v", d.Actions)
+	}
+}
+
+// TestTwice decides the same for the same, in the same order.
+func TestTwice(t *testing.T) {
+	spec := `{entrypoint: main, templates: [{name: main, dag: {tasks: [{name: x, template: w, withSequence: {count: 9}}, {name: b, template: w}, {name: c, template: w}]}}, {name: w, container: {image: busybox}}]}`
+	first := Next(workflow(t, spec), Facts{Now: start})
+	for range 20 {
+		if diff := cmp.Diff(first, Next(workflow(t, spec), Facts{Now: start})); diff != "" {
+			t.Fatalf("the same facts gave another decision:\n%s", diff)
+		}
+	}
+}
+
+// BenchmarkNext is a pass over a graph of 20 tasks in the middle of its run.
+func BenchmarkNext(b *testing.B) {
+	spec := "{entrypoint: main, templates: [{name: w, container: {image: busybox}}, {name: main, dag: {tasks: [{name: t0, template: w}"
+	for i := range 19 {
+		spec += fmt.Sprintf(", {name: t%d, template: w, depends: t%d}", i+1, i/2)
+	}
+	wf := workflow(b, spec+"]}}]}")
+	facts := Facts{Now: start, Leaves: map[string]Leaf{}}
+	for range 4 {
+		d := Next(wf, facts)
+		for _, action := range d.Actions {
+			facts.Leaves[action.Node] = Leaf{Phase: v1alpha1.NodeSucceeded}
+		}
+		wf = d.Workflow
+	}
+	for b.Loop() {
+		Next(wf, facts)
+	}
+}
