@@ -112,6 +112,7 @@ var arrows = map[string][]string{
 	"github.com/lestrrat-go/":             {"internal/workflow/plan"},
 	"internal/workflow/object":            {"api/argoproj/workflow/v1alpha1"},
 	"github.com/tidwall/gjson":            {"internal/workflow/object"},
+	"internal/workflow/cron":              {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                       {},
 
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
@@ -142,7 +143,7 @@ var guarded = map[string][]string{
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
 	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd"},
-	"github.com/robfig/cron/":                 {"internal/argo/policy"},
+	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
 	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets"},
