@@ -113,6 +113,7 @@ var arrows = map[string][]string{
 	"internal/workflow/object":            {"api/argoproj/workflow/v1alpha1"},
 	"github.com/tidwall/gjson":            {"internal/workflow/object"},
 	"internal/workflow/cron":              {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/lint":              {"internal/workflow/cron", "internal/workflow/object", "internal/workflow/plan", "internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                       {},
 
 	"internal/provision/digitalocean/api":   {"internal/rounds"},

@@ -190,3 +190,12 @@ func (s *Scope) ArtifactOf(text string) (v1alpha1.Artifact, Presence, error) {
 	artifact, presence := s.Artifact(name)
 	return artifact, presence, nil
 }
+
+// Names are the names in an expression, as far as they are written out.
+func Names(expression string) ([]string, error) {
+	parsed, err := parse(strings.TrimSpace(expression))
+	if err != nil {
+		return nil, err
+	}
+	return parsed.names(), nil
+}
