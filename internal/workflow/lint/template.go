@@ -244,6 +244,9 @@ func (c *checker) resource(path string, t *v1alpha1.Template) {
 	}
 	c.oneOf(path+".action", r.Action, actions...)
 	c.oneOf(path+".mergeStrategy", r.MergeStrategy, "strategic", "merge", "json")
+	if r.MergeStrategy == "json" {
+		c.unsupported(path+".mergeStrategy", "a json patch does not name its object, and flags of kubectl are not supported; use strategic or merge")
+	}
 	switch {
 	case r.Manifest != "" && r.ManifestFrom != nil:
 		c.add(path, "it has manifest and manifestFrom; choose one")

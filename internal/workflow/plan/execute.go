@@ -27,6 +27,8 @@ type request struct {
 	// boundary is the ID of the steps or graph that the node is part of, owner its template.
 	boundary string
 	owner    *v1alpha1.Template
+	// step is the name of the step or task, without an item.
+	step string
 	// caller is the name of the variable for the name of the step or task, and that name.
 	caller [2]string
 	// exit is set for what is part of an exit handler.

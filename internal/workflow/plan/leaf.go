@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +31,12 @@ func (p *planner) leaf(c call) (*v1alpha1.NodeStatus, error) {
 	if node.Phase.Fulfilled() {
 		return node, nil
 	}
+	if _, exists := p.facts.Leaves[node.ID]; !exists && node.Phase == v1alpha1.NodeRunning {
+		if reason := lost(c.template); reason != "" {
+			return p.mark(node, v1alpha1.NodeError, reason), nil
+		}
+		node.Phase = v1alpha1.NodePending
+	}
 	deadline, err := p.deadlines(c, node)
 	if err != nil {
 		return p.mark(node, v1alpha1.NodeError, err.Error()), err
@@ -53,6 +62,24 @@ func leafType(t *v1alpha1.Template) v1alpha1.NodeType {
 	return v1alpha1.NodeTypePod
 }
 
+// repeatable are the methods of requests that have the same effect twice; none is the first of them.
+var repeatable = []string{"", "GET", "HEAD", "OPTIONS", "PUT", "DELETE"}
+
+// lost is why an execution that was seen running and is gone ends its node; empty for one that may simply be carried out again: an action on an object
+// which has the same effect twice, or a request that is meant to be repeated. A pod may have done anything.
+func lost(t *v1alpha1.Template) string {
+	switch {
+	case t.Resource != nil:
+		return ""
+	case t.HTTP == nil:
+		return "pod deleted"
+	case slices.Contains(repeatable, t.HTTP.Method):
+		return ""
+	default:
+		return "it is unknown whether the request was answered"
+	}
+}
+
 // run is what is to be started for a node.
 func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*Run, error) {
 	settings, err := text.Replace(p.spec.PodSettings, c.inner, text.Mode{Late: lateAnywhere, Must: resolved})
@@ -62,7 +89,7 @@ func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*R
 	settings.Volumes = append(settings.Volumes, p.wf.Status.PersistentVolumeClaims...)
 	run := &Run{
 		Kind: Pod, NodeID: node.ID, NodeName: node.Name, Name: PodName(p.wf.Name, c.template.Name, node.Name),
-		Template: c.template, Settings: settings, Deadline: deadline, Avoid: c.avoid,
+		Template: c.template, Settings: settings, Deadline: deadline, Avoid: c.avoid, Result: c.wantsResult(),
 	}
 	switch {
 	case c.template.HTTP != nil:
@@ -76,6 +103,20 @@ func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*R
 	return run, nil
 }
 
+// wantsResult tells whether what the call prints is used: by the template that it is a step or task of.
+func (c call) wantsResult() bool {
+	if c.owner == nil || c.step == "" {
+		return false
+	}
+	data, err := json.Marshal(c.owner)
+	if err != nil {
+		return true
+	}
+	name := regexp.QuoteMeta(c.step)
+	used := regexp.MustCompile(`(\.` + name + `|\[(\\"|')` + name + `(\\"|')\])\??\.outputs\??(\.result|\[)`)
+	return used.Match(data)
+}
+
 // object is the one of a resource template. A generated name follows from the node, so that an attempt which is repeated after a crash finds
 // what it has created. The object is nil if its manifest is in an artifact.
 func (p *planner) object(t *v1alpha1.Template, node *v1alpha1.NodeStatus) (*unstructured.Unstructured, error) {
@@ -87,9 +128,6 @@ func (p *planner) object(t *v1alpha1.Template, node *v1alpha1.NodeStatus) (*unst
 		return nil, fmt.Errorf("template %q: resource.manifest is not the YAML of one object: %w", t.Name, err)
 	}
 	if u.GetKind() == "" || u.GetAPIVersion() == "" {
-		if t.Resource.Action == "patch" || t.Resource.Action == "get" {
-			return u, nil // kubectl takes what it has to know from flags
-		}
 		return nil, fmt.Errorf("template %q: resource.manifest has no apiVersion or no kind", t.Name)
 	}
 	if t.Resource.SetOwnerReference {

@@ -9,7 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 )
 
-// observe takes over what executions report. One that was seen running and does not exist anymore is lost.
+// observe takes over what executions report.
 func (p *planner) observe() {
 	for _, id := range p.sorted() {
 		node := p.nodes[id]
@@ -30,9 +30,6 @@ func (p *planner) observe() {
 func (p *planner) see(node *v1alpha1.NodeStatus) {
 	leaf, exists := p.facts.Leaves[node.ID]
 	if !exists {
-		if node.Phase == v1alpha1.NodeRunning {
-			p.mark(node, v1alpha1.NodeError, lost(node.Type))
-		}
 		return
 	}
 	if leaf.Phase == "" {
@@ -54,14 +51,6 @@ func (p *planner) see(node *v1alpha1.NodeStatus) {
 	if leaf.Phase.Fulfilled() {
 		p.export(node.Outputs)
 	}
-}
-
-// lost is what a node says whose execution disappeared.
-func lost(kind v1alpha1.NodeType) string {
-	if kind == v1alpha1.NodeTypePod {
-		return "pod deleted"
-	}
-	return "request lost"
 }
 
 // complete is a progress with nothing left.

@@ -33,7 +33,7 @@ type Facts struct {
 	// Now is the time of the pass.
 	Now time.Time
 	// Leaves are the executions that exist, by the IDs of their nodes. All of them have to be there: one that is missing is
-	// started, or lost if it had been seen running.
+	// started, and if it had been seen running, it is started again if that does no harm, and lost otherwise.
 	Leaves map[string]Leaf
 	// Claims are the claims of the workflow that exist, by name.
 	Claims map[string]bool
@@ -129,6 +129,9 @@ type Run struct {
 	Deadline time.Time
 	// Avoid are the machines of earlier attempts.
 	Avoid []string
+	// Result is set if what the execution prints, or the body of the response, is to be in the outputs. Nothing else that a program prints gets into a
+	// status, since it may be secret.
+	Result bool
 }
 
 // Next decides what a workflow does next.

@@ -322,6 +322,9 @@ func (r *replay) launch(run *Run) {
 	if run.Object != nil {
 		line += " " + run.Object.GetKind() + "/" + run.Object.GetName() + " owners=" + strconv.Itoa(len(run.Object.GetOwnerReferences()))
 	}
+	if run.Result {
+		line += " result"
+	}
 	if len(run.Avoid) > 0 {
 		line += " avoid=" + strings.Join(run.Avoid, ",")
 	}
@@ -437,7 +440,9 @@ func (r *replay) happen(e event) {
 	case "unsuspend":
 		r.wf.Spec.Suspend = &no
 	case "lose":
-		delete(r.facts.Leaves, NodeID(r.wf.Name, r.wf.Name+e.words[1]))
+		id := NodeID(r.wf.Name, r.wf.Name+e.words[1])
+		delete(r.facts.Leaves, id)
+		delete(r.started, id)
 	case "resume":
 		id := NodeID(r.wf.Name, r.wf.Name+e.words[1])
 		node := r.wf.Status.Nodes[id]

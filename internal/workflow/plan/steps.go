@@ -151,7 +151,7 @@ func (p *planner) step(c call, node, current *v1alpha1.NodeStatus, step *v1alpha
 
 func (p *planner) stepRequest(c call, node, current *v1alpha1.NodeStatus, step *v1alpha1.Execution, name string) request {
 	return request{
-		name: current.Name + "." + name, call: step.Call, inline: step.Inline, place: c.at, boundary: node.ID, owner: c.template,
+		name: current.Name + "." + name, call: step.Call, inline: step.Inline, place: c.at, boundary: node.ID, owner: c.template, step: step.Name,
 		caller: [2]string{"steps.name", name}, exit: c.exit, scope: c.scope, until: c.until, avoid: c.avoid,
 	}
 }

@@ -172,7 +172,7 @@ func (p *planner) execution(g *graph, task *v1alpha1.Execution, name string, one
 
 func (p *planner) taskRequest(g *graph, task *v1alpha1.Execution, name string) request {
 	return request{
-		name: g.taskName(name), call: task.Call, inline: task.Inline, place: g.at, boundary: g.node.ID, owner: g.template,
+		name: g.taskName(name), call: task.Call, inline: task.Inline, place: g.at, boundary: g.node.ID, owner: g.template, step: task.Name,
 		caller: [2]string{"tasks.name", name}, exit: g.exit, scope: g.scope, until: g.until, avoid: g.avoid,
 	}
 }
