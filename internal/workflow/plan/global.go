@@ -44,16 +44,16 @@ func (p *planner) scope() error {
 	return nil
 }
 
-// setTimes gives the time of creation its names.
+// setTimes gives the time of creation its names. In expressions it is one value, from which functions make the others.
 func (p *planner) setTimes(g *text.Scope) {
 	created := p.wf.CreationTimestamp.UTC()
 	const name = "workflow.creationTimestamp"
 	g.Set(name, created.Format(time.RFC3339))
-	g.Set(name+".RFC3339", created.Format(time.RFC3339))
-	g.Set(name+".s", strconv.FormatInt(created.Unix(), 10))
+	g.SetTag(name+".RFC3339", created.Format(time.RFC3339))
+	g.SetTag(name+".s", strconv.FormatInt(created.Unix(), 10))
 	for _, verb := range verbs {
 		if formatted, err := strftime.Format("%"+string(verb), created); err == nil {
-			g.Set(name+"."+string(verb), formatted)
+			g.SetTag(name+"."+string(verb), formatted)
 		}
 	}
 	if started := p.wf.Status.StartedAt; !started.IsZero() {

@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,52 @@ import (
 	"github.com/headgate-dev/headgate/internal/resourceset"
 )
 
-// dated are functions of sprig that work on a date, and give the same for the same one.
-var dated = []string{"date", "date_in_zone", "dateInZone", "date_modify", "dateModify", "htmlDate", "htmlDateInZone"}
+// dated makes a function of sprig on a date take it as text too, such as workflow.creationTimestamp. What is no date is the time of the pass, where the
+// library would ask the clock. The date is the last argument, or the one before the zone.
+func dated(function any, now time.Time, byZone bool) func(...any) (any, error) {
+	return func(arguments ...any) (any, error) {
+		at := len(arguments) - 1
+		if byZone {
+			at--
+		}
+		if at < 0 {
+			return nil, fmt.Errorf("the function on a date has too few arguments")
+		}
+		arguments[at] = dateOf(arguments[at], now)
+		called := reflect.ValueOf(function)
+		if len(arguments) != called.Type().NumIn() {
+			return nil, fmt.Errorf("the function on a date takes %d arguments, not %d", called.Type().NumIn(), len(arguments))
+		}
+		values := make([]reflect.Value, len(arguments))
+		for i, argument := range arguments {
+			values[i] = reflect.ValueOf(argument)
+			if !values[i].IsValid() || !values[i].Type().AssignableTo(called.Type().In(i)) {
+				return nil, fmt.Errorf("the function on a date does not take a %T", argument)
+			}
+		}
+		return called.Call(values)[0].Interface(), nil
+	}
+}
+
+func dateOf(value any, now time.Time) time.Time {
+	switch v := value.(type) {
+	case time.Time:
+		return v
+	case *time.Time:
+		if v != nil {
+			return *v
+		}
+	case string:
+		if parsed, err := time.Parse(time.RFC3339, v); err == nil {
+			return parsed
+		}
+	case int:
+		return time.Unix(int64(v), 0).UTC()
+	case int64:
+		return time.Unix(v, 0).UTC()
+	}
+	return now
+}
 
 // functions are those that expressions may call, by name, at a time. None leaves the process, and none gives something else for the same arguments:
 // an expression is evaluated again when a killed process is replaced.
@@ -36,8 +81,15 @@ func library(now time.Time) map[string]any {
 		library[name] = function
 	}
 	all := sprig.GenericFuncMap()
-	for _, name := range dated {
-		library[name] = all[name]
+	for _, format := range []string{"date_in_zone", "dateInZone", "htmlDateInZone"} {
+		library[format] = dated(all[format], now, true)
+	}
+	// Without a zone, it is not that of the machine.
+	inZone := dated(all["dateInZone"], now, true)
+	library["date"] = func(format string, date any) (any, error) { return inZone(format, date, "UTC") }
+	library["htmlDate"] = func(date any) (any, error) { return inZone("2006-01-02", date, "UTC") }
+	for _, modify := range []string{"date_modify", "dateModify"} {
+		library[modify] = dated(all[modify], now, false)
 	}
 	library["now"] = clock(now)
 	return library

@@ -19,6 +19,8 @@ import (
 type Scope struct {
 	outer  *Scope
 	values map[string]string
+	// tags have values as well, but not in expressions.
+	tags map[string]string
 	// finished are steps and tasks of which everything is known: a name below one that has no value has none for good.
 	finished  []string
 	artifacts map[string]v1alpha1.Artifact
@@ -27,7 +29,7 @@ type Scope struct {
 
 // NewScope makes a scope without values. The time is what expressions get for the current one.
 func NewScope(now time.Time) *Scope {
-	return &Scope{values: map[string]string{}, artifacts: map[string]v1alpha1.Artifact{}, now: now}
+	return &Scope{values: map[string]string{}, tags: map[string]string{}, artifacts: map[string]v1alpha1.Artifact{}, now: now}
 }
 
 // Inside makes a scope that sees this one.
@@ -39,6 +41,9 @@ func (s *Scope) Inside() *Scope {
 
 // Set gives a name a value.
 func (s *Scope) Set(name, value string) { s.values[name] = value }
+
+// SetTag gives a name a value for tags alone. In an expression, the beginning of the name may have a value of its own.
+func (s *Scope) SetTag(name, value string) { s.tags[name] = value }
 
 // SetArtifact gives a name an artifact.
 func (s *Scope) SetArtifact(name string, artifact v1alpha1.Artifact) { s.artifacts[name] = artifact }
@@ -61,6 +66,9 @@ func (s *Scope) Lookup(name string) (string, Presence) {
 	absent := Unknown
 	for at := s; at != nil; at = at.outer {
 		if value, found := at.values[name]; found {
+			return value, Present
+		}
+		if value, found := at.tags[name]; found {
 			return value, Present
 		}
 		if at.isFinished(name) {

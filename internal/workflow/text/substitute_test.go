@@ -17,6 +17,8 @@ func sample() *Scope {
 	outer := NewScope(noon)
 	outer.Set("workflow.name", "wf")
 	outer.Set("workflow.parameters.json", `{"a":[{"n":1},{"n":2}]}`)
+	outer.Set("workflow.creationTimestamp", "2021-05-06T12:30:00Z")
+	outer.SetTag("workflow.creationTimestamp.Y", "2021")
 	s := outer.Inside()
 	s.Set("inputs.parameters.who", `Ann "A" <b>`)
 	s.Set("inputs.parameters.n", "41")
@@ -52,6 +54,9 @@ func TestSubstitute(t *testing.T) {
 		"Float":          {"numbers with fractions", `"{{= asFloat(inputs.parameters.n) / 2 }}"`, `"20.5"`},
 		"Sprig":          {"functions of sprig", `"{{= sprig.upper(workflow.name) }}"`, `"WF"`},
 		"Now":            {"the current time is the one of the pass", `"{{= sprig.date('2006-01-02', sprig.now()) }} {{= now().Format('15:04') }}"`, `"2026-03-01 12:00"`},
+		"Created":        {"a date may be a text", `"{{= sprig.date('2006', workflow.creationTimestamp) }} {{= sprig.dateInZone('15:04', workflow.creationTimestamp, 'Asia/Tokyo') }} {{workflow.creationTimestamp.Y}}"`, `"2021 21:30 2021"`},
+		"Modified":       {"which may be changed", `"{{= sprig.date('15:04', sprig.dateModify('-90m', sprig.now())) }}"`, `"10:30"`},
+		"Nesting":        {"functions of functions, over lines", `"{{=\n map([jsonpath(sprig.b64dec('eyJ0IjpbMywxXX0='), '$.t')], { toJson({sum: sprig.add(#[0], #[1]), min: sprig.min(#[0], #[1])}) })[0]\n}}"`, `"{\"min\":1,\"sum\":4}"`},
 		"Default":        {"an absent output is nil in an expression", `"{{= steps.skipped.outputs.parameters.x ?? 'fallback' }}"`, `"fallback"`},
 		"DefaultResult":  {"also the result", `"{{= steps.skipped.outputs.result ?? 'none' }}"`, `"none"`},
 		"LateInside":     {"an expression with a late name stays whole", `"{{= item + workflow.name }}"`, `"{{= item + workflow.name }}"`},
