@@ -66,7 +66,8 @@ func (p *planner) limit() {
 	for _, id := range p.sorted() {
 		node := p.nodes[id]
 		exit := inExit(node)
-		if node.Phase.Fulfilled() || !(executes(node.Type) || node.Type == v1alpha1.NodeTypeSuspend) {
+		waits := executes(node.Type) || node.Type == v1alpha1.NodeTypeSuspend
+		if node.Phase.Fulfilled() || !waits {
 			continue
 		}
 		reason := ""

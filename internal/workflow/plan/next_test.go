@@ -83,6 +83,32 @@ templates:
 	}
 }
 
+// TestDepth ends a template that calls itself without an end.
+func TestDepth(t *testing.T) {
+	d := Next(workflow(t, `{entrypoint: main, templates: [{name: main, steps: [[{name: again, template: main}]]}]}`), Facts{Now: start})
+	if len(d.Actions) != 0 || d.Workflow.Status.Phase != v1alpha1.WorkflowFailed {
+		t.Errorf("it ends without having started anything: %s, %d actions", d.Workflow.Status.Phase, len(d.Actions))
+	}
+	deepest := ""
+	for _, node := range d.Workflow.Status.Nodes {
+		if node.Type == v1alpha1.NodeTypeSkipped {
+			deepest = node.Message
+		}
+	}
+	if deepest != errDepth.Error() || len(d.Workflow.Status.Nodes) > 2*maxDepth {
+		t.Errorf("the deepest of %d nodes says %q", len(d.Workflow.Status.Nodes), deepest)
+	}
+}
+
+// TestRetriedAtOnce waits a moment before another attempt of what fails without having been executed.
+func TestRetriedAtOnce(t *testing.T) {
+	wf := workflow(t, `{entrypoint: main, templates: [{name: main, retryStrategy: {retryPolicy: Always}, dag: {tasks: [{name: a, template: none}]}}]}`)
+	d := Next(wf, Facts{Now: start})
+	if len(d.Workflow.Status.Nodes) > 4 || !d.Wake.After(start) {
+		t.Errorf("a retry without a limit is one attempt a pass: %d nodes, wake %s", len(d.Workflow.Status.Nodes), d.Wake)
+	}
+}
+
 // TestTwice decides the same for the same, in the same order.
 func TestTwice(t *testing.T) {
 	spec := `{entrypoint: main, templates: [{name: main, dag: {tasks: [{name: x, template: w, withSequence: {count: 9}}, {name: b, template: w}, {name: c, template: w}]}}, {name: w, container: {image: busybox}}]}`

@@ -26,7 +26,11 @@ func (r Result) values() map[string]any {
 // Every result that a task can have, each for itself, and all at once: what decides whether a task that waits may still run.
 func outcomes() []Result {
 	return []Result{
-		{Succeeded: true, AnySucceeded: true}, {Failed: true, AllFailed: true}, {Errored: true}, {Skipped: true}, {Omitted: true},
+		{Succeeded: true, AnySucceeded: true},
+		{Failed: true, AllFailed: true},
+		{Errored: true},
+		{Skipped: true},
+		{Omitted: true},
 		{Succeeded: true, Failed: true, Errored: true, Skipped: true, Omitted: true, Daemoned: true, AnySucceeded: true, AllFailed: true},
 	}
 }
