@@ -99,10 +99,13 @@ func (p *planner) progressOf(node *v1alpha1.NodeStatus, seen map[string]bool) st
 // within tells whether a node is part of another one.
 func (p *planner) within(node, other *v1alpha1.NodeStatus) bool {
 	if other.Type == v1alpha1.NodeTypeSteps || other.Type == v1alpha1.NodeTypeDAG {
-		for at := node; at != nil; at = p.nodes[at.BoundaryID] {
-			if at.BoundaryID == other.ID {
-				return true
+		// No node is part of more than there are, unless someone wrote a status in which one is part of itself.
+		at := node
+		for range len(p.nodes) {
+			if at == nil || at.BoundaryID == other.ID {
+				return at != nil
 			}
+			at = p.nodes[at.BoundaryID]
 		}
 		return false
 	}

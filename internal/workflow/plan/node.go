@@ -79,39 +79,53 @@ func (p *planner) attempts(retry *v1alpha1.NodeStatus) []*v1alpha1.NodeStatus {
 }
 
 // outbound are the last nodes of what a node stands for: those that the next ones follow.
-func (p *planner) outbound(id string) []string {
-	node := p.nodes[id]
-	if node == nil {
-		return nil
-	}
-	switch node.Type {
-	case v1alpha1.NodeTypeRetry:
-		if attempts := p.attempts(node); len(attempts) > 0 {
-			return []string{attempts[len(attempts)-1].ID}
-		}
-		return []string{id}
-	case v1alpha1.NodeTypeTaskGroup:
-		if len(node.Children) == 0 {
-			return []string{id}
-		}
-		return p.outboundOf(node.Children)
-	case v1alpha1.NodeTypeSteps, v1alpha1.NodeTypeDAG:
-		return p.outboundOf(node.OutboundNodes)
-	default:
-		return []string{id}
-	}
-}
+func (p *planner) outbound(id string) []string { return p.outboundOf([]string{id}) }
 
+// outboundOf are the last nodes of several ones.
 func (p *planner) outboundOf(ids []string) []string {
 	var all []string
-	for _, id := range ids {
-		for _, last := range p.outbound(id) {
-			if !slices.Contains(all, last) {
-				all = append(all, last)
-			}
+	// Anyone who can write a status can make nodes that follow themselves.
+	seen := map[string]bool{}
+	var visit func(string)
+	visit = func(id string) {
+		if p.nodes[id] == nil || seen[id] {
+			return
+		}
+		seen[id] = true
+		next, last := p.follow(id)
+		if last != "" && !slices.Contains(all, last) {
+			all = append(all, last)
+		}
+		for _, one := range next {
+			visit(one)
 		}
 	}
+	for _, id := range ids {
+		visit(id)
+	}
 	return all
+}
+
+// follow are the nodes among which the last ones of a node are, or the one that is the last itself.
+func (p *planner) follow(id string) (next []string, last string) {
+	node := p.nodes[id]
+	switch node.Type {
+	case v1alpha1.NodeTypeRetry:
+		attempts := p.attempts(node)
+		if len(attempts) == 0 {
+			return nil, id
+		}
+		return nil, attempts[len(attempts)-1].ID
+	case v1alpha1.NodeTypeTaskGroup:
+		if len(node.Children) == 0 {
+			return nil, id
+		}
+		return node.Children, ""
+	case v1alpha1.NodeTypeSteps, v1alpha1.NodeTypeDAG:
+		return node.OutboundNodes, ""
+	default:
+		return nil, id
+	}
 }
 
 // inExit tells whether a node is part of an exit handler.
