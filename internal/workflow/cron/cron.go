@@ -1,7 +1,7 @@
 // Package cron decides when a CronWorkflow creates a run, and what becomes of earlier ones: a pure function of the object, of the runs that exist,
 // and of the time.
 //
-// A run has a name that follows from the time at which it was due, so that whoever creates it twice creates it once. A run that was never seen is
+// A run has a name that follows from the time at which it was due, so that it is created once, even by two processes. A run that was never seen is
 // created again after a crash; one that was seen and deleted is not.
 package cron
 

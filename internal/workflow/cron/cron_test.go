@@ -79,7 +79,7 @@ func TestDue(t *testing.T) {
 		"Suspended":  {"a suspended schedule creates nothing", "schedules: ['0 2 * * *'], suspend: true", "", "2026-03-01 02:00:00", nil, nil, nil, ""},
 		"Allow":      {"beside one that runs", "schedules: ['0 2 * * *']", "2026-02-28 02:00:00", "2026-03-01 02:00:00", []Run{running}, []string{"01 02:00:00"}, nil, "02 02:00:00"},
 		"Forbid":     {"not beside one that runs", "schedules: ['0 2 * * *'], concurrencyPolicy: Forbid", "2026-02-28 02:00:00", "2026-03-01 02:00:00", []Run{running}, nil, nil, "02 02:00:00"},
-		"Replace":    {"in place of one that runs", "schedules: ['0 2 * * *'], concurrencyPolicy: Replace", "2026-02-28 02:00:00", "2026-03-01 02:00:00", []Run{running}, []string{"01 02:00:00"}, []string{"nightly-1"}, "02 02:00:00"},
+		"Replace":    {"instead of one that runs, which is terminated", "schedules: ['0 2 * * *'], concurrencyPolicy: Replace", "2026-02-28 02:00:00", "2026-03-01 02:00:00", []Run{running}, []string{"01 02:00:00"}, []string{"nightly-1"}, "02 02:00:00"},
 		"When":       {"a condition that is met", `schedules: ['0 2 * * *'], when: "{{= cronworkflow.lastScheduledTime == nil || (now() - cronworkflow.lastScheduledTime).Hours() > 30 }}"`, "", "2026-03-01 02:00:00", nil, []string{"01 02:00:00"}, nil, "02 02:00:00"},
 		"WhenNot":    {"one that is not", `schedules: ['0 2 * * *'], when: "{{= (now() - cronworkflow.lastScheduledTime).Hours() > 30 }}"`, "2026-02-28 02:00:00", "2026-03-01 02:00:00", nil, nil, nil, "02 02:00:00"},
 		"WhenTag":    {"one with tags", `schedules: ['0 2 * * *'], when: "{{cronworkflow.failed}} < 1 && '{{cronworkflow.labels.team}}' == 'a' && '{{cronworkflow.annotations.note}}' == 'b'"`, "", "2026-03-01 02:00:00", nil, []string{"01 02:00:00"}, nil, "02 02:00:00"},

@@ -99,6 +99,6 @@ func (s Schedules) Last(after, until time.Time) time.Time {
 		}
 		last, after = next, next
 	}
-	// Something that is due every second was not looked after for hours: the last hour tells as much.
+	// Something that is due every second was not evaluated for hours: the last hour is enough.
 	return s.Last(until.Add(-time.Hour), until)
 }

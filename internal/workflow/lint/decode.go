@@ -56,7 +56,7 @@ func decode(document []byte) (*decoded, []Finding) {
 	for _, problem := range problems {
 		field, text := unknown(problem.Error())
 		if strings.HasPrefix(field, "status") {
-			continue // what the upstream's controller wrote is no mistake of the user
+			continue // what the upstream's controller wrote is not a mistake of the user
 		}
 		findings = append(findings, Finding{Object: d.title, Template: templateAt(d, field), Field: field, Text: text})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/text"
 )
 
-// collectPods removes executions that have ended, as the spec asks for, once their end is recorded.
+// collectPods removes executions that have ended, as the spec says, once their end is recorded.
 func (p *planner) collectPods() {
 	gc := p.spec.PodGC
 	if gc == nil {

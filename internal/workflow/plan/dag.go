@@ -194,7 +194,7 @@ func (p *planner) results(g *graph) map[string]text.Result {
 	return all
 }
 
-// assess is the phase of the graph: Running while anything goes on, else what the targets say.
+// assess is the phase of the graph: Running while anything is in progress, else what the targets say.
 func (p *planner) assess(g *graph, targets []string) v1alpha1.NodePhase {
 	for name := range g.tasks {
 		if node := p.node(g.taskName(name)); node != nil && (!node.Phase.Fulfilled() || !g.ended[name] && g.visited[name]) {

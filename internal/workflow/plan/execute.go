@@ -14,7 +14,7 @@ const maxDepth = 100
 
 var errDepth = errors.New("Maximum recursion depth exceeded. See https://argo-workflows.readthedocs.io/en/latest/workflow-restrictions/")
 
-// request asks for a template to be executed as one node.
+// request is a template to be executed as one node.
 type request struct {
 	// name is that of the node.
 	name string

@@ -99,7 +99,7 @@ func (p *planner) progressOf(node *v1alpha1.NodeStatus, seen map[string]bool) st
 // within tells whether a node is part of another one.
 func (p *planner) within(node, other *v1alpha1.NodeStatus) bool {
 	if other.Type == v1alpha1.NodeTypeSteps || other.Type == v1alpha1.NodeTypeDAG {
-		// No node is part of more than there are, unless someone wrote a status in which one is part of itself.
+		// No node is part of more than there are, but in a status that a user wrote, where one is part of itself.
 		at := node
 		for range len(p.nodes) {
 			if at == nil || at.BoundaryID == other.ID {

@@ -164,7 +164,7 @@ func (p *planner) outputs() *v1alpha1.Outputs {
 	return p.wf.Status.Outputs
 }
 
-// upsert puts a value into a list, in place of one with the same name.
+// upsert puts a value into a list, and replaces one with the same name.
 func upsert[T any](all []T, one T, name func(T) string) []T {
 	for i := range all {
 		if name(all[i]) == name(one) {

@@ -99,7 +99,7 @@ func (p *planner) workflowHooks() (bool, error) {
 	return p.lifecycle(p.spec.Hooks, root, request{scope: p.global}, p.global)
 }
 
-// workflowExit brings the exit handler of the workflow further, and tells whether it is not going on. The node is nil if there is none.
+// workflowExit brings the exit handler of the workflow further, and tells whether it has ended. The node is nil if there is none.
 func (p *planner) workflowExit() (*v1alpha1.NodeStatus, bool, error) {
 	execution := v1alpha1.Execution{OnExit: p.spec.OnExit, Hooks: p.spec.Hooks}
 	hook := execution.Exit()

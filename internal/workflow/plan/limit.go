@@ -58,7 +58,7 @@ func (p *planner) refusal(exit bool) string {
 	}
 }
 
-// limit ends what may not go on, since the workflow is shut down or took too long.
+// limit ends what may not continue, since the workflow is shut down or took too long.
 func (p *planner) limit() {
 	if at := p.workflowDeadline(); !at.IsZero() && p.facts.Now.Before(at) {
 		p.wakeAt(at)

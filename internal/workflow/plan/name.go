@@ -41,7 +41,7 @@ func PodName(workflow, template, node string) string {
 	return prefix + end
 }
 
-// GeneratedName is the name of an object whose manifest asks for a generated one. It follows from the workflow's UID as well,
+// GeneratedName is the name of an object whose manifest has only the beginning of one. It follows from the workflow's UID as well,
 // since another workflow of the same name has nodes with the same IDs.
 func GeneratedName(prefix, uid, nodeID string) string {
 	end := hash(uid + "/" + nodeID)

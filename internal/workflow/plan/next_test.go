@@ -55,7 +55,7 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// TestNeeds asks for what it was not told, once, and starts nothing that depends on it.
+// TestNeeds names what has to be read, once, and starts nothing that depends on it.
 func TestNeeds(t *testing.T) {
 	wf := workflow(t, `
 entrypoint: main

@@ -15,7 +15,7 @@ func (p *planner) observe() {
 		node := p.nodes[id]
 		if node.Phase.Fulfilled() {
 			if node.FinishedAt.IsZero() {
-				node.FinishedAt = p.now() // somebody resumed it
+				node.FinishedAt = p.now() // a user resumed it
 			}
 			p.export(node.Outputs)
 			continue
@@ -61,7 +61,7 @@ func complete(progress string) string {
 	return progress
 }
 
-// addProgress adds up two of them; what is no progress does not count.
+// addProgress adds up two of them; what is not one does not count.
 func addProgress(sum [2]int64, progress string) [2]int64 {
 	done, total, found := strings.Cut(progress, "/")
 	if !found {

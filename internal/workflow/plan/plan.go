@@ -3,9 +3,9 @@
 //
 // Every action has a name that follows from the workflow and the node, and is decided again until it is observed. So it does not
 // matter whether the status is written before or after the actions, nor where a process was killed between them: the next pass
-// decides the same, and whoever carries it out adopts what is already there.
+// decides the same, and what is already there is adopted.
 //
-// The package knows no cluster and no clock. What it has to know and was not told, such as a template of another object, it asks for by
+// The package knows no cluster and no clock. What it has to know and was not given, such as a template of another object, it requests by
 // name, and it starts nothing that depends on the answer.
 package plan
 
@@ -37,9 +37,9 @@ type Facts struct {
 	Leaves map[string]Leaf
 	// Claims are the claims of the workflow that exist, by name.
 	Claims map[string]bool
-	// Templates are the specs of other objects; nil for one that does not exist. What is missing is asked for.
+	// Templates are the specs of other objects; nil for one that does not exist. What is missing is requested.
 	Templates map[Source]*v1alpha1.WorkflowSpec
-	// Configs are values of ConfigMaps; what is missing is asked for.
+	// Configs are values of ConfigMaps; what is missing is requested.
 	Configs text.ConfigValues
 	// Defaults are merged below every spec.
 	Defaults *v1alpha1.WorkflowSpec
@@ -69,7 +69,7 @@ type Decision struct {
 	Workflow *v1alpha1.Workflow
 	// Actions are to be carried out, in their order.
 	Actions []Action
-	// Templates and Configs have to be read before anything that needs them can go on.
+	// Templates and Configs have to be read before anything that needs them can continue.
 	Templates []Source
 	Configs   []text.ConfigKey
 	// Wake is when to decide again without any change; zero for never.
@@ -121,7 +121,7 @@ type Run struct {
 	NodeID, NodeName, Name string
 	// Template has its inputs with their values.
 	Template *v1alpha1.Template
-	// Object is that of a resource template, with a name of its own where the manifest asks for a generated one.
+	// Object is that of a resource template, with a name of its own where the manifest has only the beginning of one.
 	Object *unstructured.Unstructured
 	// Settings are those of the spec.
 	Settings v1alpha1.PodSettings
@@ -247,7 +247,7 @@ func workflowPhase(phase v1alpha1.NodePhase) v1alpha1.WorkflowPhase {
 	}
 }
 
-// wakeAt asks for a pass at a time, if none comes earlier.
+// wakeAt requests a pass at a time, if none comes earlier.
 func (p *planner) wakeAt(at time.Time) {
 	if p.wake.IsZero() || at.Before(p.wake) {
 		p.wake = at

@@ -44,7 +44,7 @@ func (p *planner) prepare() bool {
 	return true
 }
 
-// begin marks the workflow as running, and gives it the labels that its spec asks for.
+// begin marks the workflow as running, and gives it the labels that its spec sets.
 func (p *planner) begin() error {
 	if p.wf.Status.StartedAt.IsZero() {
 		p.wf.Status.StartedAt = p.now()

@@ -7,7 +7,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/text"
 )
 
-// suspend brings a node further that waits for a time, or for someone to set its phase.
+// suspend brings a node further that waits for a time, or for a user to set its phase.
 func (p *planner) suspend(c call) *v1alpha1.NodeStatus {
 	node := p.node(c.name)
 	if node == nil {
@@ -39,7 +39,7 @@ func (p *planner) suspend(c call) *v1alpha1.NodeStatus {
 	return node
 }
 
-// toSupply are the outputs that whoever resumes the node supplies.
+// toSupply are the outputs that are supplied when the node is resumed.
 func toSupply(t *v1alpha1.Template) *v1alpha1.Outputs {
 	var outputs *v1alpha1.Outputs
 	for _, parameter := range t.Outputs.Parameters {
@@ -54,7 +54,7 @@ func toSupply(t *v1alpha1.Template) *v1alpha1.Outputs {
 	return outputs
 }
 
-// takeDefaults gives outputs that nobody supplied their defaults.
+// takeDefaults gives outputs that were not supplied their defaults.
 func takeDefaults(outputs *v1alpha1.Outputs) error {
 	if outputs == nil {
 		return nil

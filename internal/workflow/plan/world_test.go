@@ -56,7 +56,7 @@ func (r *replay) outcome(node string) outcome {
 	return outcome{leaf: v1alpha1.NodeSucceeded, takes: time.Second}
 }
 
-// carryOut does what a decision asks for, as everything that executes does: what is there already is adopted.
+// carryOut carries out a decision, as everything that executes does: what is there already is adopted.
 func (r *replay) carryOut(t *testing.T, d Decision) bool {
 	t.Helper()
 	acted := false
@@ -144,7 +144,7 @@ func (r *replay) launch(run *Run) {
 	r.runs = append(r.runs, line)
 }
 
-// provide reads what a decision asks for.
+// provide reads what a decision needs.
 func (r *replay) provide(d Decision) bool {
 	for _, source := range d.Templates {
 		r.facts.Templates[source] = r.library[source]

@@ -45,8 +45,8 @@ func TestItems(t *testing.T) {
 		"End":        {"up to an end, with a format", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{Start: number32(9), End: number32(10), Format: "host%02d"}}, []string{"x(0:host09)", "x(1:host10)"}, ""},
 		"Down":       {"downwards", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{Start: number32(2), End: number32(0)}}, []string{"x(0:2)", "x(1:1)", "x(2:0)"}, ""},
 		"None":       {"a count of nothing", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{Count: number32(0)}}, nil, ""},
-		"NoList":     {"a parameter that is no list", v1alpha1.Loop{WithParam: "{}"}, nil, "could not be parsed as a JSON list"},
-		"NoNumber":   {"a count that is no number", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{Count: &word}}, nil, `count "two" is not a number`},
+		"NoList":     {"a parameter that is not a list", v1alpha1.Loop{WithParam: "{}"}, nil, "could not be parsed as a JSON list"},
+		"NoNumber":   {"a count that is not a number", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{Count: &word}}, nil, `count "two" is not a number`},
 		"TooMany":    {"a million nodes", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{Count: number32(1_000_000)}}, nil, "more than"},
 		"NoQuantity": {"neither end nor count", v1alpha1.Loop{WithSequence: &v1alpha1.Sequence{}}, nil, "neither end nor count"},
 	} {
@@ -150,7 +150,7 @@ func TestBindArtifacts(t *testing.T) {
 		t.Errorf("the path is that of the input, the place that of the argument (-want +got):\n%s", diff)
 	}
 	if _, err := Bind(inputs, v1alpha1.Arguments{}, nil); err == nil || !strings.Contains(err.Error(), "inputs.artifacts.given was not supplied") {
-		t.Errorf("an artifact that nobody supplies: %v", err)
+		t.Errorf("an artifact that is not supplied: %v", err)
 	}
 }
 

@@ -46,7 +46,7 @@ type Dependencies struct {
 // operand is the name of a task with what is asked of it, if that is said.
 var operand = regexp.MustCompile(`[a-zA-Z0-9_][a-zA-Z0-9_-]*(\.[a-zA-Z]+)?`)
 
-// the results that may be asked for.
+// asked are the results that an expression may name.
 var asked = []string{"Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "AnySucceeded", "AllFailed"}
 
 // ParseDependencies reads what a task depends on, in either spelling. The other tasks of the graph are given, since

@@ -14,7 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/resourceset"
 )
 
-// dated makes a function of sprig on a date take it as text too, such as workflow.creationTimestamp. What is no date is the time of the pass, where the
+// dated makes a function of sprig on a date take it as text too, such as workflow.creationTimestamp. Anything else is the time of the pass, where the
 // library would ask the clock. The date is the last argument, or the one before the zone.
 func dated(function any, now time.Time, byZone bool) func(...any) (any, error) {
 	return func(arguments ...any) (any, error) {

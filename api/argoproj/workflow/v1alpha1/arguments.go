@@ -60,7 +60,7 @@ type ValueFrom struct {
 	Event string `json:"event,omitempty"`
 	// Parameter is the output of a step or task.
 	Parameter string `json:"parameter,omitempty"`
-	// Supplied is by whoever resumes a suspended node.
+	// Supplied is set when a suspended node is resumed.
 	Supplied *SuppliedValueFrom `json:"supplied,omitempty"`
 	// ConfigMapKeyRef names a key of a ConfigMap.
 	ConfigMapKeyRef *corev1.ConfigMapKeySelector `json:"configMapKeyRef,omitempty"`

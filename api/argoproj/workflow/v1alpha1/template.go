@@ -168,7 +168,7 @@ type ManifestFrom struct {
 
 // SuspendTemplate waits for a resumption, or for a time.
 type SuspendTemplate struct {
-	// Duration after which it resumes; without it, someone has to resume it.
+	// Duration after which it resumes; without it, a user has to resume it.
 	Duration string `json:"duration,omitempty"`
 }
 
