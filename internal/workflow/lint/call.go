@@ -199,7 +199,7 @@ func (c *checker) reference(path, arguments string, ref *v1alpha1.TemplateRef, g
 	if ref.Template == "" {
 		c.add(path+".template", "template name is required")
 	}
-	spec, known := c.library[plan.Source{Name: ref.Name, Cluster: ref.ClusterScope}]
+	spec, known := c.library.Specs[plan.Source{Name: ref.Name, Cluster: ref.ClusterScope}]
 	switch {
 	case !known:
 	case spec == nil:

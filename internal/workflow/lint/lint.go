@@ -38,8 +38,13 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", where, f.Field, f.Text)
 }
 
-// Library are the specs of other objects that are known; nil for one that is known not to exist.
-type Library map[plan.Source]*v1alpha1.WorkflowSpec
+// Library is what is known besides the object.
+type Library struct {
+	// Specs are those of other objects; nil for one that is known not to exist.
+	Specs map[plan.Source]*v1alpha1.WorkflowSpec
+	// Defaults are merged below every run.
+	Defaults *v1alpha1.WorkflowSpec
+}
 
 // Check finds what is wrong with an object, given its JSON.
 func Check(document []byte, library Library) []Finding {

@@ -97,10 +97,10 @@ func TestCheck(t *testing.T) {
 		"CronTemplate": {"the template of a field in a schedule", "{kind: CronWorkflow, metadata: {name: c}, spec: {schedules: ['0 2 * * *'], workflowSpec: {entrypoint: main, templates: [{name: main, suspend: {x: 1}}]}}}", []string{`CronWorkflow c, template "main": spec.workflowSpec.templates[0].suspend.x: unknown field`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			library := Library{
+			library := Library{Specs: map[plan.Source]*v1alpha1.WorkflowSpec{
 				{Name: "lib"}:  {Templates: []v1alpha1.Template{{Name: "takes", Inputs: v1alpha1.Inputs{Parameters: []v1alpha1.Parameter{{Name: "p"}}}}}},
 				{Name: "gone"}: nil,
-			}
+			}}
 			if diff := cmp.Diff(tc.want, check(t, tc.document, library)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
@@ -122,8 +122,14 @@ func TestExecutable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			library := Library{{Name: "nothing"}: nil, {Name: "nothing", Cluster: true}: nil}
+			library := Library{Specs: map[plan.Source]*v1alpha1.WorkflowSpec{{Name: "nothing"}: nil, {Name: "nothing", Cluster: true}: nil}}
 			for _, f := range archive.Files {
+				if f.Name == "defaults.yaml" {
+					library.Defaults = &v1alpha1.WorkflowSpec{}
+					if err := yaml.UnmarshalStrict(f.Data, library.Defaults); err != nil {
+						t.Fatal(err)
+					}
+				}
 				if f.Name != "templates.yaml" {
 					continue
 				}
@@ -132,7 +138,7 @@ func TestExecutable(t *testing.T) {
 					if err := yaml.UnmarshalStrict([]byte(document), template); err != nil {
 						t.Fatal(err)
 					}
-					library[plan.Source{Name: template.Name, Cluster: template.Kind == v1alpha1.ClusterWorkflowTemplateKind}] = &template.Spec
+					library.Specs[plan.Source{Name: template.Name, Cluster: template.Kind == v1alpha1.ClusterWorkflowTemplateKind}] = &template.Spec
 					for _, finding := range check(t, document, library) {
 						t.Error(finding)
 					}
@@ -158,5 +164,7 @@ func FuzzCheck(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Fuzz(func(_ *testing.T, document []byte) { Check(document, Library{{Name: "gone"}: nil}) })
+	f.Fuzz(func(_ *testing.T, document []byte) {
+		Check(document, Library{Specs: map[plan.Source]*v1alpha1.WorkflowSpec{{Name: "gone"}: nil}})
+	})
 }

@@ -81,8 +81,11 @@ func (c *checker) knownArguments(spec *v1alpha1.WorkflowSpec) {
 		}
 	}
 	add(spec.Arguments.Parameters)
+	if c.library.Defaults != nil {
+		add(c.library.Defaults.Arguments.Parameters)
+	}
 	if ref := spec.WorkflowTemplateRef; ref != nil {
-		below := c.library[plan.Source{Name: ref.Name, Cluster: ref.ClusterScope}]
+		below := c.library.Specs[plan.Source{Name: ref.Name, Cluster: ref.ClusterScope}]
 		if below == nil {
 			c.arguments = nil
 			return
@@ -97,7 +100,7 @@ func (c *checker) entrypoint(path string, spec *v1alpha1.WorkflowSpec, run bool)
 		source := plan.Source{Name: ref.Name, Cluster: ref.ClusterScope}
 		if ref.Name == "" {
 			c.add(path+".workflowTemplateRef.name", "it is required")
-		} else if below, known := c.library[source]; known && below == nil {
+		} else if below, known := c.library.Specs[source]; known && below == nil {
 			c.add(path+".workflowTemplateRef.name", "%q does not exist", ref.Name)
 		}
 		if len(spec.Templates) > 0 {
@@ -105,7 +108,7 @@ func (c *checker) entrypoint(path string, spec *v1alpha1.WorkflowSpec, run bool)
 		}
 		return
 	}
-	if run && spec.Entrypoint == "" {
+	if run && spec.Entrypoint == "" && (c.library.Defaults == nil || c.library.Defaults.Entrypoint == "") {
 		c.add(path+".entrypoint", "spec.entrypoint is required")
 	}
 	if spec.Entrypoint != "" && c.own[spec.Entrypoint] == nil && !strings.Contains(spec.Entrypoint, "{{") {
