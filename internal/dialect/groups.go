@@ -74,6 +74,11 @@ func (g Groups) Serves(name string) bool {
 	return slices.ContainsFunc(g.all, func(one served) bool { return one.Name == name })
 }
 
+// ServesKind tells whether a kind of a dialect is served.
+func (g Groups) ServesKind(d Dialect, k Kind) bool {
+	return slices.ContainsFunc(g.all, func(one served) bool { return one.of == d && one.Has(k.Group) })
+}
+
 // Dialects are those of which a group is served.
 func (g Groups) Dialects() []Dialect {
 	var all []Dialect
@@ -90,7 +95,7 @@ func (g Groups) Units() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	for _, d := range g.Dialects() {
 		for _, k := range d.Kinds() {
-			if k.Role == Unit && g.Serves(k.Group) {
+			if k.Role == Unit && g.ServesKind(d, k) {
 				kinds[k.GroupKind] = true
 			}
 		}
@@ -102,7 +107,7 @@ func (g Groups) Units() map[schema.GroupKind]bool {
 func (g Groups) Resource(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool) {
 	for _, d := range g.Dialects() {
 		for _, k := range d.Kinds() {
-			if k.WithVersion(k.Version) == gvk && g.Serves(k.Group) {
+			if k.WithVersion(k.Version) == gvk && g.ServesKind(d, k) {
 				return k.GroupVersionResource(), true
 			}
 		}

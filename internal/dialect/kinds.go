@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,13 +58,19 @@ func (k Kind) Plural() string {
 	return k.Aliases[0]
 }
 
-// Group is an API group that can be served.
+// Group is an API group that can be served, or the part of one that a dialect has.
 type Group struct {
+	// Name is the word of --serve.
 	Name string
+	// API is the API group where several dialects have kinds of it, and Name is not its name.
+	API string
 	// Controllers are those of the upstream that serve the group; that of a shard has the name of the shard behind its
 	// own.
 	Controllers []string
 }
+
+// Has tells whether objects of an API group are of the group.
+func (g Group) Has(api string) bool { return cmp.Or(g.API, g.Name) == api }
 
 // ServedBy tells whether a controller of the upstream serves the group.
 func (g Group) ServedBy(controller string) bool {

@@ -16,12 +16,18 @@ import (
 // Jobs are what dialects have done in the sandbox.
 func Jobs() []sandbox.Job { return append(helm.Jobs(), manifests.Jobs()...) }
 
+// Options are what a person says of how dialects are served.
+type Options struct {
+	Flux flux.Options
+	Argo argo.Options
+}
+
 // With is the catalogue of dialects that are served by what a person said.
-func With(f flux.Options, a argo.Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(f), argo.New(a)}
+func With(o Options) dialect.Catalogue {
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo)}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.
 func All() dialect.Catalogue {
-	return With(flux.Options{}, argo.Options{GPG: os.Getenv("ARGOCD_GPG_ENABLED")})
+	return With(Options{Argo: argo.Options{GPG: os.Getenv("ARGOCD_GPG_ENABLED")}})
 }

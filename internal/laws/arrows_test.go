@@ -114,6 +114,7 @@ var arrows = map[string][]string{
 	"github.com/tidwall/gjson":            {"internal/workflow/object"},
 	"internal/workflow/cron":              {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/lint":              {"internal/workflow/cron", "internal/workflow/object", "internal/workflow/plan", "internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/execute":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                       {},
 
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
