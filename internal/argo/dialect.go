@@ -86,7 +86,7 @@ func (*Dialect) Declared(u *unstructured.Unstructured) (engine.Unit, error) {
 // Upstream is how the controllers of Argo CD are known.
 func (*Dialect) Upstream() dialect.Upstream {
 	return dialect.Upstream{
-		Name: "argocd", Title: "Argo CD", PartOf: "argocd", Kinds: []string{"Deployment", "StatefulSet"}, Renamed: true,
+		Name: "argocd", Title: "Argo CD", PartOf: "argocd", Kinds: []string{"Deployment", "StatefulSet"}, Renamed: true, Migrates: true,
 		Replaced: []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Group: "batch", Kind: "Job"}},
 	}
 }

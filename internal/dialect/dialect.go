@@ -80,6 +80,11 @@ type Upstream struct {
 	// Renamed is set when an installation may give controllers other names, or other labels: they are searched for by name
 	// too, and are recognized by "<part-of>-<component>" of their labels.
 	Renamed bool
+	// Migrates is set when `headgate migrate` pauses the controllers and takes over.
+	Migrates bool
+	// PodLabel, when not empty, is the label of pods whose value is the name of the controller. Workloads are known by it alone: their
+	// names follow from what they were installed by.
+	PodLabel string
 	// LeaseNamespace is where each controller holds the lease "<controller>-leader-election"; empty when they hold none.
 	LeaseNamespace string
 	// Replaced are kinds of objects that are not applied, beside the workloads of controllers, when they have the

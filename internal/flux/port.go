@@ -57,7 +57,7 @@ func (*Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured,
 
 // Upstream is how the controllers of Flux are known.
 func (*Dialect) Upstream() dialect.Upstream {
-	return dialect.Upstream{Name: "flux", Title: "Flux", PartOf: "flux", Kinds: []string{"Deployment"}, LeaseNamespace: toolkit.Namespace}
+	return dialect.Upstream{Name: "flux", Title: "Flux", PartOf: "flux", Kinds: []string{"Deployment"}, Migrates: true, LeaseNamespace: toolkit.Namespace}
 }
 
 // Names mark the objects of Kustomizations.

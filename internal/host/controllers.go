@@ -25,7 +25,9 @@ var ErrUpstream = errors.New("another engine serves this cluster")
 type UpstreamError struct {
 	// Upstreams are those whose controllers were found, by their names, in the order of the catalogue.
 	Upstreams []string
-	text      string
+	// Migrates are those that `headgate migrate` takes over from.
+	Migrates []string
+	text     string
 }
 
 func (e *UpstreamError) Error() string { return e.text }
@@ -88,8 +90,13 @@ func refusal(serve dialect.Groups, found []finding) error {
 		}
 		slices.Sort(here)
 		e.Upstreams = append(e.Upstreams, up.Name)
-		texts = append(texts, fmt.Sprintf("%s runs on this cluster: %s; `headgate migrate %s` pauses it and takes over, or leave its group out of --serve",
-			up.Title, strings.Join(slices.Compact(here), "; "), up.Name))
+		next := "scale it to 0 replicas"
+		if up.Migrates {
+			next = fmt.Sprintf("`headgate migrate %s` pauses it and takes over", up.Name)
+			e.Migrates = append(e.Migrates, up.Name)
+		}
+		texts = append(texts, fmt.Sprintf("%s runs on this cluster: %s; %s, or leave its group out of --serve",
+			up.Title, strings.Join(slices.Compact(here), "; "), next))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -105,14 +112,23 @@ type Workload struct {
 	metav1.ObjectMeta
 	// Replicas is what its spec asks for.
 	Replicas int32
+	// Pods are the labels by which it selects its pods.
+	Pods map[string]string
 }
 
 func deployed(d *appsv1.Deployment) Workload {
-	return Workload{"Deployment", d.ObjectMeta, ptr.Deref(d.Spec.Replicas, 1)}
+	return Workload{"Deployment", d.ObjectMeta, ptr.Deref(d.Spec.Replicas, 1), selected(d.Spec.Selector)}
 }
 
 func stateful(s *appsv1.StatefulSet) Workload {
-	return Workload{"StatefulSet", s.ObjectMeta, ptr.Deref(s.Spec.Replicas, 1)}
+	return Workload{"StatefulSet", s.ObjectMeta, ptr.Deref(s.Spec.Replicas, 1), selected(s.Spec.Selector)}
+}
+
+func selected(by *metav1.LabelSelector) map[string]string {
+	if by == nil {
+		return nil
+	}
+	return by.MatchLabels
 }
 
 // The labels by which controllers are known.
@@ -124,7 +140,7 @@ const (
 
 // Serves tells which of the groups the workload serves, if it is a controller of an upstream that does, whether it has
 // replicas or not. It has the label of its upstream, since its name is one that others use too; where an installation may
-// rename controllers, their labels or their name tell what they are.
+// rename controllers, their labels, those of their pods or their name tell what they are.
 func (w Workload) Serves(serve dialect.Groups) (group, upstream string, is bool) {
 	for _, up := range serve.Upstreams() {
 		for _, name := range w.calledAs(up.Upstream) {
@@ -140,6 +156,8 @@ func (w Workload) Serves(serve dialect.Groups) (group, upstream string, is bool)
 func (w Workload) calledAs(up dialect.Upstream) []string {
 	labelled := w.Labels[PartOf] == up.PartOf
 	switch {
+	case up.PodLabel != "":
+		return []string{w.Pods[up.PodLabel]}
 	case up.Renamed && labelled:
 		return []string{w.Name, w.Labels[appNameLabel], up.PartOf + "-" + w.Labels[componentLabel]}
 	case up.Renamed:
@@ -167,11 +185,15 @@ type selection struct {
 }
 
 // selections are where controllers that serve one of the groups are searched for: by their label, and by their names too where
-// an installation may change labels.
+// an installation may change labels. Labels of pods cannot be selected by.
 func selections(serve dialect.Groups) []selection {
 	var all []selection
 	for _, up := range serve.Upstreams() {
 		for _, kind := range up.Kinds {
+			if up.PodLabel != "" {
+				all = append(all, selection{kind: kind})
+				continue
+			}
 			all = append(all, selection{kind: kind, labels: PartOf + "=" + up.PartOf})
 			if !up.Renamed {
 				continue
@@ -184,7 +206,12 @@ func selections(serve dialect.Groups) []selection {
 	return all
 }
 
-func (s selection) String() string { return s.kind + "s with " + s.labels + s.field }
+func (s selection) String() string {
+	if s.labels+s.field == "" {
+		return s.kind + "s"
+	}
+	return s.kind + "s with " + s.labels + s.field
+}
 
 func (s selection) options() metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.field}

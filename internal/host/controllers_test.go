@@ -154,6 +154,44 @@ func TestFinding(t *testing.T) {
 	}
 }
 
+// cloudy is a dialect whose upstream installs controllers under names of its own choice.
+type cloudy struct{ dialect.Dialect }
+
+func (cloudy) Name() string { return "cloudy" }
+func (cloudy) Groups() []dialect.Group {
+	return []dialect.Group{{Name: "droplets.example.dev", Controllers: []string{"provider-droplets"}}}
+}
+
+func (cloudy) Upstream() dialect.Upstream {
+	return dialect.Upstream{Name: "cloudy", Title: "Cloudy", Kinds: []string{"Deployment"}, PodLabel: "pkg.example.dev/provider"}
+}
+
+// TestPodLabel finds controllers by what their pods are called.
+func TestPodLabel(t *testing.T) {
+	serve, err := dialect.Catalogue{cloudy{}}.Parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := selections(serve); len(all) != 1 || all[0].String() != "Deployments" {
+		t.Errorf("got %v, want a search through all Deployments", all)
+	}
+	for provider, want := range map[string]string{
+		"provider-droplets": "Deployment ns/provider-droplets-7f3a serves droplets.example.dev", "provider-volumes": "", "": "",
+	} {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "provider-droplets-7f3a"}}
+		if provider != "" {
+			d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"pkg.example.dev/provider": provider}}
+		}
+		found := deployed(d).finding(serve)
+		if found.text != want {
+			t.Errorf("pods of %q: got %q, want %q", provider, found.text, want)
+		}
+		if err := refusal(serve, []finding{found}); want != "" && (err == nil || !strings.Contains(err.Error(), "scale it to 0 replicas, or leave its group out of --serve")) {
+			t.Errorf("the refusal suggests what does not work: %v", err)
+		}
+	}
+}
+
 // Only what matters is searched for: a controller that serves Argo CD alone needs no Deployments of Flux.
 func TestSelections(t *testing.T) {
 	cases := map[string]struct {

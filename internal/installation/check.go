@@ -151,7 +151,11 @@ func (c *checker) masters(ctx context.Context) error {
 	var known *host.UpstreamError
 	switch {
 	case errors.As(err, &known):
-		c.bad("conflicts", err.Error(), "headgate migrate "+known.Upstreams[0])
+		next := "headgate install --help"
+		if len(known.Migrates) > 0 {
+			next = "headgate migrate " + known.Migrates[0]
+		}
+		c.bad("conflicts", err.Error(), next)
 	case err != nil:
 		c.bad("conflicts", err.Error(), "headgate install")
 	}
