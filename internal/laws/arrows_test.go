@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"api/argoproj/v1alpha1":               {},
 	"internal/meter":                      {"internal/runner", "internal/redaction"},
 	"api/argoproj/workflow/v1alpha1":      {},
+	"api/samples":                         {},
 	"internal/server":                     {},
 	"internal/notify":                     {"internal/rounds", "internal/guard", "internal/expression"},
 	"internal/webhook":                    {},
