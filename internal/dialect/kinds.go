@@ -35,8 +35,8 @@ type Kind struct {
 	Role    Role
 	// Namespace is where objects are that name none; empty for that of Headgate.
 	Namespace string
-	// Static objects have no status to read.
-	Static bool
+	// Static objects have no status to read; ClusterScoped ones are in no namespace.
+	Static, ClusterScoped bool
 	// Category is a name of several kinds together, such as "images"; Derived sources are taken from other ones.
 	Category string
 	Derived  bool
@@ -104,10 +104,15 @@ func (c Catalogue) Default() Kind {
 	return Kind{}
 }
 
-// Of is the dialect of an API group; false when there is none.
-func (c Catalogue) Of(group string) (Dialect, bool) {
+// Of is the dialect of a kind: that which has it, or the first that has something of its API group; false when there is none.
+func (c Catalogue) Of(gk schema.GroupKind) (Dialect, bool) {
 	for _, d := range c {
-		if slices.ContainsFunc(d.Groups(), func(g Group) bool { return g.Name == group }) {
+		if slices.ContainsFunc(d.Kinds(), func(k Kind) bool { return k.GroupKind == gk }) {
+			return d, true
+		}
+	}
+	for _, d := range c {
+		if slices.ContainsFunc(d.Groups(), func(g Group) bool { return g.Has(gk.Group) }) {
 			return d, true
 		}
 	}

@@ -27,7 +27,7 @@ type State struct {
 
 // StateOf is how an object stands, as its dialect reads it.
 func (c Catalogue) StateOf(u *unstructured.Unstructured) State {
-	of, _ := c.Of(u.GroupVersionKind().Group)
+	of, _ := c.Of(u.GroupVersionKind().GroupKind())
 	if reader, reads := of.(Stating); reads {
 		return reader.State(u)
 	}

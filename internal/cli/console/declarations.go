@@ -42,7 +42,7 @@ type Declaration struct {
 // DeclaredBy reads the unit that an object declares, as its dialect does.
 func (g *Globals) DeclaredBy(u *unstructured.Unstructured) (Declaration, error) {
 	d := Declaration{Unit: engine.Unit{ID: IdOf(u)}}
-	of, _ := g.Catalogue.Of(u.GroupVersionKind().Group)
+	of, _ := g.Catalogue.Of(GroupKindOf(u))
 	if charted, has := of.(dialect.Charted); has {
 		d.Chart = charted.ChartOf(u)
 	}

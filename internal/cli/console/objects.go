@@ -25,14 +25,15 @@ type Served struct {
 	Aliases  []string
 	Resource schema.GroupVersionResource
 	Unit     bool
-	// Static objects say nothing about themselves: they have no status.
-	Static bool
+	// Static objects say nothing about themselves: they have no status. ClusterScoped ones are in no namespace.
+	Static, ClusterScoped bool
 }
 
 // ServedOf is a kind of the catalogue as commands know it.
 func ServedOf(k dialect.Kind) Served {
 	return Served{
 		Kind: k.GroupKind.Kind, Aliases: k.Aliases, Resource: k.GroupVersionResource(), Unit: k.Role == dialect.Unit, Static: k.Static,
+		ClusterScoped: k.ClusterScoped,
 	}
 }
 
@@ -86,7 +87,7 @@ func (g *Globals) Known(gk schema.GroupKind) Served {
 // List lists the objects of a kind. A kind that the cluster does not serve has none when missing is
 // allowed: another version was installed into it.
 func (s Served) List(ctx context.Context, c dynamic.Interface, namespace string, missing bool) ([]*unstructured.Unstructured, error) {
-	list, err := c.Resource(s.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	list, err := s.in(c, namespace).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) && missing {
 		return nil, nil
 	}
@@ -98,6 +99,14 @@ func (s Served) List(ctx context.Context, c dynamic.Interface, namespace string,
 		items[i] = &list.Items[i]
 	}
 	return items, nil
+}
+
+// in is where objects of a kind are that belong to a namespace.
+func (s Served) in(c dynamic.Interface, namespace string) dynamic.ResourceInterface {
+	if s.ClusterScoped {
+		return c.Resource(s.Resource)
+	}
+	return c.Resource(s.Resource).Namespace(namespace)
 }
 
 // ListUnits lists all objects that declare units.
@@ -119,8 +128,13 @@ type Reference struct {
 	Namespace, Name string
 }
 
-// String is Kind/namespace/name.
-func (r Reference) String() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
+// String is Kind/namespace/name, or Kind/name of what is in no namespace.
+func (r Reference) String() string {
+	if r.Namespace == "" {
+		return r.Kind + "/" + r.Name
+	}
+	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
 
 // ID is what a reference names.
 func (r Reference) ID() engine.UnitID {
@@ -159,12 +173,15 @@ func (g *Globals) ParseReference(text, namespace string) (Reference, error) {
 	if len(parts) == 2 && kind.Namespace != "" && namespace == DefaultNamespace {
 		r.Namespace = kind.Namespace
 	}
+	if kind.ClusterScoped {
+		r.Namespace = ""
+	}
 	return r, Hint(err, "headgate get all")
 }
 
 // Client reads and writes objects where the reference is.
 func (r Reference) Client(c dynamic.Interface) dynamic.ResourceInterface {
-	return c.Resource(r.Resource).Namespace(r.Namespace)
+	return r.in(c, r.Namespace)
 }
 
 // Get reads the object.
@@ -212,7 +229,7 @@ func printDocument(streams IO, format string, list []*unstructured.Unstructured)
 
 // Of is the dialect of an object; nil when there is none.
 func (g *Globals) Of(gk schema.GroupKind) dialect.Dialect {
-	d, _ := g.Catalogue.Of(gk.Group)
+	d, _ := g.Catalogue.Of(gk)
 	return d
 }
 

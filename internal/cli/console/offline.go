@@ -132,7 +132,7 @@ func (o OfflineOptions) scan(p Place) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, _ := o.Catalogue.Of(ref.Resource.Group)
+	of, _ := o.Catalogue.Of(ref.GroupKind())
 	scans, can := of.(dialect.Scans)
 	if !can {
 		return nil, nil

@@ -114,7 +114,7 @@ func diffLive(ctx context.Context, o console.OfflineOptions, d *differ, ref cons
 		return err
 	}
 	defer func() { _ = o.Local.Stop(ctx) }()
-	of, _ := o.Catalogue.Of(ref.Resource.Group)
+	of, _ := o.Catalogue.Of(ref.GroupKind())
 	w, err := offline.Again(ctx, of.(dialect.Live), r, config)
 	if err != nil {
 		return console.Unreachable(err)
@@ -133,7 +133,7 @@ func liveUnit(g *console.Globals, args []string, namespace string) (console.Refe
 	if err != nil || len(args) == 1 && !strings.Contains(args[0], "/") {
 		return ref, false
 	}
-	of, _ := g.Catalogue.Of(ref.Resource.Group)
+	of, _ := g.Catalogue.Of(ref.GroupKind())
 	_, can := of.(dialect.Live)
 	return ref, can && ref.Unit
 }

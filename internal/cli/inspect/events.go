@@ -98,7 +98,7 @@ func (o eventsOptions) wants(e *corev1.Event) bool {
 	if err != nil {
 		return false
 	}
-	_, known := o.Catalogue.Of(gv.Group)
+	_, known := o.Catalogue.Of(schema.GroupKind{Group: gv.Group, Kind: e.InvolvedObject.Kind})
 	return known || e.InvolvedObject.Name == dialect.RewritesName
 }
 
