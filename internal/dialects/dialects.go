@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/sandbox"
+	"github.com/headgate-dev/headgate/internal/workflow"
 )
 
 // Jobs are what dialects have done in the sandbox.
@@ -18,13 +19,14 @@ func Jobs() []sandbox.Job { return append(helm.Jobs(), manifests.Jobs()...) }
 
 // Options are what a person says of how dialects are served.
 type Options struct {
-	Flux flux.Options
-	Argo argo.Options
+	Flux     flux.Options
+	Argo     argo.Options
+	Workflow workflow.Options
 }
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(o Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo)}
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow)}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.

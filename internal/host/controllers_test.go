@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/workflow"
 )
 
 const (
@@ -26,7 +27,10 @@ const (
 
 func TestParseGroups(t *testing.T) {
 	every := groupsOf(t).Names()
-	ofFlux := slices.DeleteFunc(slices.Clone(every), func(name string) bool { return name == argo.Group })
+	ofFlux := slices.DeleteFunc(slices.Clone(every), func(name string) bool {
+		return !strings.HasSuffix(name, ".fluxcd.io") && !strings.HasSuffix(name, "fluxcd.controlplane.io")
+	})
+	ofArgo := append(slices.Clone(ofFlux), argo.Group)
 	cases := map[string]struct {
 		reason string
 		names  []string
@@ -36,7 +40,8 @@ func TestParseGroups(t *testing.T) {
 		"None":    {reason: "who names none serves all: a cluster of one's own", want: every},
 		"Flux":    {reason: "flux is all of Flux's", names: []string{"flux"}, want: ofFlux},
 		"Argo":    {reason: "argocd is that of Argo CD", names: []string{"argocd"}, want: []string{argo.Group}},
-		"Both":    {reason: "words may be mixed", names: []string{"argocd", "flux", argo.Group}, want: every},
+		"Both":    {reason: "words may be mixed", names: []string{"argocd", "flux", argo.Group}, want: ofArgo},
+		"Shared":  {reason: "what is served of an API group that two dialects have is said by a word", names: []string{"workflows"}, want: []string{workflow.Group}},
 		"Order":   {reason: "they come in the order of the way of the data", names: []string{theReleases, theSources}, want: []string{theSources, theReleases}},
 		"Twice":   {reason: "a group that is named twice is served once", names: []string{theReleases, "flux", theReleases}, want: ofFlux},
 		"Unknown": {reason: "a group that is not served here is refused", names: []string{theReleases, "apps"}, err: dialect.ErrGroup},
@@ -112,7 +117,7 @@ func TestFinding(t *testing.T) {
 		}
 		return m
 	}
-	both := groupsOf(t, theReleases, "argocd")
+	both := groupsOf(t, theReleases, "argocd", "workflows")
 	cases := map[string]struct {
 		reason, kind, name string
 		labels             map[string]string
@@ -133,6 +138,8 @@ func TestFinding(t *testing.T) {
 		"ArgoRelease":  {reason: "or another name, as a release does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "argocd-application-controller"), want: finding{"argocd", "StatefulSet ns/prod-application-controller serves argoproj.io"}},
 		"ArgoOperator": {reason: "or both, as an operator does", kind: "StatefulSet", name: "prod-application-controller", labels: labels(PartOf, "argocd", appNameLabel, "prod-application-controller", componentLabel, "application-controller"), want: finding{"argocd", "StatefulSet ns/prod-application-controller serves argoproj.io"}},
 		"ArgoServer":   {reason: "its API server writes no objects of Applications", name: "argocd-server", labels: labels(PartOf, "argocd", componentLabel, "server")},
+		"Workflows":    {reason: "the upstream's manifests give it a name and no label", name: "workflow-controller", want: finding{"argo-workflows", "Deployment ns/workflow-controller serves " + workflow.Group}},
+		"WorkflowsSet": {reason: "a release of the chart has another name", name: "wf-argo-workflows-workflow-controller", labels: labels(PartOf, "argo-workflows", componentLabel, "workflow-controller"), want: finding{"argo-workflows", "Deployment ns/wf-argo-workflows-workflow-controller serves " + workflow.Group}},
 		"ArgoPaused":   {reason: "it is scaled down", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), replicas: replicas(0)},
 		"ArgoLeft":     {reason: "its group is left to it", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), serve: groupsOf(t, theReleases)},
 	}
@@ -201,7 +208,8 @@ func TestSelections(t *testing.T) {
 	}{
 		"Flux": {"Deployments by their label", groupsOf(t, "flux"), 1},
 		"Argo": {"two kinds, by a label and two names", groupsOf(t, "argocd"), 6},
-		"Both": {"both", groupsOf(t), 7},
+		"Both": {"both", groupsOf(t, "flux", "argocd"), 7},
+		"Runs": {"one kind, by a label and two names", groupsOf(t, "workflows"), 3},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

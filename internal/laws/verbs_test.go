@@ -50,7 +50,7 @@ func TestVerbs(t *testing.T) {
 
 // ofDialect tells whether a room is one of a dialect.
 func ofDialect(room string) bool {
-	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "api"} {
+	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "internal/workflow", "api"} {
 		if room == of || strings.HasPrefix(room, of+"/") {
 			return true
 		}

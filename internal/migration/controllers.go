@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
@@ -58,8 +57,13 @@ func (m *Migration) remaining(served []string) []string {
 	if err != nil || len(served) == 0 {
 		return nil
 	}
-	theirs := func(name string) bool { return (name == argo.Group) == (m.of == ArgoCD) }
-	return slices.DeleteFunc(groups.Names(), theirs)
+	left := groups.Names()
+	for _, upstream := range groups.Upstreams() {
+		if upstream.Name == string(m.of) {
+			left = slices.DeleteFunc(left, upstream.Serve.Serves)
+		}
+	}
+	return left
 }
 
 // serveOnly has a Deployment of Headgate serve some groups only.

@@ -58,6 +58,7 @@ func TestRemaining(t *testing.T) {
 		"Word":      {reason: "a word stands for groups", of: Flux, served: []string{"flux"}},
 		"Both":      {reason: "the groups of the other engine go on", of: Flux, served: []string{"flux", "argocd"}, want: []string{"argoproj.io"}},
 		"BothBack":  {reason: "in both directions", of: ArgoCD, served: []string{"kustomize.toolkit.fluxcd.io", "argoproj.io"}, want: []string{"kustomize.toolkit.fluxcd.io"}},
+		"Workflows": {reason: "so do those that neither has", of: Flux, served: []string{"flux", "workflows"}, want: []string{"workflows.argoproj.io"}},
 		"Unknown":   {reason: "what cannot be read is scaled to nothing", of: Flux, served: []string{"what"}},
 		"NothingAt": {reason: "a Deployment that says nothing too", of: Flux},
 	}

@@ -53,7 +53,7 @@ func (p *planner) judged(c call, strategy *v1alpha1.RetryStrategy, node *v1alpha
 	if len(attempts) == 0 || !attempts[len(attempts)-1].Phase.Fulfilled() {
 		return false, nil
 	}
-	v, err := p.judge(c, strategy, attempts, strings.HasPrefix(node.Message, backingOff))
+	v, err := p.judge(c, strategy, attempts, strings.HasPrefix(node.Message, BackingOff))
 	if err != nil {
 		return false, err
 	}
@@ -65,9 +65,9 @@ func (p *planner) judged(c call, strategy *v1alpha1.RetryStrategy, node *v1alpha
 	return v.phase != "" || v.wait, nil
 }
 
-// backingOff begins the message of a node that waits for another attempt. It also says that there will be one: the cause of
+// BackingOff begins the message of a node that waits for another attempt. It also says that there will be one: the cause of
 // the failure may have been removed when the wait is over.
-const backingOff = "Backoff for "
+const BackingOff = "Backoff for "
 
 // attempt brings the last attempt further, or begins the next one.
 func (p *planner) attempt(c call, strategy *v1alpha1.RetryStrategy, node *v1alpha1.NodeStatus) (*v1alpha1.NodeStatus, error) {
@@ -198,7 +198,7 @@ func (p *planner) pause(backoff *v1alpha1.Backoff, attempts []*v1alpha1.NodeStat
 	}
 	if p.facts.Now.Before(at) {
 		p.wakeAt(at)
-		return verdict{wait: true, message: backingOff + wait.String()}, nil
+		return verdict{wait: true, message: BackingOff + wait.String()}, nil
 	}
 	return verdict{}, nil
 }
