@@ -2,45 +2,59 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 )
 
-// Again makes a workflow that failed continue where it failed: what has succeeded or was skipped for its condition stays. It gives a copy, and the IDs of
-// the nodes whose executions have to be removed before it is written, since the next ones have their names.
-func Again(workflow *v1alpha1.Workflow) (*v1alpha1.Workflow, []string, error) {
+// Again makes a workflow that failed continue where it failed: what has succeeded or was skipped for its condition stays, but for the selected nodes, by
+// ID, and all that follows them. With a selection, a workflow that succeeded may continue there, too. It gives a copy.
+//
+// The copy has no phase but the time of the request as its start, which is what the upstream's command writes as well. The next
+// pass removes the executions of nodes that are gone before anything starts: the next ones have their names.
+func Again(workflow *v1alpha1.Workflow, selected []string, now time.Time) (*v1alpha1.Workflow, error) {
 	phase := workflow.Status.Phase
-	if phase != v1alpha1.WorkflowFailed && phase != v1alpha1.WorkflowError {
-		return nil, nil, fmt.Errorf("workflow must be Failed/Error to retry: %q is %q", workflow.Name, phase)
+	switch {
+	case phase == v1alpha1.WorkflowFailed || phase == v1alpha1.WorkflowError:
+	case phase == v1alpha1.WorkflowSucceeded && len(selected) > 0:
+	case phase == v1alpha1.WorkflowSucceeded:
+		return nil, fmt.Errorf("workflow %q has succeeded: to retry it, select nodes that start over", workflow.Name)
+	default:
+		return nil, fmt.Errorf("workflow must be Failed/Error to retry: %q is %q", workflow.Name, phase)
 	}
 	wf := workflow.DeepCopy()
-	var gone []string
+	over := following(workflow, selected)
+	reopen(wf, over)
+	gone := maps.Clone(over)
 	for id, node := range workflow.Status.Nodes {
-		switch {
-		case goes(workflow, &node):
-			gone = append(gone, id)
-		case node.Phase.Bad():
-			open := wf.Status.Nodes[id]
-			open.Phase, open.Message, open.FinishedAt, open.OutboundNodes, open.Outputs = v1alpha1.NodeRunning, "", metav1.Time{}, nil, nil
-			wf.Status.Nodes[id] = open
+		if goes(workflow, &node) {
+			gone[id] = true
 		}
 	}
-	slices.Sort(gone)
-	for _, id := range gone {
+	for id := range gone {
 		delete(wf.Status.Nodes, id)
 	}
 	for id, node := range wf.Status.Nodes {
-		node.Children = slices.DeleteFunc(node.Children, func(child string) bool { return slices.Contains(gone, child) })
+		node.Children = slices.DeleteFunc(node.Children, func(child string) bool { return gone[child] })
 		wf.Status.Nodes[id] = node
 	}
-	// It begins like a new one, so that a deadline counts from there.
+	renew(wf, now)
+	return wf, nil
+}
+
+// renew makes a workflow begin like a new one, so that a deadline counts from there.
+func renew(wf *v1alpha1.Workflow, now time.Time) {
 	wf.Spec.Shutdown = ""
+	if stored := wf.Status.StoredWorkflowSpec; stored != nil {
+		stored.Shutdown = ""
+	}
 	wf.Status.Phase, wf.Status.Message = "", ""
-	wf.Status.StartedAt, wf.Status.FinishedAt = metav1.Time{}, metav1.Time{}
+	wf.Status.StartedAt, wf.Status.FinishedAt = metav1.NewTime(now.UTC().Truncate(time.Second)), metav1.Time{}
 	wf.Status.Conditions = slices.DeleteFunc(wf.Status.Conditions, func(c v1alpha1.Condition) bool {
 		return c.Type == v1alpha1.ConditionCompleted || c.Type == v1alpha1.ConditionSpecError
 	})
@@ -48,15 +62,63 @@ func Again(workflow *v1alpha1.Workflow) (*v1alpha1.Workflow, []string, error) {
 		wf.Labels = map[string]string{}
 	}
 	wf.Labels[v1alpha1.LabelPhase], wf.Labels[v1alpha1.LabelCompleted] = string(v1alpha1.WorkflowRunning), "false"
-	return wf, gone, nil
+}
+
+// reopen lets nodes continue that failed, and those that something is part of which starts over.
+func reopen(wf *v1alpha1.Workflow, over map[string]bool) {
+	open := map[string]bool{}
+	for id, node := range wf.Status.Nodes {
+		if node.Phase.Bad() {
+			open[id] = true
+		}
+	}
+	climbed := maps.Clone(over)
+	for ids := slices.Collect(maps.Keys(over)); len(ids) > 0; ids = ids[1:] {
+		child := wf.Status.Nodes[ids[0]]
+		for id, node := range wf.Status.Nodes {
+			part := child.BoundaryID == id || slices.Contains(node.Children, child.ID) && strings.HasPrefix(child.Name, node.Name)
+			if part && grouped(node.Type) && !climbed[id] {
+				open[id], climbed[id] = true, true
+				ids = append(ids, id)
+			}
+		}
+	}
+	for id := range open {
+		node := wf.Status.Nodes[id]
+		node.Phase, node.Message, node.FinishedAt, node.OutboundNodes, node.Outputs = v1alpha1.NodeRunning, "", metav1.Time{}, nil, nil
+		wf.Status.Nodes[id] = node
+	}
+}
+
+// following are nodes with all that they consist of, all that comes after them, and their exit handlers and hooks.
+func following(wf *v1alpha1.Workflow, ids []string) map[string]bool {
+	found := map[string]bool{}
+	for ids = slices.Clone(ids); len(ids) > 0; ids = ids[1:] {
+		at, exists := wf.Status.Nodes[ids[0]]
+		if !exists || found[at.ID] {
+			continue
+		}
+		found[at.ID] = true
+		ids = append(ids, at.Children...)
+		for id, node := range wf.Status.Nodes {
+			rest, _ := strings.CutPrefix(node.Name, at.Name)
+			if node.BoundaryID == at.ID || strings.HasPrefix(rest, ".onExit") || strings.HasPrefix(rest, ".hooks.") {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return found
+}
+
+func grouped(kind v1alpha1.NodeType) bool {
+	return kind == v1alpha1.NodeTypeSteps || kind == v1alpha1.NodeTypeStepGroup || kind == v1alpha1.NodeTypeDAG ||
+		kind == v1alpha1.NodeTypeTaskGroup || kind == v1alpha1.NodeTypeRetry
 }
 
 // goes tells whether a node begins from nothing: one that failed and executes something, one that was omitted because of it, exit handlers and hooks of what
 // failed or of the workflow, and attempts that failed with all that is part of them.
 func goes(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) bool {
-	grouped := node.Type == v1alpha1.NodeTypeSteps || node.Type == v1alpha1.NodeTypeStepGroup || node.Type == v1alpha1.NodeTypeDAG ||
-		node.Type == v1alpha1.NodeTypeTaskGroup || node.Type == v1alpha1.NodeTypeRetry
-	if node.Phase == v1alpha1.NodeOmitted || node.Phase.Bad() && (!grouped || node.Retried()) {
+	if node.Phase == v1alpha1.NodeOmitted || node.Phase.Bad() && (!grouped(node.Type) || node.Retried()) {
 		return true
 	}
 	for _, other := range wf.Status.Nodes {
@@ -72,6 +134,28 @@ func goes(wf *v1alpha1.Workflow, node *v1alpha1.NodeStatus) bool {
 		}
 	}
 	return false
+}
+
+// restarts tells whether the workflow was requested to continue after its end, and is not ready for it: executions of nodes that it
+// does not have anymore are removed first. Only the pass after that starts something, so that what that one starts is not taken for
+// a remainder when the process ends before the status is written.
+func (p *planner) restarts() bool {
+	status := p.before.Status
+	if status.Phase != "" || status.StartedAt.IsZero() {
+		return false
+	}
+	ready := true
+	for _, id := range slices.Sorted(maps.Keys(p.facts.Leaves)) {
+		if p.nodes[id] == nil {
+			p.do(Action{Do: Remove, Node: id})
+			ready = false
+		}
+	}
+	if ready {
+		p.phase(v1alpha1.WorkflowRunning, "")
+	}
+	p.wakeAt(p.facts.Now)
+	return true
 }
 
 // Resume ends nodes that wait, with outputs that are supplied, and lets a suspended workflow continue. Without a selection, it is all of them.

@@ -40,7 +40,7 @@ func FuzzNext(f *testing.F) {
 			}
 			wf, facts.Now = d.Workflow, facts.Now.Add(1000)
 		}
-		if again, _, err := Again(wf); err == nil {
+		if again, err := Again(wf, []string{"wf"}, start); err == nil {
 			Next(again, facts)
 		}
 		_, _ = Resume(wf, nil, nil)

@@ -140,9 +140,10 @@ func Next(workflow *v1alpha1.Workflow, facts Facts) Decision {
 	for id, node := range p.wf.Status.Nodes {
 		p.nodes[id] = &node
 	}
-	if p.wf.Status.Phase.Completed() {
+	switch {
+	case p.wf.Status.Phase.Completed():
 		p.afterwards()
-	} else {
+	case !p.restarts():
 		p.advance()
 	}
 	return p.decision()

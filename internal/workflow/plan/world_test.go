@@ -80,6 +80,8 @@ func (r *replay) carryOut(t *testing.T, d Decision) bool {
 			r.facts.Leaves[action.Node] = leaf
 		case Remove:
 			delete(r.facts.Leaves, action.Node)
+			delete(r.started, action.Node)
+			delete(r.ends, action.Node)
 			r.runs = append(r.runs, fmt.Sprintf("%s removed %s", r.facts.Now.Sub(start), action.Node))
 		case CreateClaim:
 			r.facts.Claims[action.Claim.Name] = true
@@ -264,16 +266,15 @@ func (r *replay) happen(t *testing.T, e event) {
 		}
 		r.wf = resumed
 	case "again":
-		again, gone, err := Again(r.wf)
+		var selected []string
+		for _, name := range e.words[1:] {
+			selected = append(selected, NodeID(r.wf.Name, r.wf.Name+name))
+		}
+		again, err := Again(r.wf, selected, r.facts.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.wf, r.outcomes = again, r.later
-		for _, id := range gone {
-			delete(r.facts.Leaves, id)
-			delete(r.started, id)
-			delete(r.ends, id)
-		}
 	default:
 		t.Fatalf("%q is not an event", e.words[0])
 	}
