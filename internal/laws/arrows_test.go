@@ -120,6 +120,7 @@ var arrows = map[string][]string{
 	"internal/workflow/execute":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                       {},
 
+	"internal/provision/managed":            {"internal/dialect", "internal/engine"},
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
 	"internal/provision/digitalocean/kinds": {"api/crossplane/digitalocean"},
 	"api/crossplane/digitalocean":           {},
