@@ -1,6 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD and of workflows, for clusters in which they are served.
+// those of Argo CD, of workflows and of managed resources, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,14 +16,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo workflow
+//go:embed all:chart argo provision workflow
 var files embed.FS
 
 // The directories of the definitions.
 const (
-	fluxDefinitions     = "chart/crds"
-	argoDefinitions     = "argo/crds"
-	workflowDefinitions = "workflow/crds"
+	fluxDefinitions      = "chart/crds"
+	argoDefinitions      = "argo/crds"
+	workflowDefinitions  = "workflow/crds"
+	provisionDefinitions = "provision/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -34,6 +35,9 @@ func ArgoCRDs() ([]*unstructured.Unstructured, error) { return definitions(argoD
 
 // WorkflowCRDs returns the definitions of the kinds of workflows, by the names of their files.
 func WorkflowCRDs() ([]*unstructured.Unstructured, error) { return definitions(workflowDefinitions) }
+
+// ProvisionCRDs returns the definitions of managed resources and of configurations of providers, by the names of their files.
+func ProvisionCRDs() ([]*unstructured.Unstructured, error) { return definitions(provisionDefinitions) }
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,4 +68,49 @@ func names(all []*unstructured.Unstructured) []string {
 		got = append(got, d.GetName())
 	}
 	return got
+}
+
+// TestDigitalOceanDefinitions has the kinds of DigitalOcean in the groups and scopes of upstream, with a status of their own.
+func TestDigitalOceanDefinitions(t *testing.T) {
+	definitions, err := ProvisionCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, d := range definitions {
+		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
+		if !strings.Contains(group, "digitalocean") && !strings.HasSuffix(group, "do.crossplane.io") {
+			continue
+		}
+		kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
+		scope, _, _ := unstructured.NestedString(d.Object, "spec", "scope")
+		versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+		version, _ := versions[0].(map[string]any)
+		_, status, _ := unstructured.NestedMap(version, "subresources", "status")
+		if status == (kind == "ProviderConfigUsage") {
+			t.Errorf("%s: has a status subresource: %t", d.GetName(), status)
+		}
+		got[group+"/"+version["name"].(string)+" "+kind] = scope
+	}
+	want := map[string]string{
+		"droplet.digitalocean.crossplane.io/v1alpha1 Droplet":        "Cluster",
+		"custom.digitalocean.crossplane.io/v1alpha1 Image":           "Cluster",
+		"ssh.digitalocean.crossplane.io/v1alpha1 Key":                "Cluster",
+		"networking.digitalocean.crossplane.io/v1alpha1 IP":          "Cluster",
+		"digitalocean.crossplane.io/v1beta1 ProviderConfig":          "Cluster",
+		"digitalocean.crossplane.io/v1beta1 ProviderConfigUsage":     "Cluster",
+		"droplet.digitalocean.m.crossplane.io/v1alpha1 Droplet":      "Namespaced",
+		"custom.digitalocean.m.crossplane.io/v1alpha1 Image":         "Namespaced",
+		"ssh.digitalocean.m.crossplane.io/v1alpha1 Key":              "Namespaced",
+		"networking.digitalocean.m.crossplane.io/v1alpha1 IP":        "Namespaced",
+		"digitalocean.m.crossplane.io/v1beta1 ProviderConfig":        "Namespaced",
+		"digitalocean.m.crossplane.io/v1beta1 ClusterProviderConfig": "Cluster",
+		"digitalocean.m.crossplane.io/v1beta1 ProviderConfigUsage":   "Namespaced",
+		"compute.do.crossplane.io/v1alpha1 Droplet":                  "Cluster",
+		"do.crossplane.io/v1alpha1 ProviderConfig":                   "Cluster",
+		"do.crossplane.io/v1alpha1 ProviderConfigUsage":              "Cluster",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the definitions of DigitalOcean (-want +got):\n%s", diff)
+	}
 }

@@ -1,5 +1,7 @@
 package digitalocean
 
+import "github.com/headgate-dev/headgate/api/crossplane/resource"
+
 // Reference names another managed resource, whose external name is taken.
 type Reference struct {
 	Name string `json:"name"`
@@ -7,7 +9,7 @@ type Reference struct {
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 	// +optional
-	Policy *ReferencePolicy `json:"policy,omitempty"`
+	Policy *resource.ReferencePolicy `json:"policy,omitempty"`
 }
 
 // Selector selects another managed resource by its labels, or by its controller.
@@ -16,18 +18,11 @@ type Selector struct {
 	MatchControllerRef *bool `json:"matchControllerRef,omitempty"`
 	// +optional
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// Namespace is that of namespaced resources; by default that of the resource that selects.
 	// +optional
-	Policy *ReferencePolicy `json:"policy,omitempty"`
-}
-
-// ReferencePolicy says when a reference is resolved, and whether it has to be.
-type ReferencePolicy struct {
+	Namespace string `json:"namespace,omitempty"`
 	// +optional
-	// +kubebuilder:validation:Enum=Always;IfNotPresent
-	Resolve *string `json:"resolve,omitempty"`
-	// +optional
-	// +kubebuilder:validation:Enum=Required;Optional
-	Resolution *string `json:"resolution,omitempty"`
+	Policy *resource.ReferencePolicy `json:"policy,omitempty"`
 }
 
 // ImageSource is where the image of a Droplet is taken from. The Droplet waits until it is there.
