@@ -4,7 +4,7 @@
 // handles: SSH keys, tags, custom images, Droplets, their actions, reserved IPs. What takes time there proceeds by a
 // Clock, which a test may hold. Faults are injected on demand, an audit log has every request, and the state outlives the
 // process when there is a directory for it. It fetches the images that it imports from any address, as nothing but a
-// simulation may. It makes no machines, and refuses to know Kubernetes and who uses it.
+// simulation may, and keeps files in buckets beside its API, so that one is near. It makes no machines, and refuses to know Kubernetes and who uses it.
 package cloud
 
 import (
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,8 @@ type Cloud struct {
 	guard            guard.Guard
 	api, admin       *http.ServeMux
 	store            store
+	// files are those in buckets, nil where nothing is kept.
+	files *os.Root
 
 	// imports are transfers to start; started counts those that run.
 	imports chan int
@@ -73,6 +76,12 @@ func New(ctx context.Context, o Options) (*Cloud, error) {
 	}
 	c.api, c.admin = c.routes(), c.adminRoutes()
 	var err error
+	if c.files, err = openFiles(o.Dir); err != nil {
+		return nil, err
+	}
+	if c.files != nil {
+		context.AfterFunc(ctx, func() { _ = c.files.Close() })
+	}
 	if c.state, c.audit, err = c.store.load(); err != nil {
 		return nil, err
 	}

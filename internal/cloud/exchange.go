@@ -38,8 +38,12 @@ type endpoint func(*exchange) (status int, body any, err error)
 // maxRequest is the largest body of a request; user data of 64 KiB fit.
 const maxRequest = 1 << 20
 
-// ServeHTTP answers a request of the API, or of the administrative interface below Prefix.
+// ServeHTTP answers a request of the API, of the administrative interface below Prefix, or for a file below Spaces.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, Spaces) {
+		c.space(w, r)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
 		http.Error(w, "reading the request: "+err.Error(), http.StatusBadRequest)
