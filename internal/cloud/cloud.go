@@ -79,9 +79,6 @@ func New(ctx context.Context, o Options) (*Cloud, error) {
 	if c.files, err = openFiles(o.Dir); err != nil {
 		return nil, err
 	}
-	if c.files != nil {
-		context.AfterFunc(ctx, func() { _ = c.files.Close() })
-	}
 	if c.state, c.audit, err = c.store.load(); err != nil {
 		return nil, err
 	}

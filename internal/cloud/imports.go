@@ -22,8 +22,11 @@ func (c *Cloud) transfer(id int) {
 	}
 }
 
-// transfers runs those that are started, until ctx ends.
+// transfers runs those that are started, until ctx ends, and no file is needed any more.
 func (c *Cloud) transfers(ctx context.Context) {
+	if c.files != nil {
+		defer func() { _ = c.files.Close() }()
+	}
 	for {
 		select {
 		case id := <-c.imports:
