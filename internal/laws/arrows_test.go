@@ -119,6 +119,9 @@ var arrows = map[string][]string{
 	"internal/workflow/cron":              {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/lint":              {"internal/workflow/cron", "internal/workflow/object", "internal/workflow/plan", "internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/execute":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/request":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/view":              {"internal/workflow/plan", "internal/workflow/request", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/document":          {"internal/workflow/lint", "internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                       {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine"},
