@@ -78,3 +78,16 @@ func clip(line string, width int) string {
 	}
 	return string(runes[:width-2]) + "…"
 }
+
+// fit are lines as a terminal has room for them: what cannot be erased again must not be written.
+func fit(lines []string, width, height int) []string {
+	room := max(1, height-1)
+	var fitting []string
+	for i, line := range lines {
+		if i == room-1 && len(lines) > room {
+			return append(fitting, clip(fmt.Sprintf("and %d more lines", len(lines)-i), width))
+		}
+		fitting = append(fitting, clip(line, width))
+	}
+	return fitting
+}

@@ -25,8 +25,9 @@ import (
 type Printer struct {
 	w      io.Writer
 	colour bool
-	// width is that of the terminal, zero when there is none.
+	// width and height are those of the terminal, zero when there is none.
 	width   int
+	height  int
 	block   []string
 	began   time.Time
 	mu      sync.Mutex
@@ -39,8 +40,9 @@ type Printer struct {
 
 // New returns a Printer on w.
 func New(w io.Writer) *Printer {
+	width, height := terminalSize(w)
 	return &Printer{
-		w: w, colour: colourful(w), width: terminalWidth(w), began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
+		w: w, colour: width > 0 && os.Getenv("NO_COLOR") == "", width: width, height: height, began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
 		opened: map[string]bool{}, family: newFamily(),
 	}
 }
@@ -91,6 +93,15 @@ func (p *Printer) Live(states []runner.State) {
 		return
 	}
 	p.show(view(states, time.Now(), p.width))
+}
+
+// Block rewrites the block on a terminal with lines of another kind, as many as fit. It is false where there is no terminal.
+func (p *Printer) Block(lines []string) bool {
+	if p.width == 0 {
+		return false
+	}
+	p.show(fit(lines, p.width, p.height))
+	return true
 }
 
 func (p *Printer) show(block []string) {
@@ -184,27 +195,21 @@ var hashes = regexp.MustCompile(`\b([0-9a-f]{10})[0-9a-f]{30}\b|\b(sha1:[0-9a-f]
 // Short cuts the hashes of revisions to what a person reads.
 func Short(text string) string { return hashes.ReplaceAllString(text, "$1$2$3") }
 
-// colourful reports whether w is a terminal that takes colours.
-func colourful(w io.Writer) bool {
-	return terminalWidth(w) > 0 && os.Getenv("NO_COLOR") == ""
-}
-
-// terminalWidth is the width of the terminal that w is, and zero when it is none that can be
-// rewritten.
-func terminalWidth(w io.Writer) int {
+// terminalSize is that of the terminal that w is, and zero when it is none that can be rewritten.
+func terminalSize(w io.Writer) (width, height int) {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok || os.Getenv("TERM") == "dumb" {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	if width == 0 {
+	if width == 0 || height == 0 {
 		// A terminal that does not know its size.
-		return 80
+		return 80, 24
 	}
-	return width
+	return width, height
 }
 
 // subjectOf is how a unit is called: one that is no Kustomization has its kind before it.

@@ -87,26 +87,43 @@ func (g *Globals) EmbeddedKubeconfig() (string, error) {
 	return "", Hint(fmt.Errorf("no embedded cluster in %q", state), "headgate up PATH")
 }
 
-// RestConfig is how the chosen cluster is reached.
-func (g *Globals) RestConfig() (*rest.Config, error) {
-	var config *rest.Config
-	var err error
-	if g.Real() {
-		rules := clientcmd.NewDefaultClientConfigLoadingRules()
-		rules.ExplicitPath = g.kubeconfig
-		config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
-			&clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
-	} else {
-		var file string
-		if file, err = g.EmbeddedKubeconfig(); err != nil {
+// clientConfig is what the kubeconfig of the chosen cluster says.
+func (g *Globals) clientConfig() (clientcmd.ClientConfig, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	if rules.ExplicitPath = g.kubeconfig; !g.Real() {
+		file, err := g.EmbeddedKubeconfig()
+		if err != nil {
 			return nil, err
 		}
-		config, err = clientcmd.BuildConfigFromFlags("", file)
+		rules.ExplicitPath = file
 	}
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: g.context}), nil
+}
+
+// RestConfig is how the chosen cluster is reached.
+func (g *Globals) RestConfig() (*rest.Config, error) {
+	of, err := g.clientConfig()
+	if err != nil {
+		return nil, err
+	}
+	config, err := of.ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return Dressed(config), nil
+}
+
+// ContextNamespace is the namespace of the chosen context, which is "default" where it names none.
+func (g *Globals) ContextNamespace() (string, error) {
+	of, err := g.clientConfig()
+	if err != nil {
+		return "", err
+	}
+	namespace, _, err := of.Namespace()
+	if err != nil {
+		return "", fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return namespace, nil
 }
 
 // Dressed names us to the server and lets requests go without a rate.
