@@ -35,6 +35,12 @@ type Finder interface {
 	Find(ctx context.Context, i Intent) (Finding, error)
 }
 
+// Releaser is a Connector that has something to undo before a resource is released, whether what it stands for was deleted or is
+// left as it is. It is called again until it succeeds.
+type Releaser interface {
+	Release(ctx context.Context, r *Resource) error
+}
+
 // Intent is a creation that is about to be requested, or that was.
 type Intent struct {
 	// Attempt numbers the creations of a resource from one on, and is used once. Zero is none.
@@ -59,6 +65,8 @@ type Observation struct {
 	// UpToDate says that no Update is needed. Difference says what differs, without secret values.
 	UpToDate   bool
 	Difference string
+	// ReadOnly is set when it is not the resource's to create, change or delete, whatever its policies say.
+	ReadOnly bool
 	// Restricted says why it is not updated although it differs, such as a replacement that the policy forbids. Update is not
 	// called then.
 	Restricted *Cause
