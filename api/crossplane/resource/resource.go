@@ -1,6 +1,9 @@
 package resource
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // Spec is what every managed resource declares.
 type Spec struct {
@@ -91,6 +94,10 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []Condition `json:"conditions,omitempty"`
+	// Record is what Headgate has to remember of the resource, such as what it was created with. It is not meant to be read.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Record *runtime.RawExtension `json:"record,omitempty"`
 }
 
 // Condition is how a resource is, in one respect: Synced, Ready, UpToDate.

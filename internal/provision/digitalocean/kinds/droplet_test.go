@@ -24,7 +24,7 @@ func declared() digitalocean.DropletParameters {
 func there() *godo.Droplet {
 	return &godo.Droplet{
 		ID: 3, Name: "vm", Region: &godo.Region{Slug: "fra1"}, SizeSlug: "s-1vcpu-1gb", Image: &godo.Image{ID: 7}, Status: "active", VPCUUID: "vpc",
-		Tags: []string{"env:prod", "web", "headgate-uid:x", "headgate-gen:1"}, Features: []string{"private_networking"},
+		Tags: []string{"env:prod", "web", "headgate-managed", "headgate-uid:x", "headgate-gen:1"}, Features: []string{"private_networking"},
 	}
 }
 
@@ -94,7 +94,7 @@ func TestDroplet(t *testing.T) {
 			kinds.Outcome{Condition: kinds.Available, Changes: []change{{"tags", "one,two", "env:prod,web"}}, Next: &kinds.Call{Verb: kinds.Tag, To: "one"}},
 		},
 		"Untag": {
-			"and others are taken away, but ours", func(w *digitalocean.DropletParameters) { w.Tags = []string{"web", "headgate-uid:y"} }, nil,
+			"and others are taken away, but ours", func(w *digitalocean.DropletParameters) { w.Tags = []string{"web", "headgate-managed", "headgate-uid:y"} }, nil,
 			kinds.Outcome{Condition: kinds.Available, Changes: []change{{"tags", "web", "env:prod,web"}}, Next: &kinds.Call{Verb: kinds.Untag, To: "env:prod"}},
 		},
 		"NoTags": {"tags that are not declared are left alone", func(w *digitalocean.DropletParameters) { w.Tags = nil }, nil, active},
@@ -190,7 +190,7 @@ func TestCreateDroplet(t *testing.T) {
 	want := declared()
 	want.Image, want.IPv6, want.Backups = ptr("debian-12-x64"), ptr(true), ptr(true)
 	want.BackupPolicy, want.VolumeIDs = []digitalocean.BackupPolicy{{Plan: ptr("weekly"), Hour: ptr(4.0)}}, []string{"v"}
-	want.Tags = append(want.Tags, "headgate-uid:stolen")
+	want.Tags = append(want.Tags, "headgate-managed", "headgate-uid:stolen")
 	got, err := kinds.CreateDroplet(want, kinds.OwnTags("x", 2))
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestCreateDroplet(t *testing.T) {
 	expected := &godo.DropletCreateRequest{
 		Name: "vm", Region: "fra1", Size: "s-1vcpu-1gb", Image: godo.DropletCreateImage{Slug: "debian-12-x64"},
 		SSHKeys: []godo.DropletCreateSSHKey{{ID: 1}, {Fingerprint: "aa:bb"}}, Backups: true, IPv6: true, UserData: "{ }: { }", VPCUUID: "vpc",
-		Volumes: []godo.DropletCreateVolume{{ID: "v"}}, Tags: []string{"web", "Env:Prod", "headgate-uid:x", "headgate-gen:2"}, WithDropletAgent: ptr(false),
+		Volumes: []godo.DropletCreateVolume{{ID: "v"}}, Tags: []string{"web", "Env:Prod", "headgate-managed", "headgate-uid:x", "headgate-gen:2"}, WithDropletAgent: ptr(false),
 		BackupPolicy: &godo.DropletBackupPolicyRequest{Plan: "weekly", Hour: ptr(4)},
 	}
 	if diff := cmp.Diff(expected, got); diff != "" {

@@ -123,7 +123,7 @@ func TestChangesOneByOne(t *testing.T) {
 	if shown.Name != "renamed" || shown.Size != "s-1vcpu-2gb" || shown.Disk != 50 || !shown.Backups || !shown.IPv6 || shown.IPv6Address == "" || shown.Status != "active" || shown.Image != "163947279" {
 		t.Errorf("it is %+v", shown)
 	}
-	if diff := cmp.Diff([]string{"kept", "headgate-uid:uid", "headgate-gen:1", "new"}, shown.Tags); diff != "" {
+	if diff := cmp.Diff([]string{"kept", "headgate-managed", "headgate-uid:uid", "headgate-gen:1", "new"}, shown.Tags); diff != "" {
 		t.Errorf("its tags (-want +got):\n%s", diff)
 	}
 }

@@ -50,7 +50,7 @@ func TestImage(t *testing.T) {
 				Name: ptr("x"), URL: ptr("https://s/x.gz?v=1&X-Amz-Signature=1"), Regions: []string{"fra1"}, Distribution: ptr("nixos"), Description: ptr("d"), Tags: []string{"built"},
 			}
 			facts := kinds.ImageFacts{URL: kinds.ComparableURL(*want.URL), Observed: &godo.Image{
-				ID: 7, Name: "x", Status: "available", Regions: []string{"fra1"}, Distribution: "Unknown", Description: "d", Tags: []string{"built", "headgate-uid:x"},
+				ID: 7, Name: "x", Status: "available", Regions: []string{"fra1"}, Distribution: "Unknown", Description: "d", Tags: []string{"built", "headgate-managed", "headgate-uid:x"},
 			}}
 			if tc.want != nil {
 				tc.want(&want)
@@ -68,7 +68,7 @@ func TestImage(t *testing.T) {
 func TestCreateImage(t *testing.T) {
 	want := digitalocean.ImageParameters{Name: ptr("x"), URL: ptr("https://s/x.gz?X-Amz-Signature=1"), Regions: []string{"fra1", "nyc3"}, Distribution: ptr("nixos"), Tags: []string{"built"}}
 	got, err := kinds.CreateImage(want, kinds.OwnTags("u", 1))
-	expected := &godo.CustomImageCreateRequest{Name: "x", Url: "https://s/x.gz?X-Amz-Signature=1", Region: "fra1", Distribution: "Unknown", Tags: []string{"built", "headgate-uid:u", "headgate-gen:1"}}
+	expected := &godo.CustomImageCreateRequest{Name: "x", Url: "https://s/x.gz?X-Amz-Signature=1", Region: "fra1", Distribution: "Unknown", Tags: []string{"built", "headgate-managed", "headgate-uid:u", "headgate-gen:1"}}
 	if diff := cmp.Diff(expected, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// ManagedTag is on everything that managed resources created, so that one list has all of it.
+const ManagedTag = "headgate-managed"
+
 // The tags by which an object is found again whose creation was not answered.
 const (
 	ownerTag   = "headgate-uid:"
@@ -17,7 +20,7 @@ func OwnerTag(uid string) string { return ownerTag + uid }
 
 // OwnTags are the tags of an object that a managed resource creates in an attempt.
 func OwnTags(uid string, attempt int) []string {
-	return []string{OwnerTag(uid), attemptTag + strconv.Itoa(attempt)}
+	return []string{ManagedTag, OwnerTag(uid), attemptTag + strconv.Itoa(attempt)}
 }
 
 // Attempt is the one in which an object was created by a managed resource; false when it was not.
@@ -36,7 +39,7 @@ func Attempt(tags []string, uid string) (int, bool) {
 func declaredTags(tags []string) []string {
 	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool {
 		lower := strings.ToLower(tag)
-		return strings.HasPrefix(lower, ownerTag) || strings.HasPrefix(lower, attemptTag)
+		return lower == ManagedTag || strings.HasPrefix(lower, ownerTag) || strings.HasPrefix(lower, attemptTag)
 	})
 }
 
