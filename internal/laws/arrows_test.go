@@ -127,6 +127,7 @@ var arrows = map[string][]string{
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine"},
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
+	"internal/provision/digitalocean":       {"api/crossplane/digitalocean", "deploy", "internal/dialect", "internal/provision/digitalocean/api", "internal/provision/digitalocean/kinds", "internal/provision/managed"},
 	"internal/provision/digitalocean/kinds": {"api/crossplane/digitalocean"},
 	"api/crossplane/digitalocean":           {"api/crossplane/resource"},
 	"api/crossplane/resource":               {},

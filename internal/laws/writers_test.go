@@ -10,13 +10,14 @@ import (
 // writers are the rooms and files that may write to a cluster with a client of their own, and what they write. Objects of
 // units are written and deleted by internal/apply alone, and by the Helm SDK for releases.
 var writers = map[string]string{
-	"internal/apply":         "objects of units",
-	"internal/declared":      "statuses and finalizers of the objects that declare",
-	"internal/helm":          "objects of releases and the definitions of charts, as the SDK does",
-	"internal/installation":  "the installation of Headgate",
-	"internal/migration":     "the controllers of upstreams, and the record of what was paused",
-	"internal/flux/standins": "stand-ins, which only an embedded cluster has",
-	"internal/controlplane":  "nodes and the status of pods that the embedded cluster simulates",
+	"internal/apply":                  "objects of units",
+	"internal/declared":               "statuses and finalizers of the objects that declare",
+	"internal/helm":                   "objects of releases and the definitions of charts, as the SDK does",
+	"internal/installation":           "the installation of Headgate",
+	"internal/migration":              "the controllers of upstreams, and the record of what was paused",
+	"internal/flux/standins":          "stand-ins, which only an embedded cluster has",
+	"internal/controlplane":           "nodes and the status of pods that the embedded cluster simulates",
+	"internal/provision/digitalocean": "objects of DigitalOcean, and nothing of a cluster",
 
 	"internal/bootstrap/bootstrap.go":     "the Secret of the root's login",
 	"internal/cli/console/objects.go":     "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",

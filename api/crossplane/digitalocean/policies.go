@@ -19,9 +19,8 @@ type DropletPolicies struct {
 // ReplacementPolicy is what other kinds declare that upstream providers do not have.
 type ReplacementPolicy struct {
 	// ReplacementPolicy says what is done when a field differs that cannot be changed in place. Never, the default, keeps the
-	// object, and says so in the condition UpToDate; Recreate deletes it and creates another one; CreateBeforeDestroy creates the
-	// other one first.
+	// object, and says so in the condition UpToDate; Recreate deletes it and creates another one.
 	// +optional
-	// +kubebuilder:validation:Enum=Never;Recreate;CreateBeforeDestroy
+	// +kubebuilder:validation:Enum=Never;Recreate
 	ReplacementPolicy string `json:"replacementPolicy,omitempty"`
 }

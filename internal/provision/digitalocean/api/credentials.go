@@ -17,6 +17,7 @@ const DefaultEndpoint = "https://api.digitalocean.com/"
 type Credentials struct {
 	token    token
 	endpoint *url.URL
+	named    bool
 }
 
 // token hides a text from everything that prints: behind a pointer, only its address is.
@@ -45,8 +46,11 @@ func ParseCredentials(data []byte, permitted ...string) (Credentials, error) {
 		return Credentials{}, errors.New("credentials of DigitalOcean: the token has characters that no token has, such as spaces or line breaks")
 	}
 	endpoint, err := parseEndpoint(fields.Endpoint, permitted)
-	return Credentials{token{&secret}, endpoint}, err
+	return Credentials{token{&secret}, endpoint, fields.Endpoint != ""}, err
 }
+
+// Named reports whether the credentials say which API they are for. Without that, they are for DigitalOcean's.
+func (c Credentials) Named() bool { return c.named }
 
 func parseEndpoint(text string, permitted []string) (*url.URL, error) {
 	if text == "" {

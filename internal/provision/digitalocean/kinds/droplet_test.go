@@ -94,7 +94,9 @@ func TestDroplet(t *testing.T) {
 			kinds.Outcome{Condition: kinds.Available, Changes: []change{{"tags", "one,two", "env:prod,web"}}, Next: &kinds.Call{Verb: kinds.Tag, To: "one"}},
 		},
 		"Untag": {
-			"and others are taken away, but ours", func(w *digitalocean.DropletParameters) { w.Tags = []string{"web", "headgate-managed", "headgate-uid:y"} }, nil,
+			"and others are taken away, but ours", func(w *digitalocean.DropletParameters) {
+				w.Tags = []string{"web", "headgate-managed", "headgate-uid:y"}
+			}, nil,
 			kinds.Outcome{Condition: kinds.Available, Changes: []change{{"tags", "web", "env:prod,web"}}, Next: &kinds.Call{Verb: kinds.Untag, To: "env:prod"}},
 		},
 		"NoTags": {"tags that are not declared are left alone", func(w *digitalocean.DropletParameters) { w.Tags = nil }, nil, active},
