@@ -1,6 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD, of workflows and of managed resources, for clusters in which they are served.
+// those of Argo CD, of workflows, of managed resources and of builds, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo provision workflow
+//go:embed all:chart argo build provision workflow
 var files embed.FS
 
 // The directories of the definitions.
@@ -25,6 +25,7 @@ const (
 	argoDefinitions      = "argo/crds"
 	workflowDefinitions  = "workflow/crds"
 	provisionDefinitions = "provision/crds"
+	buildDefinitions     = "build/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -38,6 +39,9 @@ func WorkflowCRDs() ([]*unstructured.Unstructured, error) { return definitions(w
 
 // ProvisionCRDs returns the definitions of managed resources and of configurations of providers, by the names of their files.
 func ProvisionCRDs() ([]*unstructured.Unstructured, error) { return definitions(provisionDefinitions) }
+
+// BuildCRDs returns the definition of Builds, by the name of its file.
+func BuildCRDs() ([]*unstructured.Unstructured, error) { return definitions(buildDefinitions) }
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)
