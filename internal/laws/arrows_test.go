@@ -120,7 +120,7 @@ var arrows = map[string][]string{
 	"internal/workflow/cron":              {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/lint":              {"internal/workflow/cron", "internal/workflow/object", "internal/workflow/plan", "internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"api/build/v1alpha1":                  {"api/argoproj/workflow/v1alpha1"},
-	"internal/build/plan":                 {"api/build/v1alpha1", "api/argoproj/workflow/v1alpha1"},
+	"internal/builds/plan":                {"api/build/v1alpha1", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/execute":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/request":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/view":              {"internal/workflow/plan", "internal/workflow/request", "api/argoproj/workflow/v1alpha1"},
@@ -159,7 +159,7 @@ var guarded = map[string][]string{
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
 	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd"},
-	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/build/plan"},
+	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
 	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets"},
@@ -173,7 +173,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/build/plan"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/headgate-dev/headgate/api/build/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/build/plan"
+	"github.com/headgate-dev/headgate/internal/builds/plan"
 )
 
 func jsonOf(t *testing.T, v any) string {

@@ -13,7 +13,7 @@ import (
 
 	workflow "github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/api/build/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/build/plan"
+	"github.com/headgate-dev/headgate/internal/builds/plan"
 )
 
 // world is a cluster with one Build: decisions are carried out, runs end as the test says.

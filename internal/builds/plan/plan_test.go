@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/build/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/build/plan"
+	"github.com/headgate-dev/headgate/internal/builds/plan"
 )
 
 func pointer[T any](v T) *T { return &v }
