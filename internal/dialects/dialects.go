@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
+	"github.com/headgate-dev/headgate/internal/builds"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
@@ -26,7 +27,7 @@ type Options struct {
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(o Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow)}
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), builds.New()}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.

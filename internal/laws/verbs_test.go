@@ -56,7 +56,7 @@ func TestVerbs(t *testing.T) {
 
 // ofDialect tells whether a room is one of a dialect.
 func ofDialect(room string) bool {
-	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "internal/workflow", "api"} {
+	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "internal/workflow", "internal/builds", "api"} {
 		if room == of || strings.HasPrefix(room, of+"/") {
 			return true
 		}

@@ -27,6 +27,7 @@ var writers = map[string]string{
 	"internal/argo/sets/rollout.go":       "requests to sync them, step by step",
 	"internal/flux/generators/outputs.go": "ExternalArtifacts of an ArtifactGenerator",
 	"internal/flux/release/charts.go":     "HelmCharts of HelmReleases",
+	"internal/builds/write.go":            "runs, images and Secrets of a Build, as its account",
 	"internal/flux/receivers/ask.go":      "requests to reconcile, as a Receiver asks for them",
 
 	"internal/host/install.go":            "definitions of the kinds that are served, and namespaces of the engine",

@@ -16,6 +16,9 @@ const (
 	reasonBuilding  = "Building"
 	reasonWaiting   = "WaitingForInputs"
 	reasonRetrying  = "ProgressingWithRetry"
+	// reasonUnreadable is that of a Build whose outputs or runs cannot be read, reasonRefused of one for which an action was refused.
+	reasonUnreadable = "Unreadable"
+	reasonRefused    = "ActionRefused"
 )
 
 // conditions says how the Build stands.
@@ -48,6 +51,8 @@ func (p *pass) conditions() {
 func (p *pass) moving() (reason, message string) {
 	f := p.status.LastFailure
 	switch {
+	case p.facts.Problem != "" && len(p.actions) > 0:
+		return reasonRefused, p.facts.Problem
 	case p.status.Active != nil:
 		return reasonBuilding, p.doing
 	case p.facts.Missing != "":

@@ -30,6 +30,8 @@ type Facts struct {
 	Inputs []Input
 	// Missing says why the workflow or an input is unknown; empty if all are known.
 	Missing string
+	// Problem is why the last action was refused; empty when none was.
+	Problem string
 	// Runs are those of the Build that exist, and any object with the name of the active one.
 	Runs []Run
 	// Secrets are the outputs that exist, by name.
@@ -152,6 +154,15 @@ func Next(given *v1alpha1.Build, facts Facts) Decision {
 	p.collect()
 	p.conditions()
 	return Decision{Build: p.build, Actions: p.actions, Wake: p.wake}
+}
+
+// Blocked is a Build about which nothing can be decided, since what there is cannot be read: what is missing is not taken for deleted.
+func Blocked(given *v1alpha1.Build, now time.Time, message string) Decision {
+	p := &pass{build: given.DeepCopy(), facts: Facts{Now: now}}
+	p.status = &p.build.Status
+	p.set(v1alpha1.ConditionReconciling, true, reasonRetrying, message)
+	p.set(v1alpha1.ConditionReady, false, reasonUnreadable, message)
+	return Decision{Build: p.build}
 }
 
 // pass is one pass over one Build.
