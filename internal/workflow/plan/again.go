@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -152,6 +153,7 @@ func (p *planner) restarts() bool {
 		}
 	}
 	if ready {
+		p.annotate(v1alpha1.AnnotationRetried, strconv.FormatInt(status.StartedAt.Unix(), 10))
 		p.phase(v1alpha1.WorkflowRunning, "")
 	}
 	p.wakeAt(p.facts.Now)

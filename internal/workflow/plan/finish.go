@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,6 +39,20 @@ func (p *planner) label(name, value string) {
 		p.wf.Labels = map[string]string{}
 	}
 	p.wf.Labels[name] = value
+}
+
+func (p *planner) annotate(name, value string) {
+	if p.wf.Annotations == nil {
+		p.wf.Annotations = map[string]string{}
+	}
+	p.wf.Annotations[name] = value
+}
+
+// Refuse ends a workflow that cannot be executed, for what is wrong with its spec.
+func Refuse(workflow *v1alpha1.Workflow, now time.Time, err error) Decision {
+	p := &planner{facts: Facts{Now: now}, wf: workflow.DeepCopy(), nodes: map[string]*v1alpha1.NodeStatus{}}
+	p.specError(err)
+	return Decision{Workflow: p.wf, Wake: p.wake}
 }
 
 // condition sets a condition of the workflow.

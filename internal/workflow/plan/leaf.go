@@ -35,7 +35,10 @@ func (p *planner) leaf(c call) (*v1alpha1.NodeStatus, error) {
 		if reason := lost(c.template); reason != "" {
 			return p.mark(node, v1alpha1.NodeError, reason), nil
 		}
-		node.Phase = v1alpha1.NodePending
+		// What was created is not created again, so it stays known that it was.
+		if !creates(c.template) {
+			node.Phase = v1alpha1.NodePending
+		}
 	}
 	deadline, err := p.deadlines(c, node)
 	if err != nil {
@@ -61,6 +64,12 @@ func leafType(t *v1alpha1.Template) v1alpha1.NodeType {
 	}
 	return v1alpha1.NodeTypePod
 }
+
+// creates tells whether a template creates an object.
+func creates(t *v1alpha1.Template) bool { return t.Resource != nil && t.Resource.Action == "create" }
+
+// Repeatable tells whether what a template executes may be carried out again when it is unknown how far it got.
+func Repeatable(t *v1alpha1.Template) bool { return lost(t) == "" }
 
 // repeatable are the methods of requests that have the same effect twice; none is the first of them.
 var repeatable = []string{"", "GET", "HEAD", "OPTIONS", "PUT", "DELETE"}
@@ -90,6 +99,7 @@ func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*R
 	run := &Run{
 		Kind: Pod, NodeID: node.ID, NodeName: node.Name, Name: PodName(p.wf.Name, c.template.Name, node.Name),
 		Template: c.template, Settings: settings, Deadline: deadline, Avoid: c.avoid, Result: c.wantsResult(),
+		Begun: node.Phase == v1alpha1.NodeRunning,
 	}
 	switch {
 	case c.template.HTTP != nil:
@@ -117,34 +127,44 @@ func (c call) wantsResult() bool {
 	return used.Match(data)
 }
 
-// object is the one of a resource template. A generated name follows from the node, so that an attempt which is repeated after a crash finds
-// what it has created. The object is nil if its manifest is in an artifact.
+// object is the one of a resource template; nil if its manifest is in an artifact.
 func (p *planner) object(t *v1alpha1.Template, node *v1alpha1.NodeStatus) (*unstructured.Unstructured, error) {
 	if t.Resource.Manifest == "" {
 		return nil, nil
 	}
+	return Manifest(p.wf, t, t.Resource.Manifest, node.ID)
+}
+
+// Manifest reads the object of a resource template. A generated name follows from the node, so that an attempt which is repeated after a crash finds
+// what it has created.
+func Manifest(wf *v1alpha1.Workflow, t *v1alpha1.Template, manifest, nodeID string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(t.Resource.Manifest), &u.Object); err != nil {
+	if err := yaml.Unmarshal([]byte(manifest), &u.Object); err != nil {
 		return nil, fmt.Errorf("template %q: resource.manifest is not the YAML of one object: %w", t.Name, err)
 	}
 	if u.GetKind() == "" || u.GetAPIVersion() == "" {
 		return nil, fmt.Errorf("template %q: resource.manifest has no apiVersion or no kind", t.Name)
 	}
 	if t.Resource.SetOwnerReference {
-		u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(p.wf, v1alpha1.GroupVersion.WithKind(v1alpha1.WorkflowKind))))
+		u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(wf, v1alpha1.GroupVersion.WithKind(v1alpha1.WorkflowKind))))
 	}
-	if t.Resource.Action == "create" {
-		if u.GetName() == "" && u.GetGenerateName() != "" {
-			u.SetName(GeneratedName(u.GetGenerateName(), string(p.wf.UID), node.ID))
-			u.SetGenerateName("")
-		}
-		annotations := u.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[v1alpha1.AnnotationRun] = string(p.wf.UID) + "/" + node.ID
-		u.SetAnnotations(annotations)
+	if !creates(t) {
+		return u, nil
 	}
+	run := string(wf.UID)
+	if retried := wf.Annotations[v1alpha1.AnnotationRetried]; retried != "" {
+		run += "/" + retried
+	}
+	if u.GetName() == "" && u.GetGenerateName() != "" {
+		u.SetName(GeneratedName(u.GetGenerateName(), run, nodeID))
+		u.SetGenerateName("")
+	}
+	annotations := u.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[v1alpha1.AnnotationRun] = run + "/" + nodeID
+	u.SetAnnotations(annotations)
 	return u, nil
 }
 

@@ -42,9 +42,9 @@ func PodName(workflow, template, node string) string {
 }
 
 // GeneratedName is the name of an object whose manifest has only the beginning of one. It follows from the workflow's UID as well,
-// since another workflow of the same name has nodes with the same IDs.
-func GeneratedName(prefix, uid, nodeID string) string {
-	end := hash(uid + "/" + nodeID)
+// since another workflow of the same name has nodes with the same IDs, and so has one that is retried.
+func GeneratedName(prefix, run, nodeID string) string {
+	end := hash(run + "/" + nodeID)
 	if len(prefix)+len(end) > longest {
 		prefix = prefix[:longest-len(end)]
 	}

@@ -125,6 +125,8 @@ type Run struct {
 	Object *unstructured.Unstructured
 	// Settings are those of the spec.
 	Settings v1alpha1.PodSettings
+	// Begun is set if the execution was seen running before and is gone: an object that it had created is not created again.
+	Begun bool
 	// Deadline is when it is to end; zero for never.
 	Deadline time.Time
 	// Avoid are the machines of earlier attempts.

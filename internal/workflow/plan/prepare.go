@@ -84,10 +84,7 @@ func (p *planner) begin() error {
 		p.global.Set("workflow.labels."+name, labels[name])
 	}
 	for name, value := range metadata.Annotations {
-		if p.wf.Annotations == nil {
-			p.wf.Annotations = map[string]string{}
-		}
-		p.wf.Annotations[name] = value
+		p.annotate(name, value)
 		p.global.Set("workflow.annotations."+name, value)
 	}
 	return nil

@@ -134,6 +134,9 @@ func (r *replay) launch(run *Run) {
 	if run.Result {
 		line += " result"
 	}
+	if run.Begun {
+		line += " begun"
+	}
 	if len(run.Avoid) > 0 {
 		line += " avoid=" + strings.Join(run.Avoid, ",")
 	}

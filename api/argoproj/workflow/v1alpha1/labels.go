@@ -20,7 +20,9 @@ const (
 	AnnotationNodeName = "workflows.argoproj.io/node-name"
 	// AnnotationScheduledTime is when the schedule of a CronWorkflow was due, in RFC 3339.
 	AnnotationScheduledTime = "workflows.argoproj.io/scheduled-time"
-	// AnnotationRun is the attempt that created an object: the UID of the Workflow and the ID of the node. An object that
-	// exists under a generated name is adopted only by the same attempt.
+	// AnnotationRetried is on a Workflow that continued after its end: when it was requested, in seconds since 1970.
+	AnnotationRetried = "workflows.headgate.dev/retried"
+	// AnnotationRun is the attempt that created an object: the UID of the Workflow, when it was retried if it was, and the ID of
+	// the node. An object that exists under a generated name is adopted only by the same attempt.
 	AnnotationRun = "workflows.headgate.dev/run"
 )
