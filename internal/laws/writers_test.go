@@ -19,6 +19,11 @@ var writers = map[string]string{
 	"internal/controlplane":           "nodes and the status of pods that the embedded cluster simulates",
 	"internal/provision/digitalocean": "objects of DigitalOcean, and nothing of a cluster",
 
+	"internal/workflow/execute/here": "objects of resource templates, with the rights of the account of the template",
+
+	"internal/workflow/carryout.go": "claims of Workflows, and Workflows that have been kept for as long as they say",
+	"internal/workflow/schedule.go": "runs of CronWorkflows",
+
 	"internal/bootstrap/bootstrap.go":     "the Secret of the root's login",
 	"internal/cli/console/objects.go":     "what a person asks for: spec.suspend, requests of passes and of operations, by the changes that dialects name",
 	"internal/cli/flow/write.go":          "Workflows that a person submits, and what is requested of them",

@@ -7,7 +7,6 @@
 package workflow
 
 import (
-	"context"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,7 +25,17 @@ const Group = "workflows.argoproj.io"
 const DefaultNamespace = "default"
 
 // Options are what a person says of how workflows are served.
-type Options struct{}
+type Options struct {
+	// Containers makes what executes containers and scripts. Without it, they wait, with the Refusal as their message.
+	Containers Containers
+	// Refusal says what to do so that containers are executed; empty for a text that fits any cluster.
+	Refusal string
+	// Defaults are merged below the spec of every Workflow.
+	Defaults *v1alpha1.WorkflowSpec
+}
+
+// refusal is what containers wait with where nothing executes them.
+const refusal = "containers and scripts are not executed here: pass --allow-local-exec to headgate up, which runs them as processes of this machine"
 
 // Dialect is the one of workflows.
 type Dialect struct {
@@ -80,11 +89,6 @@ func (*Dialect) Upstream() dialect.Upstream {
 		Name: "argo-workflows", Title: "Argo Workflows", PartOf: "argo-workflows", Kinds: []string{"Deployment"}, Renamed: true,
 		Replaced: []schema.GroupKind{{Group: "apps", Kind: "Deployment"}},
 	}
-}
-
-// Serve puts together what serves workflows.
-func (d *Dialect) Serve(_ context.Context, host *dialect.Host) (dialect.Part, error) {
-	return &part{Host: host}, nil
 }
 
 var (

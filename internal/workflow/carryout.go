@@ -1,0 +1,116 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/workflow/execute"
+	"github.com/headgate-dev/headgate/internal/workflow/plan"
+)
+
+// carryOut carries out the actions of a decision, in their order. It tells whether they changed what decisions are made from, so that
+// another one is due.
+func (p *part) carryOut(ctx context.Context, d plan.Decision) (changed bool, err error) {
+	wf := d.Workflow
+	of := execute.Of(wf)
+	for _, action := range d.Actions {
+		switch action.Do {
+		case plan.Start:
+			changed, err = true, p.executor.Start(ctx, wf, *action.Run)
+		case plan.Stop:
+			err = p.executor.Stop(ctx, of, action.Node, action.Reason)
+		case plan.Remove:
+			err = p.remove(ctx, wf, action)
+		case plan.CreateClaim:
+			changed, err = true, p.createClaim(ctx, wf, action.Claim)
+		case plan.DeleteClaim:
+			changed, err = true, p.deleteClaim(ctx, wf, action.Claim.Name)
+		case plan.DeleteWorkflow:
+			return false, p.deleteWorkflow(ctx, of)
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s of %s: %w", action.Do, action.Node, err)
+		}
+	}
+	return changed, nil
+}
+
+// remove removes an execution, unless a selector says that others are meant.
+func (p *part) remove(ctx context.Context, wf *v1alpha1.Workflow, action plan.Action) error {
+	if action.Selector != nil {
+		selector, err := metav1.LabelSelectorAsSelector(action.Selector)
+		if err != nil {
+			return fmt.Errorf("podGC.labelSelector: %w", err)
+		}
+		if !selector.Matches(labelsOf(wf)) {
+			return nil
+		}
+	}
+	return p.executor.Remove(ctx, execute.Of(wf), action.Node)
+}
+
+// labelsOf are the labels that executions of a Workflow have.
+func labelsOf(wf *v1alpha1.Workflow) labels.Set {
+	all := labels.Set{v1alpha1.LabelWorkflow: wf.Name, v1alpha1.LabelCompleted: "true"}
+	spec := &wf.Spec
+	if wf.Status.StoredWorkflowSpec != nil {
+		spec = wf.Status.StoredWorkflowSpec
+	}
+	if spec.PodMetadata != nil {
+		for name, value := range spec.PodMetadata.Labels {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// createClaim creates a claim of a Workflow.
+func (p *part) createClaim(ctx context.Context, wf *v1alpha1.Workflow, claim *corev1.PersistentVolumeClaim) error {
+	client := p.kube.CoreV1().PersistentVolumeClaims(wf.Namespace)
+	_, err := client.Create(ctx, claim, metav1.CreateOptions{FieldManager: manager})
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	live, err := client.Get(ctx, claim.Name, metav1.GetOptions{})
+	if err == nil && !metav1.IsControlledBy(live, wf) {
+		return fmt.Errorf("PersistentVolumeClaim %q already exists with a different owner reference", claim.Name)
+	}
+	return err
+}
+
+// deleteClaim deletes a claim of a Workflow. It is an error as long as the claim is there, since something may use it yet.
+func (p *part) deleteClaim(ctx context.Context, wf *v1alpha1.Workflow, name string) error {
+	client := p.kube.CoreV1().PersistentVolumeClaims(wf.Namespace)
+	live, err := client.Get(ctx, name, metav1.GetOptions{})
+	if err == nil && metav1.IsControlledBy(live, wf) {
+		if err = client.Delete(ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(live.UID))}); err == nil {
+			_, err = client.Get(ctx, name, metav1.GetOptions{})
+		}
+		if err == nil {
+			return fmt.Errorf("PersistentVolumeClaim %q is being deleted", name)
+		}
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// deleteWorkflow deletes a Workflow that has been kept for as long as it says.
+func (p *part) deleteWorkflow(ctx context.Context, of execute.Workflow) error {
+	background := metav1.DeletePropagationBackground
+	client := p.client.Resource(v1alpha1.GroupVersion.WithResource("workflows")).Namespace(of.Namespace)
+	err := client.Delete(ctx, of.Name, metav1.DeleteOptions{
+		Preconditions: metav1.NewUIDPreconditions(string(of.UID)), PropagationPolicy: &background,
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

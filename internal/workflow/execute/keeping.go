@@ -1,0 +1,9 @@
+package execute
+
+import "context"
+
+// Keeping is an Executor that keeps something where nothing else removes it with its workflow.
+type Keeping interface {
+	// Kept are the workflows of which anything is kept: those that were deleted while no engine was running are forgotten at the start.
+	Kept(ctx context.Context) ([]Workflow, error)
+}
