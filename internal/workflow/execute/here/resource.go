@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -121,33 +122,29 @@ func outputs(ctx context.Context, x *execution, t *target, live *unstructured.Un
 	if len(declared) == 0 {
 		return plan.Leaf{Phase: v1alpha1.NodeSucceeded}
 	}
-	parameters, err := object.Outputs(ctx, declared, shown(t, live))
+	parameters, err := object.Outputs(ctx, declared, live.Object)
+	if t.secret() {
+		parameters, err = unsecret(ctx, declared, parameters, live)
+	}
 	if err != nil {
-		return failed(v1alpha1.NodeError, "%s: %s%s", t, err, hidden(t))
+		return failed(v1alpha1.NodeError, "%s: %s", t, err)
 	}
 	return plan.Leaf{Phase: v1alpha1.NodeSucceeded, Outputs: &v1alpha1.Outputs{Parameters: parameters}}
 }
 
-// shown is what outputs see of an object: of a Secret, everything but its values.
-func shown(t *target, live *unstructured.Unstructured) map[string]any {
-	if !t.secret() {
-		return live.Object
-	}
-	copied := live.DeepCopy()
-	delete(copied.Object, "data")
-	delete(copied.Object, "stringData")
-	annotations := copied.GetAnnotations()
+// unsecret are outputs of a Secret, unless they would be others without its values.
+func unsecret(ctx context.Context, declared, found []v1alpha1.Parameter, live *unstructured.Unstructured) ([]v1alpha1.Parameter, error) {
+	bare := live.DeepCopy()
+	delete(bare.Object, "data")
+	delete(bare.Object, "stringData")
+	annotations := bare.GetAnnotations()
 	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
-	copied.SetAnnotations(annotations)
-	return copied.Object
-}
-
-// hidden says why an output of a Secret has no value.
-func hidden(t *target) string {
-	if !t.secret() {
-		return ""
+	bare.SetAnnotations(annotations)
+	shown, err := object.Outputs(ctx, declared, bare.Object)
+	if err != nil || !reflect.DeepEqual(shown, found) {
+		return nil, errors.New("values of Secrets are not written into statuses, as outputs are: read them where they are used, by secretKeyRef")
 	}
-	return "; values of Secrets are not written into statuses: read them where they are used, by secretKeyRef"
+	return shown, nil
 }
 
 // pause waits for a while; false if the execution was ended meanwhile.
