@@ -27,9 +27,14 @@ import (
 // IO is where a command reads and writes.
 type IO = console.IO
 
-// Child makes this process one in which charts and Jsonnet are rendered, if it was started as one, and returns its exit code when it
-// has served. A binary that calls it before anything else may say so by IO.Child.
-func Child() (code int, is bool) { return sandbox.Serve(dialects.Jobs()...) }
+// Child makes this process one in which charts and Jsonnet are rendered, or one that keeps a step of a workflow, if it was started as one,
+// and returns its exit code when it has served. A binary that calls it before anything else may say so by IO.Child.
+func Child() (code int, is bool) {
+	if code, is := dialects.Child(); is {
+		return code, true
+	}
+	return sandbox.Serve(dialects.Jobs()...)
+}
 
 // Main runs one command with every dialect that there is, and returns its exit code.
 func Main(ctx context.Context, args []string, streams console.IO) int {

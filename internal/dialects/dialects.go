@@ -13,10 +13,14 @@ import (
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/workflow"
+	"github.com/headgate-dev/headgate/internal/workflow/execute/process"
 )
 
 // Jobs are what dialects have done in the sandbox.
 func Jobs() []sandbox.Job { return append(helm.Jobs(), manifests.Jobs()...) }
+
+// Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow, and returns its exit code at its end.
+func Child() (code int, is bool) { return process.Serve() }
 
 // Options are what a person says of how dialects are served.
 type Options struct {

@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 	"internal/kit":                        {"internal/controlplane", "internal/installation", "internal/gitserver", "internal/source", "internal/dialect", "internal/dialects", "internal/host", "internal/flux/toolkit", "internal/sandbox"},
 	"internal/dialect":                    {"internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/source", "internal/feed", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/offline":                    {"internal/dialect", "internal/engine"},
-	"internal/dialects":                   {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds"},
+	"internal/dialects":                   {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/workflow/execute/process"},
 	"internal/host":                       {"internal/dialect", "internal/feed", "internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/render", "internal/source", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/guard":                      {},
 	"internal/bases":                      {"internal/feed", "internal/render", "internal/source"},
@@ -127,6 +127,8 @@ var arrows = map[string][]string{
 	"internal/workflow/request":           {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/view":              {"internal/workflow/plan", "internal/workflow/request", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/document":          {"internal/workflow/lint", "internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/artifacts":         {"internal/source", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/execute/process":   {"internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/plan", "internal/guard", "internal/rounds", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                       {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine"},

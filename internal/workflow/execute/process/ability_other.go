@@ -1,0 +1,19 @@
+//go:build !linux
+
+package process
+
+import "syscall"
+
+const nonBlocking = syscall.O_NONBLOCK
+
+// candidates are none: processes have no paths of their own here.
+func candidates() []ability { return nil }
+
+// inner is how what is inside is started.
+func (a ability) inner() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// enter does nothing here.
+func (j *job) enter() error { return nil }
+
+// restrain does nothing here.
+func restrain() error { return nil }
