@@ -40,11 +40,7 @@ func (p *place) changeOne(ctx context.Context, name string, c change) (*v1alpha1
 		}
 		name = wf.Name
 	}
-	wf, err := p.change(ctx, name, c)
-	if errors.Is(err, request.ErrNothing) {
-		return nil, console.Hint(err, "headgate workflow get %s -n %s", name, p.namespace)
-	}
-	return wf, err
+	return p.change(ctx, name, c)
 }
 
 // stopping ends runs, or nodes of them that wait.

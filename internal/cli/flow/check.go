@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/workflow/lint"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
@@ -40,7 +41,7 @@ func (p *place) check(ctx context.Context, wf *v1alpha1.Workflow) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return errors.New(strings.Join(problems, "\n"))
+	return console.Hint(errors.New(strings.Join(problems, "\n")), "headgate workflow lint FILE, which names the lines")
 }
 
 // template is the spec of a template, nil if it does not exist. It is unknown to those who may not read it.

@@ -139,7 +139,7 @@ func (p *place) explained(err error) error {
 		return nil
 	case apierrors.IsNotFound(err):
 		// A kind that is not served is not found, either.
-		return console.Hint(err, "headgate workflow list -n %s; workflows are served by: headgate up --serve ...,workflows", p.namespace)
+		return console.Hint(err, "headgate workflow list -n %s, or if no kind of workflow is known, headgate check", p.namespace)
 	default:
 		return console.Unreachable(err)
 	}

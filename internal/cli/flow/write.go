@@ -48,6 +48,7 @@ type change interface {
 // that.
 func (p *place) change(ctx context.Context, name string, c change) (*v1alpha1.Workflow, error) {
 	var written *v1alpha1.Workflow
+	var refused error
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		u, err := p.workflows(p.namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -59,6 +60,7 @@ func (p *place) change(ctx context.Context, name string, c change) (*v1alpha1.Wo
 		}
 		next, err := c.of(wf)
 		if err != nil {
+			refused = err
 			return err
 		}
 		if err := merge(u, next); err != nil {
@@ -70,6 +72,9 @@ func (p *place) change(ctx context.Context, name string, c change) (*v1alpha1.Wo
 		written, err = declared.Read[v1alpha1.Workflow](u)
 		return err
 	})
+	if refused != nil {
+		return nil, console.Hint(refused, "headgate workflow get %s -n %s", name, p.namespace)
+	}
 	if err != nil {
 		return nil, p.explained(fmt.Errorf("changing workflow %q: %w", name, err))
 	}

@@ -5,7 +5,6 @@
 package request
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,9 +16,6 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
-
-// ErrNothing is returned for a request that changes nothing, since that is the case already.
-var ErrNothing = errors.New("nothing to do")
 
 // Stop ends a run: Stop executes exit handlers, Terminate does not.
 func Stop(workflow *v1alpha1.Workflow, strategy v1alpha1.ShutdownStrategy) (*v1alpha1.Workflow, error) {
@@ -58,7 +54,7 @@ func Resume(workflow *v1alpha1.Workflow, selector fields.Selector, outputs map[s
 	if selector == nil {
 		suspended := workflow.Spec.Suspend != nil && *workflow.Spec.Suspend
 		if len(waiting) == 0 && !suspended {
-			return nil, fmt.Errorf("%w: workflow %q is not suspended, and none of its nodes waits", ErrNothing, workflow.Name)
+			return nil, fmt.Errorf("workflow %q is not suspended, and none of its nodes waits", workflow.Name)
 		}
 		waiting = nil // all of them, and the workflow itself
 	}

@@ -25,8 +25,9 @@ func Changes(earlier, wf *v1alpha1.Workflow) []string {
 		}
 		changed = append(changed, node)
 	}
+	turns := turnsOf(wf)
 	slices.SortFunc(changed, func(a, b v1alpha1.NodeStatus) int {
-		return cmp.Or(since(&a).Compare(since(&b)), before(a, b))
+		return cmp.Or(since(&a).Compare(since(&b)), a.StartedAt.Compare(b.StartedAt.Time), cmp.Compare(turns[a.ID], turns[b.ID]), byName(a.Name, b.Name))
 	})
 	var lines []string
 	for i := range changed {

@@ -91,20 +91,43 @@ func below(wf *v1alpha1.Workflow) map[string][]string {
 			all[parent] = append(all[parent], id)
 		}
 	}
+	turns := turnsOf(wf)
 	for _, ids := range all {
-		slices.SortFunc(ids, func(a, b string) int { return before(nodes[a], nodes[b]) })
+		slices.SortFunc(ids, func(a, b string) int {
+			return cmp.Or(nodes[a].StartedAt.Compare(nodes[b].StartedAt.Time), cmp.Compare(turns[a], turns[b]), byName(nodes[a].Name, nodes[b].Name))
+		})
 	}
 	return all
 }
 
-// before orders nodes by their start, and members of a loop by their number.
-func before(a, b v1alpha1.NodeStatus) int {
-	indexA, indexB := index(a.Name), index(b.Name)
-	byIndex := 0
-	if indexA >= 0 && indexB >= 0 {
-		byIndex = cmp.Compare(indexA, indexB)
+// turnsOf are how many nodes each one comes after, at the most: times are in seconds, and much happens in one.
+func turnsOf(wf *v1alpha1.Workflow) map[string]int {
+	turns := map[string]int{}
+	level := []string{}
+	for id, node := range wf.Status.Nodes {
+		if node.BoundaryID == "" {
+			level = append(level, id)
+		}
 	}
-	return cmp.Or(a.StartedAt.Compare(b.StartedAt.Time), byIndex, cmp.Compare(a.Name, b.Name))
+	for n := 1; len(level) > 0 && n <= len(wf.Status.Nodes); n++ {
+		var next []string
+		for _, id := range level {
+			turns[id] = n
+			next = append(next, wf.Status.Nodes[id].Children...)
+		}
+		slices.Sort(next)
+		level = slices.Compact(next)
+	}
+	return turns
+}
+
+// byName orders names, and members of a loop and attempts by their number.
+func byName(a, b string) int {
+	indexA, indexB := index(a), index(b)
+	if indexA >= 0 && indexB >= 0 && indexA != indexB {
+		return cmp.Compare(indexA, indexB)
+	}
+	return cmp.Compare(a, b)
 }
 
 // number is the index in the name of a group of steps, of an attempt and of a member of a loop.
