@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/provision"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/workflow"
 	"github.com/headgate-dev/headgate/internal/workflow/execute/process"
@@ -24,14 +25,15 @@ func Child() (code int, is bool) { return process.Serve() }
 
 // Options are what a person says of how dialects are served.
 type Options struct {
-	Flux     flux.Options
-	Argo     argo.Options
-	Workflow workflow.Options
+	Flux      flux.Options
+	Argo      argo.Options
+	Workflow  workflow.Options
+	Provision provision.Options
 }
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(o Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), builds.New()}
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New()}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.

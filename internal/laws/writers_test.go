@@ -35,6 +35,11 @@ var writers = map[string]string{
 	"internal/builds/write.go":            "runs, images and Secrets of a Build, as its account",
 	"internal/flux/receivers/ask.go":      "requests to reconcile, as a Receiver asks for them",
 
+	"internal/provision/managed/connection.go":    "connection Secrets of managed resources, which belong to them",
+	"internal/provision/managed/configuration.go": "records of who uses a provider configuration",
+	"internal/provision/objects/external.go":      "the object in the manifest of an Object, as the account of its configuration",
+	"internal/provision/objects/references.go":    "finalizers of an Object on what it refers to",
+
 	"internal/host/install.go":            "definitions of the kinds that are served, and namespaces of the engine",
 	"internal/flux/roots/roots.go":        "the root, as the person asks for it who starts the engine",
 	"internal/flux/takeover/instances.go": "the source and the Kustomization of a sync, with the rights of what declares it",
@@ -44,7 +49,7 @@ var writers = map[string]string{
 var verbs = []string{"Create", "Update", "UpdateStatus", "Patch", "Delete", "DeleteCollection", "Apply", "ApplyStatus"}
 
 // through are receivers that are no clients: what they write passes through the room of their type.
-var through = []string{"applier", "writer", "installation", "apply"}
+var through = []string{"applier", "writer", "installation", "apply", "external"}
 
 func TestWriters(t *testing.T) {
 	used := map[string]bool{}

@@ -35,6 +35,8 @@ type Provider interface {
 // Tools are what a provider is served with.
 type Tools struct {
 	*dialect.Host
+	// Edges follow objects of the home cluster.
+	Edges *Edges
 	// Wake has a pass made for a resource as soon as possible. It does not block.
 	Wake func(Key)
 }
@@ -103,6 +105,8 @@ type Reference struct {
 	// To is the field that gets the external name of the other resource; a list of them when Many is set.
 	To   string
 	Many bool
+	// Number is set when the field is a number.
+	Number bool
 	// Ref and Selector are the fields that name the other one.
 	Ref, Selector string
 	// Kind is that of the other resource, which may be of another provider; it is namespaced when the one that refers is.

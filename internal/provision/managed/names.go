@@ -3,13 +3,13 @@ package managed
 // The annotations of managed resources. Those of the upstream have its names.
 const (
 	AnnotationExternalName = "crossplane.io/external-name"
+	AnnotationPaused       = "crossplane.io/paused"
+	AnnotationRequestedAt  = "crossplane.io/reconcile-requested-at"
 
-	annotationPaused      = "crossplane.io/paused"
-	annotationPending     = "crossplane.io/external-create-pending"
-	annotationSucceeded   = "crossplane.io/external-create-succeeded"
-	annotationFailed      = "crossplane.io/external-create-failed"
-	annotationPoll        = "crossplane.io/poll-interval"
-	annotationRequestedAt = "crossplane.io/reconcile-requested-at"
+	annotationPending   = "crossplane.io/external-create-pending"
+	annotationSucceeded = "crossplane.io/external-create-succeeded"
+	annotationFailed    = "crossplane.io/external-create-failed"
+	annotationPoll      = "crossplane.io/poll-interval"
 	// annotationAttempt has the number of the last creation and when it began, to the nanosecond: the times of the upstream are
 	// in whole seconds, so that a creation may seem to have ended that began in the second of an earlier one.
 	annotationAttempt = "provision.headgate.dev/attempt"

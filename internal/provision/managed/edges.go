@@ -1,0 +1,286 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// Edges have passes made for resources when objects of a cluster change that they read. There is one watch for each kind that is
+// followed, however many objects of it are. They are safe for concurrent use.
+type Edges struct {
+	ctx     context.Context
+	cluster *cluster.Cluster
+	wake    func(Key)
+
+	mu      sync.Mutex
+	watches map[watched]*following
+	// readers are those of an object, with the version that each has read; those of a whole kind have AnyName.
+	readers map[engine.ObjectID]map[Key]string
+	// reads are the objects of a reader; true for those that the pass in progress has read.
+	reads map[Key]map[engine.ObjectID]bool
+	// defined are the kinds whose definitions are established, as the watch of them brought it.
+	defined map[schema.GroupKind]definition
+}
+
+// AnyName stands for all objects of a kind in a namespace.
+const AnyName = "*"
+
+// watched is what a watch is about: a kind, or one object of it where the kind may not be watched.
+type watched struct {
+	schema.GroupVersionResource
+	types.NamespacedName
+}
+
+// following is a watch.
+type following struct {
+	kind schema.GroupKind
+	stop context.CancelFunc
+	// listed is closed when the first list has been handed over, or err says why there is none.
+	listed chan struct{}
+	err    error
+}
+
+// definition is a version of a CustomResourceDefinition.
+type definition struct {
+	name    string
+	version uint64
+}
+
+// NewEdges returns edges that follow objects of a cluster until ctx ends.
+func NewEdges(ctx context.Context, c *cluster.Cluster, wake func(Key)) *Edges {
+	return &Edges{
+		ctx: ctx, cluster: c, wake: wake, watches: map[watched]*following{}, readers: map[engine.ObjectID]map[Key]string{},
+		reads: map[Key]map[engine.ObjectID]bool{}, defined: map[schema.GroupKind]definition{},
+	}
+}
+
+// Get reads an object, nil when there is none, and follows it for a reader. Not being watched is no error: polled is set then.
+func (e *Edges) Get(ctx context.Context, reader Key, gvk schema.GroupVersionKind, name types.NamespacedName) (o *unstructured.Unstructured, polled bool, err error) {
+	r, err := e.find(ctx, reader, gvk)
+	if err != nil {
+		return nil, false, err
+	}
+	if !r.Namespaced {
+		name.Namespace = ""
+	}
+	id := e.id(gvk, name)
+	e.enter(reader, id)
+	polled = e.follow(ctx, gvk.GroupKind(), r.GroupVersionResource, name) != nil
+	o, err = e.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, polled, nil
+	}
+	if err != nil {
+		return nil, polled, err
+	}
+	e.Saw(reader, o)
+	return o, polled, nil
+}
+
+// List reads the objects of a kind with labels in a namespace, and follows the kind there.
+func (e *Edges) List(ctx context.Context, reader Key, gvk schema.GroupVersionKind, namespace, labels string) ([]unstructured.Unstructured, error) {
+	r, err := e.find(ctx, reader, gvk)
+	if err != nil {
+		return nil, err
+	}
+	name := types.NamespacedName{Namespace: namespace, Name: AnyName}
+	e.enter(reader, e.id(gvk, name))
+	if err := e.follow(ctx, gvk.GroupKind(), r.GroupVersionResource, name); err != nil {
+		return nil, err
+	}
+	list, err := e.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: labels})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// Saw notes which version of an object a reader knows, such as what its own write returned.
+func (e *Edges) Saw(reader Key, o *unstructured.Unstructured) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if readers := e.readers[engine.IDOf(o)]; readers != nil {
+		if _, reads := readers[reader]; reads {
+			readers[reader] = o.GetResourceVersion()
+		}
+	}
+}
+
+// Begin starts a pass of a reader; Settle ends one that has read all it depends on: what it has not read is not followed any
+// more.
+func (e *Edges) Begin(reader Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id := range e.reads[reader] {
+		e.reads[reader][id] = false
+	}
+}
+
+// Settle ends a pass.
+func (e *Edges) Settle(reader Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id, read := range e.reads[reader] {
+		if !read {
+			e.leave(reader, id)
+		}
+	}
+}
+
+// Forget follows nothing any more for a reader.
+func (e *Edges) Forget(reader Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id := range e.reads[reader] {
+		e.leave(reader, id)
+	}
+	delete(e.reads, reader)
+}
+
+func (e *Edges) id(gvk schema.GroupVersionKind, name types.NamespacedName) engine.ObjectID {
+	return engine.ObjectID{Group: gvk.Group, Kind: gvk.Kind, Namespace: name.Namespace, Name: name.Name}
+}
+
+// enter has a reader follow an object.
+func (e *Edges) enter(reader Key, id engine.ObjectID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.readers[id] == nil {
+		e.readers[id] = map[Key]string{}
+	}
+	if _, reads := e.readers[id][reader]; !reads {
+		e.readers[id][reader] = ""
+	}
+	if e.reads[reader] == nil {
+		e.reads[reader] = map[engine.ObjectID]bool{}
+	}
+	e.reads[reader][id] = true
+}
+
+// leave is the opposite. The caller holds the lock.
+func (e *Edges) leave(reader Key, id engine.ObjectID) {
+	delete(e.reads[reader], id)
+	delete(e.readers[id], reader)
+	if len(e.readers[id]) == 0 {
+		delete(e.readers, id)
+	}
+}
+
+// changed wakes the readers of an object that do not know its version.
+func (e *Edges) changed(o *unstructured.Unstructured, gone bool) {
+	id := engine.IDOf(o)
+	e.mu.Lock()
+	var awake []Key
+	for reader, version := range e.readers[id] {
+		if gone || version != o.GetResourceVersion() {
+			awake = append(awake, reader)
+		}
+	}
+	id.Name = AnyName
+	for reader := range e.readers[id] {
+		awake = append(awake, reader)
+	}
+	e.mu.Unlock()
+	for _, reader := range awake {
+		e.wake(reader)
+	}
+}
+
+// follow starts the watch of a kind, and waits for its first list: what changes after that is not missed. Where the kind may not be
+// watched, the object is.
+func (e *Edges) follow(ctx context.Context, gk schema.GroupKind, r schema.GroupVersionResource, name types.NamespacedName) error {
+	sink := cluster.Sink{
+		Put:     func(o *unstructured.Unstructured) { e.changed(o, false) },
+		Dropped: func(o *unstructured.Unstructured) { e.changed(o, true) },
+	}
+	err := e.start(watched{r, types.NamespacedName{}}, gk, func(ctx context.Context) error { return e.cluster.Watch(ctx, r, "", sink) }).wait(ctx)
+	if err == nil || name.Name == AnyName || ctx.Err() != nil {
+		return err
+	}
+	return e.start(watched{r, name}, gk, func(ctx context.Context) error {
+		return e.cluster.WatchOne(ctx, r, name.Namespace, name.Name, sink)
+	}).wait(ctx)
+}
+
+// start starts a watch that has not been started.
+func (e *Edges) start(w watched, gk schema.GroupKind, watch func(context.Context) error) *following {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f, known := e.watches[w]
+	if known {
+		return f
+	}
+	ctx, stop := context.WithCancel(e.ctx)
+	f = &following{kind: gk, stop: stop, listed: make(chan struct{})}
+	e.watches[w] = f
+	e.cluster.Guard().Go("the watch of "+w.Resource, func() {
+		defer close(f.listed)
+		f.err = watch(ctx)
+	})
+	return f
+}
+
+func (f *following) wait(ctx context.Context) error {
+	select {
+	case <-f.listed:
+		return f.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// customResources are the definitions of kinds.
+func customResources() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+}
+
+// find is how a kind is reached. A reader of one that is not served is woken when its definition comes.
+func (e *Edges) find(ctx context.Context, reader Key, gvk schema.GroupVersionKind) (cluster.Resource, error) {
+	// Where definitions may not be watched, a kind that comes is found when the pass is repeated.
+	definitions := e.start(watched{customResources(), types.NamespacedName{}}, schema.GroupKind{}, func(ctx context.Context) error {
+		return e.cluster.Watch(ctx, customResources(), "", cluster.Sink{Put: e.define, Dropped: e.undefine})
+	})
+	if r, served := e.cluster.Kinds.Lookup(gvk); served {
+		return r, nil
+	}
+	e.enter(reader, engine.ObjectID{Group: gvk.Group, Kind: gvk.Kind})
+	_ = definitions.wait(ctx)
+	if err := e.heard(ctx, gvk.GroupKind()); err != nil {
+		return cluster.Resource{}, err
+	}
+	if r, served := e.cluster.Kinds.Find(gvk); served {
+		return r, nil
+	}
+	return cluster.Resource{}, fmt.Errorf("no matches for kind %q in version %q", gvk.Kind, gvk.GroupVersion())
+}
+
+// heard waits until the cluster knows a kind whose definition was established here: two watches bring it.
+func (e *Edges) heard(ctx context.Context, gk schema.GroupKind) error {
+	e.mu.Lock()
+	d, defined := e.defined[gk]
+	e.mu.Unlock()
+	if !defined {
+		return nil
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !e.cluster.Kinds.Heard(d.name, d.version) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
