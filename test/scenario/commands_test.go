@@ -60,13 +60,14 @@ type mapping struct {
 	Namespaced bool
 }
 
-// resource finds a kind by its name, by a short name of it, or by git or oci.
+// resource finds a kind by its name, by a short name of it, or by git or oci; KIND.GROUP is that of a group.
 func (w *world) resource(kind string) (mapping, string, error) {
 	if long, known := map[string]string{
 		"git": "GitRepository", "oci": "OCIRepository", "ag": "ArtifactGenerator", "ea": "ExternalArtifact",
 	}[kind]; known {
 		kind = long
 	}
+	kind, group, _ := strings.Cut(kind, ".")
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
 	if err != nil {
 		return mapping{}, "", err
@@ -80,6 +81,9 @@ func (w *world) resource(kind string) (mapping, string, error) {
 			r := &list.APIResources[i]
 			if (r.Kind == kind || slices.Contains(r.ShortNames, kind)) && !strings.Contains(r.Name, "/") {
 				gv, err := parseGroupVersion(list.GroupVersion)
+				if err == nil && group != "" && gv.Group != group {
+					continue
+				}
 				return mapping{gv.WithResource(r.Name), r.Namespaced}, r.Kind, err
 			}
 		}
