@@ -17,6 +17,15 @@ func (e Endpoint) Account(ctx context.Context) (Shown, error) {
 	return shown, e.request(ctx, http.MethodGet, "state", &shown)
 }
 
+// Audit asks a cloud in another process for its audit log so far.
+func (e Endpoint) Audit(ctx context.Context) (Log, error) {
+	var answer struct {
+		Entries Log `json:"entries"`
+	}
+	err := e.request(ctx, http.MethodGet, "audit", &answer)
+	return answer.Entries, err
+}
+
 // Delete deletes an object in another process at once, as Cloud.Delete does.
 func (e Endpoint) Delete(ctx context.Context, kind, name string) error {
 	return e.request(ctx, http.MethodDelete, url.PathEscape(kind)+"/"+url.PathEscape(name), nil)

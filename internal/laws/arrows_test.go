@@ -14,7 +14,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                                  {"internal/cli"},
-	"internal/cli":                                  {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects", "internal/redaction", "internal/sandbox"},
+	"internal/cli":                                  {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects", "internal/redaction", "internal/sandbox", "internal/cli/clouds"},
 	"internal/cli/boot":                             {"internal/argo", "internal/bootstrap", "internal/cli/console", "internal/controller", "internal/controlplane", "internal/dialect", "internal/engine", "internal/gitserver", "internal/helm", "internal/host", "internal/installation", "internal/meter", "internal/migration", "internal/offline", "internal/progress", "internal/runner", "internal/server", "internal/source", "internal/tracing", "internal/webhook", "internal/flux", "internal/flux/roots", "internal/flux/standins", "internal/flux/toolkit", "internal/sandbox"},
 	"internal/cli/console":                          {"internal/buildinfo", "internal/chartserver", "internal/dialect", "internal/engine", "internal/gitserver", "internal/host", "internal/offline", "internal/progress", "internal/source", "internal/flux", "internal/flux/policies", "internal/sandbox"},
 	"internal/cli/flow":                             {"internal/cli/console", "internal/declared", "internal/progress", "internal/workflow/document", "internal/workflow/execute", "internal/workflow/lint", "internal/workflow/plan", "internal/workflow/request", "internal/workflow/view", "api/argoproj/workflow/v1alpha1"},
@@ -136,6 +136,7 @@ var arrows = map[string][]string{
 	"api/crossplane/kubernetes/v1alpha2":            {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"api/crossplane/kubernetes/namespaced/v1alpha1": {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"internal/provision/trio":                       {"api/build/v1alpha1"},
+	"internal/cli/clouds":                           {"internal/cli/console", "internal/cloud"},
 	"internal/laws":                                 {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},
@@ -173,7 +174,7 @@ var guarded = map[string][]string{
 	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan", "internal/provision/trio"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
-	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets"},
+	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/cli/clouds"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
 	"github.com/yuin/gopher-lua":              {"internal/lua"},

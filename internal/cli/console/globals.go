@@ -64,6 +64,9 @@ func ClusterDir(state string, ephemeral bool) string {
 	return filepath.Join(state, "cluster")
 }
 
+// CloudDir is where the simulated cloud of a cluster is kept, below the directory of the cluster or of the engine.
+const CloudDir = "cloud"
+
 // EngineDir is the directory of what an engine keeps of a cluster that is not its own.
 func EngineDir(state, host string) string {
 	sum := sha256.Sum256([]byte(host))

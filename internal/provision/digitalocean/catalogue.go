@@ -85,3 +85,12 @@ func configurations(group string) []managed.Configuration {
 	}
 	return []managed.Configuration{{Kind: of("ProviderConfig", "providerconfigs"), Usage: usage}}
 }
+
+// Defaults are the kinds of configurations that resources use that name none.
+func Defaults() []dialect.Kind {
+	var all []dialect.Kind
+	for _, group := range []string{modern, namespaced, classic} {
+		all = append(all, configurations(group)[0].Kind)
+	}
+	return all
+}
