@@ -64,6 +64,7 @@ var unguarded = map[string]struct {
 	"internal/provision/managed/edges.go":         {1, "waits for a first list, in a guard that the cluster has"},
 	"internal/provision/managed/reconciler.go":    {2, "waits for the first lists; the end of events"},
 	"internal/provision/managed/usages.go":        {2, "waits for the first lists"},
+	"internal/workflow/part.go":                   {2, "it waits for the first lists, which the watches hand over; the end of events"},
 }
 
 // TestGoroutinesAreGuarded has every goroutine of the engine begin in the room guard, or on the list. Commands are
