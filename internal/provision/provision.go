@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/provision/digitalocean"
 	"github.com/headgate-dev/headgate/internal/provision/managed"
 	"github.com/headgate-dev/headgate/internal/provision/objects"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -22,6 +23,8 @@ import (
 // Options are what a person says of how managed resources are served.
 type Options struct {
 	managed.Options
+	// DigitalOcean are those of the provider of DigitalOcean; nil for the real API.
+	DigitalOcean *digitalocean.Options
 }
 
 // Dialect is the one of managed resources.
@@ -35,6 +38,7 @@ func New(o Options) *Dialect {
 	d := &Dialect{Options: o}
 	d.providers = []managed.Provider{
 		objects.New(),
+		digitalocean.New(o.DigitalOcean),
 	}
 	return d
 }
