@@ -23,7 +23,7 @@ import (
 // Options are what a person says of how managed resources are served.
 type Options struct {
 	managed.Options
-	// DigitalOcean are those of the provider of DigitalOcean; nil for the real API.
+	// DigitalOcean are those of the provider of DigitalOcean, which are read when it is served; nil for the real API.
 	DigitalOcean *digitalocean.Options
 }
 
@@ -35,6 +35,9 @@ type Dialect struct {
 
 // New returns the dialect; Options may be changed until it is served.
 func New(o Options) *Dialect {
+	if o.DigitalOcean == nil {
+		o.DigitalOcean = &digitalocean.Options{}
+	}
 	d := &Dialect{Options: o}
 	d.providers = []managed.Provider{
 		objects.New(),

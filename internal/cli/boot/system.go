@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/cloud"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
@@ -61,6 +62,9 @@ type system struct {
 	state, run string
 	unlock     func()
 	sandbox    *sandbox.Pool
+	// cloud is the simulated one, nil without --cloud.
+	cloud    *cloud.Server
+	endCloud context.CancelFunc
 }
 
 // gitUser is who fetches from the embedded Git server.
@@ -72,7 +76,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.watch,
+		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startCloud, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
 		s.warn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
@@ -298,6 +302,7 @@ func (s *system) stop(ctx context.Context) error {
 	if s.run != "" {
 		errs = append(errs, os.RemoveAll(s.run))
 	}
+	errs = append(errs, s.stopCloud(ctx))
 	if s.plane != nil {
 		errs = append(errs, s.plane.Stop(ctx))
 	}

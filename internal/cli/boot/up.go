@@ -32,6 +32,8 @@ type upOptions struct {
 	gates                  planeGates
 	report                 string
 	serving                serving
+	// cloud is empty for the real API.
+	cloud string
 }
 
 // remote tells whether the repository is somewhere else.
@@ -57,6 +59,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 		Example: `  headgate up .                                 find the root, boot it, keep running
   headgate up . --path clusters/staging         name the root
   headgate up . --path argocd/root.yaml         the root Application of an Argo CD
+  headgate up . --cloud simulated               Droplets and images of an account that costs nothing
   headgate up . --ephemeral --exit-when-ready   for CI: exit code 0 if all is ready, 1 if not
   headgate up https://example.com/fleet.git --branch main --path clusters/prod`,
 		Args: cobra.ExactArgs(1),
@@ -65,7 +68,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
 			}
-			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals)); err != nil {
+			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud()); err != nil {
 				return err
 			}
 			return runUp(cmd.Context(), o)
@@ -84,6 +87,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
 	o.charts.Bind(f)
 	o.simulation.bind(f)
+	f.StringVar(&o.cloud, "cloud", "", "serve a simulated DigitalOcean, and manage its resources instead of real ones: simulated")
 	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and a Markdown table beside it")
 	o.serving.bind(f)
 	o.gates.bind(f)

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
 
 	types "github.com/headgate-dev/headgate/api/crossplane/digitalocean"
 	"github.com/headgate-dev/headgate/internal/provision/digitalocean/api"
@@ -29,35 +30,34 @@ type addressRecord struct {
 	Before []string `json:"before"`
 }
 
-func newAddress(s session) (*address, error) {
+func newAddress(ctx context.Context, s session) (*address, error) {
 	a := &address{simple: simple{session: s}}
-	if err := a.numeric(); err != nil {
+	if err := a.declared(&a.want, &a.create); err != nil {
 		return nil, err
 	}
-	if err := a.declared(&a.want, &a.create); err != nil {
+	if err := a.follow(ctx); err != nil {
 		return nil, err
 	}
 	return a, s.Record(&a.record)
 }
 
-// numeric has the number of the Droplet be a number: as an external name it is a text.
-func (a *address) numeric() error {
-	path := []string{"spec", "forProvider", "dropletId"}
-	name, is, err := unstructured.NestedString(a.Object.Object, path...)
-	if err != nil || !is {
+// follow reads the number of a Droplet that is referred to, whatever was stored of it: one that is replaced has another number.
+func (a *address) follow(ctx context.Context) error {
+	ref := a.want.DropletIDRef
+	if ref == nil || a.deleting() {
 		return nil
 	}
-	id, err := kinds.ParseNumber(name)
-	if err != nil {
-		return managed.Invalid("spec.forProvider.dropletId: %w", err)
+	gvk := schema.GroupVersionKind{Group: strings.Replace(a.Kind.Group, "networking.", "droplet.", 1), Version: a.Kind.Version, Kind: dropletKind}
+	o, err := a.Read(ctx, gvk, apitypes.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil || o == nil {
+		return err
 	}
-	o := a.Object.DeepCopy()
-	if err := unstructured.SetNestedField(o.Object, int64(id), path...); err != nil {
-		return managed.Invalid("spec.forProvider.dropletId: %w", err)
+	id, err := kinds.ParseNumber(o.GetAnnotations()[managed.AnnotationExternalName])
+	if err != nil || id == 0 {
+		return err
 	}
-	r := *a.Resource
-	r.Object = o
-	a.Resource = &r
+	number := float64(id)
+	a.want.DropletID = &number
 	return nil
 }
 

@@ -34,24 +34,41 @@ const (
 func (p *Provider) Kinds() []managed.Kind {
 	var all []managed.Kind
 	for _, base := range []string{modern, namespaced} {
-		image, key, droplet := kindOf("custom."+base, imageKind), kindOf("ssh."+base, keyKind), kindOf("droplet."+base, dropletKind)
+		image, key, droplet := kindOf("custom", base, imageKind), kindOf("ssh", base, keyKind), kindOf("droplet", base, dropletKind)
 		all = append(all,
 			resource(base, droplet,
 				managed.Reference{To: "image", Ref: "imageRef", Selector: "imageSelector", Kind: image},
 				managed.Reference{To: "sshKeys", Many: true, Ref: "sshKeysRefs", Selector: "sshKeysSelector", Kind: key}),
 			resource(base, image),
 			resource(base, key),
-			resource(base, kindOf("networking."+base, ipKind),
-				managed.Reference{To: "dropletId", Ref: "dropletIdRef", Selector: "dropletIdSelector", Kind: droplet}),
+			resource(base, kindOf("networking", base, ipKind),
+				managed.Reference{To: "dropletId", Number: true, Ref: "dropletIdRef", Selector: "dropletIdSelector", Kind: droplet}),
 		)
 	}
-	return append(all, resource(classic, kindOf("compute."+classic, dropletKind)))
+	return append(all, resource(classic, kindOf("compute", classic, dropletKind)))
+}
+
+// aliases are what commands call the cluster-scoped kinds of upjet's provider.
+func aliases(base, kind string) []string {
+	if base != modern {
+		return nil
+	}
+	return map[string][]string{
+		dropletKind: {"droplet", "droplets"}, imageKind: {"customimage", "customimages"}, keyKind: {"sshkey", "sshkeys"}, ipKind: {"reservedip", "reservedips"},
+	}[kind]
 }
 
 // kindOf is how commands know a kind.
-func kindOf(group, kind string) dialect.Kind {
-	name := strings.ToLower(kind)
-	return dialect.Kind{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: "v1alpha1", Resource: name + "s"}
+func kindOf(part, base, kind string) dialect.Kind {
+	group, resource := part+"."+base, strings.ToLower(kind)+"s"
+	k := dialect.Kind{
+		GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: "v1alpha1", Resource: resource, ClusterScoped: base != namespaced,
+		Aliases: append(aliases(base, kind), resource+"."+group),
+	}
+	if base == namespaced {
+		k.Namespace = "default"
+	}
+	return k
 }
 
 // resource describes a kind below the group of its configurations.
@@ -73,17 +90,20 @@ func configurations(group string) []managed.Configuration {
 	if group == classic {
 		version = "v1alpha1"
 	}
-	of := func(kind, resource string) dialect.Kind {
-		return dialect.Kind{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: version, Resource: resource}
-	}
-	usage := of("ProviderConfigUsage", "providerconfigusages")
-	if group == namespaced {
-		return []managed.Configuration{
-			{Kind: of("ClusterProviderConfig", "clusterproviderconfigs"), Usage: usage},
-			{Kind: of("ProviderConfig", "providerconfigs"), Namespaced: true, Usage: usage},
+	of := func(kind string, clusterScoped bool) dialect.Kind {
+		return dialect.Kind{
+			GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: version, Resource: strings.ToLower(kind) + "s", ClusterScoped: clusterScoped,
+			Aliases: []string{strings.ToLower(kind) + "s." + group}, Static: true,
 		}
 	}
-	return []managed.Configuration{{Kind: of("ProviderConfig", "providerconfigs"), Usage: usage}}
+	usage := of("ProviderConfigUsage", group != namespaced)
+	if group == namespaced {
+		return []managed.Configuration{
+			{Kind: of("ClusterProviderConfig", true), Usage: usage},
+			{Kind: of("ProviderConfig", false), Namespaced: true, Usage: usage},
+		}
+	}
+	return []managed.Configuration{{Kind: of("ProviderConfig", true), Usage: usage}}
 }
 
 // Defaults are the kinds of configurations that resources use that name none.

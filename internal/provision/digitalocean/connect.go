@@ -55,7 +55,7 @@ func (c *connector) Connect(ctx context.Context, r *managed.Resource) (managed.E
 	case keyKind:
 		return newKey(s)
 	case ipKind:
-		return newAddress(s)
+		return newAddress(ctx, s)
 	}
 	return nil, managed.Invalid("%s is not a kind of DigitalOcean", r.Kind.Kind.Kind)
 }

@@ -119,6 +119,9 @@ func (d *droplet) Observe(ctx context.Context) (managed.Observation, error) {
 	if d.deleting() {
 		return d.leaving(ctx)
 	}
+	if err := d.finishPromotion(ctx); err != nil {
+		return managed.Observation{}, err
+	}
 	built, err := d.resolve(ctx)
 	if err != nil {
 		return managed.Observation{}, err

@@ -46,10 +46,6 @@ func (d *droplet) others() []string {
 // is gone, is forgotten.
 func (d *droplet) successorCondition(ctx context.Context) (kinds.Condition, error) {
 	s := d.record.Successor
-	if s != nil && d.have != nil && s.Name == strconv.Itoa(d.have.ID) {
-		// The process ended after it was promoted.
-		return kinds.Missing, d.promoted(ctx)
-	}
 	if s == nil {
 		return kinds.Missing, nil
 	}
@@ -74,6 +70,14 @@ func (d *droplet) successorCondition(ctx context.Context) (kinds.Condition, erro
 		return kinds.Missing, d.Keep(ctx, d.record)
 	}
 	return kinds.Droplet(d.want, kinds.DropletFacts{Observed: one, Recorded: s.Created}).Condition, nil
+}
+
+// finishPromotion records a promotion whose process ended after the external name was stored.
+func (d *droplet) finishPromotion(ctx context.Context) error {
+	if s := d.record.Successor; s == nil || d.have == nil || s.Name != strconv.Itoa(d.have.ID) {
+		return nil
+	}
+	return d.promoted(ctx)
 }
 
 // recoverSuccessor searches for a successor whose creation was not answered; it waits while one may show up.
