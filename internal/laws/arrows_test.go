@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 	"internal/workflow/view":                        {"internal/workflow/plan", "internal/workflow/request", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/document":                    {"internal/workflow/lint", "internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/artifacts":                   {"internal/source", "api/argoproj/workflow/v1alpha1"},
-	"internal/workflow/execute/process":             {"internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/plan", "internal/guard", "internal/rounds", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/execute/process":             {"internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/plan", "internal/guard", "internal/rounds", "api/argoproj/workflow/v1alpha1", "internal/dialect"},
 	"internal/provision":                            {"internal/dialect", "internal/runner", "internal/provision/managed", "internal/provision/objects", "internal/provision/digitalocean"},
 	"internal/provision/objects":                    {"internal/cluster", "internal/dialect", "internal/engine", "internal/expression", "internal/provision/managed", "deploy", "api/crossplane/kubernetes"},
 	"api/crossplane/kubernetes":                     {"api/crossplane/resource"},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"path"
 	"regexp"
 	"strings"
@@ -27,46 +26,21 @@ const (
 
 // download requests a file. Its errors have neither the query of the URL nor the values of headers.
 func download(ctx context.Context, a *v1alpha1.HTTPArtifact, secrets Secrets) (io.ReadCloser, error) {
-	if a.Auth != nil && (a.Auth.ClientCert != nil || a.Auth.OAuth2 != nil) {
-		return nil, errors.New("http.auth: only basicAuth is supported")
-	}
-	u, err := url.Parse(a.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, errors.New("http.url is not a URL of http or https that names a host")
-	}
 	ctx, cancel := context.WithTimeout(ctx, transferTime)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL, nil)
+	r, err := request(ctx, http.MethodGet, a, secrets)
 	if err != nil {
 		cancel()
-		return nil, errors.New("http.url cannot be parsed")
+		return nil, err
 	}
-	for _, header := range a.Headers {
-		r.Header.Set(header.Name, header.Value)
-	}
-	if a.Auth != nil && a.Auth.BasicAuth != nil {
-		username, errName := read(ctx, secrets, a.Auth.BasicAuth.UsernameSecret)
-		password, errPassword := read(ctx, secrets, a.Auth.BasicAuth.PasswordSecret)
-		if err := errors.Join(errName, errPassword); err != nil {
-			cancel()
-			return nil, fmt.Errorf("http.auth.basicAuth: %w", err)
-		}
-		r.SetBasicAuth(username, password)
-	}
-	shown := u.Scheme + "://" + u.Host + u.Path
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: answerTime, DisableKeepAlives: true}
-	answer, err := (&http.Client{Transport: transport, CheckRedirect: redirect}).Do(r)
+	answer, err := send(r)
 	if err != nil {
 		cancel()
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return nil, fmt.Errorf("fetching %q: %w", shown, err)
+		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
 		cancel()
 		answer.Body.Close()
-		return nil, fmt.Errorf("fetching %q: the server returns %q", shown, answer.Status)
+		return nil, fmt.Errorf("fetching %q: the server returns %q", shown(r.URL), answer.Status)
 	}
 	return &body{answer.Body, cancel}, nil
 }

@@ -164,6 +164,9 @@ func (e *Executor) Start(_ context.Context, of *v1alpha1.Workflow, run plan.Run)
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
+	if err := e.remember(workflow); err != nil {
+		return err
+	}
 	x := &execution{dir: dir, intent: intent{Namespace: of.Namespace, Workflow: of.Name, UID: of.UID, Run: run}, ended: make(chan struct{})}
 	if reason := e.refusal(&run); reason != "" {
 		return x.create(&plan.Leaf{Phase: v1alpha1.NodeError, Message: reason, Final: true, FinishedAt: time.Now()})
@@ -302,12 +305,16 @@ func (e *Executor) Forget(ctx context.Context, of execute.Workflow) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return errors.Join(
+	err = errors.Join(
 		discard(filepath.Join(e.options.Dir, runsDir, string(of.UID))),
-		os.RemoveAll(filepath.Join(e.options.Dir, logsDir, string(of.UID))),
+		discard(filepath.Join(e.options.Dir, logsDir, string(of.UID))),
 		discard(e.claims(of.UID)),
 		e.options.Places.Store.Forget(of.UID),
 	)
+	if err != nil {
+		return err
+	}
+	return discard(filepath.Join(e.options.Dir, keptDir, string(of.UID)+".json"))
 }
 
 // claims is where the claims of a workflow have their directories.

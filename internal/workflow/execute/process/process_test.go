@@ -221,6 +221,8 @@ func (w *world) outcome(node string, t *v1alpha1.Template, change ...func(*plan.
 	w.run(node, t, change...)
 	leaf := w.until(node, ended)
 	// What it needed is deleted after its end was recorded.
-	w.until(node, func(plan.Leaf) bool { return w.activeAt(filepath.Join(w.options.Dir, runsDir, string(w.of.UID), node)) == nil })
+	w.until(node, func(plan.Leaf) bool {
+		return w.activeAt(filepath.Join(w.options.Dir, runsDir, string(w.of.UID), node)) == nil
+	})
 	return leaf
 }

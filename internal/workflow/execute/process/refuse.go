@@ -131,6 +131,9 @@ func ofVolumes(run *plan.Run, c *corev1.Container) []string {
 	for _, a := range run.Template.Inputs.Artifacts {
 		fields["inputs.artifacts "+a.Name+": path "+a.Path] = !filepath.IsAbs(a.Path) || unmountable(a.Path)
 	}
+	for _, a := range run.Template.Outputs.Artifacts {
+		fields["outputs.artifacts "+a.Name+": raw and git"] = a.Raw != nil || a.Git != nil
+	}
 	return set("", fields)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,11 +30,13 @@ func (e *Executor) settle(x *execution) (next, error) {
 			leaf.Outputs.Result = &o.Result
 		}
 		leaf.Outputs.Parameters = parametersOf(run.Template, o.Parameters)
-		stored, err := e.store(x, &o)
-		if err != nil {
+		var err error
+		if leaf.Outputs.Artifacts, err = e.store(x, &o); err != nil {
 			return again, err
 		}
-		leaf.Outputs.Artifacts = stored
+		if err := e.upload(x, leaf.Outputs.Artifacts); err != nil && leaf.Phase == v1alpha1.NodeSucceeded {
+			leaf.Phase, leaf.Message, leaf.Transient = v1alpha1.NodeError, err.Error(), true
+		}
 	}
 	return done, x.finish(leaf)
 }
@@ -82,6 +85,10 @@ func (e *Executor) store(x *execution, o *outcome) ([]v1alpha1.Artifact, error) 
 		if !packed[a.Name] {
 			continue
 		}
+		if a.HTTP != nil {
+			all = append(all, a)
+			continue
+		}
 		f, err := os.Open(filepath.Join(x.file(outDir), strconv.Itoa(i)))
 		if err != nil {
 			return nil, fmt.Errorf("artifact %q: %w", a.Name, err)
@@ -111,6 +118,20 @@ func (e *Executor) lost(x *execution) (next, error) {
 		Phase: v1alpha1.NodeError, Transient: true, Host: e.ability.Host, StartedAt: at.At, FinishedAt: time.Now(),
 		Message: "it is unknown how the process ended: it was killed with what kept it, or the machine was restarted",
 	})
+}
+
+// upload sends the artifacts that are elsewhere. It does so again after a crash, with the same result.
+func (e *Executor) upload(x *execution, packed []v1alpha1.Artifact) error {
+	account := e.account(x.intent.Namespace, accountOf(&x.intent.Run))
+	for i, a := range x.intent.Run.Template.Outputs.Artifacts {
+		if a.HTTP == nil || !slices.ContainsFunc(packed, func(p v1alpha1.Artifact) bool { return p.Name == a.Name }) {
+			continue
+		}
+		if err := e.options.Places.Upload(e.running, a.HTTP, account, filepath.Join(x.file(outDir), strconv.Itoa(i))); err != nil {
+			return fmt.Errorf("outputs.artifacts.%s: %w", a.Name, err)
+		}
+	}
+	return nil
 }
 
 // gone tells that there is no such file.
