@@ -14,14 +14,20 @@ import (
 	"github.com/headgate-dev/headgate/internal/provision"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/workflow"
+	"github.com/headgate-dev/headgate/internal/workflow/execute/pods/wrapper"
 	"github.com/headgate-dev/headgate/internal/workflow/execute/process"
 )
 
 // Jobs are what dialects have done in the sandbox.
 func Jobs() []sandbox.Job { return append(helm.Jobs(), manifests.Jobs()...) }
 
-// Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow, and returns its exit code at its end.
-func Child() (code int, is bool) { return process.Serve() }
+// Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow or the wrapper in a pod, and returns its exit code at its end.
+func Child() (code int, is bool) {
+	if code, is := wrapper.Serve(os.Args); is {
+		return code, true
+	}
+	return process.Serve()
+}
 
 // Options are what a person says of how dialects are served.
 type Options struct {

@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 	"internal/kit":                                  {"internal/controlplane", "internal/installation", "internal/gitserver", "internal/source", "internal/dialect", "internal/dialects", "internal/host", "internal/flux/toolkit", "internal/sandbox"},
 	"internal/dialect":                              {"internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/source", "internal/feed", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/offline":                              {"internal/dialect", "internal/engine"},
-	"internal/dialects":                             {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/workflow/execute/process", "internal/provision"},
+	"internal/dialects":                             {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/workflow/execute/process", "internal/provision", "internal/workflow/execute/pods/wrapper"},
 	"internal/host":                                 {"internal/dialect", "internal/feed", "internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/render", "internal/source", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/guard":                                {},
 	"internal/bases":                                {"internal/feed", "internal/render", "internal/source"},
@@ -137,6 +137,8 @@ var arrows = map[string][]string{
 	"api/crossplane/kubernetes/namespaced/v1alpha1": {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"internal/provision/trio":                       {"api/build/v1alpha1"},
 	"internal/cli/clouds":                           {"internal/cli/console", "internal/cloud"},
+	"internal/workflow/execute/pods":                {"internal/cluster", "internal/dialect", "internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/execute/pods/wrapper", "internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
+	"internal/workflow/execute/pods/wrapper":        {"internal/guard", "internal/workflow/artifacts", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                                 {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},

@@ -44,6 +44,8 @@ var writers = map[string]string{
 	"internal/host/install.go":            "definitions of the kinds that are served, and namespaces of the engine",
 	"internal/flux/roots/roots.go":        "the root, as the person asks for it who starts the engine",
 	"internal/flux/takeover/instances.go": "the source and the Kustomization of a sync, with the rights of what declares it",
+
+	"internal/workflow/execute/pods": "pods of workflows",
 }
 
 // verbs write when they are called on a client.
