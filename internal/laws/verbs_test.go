@@ -12,7 +12,7 @@ var ownWords = map[string]string{
 	"internal/cli/inspect/health_settings.go": "the settings that the command reads are those of Argo CD",
 	"internal/cli/boot/migrate.go":            "the command takes over from the controllers of one upstream",
 	"internal/cli/console/policyflags.go":     "flags with the names of those of Flux",
-	"internal/cli/boot/serving.go":            "flags for one dialect: --insecure-kubeconfig-tls and --argo-namespace",
+	"internal/cli/boot/serving.go":            "flags for one dialect: --insecure-kubeconfig-tls, --argo-namespace and --executor-image",
 	"internal/cli/boot/simulation.go":         "the stand-ins of a simulation are made by the dialect of Flux",
 	"internal/cli/boot/root.go":               "what up begins with is a source and a Kustomization of Flux",
 	"internal/cli/inspect/workingcopy.go":     "the source that up makes says which directory it serves",

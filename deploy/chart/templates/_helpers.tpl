@@ -16,3 +16,13 @@ headgate{{ if $shard }}-{{ $shard }}{{ end }}
 {{- define "headgate.argocd" -}}
 {{- if or (has "argocd" .Values.serve) (has "argoproj.io" .Values.serve) }}true{{ end -}}
 {{- end }}
+
+{{/* Whether Workflows are served: "true" or nothing. */}}
+{{- define "headgate.workflows" -}}
+{{- if or (has "workflows" .Values.serve) (has "workflows.argoproj.io" .Values.serve) }}true{{ end -}}
+{{- end }}
+
+{{/* The image of the controller, which is also what runs the pods of Workflows. */}}
+{{- define "headgate.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}

@@ -13,6 +13,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/source"
+	"github.com/headgate-dev/headgate/internal/workflow"
+	"github.com/headgate-dev/headgate/internal/workflow/execute/pods"
 )
 
 // serving is how the objects of a cluster are served, whatever the cluster. The flags have the
@@ -31,6 +33,8 @@ type serving struct {
 	groups       dialect.Groups
 	// argoNamespace is that of the installation of Argo CD.
 	argoNamespace string
+	// executorImage is what pods of workflows are run with; empty runs none.
+	executorImage string
 }
 
 func (s *serving) bind(f *pflag.FlagSet) {
@@ -38,6 +42,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	s.limits.Bind(f)
 	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or single groups, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
+	f.StringVar(&s.executorImage, "executor-image", "", "image of Headgate with which containers of Workflows are run as pods, on a cluster that is not embedded")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
@@ -84,6 +89,10 @@ func (s *serving) configure(catalogue dialect.Catalogue) {
 			d.InsecureKubeconfigTLS = s.insecureTLS
 		case *argo.Dialect:
 			d.Namespace = s.argoNamespace
+		case *workflow.Dialect:
+			if s.executorImage != "" {
+				d.Containers = pods.Containers{Image: s.executorImage}
+			}
 		}
 	}
 }
