@@ -37,6 +37,8 @@ func programOf(template *v1alpha1.Template, task *wrapper.Task) (*corev1.Contain
 	// What a program prints is not a message: it may be secret.
 	program.TerminationMessagePath, program.TerminationMessagePolicy = messageFile, corev1.TerminationMessageReadFile
 	program.VolumeMounts = append(program.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: shared})
+	// The wrapper uploads what has a place elsewhere; it keeps what it needs for that from the program.
+	program.Env = append(program.Env, secretsOf(task.Outputs.Artifacts)...)
 	if task.Source != nil {
 		program.VolumeMounts = append(program.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: staging, SubPath: wrapper.Staging})
 	}
@@ -71,7 +73,7 @@ func ownContainers(pod *corev1.PodSecurityContext, task *wrapper.Task, image str
 	for i := range names {
 		first.Env = append(first.Env, corev1.EnvVar{Name: names[i], Value: values[i]})
 	}
-	first.Env = append(first.Env, secretsOf(task)...)
+	first.Env = append(first.Env, secretsOf(task.Inputs)...)
 	all := []corev1.Container{first}
 	if task.HasOutputs() {
 		printer := container(waitContainer, wrapper.Print)
@@ -98,7 +100,7 @@ func confined(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
 }
 
 // secretsOf has the kubelet read the Secrets that artifacts name.
-func secretsOf(task *wrapper.Task) []corev1.EnvVar {
+func secretsOf(artifacts []v1alpha1.Artifact) []corev1.EnvVar {
 	var all []corev1.EnvVar
 	add := func(keys ...*corev1.SecretKeySelector) {
 		for _, key := range keys {
@@ -111,7 +113,7 @@ func secretsOf(task *wrapper.Task) []corev1.EnvVar {
 			}
 		}
 	}
-	for _, artifact := range task.Inputs {
+	for _, artifact := range artifacts {
 		if git := artifact.Git; git != nil {
 			add(git.UsernameSecret, git.PasswordSecret, git.SSHPrivateKeySecret)
 		}

@@ -206,6 +206,15 @@ func (m *machine) start(c *corev1.Container) *exec.Cmd {
 	process := exec.Command(args[0], args[1:]...)
 	process.Env = []string{"PATH=" + os.Getenv("PATH")}
 	for _, one := range c.Env {
+		if one.ValueFrom != nil {
+			ref := one.ValueFrom.SecretKeyRef
+			secret, err := m.client.CoreV1().Secrets(m.pod.Namespace).Get(m.t.Context(), ref.Name, metav1.GetOptions{})
+			if err != nil {
+				m.t.Error(err)
+				continue
+			}
+			one.Value = string(secret.Data[ref.Key])
+		}
 		process.Env = append(process.Env, one.Name+"="+one.Value)
 	}
 	log, err := os.Create(m.file(c.Name, "log"))

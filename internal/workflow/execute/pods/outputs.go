@@ -105,6 +105,9 @@ func (p *Pods) outputsOf(of execute.Workflow, report *wrapper.Report) (*v1alpha1
 	outputs := report.Outputs.DeepCopy()
 	for i := range outputs.Artifacts {
 		artifact := &outputs.Artifacts[i]
+		if artifact.HTTP != nil {
+			continue // the pod has put it there
+		}
 		local, err := p.Store.Put(of.UID, bytes.NewReader(report.Contents[artifact.Name]))
 		if err != nil {
 			return nil, fmt.Errorf("output artifact %q: %w", artifact.Name, err)

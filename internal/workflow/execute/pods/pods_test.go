@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -287,6 +289,44 @@ inputs: {artifacts: [{name: file, path: DIR/next, archive: {none: {}}}]}
 		}
 	})
 
+	t.Run("Upload", func(t *testing.T) {
+		w := w.of(t)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "login"}, StringData: map[string]string{"name": "me", "password": "hidden"}}
+		if _, err := w.client.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		var sent []string
+		server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+			name, password, _ := r.BasicAuth()
+			content, _ := io.ReadAll(r.Body)
+			sent = append(sent, r.Method, r.URL.Path, name, password, string(content))
+			answer.WriteHeader(http.StatusCreated)
+		}))
+		defer server.Close()
+		run := w.run(wf, "upload", `
+container: {image: shell, command: [sh, -c], args: ["echo image > DIR/image; env | grep -c hidden"]}
+outputs:
+  artifacts:
+  - name: image
+    path: DIR/image
+    archive: {none: {}}
+    http: {url: `+server.URL+`/image, auth: {basicAuth: {usernameSecret: {name: login, key: name}, passwordSecret: {name: login, key: password}}}}
+`)
+		run.Result = true
+		run.Template.Container.Args[0] += "; true"
+		w.start(wf, run)
+		leaf := w.leaf(wf, run, v1alpha1.NodeSucceeded)
+		if diff := cmp.Diff([]string{"PUT", "/image", "me", "hidden", "image\n"}, sent); diff != "" {
+			t.Errorf("the server got (-want +got):\n%s", diff)
+		}
+		if *leaf.Outputs.Result != "0" {
+			t.Errorf("the program saw the Secret: %q", *leaf.Outputs.Result)
+		}
+		if at := leaf.Outputs.Artifacts[0]; at.HTTP == nil || at.Local != nil {
+			t.Errorf("the artifact is at %+v", at.ArtifactLocation)
+		}
+	})
+
 	t.Run("Large", func(t *testing.T) {
 		w := w.of(t)
 		run := w.run(wf, "large", `
@@ -316,7 +356,7 @@ outputs: {parameters: [{name: large, valueFrom: {path: DIR/large}}]}
 			},
 			"input": {
 				"an input is not there", "container: {image: shell, command: ['true']}\ninputs: {artifacts: [{name: a, path: /a, http: {url: 'http://127.0.0.1:1/a'}}]}", v1alpha1.NodeError,
-				`init: Error (exit code 64): input artifact "a": fetching "http://127.0.0.1:1/a": dial tcp 127.0.0.1:1: connect: connection refused`,
+				`init: Error (exit code 64): input artifact "a": requesting "http://127.0.0.1:1/a": dial tcp 127.0.0.1:1: connect: connection refused`,
 			},
 			"command": {"the image's command is not looked up", `container: {image: shell}`, v1alpha1.NodeError, `image "shell": container.command is required`},
 			"invalid": {"the API server refuses it", `container: {image: shell, command: [x], ports: [{containerPort: 0}]}`, v1alpha1.NodeError, `Pod "wf-say-invalid" is invalid`},
@@ -359,6 +399,75 @@ outputs: {parameters: [{name: large, valueFrom: {path: DIR/large}}]}
 			t.Fatal(err)
 		}
 		w.gone(wf, run)
+	})
+
+	// Every pass that starts something is carried out twice: the process is killed before it has stored what it decided.
+	t.Run("Workflow", func(t *testing.T) {
+		w := w.of(t)
+		wf := w.create("steps")
+		spec := `
+entrypoint: all
+onExit: say
+podMetadata: {labels: {a: b}}
+templates:
+- name: all
+  steps:
+  - - {name: build, template: build}
+  - - name: use
+      template: say
+      arguments:
+        parameters: [{name: word, value: "{{steps.build.outputs.parameters.word}}"}]
+        artifacts: [{name: file, from: "{{steps.build.outputs.artifacts.file}}"}]
+  outputs: {parameters: [{name: said, valueFrom: {parameter: "{{steps.use.outputs.result}}"}}]}
+- name: build
+  schedulerName: kubelet
+  retryStrategy: {limit: 2}
+  script: {image: shell, command: [sh], source: "echo {{retries}} > DIR/word; echo content > DIR/file; exit $((1 - {{retries}}))"}
+  outputs: {parameters: [{name: word, valueFrom: {path: DIR/word}}], artifacts: [{name: file, path: DIR/file}]}
+- name: say
+  schedulerName: kubelet
+  inputs: {parameters: [{name: word, default: none}], artifacts: [{name: file, path: DIR/given, optional: true}]}
+  container: {image: shell, command: [sh, -c], args: ["echo {{inputs.parameters.word}}; cat DIR/given || true"]}
+`
+		if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(spec, "DIR", w.dir)), &wf.Spec); err != nil {
+			t.Fatal(err)
+		}
+		kills := map[string]bool{}
+		w.until("the workflow has ended", func() bool {
+			leaves, err := w.pods.Leaves(t.Context(), execute.Of(wf))
+			if err != nil {
+				t.Fatal(err)
+			}
+			decision := plan.Next(wf, plan.Facts{Now: time.Now(), Leaves: leaves})
+			for _, action := range decision.Actions {
+				if action.Do != plan.Start {
+					t.Fatalf("%s of %s", action.Do, action.Node)
+				}
+				w.start(wf, *action.Run)
+				if !kills[action.Node] {
+					kills[action.Node] = true
+					w.kill()
+					return false
+				}
+			}
+			wf = decision.Workflow
+			return wf.Status.Phase.Completed()
+		})
+		if wf.Status.Phase != v1alpha1.WorkflowSucceeded {
+			t.Errorf("the workflow is %s: %s", wf.Status.Phase, wf.Status.Message)
+		}
+		root := wf.Status.Nodes[wf.Name]
+		if got := root.Outputs.Parameters[0].Value.String(); got != "1\ncontent" {
+			t.Errorf("the workflow has the output %q", got)
+		}
+		pods, err := w.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: v1alpha1.LabelWorkflow + "=steps,a=b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// One attempt that fails, one that does not, the step after it, the exit handler.
+		if len(pods.Items) != 4 || len(kills) != 4 {
+			t.Errorf("there are %d pods, and the process was killed %d times, want 4", len(pods.Items), len(kills))
+		}
 	})
 
 	t.Run("Foreign", func(t *testing.T) {

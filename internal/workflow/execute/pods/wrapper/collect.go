@@ -17,7 +17,7 @@ import (
 const longestParameter = 256 << 10
 
 // collect reads the outputs of a program. What one that failed did not write is left out.
-func collect(task *Task, printed []byte, succeeded bool) (*Report, error) {
+func collect(dir string, task *Task, printed []byte, succeeded bool) (*Report, error) {
 	report := &Report{Outputs: &v1alpha1.Outputs{}}
 	if task.Result {
 		result := strings.TrimSuffix(strings.ToValidUTF8(string(printed), "\uFFFD"), "\n")
@@ -34,14 +34,9 @@ func collect(task *Task, printed []byte, succeeded bool) (*Report, error) {
 		}
 	}
 	for _, artifact := range task.Outputs.Artifacts {
-		var packed bytes.Buffer
-		err := artifacts.Pack(&limited{&packed, Largest}, artifact.Path, artifact.Archive)
+		err := report.take(dir, artifact)
 		switch {
 		case err == nil:
-			if report.Contents == nil {
-				report.Contents = map[string][]byte{}
-			}
-			report.Contents[artifact.Name] = packed.Bytes()
 			report.Outputs.Artifacts = append(report.Outputs.Artifacts, artifact)
 		case artifact.Optional && errors.Is(err, fs.ErrNotExist):
 		case succeeded:
@@ -49,6 +44,22 @@ func collect(task *Task, printed []byte, succeeded bool) (*Report, error) {
 		}
 	}
 	return report, nil
+}
+
+// take has an artifact in the report, or at the URL that is its place.
+func (r *Report) take(dir string, artifact v1alpha1.Artifact) error {
+	if artifact.HTTP != nil {
+		return upload(dir, artifact)
+	}
+	var packed bytes.Buffer
+	if err := artifacts.Pack(&limited{&packed, Largest}, artifact.Path, artifact.Archive); err != nil {
+		return err
+	}
+	if r.Contents == nil {
+		r.Contents = map[string][]byte{}
+	}
+	r.Contents[artifact.Name] = packed.Bytes()
+	return nil
 }
 
 // parameterOf is the value of a parameter, from its file.

@@ -26,6 +26,9 @@ func prepare(dir string) error {
 	if err := copySelf(filepath.Join(dir, Binary)); err != nil {
 		return fmt.Errorf("copying the binary for the program's container: %w", err)
 	}
+	if err := keepBundle(dir); err != nil {
+		return fmt.Errorf("copying the certificates that this image trusts: %w", err)
+	}
 	if task.Source != nil {
 		if err := makeDir(filepath.Join(dir, Staging)); err != nil {
 			return err
@@ -119,10 +122,13 @@ func (variables) Secret(_ context.Context, name, key string) ([]byte, error) {
 	return []byte(value), nil
 }
 
+// secretVariable begins the names of the environment variables that have keys of Secrets.
+const secretVariable = "HEADGATE_SECRET_"
+
 // SecretVariable is the environment variable of a key of a Secret.
 func SecretVariable(name, key string) string {
 	sum := sha256.Sum256([]byte(name + "/" + key))
-	return "HEADGATE_SECRET_" + hex.EncodeToString(sum[:8])
+	return secretVariable + hex.EncodeToString(sum[:8])
 }
 
 // open has programs of any user change what is there: it is seen by this pod alone.

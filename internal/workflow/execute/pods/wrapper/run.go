@@ -32,7 +32,7 @@ func run(dir, message string, args []string) int {
 	code, printed, err := execute(task, args)
 	report := &Report{}
 	if err == nil && task.HasOutputs() {
-		report, err = collect(task, printed, code == 0)
+		report, err = collect(dir, task, printed, code == 0)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -63,7 +63,7 @@ func execute(task *Task, args []string) (code int, printed []byte, err error) {
 	}
 	program := exec.Command(args[1], args[2:]...) //nolint:gosec,noctx // that is what the template declares; it ends by signals
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
-	program.WaitDelay = drain
+	program.Env, program.WaitDelay = withoutSecrets(os.Environ()), drain
 	result := &beginning{limit: longestResult}
 	if task.Result {
 		program.Stdout = io.MultiWriter(os.Stdout, result)

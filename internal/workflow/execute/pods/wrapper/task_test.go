@@ -152,7 +152,7 @@ func TestCollect(t *testing.T) {
 			if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(tc.outputs, "DIR", dir)), &task.Outputs); err != nil {
 				t.Fatal(err)
 			}
-			report, err := collect(task, []byte(tc.printed), !tc.failed)
+			report, err := collect(dir, task, []byte(tc.printed), !tc.failed)
 			if tc.err != "" {
 				if want := strings.ReplaceAll(tc.err, "DIR", dir); err == nil || err.Error() != want {
 					t.Errorf("%s: %v, want %q", tc.reason, err, want)
