@@ -145,7 +145,7 @@ func Next(workflow *v1alpha1.Workflow, facts Facts) Decision {
 	switch {
 	case p.wf.Status.Phase.Completed():
 		p.afterwards()
-	case !p.restarts():
+	case p.unpack() && !p.restarts():
 		p.advance()
 	}
 	return p.decision()
