@@ -230,8 +230,8 @@ type Broken struct {
 
 // Finding is something that is wrong.
 type Finding struct {
-	// Never is set for a wait that never ends.
-	Never bool
+	// Never is set for a wait that never ends, Note for what is no problem here, though it may be one elsewhere.
+	Never, Note bool
 	// Steps say what is wrong: for a wait what cannot happen before what.
 	Steps []string
 }

@@ -121,8 +121,6 @@ var arrows = map[string][]string{
 	"internal/workflow/cron":                        {"internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/lint":                        {"internal/workflow/cron", "internal/workflow/object", "internal/workflow/plan", "internal/workflow/text", "api/argoproj/workflow/v1alpha1"},
 	"api/build/v1alpha1":                            {"api/argoproj/workflow/v1alpha1"},
-	"internal/builds":                               {"api/build/v1alpha1", "api/argoproj/workflow/v1alpha1", "deploy", "internal/builds/plan", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/rounds", "internal/runner"},
-	"internal/builds/plan":                          {"api/build/v1alpha1", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/execute":                     {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/request":                     {"internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/view":                        {"internal/workflow/plan", "internal/workflow/request", "api/argoproj/workflow/v1alpha1"},
@@ -135,7 +133,6 @@ var arrows = map[string][]string{
 	"api/crossplane/kubernetes/v1alpha1":            {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"api/crossplane/kubernetes/v1alpha2":            {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"api/crossplane/kubernetes/namespaced/v1alpha1": {"api/crossplane/kubernetes", "api/crossplane/resource"},
-	"internal/provision/trio":                       {"api/build/v1alpha1"},
 	"internal/cli/clouds":                           {"internal/cli/console", "internal/cloud"},
 	"internal/workflow/execute/pods":                {"internal/cluster", "internal/dialect", "internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/execute/pods/wrapper", "internal/workflow/plan", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/execute/pods/wrapper":        {"internal/guard", "internal/workflow/artifacts", "api/argoproj/workflow/v1alpha1"},
@@ -148,6 +145,12 @@ var arrows = map[string][]string{
 	"api/crossplane/digitalocean":           {"api/crossplane/resource"},
 	"api/crossplane/resource":               {},
 	"api/crossplane/*/*/*":                  {"api/crossplane/digitalocean", "api/crossplane/resource"},
+
+	"internal/builds":         {"api/build/v1alpha1", "api/argoproj/workflow/v1alpha1", "deploy", "internal/builds/lint", "internal/builds/place", "internal/builds/plan", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/rounds", "internal/runner"},
+	"internal/builds/lint":    {"internal/provision/trio"},
+	"internal/builds/place":   {},
+	"internal/builds/plan":    {"api/build/v1alpha1", "api/argoproj/workflow/v1alpha1"},
+	"internal/provision/trio": {"api/build/v1alpha1"},
 }
 
 // guarded are modules that one room alone imports with the rooms below it, besides the tests outside the rooms.
@@ -173,7 +176,7 @@ var guarded = map[string][]string{
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
 	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd"},
-	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan", "internal/provision/trio"},
+	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
 	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/cli/clouds"},

@@ -51,9 +51,12 @@ func checkRepository(ctx context.Context, o console.OfflineOptions, w *offline.W
 		return err
 	}
 	for _, f := range w.Findings(server) {
-		if f.Never {
+		switch {
+		case f.Never:
 			c.tell("a wait that never ends: %s", strings.Join(f.Steps, ";\n    "))
-		} else {
+		case f.Note:
+			c.note("%s", strings.Join(f.Steps, "\n    "))
+		default:
 			c.tell("%s", strings.Join(f.Steps, "; "))
 		}
 	}
