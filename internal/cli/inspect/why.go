@@ -107,7 +107,7 @@ func (w *explainer) state(u *unstructured.Unstructured, ref console.Reference, d
 		w.print(depth, "· %s is suspended", ref)
 	case s.Ready == "True":
 		w.print(depth, "✓ %s is ready: %s", ref, console.OneLine(s.Message))
-	case since == "":
+	case since == "" && s.Reason == "Unknown":
 		w.print(depth, "◌ %s has not been reconciled yet", ref)
 	default:
 		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, s.Reason, since, console.OneLine(s.Message))
