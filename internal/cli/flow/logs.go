@@ -76,6 +76,9 @@ func (o logsOptions) run(ctx context.Context, name string) error {
 	}
 	printed := 0
 	for _, node := range nodes {
+		if node.Phase == v1alpha1.NodePending {
+			continue
+		}
 		switch err := l.print(ctx, wf, node, false); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -85,7 +88,7 @@ func (o logsOptions) run(ctx context.Context, name string) error {
 		}
 	}
 	if printed == 0 {
-		return console.Hint(fmt.Errorf("there are no logs of workflow %q: its pods are gone, or it executed no container", wf.Name), "headgate workflow get %s -n %s", wf.Name, wf.Namespace)
+		return console.Hint(fmt.Errorf("there are no logs of workflow %q: it has printed nothing yet, its pods are gone, or it executed no container", wf.Name), "headgate workflow get %s -n %s", wf.Name, wf.Namespace)
 	}
 	return nil
 }

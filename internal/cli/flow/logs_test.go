@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,5 +66,40 @@ func TestLogs(t *testing.T) {
 				t.Errorf("%s: printed\n%s\nwant\n%s", tc.reason, out.String(), tc.want)
 			}
 		})
+	}
+}
+
+// TestReader finds what a process of this machine printed in the state directory of an embedded cluster, and reads no other workflow's of the
+// same name.
+func TestReader(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	for file, text := range map[string]string{
+		"cluster/kubeconfig":                    `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c, namespace: team}}], current-context: c}`,
+		"cluster/workflows/logs/uid-1/wf-a":     "printed\n",
+		"ephemeral/workflows/logs/uid-2/wf-a":   "of another one\n",
+		"engines/other/workflows/logs/uid-1/wf": "elsewhere\n",
+	} {
+		name := filepath.Join(state, "headgate", file)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	p := &place{Globals: &console.Globals{IO: console.IO{Out: &out}}}
+	if err := p.open(); err != nil || p.namespace != "team" {
+		t.Fatalf("the namespace is that of the context: %q, %v", p.namespace, err)
+	}
+	l, err := p.reader("wf-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wf := &v1alpha1.Workflow{ObjectMeta: metav1.ObjectMeta{Name: "wf", Namespace: "team", UID: "uid-1"}}
+	a := node("wf-a", "wf.a", 1)
+	if err := l.print(t.Context(), wf, &a, false); err != nil || out.String() != "printed\n" {
+		t.Errorf("it printed %q: %v", out.String(), err)
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/workflow/execute"
+	"github.com/headgate-dev/headgate/internal/workflow/execute/process"
 )
 
 // mainContainer is that of a pod which the template declares.
@@ -70,7 +72,8 @@ func (p places) Logs(ctx context.Context, of execute.Workflow, node string, foll
 	return nil, fs.ErrNotExist
 }
 
-// reader reads the logs of nodes, from wherever they may be.
+// reader reads the logs of nodes: from the state directories of engines of this machine, where containers are processes, or from pods. A
+// log is found by the UID of its workflow, so that it does not matter which of the engines had it.
 func (p *place) reader(node string) (*logReader, error) {
 	config, err := p.RestConfig()
 	if err != nil {
@@ -80,7 +83,15 @@ func (p *place) reader(node string) (*logReader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	return &logReader{place: *p, node: node, from: places{podLogs{client}}}, nil
+	state, err := p.State()
+	if err != nil {
+		return nil, err
+	}
+	var from places
+	for _, dir := range []string{console.ClusterDir(state, true), console.ClusterDir(state, false), console.EngineDir(state, config.Host)} {
+		from = append(from, process.Open(process.Dir(dir)))
+	}
+	return &logReader{place: *p, node: node, from: append(from, podLogs{client})}, nil
 }
 
 // ended is no error for the end of a log.
