@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -125,6 +126,9 @@ func (p *Pods) Start(ctx context.Context, wf *v1alpha1.Workflow, run plan.Run) e
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		p.refuse(of, run.NodeID, err.Error())
 		return nil
+	case apierrors.IsForbidden(err):
+		p.await(of, run.NodeID, err.Error())
+		return nil
 	case err != nil:
 		return fmt.Errorf("creating pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
@@ -148,6 +152,23 @@ func (p *Pods) build(wf *v1alpha1.Workflow, run *plan.Run) (*corev1.Pod, error) 
 // refuse ends an execution that can never have a pod.
 func (p *Pods) refuse(of execute.Workflow, node, message string) {
 	p.records.refuse(of, node, plan.Leaf{Phase: v1alpha1.NodeError, Message: message, Final: true})
+}
+
+// again is how long an execution waits whose pod was forbidden: by a quota, a policy, or since its account does not exist yet.
+const again = 5 * time.Second
+
+// await has an execution wait for something that a person has to do, or that is about to happen. Afterwards it is requested again.
+func (p *Pods) await(of execute.Workflow, node, message string) {
+	leaf := plan.Leaf{Phase: v1alpha1.NodePending, Message: message}
+	p.records.refuse(of, node, leaf)
+	guard := p.home.Guard()
+	time.AfterFunc(again, func() {
+		guard.Run("pod of node "+node, func() {
+			if p.life.Err() == nil && p.records.expire(of, node, leaf) {
+				p.Listener.LeavesChanged(of)
+			}
+		})
+	})
 }
 
 // adopt takes the pod that exists under the name, if the same attempt created it.
@@ -179,6 +200,9 @@ func (p *Pods) Stop(ctx context.Context, of execute.Workflow, node, reason strin
 		return err
 	}
 	one, known := p.records.get(of, node)
+	if !known && p.records.waits(of, node) {
+		p.records.refuse(of, node, plan.Leaf{Phase: v1alpha1.NodeFailed, Message: reason})
+	}
 	if !known || one.ended {
 		return nil
 	}

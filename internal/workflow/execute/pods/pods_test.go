@@ -195,11 +195,18 @@ func (w *world) run(wf *v1alpha1.Workflow, node, template string) plan.Run {
 func (w *world) start(wf *v1alpha1.Workflow, run plan.Run) {
 	w.Helper()
 	w.until("starting "+run.Name, func() bool {
-		err := w.pods.Start(w.Context(), wf, run)
-		if err != nil && !strings.Contains(err.Error(), "serviceaccount") {
+		if err := w.pods.Start(w.Context(), wf, run); err != nil {
 			w.Fatal(err)
 		}
-		return err == nil
+		leaves, err := w.pods.Leaves(w.Context(), execute.Of(wf))
+		if err != nil {
+			w.Fatal(err)
+		}
+		leaf, exists := leaves[run.NodeID]
+		if !exists {
+			w.Fatalf("%s was started, and is not there", run.Name)
+		}
+		return !strings.Contains(leaf.Message, `serviceaccount "default" not found`)
 	})
 }
 
@@ -507,6 +514,31 @@ templates:
 		if leaf := w.leaf(wf, waits, v1alpha1.NodeFailed); leaf.Message != "Step exceeded its deadline" {
 			t.Errorf("a pod without a machine was stopped: %q", leaf.Message)
 		}
+	})
+
+	t.Run("Forbidden", func(t *testing.T) {
+		w := w.of(t)
+		run := w.run(wf, "forbidden", "container: {image: shell, command: ['true']}\nserviceAccountName: later")
+		w.start(wf, run)
+		if leaf := w.leaf(wf, run, v1alpha1.NodePending); !strings.Contains(leaf.Message, `serviceaccount "later" not found`) {
+			t.Errorf("it waits for its account: %q", leaf.Message)
+		}
+		never := w.run(wf, "never", "container: {image: shell, command: ['true']}\nserviceAccountName: never")
+		w.start(wf, never)
+		if err := w.pods.Stop(t.Context(), of, never.NodeID, "Step exceeded its deadline"); err != nil {
+			t.Fatal(err)
+		}
+		if leaf := w.leaf(wf, never, v1alpha1.NodeFailed); leaf.Message != "Step exceeded its deadline" {
+			t.Errorf("what waits was stopped: %q", leaf.Message)
+		}
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
+		if _, err := w.client.CoreV1().ServiceAccounts("default").Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		// It is requested again without a request.
+		w.gone(wf, run)
+		w.start(wf, run)
+		w.leaf(wf, run, v1alpha1.NodeSucceeded)
 	})
 
 	t.Run("Forgotten", func(t *testing.T) {

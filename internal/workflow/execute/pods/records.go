@@ -33,7 +33,7 @@ type records struct {
 	mu     sync.Mutex
 	pods   map[execute.Workflow]map[string]*record
 	places map[types.UID]place
-	// refused are executions that have no pod and never will.
+	// refused are executions that have no pod, and never will, or wait.
 	refused map[execute.Workflow]map[string]plan.Leaf
 }
 
@@ -120,7 +120,7 @@ func (r *records) get(of execute.Workflow, node string) (record, bool) {
 	return *one, true
 }
 
-// refuse keeps the end of an execution that has no pod.
+// refuse keeps the end of an execution that has no pod, or what it waits for.
 func (r *records) refuse(of execute.Workflow, node string, leaf plan.Leaf) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,6 +128,26 @@ func (r *records) refuse(of execute.Workflow, node string, leaf plan.Leaf) {
 		r.refused[of] = map[string]plan.Leaf{}
 	}
 	r.refused[of][node] = leaf
+}
+
+// expire forgets what an execution waits for, unless something else has happened.
+func (r *records) expire(of execute.Workflow, node string, leaf plan.Leaf) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, waits := r.refused[of][node]
+	if !waits || known.Phase != leaf.Phase {
+		return false
+	}
+	delete(r.refused[of], node)
+	return true
+}
+
+// waits tells whether an execution waits for its pod to be permitted.
+func (r *records) waits(of execute.Workflow, node string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	leaf, waits := r.refused[of][node]
+	return waits && !leaf.Phase.Fulfilled()
 }
 
 // accept forgets such an end.
