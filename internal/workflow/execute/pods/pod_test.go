@@ -111,7 +111,8 @@ func TestBuild(t *testing.T) {
 		"Outputs":     {"outputs may need one", withOutputs, "", names, []string{"init", "wait", "main"}},
 		"Artifacts": {
 			"input artifacts are mounted at their paths, as files or as directories", simple + "inputs: {artifacts: [{name: src, path: /src, raw: {data: x}}, {name: none, path: /none, optional: true}]}", "",
-			mounts("main"), map[string]string{"/var/run/headgate": "headgate/", "/src": "headgate/inputs/src"},
+			mounts("main"),
+			map[string]string{"/var/run/headgate": "headgate/", "/src": "headgate/inputs/src"},
 		},
 		"Secrets": {
 			"Secrets of artifacts are read by the kubelet", simple + "inputs: {artifacts: [{name: src, path: /src, git: {repo: https://g/r, passwordSecret: {name: login, key: token}}}]}", "",
@@ -152,14 +153,16 @@ func TestBuild(t *testing.T) {
 			func(p *corev1.Pod) any {
 				main := containerOf(p, "main")
 				return []string{string(main.TerminationMessagePolicy), main.TerminationMessagePath}
-			}, []string{"File", "/dev/termination-log"},
+			},
+			[]string{"File", "/dev/termination-log"},
 		},
 		"Root": {
 			"containers of the engine are no root even if the others are", withOutputs, "securityContext: {runAsUser: 0}",
 			func(p *corev1.Pod) any {
 				own := containerOf(p, "wait").SecurityContext
 				return []any{*own.RunAsNonRoot, *own.RunAsUser, *own.AllowPrivilegeEscalation}
-			}, []any{true, int64(65532), false},
+			},
+			[]any{true, int64(65532), false},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
