@@ -209,6 +209,25 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// TestExecutorImage has pods of Workflows run with the image of the controller, where Workflows are served.
+func TestExecutorImage(t *testing.T) {
+	values := []helm.Layer{{From: "values", Data: []byte("image: {repository: mirror/headgate, tag: v1}")}}
+	for serve, want := range map[string]bool{"flux": false, "workflows": true} {
+		groups, err := dialects.All().Parse([]string{serve})
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, err := Objects(t.Context(), Options{Serve: groups, WithoutDefinitions: true, Values: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(objects[len(objects)-1].Object)
+		if got := strings.Contains(string(text), `"--executor-image=mirror/headgate:v1"`); err != nil || got != want {
+			t.Errorf("serve %s: --executor-image is there: %v, want %v (%v)", serve, got, want, err)
+		}
+	}
+}
+
 func TestPermissions(t *testing.T) {
 	objects := []*unstructured.Unstructured{
 		object(t, "{apiVersion: v1, kind: Service, metadata: {name: x}}"),
