@@ -24,14 +24,41 @@ func (p *pass) publish(ctx context.Context, details map[string][]byte) error {
 	return nil
 }
 
-func (p *pass) publishTo(ctx context.Context, details map[string][]byte) error {
-	ref, has, _ := unstructured.NestedStringMap(p.object.Object, "spec", "writeConnectionSecretToRef")
-	if !has || ref["name"] == "" {
-		return nil
-	}
+// connectionSecret is the name of the connection Secret; false when none is wanted.
+func (p *pass) connectionSecret() (types.NamespacedName, bool) {
+	ref, _, _ := unstructured.NestedStringMap(p.object.Object, "spec", "writeConnectionSecretToRef")
 	name := types.NamespacedName{Namespace: ref["namespace"], Name: ref["name"]}
 	if p.served.Namespaced {
 		name.Namespace = p.object.GetNamespace()
+	}
+	return name, name.Name != ""
+}
+
+// unpublish deletes the connection Secret, if it belongs to the resource.
+func (p *pass) unpublish(ctx context.Context) error {
+	name, has := p.connectionSecret()
+	if !has {
+		return nil
+	}
+	client := p.Home.Dynamic.Resource(secrets()).Namespace(name.Namespace)
+	secret, err := client.Get(ctx, name.Name, metav1.GetOptions{})
+	if err == nil {
+		if owner := metav1.GetControllerOf(secret); owner == nil || owner.UID != p.object.GetUID() {
+			return nil
+		}
+		uid := secret.GetUID()
+		err = client.Delete(ctx, name.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting connection Secret %s: %w", name, err)
+	}
+	return nil
+}
+
+func (p *pass) publishTo(ctx context.Context, details map[string][]byte) error {
+	name, has := p.connectionSecret()
+	if !has {
+		return nil
 	}
 	if name.Namespace == "" {
 		return Invalid("spec.writeConnectionSecretToRef needs a namespace")

@@ -49,7 +49,11 @@ type following struct {
 	// listed is closed when the first list has been handed over, or err says why there is none.
 	listed chan struct{}
 	err    error
+	ended  time.Time
 }
+
+// denialLasts is how long a kind counts as one that may not be watched: rights may be given later.
+const denialLasts = time.Minute
 
 // definition is a version of a CustomResourceDefinition.
 type definition struct {
@@ -218,7 +222,7 @@ func (e *Edges) start(w watched, gk schema.GroupKind, watch func(context.Context
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f, known := e.watches[w]
-	if known {
+	if known && !f.again(w.Name != "") {
 		return f
 	}
 	ctx, stop := context.WithCancel(e.ctx)
@@ -227,8 +231,19 @@ func (e *Edges) start(w watched, gk schema.GroupKind, watch func(context.Context
 	e.cluster.Guard().Go("the watch of "+w.Resource, func() {
 		defer close(f.listed)
 		f.err = watch(ctx)
+		f.ended = time.Now()
 	})
 	return f
+}
+
+// again reports whether a watch that was denied is to be tried again: that of one object always.
+func (f *following) again(one bool) bool {
+	select {
+	case <-f.listed:
+		return f.err != nil && (one || time.Since(f.ended) > denialLasts)
+	default:
+		return false
+	}
 }
 
 func (f *following) wait(ctx context.Context) error {

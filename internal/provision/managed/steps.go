@@ -173,6 +173,9 @@ func (p *pass) release(ctx context.Context) (*ending, error) {
 			return nil, err
 		}
 	}
+	if err := p.unpublish(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.unuse(ctx); err != nil {
 		return nil, err
 	}

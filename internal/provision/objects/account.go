@@ -64,7 +64,7 @@ func (a *accounts) impersonated(user string) (*account, error) {
 		return known, nil
 	}
 	config := rest.CopyConfig(a.to.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:serviceaccounts", "system:authenticated"}}
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	c, err := a.to.Home.As(a.ctx, config, cluster.Ownership{}, listener{})
 	if err != nil {
 		return nil, err
