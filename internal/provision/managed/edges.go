@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -191,9 +192,10 @@ func (e *Edges) changed(o *unstructured.Unstructured, gone bool) {
 			awake = append(awake, reader)
 		}
 	}
-	id.Name = AnyName
-	for reader := range e.readers[id] {
-		awake = append(awake, reader)
+	for _, namespace := range slices.Compact([]string{"", id.Namespace}) {
+		for reader := range e.readers[engine.ObjectID{Group: id.Group, Kind: id.Kind, Namespace: namespace, Name: AnyName}] {
+			awake = append(awake, reader)
+		}
 	}
 	e.mu.Unlock()
 	for _, reader := range awake {
