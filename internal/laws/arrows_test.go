@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 	"internal/workflow/artifacts":                   {"internal/source", "api/argoproj/workflow/v1alpha1"},
 	"internal/workflow/execute/process":             {"internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/plan", "internal/guard", "internal/rounds", "api/argoproj/workflow/v1alpha1", "internal/dialect"},
 	"internal/provision":                            {"internal/dialect", "internal/runner", "internal/provision/managed", "internal/provision/objects", "internal/provision/digitalocean"},
-	"internal/provision/objects":                    {"internal/cluster", "internal/dialect", "internal/engine", "internal/expression", "internal/provision/managed", "deploy", "api/crossplane/kubernetes"},
+	"internal/provision/objects":                    {"internal/cluster", "internal/dialect", "internal/engine", "internal/expression", "internal/provision/managed", "deploy", "api/crossplane/kubernetes", "internal/provision/trio"},
 	"api/crossplane/kubernetes":                     {"api/crossplane/resource"},
 	"api/crossplane/kubernetes/v1alpha1":            {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"api/crossplane/kubernetes/v1alpha2":            {"api/crossplane/kubernetes", "api/crossplane/resource"},
@@ -140,7 +140,7 @@ var arrows = map[string][]string{
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
-	"internal/provision/digitalocean":       {"api/crossplane/digitalocean", "deploy", "internal/dialect", "internal/provision/digitalocean/api", "internal/provision/digitalocean/kinds", "internal/provision/managed"},
+	"internal/provision/digitalocean":       {"api/crossplane/digitalocean", "deploy", "internal/dialect", "internal/provision/digitalocean/api", "internal/provision/digitalocean/kinds", "internal/provision/managed", "internal/provision/trio"},
 	"internal/provision/digitalocean/kinds": {"api/crossplane/digitalocean"},
 	"api/crossplane/digitalocean":           {"api/crossplane/resource"},
 	"api/crossplane/resource":               {},

@@ -25,7 +25,7 @@ type Options struct {
 	// Simulated, when set, is the account that stands in for that of DigitalOcean: credentials that name no API are for it,
 	// whatever their token is. Only those that name the address of the real API reach that.
 	Simulated *Simulated
-	// Inference, when set, is asked for the image of a Droplet that declares none.
+	// Inference is asked for the image of a Droplet that declares none; by default it is found in the unit of the Droplet.
 	Inference Inference
 	// Clock is that of the machine if it is nil.
 	Clock Clock
@@ -84,8 +84,12 @@ func ours(group string) bool {
 }
 
 // Serve returns what reaches DigitalOcean.
-func (p *Provider) Serve(context.Context, managed.Tools) (managed.Connector, error) {
-	return newConnector(*p.options, api.NewAccounts(api.Options{UserAgent: "headgate"})), nil
+func (p *Provider) Serve(_ context.Context, to managed.Tools) (managed.Connector, error) {
+	options := *p.options
+	if options.Inference == nil {
+		options.Inference = unit{to.Edges}
+	}
+	return newConnector(options, api.NewAccounts(api.Options{UserAgent: "headgate"})), nil
 }
 
 // Groups are the API groups.

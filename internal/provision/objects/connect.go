@@ -8,6 +8,7 @@ import (
 	"github.com/headgate-dev/headgate/api/crossplane/kubernetes"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/provision/managed"
+	"github.com/headgate-dev/headgate/internal/provision/trio"
 )
 
 // connector reaches objects of clusters.
@@ -44,7 +45,11 @@ func (c *connector) Connect(ctx context.Context, r *managed.Resource) (managed.E
 	if x.spec, err = specOf(r.Object); err != nil {
 		return nil, err
 	}
-	if x.manifest, err = parseManifest(r.Object); err != nil {
+	declared, err := c.meant(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if x.manifest, err = parseManifest(declared); err != nil {
 		return nil, err
 	}
 	if err := r.Record(&x.record); err != nil {
@@ -54,6 +59,21 @@ func (c *connector) Connect(ctx context.Context, r *managed.Resource) (managed.E
 		return nil, err
 	}
 	return x, nil
+}
+
+// meant is an Object as it is understood: one that wraps a Workflow with generateName stands for a Build. What its runs write follows from
+// the other Objects of its unit, which are followed.
+func (c *connector) meant(ctx context.Context, r *managed.Resource) (*unstructured.Unstructured, error) {
+	if !trio.IsRunTemplate(r.Object) {
+		return r.Object, nil
+	}
+	all, err := c.Tools.Edges.All(ctx, r.Key(), trio.Kinds())
+	if err != nil {
+		return nil, err
+	}
+	manifest, _ := trio.Rewrite(r.Object, all)
+	o := r.Object.DeepCopy()
+	return o, unstructured.SetNestedMap(o.Object, manifest, "spec", "forProvider", "manifest")
 }
 
 // target is the object that is meant: while the Object is deleted, the one that was applied.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -75,15 +76,17 @@ type detail struct {
 	path, to string
 }
 
-// detailOf reads a connection detail. Without an object it is of the one in the manifest.
+// detailOf reads a connection detail. Without a kind it is of the object in the manifest, and its name is that of the key, as in the definitions of
+// composite resources; without a key that has the last name of the path.
 func detailOf(d kubernetes.ConnectionDetail, m *manifest) detail {
 	of := detail{
 		referent: referent{d.APIVersion, d.Kind, d.Namespace, d.Name},
-		own:      d.APIVersion == "" && d.Kind == "" && d.Name == "",
+		own:      d.APIVersion == "" && d.Kind == "",
 		path:     cmp.Or(d.FieldPath, d.FromFieldPath), to: d.ToConnectionSecretKey,
 	}
 	if of.own {
 		of.referent = referent{m.GetAPIVersion(), m.GetKind(), m.GetNamespace(), m.GetName()}
+		of.to = cmp.Or(of.to, d.Name, of.path[strings.LastIndex(of.path, ".")+1:])
 	}
 	return of
 }

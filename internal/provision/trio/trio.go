@@ -15,6 +15,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/headgate-dev/headgate/api/build/v1alpha1"
 )
 
 // The groups of provider-kubernetes, of Objects without and with a namespace.
@@ -22,6 +25,14 @@ const (
 	objectGroup           = "kubernetes.crossplane.io"
 	namespacedObjectGroup = "kubernetes.m.crossplane.io"
 )
+
+// Kinds are those of the objects that are understood together with others of their unit.
+func Kinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
+		{Group: objectGroup, Version: "v1alpha2", Kind: "Object"}, {Group: namespacedObjectGroup, Version: "v1alpha1", Kind: "Object"},
+		v1alpha1.GroupVersion.WithKind(v1alpha1.BuildKind),
+	}
+}
 
 // IsObject tells whether something is an Object of provider-kubernetes.
 func IsObject(u *unstructured.Unstructured) bool {
