@@ -64,6 +64,7 @@ func (a *accounts) impersonated(user string) (*account, error) {
 		return known, nil
 	}
 	config := rest.CopyConfig(a.to.Config)
+	// The API server adds the groups of a ServiceAccount.
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	c, err := a.to.Home.As(a.ctx, config, cluster.Ownership{}, listener{})
 	if err != nil {
