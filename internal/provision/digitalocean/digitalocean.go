@@ -86,7 +86,7 @@ func ours(group string) bool {
 // Serve returns what reaches DigitalOcean.
 func (p *Provider) Serve(_ context.Context, to managed.Tools) (managed.Connector, error) {
 	options := *p.options
-	if options.Inference == nil {
+	if options.Inference == nil && to.Edges != nil {
 		options.Inference = unit{to.Edges}
 	}
 	return newConnector(options, api.NewAccounts(api.Options{UserAgent: "headgate"})), nil
