@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/cloud"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
 
@@ -45,12 +46,16 @@ func newWorld(t *testing.T) *world {
 
 func newWorldOf(t *testing.T, o kit.Options) *world {
 	t.Helper()
+	account := startCloud(t)
+	if o.Dialects == nil {
+		o.Dialects = cloudDialects(account)
+	}
 	k := startKit(t, o)
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{kit: k, client: client}
+	w := &world{kit: k, client: client, cloud: account, disks: serveDisks(t)}
 	if w.registry, err = kit.StartRegistry(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +100,10 @@ type world struct {
 	registry *kit.Registry
 	buckets  *kit.Buckets
 	charts   *kit.Charts
-	count    atomic.Int64
+	// cloud is an account of DigitalOcean that all share, disks the URL of images to import.
+	cloud *cloud.Server
+	disks string
+	count atomic.Int64
 	// hooks is the URL of the hooks of receivers.
 	hooks string
 	// sinks are the receivers of notifications, by the namespace of the script.
@@ -115,6 +123,7 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("REGISTRY", w.registry.Host)
 	env.Setenv("S3", w.buckets.Host)
 	env.Setenv("CHARTS", w.charts.Host)
+	env.Setenv("DISKS", w.disks)
 	tree, err := filepath.Abs("../..")
 	if err != nil {
 		return err
@@ -137,7 +146,7 @@ func (w *world) commands() map[string]func(*testscript.TestScript, bool, []strin
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "late": w.late, "transfers": w.transfers, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
 		"hook": w.hook, "until-hook": w.untilHook, "flood": w.flood, "event-of": w.eventOf,
-		"silent": w.silent, "sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app,
+		"silent": w.silent, "sink": w.sink, "kevent": w.kevent, "kpost": w.kpost, "app": w.app, "cloud": w.cloudVerb,
 	}
 }
 
