@@ -135,6 +135,7 @@ func difference(raw map[string]any, status any, labels, annotations metadata) (m
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status: %w", err)
 	}
+	withoutNull(before)
 	withoutNull(after)
 	patch := map[string]any{}
 	if diff := declared.Difference(before, after); len(diff) > 0 {

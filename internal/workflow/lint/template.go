@@ -196,6 +196,8 @@ func (c *checker) outputs(path string, t *v1alpha1.Template) {
 			if from.JSONPath == "" && from.JQFilter == "" {
 				c.add(at+".valueFrom", "jsonPath or jqFilter is required for resource")
 			}
+		case t.HTTP != nil:
+			c.add(at, "a request has no output but its result")
 		case t.Suspend != nil:
 			if from.Supplied == nil {
 				c.add(at+".valueFrom.supplied", "it is required for suspend")

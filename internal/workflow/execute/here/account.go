@@ -2,6 +2,7 @@ package here
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,15 +51,23 @@ func (p *patience) again(err error) (time.Duration, bool) {
 	return wait, apply.Transient(err)
 }
 
-// told is what a status may say of an error: of what concerns a Secret, only its reason, since a message may quote what was sent.
+// told is what a status may say of an error: of what concerns a Secret, only the reason, since a message may quote what was sent or read.
 func told(target *target, err error) string {
-	if target != nil && target.secret() {
-		if reason := apierrors.ReasonForError(err); reason != "" && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
-			return fmt.Sprintf("%s: %s", target, reason)
-		}
+	var own ownError
+	if target == nil || !target.secret() || errors.As(err, &own) {
+		return redaction.Text(err.Error())
 	}
-	return redaction.Text(err.Error())
+	reason := apierrors.ReasonForError(err)
+	if reason == "" || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return redaction.Text(answered(err))
+	}
+	return fmt.Sprintf("%s: %s", target, reason)
 }
+
+// ownError is a message that quotes nothing.
+type ownError string
+
+func (e ownError) Error() string { return string(e) }
 
 // transient is the end of an execution that another attempt may avoid without a change.
 func transient(leaf plan.Leaf, is bool) plan.Leaf {

@@ -3,7 +3,9 @@ package here
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"net"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,7 +29,7 @@ func (e *Executor) secret(ctx context.Context, x *execution, ref *corev1.SecretK
 	case apierrors.IsNotFound(err) && optional:
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("reading Secret %s/%s: %w", x.of.Namespace, ref.Name, err)
+		return "", fmt.Errorf("reading Secret %s/%s: %s", x.of.Namespace, ref.Name, answered(err))
 	}
 	encoded, found, err := unstructured.NestedString(u.Object, "data", ref.Key)
 	if err != nil || !found {
@@ -41,4 +43,15 @@ func (e *Executor) secret(ctx context.Context, x *execution, ref *corev1.SecretK
 		return "", fmt.Errorf("key %q of Secret %s/%s is not base64", ref.Key, x.of.Namespace, ref.Name)
 	}
 	return string(value), nil
+}
+
+// answered is what may be said of a Secret that could not be read: what the API server says, or why it does not answer. A response that cannot be decoded
+// is quoted by the error.
+func answered(err error) string {
+	var status apierrors.APIStatus
+	var network net.Error
+	if errors.As(err, &status) || errors.As(err, &network) {
+		return err.Error()
+	}
+	return "the response cannot be read"
 }

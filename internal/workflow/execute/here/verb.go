@@ -123,7 +123,7 @@ func (t *target) create(ctx context.Context) (*unstructured.Unstructured, error)
 	case err != nil:
 		return nil, err
 	case live.GetAnnotations()[v1alpha1.AnnotationRun] != t.GetAnnotations()[v1alpha1.AnnotationRun]:
-		return nil, fmt.Errorf("%s already exists, and this step has not created it", t)
+		return nil, ownError(fmt.Sprintf("%s already exists, and this step has not created it", t))
 	}
 	return live, nil
 }
@@ -133,6 +133,15 @@ type deletedError struct{ object string }
 
 func (e *deletedError) Error() string {
 	return fmt.Sprintf("The resource has been deleted while its status was still being checked. Will not be retried: %s", e.object)
+}
+
+// As has it count as a message that quotes nothing.
+func (e *deletedError) As(target any) bool {
+	own, is := target.(*ownError)
+	if is {
+		*own = ownError(e.Error())
+	}
+	return is
 }
 
 // remove deletes the object, if it is there.
@@ -157,7 +166,7 @@ func (t *target) replace(ctx context.Context) (*unstructured.Unstructured, error
 	}
 	written, err := t.client.Update(ctx, wanted, metav1.UpdateOptions{FieldManager: manager})
 	if apierrors.IsConflict(err) && t.GetResourceVersion() != "" {
-		return nil, fmt.Errorf("%s has another resourceVersion than the manifest", t)
+		return nil, ownError(fmt.Sprintf("%s has another resourceVersion than the manifest", t))
 	}
 	return written, err
 }
