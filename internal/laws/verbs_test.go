@@ -13,6 +13,7 @@ var ownWords = map[string]string{
 	"internal/cli/boot/migrate.go":            "the command takes over from the controllers of one upstream",
 	"internal/cli/console/policyflags.go":     "flags with the names of those of Flux",
 	"internal/cli/boot/serving.go":            "flags for one dialect: --insecure-kubeconfig-tls, --argo-namespace and --executor-image",
+	"internal/cli/boot/localexec.go":          "the flag permits the dialect of workflows to run processes",
 	"internal/cli/boot/simulation.go":         "the stand-ins of a simulation are made by the dialect of Flux",
 	"internal/cli/boot/root.go":               "what up begins with is a source and a Kustomization of Flux",
 	"internal/cli/inspect/workingcopy.go":     "the source that up makes says which directory it serves",

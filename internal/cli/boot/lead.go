@@ -129,6 +129,11 @@ func (s *system) begin(ctx context.Context) error {
 		Problem: s.say.Problem, Metrics: s.metrics, Sandbox: s.sandbox,
 	}
 	s.options.serving.apply(&config)
+	state, err := s.options.State()
+	if err != nil {
+		return err
+	}
+	s.options.localExec.apply(s.options.Catalogue, state)
 	if err := s.options.simulation.apply(s.options.Catalogue, &config, s.say); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type upOptions struct {
 	serving                serving
 	// cloud is empty for the real API.
 	cloud string
+	localExec              localExec
 }
 
 // remote tells whether the repository is somewhere else.
@@ -68,7 +69,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
 			}
-			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud()); err != nil {
+			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.localExec.check(&o)); err != nil {
 				return err
 			}
 			return runUp(cmd.Context(), o)
@@ -91,6 +92,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and a Markdown table beside it")
 	o.serving.bind(f)
 	o.gates.bind(f)
+	o.localExec.bind(f)
 	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes components")
 	return cmd
 }

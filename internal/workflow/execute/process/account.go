@@ -31,10 +31,8 @@ func (e *Executor) account(namespace, name string) *account {
 // client is one that the API server takes for the account.
 func (a *account) client() (kubernetes.Interface, error) {
 	config := rest.CopyConfig(a.config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + a.namespace + ":" + a.name,
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + a.namespace, "system:authenticated"},
-	}
+	// The API server adds the groups of accounts.
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + a.namespace + ":" + a.name}
 	return kubernetes.NewForConfig(config)
 }
 

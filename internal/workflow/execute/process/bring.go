@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -94,15 +93,24 @@ func (e *Executor) attend(x *execution) error {
 		// The engine may have been killed before it could say so.
 		x.terminate()
 	}
-	follow(e.running, pipe)
+	e.follow(x, pipe)
+	if x.keeper != nil && e.running.Err() == nil {
+		_ = x.keeper.Wait()
+		x.keeper = nil
+	}
 	return nil
 }
 
-// follow reads a pipe until no one has it open for writing, or ctx ends. It closes it.
-func follow(ctx context.Context, pipe *os.File) {
+// follow reads a pipe until no one has it open for writing, or the engine ends. What is written into it is that the execution has begun.
+func (e *Executor) follow(x *execution, pipe *os.File) {
 	defer pipe.Close()
-	defer context.AfterFunc(ctx, func() { pipe.Close() })()
-	_, _ = io.Copy(io.Discard, pipe)
+	defer context.AfterFunc(e.running, func() { pipe.Close() })()
+	for said := make([]byte, 1); ; {
+		if _, err := pipe.Read(said); err != nil {
+			return
+		}
+		e.changed(x.intent.of())
+	}
 }
 
 // unbegun is the end of an execution that was stopped before it began.

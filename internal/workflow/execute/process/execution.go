@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -68,6 +69,8 @@ type execution struct {
 	intent intent
 	cancel context.CancelFunc
 	ended  chan struct{}
+	// keeper is the one that was started here, if one was.
+	keeper *exec.Cmd
 
 	mu sync.Mutex
 	// waiting is why it has not begun.

@@ -32,6 +32,9 @@ func keep() int {
 	if !k.begin() {
 		return exitUsage
 	}
+	alive := os.NewFile(thirdFile, pipeFile)
+	defer alive.Close()
+	_, _ = alive.Write([]byte{1})
 	o := k.run()
 	o.StartedAt, o.FinishedAt = k.began, time.Now()
 	if writeJSON(filepath.Join(j.Dir, outcomeFile), o) != nil {

@@ -83,24 +83,8 @@ func (e *Executor) spawn(x *execution, j *job, lock *os.File) error {
 	if err != nil {
 		return err
 	}
-	err = json.NewEncoder(jobWrite).Encode(j)
-	e.wg.Add(1)
-	e.options.Guard.Go("keeper of "+x.intent.Run.NodeID, func() {
-		defer e.wg.Done()
-		e.reap(cmd, x)
-	})
-	return err
-}
-
-// reap takes over the end of a keeper, unless the engine ends before.
-func (e *Executor) reap(cmd *exec.Cmd, x *execution) {
-	pipe, err := os.OpenFile(x.file(pipeFile), os.O_RDONLY|nonBlocking, 0)
-	if err == nil {
-		follow(e.running, pipe)
-	}
-	if e.running.Err() == nil {
-		_ = cmd.Wait()
-	}
+	x.keeper = cmd
+	return json.NewEncoder(jobWrite).Encode(j)
 }
 
 // prepare puts together what a process gets.

@@ -136,7 +136,7 @@ func (e *Executor) resume() error {
 			x.tidy()
 			continue
 		}
-		e.follow(x)
+		e.take(x)
 	}
 	return nil
 }
@@ -174,18 +174,18 @@ func (e *Executor) Start(_ context.Context, of *v1alpha1.Workflow, run plan.Run)
 	if err := x.create(nil); err != nil {
 		return err
 	}
-	e.followLocked(x)
+	e.takeLocked(x)
 	return nil
 }
 
-// follow brings an execution to its end, in the background.
-func (e *Executor) follow(x *execution) {
+// take brings an execution to its end, in the background.
+func (e *Executor) take(x *execution) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.followLocked(x)
+	e.takeLocked(x)
 }
 
-func (e *Executor) followLocked(x *execution) {
+func (e *Executor) takeLocked(x *execution) {
 	ctx, cancel := context.WithCancel(e.running)
 	x.cancel = cancel
 	e.active[x.dir] = x

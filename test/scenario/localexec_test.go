@@ -1,0 +1,24 @@
+package scenario
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/kit"
+	"github.com/headgate-dev/headgate/internal/sandbox"
+	"github.com/headgate-dev/headgate/internal/workflow"
+	steps "github.com/headgate-dev/headgate/internal/workflow/execute/process"
+)
+
+// TestLocalExec has containers and scripts of workflows run as processes of this machine, through the whole engine.
+func TestLocalExec(t *testing.T) {
+	w := newWorldOf(t, kit.Options{Dialects: dialects.With(dialects.Options{
+		Workflow: workflow.Options{Containers: steps.Containers{Program: sandbox.Self()}},
+	})})
+	if err := w.login(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/workflow/local", Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
+}
