@@ -33,8 +33,8 @@ type upOptions struct {
 	report                 string
 	serving                serving
 	// cloud is empty for the real API.
-	cloud string
-	localExec              localExec
+	cloud     string
+	localExec localExec
 }
 
 // remote tells whether the repository is somewhere else.
