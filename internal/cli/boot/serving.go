@@ -3,6 +3,7 @@ package boot
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
@@ -12,6 +13,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/host"
+	"github.com/headgate-dev/headgate/internal/provision"
+	"github.com/headgate-dev/headgate/internal/provision/managed"
 	"github.com/headgate-dev/headgate/internal/source"
 	"github.com/headgate-dev/headgate/internal/workflow"
 	"github.com/headgate-dev/headgate/internal/workflow/execute/pods"
@@ -31,6 +34,8 @@ type serving struct {
 	rewrites     source.Rewrites
 	serve        []string
 	groups       dialect.Groups
+	// poll is how often what managed resources stand for is observed.
+	poll time.Duration
 	// argoNamespace is that of the installation of Argo CD.
 	argoNamespace string
 	// executorImage is what pods of workflows are run with; empty runs none.
@@ -43,6 +48,7 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, or single groups, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.executorImage, "executor-image", "", "image of Headgate with which containers of Workflows are run as pods, on a cluster that is not embedded")
+	f.DurationVar(&s.poll, "poll", managed.DefaultPoll, "how often what managed resources stand for is observed, where it cannot be watched; the annotation crossplane.io/poll-interval sets it for one")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
@@ -61,6 +67,9 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 	}
 	if err := s.PolicyFlags.Check(); err != nil {
 		return err
+	}
+	if s.poll < time.Second {
+		return fmt.Errorf("--poll %s: the least is 1s", s.poll)
 	}
 	if s.argoNamespace == "" {
 		return errors.New("--argo-namespace is empty: set the namespace of the Applications")
@@ -89,6 +98,8 @@ func (s *serving) configure(catalogue dialect.Catalogue) {
 			d.InsecureKubeconfigTLS = s.insecureTLS
 		case *argo.Dialect:
 			d.Namespace = s.argoNamespace
+		case *provision.Dialect:
+			d.Poll = s.poll
 		case *workflow.Dialect:
 			if s.executorImage != "" {
 				d.Containers = pods.Containers{Image: s.executorImage}

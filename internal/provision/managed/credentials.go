@@ -18,6 +18,20 @@ type Credentials struct {
 	Data []byte
 }
 
+// String says where they are from, and shows none.
+func (c Credentials) String() string {
+	switch {
+	case c.None:
+		return sourceNone
+	case c.Injected:
+		return sourceInjected
+	}
+	return sourceSecret
+}
+
+// GoString is String, so that %#v shows none either.
+func (c Credentials) GoString() string { return c.String() }
+
 // The sources of credentials.
 const (
 	sourceNone     = "None"

@@ -8,7 +8,7 @@ import (
 // Facts are what is known of a resource in a pass; they grow from step to step.
 type Facts struct {
 	Now time.Time
-	// Kind is that of the resource, Name its name.
+	// Kind is that of the resource, Name its name, for logs.
 	Kind Kind
 	Name string
 	// Deleting is set when it is to be deleted; Finalizers are those it has.

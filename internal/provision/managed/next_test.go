@@ -16,7 +16,7 @@ func noon() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
 // ordinary are the facts of a resource that is created, with everything let.
 func ordinary(change func(*managed.Facts)) managed.Facts {
 	f := managed.Facts{
-		Now: noon(), Name: "a", ExternalName: "a", Finalizers: []string{managed.Finalizer}, Connected: true,
+		Now: noon(), ExternalName: "a", Finalizers: []string{managed.Finalizer}, Connected: true,
 		Actions: managed.Actions{Create: true, Update: true, Delete: true, Initialize: true},
 	}
 	f.Observation = &managed.Observation{Exists: true, UpToDate: true, Ready: managed.Available()}

@@ -167,7 +167,7 @@ var failures = map[Step]Cause{
 // failed ends a pass with an error.
 func (p *pass) failed(ctx context.Context, d Decision, err error) rounds.Next {
 	if apierrors.IsConflict(err) {
-		// Somebody else has changed the resource; its next version is on its way.
+		// The resource was changed meanwhile; its next version is on its way.
 		return rounds.Retry(nil)
 	}
 	if d.Step == StepConnect || d.Step == StepObserve {

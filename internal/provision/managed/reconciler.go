@@ -64,7 +64,7 @@ type memory struct {
 	updates int
 	// used is the provider configuration whose usage is recorded.
 	used string
-	// requested is the request that was answered last.
+	// polled is set when the last pass read something that may not be watched.
 	polled bool
 }
 

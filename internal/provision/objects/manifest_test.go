@@ -2,11 +2,15 @@ package objects
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
 
@@ -149,5 +153,17 @@ stringData: {redacted: ""}
 	}
 	if value, _, _ := unstructured.NestedString(live.Object, "data", "k"); value != "dg==" {
 		t.Error("the object itself was changed")
+	}
+}
+
+// TestCleaned quotes no values of an object that an API server refuses.
+func TestCleaned(t *testing.T) {
+	refused := apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, "s", field.ErrorList{field.Invalid(field.NewPath("data"), "the-word", "illegal base64: the-word")})
+	if got := cleaned(refused).Error(); strings.Contains(got, "the-word") || !strings.Contains(got, "data: FieldValueInvalid") {
+		t.Errorf("a refused object: %s", got)
+	}
+	denied := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "s", errors.New("no rights"))
+	if got := cleaned(denied).Error(); !strings.Contains(got, "no rights") {
+		t.Errorf("a denied request: %s", got)
 	}
 }
