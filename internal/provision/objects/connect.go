@@ -23,6 +23,8 @@ type record struct {
 	Applied *referent `json:"applied,omitempty"`
 	// Referred are the objects that have the finalizer of the Object.
 	Referred []referent `json:"referred,omitempty"`
+	// Unsettled is set while some of them may not have it, or may have it no more.
+	Unsettled bool `json:"unsettled,omitempty"`
 	// Warned is the generation that a warning was about.
 	Warned int64 `json:"warned,omitempty"`
 }

@@ -73,11 +73,11 @@ func (x *external) holds(o *unstructured.Unstructured) bool {
 // refer has exactly these referents have the finalizer of the Object. It is remembered before, so that none is left behind.
 func (x *external) refer(ctx context.Context, referred []referent) error {
 	before := x.record.Referred
-	if slices.Equal(before, referred) {
+	if slices.Equal(before, referred) && !x.record.Unsettled {
 		return nil
 	}
 	dropped := slices.DeleteFunc(slices.Clone(before), func(one referent) bool { return slices.Contains(referred, one) })
-	x.record.Referred = append(slices.Clone(referred), dropped...)
+	x.record.Referred, x.record.Unsettled = append(slices.Clone(referred), dropped...), true
 	if err := x.resource.Keep(ctx, x.record); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (x *external) refer(ctx context.Context, referred []referent) error {
 			return fmt.Errorf("cannot remove finalizer from referenced resource: %w", err)
 		}
 	}
-	x.record.Referred = referred
+	x.record.Referred, x.record.Unsettled = referred, false
 	return x.resource.Keep(ctx, x.record)
 }
 
