@@ -39,6 +39,8 @@ func main() {
 	profile := flag.String("profile", "", "write a CPU profile of all runs to this file")
 	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
 	charts := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
+	machines := flag.Int("droplets", 200, "Droplets of the run of a simulated cloud; 0 leaves it out")
+	onlyMachines := flag.Bool("only-droplets", false, "leave out everything but the run of a simulated cloud")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
 	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
@@ -71,6 +73,16 @@ func main() {
 			os.Exit(1)
 		}
 		defer pprof.StopCPUProfile()
+	}
+	if *machines > 0 {
+		fmt.Println("droplets  ready s  requests by then  of these creations  requests/min at rest  refused")
+		if err := (droplets{*machines, min(*idle, 2*time.Minute)}).measure(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
+	if *onlyMachines {
+		return
 	}
 	if *charts > 0 {
 		fmt.Println("releases  cold s  cpu s/release  changed s  rss MB  requests at rest")
