@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,8 @@ const (
 	loginNamespace = "crossplane-system"
 	loginName      = "digitalocean-credentials"
 	loginKey       = "credentials"
+	// loginUser is a name to log in with where a password is the token.
+	loginUser = "headgate"
 	// loginManager is the field manager of both.
 	loginManager = "headgate-cloud"
 )
@@ -59,7 +62,11 @@ func putLogin(ctx context.Context, client dynamic.Interface, to cloud.Endpoint) 
 	if _, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Apply(ctx, loginNamespace, namespace, options); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", loginNamespace, err)
 	}
-	secret := declaration("v1", "Secret", loginName, map[string]any{"stringData": map[string]any{loginKey: string(login)}})
+	secret := declaration("v1", "Secret", loginName, map[string]any{"stringData": map[string]any{
+		loginKey: string(login),
+		// What workflows need that upload images and call the API themselves.
+		"token": to.Token, "endpoint": to.URL, "spaces": to.URL + strings.TrimSuffix(cloud.Spaces, "/"), "username": loginUser,
+	}})
 	secrets := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(loginNamespace)
 	if _, err := secrets.Apply(ctx, loginName, secret, options); err != nil {
 		return fmt.Errorf("storing the login of the simulated cloud in Secret %s/%s: %w", loginNamespace, loginName, err)
