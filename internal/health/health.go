@@ -24,6 +24,10 @@ func Assess(u *unstructured.Unstructured) engine.ObjectHealth {
 		h.Verdict = engine.Current
 		return h
 	}
+	if verdict, message, is := reported(u); is {
+		h.Verdict, h.Message = verdict, message
+		return h
+	}
 	result, err := status.Compute(u)
 	if err != nil {
 		h.Verdict, h.Message = engine.Unknown, err.Error()

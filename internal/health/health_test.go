@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,6 +42,26 @@ func TestAssess(t *testing.T) {
 		"custom, unready": {"a custom resource whose Ready is False is on its way", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'False'}]}}", engine.InProgress},
 		"custom, stalled": {"a custom resource that is stalled is broken", "{apiVersion: e.io/v1, kind: X, metadata: {name: a}, status: {conditions: [{type: Stalled, status: 'True'}]}}", engine.Failed},
 		"custom, behind":  {"a status of an older generation says nothing", "{apiVersion: e.io/v1, kind: X, metadata: {name: a, generation: 2}, status: {observedGeneration: 1, conditions: [{type: Ready, status: 'True'}]}}", engine.InProgress},
+	}
+	const managed = "{apiVersion: droplet.digitalocean.crossplane.io/v1alpha1, kind: Droplet, metadata: {name: a}, spec: {forProvider: {}}, status: {conditions: [%s]}}"
+	for name, c := range map[string]struct {
+		reason, object string
+		want           engine.Verdict
+	}{
+		"managed, new":      {"a managed resource that was not observed yet is on its way", fmt.Sprintf(managed, ""), engine.InProgress},
+		"managed, refused":  {"one that cannot be observed is on its way, though nothing says that it is not ready", fmt.Sprintf(managed, "{type: Synced, status: 'False', reason: ReconcileError, message: no login}"), engine.InProgress},
+		"managed, creating": {"one that is being created is on its way", fmt.Sprintf(managed, "{type: Synced, status: 'True'}, {type: Ready, status: 'False', reason: Creating}"), engine.InProgress},
+		"managed, ready":    {"one that is there is what it should be", fmt.Sprintf(managed, "{type: Synced, status: 'True'}, {type: Ready, status: 'True'}"), engine.Current},
+		"managed, paused":   {"nothing becomes of one that is paused", fmt.Sprintf(managed, "{type: Synced, status: 'False', reason: ReconcilePaused, message: paused}"), engine.Current},
+		"configuration":     {"a configuration is no managed resource", "{apiVersion: digitalocean.crossplane.io/v1beta1, kind: ProviderConfig, metadata: {name: a}, spec: {}}", engine.Current},
+		"build, new":        {"a Build without a status is on its way", "{apiVersion: build.headgate.dev/v1alpha1, kind: Build, metadata: {name: a}}", engine.InProgress},
+		"build, stalled":    {"one that does not continue is broken", "{apiVersion: build.headgate.dev/v1alpha1, kind: Build, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'False'}, {type: Stalled, status: 'True'}]}}", engine.Failed},
+		"workflow, new":     {"a Workflow that has not started is on its way", "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}}", engine.InProgress},
+		"workflow, running": {"so is one that runs", "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, status: {phase: Running}}", engine.InProgress},
+		"workflow, done":    {"one that succeeded is done", "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, status: {phase: Succeeded}}", engine.Current},
+		"workflow, error":   {"one that did not is broken", "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, status: {phase: Error, message: no template}}", engine.Failed},
+	} {
+		cases[name] = c
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -66,6 +66,7 @@ func putLogin(ctx context.Context, client dynamic.Interface, to cloud.Endpoint) 
 		loginKey: string(login),
 		// What workflows need that upload images and call the API themselves.
 		"token": to.Token, "endpoint": to.URL, "spaces": to.URL + strings.TrimSuffix(cloud.Spaces, "/"), "username": loginUser,
+		"authorization": "Bearer " + to.Token,
 	}})
 	secrets := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(loginNamespace)
 	if _, err := secrets.Apply(ctx, loginName, secret, options); err != nil {
