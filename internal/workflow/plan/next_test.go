@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,30 @@ func TestFrozen(t *testing.T) {
 	wf.Spec.Shutdown = v1alpha1.ShutdownTerminate
 	if d := Next(wf, facts); d.Workflow.Status.Phase != v1alpha1.WorkflowFailed {
 		t.Errorf("a request to end it counts although its spec is kept: %s", d.Workflow.Status.Phase)
+	}
+}
+
+// TestComing waits a while for templates that were applied together with the workflow, and came after it.
+func TestComing(t *testing.T) {
+	for name, spec := range map[string]string{
+		"workflowTemplateRef": `{workflowTemplateRef: {name: base}}`,
+		"templateRef":         `{entrypoint: main, templates: [{name: main, steps: [[{name: a, templateRef: {name: base, template: main}}]]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			absent := map[Source]*v1alpha1.WorkflowSpec{{Name: "base"}: nil}
+			d := Next(workflow(t, spec), Facts{Now: start.Add(templateGrace - 1), Templates: absent})
+			if d.Workflow.Status.Phase.Completed() || d.Wake.IsZero() || len(d.Actions) != 0 {
+				t.Errorf("it does not wait: %s %q, wakes at %s", d.Workflow.Status.Phase, d.Workflow.Status.Message, d.Wake)
+			}
+			base := workflow(t, oneStep).Spec
+			if d := Next(d.Workflow, Facts{Now: start, Templates: map[Source]*v1alpha1.WorkflowSpec{{Name: "base"}: &base}}); len(d.Actions) != 1 {
+				t.Errorf("it does not begin when the template is there: %s %q", d.Workflow.Status.Phase, d.Workflow.Status.Message)
+			}
+			d = Next(d.Workflow, Facts{Now: start.Add(templateGrace), Templates: absent})
+			if d.Workflow.Status.Phase != v1alpha1.WorkflowError || !strings.Contains(d.Workflow.Status.Message, `WorkflowTemplate "base" not found`) {
+				t.Errorf("it waits for what does not come: %s %q", d.Workflow.Status.Phase, d.Workflow.Status.Message)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -103,9 +104,8 @@ func (p *planner) merged() (*v1alpha1.WorkflowSpec, error) {
 		return stored, nil
 	}
 	source := Source{Name: ref.Name, Cluster: ref.ClusterScope}
-	template, read := p.facts.Templates[source]
-	if !read {
-		p.askTemplate(source)
+	template, known := p.specOf(source)
+	if !known {
 		return nil, nil
 	}
 	if template == nil {
@@ -122,6 +122,27 @@ func (p *planner) merged() (*v1alpha1.WorkflowSpec, error) {
 	spec.WorkflowTemplateRef = nil
 	p.wf.Status.StoredWorkflowSpec = spec
 	return spec, nil
+}
+
+// templateGrace is how long after its creation a workflow waits for templates that do not exist: what is applied together comes in any
+// order.
+const templateGrace = 10 * time.Second
+
+// specOf is the spec of another object, nil if there is none. It is not known before it was read, nor as long as it may come.
+func (p *planner) specOf(source Source) (spec *v1alpha1.WorkflowSpec, known bool) {
+	spec, read := p.facts.Templates[source]
+	if !read {
+		p.askTemplate(source)
+		return nil, false
+	}
+	if late := p.wf.CreationTimestamp.Add(templateGrace); spec == nil && p.facts.Now.Before(late) {
+		p.wakeAt(p.facts.Now.Add(time.Second))
+		if phase := p.wf.Status.Phase; phase == "" || phase == v1alpha1.WorkflowPending {
+			p.phase(v1alpha1.WorkflowPending, fmt.Sprintf("waiting for %s %q, which does not exist", source.kind(), source.Name))
+		}
+		return nil, false
+	}
+	return spec, true
 }
 
 func (s Source) kind() string {

@@ -65,9 +65,8 @@ func (p *planner) stored(at place, name string) (*v1alpha1.Template, error) {
 	if kept, found := p.wf.Status.StoredTemplates[key]; found {
 		return kept.DeepCopy(), nil
 	}
-	spec, read := p.facts.Templates[at.source]
-	if !read {
-		p.askTemplate(at.source)
+	spec, known := p.specOf(at.source)
+	if !known {
 		return nil, nil
 	}
 	if spec == nil {
