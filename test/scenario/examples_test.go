@@ -27,6 +27,14 @@ func TestExamples(t *testing.T) {
 				"Application argocd/infrastructure-gateway ", "Application argocd/monitoring-metrics ", "Application argocd/my-apps-notes ",
 			},
 		},
+		"nixos-image": {
+			args:  []string{"--cloud", "simulated", "--allow-local-exec"},
+			order: []string{"flux-system/cloud ", "flux-system/image ", "flux-system/machine "},
+		},
+		"nixos-trio": {
+			args:  []string{"--cloud", "simulated", "--allow-local-exec"},
+			order: []string{"flux-system/trio "},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{
