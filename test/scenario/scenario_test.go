@@ -124,6 +124,10 @@ func (w *world) setup(env *testscript.Env) error {
 	env.Setenv("S3", w.buckets.Host)
 	env.Setenv("CHARTS", w.charts.Host)
 	env.Setenv("DISKS", w.disks)
+	if w.cloud != nil {
+		env.Setenv("CLOUD", w.cloud.URL)
+		env.Setenv("CLOUDTOKEN", w.cloud.Token())
+	}
 	tree, err := filepath.Abs("../..")
 	if err != nil {
 		return err
