@@ -2,8 +2,10 @@ package builds
 
 import (
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,9 +32,32 @@ func runFact(b *v1alpha1.Build, u *unstructured.Unstructured) plan.Run {
 	}
 	parameters(r.Arguments, u.Object, "spec", "arguments", "parameters")
 	parameters(r.Outputs, u.Object, "status", "outputs", "parameters")
+	if r.Message == "" {
+		r.Message = cause(u)
+	}
 	// The node of the entrypoint has the ID of the Workflow.
 	parameters(r.Outputs, u.Object, "status", "nodes", u.GetName(), "outputs", "parameters")
 	return r
+}
+
+// cause is why a run failed whose own message does not say so: the steps that did, each with its message.
+func cause(u *unstructured.Unstructured) string {
+	nodes, _, _ := unstructured.NestedMap(u.Object, "status", "nodes")
+	var all []string
+	for _, id := range slices.Sorted(maps.Keys(nodes)) {
+		node, _ := nodes[id].(map[string]any)
+		phase, name, message := text(node["phase"]), text(node["displayName"]), text(node["message"])
+		children, _ := node["children"].([]any)
+		if (phase == "Failed" || phase == "Error") && message != "" && len(children) == 0 {
+			all = append(all, name+": "+message)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
 }
 
 func number(text string) int64 {

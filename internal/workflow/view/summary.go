@@ -97,13 +97,24 @@ func values(title string, all []v1alpha1.Parameter) [][2]string {
 	lines := [][2]string{{title, ""}}
 	for _, p := range all {
 		if p.Value != nil {
-			lines = append(lines, [2]string{"  " + p.Name + ":", oneLine(p.Value.String())})
+			lines = append(lines, [2]string{"  " + p.Name + ":", excerpt(oneLine(p.Value.String()))})
 		}
 	}
 	if len(lines) == 1 {
 		return nil
 	}
 	return lines
+}
+
+// longestValue is how many characters of a parameter a summary has: some are whole files. -o yaml has all of them.
+const longestValue = 120
+
+// excerpt is the beginning of a value.
+func excerpt(text string) string {
+	if all := []rune(text); len(all) > longestValue {
+		return string(all[:longestValue-1]) + "…"
+	}
+	return text
 }
 
 // artifacts are those below a title, with where they are.
