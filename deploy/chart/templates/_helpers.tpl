@@ -22,6 +22,21 @@ headgate{{ if $shard }}-{{ $shard }}{{ end }}
 {{- if or (has "workflows" .Values.serve) (has "workflows.argoproj.io" .Values.serve) }}true{{ end -}}
 {{- end }}
 
+{{/* The API groups of Crossplane's providers that are served, with commas between them, or nothing. */}}
+{{- define "headgate.crossplane" -}}
+{{- $all := list "kubernetes.crossplane.io" "kubernetes.m.crossplane.io" "digitalocean.crossplane.io" "digitalocean.m.crossplane.io" "custom.digitalocean.crossplane.io" "custom.digitalocean.m.crossplane.io" "droplet.digitalocean.crossplane.io" "droplet.digitalocean.m.crossplane.io" "networking.digitalocean.crossplane.io" "networking.digitalocean.m.crossplane.io" "ssh.digitalocean.crossplane.io" "ssh.digitalocean.m.crossplane.io" "do.crossplane.io" "compute.do.crossplane.io" }}
+{{- $served := list }}
+{{- range $group := $all }}
+{{- if or (has "crossplane" $.Values.serve) (has $group $.Values.serve) }}{{ $served = append $served $group }}{{ end }}
+{{- end }}
+{{- join ", " $served -}}
+{{- end }}
+
+{{/* Whether Builds are served: "true" or nothing. */}}
+{{- define "headgate.build" -}}
+{{- if or (has "build" .Values.serve) (has "build.headgate.dev" .Values.serve) }}true{{ end -}}
+{{- end }}
+
 {{/* The image of the controller, which is also what runs the pods of Workflows. */}}
 {{- define "headgate.image" -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
