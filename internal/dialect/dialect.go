@@ -82,8 +82,8 @@ type Upstream struct {
 	Renamed bool
 	// Migrates is set when `headgate migrate` pauses the controllers and takes over.
 	Migrates bool
-	// PodLabel, when not empty, is the label of pods whose value is the name of the controller. Workloads are known by it alone: their
-	// names follow from what they were installed by.
+	// PodLabel, when not empty, is the label of pods whose value is the name of the controller, or one that a person chose: then the
+	// images of these pods have its name. Workloads are known by it alone: their names follow from what they were installed by.
 	PodLabel string
 	// LeaseNamespace is where each controller holds the lease "<controller>-leader-election"; empty when they hold none.
 	LeaseNamespace string

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -114,14 +116,16 @@ type Workload struct {
 	Replicas int32
 	// Pods are the labels by which it selects its pods.
 	Pods map[string]string
+	// Images are those of its containers, without registry, version and digest.
+	Images []string
 }
 
 func deployed(d *appsv1.Deployment) Workload {
-	return Workload{"Deployment", d.ObjectMeta, ptr.Deref(d.Spec.Replicas, 1), selected(d.Spec.Selector)}
+	return Workload{"Deployment", d.ObjectMeta, ptr.Deref(d.Spec.Replicas, 1), selected(d.Spec.Selector), images(&d.Spec.Template.Spec)}
 }
 
 func stateful(s *appsv1.StatefulSet) Workload {
-	return Workload{"StatefulSet", s.ObjectMeta, ptr.Deref(s.Spec.Replicas, 1), selected(s.Spec.Selector)}
+	return Workload{"StatefulSet", s.ObjectMeta, ptr.Deref(s.Spec.Replicas, 1), selected(s.Spec.Selector), images(&s.Spec.Template.Spec)}
 }
 
 func selected(by *metav1.LabelSelector) map[string]string {
@@ -129,6 +133,18 @@ func selected(by *metav1.LabelSelector) map[string]string {
 		return nil
 	}
 	return by.MatchLabels
+}
+
+// images are the last parts of the names of images, such as provider-kubernetes.
+func images(pod *corev1.PodSpec) []string {
+	var all []string
+	for i := range pod.Containers {
+		name := path.Base(pod.Containers[i].Image)
+		name, _, _ = strings.Cut(name, "@")
+		name, _, _ = strings.Cut(name, ":")
+		all = append(all, name)
+	}
+	return all
 }
 
 // The labels by which controllers are known.
@@ -157,7 +173,11 @@ func (w Workload) calledAs(up dialect.Upstream) []string {
 	labelled := w.Labels[PartOf] == up.PartOf
 	switch {
 	case up.PodLabel != "":
-		return []string{w.Pods[up.PodLabel]}
+		name, has := w.Pods[up.PodLabel]
+		if !has {
+			return nil
+		}
+		return append([]string{name}, w.Images...)
 	case up.Renamed && labelled:
 		return []string{w.Name, w.Labels[appNameLabel], up.PartOf + "-" + w.Labels[componentLabel]}
 	case up.Renamed:

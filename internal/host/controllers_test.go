@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -140,6 +141,10 @@ func TestFinding(t *testing.T) {
 		"ArgoServer":   {reason: "its API server writes no objects of Applications", name: "argocd-server", labels: labels(PartOf, "argocd", componentLabel, "server")},
 		"Workflows":    {reason: "the upstream's manifests give it a name and no label", name: "workflow-controller", want: finding{"argo-workflows", "Deployment ns/workflow-controller serves " + workflow.Group}},
 		"WorkflowsSet": {reason: "a release of the chart has another name", name: "wf-argo-workflows-workflow-controller", labels: labels(PartOf, "argo-workflows", componentLabel, "workflow-controller"), want: finding{"argo-workflows", "Deployment ns/wf-argo-workflows-workflow-controller serves " + workflow.Group}},
+		"WorkflowsOld": {reason: "a release that is named like the chart has its name once", name: "argo-workflows-workflow-controller", want: finding{"argo-workflows", "Deployment ns/argo-workflows-workflow-controller serves " + workflow.Group}},
+		"WorkflowsWeb": {reason: "its server writes no status", name: "argo-workflows-server", labels: labels(PartOf, "argo-workflows", componentLabel, "server")},
+		"WorkflowsOff": {reason: "it is scaled down", name: "workflow-controller", replicas: replicas(0)},
+		"WorkflowsCD":  {reason: "it serves none of the kinds of Argo CD", name: "workflow-controller", serve: groupsOf(t, "argocd")},
 		"ArgoPaused":   {reason: "it is scaled down", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), replicas: replicas(0)},
 		"ArgoLeft":     {reason: "its group is left to it", kind: "StatefulSet", name: "argocd-application-controller", labels: labels(PartOf, "argocd"), serve: groupsOf(t, theReleases)},
 	}
@@ -199,6 +204,47 @@ func TestPodLabel(t *testing.T) {
 	}
 }
 
+// TestProviders finds the providers of Crossplane, by their package and by their image: whoever installs one names it.
+func TestProviders(t *testing.T) {
+	const registry = "xpkg.crossplane.io/crossplane-contrib/"
+	const sum = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
+	every := groupsOf(t, "crossplane")
+	cases := map[string]struct {
+		reason, label, image string
+		serve                dialect.Groups
+		group                string
+	}{
+		"Kubernetes":  {"it has the name of its package", "provider-kubernetes", registry + "provider-kubernetes:v1.2.0", every, "kubernetes.crossplane.io"},
+		"Dependency":  {"installed by another package it has the organization before", "crossplane-contrib-provider-kubernetes", "x", every, "kubernetes.crossplane.io"},
+		"Upjet":       {"it serves the groups with digitalocean in their names", "provider-upjet-digitalocean", "x", every, "droplet.digitalocean.crossplane.io"},
+		"Classic":     {"it serves those with do", "provider-digitalocean", "x", groupsOf(t, "compute.do.crossplane.io"), "compute.do.crossplane.io"},
+		"Chosen":      {"a person chose the name, the image has it", "do", registry + "provider-upjet-digitalocean:v1.0.1" + sum, every, "droplet.digitalocean.crossplane.io"},
+		"Digest":      {"an image may have no version", "k8s", registry + "provider-kubernetes" + sum, every, "kubernetes.crossplane.io"},
+		"Port":        {"or a registry with a port and nothing else", "k8s", "localhost:5000/provider-kubernetes", every, "kubernetes.crossplane.io"},
+		"Left":        {"its groups are left to it", "provider-kubernetes", "x", groupsOf(t, "compute.do.crossplane.io"), ""},
+		"OtherGroups": {"the classic one serves none of upjet's groups", "provider-digitalocean", "x", groupsOf(t, "custom.digitalocean.crossplane.io"), ""},
+		"Other":       {"other providers serve other groups", "provider-aws-s3", registry + "provider-aws-s3:v1", every, ""},
+		"Unlabelled":  {"an image alone is no provider: Crossplane labels what it installs", "", registry + "provider-kubernetes:v1.2.0", every, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "crossplane-system", Name: "p-7f3a"}}
+			d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"pkg.crossplane.io/revision": "p-7f3a"}}
+			if tc.label != "" {
+				d.Spec.Selector.MatchLabels["pkg.crossplane.io/provider"] = tc.label
+			}
+			d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "package-runtime", Image: tc.image}}
+			want := finding{}
+			if tc.group != "" {
+				want = finding{"crossplane", "Deployment crossplane-system/p-7f3a serves " + tc.group}
+			}
+			if got := deployed(d).finding(tc.serve); got != want {
+				t.Errorf("%s: %v, want %v", tc.reason, got, want)
+			}
+		})
+	}
+}
+
 // Only what matters is searched for: a controller that serves Argo CD alone needs no Deployments of Flux.
 func TestSelections(t *testing.T) {
 	cases := map[string]struct {
@@ -210,6 +256,8 @@ func TestSelections(t *testing.T) {
 		"Argo": {"two kinds, by a label and two names", groupsOf(t, "argocd"), 6},
 		"Both": {"both", groupsOf(t, "flux", "argocd"), 7},
 		"Runs": {"one kind, by a label and two names", groupsOf(t, "workflows"), 3},
+		"Made": {"all Deployments: labels of pods cannot be selected by", groupsOf(t, "crossplane"), 1},
+		"None": {"Builds have no upstream", groupsOf(t, "build"), 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
