@@ -30,7 +30,7 @@ type installing struct {
 }
 
 func (i *installing) bind(f *pflag.FlagSet) {
-	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, argocd for that of Argo CD, or single groups")
+	f.StringSliceVar(&i.serve, "serve", []string{"flux"}, "API groups that the controller serves: flux for all of Flux's, argocd for that of Argo CD, workflows for those of Argo Workflows, crossplane for managed resources, build for Builds, or single groups")
 	f.StringVar(&i.image, "image", "", "image of the controller, such as registry.example.com/headgate:1.0.0 (default: the image of the chart)")
 	f.StringArrayVarP(&i.values, "values", "f", nil, "file with values of the chart (repeatable)")
 	f.StringArrayVar(&i.set, "set", nil, "value of the chart, such as replicas=2 (repeatable)")
