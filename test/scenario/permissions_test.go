@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -43,6 +44,10 @@ import (
 //	serviceaccounts/token create               a kubeconfig of a cloud, by spec.kubeConfig.configMapRef
 //	deployments list, watch                    tenants: controllers of Flux are waited for
 // 	leases get, list, create, update           tenants: one replica serves; those of Flux are read
+//	workflows get, list, watch, patch          tenants: Workflow contained
+//	pods, persistentvolumeclaims create        tenants: Workflow contained
+//	Crossplane's groups, secrets create        tenants: Object pull, its configuration and its connection Secret
+//	builds, builds/status                      tenants: Build image; its run and its output are the account's
 
 // rules are what the controller may do in the whole cluster.
 func (i *installed) rules() []rbacv1.PolicyRule {
@@ -280,13 +285,134 @@ spec: {interval: 1h, path: ./intruder, prune: true, sourceRef: {kind: GitReposit
 ---
 `
 
+// tenantsProvision is one of each dialect beside those of units: what is no unit is read and written by the controller, and what comes
+// of it by the account. The account may create runs and Secrets, and no pods, claims or connection Secrets of others.
+const tenantsProvision = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: builder, namespace: team}
+rules:
+- {apiGroups: [argoproj.io], resources: [workflows], verbs: [create, patch, delete]}
+- {apiGroups: [argoproj.io], resources: [workflowtemplates], verbs: [get]}
+- {apiGroups: [""], resources: [secrets], verbs: [get, list, watch, create, update, patch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: builder, namespace: team}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: builder}
+subjects: [{kind: ServiceAccount, name: default, namespace: team}]
+---
+apiVersion: argoproj.io/v1alpha1
+kind: WorkflowTemplate
+metadata: {name: image-builder, namespace: team}
+spec:
+  entrypoint: main
+  templates: [{name: main, suspend: {duration: "0"}}]
+---
+apiVersion: build.headgate.dev/v1alpha1
+kind: Build
+metadata: {name: image, namespace: team}
+spec:
+  workflowTemplateRef: {name: image-builder}
+  outputs: [{secret: {name: built, keys: {run: "{{run.name}}"}}}]
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: contained, namespace: team}
+spec:
+  entrypoint: main
+  volumeClaimTemplates: [{metadata: {name: work}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
+  templates: [{name: main, container: {image: busybox, command: ["true"], volumeMounts: [{name: work, mountPath: /work}]}}]
+---
+apiVersion: kubernetes.m.crossplane.io/v1alpha1
+kind: ProviderConfig
+metadata: {name: default, namespace: team}
+spec: {credentials: {source: InjectedIdentity}}
+---
+apiVersion: kubernetes.m.crossplane.io/v1alpha1
+kind: Object
+metadata: {name: pull, namespace: team}
+spec:
+  providerConfigRef: {kind: ProviderConfig, name: default}
+  managementPolicies: [Observe]
+  forProvider: {manifest: {apiVersion: v1, kind: Secret, metadata: {name: git, namespace: team}}}
+  connectionDetails: [{apiVersion: v1, kind: Secret, name: git, namespace: team, fieldPath: data.username, toConnectionSecretKey: username}]
+  writeConnectionSecretToRef: {name: connection}
+`
+
+// tenantsProvide has one of each served that is no unit.
+func tenantsProvide(t *testing.T, i *installed) {
+	t.Helper()
+	if err := i.world.put(tenantsProvision); err != nil {
+		t.Fatal(err)
+	}
+	there := func(what string, get func() error) {
+		t.Helper()
+		eventually(t, what+" is there", func() (bool, string) { err := get(); return err == nil, fmt.Sprint(err) })
+	}
+	secret := func(name string) func() error {
+		return func() error {
+			_, err := i.client.CoreV1().Secrets("team").Get(t.Context(), name, metav1.GetOptions{})
+			return err
+		}
+	}
+	there("the output of the Build", secret("built"))
+	there("the connection Secret", secret("connection"))
+	there("the claim of the Workflow", func() error {
+		_, err := i.client.CoreV1().PersistentVolumeClaims("team").Get(t.Context(), "contained-work", metav1.GetOptions{})
+		return err
+	})
+	there("the pod of the Workflow", func() error {
+		list, err := i.client.CoreV1().Pods("team").List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=contained"})
+		if err == nil && len(list.Items) != 1 {
+			err = fmt.Errorf("%d pods", len(list.Items))
+		}
+		return err
+	})
+	for kind, name := range map[string]string{"Object.kubernetes.m.crossplane.io": "pull", "Workflow": "contained", "Build": "image"} {
+		if err := i.delete(kind, "team", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the connection Secret goes with its Object", func() (bool, string) {
+		err := secret("connection")()
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
+}
+
+// provisioners are the controllers of Argo Workflows and of a provider of Crossplane, as they are installed, with so many pods.
+const provisioners = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: workflow-controller, namespace: team}
+spec:
+  replicas: %[1]d
+  selector: {matchLabels: {app: workflow-controller}}
+  template:
+    metadata: {labels: {app: workflow-controller}}
+    spec: {containers: [{name: workflow-controller, image: "quay.io/argoproj/workflow-controller:v4.1.2"}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kube-7f3a91c0, namespace: team}
+spec:
+  replicas: %[1]d
+  selector: {matchLabels: {pkg.crossplane.io/provider: kube, pkg.crossplane.io/revision: kube-7f3a91c0}}
+  template:
+    metadata: {labels: {pkg.crossplane.io/provider: kube, pkg.crossplane.io/revision: kube-7f3a91c0}}
+    spec: {containers: [{name: package-runtime, image: "xpkg.crossplane.io/crossplane-contrib/provider-kubernetes:v1.2.0"}]}
+`
+
 // unsearched is what a controller says that may not list all kinds, when an earlier one has left units in the middle.
 const unsearched = "not every kind could be searched for objects of an earlier run"
 
 // tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
 // they may.
 func tenantsAlone(t *testing.T, i *installed) {
-	objects, err := installation.Objects(t.Context(), installation.Options{Serve: dialects.All().All(), WithoutDefinitions: true, Values: []helm.Layer{
+	// One provider of Crossplane stands for both: each verb of each group is taken away and given back.
+	groups, err := dialects.All().Parse([]string{"flux", "argocd", "workflows", "build", "kubernetes.crossplane.io", "kubernetes.m.crossplane.io"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := installation.Objects(t.Context(), installation.Options{Serve: groups, WithoutDefinitions: true, Values: []helm.Layer{
 		{From: "test", Data: []byte("rbac: {scope: tenants}\nmultitenancy: {defaultServiceAccount: tenant}")},
 	}})
 	if err != nil {
@@ -305,7 +431,15 @@ func tenantsAlone(t *testing.T, i *installed) {
 	if err := i.world.put(fmt.Sprintf(tenantsOwn, i.kit.Git.URL("fleet")) + fmt.Sprintf(permittedRelease, "rel", "team")); err != nil {
 		t.Fatal(err)
 	}
-	r := i.start(t, here, "--default-service-account", "tenant")
+	if err := i.world.put(fmt.Sprintf(provisioners, 1)); err != nil {
+		t.Fatal(err)
+	}
+	r := i.start(t, here, "--default-service-account", "tenant", "--serve", "flux,workflows,build,kubernetes.crossplane.io,kubernetes.m.crossplane.io", "--executor-image", "headgate:test")
+	r.ready(http.StatusServiceUnavailable, "Deployment team/workflow-controller serves workflows.argoproj.io; scale it to 0 replicas, or leave its group out of --serve")
+	r.ready(http.StatusServiceUnavailable, "Deployment team/kube-7f3a91c0 serves kubernetes.crossplane.io; scale it to 0 replicas")
+	if err := i.world.put(fmt.Sprintf(provisioners, 0)); err != nil {
+		t.Fatal(err)
+	}
 	r.ready(http.StatusOK, "")
 	for kind, name := range map[string]string{"ks": "app", "hr": "rel"} {
 		i.conditionIn("team", kind, name, "True", "")
@@ -315,6 +449,7 @@ func tenantsAlone(t *testing.T, i *installed) {
 		_, err := i.client.CoreV1().ConfigMaps("team").Get(t.Context(), "rel", metav1.GetOptions{})
 		return err == nil && configMaps(t, i.client, "team")["a"] == "7", fmt.Sprint(err)
 	})
+	tenantsProvide(t, i)
 	if err := i.delete("HelmRelease", "team", "rel"); err != nil {
 		t.Fatal(err)
 	}
