@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
@@ -122,6 +123,8 @@ func ofVolumes(run *plan.Run, c *corev1.Container) []string {
 			continue
 		}
 		at := "volumeMounts " + m.Name + ": "
+		// No API server has checked the name, and it is that of a directory here.
+		fields["volumes "+m.Name+": this name"] = len(validation.IsDNS1123Label(m.Name)) > 0
 		fields[at+"subPathExpr"] = m.SubPathExpr != ""
 		fields[at+"mountPropagation"] = m.MountPropagation != nil && *m.MountPropagation != corev1.MountPropagationNone
 		fields[at+"mountPath "+m.MountPath] = !filepath.IsAbs(m.MountPath) || unmountable(m.MountPath)

@@ -350,6 +350,10 @@ func TestRefusals(t *testing.T) {
 			r.Settings.Volumes = []corev1.Volume{{Name: "claim", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "../../x"}}}}
 			r.Template.Script.VolumeMounts = []corev1.VolumeMount{{Name: "claim", MountPath: "/x"}}
 		}),
+		"volumes ../../../../machine: this name": run(func(r *plan.Run) {
+			r.Template.Volumes = []corev1.Volume{{Name: "../../../../machine", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+			r.Template.Script.VolumeMounts = []corev1.VolumeMount{{Name: "../../../../machine", MountPath: "/x"}}
+		}),
 		"volumeMounts v: mountPath /usr": run(func(r *plan.Run) {
 			r.Template.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 			r.Template.Script.VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/usr/"}}
