@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,30 +16,39 @@ import (
 )
 
 // carryOut carries out the actions of a decision, in their order. It tells whether they changed what decisions are made from, so that
-// another one is due.
+// another one is due. One that fails keeps no other from being carried out, but for the deletion of the Workflow, which comes last.
 func (p *part) carryOut(ctx context.Context, d plan.Decision) (changed bool, err error) {
-	wf := d.Workflow
-	of := execute.Of(wf)
 	for _, action := range d.Actions {
-		switch action.Do {
-		case plan.Start:
-			changed, err = true, p.executor.Start(ctx, wf, *action.Run)
-		case plan.Stop:
-			err = p.executor.Stop(ctx, of, action.Node, action.Reason)
-		case plan.Remove:
-			err = p.remove(ctx, wf, action)
-		case plan.CreateClaim:
-			changed, err = true, p.createClaim(ctx, wf, action.Claim)
-		case plan.DeleteClaim:
-			changed, err = true, p.deleteClaim(ctx, wf, action.Claim.Name)
-		case plan.DeleteWorkflow:
-			return false, p.deleteWorkflow(ctx, of)
+		if action.Do == plan.DeleteWorkflow && err != nil {
+			break
 		}
-		if err != nil {
-			return false, fmt.Errorf("%s of %s: %w", action.Do, action.Node, err)
+		acted, failure := p.act(ctx, d.Workflow, action)
+		if failure != nil {
+			err = errors.Join(err, fmt.Errorf("%s of %s: %w", action.Do, action.Node, failure))
 		}
+		changed = changed || acted
 	}
-	return changed, nil
+	return changed, err
+}
+
+// act carries out one action, and tells whether it is of a kind that changes what decisions are made from.
+func (p *part) act(ctx context.Context, wf *v1alpha1.Workflow, action plan.Action) (changed bool, err error) {
+	of := execute.Of(wf)
+	switch action.Do {
+	case plan.Start:
+		return true, p.executor.Start(ctx, wf, *action.Run)
+	case plan.Stop:
+		return false, p.executor.Stop(ctx, of, action.Node, action.Reason)
+	case plan.Remove:
+		return false, p.remove(ctx, wf, action)
+	case plan.CreateClaim:
+		return true, p.createClaim(ctx, wf, action.Claim)
+	case plan.DeleteClaim:
+		return true, p.deleteClaim(ctx, wf, action.Claim.Name)
+	case plan.DeleteWorkflow:
+		return false, p.deleteWorkflow(ctx, of)
+	}
+	return false, nil
 }
 
 // remove removes an execution, unless a selector says that others are meant.

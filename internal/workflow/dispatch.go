@@ -101,6 +101,15 @@ func (d *dispatcher) Kept(ctx context.Context) ([]execute.Workflow, error) {
 	return all, nil
 }
 
+// Wait waits until what the executors have begun has ended.
+func (d *dispatcher) Wait() {
+	for _, executor := range d.all {
+		if ending, ends := executor.(execute.Ending); ends {
+			ending.Wait()
+		}
+	}
+}
+
 var _ execute.Executor = (*dispatcher)(nil)
 
 // refuser stands in for an executor of containers where there is none: what is started waits, and says what a person has to do.

@@ -91,7 +91,6 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	}
 	p.runs, p.crons = rounds.New(workflowPasses{p}, options), rounds.New(schedulePasses{p}, options)
 	local := here.New(ctx, here.Config{Cluster: host.Config, Kinds: host.Home.Kinds, Listener: p, Guard: host.Guard})
-	p.wg.Go(local.Wait)
 	var containers execute.Executor = newRefuser(cmp.Or(d.Refusal, refusal))
 	if d.Containers != nil {
 		if containers, err = d.Containers.Executor(ctx, host, p); err != nil {
@@ -174,8 +173,11 @@ func (p *part) LeavesChanged(of execute.Workflow) { p.runs.Wake(of.NamespacedNam
 // Nudge has nothing to fetch.
 func (*part) Nudge(func(url string) bool) {}
 
-// Wait waits until everything has ended.
-func (p *part) Wait() { p.wg.Wait() }
+// Wait waits until everything has ended: passes first, as they start executions.
+func (p *part) Wait() {
+	p.wg.Wait()
+	p.executor.Wait()
+}
 
 // nameOf is what an object is known by.
 func nameOf(u *unstructured.Unstructured) types.NamespacedName {

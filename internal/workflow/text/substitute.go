@@ -18,14 +18,21 @@ type Mode struct {
 const (
 	opening = "{{"
 	closing = "}}"
+	// maxNested bounds tags inside of tags: a value that has a tag may become one, and so on without an end.
+	maxNested = 1000
+	// maxReplaced bounds what a document becomes, in bytes. No object that is this long can be stored.
+	maxReplaced = 8 << 20
 )
 
 // Substitute replaces the tags of a JSON document by values. Other text in double braces, which programs of the user may
 // have a meaning for, stays as it is.
 func Substitute(document string, scope *Scope, mode Mode) (string, error) {
 	var out strings.Builder
-	rest := document
+	rest, nested := document, 0
 	for {
+		if out.Len()+len(rest) > maxReplaced+len(document) {
+			return "", fmt.Errorf("what tags are replaced in becomes longer than %d bytes: pass large values as artifacts", maxReplaced)
+		}
 		before, after, found := strings.Cut(rest, opening)
 		out.WriteString(before)
 		if !found {
@@ -42,6 +49,9 @@ func Substitute(document string, scope *Scope, mode Mode) (string, error) {
 				return "", err
 			}
 			if !strings.HasPrefix(inner, opening) {
+				if nested++; nested > maxNested {
+					return "", fmt.Errorf("more than %d tags are inside of other tags, or a value has a tag that gives itself", maxNested)
+				}
 				rest = opening + tag[:at] + inner + next
 				continue
 			}

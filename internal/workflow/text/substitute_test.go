@@ -108,6 +108,21 @@ func TestSubstituteRefuses(t *testing.T) {
 	}
 }
 
+// TestSubstituteIsBounded is about values that would take all memory: one that has a tag for itself, and a long one that is used often.
+func TestSubstituteIsBounded(t *testing.T) {
+	scope := sample().Inside()
+	scope.Set("inputs.parameters.self", "a{{inputs.parameters.self}}")
+	scope.Set("inputs.parameters.long", strings.Repeat("x", 1<<20))
+	for document, want := range map[string]string{
+		`"{{ {{inputs.parameters.self}} }}"`:                           "a value has a tag that gives itself",
+		`"` + strings.Repeat("{{inputs.parameters.long}}", 1000) + `"`: "becomes longer than 8388608 bytes",
+	} {
+		if got, err := Substitute(document, scope, Mode{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("it gave %d bytes and the error %v, which does not say %q", len(got), err, want)
+		}
+	}
+}
+
 func TestAbsentIsAnErrorOfItsOwn(t *testing.T) {
 	_, err := Substitute(`"{{steps.skipped.outputs.result}}"`, sample(), Mode{})
 	var absent *AbsentError
