@@ -75,7 +75,8 @@ func (e expression) run(scope *Scope, more map[string]any) (result any, err erro
 		env[name] = value
 	}
 	budget := &meter{left: maxSteps}
-	program, err := expr.Compile(e.text, expr.Env(env), expr.Patch(budget), expr.Function(stepFunction, budget.step, new(func() bool)))
+	program, err := expr.Compile(e.text, expr.Env(env), expr.Patch(budget), expr.Function(stepFunction, budget.step, new(func() bool)),
+		expr.Function("repeat", repeated, new(func(string, int) string)))
 	if err != nil {
 		return nil, fmt.Errorf("failed to evaluate expression %q: %s", e.text, firstLine(err))
 	}
@@ -84,6 +85,19 @@ func (e expression) run(scope *Scope, more map[string]any) (result any, err erro
 		return nil, fmt.Errorf("failed to evaluate expression %q: %s", e.text, firstLine(err))
 	}
 	return result, nil
+}
+
+// repeated stands for the function repeat of the language, which bounds the number and not the length: one inside of another takes all memory.
+func repeated(arguments ...any) (any, error) {
+	text, isText := arguments[0].(string)
+	count, isNumber := arguments[1].(int)
+	switch {
+	case !isText || !isNumber || count < 0:
+		return nil, fmt.Errorf("repeat: it takes a text and how often, which is not negative")
+	case count > 0 && len(text) > maxReplaced/count:
+		return nil, fmt.Errorf("repeat: the result is more than %d bytes", maxReplaced)
+	}
+	return strings.Repeat(text, count), nil
 }
 
 // firstLine leaves out the drawing of the place, since errors become messages of nodes.

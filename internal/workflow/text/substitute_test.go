@@ -93,6 +93,7 @@ func TestSubstituteRefuses(t *testing.T) {
 		"Host":     {"the network", `"{{= sprig.getHostByName('localhost') }}"`, "failed to evaluate"},
 		"Chance":   {"what differs each time", `"{{= sprig.uuidv4() }}"`, "failed to evaluate"},
 		"Memory":   {"a lot of memory", `"{{= sprig.repeat(100000000, 'aaaaaaaaaaaaaaaaaaaaaaaaaa') }}"`, "is more than"},
+		"Repeated": {"a lot of memory, by the language", `"{{= len(repeat(repeat('x', 100000), 100000)) }}"`, "is more than"},
 		"Time":     {"a lot of time", `"{{= let a = 1..2000; all(a, all(a, all(a, # > 0))) }}"`, "take more than"},
 		"Function": {"the function that bounds it cannot be used to end it", `"{{= headgate__step(1) }}"`, "too many arguments"},
 	} {
