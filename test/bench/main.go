@@ -5,20 +5,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +37,10 @@ func main() {
 	charts := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
 	machines := flag.Int("droplets", 200, "Droplets of the run of a simulated cloud; 0 leaves it out")
 	onlyMachines := flag.Bool("only-droplets", false, "leave out everything but the run of a simulated cloud")
+	graphs := flag.Int("workflows", 100, "Workflows of the run of workflows; 0 leaves it out")
+	onlyGraphs := flag.Bool("only-workflows", false, "leave out everything but the run of workflows")
+	provisioned := flag.Int("objects", 1000, "Objects of the run of provisioned objects; 0 leaves it out")
+	onlyObjects := flag.Bool("only-objects", false, "leave out everything but the run of provisioned objects")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
 	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
@@ -74,24 +74,24 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if *machines > 0 {
-		fmt.Println("droplets  ready s  requests by then  of these creations  requests/min at rest  refused")
-		if err := (droplets{*machines, min(*idle, 2*time.Minute)}).measure(ctx); err != nil {
+	short := min(*idle, 2*time.Minute)
+	for _, p := range []part{
+		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
+		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
+		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
+		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *charts, *only, releases{*charts, *idle}},
+	} {
+		onlyOther := (*onlyGraphs || *onlyObjects || *onlyMachines || *only) && !p.only
+		if p.count == 0 || onlyOther {
+			continue
+		}
+		fmt.Println(p.heading)
+		if err := p.of.measure(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
 	}
-	if *onlyMachines {
-		return
-	}
-	if *charts > 0 {
-		fmt.Println("releases  cold s  cpu s/release  changed s  rss MB  requests at rest")
-		if err := (releases{*charts, *idle}).measure(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-	}
-	if *only {
+	if *onlyGraphs || *onlyObjects || *onlyMachines || *only {
 		return
 	}
 	fmt.Println("dialect units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
@@ -102,6 +102,15 @@ func main() {
 			os.Exit(1)
 		}
 	}
+}
+
+// part is a measurement with a table of its own.
+type part struct {
+	heading string
+	count   int
+	// only is set when a person wants no other.
+	only bool
+	of   interface{ measure(context.Context) error }
 }
 
 // run is one measurement.
@@ -254,84 +263,6 @@ func (r *run) change(ctx context.Context) (time.Duration, error) {
 	return 0, ctx.Err()
 }
 
-// atRest counts the requests of the engine while nothing happens.
-func (r *run) atRest(ctx context.Context, audit string) (string, error) {
-	select {
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case <-time.After(2 * time.Second):
-	}
-	from := time.Now()
-	select {
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case <-time.After(r.idle):
-	}
-	asked, watches, err := requests(audit, from)
-	if err != nil {
-		return "", err
-	}
-	total := 0
-	for _, n := range asked {
-		total += n
-	}
-	text := fmt.Sprintf("%d in %s, and %d watch restarts", total, r.idle, watches)
-	if total > 0 {
-		text += ": " + most(asked)
-	}
-	return text, nil
-}
-
-// most lists the requests that were made most often.
-func most(asked map[string]int) string {
-	keys := slices.SortedFunc(maps.Keys(asked), func(a, b string) int { return asked[b] - asked[a] })
-	var parts []string
-	for _, key := range keys[:min(len(keys), 12)] {
-		parts = append(parts, fmt.Sprintf("%d %s", asked[key], key))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// requests counts those of the engine since a time, by verb and resource, and the watches beside them.
-func requests(audit string, from time.Time) (asked map[string]int, watches int, err error) {
-	f, err := os.Open(audit)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	asked = map[string]int{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var e struct {
-			Verb      string    `json:"verb"`
-			UserAgent string    `json:"userAgent"`
-			Received  time.Time `json:"requestReceivedTimestamp"`
-			URI       string    `json:"requestURI"`
-			Object    struct {
-				Resource    string `json:"resource"`
-				Subresource string `json:"subresource"`
-			} `json:"objectRef"`
-		}
-		if json.Unmarshal(lines.Bytes(), &e) != nil || !strings.HasPrefix(e.UserAgent, "headgate/") || e.Received.Before(from) {
-			continue
-		}
-		if e.Verb == "watch" {
-			watches++
-			continue
-		}
-		what := e.Object.Resource
-		if what == "" {
-			what, _, _ = strings.Cut(e.URI, "?")
-		}
-		if e.Object.Subresource != "" {
-			what += "/" + e.Object.Subresource
-		}
-		asked[e.Verb+" "+what]++
-	}
-	return asked, watches, lines.Err()
-}
-
 // push commits everything and pushes it.
 func (r *run) push(ctx context.Context) error {
 	url := strings.Replace(r.kit.Git.URL("bench"), "http://", "http://"+kit.User+":"+kit.Token+"@", 1)
@@ -342,27 +273,4 @@ git -c user.name=bench -c user.email=bench@example.invalid commit -q -m change &
 		return fmt.Errorf("pushing: %w: %s", err, out)
 	}
 	return nil
-}
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// rss is the resident memory of the process, control plane included, in MB.
-func rss() int {
-	data, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for _, line := range strings.Split(string(data), "\n") {
-		var kb int
-		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kb); n == 1 {
-			return kb / 1024
-		}
-	}
-	return 0
 }
