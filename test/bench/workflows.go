@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,8 +50,8 @@ func (b workflows) run(ctx context.Context, _ *kit.Kit, client dynamic.Interface
 	succeeded := func(u *unstructured.Unstructured) (bool, error) {
 		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
 		if phase == "Failed" || phase == "Error" {
-			message, _, _ := unstructured.NestedString(u.Object, "status", "message")
-			return false, fmt.Errorf("workflow %s: %s: %s", u.GetName(), phase, message)
+			nodes, _, err := unstructured.NestedMap(u.Object, "status", "nodes")
+			return false, errors.Join(fmt.Errorf("workflow %s: %s: %v", u.GetName(), phase, nodes), err)
 		}
 		return phase == "Succeeded", nil
 	}
@@ -115,7 +116,7 @@ spec:
 			case 2:
 				fmt.Fprintf(&text, "        template: pause\n        arguments: {parameters: [{name: row, value: '{{=asInt(\"%d\") + 1}}'}]}\n", row)
 			default:
-				text.WriteString("        template: pause\n        when: \"{{=workflow.status == 'Succeeded'}}\"\n        arguments: {parameters: [{name: row, value: none}]}\n")
+				text.WriteString("        template: pause\n        when: \"{{=workflow.name != ''}}\"\n        arguments: {parameters: [{name: row, value: none}]}\n")
 			}
 		}
 	}
