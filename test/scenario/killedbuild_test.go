@@ -119,20 +119,22 @@ type reaper struct {
 
 	mu    sync.Mutex
 	ended map[string]int
-	kills []string
-	dead  chan struct{}
+	// creations are how many objects the cloud was told to create.
+	creations int
+	kills     []string
+	dead      chan struct{}
 	// begun is closed once the engine has started: until then writes wait, since a start that is cut off would never end.
 	begun chan struct{}
 }
 
 // most is how often the same sort of write ends an engine: those of an image and of a Droplet have several purposes, such as to store that a
-// creation is about to be requested, and the number of what it gave.
+// creation is about to be requested, and, after it, the number of what it gave.
 func most(write string) int {
 	switch {
 	case strings.HasSuffix(write, "/status"):
 		return 1
 	case strings.HasPrefix(write, "PATCH ") && (strings.Contains(write, "/images/") || strings.Contains(write, "/droplets/")):
-		return 4
+		return 2
 	case strings.HasPrefix(write, "cloud POST "):
 		return 2
 	}
@@ -186,6 +188,11 @@ func (r *reaper) ends(write string) bool {
 	write = regexp.MustCompile(`nixos-[0-9a-f]{8}-1|[0-9]{9}`).ReplaceAllString(write, "*")
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if strings.HasPrefix(write, "cloud POST ") {
+		r.creations++
+	} else if most(write) > 1 {
+		write = fmt.Sprintf("%s after %d creations", write, r.creations)
+	}
 	if r.closed() || r.ended[write] >= most(write) {
 		return r.closed()
 	}
@@ -317,7 +324,10 @@ func TestKilledBuilds(t *testing.T) {
 	livesUntil(t, w, r, "1")
 	k.StopEngine()
 	t.Logf("%d engines were ended", len(r.kills))
-	for _, step := range []string{"POST /apis/argoproj.io", "cloud PUT /spaces", "cloud POST /v2/images", "cloud POST /v2/droplets", "cloud DELETE /v2/droplets"} {
+	for _, step := range []string{
+		"POST /apis/argoproj.io", "cloud PUT /spaces", "cloud POST /v2/images", "images/* after 1 creations",
+		"secrets/nixos-image", "secrets/nixos-connection", "cloud POST /v2/droplets", "droplets/web after 2 creations", "cloud DELETE /v2/droplets",
+	} {
 		if !strings.Contains(strings.Join(r.kills, "\n"), step) {
 			t.Errorf("no engine was ended after %s", step)
 		}
