@@ -103,8 +103,10 @@ func TestTenantsWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		render := func(serve []string) []string {
-			values, err := helm.Compose(map[string]any{"serve": anys(serve), "rbac": map[string]any{"scope": "tenants"},
-				"multitenancy": map[string]any{"defaultServiceAccount": "tenant"}})
+			values, err := helm.Compose(map[string]any{
+				"serve": anys(serve), "rbac": map[string]any{"scope": "tenants"},
+				"multitenancy": map[string]any{"defaultServiceAccount": "tenant"},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

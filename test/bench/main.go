@@ -53,27 +53,13 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	var runs []run
-	for _, d := range []dialect{ofFlux, ofArgo} {
-		if *dialects != "" && *dialects != string(d) {
-			continue
-		}
-		runs = append(runs, run{dialect: d, units: 120, depth: 1, idle: *idle}, run{dialect: d, units: 120, depth: 6})
-		if *large > 0 {
-			runs = append(runs, run{dialect: d, units: *large, depth: 1})
-		}
+	runs := dialectRuns(*dialects, *large, *idle)
+	end, err := profiled(*profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
 	}
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(f)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		defer pprof.StopCPUProfile()
-	}
+	defer end()
 	short := min(*idle, 2*time.Minute)
 	for _, p := range []part{
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
@@ -102,6 +88,33 @@ func main() {
 			os.Exit(1)
 		}
 	}
+}
+
+// dialectRuns are the measurements of units of a dialect, of both if none is named.
+func dialectRuns(named string, large int, idle time.Duration) []run {
+	var runs []run
+	for _, d := range []dialect{ofFlux, ofArgo} {
+		if named != "" && named != string(d) {
+			continue
+		}
+		runs = append(runs, run{dialect: d, units: 120, depth: 1, idle: idle}, run{dialect: d, units: 120, depth: 6})
+		if large > 0 {
+			runs = append(runs, run{dialect: d, units: large, depth: 1})
+		}
+	}
+	return runs
+}
+
+// profiled writes a CPU profile to a file, if one is named, until it is ended.
+func profiled(name string) (end func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return pprof.StopCPUProfile, pprof.StartCPUProfile(f)
 }
 
 // part is a measurement with a table of its own.

@@ -46,8 +46,8 @@ type ProviderConfigStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// ResourceReference names a managed resource that uses a configuration.
-type ResourceReference struct {
+// Reference names a managed resource that uses a configuration.
+type Reference struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`

@@ -189,7 +189,7 @@ func (x *external) Delete(ctx context.Context) (managed.Result, error) {
 
 // cleaned is the error of an apply without the values of the object: what an API server says of an invalid one quotes them.
 func cleaned(err error) error {
-	status, is := err.(apierrors.APIStatus) //nolint:errorlint // the client returns it as it is
+	status, is := err.(apierrors.APIStatus)
 	if !is || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 		return err
 	}

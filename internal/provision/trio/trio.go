@@ -29,7 +29,8 @@ const (
 // Kinds are those of the objects that are understood together with others of their unit.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
-		{Group: objectGroup, Version: "v1alpha2", Kind: "Object"}, {Group: namespacedObjectGroup, Version: "v1alpha1", Kind: "Object"},
+		{Group: objectGroup, Version: "v1alpha2", Kind: "Object"},
+		{Group: namespacedObjectGroup, Version: "v1alpha1", Kind: "Object"},
 		v1alpha1.GroupVersion.WithKind(v1alpha1.BuildKind),
 	}
 }

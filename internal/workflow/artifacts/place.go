@@ -42,7 +42,7 @@ func (p *Places) Put(ctx context.Context, owner types.UID, a v1alpha1.Artifact, 
 	if err != nil {
 		return fmt.Errorf("artifact %q: %w", a.Name, err)
 	}
-	defer into.Close()
+	defer func() { _ = into.Close() }()
 	whole := name
 	if a.SubPath != "" {
 		whole = name + ".whole"

@@ -40,7 +40,7 @@ func unpack(into *os.Root, name string, content *os.File, strategy *v1alpha1.Arc
 	if err != nil {
 		return err
 	}
-	defer inside.Close()
+	defer func() { _ = inside.Close() }()
 	u := &unpacker{into: inside, limits: limits}
 	if format == zipFile {
 		err = u.zip(content)

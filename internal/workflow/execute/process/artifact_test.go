@@ -58,9 +58,14 @@ func TestArtifacts(t *testing.T) {
 	}}
 	first := shell(`mkdir -p /out/dir/deep; echo file > /out/file; echo one > /out/dir/one; echo two > /out/dir/deep/two; chmod 700 /out/dir/one; ln -s one /out/dir/link`)
 	first.Outputs.Artifacts = []v1alpha1.Artifact{
-		{Name: "file", Path: "/out/file"}, {Name: "file-none", Path: "/out/file", Archive: none}, {Name: "file-zip", Path: "/out/file", Archive: zip},
-		{Name: "dir", Path: "/out/dir"}, {Name: "dir-none", Path: "/out/dir", Archive: none}, {Name: "dir-zip", Path: "/out/dir", Archive: zip},
-		{Name: "absent", Path: "/out/absent", Optional: true}, {Name: "image", Path: "/out/file", Archive: none, ArtifactLocation: elsewhere},
+		{Name: "file", Path: "/out/file"},
+		{Name: "file-none", Path: "/out/file", Archive: none},
+		{Name: "file-zip", Path: "/out/file", Archive: zip},
+		{Name: "dir", Path: "/out/dir"},
+		{Name: "dir-none", Path: "/out/dir", Archive: none},
+		{Name: "dir-zip", Path: "/out/dir", Archive: zip},
+		{Name: "absent", Path: "/out/absent", Optional: true},
+		{Name: "image", Path: "/out/file", Archive: none, ArtifactLocation: elsewhere},
 	}
 	leaf := w.outcome("first", first)
 	succeeded(t, w, "first", leaf)

@@ -42,7 +42,7 @@ func (j *job) execute() report {
 	if err != nil {
 		return report{Setup: err.Error()}
 	}
-	defer packed.Close()
+	defer func() { _ = packed.Close() }()
 	if err := j.enter(); err != nil {
 		return report{Setup: err.Error()}
 	}

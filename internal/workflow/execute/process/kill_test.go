@@ -71,13 +71,6 @@ func (w *world) killedEngine(source string, kill func() bool) {
 	_ = cmd.Wait()
 }
 
-// restart ends the engine of a world, and begins another one on its directory.
-func (w *world) restart() {
-	w.t.Helper()
-	w.end()
-	w.start()
-}
-
 func (w *world) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(w.dir, "steps", "runs", "11-22", "n", name))
 	return err == nil

@@ -221,15 +221,14 @@ func tree(path string, readOnly bool) (int, error) {
 	}
 	err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	if err != nil {
-		unix.Close(fd)
-		return -1, fmt.Errorf("making it unchangeable: %w", err)
+		return -1, errors.Join(fmt.Errorf("making it unchangeable: %w", err), unix.Close(fd))
 	}
 	return fd, nil
 }
 
 // attach gives it one.
 func attach(fd int, path string) error {
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	return unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
@@ -329,7 +328,7 @@ func (m *mount) fill(at string) error {
 	if err != nil {
 		return err
 	}
-	defer into.Close()
+	defer func() { _ = into.Close() }()
 	for name, content := range m.Files {
 		if dir := filepath.Dir(name); dir != "." {
 			if err := into.MkdirAll(dir, 0o755); err != nil {

@@ -35,5 +35,5 @@ type ProviderConfigUsage struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	ProviderConfigReference resource.ConfigReference   `json:"providerConfigRef"`
-	ResourceReference       resource.ResourceReference `json:"resourceRef"`
+	ResourceReference       resource.Reference `json:"resourceRef"`
 }

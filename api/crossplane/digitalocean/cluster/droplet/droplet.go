@@ -20,16 +20,16 @@ type Droplet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec DropletSpec `json:"spec"`
+	Spec Spec `json:"spec"`
 	// +optional
-	Status DropletStatus `json:"status,omitempty"`
+	Status Status `json:"status,omitempty"`
 }
 
-// DropletSpec is what is declared. Without a name the Droplet has that of the resource, where upstream refuses it.
+// Spec is what is declared. Without a name the Droplet has that of the resource, where upstream refuses it.
 //
 // +kubebuilder:object:generate=true
 // +kubebuilder:validation:XValidation:rule="!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies) || has(self.forProvider.size) || (has(self.initProvider) && has(self.initProvider.size))",message="spec.forProvider.size is a required parameter"
-type DropletSpec struct {
+type Spec struct {
 	resource.ClusterSpec         `json:",inline"`
 	digitalocean.DropletPolicies `json:",inline"`
 	// ForProvider is what is to be; a field that is absent is left as it is.
@@ -39,10 +39,10 @@ type DropletSpec struct {
 	InitProvider *digitalocean.DropletParameters `json:"initProvider,omitempty"`
 }
 
-// DropletStatus is what is observed.
+// Status is what is observed.
 //
 // +kubebuilder:object:generate=true
-type DropletStatus struct {
+type Status struct {
 	resource.Status `json:",inline"`
 	// +optional
 	AtProvider *digitalocean.DropletObservation `json:"atProvider,omitempty"`

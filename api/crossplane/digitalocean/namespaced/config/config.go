@@ -51,5 +51,5 @@ type ProviderConfigUsage struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	ProviderConfigReference resource.KindReference     `json:"providerConfigRef"`
-	ResourceReference       resource.ResourceReference `json:"resourceRef"`
+	ResourceReference       resource.Reference `json:"resourceRef"`
 }

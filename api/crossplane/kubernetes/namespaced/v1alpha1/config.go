@@ -49,5 +49,5 @@ type ProviderConfigUsage struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	ProviderConfigRef kubernetes.UsedConfig      `json:"providerConfigRef"`
-	ResourceRef       resource.ResourceReference `json:"resourceRef"`
+	ResourceRef       resource.Reference `json:"resourceRef"`
 }
