@@ -11,20 +11,34 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 )
 
-const (
-	// maxSteps bounds how often the bodies of loops in one expression are evaluated.
-	maxSteps = 1_000_000
-	// stepFunction is called by each of them; no name of a user begins like this.
-	stepFunction = "headgate__step"
-)
-
 // expression is one that was parsed.
 type expression struct {
 	text string
 	root ast.Node
 }
 
+const (
+	// maxExpression and maxBrackets bound an expression, in bytes: its parsers call themselves for what is in brackets or behind a sign, and a stack
+	// that overflows ends the process.
+	maxExpression = 256 << 10
+	maxBrackets   = 20_000
+)
+
+// readable tells whether an expression or condition may be parsed.
+func readable(text string) error {
+	if len(text) > maxExpression {
+		return fmt.Errorf("the expression %.40q... is longer than %d bytes: pass large values as parameters that it names", text, maxExpression)
+	}
+	if strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") > maxBrackets {
+		return fmt.Errorf("the expression %.40q... has more than %d brackets", text, maxBrackets)
+	}
+	return nil
+}
+
 func parse(text string) (expression, error) {
+	if err := readable(text); err != nil {
+		return expression{}, err
+	}
 	tree, err := parser.Parse(text)
 	if err != nil {
 		return expression{}, fmt.Errorf("unable to compile expression %q: %s", text, firstLine(err))
@@ -65,63 +79,34 @@ func (e expression) run(scope *Scope, more map[string]any) (result any, err erro
 			result, err = nil, fmt.Errorf("failed to evaluate expression %q: %v", e.text, problem)
 		}
 	}()
-	env := scope.nested()
+	env, budget := scope.nested(), newMeter()
 	for name, function := range functions {
 		if strings.Contains(e.text, name) {
-			env[name] = function(scope.now)
+			env[name] = function(scope.now, budget)
 		}
 	}
 	for name, value := range more {
 		env[name] = value
 	}
-	budget := &meter{left: maxSteps}
-	program, err := expr.Compile(e.text, expr.Env(env), expr.Patch(budget), expr.Function(stepFunction, budget.step, new(func() bool)),
-		expr.Function("repeat", repeated, new(func(string, int) string)))
+	program, err := expr.Compile(e.text, append(budget.amplifying(), expr.Env(env), expr.Patch(budget),
+		expr.Function(stepFunction, budget.step, new(func() bool)), expr.Function(heldFunction, budget.held, new(func(any) any)))...)
 	if err != nil {
 		return nil, fmt.Errorf("failed to evaluate expression %q: %s", e.text, firstLine(err))
 	}
 	result, err = expr.Run(program, env)
+	if err == nil {
+		err = budget.weigh(result)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to evaluate expression %q: %s", e.text, firstLine(err))
 	}
 	return result, nil
 }
 
-// repeated stands for the function repeat of the language, which bounds the number and not the length: one inside of another takes all memory.
-func repeated(arguments ...any) (any, error) {
-	text, isText := arguments[0].(string)
-	count, isNumber := arguments[1].(int)
-	switch {
-	case !isText || !isNumber || count < 0:
-		return nil, fmt.Errorf("repeat: it takes a text and how often, which is not negative")
-	case count > 0 && len(text) > maxReplaced/count:
-		return nil, fmt.Errorf("repeat: the result is more than %d bytes", maxReplaced)
-	}
-	return strings.Repeat(text, count), nil
-}
-
 // firstLine leaves out the drawing of the place, since errors become messages of nodes.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
-}
-
-// meter bounds the time of an expression: each body of a loop first calls a function that counts.
-type meter struct{ left int }
-
-// Visit puts the call before the body of a loop.
-func (m *meter) Visit(node *ast.Node) {
-	if body, is := (*node).(*ast.PredicateNode); is {
-		call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: stepFunction}}
-		body.Node = &ast.SequenceNode{Nodes: []ast.Node{call, body.Node}}
-	}
-}
-
-func (m *meter) step(...any) (any, error) {
-	if m.left--; m.left < 0 {
-		return nil, fmt.Errorf("the loops take more than %d steps", maxSteps)
-	}
-	return true, nil
 }
 
 // mentions tells whether an expression names something late that the scope does not have.

@@ -63,19 +63,19 @@ func dateOf(value any, now time.Time) time.Time {
 
 // functions are those that expressions may call, by name, at a time. None leaves the process, and none gives something else for the same arguments:
 // an expression is evaluated again when a killed process is replaced.
-var functions = map[string]func(time.Time) any{
-	"asInt":    func(time.Time) any { return asInt },
-	"asFloat":  func(time.Time) any { return asFloat },
-	"toJson":   func(time.Time) any { return toJSON },
-	"jsonpath": func(time.Time) any { return jsonPath },
-	"now":      func(now time.Time) any { return clock(now) },
-	"sprig":    func(now time.Time) any { return library(now) },
+var functions = map[string]func(time.Time, *meter) any{
+	"asInt":    func(time.Time, *meter) any { return asInt },
+	"asFloat":  func(time.Time, *meter) any { return asFloat },
+	"toJson":   func(time.Time, *meter) any { return toJSON },
+	"jsonpath": func(_ time.Time, m *meter) any { return m.jsonPath },
+	"now":      func(now time.Time, _ *meter) any { return clock(now) },
+	"sprig":    func(now time.Time, m *meter) any { return library(now, m) },
 }
 
 func clock(now time.Time) func() time.Time { return func() time.Time { return now } }
 
 // library are the functions of sprig.
-func library(now time.Time) map[string]any {
+func library(now time.Time, m *meter) map[string]any {
 	library := map[string]any{}
 	for name, function := range resourceset.Hermetic() {
 		library[name] = function
@@ -92,6 +92,7 @@ func library(now time.Time) map[string]any {
 		library[modify] = dated(all[modify], now, false)
 	}
 	library["now"] = clock(now)
+	m.guard(library)
 	return library
 }
 
@@ -141,7 +142,10 @@ func toJSON(value any) (string, error) {
 }
 
 // jsonPath evaluates a path over a text of JSON. A path that names one value gives that value, any other a list.
-func jsonPath(text, path string) (any, error) {
+func (m *meter) jsonPath(text, path string) (any, error) {
+	if err := m.read(text); err != nil {
+		return nil, fmt.Errorf("jsonpath: %w", err)
+	}
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		return nil, fmt.Errorf("jsonpath: the text is not JSON: %w", err)
@@ -149,6 +153,9 @@ func jsonPath(text, path string) (any, error) {
 	parsed, err := jp.ParseString(path)
 	if err != nil {
 		return nil, fmt.Errorf("jsonpath: %q is not a path: %w", path, err)
+	}
+	if err := m.find(parsed, value); err != nil {
+		return nil, fmt.Errorf("jsonpath: %q may find too much: %w", path, err)
 	}
 	found := parsed.Get(value)
 	if !singular(parsed) {

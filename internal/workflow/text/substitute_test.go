@@ -95,6 +95,27 @@ func TestSubstituteRefuses(t *testing.T) {
 		"Memory":   {"a lot of memory", `"{{= sprig.repeat(100000000, 'aaaaaaaaaaaaaaaaaaaaaaaaaa') }}"`, "is more than"},
 		"Repeated": {"a lot of memory, by the language", `"{{= len(repeat(repeat('x', 100000), 100000)) }}"`, "is more than"},
 		"Time":     {"a lot of time", `"{{= let a = 1..2000; all(a, all(a, all(a, # > 0))) }}"`, "take more than"},
+		"Doubled":  {"a text that doubles", `"{{= len(reduce(1..40, #acc + #acc, 'xxxx')) }}"`, "take more than"},
+		"Replaced": {"a text for each letter of a text", `"{{= let s = repeat('x', 20000); len(replace(s, 'x', s)) }}"`, "take more than"},
+		"Lets":     {"a chain of names", `"{{= let a = repeat('x', 1000000); let b = a+a+a+a; let c = b+b+b+b; let d = c+c+c+c; len(d+d+d+d) }}"`, "take more than"},
+		"Joined":   {"a long text between texts", `"{{= let s = repeat('x', 20000); len(join(map(1..20000, ''), s)) }}"`, "take more than"},
+		"Shared":   {"one long text in many places", `"{{= let s = repeat('x', 20000); len(join(map(1..20000, s))) }}"`, "take more than"},
+		"Result":   {"one long text in many places of the result", `"{{= let s = repeat('x', 20000); map(1..20000, s) }}"`, "take more than"},
+		"ToJSON":   {"one long text in many places of JSON", `"{{= let s = repeat('x', 20000); len(toJSON(map(1..20000, s))) }}"`, "take more than"},
+		"Nested":   {"lists of one list", `"{{= let a = map(1..999, 1); let b = map(a, a); let c = map(a, b); len(flatten(c)) }}"`, "take more than"},
+		"Concat":   {"lists put together", `"{{= len(reduce(1..40, concat(#acc, #acc), [1])) }}"`, "exceeded"},
+		"Range":    {"a long range", `"{{= len(1..1000000000) }}"`, "memory budget exceeded"},
+		"Uniq":     {"all compared with all", `"{{= len(uniq(1..900000)) }}"`, "take more than"},
+		"Until":    {"many numbers", `"{{= sprig.until(1000000000) }}"`, "is more than"},
+		"Key":      {"a private key", `"{{= sprig.genPrivateKey('rsa') }}"`, "failed to evaluate"},
+		"Indented": {"many long indents", `"{{= len(sprig.indent(100000, repeat('\\n', 100000))) }}"`, "take more than"},
+		"Sprig":    {"a text for each letter of a text, by sprig", `"{{= let s = repeat('x', 20000); len(sprig.replace('x', s, s)) }}"`, "take more than"},
+		"Pattern":  {"a text for each match", `"{{= let s = repeat('x', 20000); len(sprig.regexReplaceAll('x', s, s)) }}"`, "take more than"},
+		"Itself":   {"a value that contains itself", `"{{= let d = sprig.dict('a', 1); sprig.set(d, 'a', d) }}"`, "nested more than"},
+		"Path":     {"a path that finds everything many times", `"{{= len(jsonpath(repeat('[', 900) + repeat(']', 900), '$..[*]..[*]..[*]')) }}"`, "nested more than"},
+		"Union":    {"a path that names one value often", `"{{= len(jsonpath(repeat('[', 40) + repeat(']', 40), '$' + repeat('[0,0]', 39))) }}"`, "take more than"},
+		"Garbage":  {"long texts that are dropped", `"{{= all(1..900000, len(repeat('x', 1000000)) > 0) }}"`, "take more than"},
+		"Search":   {"a long text that is searched often", `"{{= let s = repeat('x', 1000000); all(1..900000, !(s contains 'y')) }}"`, "take more than"},
 		"Function": {"the function that bounds it cannot be used to end it", `"{{= headgate__step(1) }}"`, "too many arguments"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,4 +176,35 @@ func FuzzSubstitute(f *testing.F) {
 		Tags(document)
 		Whole(document)
 	})
+}
+
+// TestExpressionsKeepTheirTypes is about operators and functions whose values are weighed on their way.
+func TestExpressionsKeepTheirTypes(t *testing.T) {
+	for expression, want := range map[string]any{
+		`1 + 2`:                            3,
+		`1 + 2.5`:                          3.5,
+		`"a" + "b" + "c" == "abc"`:         true,
+		`reduce(1..3, #acc + #, 0)`:        6,
+		`reduce(["a", "b"], #acc + #, "")`: "ab",
+		`(now() + duration("1h")).Unix() - now().Unix()`:              3600,
+		`replace("abab", "a", "c")`:                                   "cbcb",
+		`"abab" | replace("a", "c", 1) | upper()`:                     "CBAB",
+		`join(["a", "b"], "-") + join(map(["c"], # + "d"))`:           "a-bcd",
+		`split("a,b,c", ",")[1] + split("a,b,c", ",", 2)[1]`:          "bb,c",
+		`splitAfter("a,b", ",")[0]`:                                   "a,",
+		`len(uniq([1, 1, 2, "a"]))`:                                   3,
+		`fromJSON("{\"a\": [1]}").a[0] == 1`:                          true,
+		`{"a": "b"}["" + "a"] in ["b", "c"]`:                          true,
+		`sprig.replace("a", "b", "aa") + sprig.join("-", ["x", "y"])`: "bbx-y",
+		`sprig.without([1, 2], 1)[0]`:                                 2,
+		`len(sprig.indent(2, "a\nb"))`:                                7,
+		`asInt("4") + asInt("5")`:                                     9,
+		`jsonpath("{\"a\": [1, 2]}", "$.a[?(@ > 1)]")[0] == 2`:        true,
+		`"abc" matches "^a" && "abc" startsWith "a"`:                  true,
+	} {
+		got, err := Evaluate(expression, sample(), nil)
+		if err != nil || got != want {
+			t.Errorf("%s: %v (%T), %v; want %v", expression, got, got, err, want)
+		}
+	}
 }

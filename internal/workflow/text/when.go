@@ -22,6 +22,9 @@ func evaluate(condition string, words bool) (truth bool, err error) {
 	if condition == "" {
 		return true, nil
 	}
+	if err := readable(condition); err != nil {
+		return false, fmt.Errorf("Invalid 'when' expression: %w", err)
+	}
 	defer func() {
 		if problem := recover(); problem != nil {
 			truth, err = false, fmt.Errorf("Invalid 'when' expression '%s': %v", condition, problem)
