@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,25 +59,25 @@ func (p *part) remove(ctx context.Context, wf *v1alpha1.Workflow, action plan.Ac
 		if err != nil {
 			return fmt.Errorf("podGC.labelSelector: %w", err)
 		}
-		if !selector.Matches(labelsOf(wf)) {
+		if !selector.Matches(labelsOf(wf, action.Labels)) {
 			return nil
 		}
 	}
 	return p.executor.Remove(ctx, execute.Of(wf), action.Node)
 }
 
-// labelsOf are the labels that executions of a Workflow have.
-func labelsOf(wf *v1alpha1.Workflow) labels.Set {
-	all := labels.Set{v1alpha1.LabelWorkflow: wf.Name, v1alpha1.LabelCompleted: "true"}
+// labelsOf are the labels of an execution that has ended, with those that all of its Workflow have.
+func labelsOf(wf *v1alpha1.Workflow, own map[string]string) labels.Set {
+	all := labels.Set{}
 	spec := &wf.Spec
 	if wf.Status.StoredWorkflowSpec != nil {
 		spec = wf.Status.StoredWorkflowSpec
 	}
 	if spec.PodMetadata != nil {
-		for name, value := range spec.PodMetadata.Labels {
-			all[name] = value
-		}
+		maps.Copy(all, spec.PodMetadata.Labels)
 	}
+	maps.Copy(all, own)
+	all[v1alpha1.LabelWorkflow], all[v1alpha1.LabelCompleted] = wf.Name, "true"
 	return all
 }
 

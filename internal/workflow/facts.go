@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,21 +40,8 @@ func (p *part) facts(ctx context.Context, wf *v1alpha1.Workflow, now time.Time) 
 
 // claims are the claims of a Workflow that exist. One of the same name that another object owns is not its.
 func (p *part) claims(ctx context.Context, wf *v1alpha1.Workflow) (map[string]bool, error) {
-	spec := &wf.Spec
-	if wf.Status.StoredWorkflowSpec != nil {
-		spec = wf.Status.StoredWorkflowSpec
-	}
-	names := map[string]bool{}
-	for i := range spec.VolumeClaimTemplates {
-		names[wf.Name+"-"+spec.VolumeClaimTemplates[i].Name] = true
-	}
-	for _, volume := range wf.Status.PersistentVolumeClaims {
-		if volume.PersistentVolumeClaim != nil {
-			names[volume.PersistentVolumeClaim.ClaimName] = true
-		}
-	}
 	exist := map[string]bool{}
-	for name := range names {
+	for _, name := range claimNames(wf, p.defaults) {
 		claim, err := p.kube.CoreV1().PersistentVolumeClaims(wf.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
@@ -64,6 +52,26 @@ func (p *part) claims(ctx context.Context, wf *v1alpha1.Workflow) (map[string]bo
 		}
 	}
 	return exist, nil
+}
+
+// claimNames are the names that claims of a Workflow have. Its status does not count: its author may write anything there, and each name is read.
+func claimNames(wf *v1alpha1.Workflow, defaults *v1alpha1.WorkflowSpec) []string {
+	specs := []*v1alpha1.WorkflowSpec{&wf.Spec}
+	if wf.Status.StoredWorkflowSpec != nil {
+		specs[0] = wf.Status.StoredWorkflowSpec
+	}
+	if defaults != nil {
+		specs = append(specs, defaults)
+	}
+	var names []string
+	for _, spec := range specs {
+		for i := range spec.VolumeClaimTemplates {
+			if name := wf.Name + "-" + spec.VolumeClaimTemplates[i].Name; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // provide reads what a decision needs to know; false if it was all known.

@@ -26,7 +26,8 @@ func (p *planner) collectPods() {
 	recorded := p.before.Status
 	for _, id := range p.sorted() {
 		node, known := recorded.Nodes[id]
-		if _, exists := p.facts.Leaves[id]; !exists || !known || !node.Phase.Fulfilled() {
+		leaf, exists := p.facts.Leaves[id]
+		if !exists || !known || !node.Phase.Fulfilled() {
 			continue
 		}
 		var since metav1.Time
@@ -51,7 +52,7 @@ func (p *planner) collectPods() {
 			p.wakeAt(at)
 			continue
 		}
-		p.do(Action{Do: Remove, Node: id, Selector: gc.LabelSelector})
+		p.do(Action{Do: Remove, Node: id, Selector: gc.LabelSelector, Labels: leaf.Labels})
 	}
 }
 

@@ -164,3 +164,15 @@ func BenchmarkNext(b *testing.B) {
 		Next(wf, facts)
 	}
 }
+
+// TestRemovalHasLabels is about podGC.labelSelector: which executions it means is known by their labels.
+func TestRemovalHasLabels(t *testing.T) {
+	wf := workflow(t, `{entrypoint: main, podGC: {strategy: OnPodCompletion, labelSelector: {matchLabels: {keep: "no"}}}, templates: [{name: main, metadata: {labels: {keep: "no"}}, container: {image: busybox}}]}`)
+	d := Next(wf, Facts{Now: start})
+	run := d.Actions[0].Run
+	facts := Facts{Now: start, Leaves: map[string]Leaf{run.NodeID: {Phase: v1alpha1.NodeSucceeded, FinishedAt: start, Labels: run.Labels()}}}
+	d = Next(Next(d.Workflow, facts).Workflow, facts)
+	if len(d.Actions) != 1 || d.Actions[0].Do != Remove || d.Actions[0].Selector == nil || d.Actions[0].Labels["keep"] != "no" {
+		t.Errorf("the actions are %+v", d.Actions)
+	}
+}

@@ -10,6 +10,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -61,6 +62,8 @@ type Leaf struct {
 	Progress string
 	// Transient is set for an end that another attempt may avoid without a change, Final for one that no attempt will.
 	Transient, Final bool
+	// Labels are those of the execution.
+	Labels map[string]string `json:",omitempty"`
 }
 
 // Decision is what happens next.
@@ -102,6 +105,8 @@ type Action struct {
 	Claim *corev1.PersistentVolumeClaim
 	// Selector restricts a removal to executions with some labels.
 	Selector *metav1.LabelSelector
+	// Labels are those of the execution to remove.
+	Labels map[string]string
 }
 
 // Kind is what carries out an execution.
@@ -134,6 +139,18 @@ type Run struct {
 	// Result is set if what the execution prints, or the body of the response, is to be in the outputs. Nothing else that a program prints gets into a
 	// status, since it may be secret.
 	Result bool
+}
+
+// Labels are those that the user declares for the execution.
+func (r *Run) Labels() map[string]string {
+	all := map[string]string{}
+	if r.Settings.PodMetadata != nil {
+		maps.Copy(all, r.Settings.PodMetadata.Labels)
+	}
+	if r.Template != nil {
+		maps.Copy(all, r.Template.Metadata.Labels)
+	}
+	return all
 }
 
 // Next decides what a workflow does next.

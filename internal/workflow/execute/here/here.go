@@ -184,7 +184,9 @@ func (e *Executor) Leaves(_ context.Context, of execute.Workflow) (map[string]pl
 	defer e.mu.Unlock()
 	all := make(map[string]plan.Leaf, len(e.runs[of]))
 	for id, x := range e.runs[of] {
-		all[id] = x.leaf
+		leaf := x.leaf
+		leaf.Labels = x.run.Labels()
+		all[id] = leaf
 	}
 	return all, nil
 }

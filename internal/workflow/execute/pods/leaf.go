@@ -27,7 +27,7 @@ const reasonDeadline = "DeadlineExceeded"
 
 // observe reads the status of a pod. Messages are those of Argo Workflows.
 func observe(pod *corev1.Pod) seen {
-	s := seen{leaf: plan.Leaf{Host: pod.Spec.NodeName, StartedAt: startOf(pod)}}
+	s := seen{leaf: plan.Leaf{Host: pod.Spec.NodeName, StartedAt: startOf(pod), Labels: pod.Labels}}
 	program := statusOf(pod.Status.ContainerStatuses, mainContainer)
 	switch {
 	case prints(pod), pod.Status.Phase == corev1.PodRunning:

@@ -172,6 +172,7 @@ func (x *execution) lock() (*os.File, error) {
 
 // finish records the end, and deletes what only the process needed.
 func (x *execution) finish(leaf plan.Leaf) error {
+	leaf.Labels = x.intent.Run.Labels()
 	if err := writeJSON(x.file(leafFile), leaf); err != nil {
 		return fmt.Errorf("recording the end of %s: %w", x.intent.Run.NodeID, err)
 	}

@@ -169,7 +169,7 @@ func (e *Executor) Start(_ context.Context, of *v1alpha1.Workflow, run plan.Run)
 	}
 	x := &execution{dir: dir, intent: intent{Namespace: of.Namespace, Workflow: of.Name, UID: of.UID, Run: run}, ended: make(chan struct{})}
 	if reason := e.refusal(&run); reason != "" {
-		return x.create(&plan.Leaf{Phase: v1alpha1.NodeError, Message: reason, Final: true, FinishedAt: time.Now()})
+		return x.create(&plan.Leaf{Phase: v1alpha1.NodeError, Message: reason, Final: true, FinishedAt: time.Now(), Labels: run.Labels()})
 	}
 	if err := x.create(nil); err != nil {
 		return err
