@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -45,6 +46,10 @@ func (p *part) account(b *v1alpha1.Build) (dynamic.Interface, error) {
 	name := b.Spec.ServiceAccountName
 	if name == "" {
 		name = v1alpha1.DefaultAccount
+	}
+	// Anything but a name could be that of an account in another namespace.
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+		return nil, fmt.Errorf("spec.serviceAccountName %q is not the name of a ServiceAccount: %s", name, problems[0])
 	}
 	config := rest.CopyConfig(p.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + b.Namespace + ":" + name}

@@ -12,23 +12,28 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/redaction"
+	"github.com/headgate-dev/headgate/internal/workflow/execute"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
 // account is that with whose rights an execution acts, as the API server knows it.
-func (x *execution) account() string {
+func (x *execution) account() (string, error) {
 	name := cmp.Or(x.run.Template.ServiceAccountName, x.run.Settings.ServiceAccountName, "default")
-	return "system:serviceaccount:" + x.of.Namespace + ":" + name
+	return execute.User(x.of.Namespace, name)
 }
 
 // client acts as the account of an execution.
 func (e *Executor) client(x *execution) (dynamic.Interface, error) {
+	user, err := x.account()
+	if err != nil {
+		return nil, err
+	}
 	config := rest.CopyConfig(e.Cluster)
 	config.QPS, config.Burst = -1, -1
-	config.Impersonate = rest.ImpersonationConfig{UserName: x.account()}
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("creating a client for %s: %w", x.account(), err)
+		return nil, fmt.Errorf("creating a client for %s: %w", user, err)
 	}
 	return client, nil
 }

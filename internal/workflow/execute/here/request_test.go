@@ -249,3 +249,24 @@ func TestStop(t *testing.T) {
 		t.Errorf("the server saw %q", w.seen)
 	}
 }
+
+// TestAccountIsAName is about a template that names what would be an account of another namespace: nothing is read as that.
+func TestAccountIsAName(t *testing.T) {
+	w := newWorld(t)
+	e := w.executor(t)
+	wf := workflow()
+	r := run(v1alpha1.HTTPTemplate{URL: w.server.URL, Headers: []v1alpha1.HTTPHeader{{Name: "X-Login", ValueFrom: &v1alpha1.HTTPHeaderSource{
+		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secretName}, Key: "value"},
+	}}}})
+	r.Template.ServiceAccountName = "kube-system:builder"
+	if err := e.Start(t.Context(), wf, r); err != nil {
+		t.Fatal(err)
+	}
+	leaf := w.leaf(t, e, wf)
+	if leaf.Phase != v1alpha1.NodeError || !strings.Contains(leaf.Message, `serviceAccountName "kube-system:builder" in namespace "ns" is not the name of a ServiceAccount`) {
+		t.Errorf("it ended as %s %q", leaf.Phase, leaf.Message)
+	}
+	if w.account != "" || len(w.seen) > 0 {
+		t.Errorf("a Secret was read as %q, the server saw %q", w.account, w.seen)
+	}
+}

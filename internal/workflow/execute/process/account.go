@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/headgate-dev/headgate/internal/workflow/execute"
 )
 
 // account reads with the rights of a ServiceAccount.
@@ -30,9 +32,13 @@ func (e *Executor) account(namespace, name string) *account {
 
 // client is one that the API server takes for the account.
 func (a *account) client() (kubernetes.Interface, error) {
+	user, err := execute.User(a.namespace, a.name)
+	if err != nil {
+		return nil, never("%s", err)
+	}
 	config := rest.CopyConfig(a.config)
 	// The API server adds the groups of accounts.
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + a.namespace + ":" + a.name}
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	return kubernetes.NewForConfig(config)
 }
 
@@ -86,6 +92,9 @@ func (a *account) configMap(ctx context.Context, name string) (map[string][]byte
 
 // token requests one for the account, which expires. It is requested by the engine: accounts may not do so.
 func (a *account) token(ctx context.Context, lasting time.Duration) (string, error) {
+	if _, err := execute.User(a.namespace, a.name); err != nil {
+		return "", never("%s", err)
+	}
 	client, err := kubernetes.NewForConfig(a.config)
 	if err != nil {
 		return "", err
