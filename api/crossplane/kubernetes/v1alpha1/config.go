@@ -33,6 +33,6 @@ type ProviderConfigUsage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	ProviderConfigRef kubernetes.UsedConfig      `json:"providerConfigRef"`
-	ResourceRef       resource.Reference `json:"resourceRef"`
+	ProviderConfigRef kubernetes.UsedConfig `json:"providerConfigRef"`
+	ResourceRef       resource.Reference    `json:"resourceRef"`
 }

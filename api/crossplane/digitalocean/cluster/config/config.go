@@ -34,6 +34,6 @@ type ProviderConfigUsage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	ProviderConfigReference resource.ConfigReference   `json:"providerConfigRef"`
-	ResourceReference       resource.Reference `json:"resourceRef"`
+	ProviderConfigReference resource.ConfigReference `json:"providerConfigRef"`
+	ResourceReference       resource.Reference       `json:"resourceRef"`
 }

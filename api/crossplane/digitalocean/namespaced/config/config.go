@@ -50,6 +50,6 @@ type ProviderConfigUsage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	ProviderConfigReference resource.KindReference     `json:"providerConfigRef"`
-	ResourceReference       resource.Reference `json:"resourceRef"`
+	ProviderConfigReference resource.KindReference `json:"providerConfigRef"`
+	ResourceReference       resource.Reference     `json:"resourceRef"`
 }
