@@ -20,6 +20,8 @@ type seen struct {
 	// report is what the program's container reported; digest is set instead if it is in a log.
 	report *wrapper.Report
 	digest string
+	// declared is what the pod was handed, if it reported anything: a program may report whatever it likes.
+	declared *wrapper.Task
 }
 
 // reasonDeadline is that of a pod that was active for longer than it may.
@@ -47,6 +49,9 @@ func observe(pod *corev1.Pod) seen {
 			s.leaf.Phase, s.leaf.Message = v1alpha1.NodeError, err.Error()
 			return s
 		}
+		if s.report != nil || s.digest != "" {
+			s.declared = declaredBy(pod)
+		}
 	}
 	if pod.Status.Phase == corev1.PodFailed {
 		s.fail(pod)
@@ -57,6 +62,26 @@ func observe(pod *corev1.Pod) seen {
 		s.leaf.Phase, s.leaf.Message = v1alpha1.NodeError, "the outputs were not reported: the termination message of container main has none"
 	}
 	return s
+}
+
+// declaredBy is what a pod was handed, from its spec, which nobody can change; nil for one that this executor did not make.
+func declaredBy(pod *corev1.Pod) *wrapper.Task {
+	at := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == initContainer })
+	if at < 0 {
+		return nil
+	}
+	task, err := wrapper.Handed(func(name string) (string, bool) {
+		env := pod.Spec.InitContainers[at].Env
+		found := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == name })
+		if found < 0 {
+			return "", false
+		}
+		return env[found].Value, true
+	})
+	if err != nil {
+		return nil
+	}
+	return &wrapper.Task{Outputs: task.Outputs, Result: task.Result}
 }
 
 // prints tells whether a pod has outputs that are still being printed, although it has succeeded.

@@ -3,8 +3,10 @@ package pods
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +47,10 @@ func (p *Pods) settled(ctx context.Context, of execute.Workflow, node string, on
 	if report == nil || report.Outputs == nil {
 		return p.settle(of, node, one, leaf), nil
 	}
-	outputs, err := p.outputsOf(of, report)
+	if one.seen.declared == nil {
+		return p.settle(of, node, one, lost(leaf, errors.New("the pod does not say which ones it has"))), nil
+	}
+	outputs, err := p.outputsOf(of, one.seen.declared, report)
 	if err != nil {
 		return leaf, err
 	}
@@ -100,19 +105,32 @@ func (p *Pods) readReport(ctx context.Context, namespace string, one record) (*w
 	return report, nil
 }
 
-// outputsOf are the outputs that a pod reported, with its artifacts in the store.
-func (p *Pods) outputsOf(of execute.Workflow, report *wrapper.Report) (*v1alpha1.Outputs, error) {
-	outputs := report.Outputs.DeepCopy()
-	for i := range outputs.Artifacts {
-		artifact := &outputs.Artifacts[i]
-		if artifact.HTTP != nil {
-			continue // the pod has put it there
+// outputsOf are those of the declared outputs that a pod reported, with its artifacts in the store. Nothing else is taken from a report: a program may write it
+// itself, and would name outputs, places and Secrets of its own.
+func (p *Pods) outputsOf(of execute.Workflow, declared *wrapper.Task, report *wrapper.Report) (*v1alpha1.Outputs, error) {
+	outputs := &v1alpha1.Outputs{}
+	if declared.Result {
+		outputs.Result = report.Outputs.Result
+	}
+	for _, parameter := range declared.Outputs.Parameters {
+		at := slices.IndexFunc(report.Outputs.Parameters, func(r v1alpha1.Parameter) bool { return r.Name == parameter.Name })
+		if at >= 0 && report.Outputs.Parameters[at].Value != nil {
+			parameter.Value = report.Outputs.Parameters[at].Value
+			outputs.Parameters = append(outputs.Parameters, parameter)
 		}
-		local, err := p.Store.Put(of.UID, bytes.NewReader(report.Contents[artifact.Name]))
-		if err != nil {
-			return nil, fmt.Errorf("output artifact %q: %w", artifact.Name, err)
+	}
+	for _, artifact := range declared.Outputs.Artifacts {
+		if !slices.ContainsFunc(report.Outputs.Artifacts, func(r v1alpha1.Artifact) bool { return r.Name == artifact.Name }) {
+			continue
 		}
-		artifact.ArtifactLocation = v1alpha1.ArtifactLocation{Local: local}
+		if artifact.HTTP == nil { // else the pod has put it there
+			local, err := p.Store.Put(of.UID, bytes.NewReader(report.Contents[artifact.Name]))
+			if err != nil {
+				return nil, fmt.Errorf("output artifact %q: %w", artifact.Name, err)
+			}
+			artifact.ArtifactLocation = v1alpha1.ArtifactLocation{Local: local}
+		}
+		outputs.Artifacts = append(outputs.Artifacts, artifact)
 	}
 	return outputs, nil
 }

@@ -180,7 +180,7 @@ func (r *records) settle(of execute.Workflow, node string, uid types.UID, leaf p
 	defer r.mu.Unlock()
 	if one := r.pods[of][node]; one != nil && one.uid == uid {
 		// What was reported is not needed any more, and may be large.
-		one.settled, one.seen.report = &leaf, nil
+		one.settled, one.seen.report, one.seen.declared = &leaf, nil, nil
 	}
 }
 

@@ -97,6 +97,16 @@ func taskOf(lookup func(string) (string, bool)) (string, error) {
 	return all.String(), nil
 }
 
+// Handed is the task that an environment holds.
+func Handed(lookup func(string) (string, bool)) (*Task, error) {
+	text, err := taskOf(lookup)
+	if err != nil {
+		return nil, err
+	}
+	task := &Task{}
+	return task, unpack(text, task)
+}
+
 // message is the termination message of a report, and what has to be printed if it has no room for it.
 func (r *Report) message(room int) (message, printed string, err error) {
 	text, err := pack(r)
