@@ -4,6 +4,7 @@ package dialects
 
 import (
 	"os"
+	"slices"
 
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
@@ -19,7 +20,9 @@ import (
 )
 
 // Jobs are what dialects have done in the sandbox.
-func Jobs() []sandbox.Job { return append(helm.Jobs(), manifests.Jobs()...) }
+func Jobs() []sandbox.Job {
+	return slices.Concat(helm.Jobs(), manifests.Jobs(), workflow.Jobs())
+}
 
 // Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow or the wrapper in a pod, and returns its exit code at its end.
 func Child() (code int, is bool) {

@@ -15,7 +15,9 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/workflow/commands"
+	"github.com/headgate-dev/headgate/internal/workflow/object"
 )
 
 // Group is the word of --serve for the kinds of workflows, which are a part of the API group argoproj.io.
@@ -45,6 +47,9 @@ type Dialect struct {
 
 // New returns the dialect; Options may be changed until it is served.
 func New(o Options) *Dialect { return &Dialect{Options: o} }
+
+// Jobs are what workflows have done in the sandbox.
+func Jobs() []sandbox.Job { return object.Jobs() }
 
 // Name is the word for the group.
 func (*Dialect) Name() string { return "workflows" }

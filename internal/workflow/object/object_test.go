@@ -71,7 +71,7 @@ func TestOutputs(t *testing.T) {
 		"None":     {"an output without a source", v1alpha1.ValueFrom{Path: "/x"}, "", "jsonPath or a jqFilter"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Outputs(t.Context(), []v1alpha1.Parameter{{Name: "o", ValueFrom: &tc.from, GlobalName: "g"}}, object)
+			got, err := Outputs(t.Context(), nil, []v1alpha1.Parameter{{Name: "o", ValueFrom: &tc.from, GlobalName: "g"}}, object)
 			if tc.failed != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.failed) {
 					t.Errorf("%s: %v does not say %q", tc.reason, err, tc.failed)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 const (
@@ -22,14 +23,15 @@ const (
 	maxValue = 256 << 10
 )
 
-// Outputs are the declared parameters of a resource template with their values, from an object as it was read.
-func Outputs(ctx context.Context, declared []v1alpha1.Parameter, object map[string]any) ([]v1alpha1.Parameter, error) {
+// Outputs are the declared parameters of a resource template with their values, from an object as it was read. What may take much is evaluated
+// in the sandbox.
+func Outputs(ctx context.Context, in *sandbox.Client, declared []v1alpha1.Parameter, object map[string]any) ([]v1alpha1.Parameter, error) {
 	var all []v1alpha1.Parameter
 	for _, parameter := range declared {
 		if parameter.ValueFrom == nil {
 			continue
 		}
-		value, err := output(ctx, parameter.ValueFrom, object)
+		value, err := output(ctx, in, parameter.ValueFrom, object)
 		if err != nil {
 			if parameter.ValueFrom.Default == nil {
 				return nil, fmt.Errorf("outputs.parameters.%s: %w", parameter.Name, err)
@@ -45,16 +47,37 @@ func Outputs(ctx context.Context, declared []v1alpha1.Parameter, object map[stri
 // errNoSource is the error for an output that an object cannot have.
 var errNoSource = errors.New("the output of a resource template has a jsonPath or a jqFilter")
 
-func output(ctx context.Context, from *v1alpha1.ValueFrom, object map[string]any) (string, error) {
-	var value string
-	var err error
-	switch {
-	case from.JSONPath != "":
-		value, err = byPath(from.JSONPath, object)
-	case from.JQFilter != "":
-		value, err = byFilter(ctx, from.JQFilter, object)
-	default:
+func output(ctx context.Context, in *sandbox.Client, from *v1alpha1.ValueFrom, object map[string]any) (string, error) {
+	q := query{Path: from.JSONPath, Filter: from.JQFilter}
+	if q.Path == "" && q.Filter == "" {
 		return "", errNoSource
+	}
+	plain, err := plainOf(object)
+	if err != nil {
+		return "", err
+	}
+	if q.small() {
+		return q.evaluate(ctx, plain)
+	}
+	q.Object = plain
+	input, err := sandbox.Encode(q)
+	if err != nil {
+		return "", err
+	}
+	value, err := in.Do(ctx, queryJob{}, input, nil)
+	var limit *sandbox.Death
+	if errors.As(err, &limit) {
+		return "", fmt.Errorf("%s: %w", q, err)
+	}
+	return string(value), err
+}
+
+// evaluate is the value that is asked for.
+func (q query) evaluate(ctx context.Context, object any) (value string, err error) {
+	if q.Path != "" {
+		value, err = byPath(q.Path, object)
+	} else {
+		value, err = byFilter(ctx, q.Filter, object)
 	}
 	if err == nil && len(value) > maxValue {
 		return "", fmt.Errorf("the value has more than %d bytes", maxValue)
@@ -63,7 +86,7 @@ func output(ctx context.Context, from *v1alpha1.ValueFrom, object map[string]any
 }
 
 // byPath evaluates a path as kubectl does.
-func byPath(path string, object map[string]any) (value string, err error) {
+func byPath(path string, object any) (value string, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			value, err = "", fmt.Errorf("jsonPath %q cannot be evaluated", path)
@@ -81,7 +104,7 @@ func byPath(path string, object map[string]any) (value string, err error) {
 }
 
 // byFilter evaluates a filter as "jq -r" does. It sees no variables of the process, no files and no further input.
-func byFilter(ctx context.Context, filter string, object map[string]any) (text string, err error) {
+func byFilter(ctx context.Context, filter string, object any) (text string, err error) {
 	defer func() {
 		if recover() != nil {
 			text, err = "", fmt.Errorf("jqFilter %q cannot be evaluated", filter)
@@ -93,13 +116,9 @@ func byFilter(ctx context.Context, filter string, object map[string]any) (text s
 	}
 	ctx, cancel := context.WithTimeout(ctx, jqTime)
 	defer cancel()
-	plain, err := plainOf(object)
-	if err != nil {
-		return "", err
-	}
 	var lines []string
 	size := 0
-	iter := query.RunWithContext(ctx, plain)
+	iter := query.RunWithContext(ctx, object)
 	for value, more := iter.Next(); more; value, more = iter.Next() {
 		if problem, failed := value.(error); failed {
 			return "", fmt.Errorf("jqFilter %q: %w", filter, problem)
@@ -120,8 +139,8 @@ func byFilter(ctx context.Context, filter string, object map[string]any) (text s
 	return strings.Join(lines, "\n"), nil
 }
 
-// plainOf is an object in the types that the library takes.
-func plainOf(object map[string]any) (any, error) {
+// plainOf is an object in the types that both libraries take.
+func plainOf(object any) (any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, fmt.Errorf("writing the object as JSON: %w", err)

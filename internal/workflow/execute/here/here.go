@@ -23,6 +23,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/rounds"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/workflow/execute"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
@@ -40,6 +41,8 @@ type Config struct {
 	// Listener is notified when an execution has got further.
 	Listener execute.Listener
 	Guard    guard.Guard
+	// Sandbox is where paths and filters over objects are evaluated; nil evaluates them in this process.
+	Sandbox *sandbox.Pool
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/workflow/object"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
@@ -53,7 +54,7 @@ func (e *Executor) act(ctx context.Context, x *execution) plan.Leaf {
 			return leaf
 		}
 	}
-	return outputs(ctx, x, t, live)
+	return e.outputs(ctx, x, t, live)
 }
 
 // target reads what is to be done, and finds how the object is reached. An error is a mistake in the template.
@@ -117,14 +118,15 @@ func fromArtifact(x *execution) (*unstructured.Unstructured, error) {
 }
 
 // outputs is the end of an execution whose object is as it should be, with the values that were asked for.
-func outputs(ctx context.Context, x *execution, t *target, live *unstructured.Unstructured) plan.Leaf {
+func (e *Executor) outputs(ctx context.Context, x *execution, t *target, live *unstructured.Unstructured) plan.Leaf {
 	declared := x.run.Template.Outputs.Parameters
 	if len(declared) == 0 {
 		return plan.Leaf{Phase: v1alpha1.NodeSucceeded}
 	}
-	parameters, err := object.Outputs(ctx, declared, live.Object)
+	in := e.Sandbox.For(x.of.Namespace, x.of.String())
+	parameters, err := object.Outputs(ctx, in, declared, live.Object)
 	if t.secret() {
-		parameters, err = unsecret(ctx, declared, parameters, live)
+		parameters, err = unsecret(ctx, in, declared, parameters, live)
 	}
 	if err != nil {
 		return failed(v1alpha1.NodeError, "%s: %s", t, err)
@@ -133,14 +135,14 @@ func outputs(ctx context.Context, x *execution, t *target, live *unstructured.Un
 }
 
 // unsecret are outputs of a Secret, unless they would be others without its values.
-func unsecret(ctx context.Context, declared, found []v1alpha1.Parameter, live *unstructured.Unstructured) ([]v1alpha1.Parameter, error) {
+func unsecret(ctx context.Context, in *sandbox.Client, declared, found []v1alpha1.Parameter, live *unstructured.Unstructured) ([]v1alpha1.Parameter, error) {
 	bare := live.DeepCopy()
 	delete(bare.Object, "data")
 	delete(bare.Object, "stringData")
 	annotations := bare.GetAnnotations()
 	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
 	bare.SetAnnotations(annotations)
-	shown, err := object.Outputs(ctx, declared, bare.Object)
+	shown, err := object.Outputs(ctx, in, declared, bare.Object)
 	if err != nil || !reflect.DeepEqual(shown, found) {
 		return nil, errors.New("values of Secrets are not written into statuses, as outputs are: read them where they are used, by secretKeyRef")
 	}
