@@ -10,9 +10,11 @@ import (
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux/policies"
+	"github.com/headgate-dev/headgate/internal/flux/sets"
 	"github.com/headgate-dev/headgate/internal/flux/standins"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/flux/walk"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // Options are what a person says of how the API of Flux is served.
@@ -33,6 +35,9 @@ type Dialect struct {
 
 // New returns the dialect; Options may be changed until it is served.
 func New(o Options) *Dialect { return &Dialect{Options: o} }
+
+// Jobs are what Flux has done in the sandbox.
+func Jobs() []sandbox.Job { return sets.Jobs() }
 
 // Name is the word for all groups.
 func (*Dialect) Name() string { return "flux" }

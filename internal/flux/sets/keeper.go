@@ -83,7 +83,7 @@ func (s *Keeper) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs, e
 		return out, err
 	}
 	reader := access.VersionReader{Client: client, Versions: map[engine.ObjectID]uint64{}}
-	objects, count, err := Build(ctx, rs, s.inNamespace(rs.Namespace), reader)
+	objects, count, err := Build(ctx, s.Sandbox.For(rs.Namespace, id.String()), rs, s.inNamespace(rs.Namespace), reader)
 	out.Versions = reader.Versions
 	if err != nil {
 		return out, err
@@ -121,72 +121,6 @@ func (s *Keeper) inNamespace(namespace string) []*fluxcdv1.ResourceSetInputProvi
 	all := slices.DeleteFunc(s.Providers.All(), func(p *fluxcdv1.ResourceSetInputProvider) bool { return p.Namespace != namespace })
 	slices.SortFunc(all, func(a, b *fluxcdv1.ResourceSetInputProvider) int { return strings.Compare(a.Name, b.Name) })
 	return all
-}
-
-// Build makes the objects of a ResourceSet, and tells from how many sets of inputs.
-func Build(ctx context.Context, rs *fluxcdv1.ResourceSet, providers []*fluxcdv1.ResourceSetInputProvider, reader access.Reader) ([]*unstructured.Unstructured, int, error) {
-	inputs, err := combined(rs, providers)
-	if err != nil {
-		return nil, 0, err
-	}
-	templates, err := templatesOf(rs)
-	if err != nil {
-		return nil, 0, &buildFailed{engine.ReasonBuildFailed, true, err}
-	}
-	d := resourceset.Declared{Namespace: rs.Namespace, Templates: templates, Inputs: inputs}
-	if m := rs.Spec.CommonMetadata; m != nil {
-		d.Labels, d.Annotations = m.Labels, m.Annotations
-	}
-	objects, err := resourceset.Render(d)
-	if err != nil {
-		return nil, 0, &buildFailed{engine.ReasonBuildFailed, true, err}
-	}
-	return objects, len(inputs), fillIn(ctx, objects, reader)
-}
-
-// combined are the inputs of a ResourceSet, from itself and from others.
-func combined(rs *fluxcdv1.ResourceSet, all []*fluxcdv1.ResourceSetInputProvider) ([]resourceset.Input, error) {
-	own := resourceset.Provider{
-		APIVersion: fluxcdv1.GroupVersion.String(), Kind: fluxcdv1.ResourceSetKind, Namespace: rs.Namespace, Name: rs.Name, UID: string(rs.UID),
-	}
-	for i, in := range rs.Spec.Inputs {
-		values, err := valuesOf(in)
-		if err != nil {
-			return nil, &buildFailed{engine.ReasonBuildFailed, true, fmt.Errorf("spec.inputs[%d]: %w", i, err)}
-		}
-		own.Sets = append(own.Sets, values)
-	}
-	var providers []resourceset.Provider
-	switch {
-	case len(own.Sets) > 0:
-		providers = append(providers, own)
-	case len(rs.Spec.InputsFrom) == 0:
-		own.Sets = []map[string]any{{}}
-		providers = append(providers, own)
-	}
-	referred, err := referredProviders(rs, all)
-	if err != nil {
-		return nil, &buildFailed{engine.ReasonBuildFailed, false, err}
-	}
-	for _, p := range referred {
-		sets, err := exportedBy(p)
-		if err != nil {
-			return nil, &buildFailed{engine.ReasonBuildFailed, false, fmt.Errorf("%s %s/%s: %w", fluxcdv1.ResourceSetInputProviderKind, p.Namespace, p.Name, err)}
-		}
-		providers = append(providers, resourceset.Provider{
-			APIVersion: fluxcdv1.GroupVersion.String(), Kind: fluxcdv1.ResourceSetInputProviderKind, Namespace: p.Namespace, Name: p.Name,
-			UID: string(p.UID), Sets: sets,
-		})
-	}
-	combine := resourceset.Flatten
-	if strategy := rs.Spec.InputStrategy; strategy != nil && strategy.Name == fluxcdv1.InputStrategyPermute {
-		combine = resourceset.Permute
-	}
-	inputs, err := combine(providers)
-	if err != nil {
-		return nil, &buildFailed{engine.ReasonBuildFailed, true, fmt.Errorf("spec.inputStrategy: %w", err)}
-	}
-	return inputs, nil
 }
 
 // referredProviders are those that a ResourceSet names, each once.

@@ -50,7 +50,7 @@ func (w *walk) renderSet(ctx context.Context, rs *fluxcdv1.ResourceSet) ([]*unst
 		providers = append(providers, p)
 	}
 	slices.SortFunc(providers, func(a, b *fluxcdv1.ResourceSetInputProvider) int { return strings.Compare(a.Name, b.Name) })
-	objects, _, err := sets.Build(ctx, rs, providers, w)
+	objects, _, err := sets.Build(ctx, w.repository.Sandbox.For(rs.Namespace, rs.Namespace+"/"+rs.Name), rs, providers, w)
 	if err != nil {
 		return nil, err
 	}
