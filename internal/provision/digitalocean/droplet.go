@@ -23,6 +23,8 @@ type droplet struct {
 	power        kinds.PowerPolicy
 	record       dropletRecord
 
+	// absent says that a Secret names an image that does not exist.
+	absent string
 	// What Observe found: the Droplet, how it compares, and the next step of a replacement.
 	have    *godo.Droplet
 	outcome kinds.Outcome

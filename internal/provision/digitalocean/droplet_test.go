@@ -213,6 +213,50 @@ func TestImageFromSecret(t *testing.T) {
 	}
 }
 
+// TestSecretsAreNotShown keeps values of a Secret that name no image out of everything that is shown: who may create a Droplet may not be permitted to read it.
+func TestSecretsAreNotShown(t *testing.T) {
+	const from = "imageFrom: {secretKeyRef: {namespace: default, name: other, key: password}}"
+	for name, tc := range map[string]struct{ reason, value, says string }{
+		"Text":   {"a text is not the name of an image", "hunter2", `key "password" of Secret other: no public image has that slug, and no private one that name`},
+		"Number": {"a number is not that of an image", "42424242", `the image that key "password" of Secret other names does not exist`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hidden := func(w *world) {
+				t.Helper()
+				if text := fmt.Sprint(w.object.Object["status"], w.object.GetAnnotations(), w.events, w.ready, w.synced, w.upToDate); strings.Contains(text, tc.value) {
+					t.Errorf("%s: it is shown: %s", tc.reason, text)
+				}
+			}
+			w := begin(t, declared("", from))
+			w.secrets["default/other"] = map[string]string{"password": tc.value}
+			w.pass()
+			if w.ready.Reason != "WaitingForImage" || w.ready.Message != tc.says {
+				t.Errorf("%s: ready %+v", tc.reason, w.ready)
+			}
+			hidden(w)
+			// Nor does one that exists show it, which is kept.
+			for _, policy := range []string{"Never", "Recreate", "CreateBeforeDestroy", "RebuildInPlace"} {
+				w = begin(t, declared("replacementPolicy: "+policy, ubuntu))
+				w.secrets["default/other"] = map[string]string{"password": tc.value}
+				w.run()
+				first := w.one()
+				w.declare(declared("replacementPolicy: "+policy, from))
+				for range 3 {
+					w.pass()
+					w.clock.Advance(time.Minute)
+				}
+				if last := w.one(); last.ID != first.ID || !w.ready.True {
+					t.Errorf("%s, %s: %+v, ready %+v", tc.reason, policy, last, w.ready)
+				}
+				if name == "Number" && policy != "Never" && !strings.Contains(w.upToDate.Message, tc.says) {
+					t.Errorf("%s, %s: up to date %+v", tc.reason, policy, w.upToDate)
+				}
+				hidden(w)
+			}
+		})
+	}
+}
+
 // TestNothingIsDeletedForAnImageThatIsNotThere keeps a Droplet until its successor could be created.
 func TestNothingIsDeletedForAnImageThatIsNotThere(t *testing.T) {
 	for _, policy := range []string{"Recreate", "CreateBeforeDestroy", "RebuildInPlace"} {

@@ -30,10 +30,39 @@ func (d *droplet) resolve(ctx context.Context) (built bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	if d.want.Image = nil; image != "" {
-		d.want.Image, d.create.Image = &image, &image
+	if d.want.Image = nil; image == "" {
+		return true, nil
 	}
-	return true, nil
+	d.want.Image, d.create.Image = &image, &image
+	return true, d.veil(ctx, *from)
+}
+
+// veil keeps a number out of what is shown that a Secret has and that is none of an image: whoever names a key of a Secret may not be permitted to read it.
+func (d *droplet) veil(ctx context.Context, from types.SecretKey) error {
+	text := *d.create.Image
+	id, err := strconv.Atoi(text)
+	if err != nil || text == d.record.Created.Image || d.have != nil && d.have.Image != nil && d.have.Image.ID == id {
+		return nil //nolint:nilerr // a name has been found among the images
+	}
+	image, err := d.account.image(ctx, d.do, id)
+	if err != nil {
+		return failure("observing the image that "+called(from)+" names", err)
+	}
+	if image != nil {
+		return nil
+	}
+	absent := "the image that " + called(from) + " names does not exist"
+	if d.have == nil && d.record.Successor == nil {
+		return d.awaitImage(absent)
+	}
+	shown := "that of " + called(from)
+	d.want.Image, d.absent = &shown, absent
+	return nil
+}
+
+// called names a key of a Secret in messages.
+func called(from types.SecretKey) string {
+	return "key " + strconv.Quote(from.Key) + " of Secret " + from.Name
 }
 
 // last is the image while the Secret names none: the one that the Droplet was created from, or, for one that exists and was
@@ -93,12 +122,12 @@ func (d *droplet) imageIn(ctx context.Context, from types.SecretKey) (string, er
 	if _, err := strconv.Atoi(text); err == nil {
 		return text, nil
 	}
-	return d.imageNamed(ctx, text)
+	return d.imageNamed(ctx, from, text)
 }
 
 // imageNamed is the number of the newest image with a name. It is recorded: a newer one of the same name changes nothing, unless
 // the recorded one is gone and there is no Droplet.
-func (d *droplet) imageNamed(ctx context.Context, name string) (string, error) {
+func (d *droplet) imageNamed(ctx context.Context, from types.SecretKey, name string) (string, error) {
 	if d.record.Named == name && d.record.Image != "" {
 		if d.have != nil {
 			return d.record.Image, nil
@@ -118,7 +147,7 @@ func (d *droplet) imageNamed(ctx context.Context, name string) (string, error) {
 	}
 	r := kinds.ResolveImage(name, images, region)
 	if r.Image == "" {
-		return d.last(d.awaitImage(r.Waiting))
+		return d.last(d.awaitImage(called(from) + ": " + r.Waiting))
 	}
 	d.record.Named, d.record.Image = name, r.Image
 	return r.Image, d.Keep(ctx, d.record)
@@ -131,8 +160,8 @@ func (d *droplet) awaitImage(why string) error {
 
 // unusable says why no Droplet could be created from the image that is declared; empty when one could, as far as is known.
 func (d *droplet) unusable(ctx context.Context, w types.DropletParameters) (string, error) {
-	if w.Image == nil {
-		return "", nil
+	if w.Image == nil || d.absent != "" {
+		return d.absent, nil
 	}
 	id, err := strconv.Atoi(*w.Image)
 	if err != nil {

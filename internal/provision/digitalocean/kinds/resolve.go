@@ -18,7 +18,8 @@ type Resolved struct {
 }
 
 // ResolveImage reads a number, the slug of a public image, or the name of a private one. Private images have no slugs, and names
-// are not unique: the newest one that is available is meant. The number is to be recorded, since a newer one may come.
+// are not unique: the newest one that is available is meant. The number is to be recorded, since a newer one may come. The text is not in what
+// it returns unless it names an image: it may be any value of a Secret.
 func ResolveImage(text string, images []godo.Image, region string) Resolved {
 	name := strings.TrimSpace(text)
 	if name == "" {
@@ -32,7 +33,7 @@ func ResolveImage(text string, images []godo.Image, region string) Resolved {
 	}
 	named := slices.DeleteFunc(slices.Clone(images), func(i godo.Image) bool { return i.Public || i.Name != name })
 	if len(named) == 0 {
-		return Resolved{Waiting: fmt.Sprintf("no public image has the slug %q, and no private one the name", name)}
+		return Resolved{Waiting: "no public image has that slug, and no private one that name"}
 	}
 	waiting := ""
 	for _, i := range newest(named) {

@@ -25,13 +25,13 @@ func TestResolveImage(t *testing.T) {
 	}{
 		"Number":  {"a number is itself, also of an image that is not listed", " 162345\n", "fra1", kinds.Resolved{Image: "162345"}},
 		"Slug":    {"a public image has a slug", "debian-12-x64", "fra1", kinds.Resolved{Image: "debian-12-x64"}},
-		"Title":   {"the name of a public image is none", "12 x64", "fra1", kinds.Resolved{Waiting: `no public image has the slug "12 x64", and no private one the name`}},
+		"Title":   {"the name of a public image is none", "12 x64", "fra1", kinds.Resolved{Waiting: `no public image has that slug, and no private one that name`}},
 		"Name":    {"the newest that is available, while a newer one is imported", "nixos-latest", "fra1", kinds.Resolved{Image: "4"}},
 		"Region":  {"in another region there is none", "nixos-latest", "nyc3", kinds.Resolved{Waiting: "image 5: the image is being imported"}},
 		"Fresh":   {"the only one is being imported", "fresh", "fra1", kinds.Resolved{Waiting: "image 6: the image is being imported"}},
 		"Broken":  {"the only one failed", "broken", "fra1", kinds.Resolved{Waiting: "image 7: the image was not imported: corrupt"}},
 		"Empty":   {"the Secret is empty, as upstream's reader leaves it", " ", "fra1", kinds.Resolved{Waiting: "no image is named yet"}},
-		"Nothing": {"no such image", "nixos-newest", "fra1", kinds.Resolved{Waiting: `no public image has the slug "nixos-newest", and no private one the name`}},
+		"Nothing": {"no such image", "nixos-newest", "fra1", kinds.Resolved{Waiting: `no public image has that slug, and no private one that name`}},
 	} {
 		if diff := cmp.Diff(tc.want, kinds.ResolveImage(tc.text, images, tc.region)); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
