@@ -166,7 +166,11 @@ func TestHostileArchives(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	var seen string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen = r.Header.Get("X-Token") + r.Header.Get("Authorization")
+		seen += r.Header.Get("X-Token") + r.Header.Get("Authorization")
+		if r.URL.Path == "/there" {
+			http.Redirect(w, r, "/on?sig=hush", http.StatusFound)
+			return
+		}
 		http.Error(w, "no", http.StatusTeapot)
 	}))
 	defer other.Close()
@@ -184,6 +188,19 @@ func TestElsewhere(t *testing.T) {
 	}
 	if seen != "" {
 		t.Errorf("another server got %q", seen)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/login", http.StatusFound)
+		}
+	}))
+	defer fine.Close()
+	if err := (&Places{}).Upload(context.Background(), &v1alpha1.HTTPArtifact{URL: fine.URL}, nil, file); err == nil || !strings.Contains(err.Error(), "302") {
+		t.Errorf("a file that was not taken counts as sent: %v", err)
 	}
 	for _, where := range []v1alpha1.ArtifactLocation{
 		{HTTP: &v1alpha1.HTTPArtifact{URL: "file:///etc/passwd"}}, {Git: &v1alpha1.GitArtifact{Repo: "file:///etc"}}, {Git: &v1alpha1.GitArtifact{Repo: server.URL, Fetch: []string{"x"}}}, {},

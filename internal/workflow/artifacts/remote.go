@@ -45,15 +45,18 @@ func download(ctx context.Context, a *v1alpha1.HTTPArtifact, secrets Secrets) (i
 	return &body{answer.Body, cancel}, nil
 }
 
-// redirect follows a server to another one without what was meant for the first.
+// redirect follows a server to another one without what was meant for the first, also when that one redirects in turn. A file is not sent elsewhere: what
+// would be requested there instead says nothing about it.
 func redirect(r *http.Request, via []*http.Request) error {
-	last := via[len(via)-1].URL
+	first, last := via[0], via[len(via)-1].URL
 	switch {
+	case first.Method == http.MethodPut:
+		return http.ErrUseLastResponse
 	case len(via) >= mostHops:
 		return fmt.Errorf("it redirects more than %d times", mostHops)
 	case last.Scheme == "https" && r.URL.Scheme != "https":
 		return errors.New("it redirects from https to http")
-	case last.Host != r.URL.Host:
+	case first.URL.Host != r.URL.Host:
 		r.Header = http.Header{}
 	}
 	return nil

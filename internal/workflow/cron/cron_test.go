@@ -57,6 +57,14 @@ func created(t *testing.T, d Decision) []string {
 	return times
 }
 
+// TestManySchedules bounds what a pass over one object takes.
+func TestManySchedules(t *testing.T) {
+	_, err := ParseSchedules(&v1alpha1.CronWorkflowSpec{Schedules: slices.Repeat([]string{"* * * * *"}, 101)})
+	if err == nil || err.Error() != "cron workflow has 101 schedules of at most 100" {
+		t.Error(err)
+	}
+}
+
 func TestDue(t *testing.T) {
 	running := Run{Name: "nightly-1", UID: "u", Phase: v1alpha1.WorkflowRunning}
 	for name, tc := range map[string]struct {

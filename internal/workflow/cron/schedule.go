@@ -18,6 +18,9 @@ type Schedules struct {
 	text string
 }
 
+// maxSchedules bounds the schedules of one object: each is asked for each time that was missed.
+const maxSchedules = 100
+
 // ParseSchedules reads the schedules of a spec, in either spelling, with their time zone.
 func ParseSchedules(spec *v1alpha1.CronWorkflowSpec) (Schedules, error) {
 	texts := slices.Clone(spec.Schedules)
@@ -26,6 +29,9 @@ func ParseSchedules(spec *v1alpha1.CronWorkflowSpec) (Schedules, error) {
 	}
 	if len(texts) == 0 {
 		return Schedules{}, fmt.Errorf("cron workflow must have at least one schedule")
+	}
+	if len(texts) > maxSchedules {
+		return Schedules{}, fmt.Errorf("cron workflow has %d schedules of at most %d", len(texts), maxSchedules)
 	}
 	s := Schedules{zone: time.UTC}
 	if spec.Timezone != "" {

@@ -42,7 +42,7 @@ func Changes(earlier, wf *v1alpha1.Workflow) []string {
 
 // change is one line.
 func change(symbol, name, phase, message string) string {
-	return strings.TrimRight(fmt.Sprintf("%s %-40s %-10s %s", symbol, name, phase, oneLine(message)), " ")
+	return strings.TrimRight(fmt.Sprintf("%s %-40s %-10s %s", symbol, visible(name), oneLine(phase), oneLine(message)), " ")
 }
 
 // since is when a node got to its phase.

@@ -26,7 +26,7 @@ func Summary(wf *v1alpha1.Workflow, o Options, now time.Time) string {
 	var b strings.Builder
 	if !o.Short {
 		for _, line := range head(wf, now) {
-			b.WriteString(strings.TrimRight(fmt.Sprintf("%-20s %s", line[0], line[1]), " ") + "\n")
+			b.WriteString(visible(strings.TrimRight(fmt.Sprintf("%-20s %s", line[0], line[1]), " ")) + "\n")
 		}
 	}
 	branches := Tree(wf, o.Selector, now)
@@ -149,7 +149,7 @@ func table(branches []Branch, o Options) string {
 	var out bytes.Buffer
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+		fmt.Fprintln(w, visible(strings.Join(row, "\t")))
 	}
 	_ = w.Flush() // a buffer takes everything
 	lines := strings.Split(out.String(), "\n")

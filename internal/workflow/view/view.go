@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -67,7 +68,7 @@ func Row(wf *v1alpha1.Workflow, now time.Time, namespace, wide bool) []string {
 	}
 	row := []string{
 		wf.Name, Status(wf), duration.HumanDuration(now.Sub(wf.CreationTimestamp.Time)), took(wf.Status.StartedAt.Time, wf.Status.FinishedAt.Time, now),
-		fmt.Sprint(priority), cmp.Or(wf.Status.Progress, "-"), oneLine(wf.Status.Message),
+		fmt.Sprint(priority), oneLine(cmp.Or(wf.Status.Progress, "-")), oneLine(wf.Status.Message),
 	}
 	if wide {
 		row = append(row, counts(wf), parameters(wf))
@@ -100,7 +101,7 @@ func parameters(wf *v1alpha1.Workflow) string {
 	var all []string
 	for _, p := range spec(wf).Arguments.Parameters {
 		if p.Value != nil {
-			all = append(all, p.Name+"="+oneLine(p.Value.String()))
+			all = append(all, oneLine(p.Name+"="+p.Value.String()))
 		}
 	}
 	return strings.Join(all, ",")
@@ -141,4 +142,22 @@ func took(started, finished, now time.Time) string {
 	return duration.HumanDuration(finished.Sub(started))
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is a text on one line, without what steers a terminal: whoever writes a workflow, or what it runs, would steer that of whoever lists it.
+func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
+
+// visible is a text whose control characters are shown, but for those between lines and columns.
+func visible(s string) string {
+	steers := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	if !strings.ContainsFunc(s, steers) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if steers(r) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

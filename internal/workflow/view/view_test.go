@@ -135,3 +135,19 @@ func TestSort(t *testing.T) {
 		t.Errorf("the order is %s", got)
 	}
 }
+
+// TestTerminals is about control characters: neither a message nor the name of a node, a parameter or a phase steers the terminal on which a workflow is shown.
+func TestTerminals(t *testing.T) {
+	const escape = "\x1b]0;gone\x07\x1b[2J\u009b2J\rx"
+	wf := read(t, "metadata: {name: wf, namespace: ns}\nspec: {entrypoint: main}\nstatus: {phase: Failed}")
+	wf.Spec.ServiceAccountName, wf.Status.Message, wf.Status.Progress = escape, escape, escape
+	wf.Spec.Arguments.Parameters = []v1alpha1.Parameter{{Name: escape, Value: v1alpha1.Any(escape)}}
+	wf.Status.Conditions = []v1alpha1.Condition{{Type: escape, Status: escape, Message: escape}}
+	wf.Status.Nodes = v1alpha1.Nodes{"wf": {
+		ID: "wf", Name: escape, DisplayName: escape, Phase: escape, TemplateName: escape, Message: escape, HostNodeName: escape, Type: v1alpha1.NodeTypePod,
+	}}
+	text := Summary(wf, Options{Wide: true}, now) + strings.Join(Row(wf, now, true, true), " ") + strings.Join(Changes(nil, wf), " ")
+	if strings.ContainsAny(text, "\x1b\x07\r\u009b") || strings.Count(text, `\x1b]0;gone`) < 10 {
+		t.Errorf("it steers the terminal:\n%q", text)
+	}
+}
