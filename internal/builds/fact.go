@@ -1,7 +1,9 @@
 package builds
 
 import (
+	"cmp"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	workflow "github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/api/build/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/builds/plan"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -32,27 +35,48 @@ func runFact(b *v1alpha1.Build, u *unstructured.Unstructured) plan.Run {
 	}
 	parameters(r.Arguments, u.Object, "spec", "arguments", "parameters")
 	parameters(r.Outputs, u.Object, "status", "outputs", "parameters")
-	if r.Message == "" {
-		r.Message = cause(u)
+	// That of steps names the node of a child, and nothing more.
+	if r.Message == "" || strings.HasPrefix(r.Message, "child '") {
+		r.Message = cmp.Or(cause(u), r.Message)
 	}
 	// The node of the entrypoint has the ID of the Workflow.
 	parameters(r.Outputs, u.Object, "status", "nodes", u.GetName(), "outputs", "parameters")
 	return r
 }
 
-// cause is why a run failed whose own message does not say so: the steps that did, each with its message.
+// cause is why a run failed whose own message does not say so: the steps that did, each with its message; of what is made of steps only if
+// none of these says anything.
 func cause(u *unstructured.Unstructured) string {
+	const most = 3
 	nodes, _, _ := unstructured.NestedMap(u.Object, "status", "nodes")
-	var all []string
+	var steps, others []string
 	for _, id := range slices.Sorted(maps.Keys(nodes)) {
 		node, _ := nodes[id].(map[string]any)
 		phase, name, message := text(node["phase"]), text(node["displayName"]), text(node["message"])
-		children, _ := node["children"].([]any)
-		if (phase == "Failed" || phase == "Error") && message != "" && len(children) == 0 {
-			all = append(all, name+": "+message)
+		switch {
+		case phase != string(workflow.NodeFailed) && phase != string(workflow.NodeError) || message == "":
+		case composed(workflow.NodeType(text(node["type"]))):
+			others = append(others, name+": "+message)
+		default:
+			steps = append(steps, name+": "+message)
 		}
 	}
-	return strings.Join(all, "; ")
+	if len(steps) == 0 {
+		steps = others
+	}
+	if more := len(steps) - most; more > 0 {
+		steps = append(steps[:most], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(steps, "; ")
+}
+
+// composed tells whether the message of a node is about those below it.
+func composed(node workflow.NodeType) bool {
+	switch node {
+	case workflow.NodeTypeDAG, workflow.NodeTypeSteps, workflow.NodeTypeStepGroup, workflow.NodeTypeTaskGroup, workflow.NodeTypeRetry:
+		return true
+	}
+	return false
 }
 
 func text(v any) string {

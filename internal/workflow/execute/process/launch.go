@@ -43,7 +43,7 @@ func (x *execution) empty() error {
 			return err
 		}
 	}
-	for _, dir := range []string{filepath.Join(privateDir, "root"), filepath.Join(privateDir, "empty"), outDir} {
+	for _, dir := range []string{filepath.Join(privateDir, "root"), outDir} {
 		if err := os.MkdirAll(x.file(dir), 0o755); err != nil { //nolint:gosec // the directory above is closed to others
 			return err
 		}

@@ -96,11 +96,21 @@ func (p *preparation) standard(context.Context) error {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		p.mount(mount{Path: "/dev/shm", Memory: true})
 	}
-	empty := filepath.Join(p.x.file(privateDir), "empty")
-	for _, hidden := range p.executor.options.Hidden {
-		if info, err := os.Stat(hidden); err == nil && info.IsDir() && filepath.Clean(hidden) != "/" && !strings.HasPrefix(resolve(hidden)+"/", temporary+"/") {
-			p.mount(mount{Path: hidden, Source: empty, ReadOnly: true})
+	return p.emptied()
+}
+
+// emptied puts an empty directory of the step's own in the place of each hidden one. A template may have paths below it, such as
+// /root/.docker/config.json, and programs may write there.
+func (p *preparation) emptied() error {
+	for i, hidden := range p.executor.options.Hidden {
+		if info, err := os.Stat(hidden); err != nil || !info.IsDir() || filepath.Clean(hidden) == "/" || strings.HasPrefix(resolve(hidden)+"/", temporary+"/") {
+			continue
 		}
+		dir, err := p.private(fmt.Sprintf("hidden-%d", i))
+		if err != nil {
+			return err
+		}
+		p.mount(mount{Path: hidden, Source: dir})
 	}
 	return nil
 }

@@ -93,12 +93,12 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("OF_THE_ENGINE", "1")
 	w := newWorld(t, func(o *Options) {
 		hidden := filepath.Join(t.TempDir(), "..", "..")
-		o.Hidden = []string{hidden, "/opt"}
+		o.Hidden = []string{"/usr/share/doc", hidden, "/opt", "/usr/share"}
 	})
 	w.needsPaths()
 	template := shell(`env | cut -d= -f1 | sort | tr '\n' ' '; echo
 echo "$PASSWORD $COLOUR $COMBINED $cfg_colour $NAME"; cat /conf/file.txt; cat /login/password /only
-ls -A /opt | wc -l; grep -c token-of-b''uilder $KUBECONFIG; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; echo
+find /opt /usr/share/doc | wc -l; cat /usr/share/of/the/step/file.txt; echo x > /usr/share/written; grep -c token-of-b''uilder $KUBECONFIG; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; echo
 echo "[$1]"; printf "$PASSWORD" > /tmp/p; printf %s "$PASSWORD" | cut -c1-7 | tr -d '\n'; printf 'is %s' "$PASSWORD" | cut -c4-9`)
 	key := corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "login"}, Key: "password"}
 	c := &template.Script.Container
@@ -114,14 +114,15 @@ echo "[$1]"; printf "$PASSWORD" > /tmp/p; printf %s "$PASSWORD" | cut -c1-7 | tr
 		{Name: "conf", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}},
 		{Name: "login", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "login"}}},
 	}
-	c.VolumeMounts = []corev1.VolumeMount{{Name: "conf", MountPath: "/conf"}, {Name: "login", MountPath: "/login"}, {Name: "login", MountPath: "/only", SubPath: "user"}}
+	c.VolumeMounts = []corev1.VolumeMount{{Name: "conf", MountPath: "/conf"}, {Name: "conf", MountPath: "/usr/share/of/the/step"}, {Name: "login", MountPath: "/login"}, {Name: "login", MountPath: "/only", SubPath: "user"}}
 	template.Outputs.Parameters = []v1alpha1.Parameter{from("p", "/tmp/p")}
 	leaf := w.outcome("n", template)
 	succeeded(t, w, "n", leaf)
 	want := `COLOUR COMBINED HOME KUBECONFIG KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT NAME PASSWORD PATH PWD TMPDIR cfg_colour 
 *** green green-$(COLOUR)-$(UNKNOWN) green team
 from a file
-***ann0
+***ann2
+from a file
 1
 team
 []
