@@ -61,7 +61,10 @@ type mapping struct {
 }
 
 // resource finds a kind by its name, by a short name of it, or by git or oci; KIND.GROUP is that of a group.
-func (w *world) resource(kind string) (mapping, string, error) {
+func (w *world) resource(kind string) (mapping, string, error) { return w.resourceFor("", kind) }
+
+// resourceFor is resource for a script, which does not mean the kinds that other scripts have defined: they have the same few names.
+func (w *world) resourceFor(script, kind string) (mapping, string, error) {
 	if long, known := map[string]string{
 		"git": "GitRepository", "oci": "OCIRepository", "ag": "ArtifactGenerator", "ea": "ExternalArtifact",
 	}[kind]; known {
@@ -81,7 +84,7 @@ func (w *world) resource(kind string) (mapping, string, error) {
 			r := &list.APIResources[i]
 			if (r.Kind == kind || slices.Contains(r.ShortNames, kind)) && !strings.Contains(r.Name, "/") {
 				gv, err := parseGroupVersion(list.GroupVersion)
-				if err == nil && group != "" && gv.Group != group {
+				if err == nil && (group != "" && gv.Group != group || elsewhere(gv.Group, script)) {
 					continue
 				}
 				return mapping{gv.WithResource(r.Name), r.Namespaced}, r.Kind, err
@@ -91,12 +94,21 @@ func (w *world) resource(kind string) (mapping, string, error) {
 	return mapping{}, "", fmt.Errorf("kind %q is not served", kind)
 }
 
+// scriptGroup is an API group that a script defines, with the namespace of the script.
+var scriptGroup = regexp.MustCompile(`(?:^|\.)(s\d+)(?:-[a-z]+)?\.example\.dev$`)
+
+// elsewhere tells whether an API group is one that another script has defined.
+func elsewhere(group, script string) bool {
+	m := scriptGroup.FindStringSubmatch(group)
+	return m != nil && m[1] != script
+}
+
 // object returns the client and the name for KIND/NAME, in the namespace of the script, or for
 // KIND/NAMESPACE/NAME.
 func (w *world) object(ts *testscript.TestScript, text string) (dynamic.ResourceInterface, string) {
 	parts := strings.Split(text, "/")
 	usage(ts, len(parts) == 2 || len(parts) == 3, "KIND/NAME or KIND/NAMESPACE/NAME")
-	m, _, err := w.resource(parts[0])
+	m, _, err := w.resourceFor(ts.Getenv("NS"), parts[0])
 	ts.Check(err)
 	namespace := ts.Getenv("NS")
 	if len(parts) == 3 {
