@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/internal/declared"
 )
 
 // status is what a pass makes of the status of an object.
@@ -21,6 +23,15 @@ func statusOf(o *unstructured.Unstructured, now time.Time) *status {
 	}
 	after := (&unstructured.Unstructured{Object: before}).DeepCopy().Object
 	return &status{before: before, after: after, generation: o.GetGeneration(), now: now}
+}
+
+// fields are the status before and after, as the API server has them.
+func (s *status) fields() (before, after map[string]any, err error) {
+	if before, err = declared.Fields(s.before); err != nil {
+		return nil, nil, err
+	}
+	after, err = declared.Fields(s.after)
+	return before, after, err
 }
 
 // set enters a condition; nil keeps what there is. It tells whether it says something else than before.

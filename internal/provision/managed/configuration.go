@@ -25,15 +25,15 @@ func (p *pass) configuration(ctx context.Context) (*unstructured.Unstructured, e
 	if of == nil || err != nil {
 		return nil, err
 	}
-	o, polled, err := p.edges.Get(ctx, p.key, of.WithVersion(of.Version), name)
+	config := Key{Group: of.Group, Kind: of.Kind.Kind, Namespace: name.Namespace, Name: name.Name}
+	o, err := p.configs.read(ctx, p.key, config, of)
 	if err != nil {
 		return nil, fmt.Errorf("cannot get provider config: %w", err)
 	}
-	p.memory.polled = p.memory.polled || polled
 	if o == nil {
 		return nil, Invalid("cannot get provider config: %s.%s %q not found", of.Resource, of.Group, name.Name)
 	}
-	if err := p.use(ctx, of, name.Name); err != nil {
+	if err := p.use(ctx, of, config); err != nil {
 		return nil, fmt.Errorf("cannot track ProviderConfig usage: %w", err)
 	}
 	return o, nil
@@ -70,12 +70,17 @@ func (p *pass) configured() (*Configuration, types.NamespacedName, error) {
 	return of, name, nil
 }
 
-// use records that the resource uses a configuration.
-func (p *pass) use(ctx context.Context, of *Configuration, name string) error {
-	if p.memory.used == of.Kind.Kind+"/"+name {
+// use records that the resource uses a configuration. The record of one that was written just now is not known yet.
+func (p *pass) use(ctx context.Context, of *Configuration, config Key) error {
+	o, name := p.object, config.Name
+	record := Key{Group: of.Usage.Group, Kind: of.Usage.Kind, Namespace: o.GetNamespace(), Name: string(o.GetUID())}
+	switch {
+	case p.configs.recorded(record, config):
+		p.memory.used = Key{}
+		return nil
+	case p.memory.used == config:
 		return nil
 	}
-	o := p.object
 	usage := &unstructured.Unstructured{Object: map[string]any{
 		"providerConfigRef": map[string]any{"name": name, "kind": of.Kind.Kind},
 		"resourceRef":       map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind(), "name": o.GetName(), "uid": string(o.GetUID())},
@@ -93,7 +98,7 @@ func (p *pass) use(ctx context.Context, of *Configuration, name string) error {
 		})
 	}
 	if err == nil {
-		p.memory.used = of.Kind.Kind + "/" + name
+		p.memory.used = config
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (p *pass) createSecret(ctx context.Context, name types.NamespacedName, deta
 	if err != nil {
 		return fmt.Errorf("creating connection Secret %s: %w", name, err)
 	}
-	p.edges.Saw(p.key, made)
+	p.edges.Wrote(p.key, "", made)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (p *pass) mergeSecret(ctx context.Context, secret *unstructured.Unstructure
 	if err != nil {
 		return fmt.Errorf("writing connection Secret %s/%s: %w", secret.GetNamespace(), secret.GetName(), err)
 	}
-	p.edges.Saw(p.key, made)
+	p.edges.Wrote(p.key, secret.GetResourceVersion(), made)
 	return nil
 }
 

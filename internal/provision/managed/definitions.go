@@ -5,9 +5,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // define wakes those that wait for a kind whose definition came.
@@ -41,31 +41,17 @@ func (e *Edges) undefine(crd *unstructured.Unstructured) {
 			}
 		}
 	}
-	var awake []Key
-	for id, readers := range e.readers {
-		for _, gk := range gone {
-			if id.GroupKind() == gk {
-				for reader := range readers {
-					awake = append(awake, reader)
-				}
-			}
-		}
-	}
 	e.mu.Unlock()
-	for _, reader := range awake {
-		e.wake(reader)
+	for _, gk := range gone {
+		for _, reader := range e.readers.ofKind(e, gk) {
+			e.wake(reader)
+		}
 	}
 }
 
 // wakeWaiting wakes those that follow a kind as such.
 func (e *Edges) wakeWaiting(gk schema.GroupKind) {
-	e.mu.Lock()
-	var awake []Key
-	for reader := range e.readers[engine.ObjectID{Group: gk.Group, Kind: gk.Kind}] {
-		awake = append(awake, reader)
-	}
-	e.mu.Unlock()
-	for _, reader := range awake {
+	for _, reader := range e.readers.at(e.place(gk, types.NamespacedName{})) {
 		e.wake(reader)
 	}
 }

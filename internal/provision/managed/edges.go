@@ -3,7 +3,6 @@ package managed
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,12 +23,10 @@ type Edges struct {
 	cluster *cluster.Cluster
 	wake    func(Key)
 
+	readers *readers
+
 	mu      sync.Mutex
 	watches map[watched]*following
-	// readers are those of an object, with the version that each has read; those of a whole kind have AnyName.
-	readers map[engine.ObjectID]map[Key]string
-	// reads are the objects of a reader; true for those that the pass in progress has read.
-	reads map[Key]map[engine.ObjectID]bool
 	// defined are the kinds whose definitions are established, as the watch of them brought it.
 	defined map[schema.GroupKind]definition
 }
@@ -62,12 +59,18 @@ type definition struct {
 	version uint64
 }
 
-// NewEdges returns edges that follow objects of a cluster until ctx ends.
+// NewEdges returns edges that follow objects of a cluster until ctx ends. Passes of a reader begin and end there.
 func NewEdges(ctx context.Context, c *cluster.Cluster, wake func(Key)) *Edges {
 	return &Edges{
-		ctx: ctx, cluster: c, wake: wake, watches: map[watched]*following{}, readers: map[engine.ObjectID]map[Key]string{},
-		reads: map[Key]map[engine.ObjectID]bool{}, defined: map[schema.GroupKind]definition{},
+		ctx: ctx, cluster: c, wake: wake, readers: newReaders(), watches: map[watched]*following{}, defined: map[schema.GroupKind]definition{},
 	}
+}
+
+// Of returns edges for the same readers that follow objects of another cluster, or of the same as another account sees it.
+func (e *Edges) Of(ctx context.Context, c *cluster.Cluster) *Edges {
+	other := NewEdges(ctx, c, e.wake)
+	other.readers = e.readers
+	return other
 }
 
 // Get reads an object, nil when there is none, and follows it for a reader. Not being watched is no error: polled is set then.
@@ -79,17 +82,18 @@ func (e *Edges) Get(ctx context.Context, reader Key, gvk schema.GroupVersionKind
 	if !r.Namespaced {
 		name.Namespace = ""
 	}
-	id := e.id(gvk, name)
-	e.enter(reader, id)
+	at := e.place(gvk.GroupKind(), name)
+	e.readers.enter(reader, at)
 	polled = e.follow(ctx, gvk.GroupKind(), r.GroupVersionResource, name) != nil
 	o, err = e.cluster.Dynamic.Resource(r.GroupVersionResource).Namespace(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		e.readers.knows(reader, at, "")
 		return nil, polled, nil
 	}
 	if err != nil {
 		return nil, polled, err
 	}
-	e.Saw(reader, o)
+	e.readers.knows(reader, at, o.GetResourceVersion())
 	return o, polled, nil
 }
 
@@ -100,7 +104,8 @@ func (e *Edges) List(ctx context.Context, reader Key, gvk schema.GroupVersionKin
 		return nil, err
 	}
 	name := types.NamespacedName{Namespace: namespace, Name: AnyName}
-	e.enter(reader, e.id(gvk, name))
+	at := e.place(gvk.GroupKind(), name)
+	e.readers.enter(reader, at)
 	if err := e.follow(ctx, gvk.GroupKind(), r.GroupVersionResource, name); err != nil {
 		return nil, err
 	}
@@ -108,97 +113,35 @@ func (e *Edges) List(ctx context.Context, reader Key, gvk schema.GroupVersionKin
 	if err != nil {
 		return nil, err
 	}
+	e.readers.knows(reader, at, list.GetResourceVersion())
 	return list.Items, nil
 }
 
-// Saw notes which version of an object a reader knows, such as what its own write returned.
-func (e *Edges) Saw(reader Key, o *unstructured.Unstructured) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if readers := e.readers[engine.IDOf(o)]; readers != nil {
-		if _, reads := readers[reader]; reads {
-			readers[reader] = o.GetResourceVersion()
-		}
-	}
+// Wrote notes what a reader's own write made of a version of an object that it had read; of none for one that it created. Of what others
+// changed between the two the reader is told.
+func (e *Edges) Wrote(reader Key, before string, made *unstructured.Unstructured) {
+	at := e.place(made.GroupVersionKind().GroupKind(), types.NamespacedName{Namespace: made.GetNamespace(), Name: made.GetName()})
+	e.readers.wrote(reader, at, before, made.GetResourceVersion())
 }
 
-// Begin starts a pass of a reader; Settle ends one that has read all it depends on: what it has not read is not followed any
-// more.
-func (e *Edges) Begin(reader Key) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id := range e.reads[reader] {
-		e.reads[reader][id] = false
-	}
+func (e *Edges) place(gk schema.GroupKind, name types.NamespacedName) place {
+	return place{e, engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name}}
 }
 
-// Settle ends a pass.
-func (e *Edges) Settle(reader Key) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id, read := range e.reads[reader] {
-		if !read {
-			e.leave(reader, id)
-		}
-	}
-}
+// Begin starts a pass of a reader, which alone can follow objects.
+func (e *Edges) Begin(reader Key) { e.readers.begin(reader) }
+
+// End ends it. After one that is whole, what it has not read is not followed any more. It tells whether something changed meanwhile that
+// the pass does not know.
+func (e *Edges) End(reader Key, whole bool) (outdated bool) { return e.readers.end(reader, whole) }
 
 // Forget follows nothing any more for a reader.
-func (e *Edges) Forget(reader Key) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id := range e.reads[reader] {
-		e.leave(reader, id)
-	}
-	delete(e.reads, reader)
-}
-
-func (e *Edges) id(gvk schema.GroupVersionKind, name types.NamespacedName) engine.ObjectID {
-	return engine.ObjectID{Group: gvk.Group, Kind: gvk.Kind, Namespace: name.Namespace, Name: name.Name}
-}
-
-// enter has a reader follow an object.
-func (e *Edges) enter(reader Key, id engine.ObjectID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.readers[id] == nil {
-		e.readers[id] = map[Key]string{}
-	}
-	if _, reads := e.readers[id][reader]; !reads {
-		e.readers[id][reader] = ""
-	}
-	if e.reads[reader] == nil {
-		e.reads[reader] = map[engine.ObjectID]bool{}
-	}
-	e.reads[reader][id] = true
-}
-
-// leave is the opposite. The caller holds the lock.
-func (e *Edges) leave(reader Key, id engine.ObjectID) {
-	delete(e.reads[reader], id)
-	delete(e.readers[id], reader)
-	if len(e.readers[id]) == 0 {
-		delete(e.readers, id)
-	}
-}
+func (e *Edges) Forget(reader Key) { e.readers.forget(reader) }
 
 // changed wakes the readers of an object that do not know its version.
 func (e *Edges) changed(o *unstructured.Unstructured, gone bool) {
-	id := engine.IDOf(o)
-	e.mu.Lock()
-	var awake []Key
-	for reader, version := range e.readers[id] {
-		if gone || version != o.GetResourceVersion() {
-			awake = append(awake, reader)
-		}
-	}
-	for _, namespace := range slices.Compact([]string{"", id.Namespace}) {
-		for reader := range e.readers[engine.ObjectID{Group: id.Group, Kind: id.Kind, Namespace: namespace, Name: AnyName}] {
-			awake = append(awake, reader)
-		}
-	}
-	e.mu.Unlock()
-	for _, reader := range awake {
+	at := e.place(o.GroupVersionKind().GroupKind(), types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	for _, reader := range e.readers.changed(at, o.GetResourceVersion(), gone) {
 		e.wake(reader)
 	}
 }
@@ -271,7 +214,7 @@ func (e *Edges) find(ctx context.Context, reader Key, gvk schema.GroupVersionKin
 	if r, served := e.cluster.Kinds.Lookup(gvk); served {
 		return r, nil
 	}
-	e.enter(reader, engine.ObjectID{Group: gvk.Group, Kind: gvk.Kind})
+	e.readers.enter(reader, e.place(gvk.GroupKind(), types.NamespacedName{}))
 	_ = definitions.wait(ctx)
 	if err := e.heard(ctx, gvk.GroupKind()); err != nil {
 		return cluster.Resource{}, err

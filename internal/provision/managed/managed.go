@@ -37,8 +37,6 @@ type Tools struct {
 	*dialect.Host
 	// Edges follow objects of the home cluster.
 	Edges *Edges
-	// Wake has a pass made for a resource as soon as possible. It does not block.
-	Wake func(Key)
 }
 
 // Kind describes a kind of managed resources.

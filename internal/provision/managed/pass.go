@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,8 +19,13 @@ type pass struct {
 	key    Key
 	served served
 	memory *memory
-	// object is the resource as our last write left it.
-	object *unstructured.Unstructured
+	// object is the resource as our last write left it; released is set once it is let go.
+	object   *unstructured.Unstructured
+	released bool
+	// outdated is set when the answer to a write had changes of others, which nothing was decided upon.
+	outdated bool
+	// whole is set once the pass has read all that it depends on; created when it has created what is outside.
+	whole, created bool
 
 	resource    *Resource
 	external    External
@@ -35,7 +41,6 @@ const most = 16
 
 // run makes the steps of a pass, and tells whether it went well.
 func (p *pass) run(ctx context.Context) (rounds.Next, bool) {
-	p.edges.Begin(p.key)
 	for range most {
 		d := Next(p.facts())
 		end, err := p.carry(ctx, d)
@@ -43,13 +48,19 @@ func (p *pass) run(ctx context.Context) (rounds.Next, bool) {
 			return p.failed(ctx, d, err), false
 		}
 		if end != nil {
-			if p.observation != nil {
-				p.edges.Settle(p.key)
-			}
+			p.whole = p.observation != nil
 			return p.ended(ctx, *end), d.Synced == nil || d.Synced.True
 		}
 	}
 	return rounds.Retry(errors.New("the pass does not end")), false
+}
+
+// end has another pass made when something changed during this one that it does not know: a watch tells it once.
+func (p *pass) end() {
+	changed, related := p.held.end(p.key, p.object), p.edges.End(p.key, p.whole)
+	if changed || related || p.outdated {
+		p.loop.Wake(p.key)
+	}
 }
 
 // facts are what is known so far.
@@ -108,12 +119,10 @@ func (p *pass) carry(ctx context.Context, d Decision) (*ending, error) {
 
 // ended writes the status, and says when the next pass is made.
 func (p *pass) ended(ctx context.Context, e ending) rounds.Next {
-	if p.object == nil {
+	if p.released {
 		return rounds.Rest()
 	}
-	if e.event.Reason != "" {
-		p.emit("Normal", e.event.Reason, e.event.Message)
-	}
+	p.tell(e.event)
 	if err := p.conclude(ctx, e.Decision, Cause{}); err != nil {
 		return rounds.Retry(err)
 	}
@@ -246,7 +255,12 @@ func (p *pass) conclude(ctx context.Context, d Decision, warning Cause) error {
 	if p.external == nil && p.observation == nil && d.Synced == nil {
 		return nil
 	}
-	u, err := p.writer().Status(ctx, p.object, s.before, s.after)
-	p.took(u)
-	return err
+	before, after, err := s.fields()
+	if err != nil {
+		return err
+	}
+	if err := p.patchStatus(ctx, declared.Difference(before, after)); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
 }

@@ -62,8 +62,8 @@ type served struct {
 type memory struct {
 	// updates counts the updates in a row that did not lead to agreement.
 	updates int
-	// used is the provider configuration whose usage is recorded.
-	used string
+	// used is the provider configuration whose usage was recorded last, until the watch has brought the record.
+	used Key
 	// polled is set when the last pass read something that may not be watched.
 	polled bool
 }
@@ -75,7 +75,7 @@ func New(ctx context.Context, host *dialect.Host, o Options, providers ...Provid
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	r := &Reconciler{
-		Host: host, options: o, kinds: map[schema.GroupKind]served{}, held: held{all: map[Key]*unstructured.Unstructured{}},
+		Host: host, options: o, kinds: map[schema.GroupKind]served{}, held: newHeld(),
 		memories: map[Key]*memory{}, events: declared.NewEvents(client, nil),
 	}
 	r.loop = rounds.New(r, rounds.Options{
@@ -83,7 +83,7 @@ func New(ctx context.Context, host *dialect.Host, o Options, providers ...Provid
 	})
 	r.edges = NewEdges(ctx, host.Home, r.loop.Wake)
 	for _, p := range providers {
-		connector, err := p.Serve(ctx, Tools{Host: host, Edges: r.edges, Wake: r.loop.Wake})
+		connector, err := p.Serve(ctx, Tools{Host: host, Edges: r.edges})
 		if err != nil {
 			return nil, err
 		}
@@ -148,6 +148,7 @@ func (r *Reconciler) dropped(o *unstructured.Unstructured) {
 	r.held.drop(key)
 	r.loop.Forget(key)
 	r.edges.Forget(key)
+	r.configs.forget(key)
 	r.Metrics.Forget(key.Kind, key.Namespace, key.Name)
 	r.mu.Lock()
 	delete(r.memories, key)
@@ -168,7 +169,7 @@ func (r *Reconciler) memory(key Key) *memory {
 // Pass reconciles a resource.
 func (r *Reconciler) Pass(ctx context.Context, key Key) rounds.Next {
 	s, serves := r.kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}]
-	o := r.held.get(key)
+	o := r.held.begin(key)
 	if o == nil || !serves {
 		return rounds.Rest()
 	}
@@ -176,6 +177,8 @@ func (r *Reconciler) Pass(ctx context.Context, key Key) rounds.Next {
 	limited, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	p := &pass{Reconciler: r, key: key, served: s, object: o, memory: r.memory(key)}
+	r.edges.Begin(key)
+	defer p.end()
 	p.memory.polled = false
 	next, ok := p.run(limited)
 	if ctx.Err() != nil {

@@ -123,10 +123,17 @@ func (p *pass) create(ctx context.Context, d Decision) (*ending, error) {
 		d.Ready = v
 	}
 	d.After = made.Next
-	if p.served.Repeatable && d.After == 0 {
-		d.After = time.Nanosecond
+	e := &ending{Decision: d, event: Cause{"CreatedExternalResource", "Successfully requested creation of external resource"}}
+	if again := p.served.Repeatable && d.After == 0; again && !p.created {
+		// It is there already: its readiness is observed without another pass.
+		p.tell(e.event)
+		p.created, p.external, p.observation = true, nil, nil
+		return nil, nil
+	} else if again {
+		e.After = time.Nanosecond
 	}
-	return &ending{Decision: d, repeat: d.After == 0, event: Cause{"CreatedExternalResource", "Successfully requested creation of external resource"}}, nil
+	e.repeat = e.After == 0
+	return e, nil
 }
 
 // update has what is outside agree with what is declared. When it never does, that is tried ever later.
@@ -182,7 +189,7 @@ func (p *pass) release(ctx context.Context) (*ending, error) {
 	if err := p.finalize(ctx, false); err != nil {
 		return nil, err
 	}
-	p.object = nil
+	p.released = true
 	return &ending{}, nil
 }
 
@@ -191,14 +198,24 @@ func (p *pass) writer() declared.Writer {
 	return declared.Writer{Client: p.Home.Dynamic.Resource(p.served.GroupVersionResource()), Manager: manager}
 }
 
-// took takes what a write returned; nil for none.
+// took takes what a write returned that fails when the object was changed before; nil for none.
 func (p *pass) took(u *unstructured.Unstructured) {
-	if u == nil || p.object == nil {
+	if u == nil {
 		return
 	}
 	p.object = u
-	p.held.put(p.key, u)
+	p.held.wrote(p.key, u)
 	if p.resource != nil {
 		p.resource.Object = u
 	}
+}
+
+// merged takes what any other write returned, of which the annotations are ours. It may have changes of others as well, whose
+// own notice comes too late to be news.
+func (p *pass) merged(u *unstructured.Unstructured, annotations map[string]string) {
+	if u == nil {
+		return
+	}
+	p.outdated = p.outdated || changed(p.object, u, annotations)
+	p.took(u)
 }

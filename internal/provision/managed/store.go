@@ -50,7 +50,19 @@ func (p *pass) patchAnnotations(ctx context.Context, annotations map[string]stri
 		metadata["resourceVersion"] = p.object.GetResourceVersion()
 	}
 	u, err := p.writer().Patch(ctx, p.object, map[string]any{"metadata": metadata})
-	p.took(u)
+	p.merged(u, annotations)
+	return err
+}
+
+// patchStatus merges fields into the status of the object with this uid, and of no other one that has its name by now.
+func (p *pass) patchStatus(ctx context.Context, fields map[string]any) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	u, err := p.writer().Patch(ctx, p.object, map[string]any{
+		"metadata": map[string]any{"uid": string(p.object.GetUID())}, "status": fields,
+	}, "status")
+	p.merged(u, nil)
 	return err
 }
 
@@ -66,9 +78,7 @@ func (p *pass) Record(ctx context.Context, _ *Resource, record map[string]any) e
 	if len(patch) == 0 {
 		return nil
 	}
-	u, err := p.writer().Patch(ctx, p.object, map[string]any{"status": map[string]any{"record": patch}}, "status")
-	p.took(u)
-	return err
+	return p.patchStatus(ctx, map[string]any{"record": patch})
 }
 
 // Read reads another object of the home cluster, and follows it.
@@ -78,14 +88,18 @@ func (p *pass) Read(ctx context.Context, _ *Resource, of schema.GroupVersionKind
 	return o, err
 }
 
+// tell emits what went well, if anything did.
+func (p *pass) tell(event Cause) {
+	if event.Reason != "" {
+		p.emit("Normal", event.Reason, event.Message)
+	}
+}
+
 // Emit writes an event about the resource.
 func (p *pass) Emit(_ *Resource, kind, reason, message string) { p.emit(kind, reason, message) }
 
 func (p *pass) emit(kind, reason, message string) {
 	o := p.object
-	if o == nil {
-		return
-	}
 	ref := &corev1.ObjectReference{
 		APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(),
 	}

@@ -2,10 +2,14 @@ package managed
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -25,12 +29,21 @@ type usages struct {
 	// users are those of a configuration, of the names of their records; used is the configuration of a record.
 	users map[Key]map[Key]bool
 	used  map[Key]Key
+	// readers are the resources that read a configuration last, whether it exists or not; reads is which one a resource did.
+	readers map[Key]map[Key]bool
+	reads   map[Key]Key
+	// written is when the count of a configuration was written last.
+	written map[Key]time.Time
 }
+
+// countEvery is how often the users of a configuration are written at most: each of a thousand that are created at once changes
+// the number.
+const countEvery = time.Second
 
 func newUsages(r *Reconciler) *usages {
 	u := &usages{
-		reconciler: r, kinds: map[schema.GroupKind]Configuration{}, configs: held{all: map[Key]*unstructured.Unstructured{}},
-		users: map[Key]map[Key]bool{}, used: map[Key]Key{},
+		reconciler: r, kinds: map[schema.GroupKind]Configuration{}, configs: newHeld(),
+		users: map[Key]map[Key]bool{}, used: map[Key]Key{}, readers: map[Key]map[Key]bool{}, reads: map[Key]Key{}, written: map[Key]time.Time{},
 	}
 	for _, s := range r.kinds {
 		for _, c := range s.Configurations {
@@ -60,14 +73,84 @@ func (u *usages) watch(ctx context.Context, lists *errgroup.Group) {
 }
 
 func (u *usages) put(o *unstructured.Unstructured) {
+	u.enter(o)
+	u.loop.Wake(keyOf(o))
+}
+
+// enter takes a configuration from the watch, or as a write left it. Its readers are woken when it says something else: who uses it
+// is nothing to them.
+func (u *usages) enter(o *unstructured.Unstructured) {
 	key := keyOf(o)
+	was := u.configs.get(key)
 	u.configs.put(key, o)
-	u.loop.Wake(key)
+	if was == nil || was.GetUID() != o.GetUID() || was.GetGeneration() != o.GetGeneration() {
+		u.wakeReaders(key)
+	}
 }
 
 func (u *usages) dropped(o *unstructured.Unstructured) {
-	u.configs.drop(keyOf(o))
-	u.loop.Forget(keyOf(o))
+	key := keyOf(o)
+	u.configs.drop(key)
+	u.loop.Forget(key)
+	u.mu.Lock()
+	delete(u.written, key)
+	u.mu.Unlock()
+	u.wakeReaders(key)
+}
+
+func (u *usages) wakeReaders(key Key) {
+	u.mu.Lock()
+	readers := slices.Collect(maps.Keys(u.readers[key]))
+	u.mu.Unlock()
+	for _, reader := range readers {
+		u.reconciler.loop.Wake(reader)
+	}
+}
+
+// read returns a configuration, nil when there is none, and has a pass made for the reader when it says something else.
+func (u *usages) read(ctx context.Context, reader, key Key, of *Configuration) (*unstructured.Unstructured, error) {
+	u.mu.Lock()
+	u.leave(reader)
+	u.reads[reader] = key
+	if u.readers[key] == nil {
+		u.readers[key] = map[Key]bool{}
+	}
+	u.readers[key][reader] = true
+	u.mu.Unlock()
+	if o := u.configs.get(key); o != nil {
+		return o, nil
+	}
+	// It may have come just now.
+	client := u.reconciler.Home.Dynamic.Resource(of.GroupVersionResource()).Namespace(key.Namespace)
+	o, err := client.Get(ctx, key.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return o, err
+}
+
+// forget forgets a reader that is gone.
+func (u *usages) forget(reader Key) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.leave(reader)
+}
+
+// leave is called with the lock held.
+func (u *usages) leave(reader Key) {
+	key := u.reads[reader]
+	delete(u.reads, reader)
+	delete(u.readers[key], reader)
+	if len(u.readers[key]) == 0 {
+		delete(u.readers, key)
+	}
+}
+
+// recorded tells whether a record is known to say that a configuration is used.
+func (u *usages) recorded(record, config Key) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.used[record] == config
 }
 
 // uses takes a record of who uses what.
@@ -130,15 +213,29 @@ func (u *usages) Pass(ctx context.Context, key Key) rounds.Next {
 		}
 		if written != nil {
 			o = written
-			u.configs.put(key, o)
+			u.enter(o)
 		}
 	}
 	if shown, _, _ := unstructured.NestedInt64(o.Object, "status", "users"); shown == users || o.GetDeletionTimestamp() != nil && users == 0 {
 		return rounds.Rest()
 	}
+	if wait := u.wait(key, time.Now()); wait > 0 {
+		return rounds.After(wait)
+	}
 	written, err := writer.Patch(ctx, o, map[string]any{"status": map[string]any{"users": users}}, "status")
 	if written != nil {
-		u.configs.put(key, written)
+		u.enter(written)
 	}
 	return rounds.Done(err)
+}
+
+// wait is how long it takes until the users of a configuration can be written again; when they can be, they are taken to be.
+func (u *usages) wait(key Key, now time.Time) time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if wait := u.written[key].Add(countEvery).Sub(now); wait > 0 {
+		return wait
+	}
+	u.written[key] = now
+	return 0
 }

@@ -70,7 +70,7 @@ func (a *accounts) impersonated(user string) (*account, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &account{Cluster: c, Edges: managed.NewEdges(a.ctx, c, a.to.Wake)}
+	one := &account{Cluster: c, Edges: a.to.Edges.Of(a.ctx, c)}
 	a.all[user] = one
 	return one, nil
 }
@@ -106,7 +106,7 @@ func (a *accounts) remote(ctx context.Context, r *managed.Resource, data []byte)
 		a.of = map[string]string{}
 	}
 	a.of[of] = name
-	a.all[name] = &account{Cluster: c, Edges: managed.NewEdges(live, c, a.to.Wake), stop: stop}
+	a.all[name] = &account{Cluster: c, Edges: a.to.Edges.Of(live, c), stop: stop}
 	return a.all[name], nil
 }
 

@@ -133,7 +133,11 @@ func (x *external) put(ctx context.Context, doing string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, cleaned(err))
 	}
-	x.Saw(x.resource.Key(), made)
+	before := ""
+	if x.live != nil {
+		before = x.live.GetResourceVersion()
+	}
+	x.Wrote(x.resource.Key(), before, made)
 	return nil
 }
 

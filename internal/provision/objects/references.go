@@ -137,7 +137,7 @@ func mark(ctx context.Context, c *connector, r *managed.Resource, of referent, o
 	}
 	made, err := client.Patch(ctx, of.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: controller})
 	if err == nil {
-		c.Edges.Saw(r.Key(), made)
+		c.Edges.Wrote(r.Key(), o.GetResourceVersion(), made)
 	}
 	return err
 }
