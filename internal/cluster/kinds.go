@@ -42,7 +42,9 @@ type Kinds struct {
 	came map[schema.GroupKind]time.Time
 	// ended are kinds whose definition was seen to go.
 	ended map[schema.GroupKind]bool
-	asked time.Time
+	// expected are kinds whose definitions are about to be applied by this process.
+	expected map[schema.GroupKind]expectation
+	asked    time.Time
 	// began is when the last discovery began that ended, failed are the groups for which it had no answer.
 	began  time.Time
 	failed map[schema.GroupVersion]error
@@ -62,6 +64,7 @@ func newKinds(d discovery.DiscoveryInterface, l Listener) *Kinds {
 		discovery: d, listener: l,
 		served: map[schema.GroupKind]map[string]Resource{}, byCRD: map[string]schema.GroupKind{},
 		came: map[schema.GroupKind]time.Time{}, ended: map[schema.GroupKind]bool{}, definitions: map[string]definition{},
+		expected: map[schema.GroupKind]expectation{},
 	}
 }
 
@@ -244,6 +247,7 @@ func (k *Kinds) enterDefinition(crd *unstructured.Unstructured, gk schema.GroupK
 	k.served[gk] = served
 	k.byCRD[crd.GetName()] = gk
 	delete(k.ended, gk)
+	k.arrive(gk)
 	if changed {
 		k.came[gk] = time.Now()
 		k.revision++

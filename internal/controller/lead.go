@@ -151,9 +151,9 @@ func (c *Controller) prepare(ctx context.Context) error {
 		return err
 	}
 	if c.cfg.Install {
-		return host.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve)
+		c.cfg.Engine.Installed, err = host.Install(ctx, c.cfg.Cluster, c.cfg.Engine.Serve)
 	}
-	return nil
+	return err
 }
 
 // contend is on standby, and serves while this replica holds the lease, until ctx ends or another controller serves a group.

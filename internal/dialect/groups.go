@@ -90,6 +90,26 @@ func (g Groups) Dialects() []Dialect {
 	return all
 }
 
+// Delivering are the groups of dialects that declare units or sources, which nothing can begin without. Others are those of dialects
+// that take their objects as the cluster has them: these may be served a moment later.
+func (g Groups) Delivering() (delivering, others Groups) {
+	for _, one := range g.all {
+		if slices.ContainsFunc(one.of.Kinds(), func(k Kind) bool { return k.Role != Input }) {
+			delivering.all = append(delivering.all, one)
+		} else {
+			others.all = append(others.all, one)
+		}
+	}
+	return delivering, others
+}
+
+// Knows tells whether objects of a kind are served.
+func (g Groups) Knows(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(g.Dialects(), func(d Dialect) bool {
+		return slices.ContainsFunc(d.Kinds(), func(k Kind) bool { return k.GroupKind == gk && g.ServesKind(d, k) })
+	})
+}
+
 // Units are the kinds of the served groups that declare units.
 func (g Groups) Units() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}

@@ -22,11 +22,20 @@ func (g Groups) Replaced() (Replaced, error) {
 	if err != nil {
 		return Replaced{}, err
 	}
-	r := Replaced{definitions: make(map[string]bool, len(definitions)), upstreams: g.Upstreams()}
-	for _, d := range definitions {
-		r.definitions[d.GetName()] = true
+	names := make([]string, len(definitions))
+	for i, d := range definitions {
+		names[i] = d.GetName()
 	}
-	return r, nil
+	return g.Replacing(names), nil
+}
+
+// Replacing is Replaced for definitions whose names are known.
+func (g Groups) Replacing(definitions []string) Replaced {
+	r := Replaced{definitions: make(map[string]bool, len(definitions)), upstreams: g.Upstreams()}
+	for _, name := range definitions {
+		r.definitions[name] = true
+	}
+	return r
 }
 
 // Why says why an object is left as it is; it is empty for most.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -35,6 +36,11 @@ type Config struct {
 	Cluster *rest.Config
 	// Serve are the API groups that are served; objects of others are left to their controllers.
 	Serve dialect.Groups
+	// Installed are the names of the definitions that Install applied for groups of Serve; without any, they are read.
+	Installed []string
+	// Later are the groups of Serve, of dialects without units, whose definitions Start leaves for when units move already:
+	// those are installed in the background then, and their kinds served. Complete waits for that.
+	Later dialect.Groups
 	// Store keeps the artifacts, Dir what else outlives the process; without Dir, that is lost with it.
 	Store *source.Store
 	Dir   string
@@ -78,6 +84,7 @@ type Engine struct {
 	runner *runner.Runner
 	// simulation is nil where everything is real.
 	simulation Simulation
+	late       late
 	ended      chan struct{}
 }
 
@@ -87,19 +94,26 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.host.Home.Start(ctx); err != nil {
+	home := e.host.Home
+	if err := home.Start(ctx); err != nil {
 		return nil, err
 	}
+	home.Kinds.Expect(e.late.definitions)
 	for _, p := range e.parts {
+		if slices.Contains(e.late.parts, p) {
+			continue
+		}
 		if err := p.Start(ctx); err != nil {
 			return nil, err
 		}
 	}
+	e.host.Guard.Go("what is installed late", func() { e.late.run(ctx, cfg.Cluster, home.Kinds) })
 	if cfg.Simulation != nil {
 		e.host.Guard.Go("the simulation", func() { cfg.Simulation.Run(ctx) })
 	}
 	go func() {
 		e.runner.Run(ctx)
+		<-e.late.ended
 		for _, p := range e.parts {
 			p.Wait()
 		}
@@ -130,12 +144,16 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = meter.New(ctx, func() meter.Engine { return nil })
 	}
-	replaced, err := cfg.Serve.Replaced()
+	later, err := needsOf(cfg.Later)
+	if err != nil {
+		return nil, err
+	}
+	replaced, err := replacedBy(cfg, later)
 	if err != nil {
 		return nil, err
 	}
 	g := guard.New(cfg.Log, cfg.Metrics.Panics())
-	e := &Engine{simulation: cfg.Simulation, ended: make(chan struct{})}
+	e := &Engine{simulation: cfg.Simulation, late: late{needs: later, ended: make(chan struct{})}, ended: make(chan struct{})}
 	e.runner = runner.New(runner.Config{
 		Renderer: render.New(), Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log, Reserved: cfg.Reserved,
 		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g,
@@ -162,8 +180,19 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 		e.parts = append(e.parts, p)
 		e.runner.Join(p.Joins())
+		if slices.Contains(cfg.Later.Dialects(), d) {
+			e.late.parts = append(e.late.parts, p)
+		}
 	}
 	return e, nil
+}
+
+// replacedBy is what is left as it is in a repository. Definitions are parsed once: those that were installed before are known by name.
+func replacedBy(cfg Config, later needs) (dialect.Replaced, error) {
+	if len(cfg.Installed) == 0 {
+		return cfg.Serve.Replaced()
+	}
+	return cfg.Serve.Replacing(slices.Concat(cfg.Installed, later.names())), nil
 }
 
 // namesOf are how the objects of units are marked that name no way of their own.
@@ -196,13 +225,27 @@ func (e *Engine) States(ctx context.Context) ([]runner.State, runner.Stats) {
 	return e.runner.States(ctx)
 }
 
-// Standing returns where all units stand, and whether a simulation may yet bring what they wait for in that moment.
+// Standing returns where all units stand, and whether a simulation or what is installed late may yet bring what they wait for in
+// that moment.
 func (e *Engine) Standing(ctx context.Context) (states []runner.State, providing bool) {
+	// What brings something is asked first: what it brought is known to the units by then.
+	late := !e.late.over()
 	if e.simulation != nil {
-		return e.simulation.Standing(ctx)
+		states, providing = e.simulation.Standing(ctx)
+		return states, providing || late
 	}
 	states, _ = e.runner.States(ctx)
-	return states, false
+	return states, late
+}
+
+// Complete waits until every group is served, or ctx ends. An error is why one is not: the engine is of no use then.
+func (e *Engine) Complete(ctx context.Context) error {
+	select {
+	case <-e.late.ended:
+		return e.late.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Measured are the dialects, for the metrics.

@@ -20,26 +20,52 @@ import (
 // Manager is the field manager of what is installed.
 const Manager = "headgate"
 
-// Install makes the cluster ready for an Engine: the definitions of the kinds that it serves, and the namespaces that it
-// and the dialects need.
-func Install(ctx context.Context, config *rest.Config, serve dialect.Groups) error {
+// Install makes the cluster ready for an Engine: the definitions of the kinds of some groups, and the namespaces that these and
+// the engine need. It returns the names of the definitions.
+func Install(ctx context.Context, config *rest.Config, serve dialect.Groups) ([]string, error) {
+	n, err := needsOf(serve)
+	if err != nil {
+		return nil, err
+	}
+	n.namespaces = append([]string{Namespace}, n.namespaces...)
+	return n.names(), n.put(ctx, config, installs)
+}
+
+// needs are what groups need of a cluster.
+type needs struct {
+	definitions []*unstructured.Unstructured
+	namespaces  []string
+}
+
+func needsOf(serve dialect.Groups) (needs, error) {
+	definitions, namespaces, err := serve.Definitions()
+	return needs{definitions, namespaces}, err
+}
+
+// names are those of the definitions.
+func (n needs) names() []string {
+	names := make([]string, len(n.definitions))
+	for i, d := range n.definitions {
+		names[i] = d.GetName()
+	}
+	return names
+}
+
+// put applies everything, so many definitions at a time, and returns when their kinds are served.
+func (n needs) put(ctx context.Context, config *rest.Config, atOnce int) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	definitions, namespaces, err := serve.Definitions()
-	if err != nil {
-		return err
-	}
-	for _, name := range append([]string{Namespace}, namespaces...) {
+	for _, name := range n.namespaces {
 		if err := putNamespace(ctx, client, name); err != nil {
 			return err
 		}
 	}
 	// A kind that is watched before it is served comes later than one whose definition is waited for.
 	var all errgroup.Group
-	all.SetLimit(installs)
-	for _, d := range definitions {
+	all.SetLimit(atOnce)
+	for _, d := range n.definitions {
 		all.Go(func() error {
 			if err := apply.Put(ctx, client.Resource(crdResource), Manager, d); err != nil {
 				return err

@@ -77,7 +77,7 @@ func (k *Kit) start(ctx context.Context) error {
 	if err := k.StartGit(ctx); err != nil {
 		return err
 	}
-	if err := host.Install(ctx, k.Config, k.catalogue().All()); err != nil {
+	if _, err := host.Install(ctx, k.Config, k.catalogue().All()); err != nil {
 		return err
 	}
 	var err error

@@ -80,7 +80,8 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 	p, id := u.pass, u.ID
 	w := Work{Unit: id, Declared: u.Unit, Key: p.Key, Fresh: u.fresh(), Held: u.inventory, Peers: Peers{r, id}}
 	var claims claims
-	if u.declares() {
+	declares := u.declares()
+	if declares {
 		w.Objects, w.Repeated = u.rendering.objects, u.rendering.repeated
 		claims = r.reserve(u, u.rendering)
 	}
@@ -95,6 +96,12 @@ func (r *Runner) drive(u *unit, step func(context.Context, Work, *target) Acted,
 		t, err := r.reach(ctx, id, target)
 		if err != nil {
 			return func() { r.stepFailed(id, p, err) }
+		}
+		if !declares {
+			// Which kinds it needs is not known before it acts.
+			if err := t.cluster.Kinds.AwaitAll(ctx); err != nil {
+				return func() { r.stepFailed(id, p, err) }
+			}
 		}
 		w.reach(t)
 		verdicts := claims.settle(ctx, r, t)

@@ -118,7 +118,9 @@ func (r *Runner) render(ctx context.Context, j job) (*rendering, *Inputs) {
 	}
 	if out.declared {
 		out.entries = nil
-		out.err = r.finish(out, t, &got.Inputs)
+		if out.err = t.cluster.Kinds.Await(ctx, out.result.Objects); out.err == nil {
+			out.err = r.finish(out, t, &got.Inputs)
+		}
 	}
 	return out, &got.Inputs
 }

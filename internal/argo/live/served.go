@@ -49,12 +49,10 @@ func (s *Served) Versions() []string {
 
 func (s *Served) list() []string {
 	seen := map[string]bool{}
-	for gk, r := range s.kinds.All() {
-		version := r.Version
-		if gk.Group != "" {
-			version = gk.Group + "/" + r.Version
-		}
-		seen[version], seen[version+"/"+gk.Kind] = true, true
+	// A kind that is about to be served counts: a chart is not rendered again when it comes.
+	for _, gvk := range s.kinds.Announced() {
+		version := gvk.GroupVersion().String()
+		seen[version], seen[version+"/"+gvk.Kind] = true, true
 	}
 	return slices.Sorted(maps.Keys(seen))
 }

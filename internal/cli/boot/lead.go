@@ -126,7 +126,7 @@ func (s *system) begin(ctx context.Context) error {
 	config := host.Config{
 		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: rootIDs(),
 		Observe: func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
-		Problem: s.say.Problem, Metrics: s.metrics, Sandbox: s.sandbox,
+		Problem: s.say.Problem, Metrics: s.metrics, Sandbox: s.sandbox, Installed: s.installed, Later: s.later,
 	}
 	s.options.serving.apply(&config)
 	state, err := s.options.State()
@@ -142,6 +142,11 @@ func (s *system) begin(ctx context.Context) error {
 		return err
 	}
 	s.leader.set(engine)
+	go func() {
+		if err := engine.Complete(ctx); err != nil && ctx.Err() == nil {
+			s.fail(err)
+		}
+	}()
 	return nil
 }
 

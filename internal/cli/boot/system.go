@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/cloud"
 	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/meter"
@@ -41,6 +43,9 @@ type system struct {
 	token  string
 	log    *journal
 	report *report
+	// installed are the definitions that are there before the engine is, later are the groups that it installs those of.
+	installed []string
+	later     dialect.Groups
 	// explained is what was printed last of what is not ready.
 	explained []string
 	// foreseen is what the repository says before anything starts; nil if it was not checked.
@@ -259,7 +264,22 @@ func (s *system) install(ctx context.Context) error {
 			return err
 		}
 	}
-	return host.Install(ctx, s.config, s.options.serving.groups)
+	first, later := s.now()
+	installed, err := host.Install(ctx, s.config, first)
+	s.installed, s.later = installed, later
+	return err
+}
+
+// now are the groups whose definitions are needed before there is an engine, and those that it installs. On a cluster of our own,
+// kinds of dialects without units come a moment later, unless objects of them are created before.
+func (s *system) now() (first, later dialect.Groups) {
+	groups := s.options.serving.groups
+	first, later = groups.Delivering()
+	early := slices.ContainsFunc(s.objects, func(o *unstructured.Unstructured) bool { return later.Knows(console.GroupKindOf(o)) })
+	if s.plane == nil || s.cloud != nil || early {
+		return groups, dialect.Groups{}
+	}
+	return first, later
 }
 
 // standIn returns the rewrite of a system with a mirror.
