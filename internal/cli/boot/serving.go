@@ -101,6 +101,7 @@ func (s *serving) configure(catalogue dialect.Catalogue) {
 		case *provision.Dialect:
 			d.Poll = s.poll
 		case *workflow.Dialect:
+			d.Confined = true
 			if s.executorImage != "" {
 				d.Containers = pods.Containers{Image: s.executorImage}
 			}

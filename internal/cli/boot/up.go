@@ -72,6 +72,7 @@ others. The repository that such a root names is served from PATH itself, wherev
 			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.localExec.check(&o)); err != nil {
 				return err
 			}
+			o.unconfine()
 			return runUp(cmd.Context(), o)
 		},
 	}

@@ -41,6 +41,8 @@ type Config struct {
 	// Listener is notified when an execution has got further.
 	Listener execute.Listener
 	Guard    guard.Guard
+	// Network is where requests may go.
+	Network Network
 	// Sandbox is where paths and filters over objects are evaluated; nil evaluates them in this process.
 	Sandbox *sandbox.Pool
 }

@@ -55,7 +55,11 @@ func (e *Executor) request(ctx context.Context, x *execution) plan.Leaf {
 		return failed(v1alpha1.NodeError, "%s", context.Cause(ctx))
 	}
 	defer turn.End()
-	response, body, err := c.send(h.InsecureSkipVerify)
+	response, body, err := c.send(e.Network, h.InsecureSkipVerify)
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		return failed(v1alpha1.NodeError, "http.url: %s", refused)
+	}
 	if err != nil {
 		return transient(failed(v1alpha1.NodeError, "%s", c.mask(err.Error())), true)
 	}
@@ -125,13 +129,14 @@ func (c *call) hidden(s string) string {
 var errTooLong = fmt.Errorf("the response has more than %d bytes", maxBody)
 
 // send sends the request, and reads the response.
-func (c *call) send(insecure bool) (*http.Response, []byte, error) {
+func (c *call) send(to Network, insecure bool) (*http.Response, []byte, error) {
 	transport, is := http.DefaultTransport.(*http.Transport)
 	if !is {
 		return nil, nil, errors.New("there is no transport for requests")
 	}
 	transport = transport.Clone()
 	transport.DisableKeepAlives = true
+	to.limit(transport)
 	if insecure {
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // the template asks for it
 	}
