@@ -127,16 +127,31 @@ func (c *checker) reader(u *unstructured.Unstructured, r trio.Reader) {
 			"a manifest without content is observed: nothing is created")
 	}
 	details, _, _ := unstructured.NestedSlice(u.Object, "spec", "connectionDetails")
+	alias, bare := 0, 0
 	for _, item := range details {
 		one, _ := item.(map[string]any)
 		switch {
 		case one["fromFieldPath"] != nil:
-			c.tell(u, "fromFieldPath", fmt.Sprintf("the field is unknown and dropped, so that the Object is never synced and Secret %s stays empty", r.Connection),
-				"it is an alias of fieldPath; what it refers to is the manifest itself")
+			alias++
 		case one["apiVersion"] == nil || one["kind"] == nil:
-			c.tell(u, "connectionDetails", "a reference without apiVersion and kind fails, so that the Object is never synced", "it refers to the manifest itself")
+			bare++
 		}
 	}
+	if alias > 0 {
+		c.tell(u, "fromFieldPath", fmt.Sprintf("the field is unknown and dropped%s, so that the Object is never synced and Secret %s stays empty", times(alias), r.Connection),
+			"it is an alias of fieldPath; what it refers to is the manifest itself")
+	}
+	if bare > 0 {
+		c.tell(u, "connectionDetails", fmt.Sprintf("a reference without apiVersion and kind%s fails, so that the Object is never synced", times(bare)), "it refers to the manifest itself")
+	}
+}
+
+// times says how often something is there that is said once of an object.
+func times(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d times)", n)
 }
 
 // policies tells whether an Object says what may be done.

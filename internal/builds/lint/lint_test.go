@@ -128,6 +128,31 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// TestOncePerObject has one finding per object, however many connection details have the same mistake.
+func TestOncePerObject(t *testing.T) {
+	found := lint.Check(parsed(t, `
+apiVersion: kubernetes.crossplane.io/v1alpha1
+kind: Object
+metadata: {name: reader}
+spec:
+  managementPolicies: [Observe]
+  forProvider: {manifest: {apiVersion: v1, kind: Secret, metadata: {name: nixos-image, namespace: default}}}
+  connectionDetails: [{name: a, fromFieldPath: data.a}, {name: b, fromFieldPath: data.b}, {name: c, fieldPath: data.c}, {name: d, fieldPath: data.d}, {name: e, fieldPath: data.e}]
+  writeConnectionSecretToRef: {name: nixos-connection, namespace: default}
+`))
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Field+": "+f.Upstream)
+	}
+	want := []string{
+		"fromFieldPath: the field is unknown and dropped (2 times), so that the Object is never synced and Secret default/nixos-connection stays empty",
+		"connectionDetails: a reference without apiVersion and kind (3 times) fails, so that the Object is never synced",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // TestFine says nothing of objects that mean the same everywhere, and names what is missing.
 func TestFine(t *testing.T) {
 	for name, c := range map[string]struct{ object, want string }{
