@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/digitalocean/godo"
@@ -124,10 +127,25 @@ func (s session) decode(into any, path ...string) error {
 // declared reads spec.initProvider and spec.forProvider: the latter alone is compared, and both are what is created.
 func (s session) declared(compared, created any) error {
 	for _, err := range []error{
-		s.decode(compared, "spec", "forProvider"), s.decode(created, "spec", "initProvider"), s.decode(created, "spec", "forProvider"),
+		s.initial(), s.decode(compared, "spec", "forProvider"), s.decode(created, "spec", "initProvider"), s.decode(created, "spec", "forProvider"),
 	} {
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// initial refuses by name what initProvider has and nothing acts on: references, and what is about changes and deletions.
+func (s session) initial() error {
+	if s.deleting() {
+		return nil // nothing is created any more
+	}
+	fields, _, _ := unstructured.NestedMap(s.Object.Object, "spec", "initProvider")
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		refers := strings.HasSuffix(name, "Ref") || strings.HasSuffix(name, "Refs") || strings.HasSuffix(name, "Selector")
+		if refers || name == "gracefulShutdown" || name == "resizeDisk" {
+			return managed.Invalid("spec.initProvider.%s is not supported: set it in spec.forProvider", name)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func newDroplet(s session) (*droplet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if field := d.unserved(); field != "" {
+	if field := d.unserved(); field != "" && !d.deleting() {
 		return nil, managed.Invalid("spec.forProvider.%s is not supported: Tags and VPCs are not served; use tags and vpcUuid", field)
 	}
 	if d.create.Name == nil {

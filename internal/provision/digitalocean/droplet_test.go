@@ -279,6 +279,10 @@ func TestRefusedByName(t *testing.T) {
 	for name, tc := range map[string]struct{ manifest, login, says string }{
 		"Tags":     {declared("", ubuntu+", tagsRefs: [{name: web}]"), "t", "spec.forProvider.tagsRefs is not supported"},
 		"VPC":      {declared("", ubuntu+", vpcUuidSelector: {}"), "t", "spec.forProvider.vpcUuidSelector is not supported"},
+		"VPCRef":   {declared("", ubuntu+", vpcUuidRef: {name: net}"), "t", "spec.forProvider.vpcUuidRef is not supported"},
+		"TagsOf":   {declared("", ubuntu+", tagsSelector: {}"), "t", "spec.forProvider.tagsSelector is not supported"},
+		"InitRef":  {declared("initProvider: {sshKeysRefs: [{name: x}]}", ubuntu), "t", "spec.initProvider.sshKeysRefs is not supported: set it in spec.forProvider"},
+		"InitLast": {declared("initProvider: {gracefulShutdown: true}", ubuntu), "t", "spec.initProvider.gracefulShutdown is not supported: set it in spec.forProvider"},
 		"Both":     {declared("", ubuntu+", imageFrom: {secretKeyRef: {namespace: x, name: x, key: x}}"), "t", "image and imageFrom are both set"},
 		"Endpoint": {declared("", ubuntu), `{"token":"my-token","api_endpoint":"http://169.254.169.254/"}`, "api_endpoint is not an API that this engine may call"},
 		"Login":    {declared("", ubuntu), `{"token":"my-token`, "not valid JSON"},
@@ -289,6 +293,48 @@ func TestRefusedByName(t *testing.T) {
 			w.run()
 			if w.synced.True || !strings.Contains(w.synced.Message, tc.says) || strings.Contains(w.synced.Message, "my-token") {
 				t.Errorf("synced: %+v, want %q", w.synced, tc.says)
+			}
+		})
+	}
+}
+
+// TestInitProvider has what is only declared for the creation: it is created with, gives way to forProvider, and is not compared later.
+func TestInitProvider(t *testing.T) {
+	w := begin(t, declared("initProvider: {tags: [first], size: s-1vcpu-2gb, monitoring: true}", ubuntu))
+	w.run()
+	first := w.one()
+	if tags := strings.Join(first.Tags, ","); !strings.Contains(tags, "first") || first.Size != "s-1vcpu-1gb" || !strings.Contains(strings.Join(first.Features, ","), "monitoring") {
+		t.Errorf("it was created as %+v", first)
+	}
+	w.declare(declared("replacementPolicy: Recreate\n  initProvider: {tags: [second], monitoring: false}", ubuntu))
+	w.run()
+	if last := w.one(); last.ID != first.ID || strings.Contains(strings.Join(last.Tags, ","), "second") || !w.upToDate.True {
+		t.Errorf("it is compared: %+v, up to date %+v", last, w.upToDate)
+	}
+}
+
+// TestGracefulShutdown shuts a Droplet down before it is deleted, and deletes it without where that was not declared.
+func TestGracefulShutdown(t *testing.T) {
+	for fields, want := range map[string]string{
+		ubuntu: "DELETE", ubuntu + ", gracefulShutdown: false": "DELETE", ubuntu + ", gracefulShutdown: true": "POST shutdown,DELETE",
+	} {
+		t.Run(fields, func(t *testing.T) {
+			w := begin(t, declared("", fields))
+			w.run()
+			made := w.one()
+			before := len(w.Audit().Done())
+			w.delete()
+			w.run()
+			var got []string
+			for _, e := range w.Audit().Done()[before:] {
+				text := e.Method
+				if kind, is := e.Body["type"].(string); is {
+					text += " " + kind
+				}
+				got = append(got, text)
+			}
+			if all := strings.Join(got, ","); all != want || len(w.state().Droplets) != 0 {
+				t.Errorf("Droplet %d was deleted by %q, want %q; left %+v", made.ID, all, want, w.state().Droplets)
 			}
 		})
 	}
