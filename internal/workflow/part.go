@@ -138,6 +138,7 @@ func (p *part) Start(ctx context.Context) error {
 	if err := p.forgetOthers(wait); err != nil {
 		return err
 	}
+	p.unread(wait)
 	p.runs.Start(ctx)
 	p.crons.Start(ctx)
 	p.wg.Go(p.runs.Wait)

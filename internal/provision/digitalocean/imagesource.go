@@ -37,7 +37,7 @@ func (d *droplet) resolve(ctx context.Context) (built bool, err error) {
 	return true, d.veil(ctx, *from)
 }
 
-// veil keeps a number out of what is shown that a Secret has and that is none of an image: whoever names a key of a Secret may not be permitted to read it.
+// veil keeps a number out of what is shown that a Secret has and that is none of an image: the author of a Droplet need not be permitted to read the Secret that it names.
 func (d *droplet) veil(ctx context.Context, from types.SecretKey) error {
 	text := *d.create.Image
 	id, err := strconv.Atoi(text)

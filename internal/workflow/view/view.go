@@ -142,7 +142,7 @@ func took(started, finished, now time.Time) string {
 	return duration.HumanDuration(finished.Sub(started))
 }
 
-// oneLine is a text on one line, without what steers a terminal: whoever writes a workflow, or what it runs, would steer that of whoever lists it.
+// oneLine is a text on one line, without what steers a terminal: the author of a workflow, or what it runs, would steer that of everybody who lists it.
 func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
 
 // visible is a text whose control characters are shown, but for those between lines and columns.

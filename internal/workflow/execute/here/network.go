@@ -13,7 +13,7 @@ import (
 )
 
 // Network is where requests of templates may go. They are sent from the network of the engine, and not from that of a pod of the workflow's namespace: what only this
-// machine reaches is not for whoever writes a template, and what is answered becomes a result.
+// machine reaches is not for the author of a template, and what is answered becomes a result.
 type Network struct {
 	// Confined refuses this machine as well. Without it, its author and its user are one.
 	Confined bool
