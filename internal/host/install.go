@@ -28,7 +28,7 @@ func Install(ctx context.Context, config *rest.Config, serve dialect.Groups) ([]
 		return nil, err
 	}
 	n.namespaces = append([]string{Namespace}, n.namespaces...)
-	return n.names(), n.put(ctx, config, installs)
+	return n.names(), n.put(ctx, config)
 }
 
 // needs are what groups need of a cluster.
@@ -51,8 +51,8 @@ func (n needs) names() []string {
 	return names
 }
 
-// put applies everything, so many definitions at a time, and returns when their kinds are served.
-func (n needs) put(ctx context.Context, config *rest.Config, atOnce int) error {
+// put applies everything, and returns when the kinds are served.
+func (n needs) put(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
@@ -64,7 +64,7 @@ func (n needs) put(ctx context.Context, config *rest.Config, atOnce int) error {
 	}
 	// A kind that is watched before it is served comes later than one whose definition is waited for.
 	var all errgroup.Group
-	all.SetLimit(atOnce)
+	all.SetLimit(installs)
 	for _, d := range n.definitions {
 		all.Go(func() error {
 			if err := apply.Put(ctx, client.Resource(crdResource), Manager, d); err != nil {

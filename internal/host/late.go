@@ -21,9 +21,6 @@ type late struct {
 	err   error
 }
 
-// lateInstalls bounds the late definitions that are applied at a time: units come first.
-const lateInstalls = 3
-
 // errLate is what a panic leaves behind.
 var errLate = errors.New("installing definitions in the background ended early; see the log")
 
@@ -35,7 +32,7 @@ func (l *late) run(ctx context.Context, config *rest.Config, kinds *cluster.Kind
 }
 
 func (l *late) bring(ctx context.Context, config *rest.Config, kinds *cluster.Kinds) error {
-	if err := l.put(ctx, config, lateInstalls); err != nil {
+	if err := l.put(ctx, config); err != nil {
 		return err
 	}
 	l.needs = needs{}
