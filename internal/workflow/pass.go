@@ -86,7 +86,7 @@ func (p *part) forget(ctx context.Context, name types.NamespacedName) error {
 
 // advance makes one decision, writes it into the object, and carries it out. Nothing is carried out that could not be written.
 func (p *part) advance(ctx context.Context, wf *v1alpha1.Workflow) (d plan.Decision, changed bool, err error) {
-	given, err := expanded(wf)
+	given, err := plan.Expanded(wf)
 	if err != nil {
 		return d, false, err
 	}

@@ -1,14 +1,9 @@
 package workflow
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,66 +15,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
-const (
-	// maxStatus is how many bytes of nodes a status has before they are compressed; an object may have a megabyte and a half.
-	maxStatus = 900 << 10
-	// maxExpanded bounds what compressed nodes may become, since anybody who can write a status can compress anything.
-	maxExpanded = 64 << 20
-)
-
-// errTooMany is returned for nodes that do not fit into an object.
-var errTooMany = errors.New("the nodes do not fit into the status, even compressed: split the workflow, or pass large values as artifacts")
-
-// expanded is a copy of a Workflow with the nodes that its status has compressed.
-func expanded(wf *v1alpha1.Workflow) (*v1alpha1.Workflow, error) {
-	copied := wf.DeepCopy()
-	packed := copied.Status.CompressedNodes
-	if packed == "" {
-		return copied, nil
-	}
-	zipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader([]byte(packed))))
-	if err != nil {
-		return nil, fmt.Errorf("reading status.compressedNodes: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(zipped, maxExpanded+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading status.compressedNodes: %w", err)
-	}
-	if len(data) > maxExpanded {
-		return nil, fmt.Errorf("status.compressedNodes has more than %d bytes", maxExpanded)
-	}
-	nodes := v1alpha1.Nodes{}
-	if err := json.Unmarshal(data, &nodes); err != nil {
-		return nil, fmt.Errorf("reading status.compressedNodes: %w", err)
-	}
-	copied.Status.Nodes, copied.Status.CompressedNodes = nodes, ""
-	return copied, nil
-}
-
-// compressed is a status whose nodes fit into an object.
-func compressed(status *v1alpha1.WorkflowStatus) (*v1alpha1.WorkflowStatus, error) {
-	data, err := json.Marshal(status.Nodes)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the nodes: %w", err)
-	}
-	if len(data) <= maxStatus {
-		return status, nil
-	}
-	var packed bytes.Buffer
-	encoder := base64.NewEncoder(base64.StdEncoding, &packed)
-	zipper := gzip.NewWriter(encoder)
-	_, err = zipper.Write(data)
-	if err = errors.Join(err, zipper.Close(), encoder.Close()); err != nil {
-		return nil, fmt.Errorf("compressing the nodes: %w", err)
-	}
-	if packed.Len() > maxStatus {
-		return nil, errTooMany
-	}
-	small := *status
-	small.Nodes, small.CompressedNodes = nil, packed.String()
-	return &small, nil
-}
-
 // record writes a decision into the object that it was made from, and returns the object as it is then; nil if nothing was to be written. What
 // does not fit into the object cannot be carried out: the workflow ends.
 func (p *part) record(ctx context.Context, before *v1alpha1.Workflow, d *plan.Decision) (*v1alpha1.Workflow, error) {
@@ -87,7 +22,7 @@ func (p *part) record(ctx context.Context, before *v1alpha1.Workflow, d *plan.De
 		Group: v1alpha1.GroupVersion.Group, Kind: v1alpha1.WorkflowKind, Namespace: before.Namespace, Name: before.Name,
 	})
 	written, err := p.write(ctx, raw, before, d.Workflow)
-	if !errors.Is(err, errTooMany) {
+	if !errors.Is(err, plan.ErrTooMany) {
 		return written, err
 	}
 	*d = plan.Refuse(before, time.Now(), err)
@@ -99,7 +34,7 @@ func (p *part) record(ctx context.Context, before *v1alpha1.Workflow, d *plan.De
 
 // write writes status, labels and annotations in one request, unless the object was changed since it was read.
 func (p *part) write(ctx context.Context, raw map[string]any, before, after *v1alpha1.Workflow) (*v1alpha1.Workflow, error) {
-	status, err := compressed(&after.Status)
+	status, err := plan.Compressed(&after.Status)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
 // nodes are many, with messages of some length; noise keeps them from being compressed.
@@ -41,11 +42,11 @@ func TestCompressed(t *testing.T) {
 	}{
 		"Few":     {reason: "what fits stays as it is", nodes: nodes(10, 100, false)},
 		"Many":    {reason: "what does not is compressed", nodes: nodes(1000, 2000, false), packed: true},
-		"TooMany": {reason: "what does not fit even then is refused", nodes: nodes(1000, 4000, true), err: errTooMany},
+		"TooMany": {reason: "what does not fit even then is refused", nodes: nodes(1000, 4000, true), err: plan.ErrTooMany},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			status, err := compressed(&v1alpha1.WorkflowStatus{Nodes: tc.nodes})
+			status, err := plan.Compressed(&v1alpha1.WorkflowStatus{Nodes: tc.nodes})
 			if !errors.Is(err, tc.err) {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
@@ -55,7 +56,7 @@ func TestCompressed(t *testing.T) {
 			if (status.CompressedNodes != "") != tc.packed || (len(status.Nodes) == 0) != tc.packed {
 				t.Errorf("%s: %d nodes, %d bytes", tc.reason, len(status.Nodes), len(status.CompressedNodes))
 			}
-			back, err := expanded(&v1alpha1.Workflow{Status: *status})
+			back, err := plan.Expanded(&v1alpha1.Workflow{Status: *status})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +94,7 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 func TestExpandedIsBounded(t *testing.T) {
 	for name, packed := range map[string]string{"NotBase64": "%%", "NotGzip": "aGVsbG8=", "NotJSON": "H4sIAAAAAAAA/8vPBgBH3dx5AgAAAA=="} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := expanded(&v1alpha1.Workflow{Status: v1alpha1.WorkflowStatus{CompressedNodes: packed}}); err == nil {
+			if _, err := plan.Expanded(&v1alpha1.Workflow{Status: v1alpha1.WorkflowStatus{CompressedNodes: packed}}); err == nil {
 				t.Error("it was read")
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
@@ -21,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/workflow/plan"
 	"github.com/headgate-dev/headgate/internal/workflow/view"
 )
 
@@ -92,7 +94,16 @@ func (p *place) get(ctx context.Context, name string) (*v1alpha1.Workflow, error
 	if err != nil {
 		return nil, p.explained(fmt.Errorf("reading workflow %q: %w", name, err))
 	}
-	return declared.Read[v1alpha1.Workflow](u)
+	return read(u)
+}
+
+// read reads a workflow, with the nodes of a large one.
+func read(u *unstructured.Unstructured) (*v1alpha1.Workflow, error) {
+	wf, err := declared.Read[v1alpha1.Workflow](u)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Expanded(wf)
 }
 
 // latest is the workflow that was created last.
@@ -121,7 +132,7 @@ func (p *place) list(ctx context.Context, namespace, selector string) ([]*v1alph
 	}
 	var all []*v1alpha1.Workflow
 	for i := range list.Items {
-		wf, err := declared.Read[v1alpha1.Workflow](&list.Items[i])
+		wf, err := read(&list.Items[i])
 		if err != nil {
 			fmt.Fprintf(p.IO.Err, "! %s/%s: %v\n", list.Items[i].GetNamespace(), list.Items[i].GetName(), err)
 			continue

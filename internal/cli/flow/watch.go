@@ -15,7 +15,6 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/cli/console"
-	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/workflow/request"
 	"github.com/headgate-dev/headgate/internal/workflow/view"
@@ -172,7 +171,7 @@ func send(ctx context.Context, wf *v1alpha1.Workflow, u *unstructured.Unstructur
 	if u.GetUID() != wf.UID {
 		return errDeleted
 	}
-	next, err := declared.Read[v1alpha1.Workflow](u)
+	next, err := read(u)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
 // manager is what writes are known by.
@@ -54,7 +55,7 @@ func (p *place) change(ctx context.Context, name string, c change) (*v1alpha1.Wo
 		if err != nil {
 			return err
 		}
-		wf, err := declared.Read[v1alpha1.Workflow](u)
+		wf, err := read(u)
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (p *place) change(ctx context.Context, name string, c change) (*v1alpha1.Wo
 		if u, err = p.workflows(p.namespace).Update(ctx, u, metav1.UpdateOptions{FieldManager: manager}); err != nil {
 			return err
 		}
-		written, err = declared.Read[v1alpha1.Workflow](u)
+		written, err = read(u)
 		return err
 	})
 	if refused != nil {
@@ -83,7 +84,13 @@ func (p *place) change(ctx context.Context, name string, c change) (*v1alpha1.Wo
 
 // merge takes what requests change over into an object. Everything else stays as it is, also what the types do not have.
 func merge(u *unstructured.Unstructured, wf *v1alpha1.Workflow) error {
-	object, err := encoded(wf)
+	status, err := plan.Compressed(&wf.Status)
+	if err != nil {
+		return err
+	}
+	small := *wf
+	small.Status = *status
+	object, err := encoded(&small)
 	if err != nil {
 		return err
 	}
