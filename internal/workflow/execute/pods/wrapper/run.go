@@ -61,6 +61,11 @@ func execute(task *Task, args []string) (code int, printed []byte, err error) {
 	if len(args) < 2 || args[0] != "--" {
 		return 0, nil, errors.New("there is no program to run")
 	}
+	if len(withoutSecrets(os.Environ())) < len(os.Environ()) {
+		if err := conceal(); err != nil {
+			return 0, nil, fmt.Errorf("keeping Secrets from the program: %w", err)
+		}
+	}
 	program := exec.Command(args[1], args[2:]...) //nolint:gosec,noctx // that is what the template declares; it ends by signals
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
 	program.Env, program.WaitDelay = withoutSecrets(os.Environ()), drain
