@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/headgate-dev/headgate/internal/notify"
 )
 
 const toldProvider = `apiVersion: notification.toolkit.fluxcd.io/v1beta3
@@ -50,7 +54,7 @@ func TestKilledWithNotifications(t *testing.T) {
 		})
 	}
 	eventually(t, "the rest is written down", func() (bool, string) {
-		return len(waiting(t, dir)) == changes, fmt.Sprint(waiting(t, dir))
+		return len(waitingFor(t, dir, "broken")) == changes && len(waiting(t, dir)) == changes, fmt.Sprint(waiting(t, dir))
 	})
 	p.kill()
 	broken.answer(http.StatusOK)
@@ -86,4 +90,17 @@ func waiting(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// waitingFor are those that wait for one receiver.
+func waitingFor(t *testing.T, dir, provider string) []string {
+	t.Helper()
+	var names []string
+	for _, name := range waiting(t, dir) {
+		var d notify.Delivery
+		if data, err := os.ReadFile(name); err == nil && json.Unmarshal(data, &d) == nil && d.Provider.Name == provider {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -233,7 +233,6 @@ func metricsOf(t *testing.T, p *process) {
 		}
 		return string(body)
 	}
-	text := get(address)
 	for _, want := range []string{
 		`gotk_resource_info\{customresource_group="kustomize.toolkit.fluxcd.io",customresource_kind="Kustomization",customresource_version="v1",exported_namespace="team",name="own",ready="True",revision="main@sha1:[0-9a-f]+",source_name="repo",suspended="false",url=""\} 1`,
 		`gotk_resource_info\{.*name="foreign",ready="False"`,
@@ -244,9 +243,12 @@ func metricsOf(t *testing.T, p *process) {
 		`headgate_notifications_total\{outcome="delivered",provider="generic"\} [1-9]`,
 		`headgate_unit_waiting_seconds\{kind="Kustomization",name="intruder",namespace="team",phase="Failed"\}`,
 	} {
-		if !regexp.MustCompile(`(?m)^` + want).MatchString(text) {
-			t.Errorf("the metrics have no %s", want)
-		}
+		pattern := regexp.MustCompile(`(?m)^` + want)
+		// A unit that failed is attempted again, and waits in another phase meanwhile.
+		eventually(t, "the metrics have "+want, func() (bool, string) {
+			text := get(address)
+			return pattern.MatchString(text), text
+		})
 	}
 	base := strings.TrimSuffix(address, "/metrics")
 	if got := get(base+"/readyz") + get(base+"/healthz"); got != "ok\nok\n" {
