@@ -1,5 +1,11 @@
 package chart
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Settings are what holds for a whole App. The zero value is a good start: readable names, validation against the newest
 // Kubernetes that the SDK knows, nothing filled in.
 type Settings struct {
@@ -9,6 +15,9 @@ type Settings struct {
 	Labels map[string]string
 	// Resolvers replace values while an App is synthesized: see Resolver.
 	Resolvers []Resolver
+	// ClusterScoped are kinds without a namespace that the SDK does not know: "Tenant.capsule.clastix.io". Kinds of Kubernetes, of
+	// types that implement Kinded and of CustomResourceDefinitions in the App need no mention.
+	ClusterScoped []string
 	// Checks judge what Synth is about to write: schemas (package chart/schema), lint rules (package chart/lint), rules of your own.
 	Checks []Check
 }
@@ -27,12 +36,14 @@ const (
 type App struct {
 	node     Node
 	settings Settings
-	errors   []*Error
+	errors   Errors
+	// cluster are the kinds without a namespace whose definitions are in the App.
+	cluster map[string]bool
 }
 
 // NewApp is an App without charts.
 func NewApp(settings Settings) *App {
-	a := &App{settings: settings}
+	a := &App{settings: settings, cluster: map[string]bool{}}
 	a.node = Node{scope: a, app: a, at: caller(), byID: map[string]*Node{}}
 	return a
 }
@@ -40,7 +51,7 @@ func NewApp(settings Settings) *App {
 // Node is the root of the tree.
 func (a *App) Node() *Node { return &a.node }
 
-// Props are what a Chart gives to its objects.
+// Props are what a Chart gives to its objects, and to the charts below it that do not say otherwise.
 type Props struct {
 	// Namespace is that of every namespaced object of the chart which has none of its own.
 	Namespace string
@@ -66,6 +77,9 @@ func New(scope Scope, id string, props Props) *Chart {
 // Node is the chart's place.
 func (c *Chart) Node() *Node { return c.node }
 
+// Namespace is that of the chart's objects which have none of their own; it may be empty.
+func (c *Chart) Namespace() string { return c.node.namespace() }
+
 // Group is a name for some of a chart's objects.
 type Group struct{ node *Node }
 
@@ -78,3 +92,44 @@ func NewGroup(scope Scope, id string) *Group {
 
 // Node is the group's place.
 func (g *Group) Node() *Node { return g.node }
+
+// clusterScoped tells whether the settings or a definition in the App say that a kind has no namespace.
+func (a *App) clusterScoped(group, kind string) bool {
+	id := strings.TrimSuffix(kind+"."+group, ".")
+	return a.cluster[id] || slices.Contains(a.settings.ClusterScoped, id)
+}
+
+// define notes the kind without a namespace that a CustomResourceDefinition defines.
+func (a *App) define(definition any) {
+	converted, _ := plain(definition) //nolint:errcheck // Synth converts the object as well, and reports it
+	object, _ := converted.(map[string]any)
+	spec, _ := object["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	if text(spec, "scope") == "Cluster" {
+		a.cluster[text(names, "kind")+"."+text(spec, "group")] = true
+	}
+}
+
+// namespace is that of the nearest chart with one.
+func (n *Node) namespace() string {
+	for place := n; place != nil; place = place.parent {
+		if c, ok := place.scope.(*Chart); ok && c.props.Namespace != "" {
+			return c.props.Namespace
+		}
+	}
+	return ""
+}
+
+// labels are those of the App and of the charts around a place; the nearest wins.
+func (n *Node) labels() map[string]string {
+	if n.parent == nil {
+		labels := map[string]string{}
+		maps.Copy(labels, n.app.settings.Labels)
+		return labels
+	}
+	labels := n.parent.labels()
+	if c, ok := n.scope.(*Chart); ok {
+		maps.Copy(labels, c.props.Labels)
+	}
+	return labels
+}

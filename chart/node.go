@@ -20,7 +20,13 @@ type Node struct {
 	scope    Scope
 	app      *App
 	at       Position
-	needs    []*Node
+	needs    []need
+}
+
+// need is a dependency: of what, on what comes first, and the line of Go that says so.
+type need struct {
+	of, on *Node
+	at     Position
 }
 
 // ID is the name of the place among its siblings.
@@ -37,6 +43,9 @@ func (n *Node) Components() []string {
 	return append(n.parent.Components(), n.id)
 }
 
+// App is the root of the tree.
+func (n *Node) App() *App { return n.app }
+
 // At is the line of Go that made the place.
 func (n *Node) At() Position { return n.at }
 
@@ -49,11 +58,41 @@ func (n *Node) Children() []Scope {
 	return scopes
 }
 
-// DependsOn says that everything at and below this place comes after everything at and below the others.
+// DependsOn says that everything at and below this place comes after everything at and below the others. If one of the places is
+// within the other, it is the rest of the outer one that comes before or after it.
 func (n *Node) DependsOn(others ...Scope) {
+	at := caller()
 	for _, other := range others {
-		n.needs = append(n.needs, other.Node())
+		on := other.Node()
+		switch {
+		case on.app != n.app:
+			n.Errorf("it depends on %q (%s), which belongs to another App", on.Path(), on.at)
+		case on == n:
+			n.Errorf("it depends on itself")
+		default:
+			n.needs = append(n.needs, need{of: n, on: on, at: at})
+		}
 	}
+}
+
+// Chart is the nearest chart at or above this place, and nil if there is none.
+func (n *Node) Chart() *Chart {
+	for place := n; place != nil; place = place.parent {
+		if c, ok := place.scope.(*Chart); ok {
+			return c
+		}
+	}
+	return nil
+}
+
+// holds tells whether another place is below this one.
+func (n *Node) holds(other *Node) bool {
+	for place := other.parent; place != nil; place = place.parent {
+		if place == n {
+			return true
+		}
+	}
+	return false
 }
 
 // Errorf keeps an error of this place; Synth returns it with the path of the place and the line of the caller.

@@ -38,6 +38,27 @@ func (e *Error) Error() string {
 // Unwrap is the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Errors are the mistakes of a description, in the order in which they were found.
+type Errors []*Error
+
+// Error is one line for each mistake.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap is the mistakes.
+func (e Errors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, one := range e {
+		errs[i] = one
+	}
+	return errs
+}
+
 // sdk is the import path of this package; code of it and of the packages below it is never a caller.
 const sdk = "github.com/headgate-dev/headgate/chart"
 
@@ -47,7 +68,9 @@ func caller() Position {
 	frames := runtime.CallersFrames(counters[:runtime.Callers(2, counters[:])])
 	for {
 		frame, more := frames.Next()
-		if rest, ours := strings.CutPrefix(frame.Function, sdk); !ours || strings.HasPrefix(rest, "_test.") || strings.HasSuffix(frame.File, "_test.go") {
+		rest, ours := strings.CutPrefix(frame.Function, sdk)
+		ours = ours && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/")) && !strings.HasSuffix(frame.File, "_test.go")
+		if !ours {
 			return Position{File: frame.File, Line: frame.Line}
 		}
 		if !more {

@@ -138,6 +138,9 @@ var arrows = map[string][]string{
 	"internal/workflow/execute/pods/wrapper":        {"internal/guard", "internal/workflow/artifacts", "api/argoproj/workflow/v1alpha1"},
 	"internal/laws":                                 {},
 
+	"chart":                   {"chart/internal/document"},
+	"chart/internal/document": {},
+
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
 	"internal/provision/digitalocean":       {"api/crossplane/digitalocean", "deploy", "internal/dialect", "internal/provision/digitalocean/api", "internal/provision/digitalocean/kinds", "internal/provision/managed", "internal/provision/trio"},
