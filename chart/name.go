@@ -49,9 +49,10 @@ func plainName(components []string, limit int) string {
 	return strings.TrimLeft(joined[len(joined)-keep:], "-") + "-" + address(components)[:hashLength]
 }
 
-// address is the hash by which cdk8s tells places apart.
+// address is the hash by which cdk8s tells places apart; the App is one of them, without a name.
 func address(components []string) string {
 	sum := sha1.New() //nolint:gosec // see above
+	sum.Write([]byte("\n"))
 	for _, one := range components {
 		if one != "Default" {
 			sum.Write([]byte(one + "\n"))

@@ -104,7 +104,7 @@ func (n *Node) Errorf(format string, args ...any) {
 // name of its own, so that what follows is judged too.
 func join(scope Scope, id string, self Scope) *Node {
 	parent := scope.Node()
-	n := &Node{id: strings.ReplaceAll(id, "/", "--"), parent: parent, scope: self, app: parent.app, at: caller(), byID: map[string]*Node{}}
+	n := &Node{id: strings.NewReplacer("/", "--", "\n", "--").Replace(id), parent: parent, scope: self, app: parent.app, at: caller(), byID: map[string]*Node{}}
 	switch first, taken := parent.byID[n.id]; {
 	case n.id == "":
 		n.id = fmt.Sprintf("unnamed-%d", len(parent.children))
