@@ -20,6 +20,8 @@ type Settings struct {
 	ClusterScoped []string
 	// Checks judge what Synth is about to write: schemas (package chart/schema), lint rules (package chart/lint), rules of your own.
 	Checks []Check
+	// Arrangement says which files Main writes: a Layout, or one of your own. Without it, there is one file per chart.
+	Arrangement Arrangement
 }
 
 // NameMode says how objects without a name get theirs.

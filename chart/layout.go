@@ -44,11 +44,25 @@ type File struct {
 	Chart string
 }
 
-// Files are those of a layout, in the order of dependencies.
-func (r *Result) Files(layout Layout) ([]File, error) {
-	layout.Extension = cmp.Or(layout.Extension, ".k8s.yaml")
-	n := namer{layout: layout, plain: r.names == PlainNames}
-	switch layout.Split {
+// Arrangement says which files a Result is written as: a Layout, or one of your own.
+type Arrangement interface {
+	// Files are in the order of dependencies, and no two have the same path.
+	Files(r *Result) ([]File, error)
+}
+
+// Files are those of an arrangement; nil is the zero Layout.
+func (r *Result) Files(as Arrangement) ([]File, error) {
+	if as == nil {
+		as = Layout{}
+	}
+	return as.Files(r)
+}
+
+// Files are those of the layout.
+func (l Layout) Files(r *Result) ([]File, error) {
+	l.Extension = cmp.Or(l.Extension, ".k8s.yaml")
+	n := namer{layout: l, plain: r.names == PlainNames}
+	switch l.Split {
 	case PerApp:
 		n.app(r)
 	case PerResource:
@@ -58,9 +72,9 @@ func (r *Result) Files(layout Layout) ([]File, error) {
 	case PerChart:
 		n.charts(r)
 	default:
-		return nil, fmt.Errorf("the layout %d is unknown", layout.Split)
+		return nil, fmt.Errorf("the layout %d is unknown", l.Split)
 	}
-	if layout.Metadata {
+	if l.Metadata {
 		n.metadata(r)
 	}
 	if err := n.collision(); err != nil {

@@ -238,3 +238,14 @@ const (
 	// SeverityInfo is printed when requested.
 	SeverityInfo
 )
+
+// String is error, warning or info.
+func (s Severity) String() string {
+	switch s {
+	case SeverityError:
+		return "error"
+	case SeverityWarning:
+		return "warning"
+	}
+	return "info"
+}
