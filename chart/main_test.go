@@ -22,7 +22,7 @@ func ExampleMain() {
 		chart.Add(chart.New(app, "web", chart.Props{}), "config", &corev1.ConfigMap{})
 	}
 	// In a module: os.Exit(chart.Main(chart.Settings{}, describe))
-	code := chart.Command{Args: []string{"-stdout"}, Stdout: os.Stdout, Stderr: new(bytes.Buffer)}.Run(chart.Settings{}, describe)
+	code := chart.Command{Args: []string{"-stdout"}, Stdout: os.Stdout, Stderr: new(bytes.Buffer)}.Run(chart.Describe(chart.Settings{}, describe))
 	fmt.Println("exit code", code)
 	// Output:
 	// apiVersion: v1
@@ -64,7 +64,7 @@ func TestCommand(t *testing.T) {
 		{"mistakes", []string{"-stdout"}, describe("a", "a"), 2, "", []string{`"a" is there already`, "main_test.go:"}, nil},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := chart.Command{Args: step.args, Stdout: &stdout, Stderr: &stderr}.Run(chart.Settings{}, step.describe)
+		code := chart.Command{Args: step.args, Stdout: &stdout, Stderr: &stderr}.Run(chart.Describe(chart.Settings{}, step.describe))
 		if code != step.code || stdout.String() != step.stdout {
 			t.Errorf("%s: exit code %d, want %d; stdout %q, want %q\n%s", step.reason, code, step.code, stdout.String(), step.stdout, stderr.String())
 		}
@@ -89,7 +89,7 @@ func TestMainEvents(t *testing.T) {
 	run := func(describe func(app *chart.App)) []chart.Event {
 		var stderr bytes.Buffer
 		settings := chart.Settings{Checks: []chart.Check{advice{}}}
-		chart.Command{Args: []string{"-progress", "json", "-out", filepath.Join(t.TempDir(), "dist")}, Stderr: &stderr}.Run(settings, describe)
+		chart.Command{Args: []string{"-progress", "json", "-out", filepath.Join(t.TempDir(), "dist")}, Stderr: &stderr}.Run(chart.Describe(settings, describe))
 		var events []chart.Event
 		for decoder := json.NewDecoder(&stderr); decoder.More(); {
 			var e chart.Event
