@@ -77,7 +77,7 @@ type synthesis struct {
 }
 
 // identity is what two objects cannot share.
-type identity struct{ apiVersion, kind, namespace, name string }
+type identity struct{ group, kind, namespace, name string }
 
 // of is an error of a place, unless it says already where it is.
 func (s *synthesis) of(n *Node, err error) *Error {
@@ -116,7 +116,7 @@ func (s *synthesis) chart(c *Chart) Synthesized {
 
 // claim refuses a second object of one kind, namespace and name.
 func (s *synthesis) claim(m Manifest) error {
-	id := identity{m.APIVersion(), m.Kind(), m.Namespace(), m.Name()}
+	id := identity{groupOf(m.APIVersion()), m.Kind(), m.Namespace(), m.Name()}
 	if id.name == "" {
 		return nil // the API server generates it
 	}

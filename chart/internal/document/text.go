@@ -41,9 +41,25 @@ func ambiguous(value string) bool {
 	return other.MatchString(value) || (value[0] != '_' && strings.Contains(value, "_") && other.MatchString(strings.ReplaceAll(value, "_", "")))
 }
 
+// simple tells whether a text is plain in every place, as most are: letters, digits and -_./ after a letter, and no word such as "yes".
+func simple(value string) bool {
+	for i := range len(value) {
+		switch c := value[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == '/'):
+		default:
+			return false
+		}
+	}
+	const longest = len("false")
+	return len(value) > longest || (value != "" && !other.MatchString(value))
+}
+
 // keyText is a key as it is written.
 func keyText(key string) string {
 	switch {
+	case simple(key):
+		return key
 	case key == "" || forced.MatchString(key) || inKey.MatchString(key) || ambiguous(key):
 		return double(key)
 	case special.MatchString(key):
@@ -56,6 +72,8 @@ func keyText(key string) string {
 func text(value string, indent int) string {
 	lines := strings.Contains(value, "\n")
 	switch {
+	case simple(value):
+		return value
 	case value == "" || forced.MatchString(value):
 		return double(value)
 	case lines:
