@@ -13,7 +13,7 @@ export PATH := $(PATH):/usr/bin:/bin
 # There is no -trimpath: it would compile everything twice, once for the binary and once for the tests.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test race race-scenarios check fix bench soak fuzz generate generate-check docs-check tidy-check lint
+.PHONY: help demo build test race race-scenarios check fix bench soak fuzz generate generate-check schemas docs-check tidy-check lint
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ fix: generate bin/golangci-lint ## Format, tidy and regenerate
 generate: ## Generate the CRDs from the upstream's types, and the manifests from the chart
 	hack/crds
 	hack/manifests
+
+schemas: ## Write the schemas of Kubernetes that chart/schema embeds; downloads the releases that hack/schemas lists
+	hack/schemas/generate
 
 generate-check:
 	hack/crds --check

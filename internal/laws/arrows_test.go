@@ -145,6 +145,8 @@ var arrows = map[string][]string{
 	"chart":                   {"chart/internal/document"},
 	"chart/charttest":         {"chart"},
 	"chart/internal/document": {},
+	"chart/schema":            {"chart"},
+	"hack/schemas":            {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},
 	"internal/provision/digitalocean/api":   {"internal/rounds"},
