@@ -112,7 +112,9 @@ func merge(base, over map[string]any) map[string]any {
 
 // fill gives the values of variables to fields with the tag env that have none.
 func fill(p *problems, variables Variables, props reflect.Value, path string) {
-	for name, f := range fieldsOf(props.Type()) {
+	fields := fieldsOf(props.Type())
+	for _, name := range keys(fields) {
+		f := fields[name]
 		value, reachable := reach(props, f.Index)
 		if !reachable {
 			continue
@@ -134,21 +136,17 @@ func fill(p *problems, variables Variables, props reflect.Value, path string) {
 
 // require reports fields with the tag required that have no value.
 func require(p *problems, props reflect.Value, path string) {
-	var missing []string
 	fields := fieldsOf(props.Type())
 	for _, name := range keys(fields) {
 		f := fields[name]
 		value, reachable := reach(props, f.Index)
-		if slices.Contains(strings.Split(f.Tag.Get("factory"), ","), "required") && (!reachable || value.IsZero()) {
-			missing = append(missing, member(path, name))
-			continue
-		}
-		if reachable && value.Kind() == reflect.Struct && !own(value.Type()) {
+		required := slices.Contains(strings.Split(f.Tag.Get("factory"), ","), "required")
+		switch {
+		case required && (!reachable || value.IsZero()):
+			p.add(member(path, name), "the chart requires a value, and there is none")
+		case reachable && value.Kind() == reflect.Struct && !own(value.Type()):
 			require(p, value, member(path, name))
 		}
-	}
-	for _, at := range missing {
-		p.add(at, "the chart requires a value, and there is none")
 	}
 }
 

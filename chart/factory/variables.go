@@ -92,7 +92,7 @@ func Env(name string) string { return begin + name + end }
 func expand(p *problems, variables Variables, value any, path string) any {
 	switch v := value.(type) {
 	case map[string]any:
-		for name := range v {
+		for _, name := range keys(v) {
 			v[name] = expand(p, variables, v[name], member(path, name))
 		}
 	case []any:
