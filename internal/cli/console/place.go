@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/idp"
 	"github.com/headgate-dev/headgate/internal/offline"
 )
 
@@ -24,7 +26,7 @@ type Place struct {
 func (p Place) Ours(catalogue dialect.Catalogue, remotes []string) func(url string) bool {
 	urls := append(slices.Clone(remotes), Adopted(catalogue, p.Objects, p.Layout.Repository, remotes)...)
 	return func(url string) bool {
-		return slices.ContainsFunc(urls, func(own string) bool { return gitserver.SameRepository(own, url) })
+		return url == idp.WorkingCopy || slices.ContainsFunc(urls, func(own string) bool { return gitserver.SameRepository(own, url) })
 	}
 }
 
@@ -39,7 +41,7 @@ func (o OfflineOptions) locate() (Place, error) {
 }
 
 // RootObjects are those that a root applies as they are: the objects of a file, or units at the top of a directory that need
-// none to render it. There are none when the root is a directory for a unit.
+// none to render it. There are none when the root is a directory for a unit. Addresses of packages in them are resolved.
 func RootObjects(catalogue dialect.Catalogue, layout offline.Layout) ([]*unstructured.Unstructured, error) {
 	name := filepath.Join(layout.Repository, filepath.FromSlash(layout.Root))
 	info, err := os.Stat(name)
@@ -47,15 +49,20 @@ func RootObjects(catalogue dialect.Catalogue, layout offline.Layout) ([]*unstruc
 		return nil, fmt.Errorf("searching for the root %q: %w", layout.Root, err)
 	}
 	var objects []*unstructured.Unstructured
+	at := layout.Root
 	if info.IsDir() {
 		objects, err = topObjects(catalogue, name)
 	} else {
+		at = path.Dir(at)
 		objects, err = readObjects(name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range objects {
+		if _, err := idp.Resolve(o, at); err != nil {
+			return nil, fmt.Errorf("reading the root %q: %w", layout.Root, err)
+		}
 		if k, known := catalogue.Kind(GroupKindOf(o)); known && k.Namespace != "" && o.GetNamespace() == "" {
 			o.SetNamespace(k.Namespace)
 		}
