@@ -46,6 +46,7 @@ var arrows = map[string][]string{
 	"internal/argo/manifests":                       {"internal/argo/settings", "internal/simulate", "internal/render", "internal/render/decrypt", "internal/helm", "internal/source", "internal/source/chart", "internal/engine", "api/argoproj/v1alpha1", "internal/sandbox"},
 	"internal/argo/appset":                          {"internal/argo/settings", "internal/source", "api/argoproj/v1alpha1", "internal/redaction"},
 	"internal/images":                               {"internal/resourceset"},
+	"internal/crdtypes":                             {},
 	"api/fluxcd/v1":                                 {},
 	"api/argoproj/v1alpha1":                         {},
 	"internal/meter":                                {"internal/runner", "internal/redaction"},
