@@ -27,12 +27,16 @@ type Error struct {
 	Err  error
 }
 
-// Error is "file:line: path: what".
+// Error is "file:line: path: what", without what is unknown.
 func (e *Error) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("%s: %v", e.At, e.Err)
+	text := e.Err.Error()
+	if e.Path != "" {
+		text = e.Path + ": " + text
 	}
-	return fmt.Sprintf("%s: %s: %v", e.At, e.Path, e.Err)
+	if e.At.File != "" {
+		text = e.At.String() + ": " + text
+	}
+	return text
 }
 
 // Unwrap is the error without its place.
@@ -57,6 +61,35 @@ func (e Errors) Unwrap() []error {
 		errs[i] = one
 	}
 	return errs
+}
+
+// Join is one error of type Errors with the mistakes of several, and nil without any. What has no place is a mistake without one.
+func Join(errs ...error) error {
+	var all Errors
+	for _, err := range errs {
+		all = append(all, mistakes(err)...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+func mistakes(err error) Errors {
+	if err == nil {
+		return nil
+	}
+	switch one := err.(type) { //nolint:errorlint // what wraps a mistake says more than the mistake
+	case *Error:
+		return Errors{one}
+	case interface{ Unwrap() []error }:
+		var all Errors
+		for _, below := range one.Unwrap() {
+			all = append(all, mistakes(below)...)
+		}
+		return all
+	}
+	return Errors{{Err: err}}
 }
 
 // sdk is the import path of this package; code of it and of the packages below it is never a caller.

@@ -53,7 +53,7 @@ func Build(r *Registry, config Config, options Options) ([]packages.Package, err
 	}
 	for _, name := range options.Environments {
 		if _, known := config.Environments[name]; !known {
-			p.errors = append(p.errors, errors.New(unknown("environment", name, keys(config.Environments))))
+			p.errors = append(p.errors, &chart.Error{Err: errors.New(unknown("environment", name, keys(config.Environments)))})
 		}
 	}
 	b := &builder{problems: p, registry: r, config: config, options: options}
@@ -70,14 +70,18 @@ func Build(r *Registry, config Config, options Options) ([]packages.Package, err
 	return built, nil
 }
 
-// Synth loads a configuration, builds its packages and makes their files. Its error is all mistakes of all of this.
-func Synth(r *Registry, file string, options Options, settings packages.Settings) (*packages.Result, error) {
+// Main is the main function of a module whose applications are in a configuration file, with the flags of packages.Main:
+//
+//	func main() { os.Exit(factory.Main(registry(), "applications.yaml", factory.Options{}, packages.Settings{})) }
+func Main(r *Registry, file string, options Options, settings packages.Settings) int {
+	return packages.Main(settings, func() ([]packages.Package, error) { return Read(r, file, options) })
+}
+
+// Read loads a configuration and builds its packages. Its error is all mistakes of both.
+func Read(r *Registry, file string, options Options) ([]packages.Package, error) {
 	config, loading := Load(file, options.Variables)
 	built, building := Build(r, config, options)
-	if err := errors.Join(loading, building); err != nil {
-		return nil, err
-	}
-	return packages.Synth(built, settings)
+	return built, chart.Join(loading, building)
 }
 
 type builder struct {

@@ -373,8 +373,8 @@ applications:
 	}
 	_, err = packages.Synth(built, packages.Settings{})
 	for _, want := range []string{
-		`package "a"`, `unknown image "web"; did you mean "wep"?; add it to environments.dev.images`,
-		`package "b"`, `unknown image "web"; there are none; the application belongs to no environment`,
+		"package a: a: ", `unknown image "web"; did you mean "wep"?; add it to environments.dev.images`,
+		"package b: b: ", `unknown image "web"; there are none; the application belongs to no environment`,
 		"data.variable: the environment variable WEB_TOKEN is unset",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -24,21 +23,16 @@ func (o origin) of(path string) chart.Position {
 // problems are the mistakes of a configuration.
 type problems struct {
 	origin origin
-	errors []error
+	errors chart.Errors
 }
 
 // add keeps a mistake of the part at a path.
 func (p *problems) add(path, format string, args ...any) {
-	err := fmt.Errorf(format, args...)
-	if at := p.origin.of(path); at != (chart.Position{}) {
-		p.errors = append(p.errors, &chart.Error{Path: path, At: at, Err: err})
-		return
-	}
-	p.errors = append(p.errors, fmt.Errorf("%s: %w", path, err))
+	p.errors = append(p.errors, &chart.Error{Path: path, At: p.origin.of(path), Err: fmt.Errorf(format, args...)})
 }
 
 // err is all of them as one, or nil.
-func (p *problems) err() error { return errors.Join(p.errors...) }
+func (p *problems) err() error { return chart.Join(p.errors) }
 
 // member is the path of a field below another.
 func member(path, name string) string {

@@ -10,7 +10,7 @@ import (
 // Registry has charts by their names.
 type Registry struct {
 	makers map[string]maker
-	errors []error
+	errors chart.Errors
 }
 
 // NewRegistry is a Registry without charts.
@@ -29,11 +29,11 @@ type Make[P any] func(scope chart.Scope, props P)
 func Register[P any](r *Registry, name string, build func(scope chart.Scope, props P)) {
 	switch _, taken := r.makers[name]; {
 	case name == "":
-		r.errors = append(r.errors, fmt.Errorf("registering a chart of %v: its name is empty", reflect.TypeFor[P]()))
+		r.errors = append(r.errors, &chart.Error{Err: fmt.Errorf("registering a chart of %v: its name is empty", reflect.TypeFor[P]())})
 	case taken:
-		r.errors = append(r.errors, fmt.Errorf("registering chart %q: the name is taken", name))
+		r.errors = append(r.errors, &chart.Error{Err: fmt.Errorf("registering chart %q: the name is taken", name)})
 	case reflect.TypeFor[P]().Kind() != reflect.Struct:
-		r.errors = append(r.errors, fmt.Errorf("registering chart %q: its props are %v, want a struct", name, reflect.TypeFor[P]()))
+		r.errors = append(r.errors, &chart.Error{Err: fmt.Errorf("registering chart %q: its props are %v, want a struct", name, reflect.TypeFor[P]())})
 	default:
 		r.makers[name] = Make[P](build)
 	}

@@ -31,7 +31,7 @@ type Settings struct {
 	// Ordered lists the resources of a kustomization in the order of their dependencies, which is that in which kustomize writes
 	// them; by the names of the files otherwise.
 	Ordered bool
-	// Layout of the manifests. Each object has a file of its own unless Split says otherwise.
+	// Layout of the manifests. The zero value is one file for each object, without numbers.
 	Layout chart.Layout
 }
 
@@ -66,7 +66,7 @@ func Synth(all []Package, settings Settings) (*Result, error) {
 	for _, pkg := range all {
 		folded := strings.ToLower(pkg.Name)
 		if first, is := taken[folded]; is {
-			mistakes = append(mistakes, fmt.Errorf("package %q: the files of the package %q have the same names", pkg.Name, first))
+			mistakes = append(mistakes, within(pkg.Name, fmt.Errorf("the files of the package %q have the same names", first)))
 			continue
 		}
 		taken[folded] = pkg.Name
@@ -74,8 +74,8 @@ func Synth(all []Package, settings Settings) (*Result, error) {
 			mistakes = append(mistakes, err)
 		}
 	}
-	if len(mistakes) > 0 {
-		return nil, errors.Join(mistakes...)
+	if err := chart.Join(mistakes...); err != nil {
+		return nil, err
 	}
 	return result, nil
 }
@@ -83,39 +83,44 @@ func Synth(all []Package, settings Settings) (*Result, error) {
 // add makes the files of one package.
 func (r *Result) add(pkg Package, settings Settings) error {
 	if err := valid(pkg.Name); err != nil {
-		return fmt.Errorf("package %q: %w", pkg.Name, err)
+		return within(pkg.Name, err)
 	}
 	done := Synthesized{Name: pkg.Name}
 	var mistakes []error
 	if pkg.Application != nil {
 		application, err := pkg.Application.Synth()
-		mistakes = append(mistakes, named(pkg.Name, err))
+		mistakes = append(mistakes, within(pkg.Name, err))
 		done.Application = application
 	}
 	if pkg.Manifests != nil {
 		manifests, err := pkg.Manifests.Synth()
-		mistakes = append(mistakes, named(pkg.Name, err))
+		mistakes = append(mistakes, within(pkg.Name, err))
 		done.Manifests = manifests
 	}
-	if err := errors.Join(mistakes...); err != nil {
+	if err := chart.Join(mistakes...); err != nil {
 		return err
 	}
 	files, err := pkg.files(done, settings)
 	if err != nil {
-		return fmt.Errorf("package %q: %w", pkg.Name, err)
+		return within(pkg.Name, err)
 	}
 	done.Warnings = pkg.warnings(done)
-	r.Files = append(r.Files, files...)
+	r.Files = append(r.Files, pkg.mark(files)...)
 	r.Packages = append(r.Packages, done)
 	return nil
 }
 
-// named is an error with the name of its package before each mistake.
-func named(name string, err error) error {
-	if err == nil {
+// within is the mistakes of a package, each with the name of the package in its path.
+func within(name string, err error) error {
+	var all chart.Errors
+	if !errors.As(chart.Join(err), &all) {
 		return nil
 	}
-	return fmt.Errorf("package %q: %w", name, err)
+	placed := make(chart.Errors, len(all))
+	for i, one := range all {
+		placed[i] = &chart.Error{Path: strings.TrimSuffix("package "+name+": "+one.Path, ": "), At: one.At, Err: one.Err}
+	}
+	return placed
 }
 
 // valid says what a name of a package cannot be.
@@ -124,6 +129,14 @@ func valid(name string) error {
 		return errors.New("the name is not valid for a file; use lower-case letters, digits and '-'")
 	}
 	return nil
+}
+
+// layout is that of the manifests.
+func (s Settings) layout() chart.Layout {
+	if s.Layout == (chart.Layout{}) {
+		return chart.Layout{Split: chart.PerResource, NoNumbers: true}
+	}
+	return s.Layout
 }
 
 func (p Package) files(done Synthesized, settings Settings) ([]chart.File, error) {
@@ -137,11 +150,7 @@ func (p Package) files(done Synthesized, settings Settings) ([]chart.File, error
 	if done.Manifests == nil {
 		return all, nil
 	}
-	layout := settings.Layout
-	if layout == (chart.Layout{}) {
-		layout = chart.Layout{Split: chart.PerResource, NoNumbers: true}
-	}
-	manifests, err := done.Manifests.Files(layout)
+	manifests, err := done.Manifests.Files(settings.layout())
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +166,14 @@ func (p Package) files(done Synthesized, settings Settings) ([]chart.File, error
 		slices.Sort(resources)
 	}
 	return append(all, chart.File{Path: path.Join(p.Name, Directory, Kustomization), Data: kustomization(resources)}), nil
+}
+
+// mark says of each file which package it belongs to.
+func (p Package) mark(files []chart.File) []chart.File {
+	for i := range files {
+		files[i].Chart = p.Name
+	}
+	return files
 }
 
 // kustomization is a kustomization of files. Their names need no quotes: the layout leaves out what would.
