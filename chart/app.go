@@ -103,7 +103,7 @@ func (a *App) clusterScoped(group, kind string) bool {
 
 // define notes the kind without a namespace that a CustomResourceDefinition defines.
 func (a *App) define(definition any) {
-	converted, _ := plain(definition) //nolint:errcheck // Synth converts the object as well, and reports it
+	converted, _ := plain(definition) // Synth converts the object as well, and reports errors
 	object, _ := converted.(map[string]any)
 	spec, _ := object["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)

@@ -47,7 +47,10 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := named(t, tc.mode, tc.props, tc.kind, tc.path...)
-			if got != tc.want && !(name == "Long" && strings.HasPrefix(got, tc.want) && len(got) == 63) {
+			if name == "Long" {
+				got = got[:len(got)-6] // of the hash
+			}
+			if got != tc.want {
 				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
 		})

@@ -186,13 +186,13 @@ func (o *Object) metadata() map[string]any {
 		return map[string]any{"name": one.GetName(), "generateName": one.GetGenerateName(), "namespace": one.GetNamespace(), "labels": labels}
 	}
 	// An error of the conversion is one of Synth.
-	converted, _ := plain(o.value) //nolint:errcheck // see above
+	converted, _ := plain(o.value)
 	object, _ := converted.(map[string]any)
 	return metadataOf(object["metadata"])
 }
 
 func metadataOf(value any) map[string]any {
-	converted, _ := plain(value) //nolint:errcheck // Synth converts the whole object, and reports it
+	converted, _ := plain(value) // Synth converts the whole object, and reports errors
 	metadata, _ := converted.(map[string]any)
 	return metadata
 }

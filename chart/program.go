@@ -84,7 +84,7 @@ func (r *Result) Only(pattern string) (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the pattern %q: %w", pattern, err)
 		}
-		if byName, _ := path.Match(pattern, c.Name); byPath || byName { //nolint:errcheck // it was checked with the path
+		if byName, _ := path.Match(pattern, c.Name); byPath || byName {
 			some.Charts = append(some.Charts, c)
 		}
 	}

@@ -51,11 +51,11 @@ type reporter struct {
 
 func (r reporter) say(e Event, words string) {
 	if !r.json {
-		fmt.Fprintln(r.out, words) //nolint:errcheck // there is no other place to say it
+		fmt.Fprintln(r.out, words)
 		return
 	}
 	if line, err := json.Marshal(e); err == nil {
-		fmt.Fprintf(r.out, "%s\n", line) //nolint:errcheck // see above
+		fmt.Fprintf(r.out, "%s\n", line)
 	}
 }
 

@@ -49,12 +49,18 @@ func TestWrite(t *testing.T) {
 		tree   map[string]string
 	}{
 		{
-			"a first time", nil, chart.Output{Dir: dir}, []chart.File{file("a.yaml", "1"), file("b/c.yaml", "2"), file("b/d/e.yaml", "3")},
-			chart.Changes{Added: []string{"a.yaml", "b/c.yaml", "b/d/e.yaml"}}, map[string]string{"a.yaml": "1", "b/": "", "b/c.yaml": "2", "b/d/": "", "b/d/e.yaml": "3"},
+			"a first time", nil,
+			chart.Output{Dir: dir},
+			[]chart.File{file("a.yaml", "1"), file("b/c.yaml", "2"), file("b/d/e.yaml", "3")},
+			chart.Changes{Added: []string{"a.yaml", "b/c.yaml", "b/d/e.yaml"}},
+			map[string]string{"a.yaml": "1", "b/": "", "b/c.yaml": "2", "b/d/": "", "b/d/e.yaml": "3"},
 		},
 		{
-			"a comparison writes nothing", nil, chart.Output{Dir: dir, Check: true}, []chart.File{file("a.yaml", "other"), file("b/c.yaml", "2"), file("new.yaml", "")},
-			chart.Changes{Added: []string{"new.yaml"}, Changed: []string{"a.yaml"}, Removed: []string{"b/d/e.yaml"}, Unchanged: 1}, map[string]string{"a.yaml": "1", "b/": "", "b/c.yaml": "2", "b/d/": "", "b/d/e.yaml": "3"},
+			"a comparison writes nothing", nil,
+			chart.Output{Dir: dir, Check: true},
+			[]chart.File{file("a.yaml", "other"), file("b/c.yaml", "2"), file("new.yaml", "")},
+			chart.Changes{Added: []string{"new.yaml"}, Changed: []string{"a.yaml"}, Removed: []string{"b/d/e.yaml"}, Unchanged: 1},
+			map[string]string{"a.yaml": "1", "b/": "", "b/c.yaml": "2", "b/d/": "", "b/d/e.yaml": "3"},
 		},
 		{
 			"files of others stay, and so does their folder",
@@ -63,24 +69,35 @@ func TestWrite(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			chart.Output{Dir: dir}, []chart.File{file("a.yaml", "other")},
-			chart.Changes{Changed: []string{"a.yaml"}, Removed: []string{"b/c.yaml", "b/d/e.yaml"}}, map[string]string{"a.yaml": "other", "b/": "", "b/mine.txt": "mine"},
+			chart.Output{Dir: dir},
+			[]chart.File{file("a.yaml", "other")},
+			chart.Changes{Changed: []string{"a.yaml"}, Removed: []string{"b/c.yaml", "b/d/e.yaml"}},
+			map[string]string{"a.yaml": "other", "b/": "", "b/mine.txt": "mine"},
 		},
 		{
-			"what was not synthesized stays when only some charts were", nil, chart.Output{Dir: dir, Partial: true}, []chart.File{file("z.yaml", "z")},
-			chart.Changes{Added: []string{"z.yaml"}}, map[string]string{"a.yaml": "other", "z.yaml": "z", "b/": "", "b/mine.txt": "mine"},
+			"what was not synthesized stays when only some charts were", nil,
+			chart.Output{Dir: dir, Partial: true},
+			[]chart.File{file("z.yaml", "z")},
+			chart.Changes{Added: []string{"z.yaml"}},
+			map[string]string{"a.yaml": "other", "z.yaml": "z", "b/": "", "b/mine.txt": "mine"},
 		},
 		{
-			"it is removed when all were", nil, chart.Output{Dir: dir}, []chart.File{file("z.yaml", "z")},
-			chart.Changes{Removed: []string{"a.yaml"}, Unchanged: 1}, map[string]string{"z.yaml": "z", "b/": "", "b/mine.txt": "mine"},
+			"it is removed when all were", nil,
+			chart.Output{Dir: dir},
+			[]chart.File{file("z.yaml", "z")},
+			chart.Changes{Removed: []string{"a.yaml"}, Unchanged: 1},
+			map[string]string{"z.yaml": "z", "b/": "", "b/mine.txt": "mine"},
 		},
 		{
 			"a file that somebody removed is written again", func() {
 				if err := os.Remove(filepath.Join(dir, "z.yaml")); err != nil {
 					t.Fatal(err)
 				}
-			}, chart.Output{Dir: dir}, []chart.File{file("z.yaml", "z")},
-			chart.Changes{Added: []string{"z.yaml"}}, map[string]string{"z.yaml": "z", "b/": "", "b/mine.txt": "mine"},
+			},
+			chart.Output{Dir: dir},
+			[]chart.File{file("z.yaml", "z")},
+			chart.Changes{Added: []string{"z.yaml"}},
+			map[string]string{"z.yaml": "z", "b/": "", "b/mine.txt": "mine"},
 		},
 	}
 	for _, step := range steps {

@@ -22,8 +22,8 @@ var (
 // other is what some reader takes for something other than a string: null, booleans, numbers of all bases, times, merge keys.
 var other = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`~|[Nn]ull|NULL`,
-	`Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON`,
-	`N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF`,
+	`Y|y|[Yy]es|YES|True|true|TRUE|[Oo]n|ON`,
+	`N|n|[Nn]o|NO|False|false|FALSE|[Oo]ff|OFF`,
 	`[-+]?0[bB][0-1_]+`,
 	`[-+]?0[oO]?[0-7_]+`,
 	`[-+]?[0-9][0-9_]*`,
