@@ -12,6 +12,9 @@
 // patches of an object leave of it, unfiltered. A mistake does not panic and is not returned from every call: it is kept with
 // the path of the construct and the line of the caller, and Synth returns all of them.
 //
+// Main makes a program of a description, which "headgate synth" runs. Include adds objects of YAML files. Package charttest compares what
+// is written with golden files, packages schema and lint have checks.
+//
 // The same description writes the same bytes, always.
 //
 // This package and those below it import no Kubernetes server code, so that a module that uses them stays small.

@@ -112,6 +112,9 @@ func (n *namer) number(i int, needed bool) string {
 
 func (n *namer) charts(r *Result) {
 	for i, c := range r.Charts {
+		if n.plain && len(c.Manifests) == 0 {
+			continue // cdk8s writes an empty file, which kubectl refuses
+		}
 		name := n.number(i, r.Dependent) + c.Name + n.layout.Extension
 		n.add(File{Path: name, Data: YAML(c.Manifests...), Chart: c.Path}, "the chart "+c.Path)
 	}

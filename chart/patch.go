@@ -185,53 +185,62 @@ func position(token string, last int) (int, error) {
 	return i, nil
 }
 
-// edit adds, replaces or removes what is at a place, and returns the node that is there then.
-func edit(node any, path []string, op string, value any) (any, error) {
+// edit adds, replaces or removes what is at a place, and returns the root after that.
+func edit(root any, path []string, op string, value any) (any, error) {
 	if len(path) == 0 {
 		return value, nil
 	}
-	if len(path) > 1 {
-		child, err := childOf(node, path[0])
-		if err == nil {
-			child, err = edit(child, path[1:], op, value)
+	around, token := path[:len(path)-1], path[len(path)-1]
+	node, err := find(root, around)
+	if err != nil {
+		return nil, err
+	}
+	switch v := node.(type) {
+	case []any:
+		list, err := editList(v, token, op, value)
+		if err != nil || len(around) == 0 {
+			return list, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("/%s: %w", path[0], err)
-		}
-		return put(node, path[0], child), nil
+		return root, put(root, around, list)
+	case *document.Map:
+		return root, editMap(v, token, op, value)
 	}
-	if list, ok := node.([]any); ok {
-		return editList(list, path[0], op, value)
-	}
-	m, ok := node.(*document.Map)
-	if !ok {
-		return nil, errors.New("what is around it is neither a mapping nor a list")
-	}
-	if _, there := m.Get(path[0]); !there && op != "add" {
-		return nil, errAbsent
+	return nil, errors.New("what is around it is neither a mapping nor a list")
+}
+
+func editMap(m *document.Map, token, op string, value any) error {
+	if _, there := m.Get(token); !there && op != "add" {
+		return errAbsent
 	}
 	if op == "remove" {
-		m.Delete(path[0])
-		return m, nil
+		m.Delete(token)
+		return nil
 	}
-	m.Set(path[0], value)
-	return m, nil
+	m.Set(token, value)
+	return nil
 }
 
-// put sets a child that is there.
-func put(node any, token string, child any) any {
+// put sets a list at a place that is there.
+func put(root any, path []string, list []any) error {
+	token := path[len(path)-1]
+	node, err := find(root, path[:len(path)-1])
+	if err != nil {
+		return err
+	}
 	switch v := node.(type) {
 	case *document.Map:
-		v.Set(token, child)
+		v.Set(token, list)
 	case []any:
-		if i, err := strconv.Atoi(token); err == nil {
-			v[i] = child
+		i, err := position(token, len(v)-1)
+		if err != nil {
+			return err
 		}
+		v[i] = list
 	}
-	return node
+	return nil
 }
 
-func editList(list []any, token, op string, value any) (any, error) {
+func editList(list []any, token, op string, value any) ([]any, error) {
 	if op == "add" && token == "-" {
 		return append(list, value), nil
 	}

@@ -78,7 +78,7 @@ func TestPatches(t *testing.T) {
 			written + "list:\n  - c\nmap:\n  a/b~: true\n  new:\n    x: 1\n", "",
 		},
 		"Test":      {"a test that fails", []chart.Patch{chart.JSONPatch{{Op: "test", Path: "/map/k", Value: 2}}}, "", `operation 0 of a JSON patch, test "/map/k": the value is another one`},
-		"Absent":    {"a place that is not there", []chart.Patch{chart.JSONPatch{{Op: "add", Path: "/map/x/y", Value: 2}}}, "", `add "/map/x/y": /map: /x: it does not exist`},
+		"Absent":    {"a place that is not there", []chart.Patch{chart.JSONPatch{{Op: "add", Path: "/map/x/y", Value: 2}}}, "", `add "/map/x/y": /map/x: it does not exist`},
 		"Replace":   {"nothing to replace", []chart.Patch{chart.JSONPatch{{Op: "replace", Path: "/spec", Value: 2}}}, "", "it does not exist"},
 		"Remove":    {"nothing to remove", []chart.Patch{chart.JSONPatch{{Op: "remove", Path: "/spec"}}}, "", "it does not exist"},
 		"Index":     {"an index that a list does not have", []chart.Patch{chart.JSONPatch{{Op: "remove", Path: "/list/2"}}}, "", "the list has 2 elements"},

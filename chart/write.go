@@ -35,7 +35,7 @@ type Output struct {
 	Partial bool
 }
 
-// written is the list in an output directory.
+// writtenFiles is the list in an output directory.
 type writtenFiles struct {
 	Comment string   `json:"comment"`
 	Files   []string `json:"files"`
@@ -45,7 +45,7 @@ type writtenFiles struct {
 // that are not among them are removed. A file that synth did not write is never touched; one that is in the way is an error, and then
 // nothing is written.
 func (o Output) Write(files []File) (Changes, error) {
-	plan, err := o.plan(files)
+	plan, err := o.planned(files)
 	if err != nil {
 		return Changes{}, fmt.Errorf("writing to %s: %w", o.Dir, err)
 	}
@@ -67,8 +67,21 @@ type outputPlan struct {
 	listed bool
 }
 
-func (o Output) plan(files []File) (outputPlan, error) {
-	earlier, err := o.earlier()
+func (o Output) planned(files []File) (outputPlan, error) {
+	dir := directory{}
+	root, err := os.OpenRoot(o.Dir)
+	switch {
+	case err == nil:
+		defer root.Close() //nolint:errcheck // it was only read
+		dir.root = root
+	case !errors.Is(err, fs.ErrNotExist):
+		return outputPlan{}, err
+	}
+	return o.plan(dir, files)
+}
+
+func (o Output) plan(dir directory, files []File) (outputPlan, error) {
+	earlier, err := dir.earlier()
 	if err != nil {
 		return outputPlan{}, err
 	}
@@ -79,7 +92,7 @@ func (o Output) plan(files []File) (outputPlan, error) {
 			return p, fmt.Errorf("%q is not the name of a file in the directory", f.Path)
 		}
 		current[f.Path] = true
-		if err := o.compare(&p, f, earlier); err != nil {
+		if err := dir.compare(&p, f, earlier); err != nil {
 			return p, err
 		}
 	}
@@ -89,7 +102,7 @@ func (o Output) plan(files []File) (outputPlan, error) {
 		case o.Partial:
 			current[name] = true
 		default:
-			if _, err := o.read(name); err == nil {
+			if _, err := dir.read(name); err == nil {
 				p.changes.Removed = append(p.changes.Removed, name)
 			}
 		}
@@ -103,8 +116,8 @@ func (o Output) plan(files []File) (outputPlan, error) {
 }
 
 // compare notes what a file needs.
-func (o Output) compare(p *outputPlan, f File, earlier map[string]bool) error {
-	data, err := o.read(f.Path)
+func (d directory) compare(p *outputPlan, f File, earlier map[string]bool) error {
+	data, err := d.read(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.changes.Added = append(p.changes.Added, f.Path)
@@ -122,19 +135,19 @@ func (o Output) compare(p *outputPlan, f File, earlier map[string]bool) error {
 	return nil
 }
 
-// read reads a file within the directory; links do not lead out of it.
-func (o Output) read(name string) ([]byte, error) {
-	root, err := os.OpenRoot(o.Dir)
-	if err != nil {
-		return nil, err
+// directory is the output directory, out of which no link leads; without a root it is not there yet.
+type directory struct{ root *os.Root }
+
+func (d directory) read(name string) ([]byte, error) {
+	if d.root == nil {
+		return nil, fs.ErrNotExist
 	}
-	defer root.Close() //nolint:errcheck // it was only read
-	return root.ReadFile(name)
+	return d.root.ReadFile(name)
 }
 
 // earlier are the files that an earlier Write has written.
-func (o Output) earlier() (map[string]bool, error) {
-	data, err := o.read(listFile)
+func (d directory) earlier() (map[string]bool, error) {
+	data, err := d.read(listFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]bool{}, nil
 	}
@@ -157,7 +170,7 @@ func (o Output) earlier() (map[string]bool, error) {
 
 // carryOut writes before it removes, and the list of both before and after first, so that no file is forgotten if it is interrupted.
 func (o Output) carryOut(p outputPlan) error {
-	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil { //nolint:gosec // manifests are no secret, and other accounts serve them
 		return err
 	}
 	root, err := os.OpenRoot(o.Dir)
@@ -169,7 +182,7 @@ func (o Output) carryOut(p outputPlan) error {
 		return err
 	}
 	for _, f := range p.write {
-		if err := root.MkdirAll(path.Dir(f.Path), 0o750); err != nil {
+		if err := root.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
 			return err
 		}
 		if err := root.WriteFile(f.Path, f.Data, 0o644); err != nil {
