@@ -26,6 +26,8 @@ const (
 	RuleDuplicate    = "schema/duplicate-key" // two items of a list have the same key
 	RuleName         = "schema/name"          // a name, namespace or finalizer is not valid
 	RuleLabel        = "schema/label"         // a label or the name of an annotation is not valid
+	RuleSelector     = "schema/selector"      // a selector selects other pods than those of its own template
+	RuleReference    = "schema/reference"     // a container mounts a volume that its pod does not have
 	RuleExpression   = "schema/expression"    // a rule of a definition does not hold
 )
 

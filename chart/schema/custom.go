@@ -71,6 +71,20 @@ func (w *walk) define(object map[string]any, report bool) {
 	}
 }
 
+// decodes reports schemas of a definition that are none: what Kubernetes publishes leaves parts of them open.
+func (w *walk) decodes(object map[string]any) {
+	for i, one := range listAt(mapAt(object, "spec"), "versions") {
+		version, _ := one.(map[string]any)
+		data, err := json.Marshal(mapAt(version, "schema", "openAPIV3Schema"))
+		if err == nil {
+			err = json.Unmarshal(data, &node{})
+		}
+		if err != nil {
+			w.errorAt([]any{"spec", "versions", i, "schema", "openAPIV3Schema"}, RuleDefinition, "is not a schema: %v", err)
+		}
+	}
+}
+
 // customObject validates a custom resource.
 func (w *walk) customObject(c *customKind, object map[string]any) {
 	if len(c.definition.raw) == 0 {

@@ -88,7 +88,8 @@ func TestCustom(t *testing.T) {
 		"texts":        {"bounds of texts", widget("name: A"), []string{"bounds spec.name: must have at least 2 characters", "bounds spec.name: must match ^[a-z]+$"}},
 		"long":         {"a text that is too long", widget("name: abcdef"), []string{"bounds spec.name: must have at most 5 characters"}},
 		"enum":         {"a value of an enum; an empty one is a value", widget("mode: ''"), []string{`enum spec.mode: is "", must be one of Fast, Slow`}},
-		"null":         {"null is a value, unless there is a default", widget("name: null, filled: null"), []string{"type spec.name: is null, must be a string: leave it out or give it a value"}},
+		"null":         {"a null is a field that is not set, but in lists", widget("name: null, filled: null, tags: [null]"), []string{"type spec.tags[0]: is null, must be a string: leave it out or give it a value"}},
+		"null needed":  {"what is required has to have a value", widgets + "---\n{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}, spec: {size: null}}", []string{"required spec.size: is missing: a whole number"}},
 		"lists":        {"bounds of lists", widget("tags: []"), []string{"bounds spec.tags: has 0 items, must have at least 1"}},
 		"long list":    {"a list that is too long", widget("tags: [a, b, c, d]"), []string{"bounds spec.tags: has 4 items, must have at most 3"}},
 		"set":          {"an item twice", widget("tags: [a, a]"), []string{"duplicate-key spec.tags[1]: is the same as item 0; each must be there once"}},
@@ -135,6 +136,7 @@ func TestSettings(t *testing.T) {
 		want           []string
 	}{
 		"newest":      {"the newest version is the default", workload, Check{}, nil},
+		"names":       {"names of Services began with a letter until 1.35", "{apiVersion: v1, kind: Service, metadata: {name: 1a}, spec: {ports: [{port: 80}]}}", Kubernetes("1.35"), []string{`name metadata.name: "1a" is not valid: ` + want1035}},
 		"older":       {"a kind of newer versions", workload, Kubernetes("1.33"), []string{"removed-api apiVersion: Kubernetes 1.33 does not serve DeviceClass in resource.k8s.io/v1, but 1.34, 1.35, 1.36, 1.37 do; use resource.k8s.io/v1beta2 or resource.k8s.io/v1beta1 or resource.k8s.io/v1alpha3"}},
 		"patch":       {"a patch version counts as its minor one", workload, Kubernetes("v1.34.2"), nil},
 		"unknown":     {"a version without schemas", workload, Kubernetes("1.20"), []string{`version : no schemas of Kubernetes "1.20"; there are those of ` + strings.Join(Versions(), ", ")}},

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/headgate-dev/headgate/chart"
@@ -18,7 +19,7 @@ func (w *walk) identify(object map[string]any, namespaced bool, apiVersion, kind
 	case metadata["name"] == nil && prefix == "" || metadata["name"] == "" && prefix == "":
 		w.errorIn("name", RuleRequired, "is missing: a string")
 	case name != "" && !w.unrendered(name):
-		if want := nameOf(apiVersion, kindName).refuses(name, object); want != "" {
+		if want := w.nameOf(apiVersion, kindName).refuses(name, object); want != "" {
 			w.errorIn("name", RuleName, "%q is not valid: %s", name, want)
 		}
 	}
@@ -62,13 +63,13 @@ const (
 )
 
 // nameOf is the rule of a kind.
-func nameOf(apiVersion, kindName string) nameRule {
+func (w *walk) nameOf(apiVersion, kindName string) nameRule {
 	group, _ := splitVersion(apiVersion)
 	switch group + " " + kindName {
 	case " Namespace", "batch Job":
 		return label
 	case " Service":
-		return label1035
+		return w.serviceName()
 	case "batch CronJob":
 		return short52
 	case "apiextensions.k8s.io CustomResourceDefinition":
@@ -77,10 +78,18 @@ func nameOf(apiVersion, kindName string) nameRule {
 		return ofService
 	case "certificates.k8s.io CertificateSigningRequest", "rbac.authorization.k8s.io Role", "rbac.authorization.k8s.io RoleBinding",
 		"rbac.authorization.k8s.io ClusterRole", "rbac.authorization.k8s.io ClusterRoleBinding", "storage.k8s.io VolumeAttachment",
-		"networking.k8s.io IPAddress", "storage.k8s.io CSIStorageCapacity":
+		"networking.k8s.io IPAddress", "policy PodDisruptionBudget", "storage.k8s.io CSIStorageCapacity":
 		return segment
 	}
 	return subdomain
+}
+
+// serviceName is the rule of Services: from 1.36 on they may begin with a digit.
+func (w *walk) serviceName() nameRule {
+	if slices.Contains([]string{"1.33", "1.34", "1.35"}, w.release.version) {
+		return label1035
+	}
+	return label
 }
 
 // refuses is what a name has to be, or "" for one that is.

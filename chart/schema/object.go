@@ -81,11 +81,13 @@ func (w *walk) unknownField(n *node, key string) {
 func (w *walk) required(n *node, fields map[string]any) {
 	for _, name := range n.Required {
 		v, present := fields[name]
-		if present && (v != nil || w.own) {
-			continue
-		}
 		property := w.resolve(n.Properties[name])
-		if property != nil && property.Default != nil {
+		switch {
+		case v != nil && (w.own || v != ""):
+			continue
+		case property != nil && (property.Default != nil || present && property.Nullable):
+			continue
+		case v == "" && (property == nil || property.Type != "string"):
 			continue
 		}
 		w.errorIn(name, RuleRequired, "is missing%s", example(property))

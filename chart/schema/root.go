@@ -29,6 +29,10 @@ func (w *walk) root(object map[string]any) {
 	w.secret = apiVersion == "v1" && kindName == "Secret"
 	w.identify(object, k.namespaced, apiVersion, kindName)
 	w.value(w.definition(k.definition), object)
+	w.together(apiVersion, kindName, object)
+	if kindName == "CustomResourceDefinition" && len(w.findings) == w.before {
+		w.decodes(object)
+	}
 }
 
 // textOf is a field that every object has.

@@ -107,8 +107,12 @@ func (w *walk) scalar(n *node, v any) {
 	if !ok {
 		return
 	}
-	if low, high, bounded := limits(n.Format); bounded && (number < low || number > high) {
-		w.errorf(RuleBounds, "does not fit into %s", n.Format)
+	format := n.Format
+	if format == "int-or-string" {
+		format = "int32"
+	}
+	if low, high, bounded := limits(format); bounded && (number < low || number > high) {
+		w.errorf(RuleBounds, "does not fit into %s", format)
 	}
 	w.bounds(n, number)
 }

@@ -149,11 +149,16 @@ func (w *walk) value(n *node, v any) {
 	w.expressions(n, v)
 }
 
-// null is a value of custom resources and of lists; elsewhere it is a field that is not set.
+// null is a field that is not set, but in lists: there the API server refuses it in custom resources, and takes it for an empty
+// value elsewhere.
 func (w *walk) null(n *node) {
-	item := len(w.steps) > 0 && w.steps[len(w.steps)-1].index >= 0
-	if n.Nullable || n.Type == "" || w.status || n.Default != nil || !w.own && !item {
+	if len(w.steps) == 0 || w.steps[len(w.steps)-1].index < 0 || n.Nullable || n.Type == "" || w.status {
 		return
 	}
-	w.errorf(RuleType, "is null, must be %s: leave it out or give it a value", typeName(n))
+	severity := chart.SeverityWarning
+	if w.own {
+		severity = chart.SeverityError
+	}
+	w.add(severity, RuleType, "is null, must be "+typeName(n)+": leave it out or give it a value")
+	w.required(n, nil)
 }

@@ -123,9 +123,6 @@ func slim(name string, schema object, known *facts) object {
 	if last := name[strings.LastIndexByte(name, '.')+1:]; slices.Contains(free, last) || openMap(name, out) {
 		out["x-kubernetes-preserve-unknown-fields"] = true
 	}
-	if last := name[strings.LastIndexByte(name, '.')+1:]; last == "JSONSchemaPropsOrArray" {
-		out["$ref"] = short(strings.TrimSuffix(name, "OrArray"))
-	}
 	return out
 }
 

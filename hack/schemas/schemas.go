@@ -75,6 +75,7 @@ func (t *text) add(release int, r Release) error {
 	reached := published.reachable()
 	for name := range reached {
 		definition := slim(name, published.Definitions[name], known[functionOf(name)])
+		validated(short(name), definition)
 		encoded, err := json.Marshal(definition)
 		if err != nil {
 			return err

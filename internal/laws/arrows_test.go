@@ -157,6 +157,7 @@ var arrows = map[string][]string{
 	"chart/charttest":         {"chart"},
 	"chart/internal/document": {},
 	"chart/schema":            {"chart"},
+	"chart/schema/expression": {"chart/schema"},
 	"hack/schemas":            {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},
