@@ -1,10 +1,14 @@
 package schema
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/chart"
 )
@@ -160,17 +164,36 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestCheckOfAnApp holds that findings lead to the construct and the line of Go.
-func TestCheckOfAnApp(t *testing.T) {
-	manifests := []chart.Manifest{{Path: "web/a"}, {Path: "web/b", At: chart.Position{File: "web.go", Line: 7}}}
-	manifests[0].Object = objects(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")[0]
-	manifests[1].Object = objects(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}")[0]
-	var check chart.Check = Check{}
-	found := check.Check(manifests)
-	if len(found) != 1 || found[0].Severity != chart.SeverityError {
-		t.Fatalf("findings %v, want one error", found)
+// TestApp holds that a mistake leads to the construct and the line of Go, and that definitions in an App are used.
+func TestApp(t *testing.T) {
+	app := chart.NewApp(chart.Settings{Checks: []chart.Check{Kubernetes("1.36")}})
+	web := chart.New(app, "web", chart.Props{Namespace: "shop"})
+	chart.Add(web, "definition", objects(t, widgets)[0])
+	chart.Add(web, "config", &corev1.ConfigMap{Data: map[string]string{"k": "v"}})
+	chart.Add(web, "widget", map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "spec": map[string]any{"size": 2}})
+	chart.Add(web, "typed", &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{}, Template: corev1.PodTemplateSpec{
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c"}}},
+	}}})
+	chart.Add(web, "bad", map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "spec": map[string]any{"sise": 2}})
+	_, err := app.Synth()
+	var all chart.Errors
+	if !errors.As(err, &all) {
+		t.Fatalf("the error is %v, want those of a synthesis", err)
 	}
-	if at := manifests[found[0].Manifest].At.String(); at != "web.go:7" {
-		t.Errorf("the finding is about %s, want web.go:7", at)
+	var got []string
+	for _, one := range all {
+		if !strings.HasSuffix(one.At.File, "custom_test.go") || one.At.Line == 0 {
+			t.Errorf("%s is at %s, want a line of this file", one.Path, one.At)
+		}
+		got = append(got, one.Path+": "+one.Err.Error())
+	}
+	want := []string{
+		"web/typed: spec.selector: is empty: write a label of spec.template.metadata.labels to matchLabels (schema/selector)",
+		"web/typed: spec.template.spec.containers[0].image: is missing: a string (schema/required)",
+		`web/bad: spec.sise: unknown field; did you mean "size"? (schema/unknown-field)`,
+		"web/bad: spec.size: is missing: a whole number (schema/required)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("mistakes (-want +got):\n%s", diff)
 	}
 }

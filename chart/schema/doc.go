@@ -10,6 +10,9 @@
 // keys, names and labels that are not valid, kinds and versions that are not served. Each finding names the field, what is wrong and
 // what is allowed; the values of Secrets are in none. What depends on a cluster is not judged: admission, quotas, what exists.
 //
+// What only other writes than server-side apply refuse is reported as well. Rules of the API server that its documents do not have are
+// validated where they are frequent mistakes: selectors that miss their template, mounts without volumes, ports, restart policies.
+//
 // Definitions among the objects are used without being named. Their rules in the Common Expression Language are evaluated if Check
 // has an Evaluator: that of chart/schema/expression, which is a package of its own since it links more than all else here.
 package schema

@@ -46,6 +46,9 @@ func (w *walk) together(apiVersion, kindName string, object map[string]any) {
 
 // selects reports a selector that does not select the pods of the template beside it.
 func (w *walk) selects(spec map[string]any) {
+	if selector := mapAt(spec, "selector"); selector != nil && len(mapAt(selector, "matchLabels")) == 0 && len(listAt(selector, "matchExpressions")) == 0 {
+		w.errorAt([]any{"spec", "selector"}, RuleSelector, "is empty: write a label of spec.template.metadata.labels to matchLabels")
+	}
 	labels := mapAt(spec, "template", "metadata", "labels")
 	for key, want := range mapAt(spec, "selector", "matchLabels") {
 		if got, ok := labels[key]; (!ok || got != want) && mapAt(spec, "template") != nil {
