@@ -58,8 +58,8 @@ func (n *Node) Children() []Scope {
 	return scopes
 }
 
-// DependsOn says that everything at and below this place comes after everything at and below the others. If one of the places is
-// within the other, it is the rest of the outer one that comes before or after it.
+// DependsOn says that everything at and below this place comes after everything at and below the others. If a place depends on some of
+// those within it, they come before its others; if places depend on one around them, they come after its others.
 func (n *Node) DependsOn(others ...Scope) {
 	at := caller()
 	for _, other := range others {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,10 @@ const (
 	begins = iota
 	writes
 	ends
+	// firsts comes after the places below one that it depends on itself, and before all others below it.
+	firsts
+	// lasts comes after all places below one but those that depend on it, and before these.
+	lasts
 )
 
 type vertex struct {
@@ -32,9 +37,11 @@ type graph struct {
 	// the chart at the top.
 	charts bool
 	edges  map[vertex][]edge
-	state  map[vertex]int
-	path   []edge
-	order  []*Node
+	// first are the places below one that it depends on, last those that depend on it.
+	first, last bounds
+	state       map[vertex]int
+	path        []edge
+	order       []*Node
 }
 
 const (
@@ -51,6 +58,7 @@ func orderCharts(a *App) ([]*Chart, error) {
 			g.addChartNeed(n, &n.needs[i])
 		}
 	}
+	g.addRests()
 	if err := g.visit(edge{to: vertex{&a.node, ends}}); err != nil {
 		return nil, err
 	}
@@ -73,6 +81,7 @@ func orderObjects(c *Chart) ([]*Object, error) {
 			}
 		}
 	}
+	g.addRests()
 	if err := g.visit(edge{to: vertex{c.node, ends}}); err != nil {
 		return nil, err
 	}
@@ -86,7 +95,7 @@ func orderObjects(c *Chart) ([]*Object, error) {
 }
 
 func newGraph(top *Node, charts bool) *graph {
-	return &graph{top: top, charts: charts, edges: map[vertex][]edge{}, state: map[vertex]int{}}
+	return &graph{top: top, charts: charts, edges: map[vertex][]edge{}, state: map[vertex]int{}, first: bounds{of: map[*Node][]*Node{}}, last: bounds{of: map[*Node][]*Node{}}}
 }
 
 // addChartNeed adds a dependency as one of the charts that its ends belong to, and of groups of charts.
@@ -112,30 +121,71 @@ func (g *graph) addChartNeed(n *Node, need *need) {
 	}
 }
 
-// addNeed adds a dependency among two places; of one that is within the other, it is the rest of the outer one that counts.
+// addNeed adds a dependency among two places.
 func (g *graph) addNeed(n, on *Node, need *need) {
 	switch {
 	case n.holds(on):
-		for place := on; place != n; place = place.parent {
-			for _, sibling := range place.parent.children {
-				if sibling != place {
-					g.add(vertex{sibling, begins}, vertex{on, ends}, need)
-				}
-			}
-		}
-		g.add(vertex{n, writes}, vertex{on, ends}, need)
+		g.first.add(n, on)
+		g.add(vertex{n, firsts}, vertex{on, ends}, need)
+		g.add(vertex{n, writes}, vertex{n, firsts}, nil)
 	case on.holds(n):
-		for place := n; place != on; place = place.parent {
-			for _, sibling := range place.parent.children {
-				if sibling != place {
-					g.add(vertex{n, begins}, vertex{sibling, ends}, need)
-				}
-			}
-		}
-		g.add(vertex{n, begins}, vertex{on, writes}, need)
+		g.last.add(on, n)
+		g.add(vertex{n, begins}, vertex{on, lasts}, need)
+		g.add(vertex{on, lasts}, vertex{on, writes}, nil)
 	default:
 		g.add(vertex{n, begins}, vertex{on, ends}, need)
 	}
+}
+
+// addRests adds what the others below a place depend on, if it depends on some of them or some of them on it.
+func (g *graph) addRests() {
+	for _, n := range g.first.places {
+		for _, other := range n.rest(g.first.of[n]) {
+			g.add(vertex{other, begins}, vertex{n, firsts}, nil)
+		}
+	}
+	for _, on := range g.last.places {
+		for _, other := range on.rest(g.last.of[on]) {
+			g.add(vertex{on, lasts}, vertex{other, ends}, nil)
+		}
+	}
+}
+
+// bounds are places, in the order in which they were added, with some of those below them.
+type bounds struct {
+	places []*Node
+	of     map[*Node][]*Node
+}
+
+func (b *bounds) add(place, below *Node) {
+	if len(b.of[place]) == 0 {
+		b.places = append(b.places, place)
+	}
+	b.of[place] = append(b.of[place], below)
+}
+
+// rest is what is below a place but for some of it: the highest places that neither are nor hold one of those.
+func (n *Node) rest(some []*Node) []*Node {
+	marked := map[*Node]bool{}
+	for _, one := range some {
+		for place := one; place != n; place = place.parent {
+			marked[place] = true
+		}
+	}
+	var rest []*Node
+	var visit func(place *Node)
+	visit = func(place *Node) {
+		for _, child := range place.children {
+			switch {
+			case !marked[child]:
+				rest = append(rest, child)
+			case !slices.Contains(some, child):
+				visit(child)
+			}
+		}
+	}
+	visit(n)
+	return rest
 }
 
 func (g *graph) add(from, to vertex, need *need) {

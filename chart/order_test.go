@@ -87,6 +87,28 @@ func TestOrder(t *testing.T) {
 			chart.Add(c, "a", thing()).DependsOn(c)
 			chart.Add(c, "b", thing())
 		}, []string{"c/b", "c/a"}},
+		"Firsts": {"several objects that the chart needs come first, in the order of making", func(app *chart.App) {
+			c := chart.New(app, "c", chart.Props{})
+			chart.Add(c, "a", thing())
+			group := chart.NewGroup(c, "g")
+			chart.Add(group, "b", thing())
+			first, second := chart.Add(group, "first", thing()), chart.Add(c, "second", thing())
+			c.Node().DependsOn(second, first)
+		}, []string{"c/second", "c/g/first", "c/a", "c/g/b"}},
+		"Lasts": {"several objects that need the chart come last", func(app *chart.App) {
+			c := chart.New(app, "c", chart.Props{})
+			chart.Add(c, "last", thing()).DependsOn(c)
+			group := chart.NewGroup(c, "g")
+			chart.Add(group, "later", thing()).DependsOn(c)
+			chart.Add(group, "b", thing())
+			chart.Add(c, "a", thing())
+		}, []string{"c/g/b", "c/a", "c/last", "c/g/later"}},
+		"FirstChart": {"a chart that the App needs", func(app *chart.App) {
+			a, b := chart.New(app, "a", chart.Props{}), chart.New(app, "b", chart.Props{})
+			chart.Add(a, "o", thing())
+			chart.Add(b, "o", thing())
+			app.Node().DependsOn(b)
+		}, []string{"b/o", "a/o"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			app := chart.NewApp(chart.Settings{})
@@ -129,11 +151,12 @@ func TestCycles(t *testing.T) {
 			chart.Add(chart.New(group, "inner", chart.Props{}), "i", thing())
 			group.Node().DependsOn(o)
 		}, []string{"outer/g depends on outer/o"}},
-		"Both": {"two that need their whole chart", func(app *chart.App) {
+		"Both": {"one that its chart needs, and that needs the chart", func(app *chart.App) {
 			c := chart.New(app, "c", chart.Props{})
-			chart.Add(c, "a", thing()).DependsOn(c)
-			chart.Add(c, "b", thing()).DependsOn(c)
-		}, []string{"c/a depends on c", "c/b depends on c"}},
+			a := chart.Add(c, "a", thing()).DependsOn(c)
+			chart.Add(c, "b", thing())
+			c.Node().DependsOn(a)
+		}, []string{"c/a depends on c", "c depends on c/a"}},
 		"Self": {"one that needs itself", func(app *chart.App) {
 			o := chart.Add(chart.New(app, "c", chart.Props{}), "o", thing())
 			o.DependsOn(o)

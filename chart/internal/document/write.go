@@ -1,7 +1,9 @@
 package document
 
 import (
+	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -157,7 +159,16 @@ func scalar(value any, indent int) string {
 	case string:
 		return text(v, indent)
 	}
-	return "null"
+	// Other numbers are those of Go code that builds objects itself.
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Float32:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 32)
+	}
+	return text(fmt.Sprint(value), indent)
 }
 
 // number is a number as JavaScript writes it: without an exponent up to 1e21, and without a point where it is whole.
