@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -84,7 +85,10 @@ func named(key Key, name string) Key {
 
 // quote is a text as JSON has it, and literal the same without its quotes.
 func quote(text string) string {
-	data, _ := json.Marshal(text) //nolint:errcheck // a string always has a form in JSON
+	data, err := json.Marshal(text)
+	if err != nil {
+		return strconv.Quote(text) // a string always has a form in JSON
+	}
 	return string(data)
 }
 

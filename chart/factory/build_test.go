@@ -76,15 +76,22 @@ func TestBuildMistakes(t *testing.T) {
 		options      factory.Options
 		want         []string
 	}{
-		"Chart": {"a chart that nobody registered", `
+		"Chart": {
+			"a chart that nobody registered", `
 applications:
-  - {name: a, namespace: x, chart: {type: wep}}`, factory.Options{},
-			[]string{`app.yaml:3: applications[0].chart.type: unknown chart "wep"; did you mean "web"?`}},
-		"NoChart": {"an application of nothing", `
+  - {name: a, namespace: x, chart: {type: wep}}`,
+			factory.Options{},
+			[]string{`app.yaml:3: applications[0].chart.type: unknown chart "wep"; did you mean "web"?`},
+		},
+		"NoChart": {
+			"an application of nothing", `
 applications:
-  - {name: a, namespace: x}`, factory.Options{},
-			[]string{`app.yaml:3: applications[0].chart: a has no chart; set chart.type to one of: panics, web`}},
-		"Prop": {"props are decoded strictly, and each application by itself", `
+  - {name: a, namespace: x}`,
+			factory.Options{},
+			[]string{`app.yaml:3: applications[0].chart: a has no chart; set chart.type to one of: panics, web`},
+		},
+		"Prop": {
+			"props are decoded strictly, and each application by itself", `
 applications:
   - name: a
     namespace: x
@@ -97,7 +104,8 @@ applications:
       type: web
       props: {}
   - name: c
-    chart: {type: web, props: {host: forbidden, limits: {cpu: "1"}}}`, factory.Options{},
+    chart: {type: web, props: {host: forbidden, limits: {cpu: "1"}}}`,
+			factory.Options{},
 			[]string{
 				`app.yaml:7: applications[0].chart.props.hots: unknown field "hots"; did you mean "host"?`,
 				`app.yaml:7: applications[0].chart.props.replicas: "two" is not a whole number of the type int32`,
@@ -105,70 +113,98 @@ applications:
 				`app.yaml:12: applications[1].chart.props.limits.cpu: the chart requires a value, and there is none`,
 				`app.yaml:13: applications[2]: c has no namespace`,
 				`app.yaml:14: applications[2].chart.props: host: it is forbidden`,
-			}},
-		"Variable": {"a variable that is unset is named with the field, and is never an empty text", `
+			},
+		},
+		"Variable": {
+			"a variable that is unset is named with the field, and is never an empty text", `
 applications:
   - name: a
     namespace: x
-    chart: {type: web, props: {host: example.org, limits: {cpu: "1"}}}`, factory.Options{Variables: factory.Variables{}},
-			[]string{`app.yaml:5: applications[0].chart.props.token: the environment variable WEB_TOKEN is unset; export it, or add it to a file of variables`}},
-		"Cycle": {"applications that wait for each other are spelled out", `
+    chart: {type: web, props: {host: example.org, limits: {cpu: "1"}}}`,
+			factory.Options{Variables: factory.Variables{}},
+			[]string{`app.yaml:5: applications[0].chart.props.token: the environment variable WEB_TOKEN is unset; export it, or add it to a file of variables`},
+		},
+		"Cycle": {
+			"applications that wait for each other are spelled out", `
 applications:
   - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, dependencies: [b]}
   - {name: b, namespace: x, chart: {type: web, props: {` + good + `}}, dependencies: [c, d]}
   - {name: c, namespace: x, chart: {type: web, props: {` + good + `}}, dependencies: [a]}
-  - {name: d, namespace: x, chart: {type: web, props: {` + good + `}}}`, factory.Options{Waves: true},
-			[]string{`app.yaml:3: applications[0].dependencies: applications wait for each other: a -> b -> c -> a`}},
-		"Dependency": {"a dependency that is not there", `
+  - {name: d, namespace: x, chart: {type: web, props: {` + good + `}}}`,
+			factory.Options{Waves: true},
+			[]string{`app.yaml:3: applications[0].dependencies: applications wait for each other: a -> b -> c -> a`},
+		},
+		"Dependency": {
+			"a dependency that is not there", `
 applications:
   - {name: web, namespace: x, chart: {type: web, props: {` + good + `}}, dependencies: [postgers]}
-  - {name: postgres, namespace: x, chart: {type: web, props: {` + good + `}}}`, factory.Options{},
-			[]string{`app.yaml:3: applications[0].dependencies[0]: unknown application "postgers"; did you mean "postgres"?`}},
-		"Wave": {"a wave that contradicts a dependency", `
+  - {name: postgres, namespace: x, chart: {type: web, props: {` + good + `}}}`,
+			factory.Options{},
+			[]string{`app.yaml:3: applications[0].dependencies[0]: unknown application "postgers"; did you mean "postgres"?`},
+		},
+		"Wave": {
+			"a wave that contradicts a dependency", `
 applications:
   - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, dependencies: [b], argocd: {syncWave: 5}}
-  - {name: b, namespace: x, chart: {type: web, props: {` + good + `}}, argocd: {syncWave: 5}}`, factory.Options{Waves: true},
-			[]string{`app.yaml:3: applications[0].argocd.syncWave: a is in wave 5, and waits for b in wave 5; make it 6 or more, or leave it out`}},
-		"Names": {"two packages of one name", `
+  - {name: b, namespace: x, chart: {type: web, props: {` + good + `}}, argocd: {syncWave: 5}}`,
+			factory.Options{Waves: true},
+			[]string{`app.yaml:3: applications[0].argocd.syncWave: a is in wave 5, and waits for b in wave 5; make it 6 or more, or leave it out`},
+		},
+		"Names": {
+			"two packages of one name", `
 environments: {dev: {}}
 applications:
   - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, environments: {dev: {}}}
   - {name: a-dev, namespace: x, chart: {type: web, props: {` + good + `}}}
-  - {namespace: x, chart: {type: web}}`, factory.Options{},
+  - {namespace: x, chart: {type: web}}`,
+			factory.Options{},
 			[]string{
 				`app.yaml:5: applications[1].name: the package "a-dev" is there already, from applications[0]`,
 				`app.yaml:6: applications[2]: the application has no name`,
-			}},
-		"Environment": {"environments that are unknown, or inherit from each other", `
+			},
+		},
+		"Environment": {
+			"environments that are unknown, or inherit from each other", `
 environments: {dev: {inherits: staging}, staging: {inherits: dev}, qa: {inherits: prodution}, production: {}}
 applications:
-  - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, environment: devl}`, factory.Options{Environments: []string{"prod"}},
+  - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, environment: devl}`,
+			factory.Options{Environments: []string{"prod"}},
 			[]string{
 				`app.yaml:2: environments.staging.inherits: environments inherit from each other: dev -> staging -> dev`,
 				`app.yaml:2: environments.qa.inherits: unknown environment "prodution"; did you mean "production"?`,
 				`app.yaml:2: environments.dev.inherits: environments inherit from each other: staging -> dev -> staging`,
 				`app.yaml:4: applications[0].environment: unknown environment "devl"; did you mean "dev"?`,
 				`unknown environment "prod"; there are: dev, production, qa, staging`,
-			}},
-		"Elsewhere": {"a dependency of another environment", `
+			},
+		},
+		"Elsewhere": {
+			"a dependency of another environment", `
 environments: {dev: {}, staging: {}}
 applications:
   - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, environments: {dev: {}, staging: {}}, dependencies: [b]}
-  - {name: b, namespace: x, chart: {type: web, props: {` + good + `}}, environments: {dev: {}}}`, factory.Options{},
-			[]string{`app.yaml:4: applications[0].dependencies[0]: a-staging is in the environment staging, and b is only in: dev; name one of its packages, as b-dev`}},
-		"Destination": {"a cluster has a name or a server", `
+  - {name: b, namespace: x, chart: {type: web, props: {` + good + `}}, environments: {dev: {}}}`,
+			factory.Options{},
+			[]string{`app.yaml:4: applications[0].dependencies[0]: a-staging is in the environment staging, and b is only in: dev; name one of its packages, as b-dev`},
+		},
+		"Destination": {
+			"a cluster has a name or a server", `
 applications:
-  - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, destination: {name: one, server: "https://one"}}`, factory.Options{},
-			[]string{`app.yaml:3: applications[0].destination: a destination has a name or a server, not both: one, https://one`}},
-		"Panic": {"a chart that panics does not hide the mistakes of others", `
+  - {name: a, namespace: x, chart: {type: web, props: {` + good + `}}, destination: {name: one, server: "https://one"}}`,
+			factory.Options{},
+			[]string{`app.yaml:3: applications[0].destination: a destination has a name or a server, not both: one, https://one`},
+		},
+		"Panic": {
+			"a chart that panics does not hide the mistakes of others", `
 applications:
   - {name: a, namespace: x, chart: {type: panics}}
-  - {name: b, chart: {type: panics}}`, factory.Options{},
+  - {name: b, chart: {type: panics}}`,
+			factory.Options{},
 			[]string{
 				`app.yaml:3: applications[0].chart: making the chart "panics": it panicked at FILE: runtime error: invalid memory address or nil pointer dereference`,
 				`app.yaml:4: applications[1]: b has no namespace`,
 				`app.yaml:4: applications[1].chart: making the chart "panics": it panicked at FILE: runtime error: invalid memory address or nil pointer dereference`,
-			}},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.ReplaceAll(tc.text, "cpu: 1}", `cpu: "1"}`)

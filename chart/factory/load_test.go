@@ -69,12 +69,18 @@ applications:
     name: db
 `, []string{`app.yaml:4: applications[0].name: the field is in line 3 already`}},
 		"Shape": {"a list where an object belongs", "environments: [dev]\n", []string{`app.yaml:1: environments: a list is not an object`}},
-		"Documents": {"a second document would be ignored", "applications: []\n---\napplications: []\n",
-			[]string{`app.yaml:1: a configuration is one document; this file has more`}},
-		"Number": {"a number that does not fit", "environments: {dev: {replicas: 3000000000}}\n",
-			[]string{`app.yaml:1: environments.dev.replicas: 3000000000 is not a whole number of the type int32`}},
-		"JSON": {"JSON is YAML", `{"applications": [{"name": "web", "namespace": "shop", "chart": {"typ": "web"}}]}`,
-			[]string{`app.yaml:1: applications[0].chart.typ: unknown field "typ"; did you mean "type"?`}},
+		"Documents": {
+			"a second document would be ignored", "applications: []\n---\napplications: []\n",
+			[]string{`app.yaml:1: a configuration is one document; this file has more`},
+		},
+		"Number": {
+			"a number that does not fit", "environments: {dev: {replicas: 3000000000}}\n",
+			[]string{`app.yaml:1: environments.dev.replicas: 3000000000 is not a whole number of the type int32`},
+		},
+		"JSON": {
+			"JSON is YAML", `{"applications": [{"name": "web", "namespace": "shop", "chart": {"typ": "web"}}]}`,
+			[]string{`app.yaml:1: applications[0].chart.typ: unknown field "typ"; did you mean "type"?`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := factory.Parse("app.yaml", []byte(tc.text), factory.Variables{})

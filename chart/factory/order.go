@@ -9,40 +9,40 @@ import (
 // connect finds the packages that each package waits for. The name of an application stands for its package in the same environment,
 // or for all of its packages if the one that waits belongs to none; the name of a package stands for that one.
 func connect(p *problems, all []*plan) {
-	byName, byApp := map[string]*plan{}, map[string][]*plan{}
-	var names []string
+	d := directory{problems: p, packages: map[string]*plan{}, apps: map[string][]*plan{}}
 	for _, one := range all {
-		byName[one.name] = one
-		byApp[one.app.Name] = append(byApp[one.app.Name], one)
-		names = append(names, one.name, one.app.Name)
+		d.packages[one.name] = one
+		d.apps[one.app.Name] = append(d.apps[one.app.Name], one)
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	for _, one := range all {
 		for i, name := range one.app.Dependencies {
-			one.needs = append(one.needs, resolve(p, one, name, element(one.at("dependencies"), i), byName, byApp, names)...)
+			one.needs = append(one.needs, d.find(one, name, element(one.at("dependencies"), i))...)
 		}
 		for i, name := range one.override.Dependencies {
 			at := element(one.at("environments."+one.environment.Name+".dependencies"), i)
-			one.needs = append(one.needs, resolve(p, one, name, at, byName, byApp, names)...)
+			one.needs = append(one.needs, d.find(one, name, at)...)
 		}
 	}
 }
 
-// resolve are the packages that one name stands for.
-func resolve(p *problems, one *plan, name, path string, byName map[string]*plan, byApp map[string][]*plan, names []string) []*plan {
-	apps, isApp := byApp[name]
-	pkg, isPackage := byName[name]
+// directory has packages by their names, and by those of their applications.
+type directory struct {
+	*problems
+	packages map[string]*plan
+	apps     map[string][]*plan
+}
+
+// find are the packages that one name stands for.
+func (d directory) find(one *plan, name, path string) []*plan {
+	apps, isApp := d.apps[name]
+	pkg, isPackage := d.packages[name]
 	switch {
 	case !isApp && !isPackage:
-		p.add(path, "%s", unknown("application", name, names))
+		d.add(path, "%s", unknown("application", name, slices.Compact(slices.Sorted(slices.Values(append(keys(d.packages), keys(d.apps)...))))))
 		return nil
-	case !isApp, len(apps) == 1 && len(apps[0].app.Environments) == 0:
-		if pkg == nil {
-			pkg = apps[0]
-		}
+	case !isApp:
 		return []*plan{pkg}
-	case one.environment.Name == "":
+	case len(apps[0].app.Environments) == 0, one.environment.Name == "":
 		return apps
 	}
 	var there []string
@@ -52,7 +52,7 @@ func resolve(p *problems, one *plan, name, path string, byName map[string]*plan,
 		}
 		there = append(there, candidate.environment.Name)
 	}
-	p.add(path, "%s is in the environment %s, and %s is only in: %s; name one of its packages, as %s", one.name, one.environment.Name, name,
+	d.add(path, "%s is in the environment %s, and %s is only in: %s; name one of its packages, as %s", one.name, one.environment.Name, name,
 		strings.Join(there, ", "), apps[0].name)
 	return nil
 }
@@ -118,10 +118,7 @@ func waves(p *problems, order []*plan) {
 	}
 }
 
-// dependsOn is the annotation by which Headgate has an Application wait for others.
-const dependsOn = "headgate.dev/depends-on"
-
-// dependencies is the text of the annotation for a package.
+// dependencies is the text of the annotation argocd.DependsOn for a package.
 func dependencies(one *plan) string {
 	var names []string
 	for _, need := range one.needs {

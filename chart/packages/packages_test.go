@@ -77,7 +77,9 @@ func TestSynth(t *testing.T) {
 		"Layout":   {"one file for all", shop("shop"), packages.Settings{Layout: chart.Layout{Split: chart.PerApp}}, map[string]string{"shop/manifests/kustomization.yaml": strings.Split(ordered, "  -")[0] + "  - app.k8s.yaml\n"}},
 		"Metadata": {"what is no manifest is no resource", shop("shop"), packages.Settings{Ordered: true, Layout: chart.Layout{Split: chart.PerResource, NoNumbers: true, Metadata: true}}, map[string]string{"shop/manifests/kustomization.yaml": ordered}},
 		"Empty": {
-			"a chart without objects is still a kustomization", packages.Package{Name: "empty", Manifests: chart.NewApp(chart.Settings{})}, packages.Settings{},
+			"a chart without objects is still a kustomization",
+			packages.Package{Name: "empty", Manifests: chart.NewApp(chart.Settings{})},
+			packages.Settings{},
 			map[string]string{"empty/manifests/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n"},
 		},
 		"Values": {"values beside the manifests, and nothing else", packages.Package{Name: "v", Values: []byte("a: 1\n")}, packages.Settings{}, map[string]string{"v/values.yaml": "a: 1\n"}},

@@ -25,8 +25,13 @@ func TestConfigMapOfFiles(t *testing.T) {
 		binary  map[string][]byte
 		mistake string
 	}{
-		"All": {"text, bytes, and no directories", workload.ConfigMapProps{Files: []workload.Files{{FS: files, Dir: "scripts", Exclude: []string{"*~"}}}},
-			map[string]string{"run.sh": "#!/bin/sh\n", "stop.sh": "exit"}, map[string][]byte{"logo.png": {0xff, 0x00}}, ""},
+		"All": {
+			"text, bytes, and no directories",
+			workload.ConfigMapProps{Files: []workload.Files{{FS: files, Dir: "scripts", Exclude: []string{"*~"}}}},
+			map[string]string{"run.sh": "#!/bin/sh\n", "stop.sh": "exit"},
+			map[string][]byte{"logo.png": {0xff, 0x00}},
+			"",
+		},
 		"Chosen": {"patterns, a prefix and entries beside them", workload.ConfigMapProps{
 			Data: map[string]string{"run.sh": "own"}, Files: []workload.Files{{FS: files, Dir: "scripts", Include: []string{"*.sh"}, Exclude: []string{"stop*"}, KeyPrefix: "bin-"}},
 		}, map[string]string{"run.sh": "own", "bin-run.sh": "#!/bin/sh\n"}, nil, ""},
@@ -68,7 +73,8 @@ func TestConfigMapOfThisMachine(t *testing.T) {
 func TestEnvAndMounts(t *testing.T) {
 	got := append(workload.Env(map[string]string{"B": "2", "A": "1"}), workload.ConfigMapEnv("C", "config", "c"), workload.FieldEnv("D", "metadata.name"))
 	want := []corev1.EnvVar{
-		{Name: "A", Value: "1"}, {Name: "B", Value: "2"},
+		{Name: "A", Value: "1"},
+		{Name: "B", Value: "2"},
 		{Name: "C", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "config"}, Key: "c"}}},
 		{Name: "D", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
 	}

@@ -79,13 +79,16 @@ func with(all map[string]string, pairs ...string) map[string]string {
 	return all
 }
 
-// app is an application as most are: its labels, its wave, its namespace and its chart.
-func app(name, namespace string, wave int, component, environment, partOf, chartType string, props any) factory.Application {
+// about are the labels of an application: what it is, where it belongs, and what it is a part of.
+type about struct{ component, environment, partOf string }
+
+// app is an application as most are, with the chart of a type.
+func app(name, namespace string, wave int, a about, chartType string, props any) factory.Application {
 	return factory.Application{
 		Name: name, Namespace: namespace, Chart: factory.Chart{Type: chartType, Props: props},
 		ArgoCD: factory.ArgoCD{
 			SyncWave: &wave, Finalizers: []string{v1alpha1.ResourcesFinalizer},
-			Labels: with(labels("component", component, "environment", environment, "managed-by", "cdk8s", "name", name, "part-of", partOf),
+			Labels: with(labels("component", a.component, "environment", a.environment, "managed-by", "cdk8s", "name", name, "part-of", a.partOf),
 				"example", "basic"),
 		},
 	}
@@ -116,13 +119,13 @@ func differs(group, kind string, pointers ...string) v1alpha1.ResourceIgnoreDiff
 
 // teamApplications are those of the teams, each in two environments.
 func teamApplications(g tree) []factory.Application {
-	nextjs := team("nextjs", "nextjs", 50, "frontend", "application-stack", NextjsProps{}, []v1alpha1.ResourceIgnoreDifferences{
+	nextjs := team("nextjs", 50, "frontend", "application-stack", NextjsProps{}, []v1alpha1.ResourceIgnoreDifferences{
 		differs("apps", "Deployment", "/spec/replicas", "/spec/template/metadata/annotations"),
 		differs("", "Service", "/spec/clusterIP"), differs("networking.k8s.io", "Ingress", "*"),
 	})
 	nextjs.ArgoCD.Retry = argocd.Retry(5, "10s", 2, "3m")
 	nextjs.ArgoCD.SyncOptions = []string{argocd.CreateNamespace, argocd.ServerSideApply, argocd.ApplyOutOfSyncOnly}
-	backstage := team("backstage", "backstage", 20, "developer-portal", "platform", nil, []v1alpha1.ResourceIgnoreDifferences{
+	backstage := team("backstage", 20, "developer-portal", "platform", nil, []v1alpha1.ResourceIgnoreDifferences{
 		differs("apps", "Deployment", "/spec/replicas", "/spec/template/metadata/annotations"),
 		differs("apps", "StatefulSet", "/spec/replicas", "/spec/volumeClaimTemplates"),
 		differs("", "Service", "/spec/clusterIP"), differs("networking.k8s.io", "Ingress", "*"),
@@ -144,15 +147,15 @@ func teamApplications(g tree) []factory.Application {
 		nextjs.Environments[name] = override
 	}
 	return []factory.Application{
-		retry(app("nextjs-namespace", "nextjs", 45, "namespace", "host", "application-stack", "namespace",
+		retry(app("nextjs-namespace", "nextjs", 45, about{"namespace", "host", "application-stack"}, "namespace",
 			NamespaceProps{Labels: labels("managed-by", "argocd")}), 15, "10s", "5m"), nextjs, backstage,
 	}
 }
 
-// team is an application in both environments.
-func team(name, namespace string, wave int, component, partOf string, props any, ignore []v1alpha1.ResourceIgnoreDifferences) factory.Application {
+// team is an application in both environments, in a namespace of its name.
+func team(name string, wave int, component, partOf string, props any, ignore []v1alpha1.ResourceIgnoreDifferences) factory.Application {
 	a := factory.Application{
-		Name: name, Namespace: namespace, Chart: factory.Chart{Type: name, Props: props}, Environments: map[string]factory.Override{},
+		Name: name, Namespace: name, Chart: factory.Chart{Type: name, Props: props}, Environments: map[string]factory.Override{},
 		ArgoCD: factory.ArgoCD{
 			SyncWave: &wave, Finalizers: []string{v1alpha1.ResourcesFinalizer}, IgnoreDifferences: ignore,
 			Labels: labels("component", component, "managed-by", "cdk8s", "name", name, "part-of", partOf),
@@ -169,7 +172,7 @@ func team(name, namespace string, wave int, component, partOf string, props any,
 
 // platformApplications are those that the teams build on.
 func platformApplications(g tree) []factory.Application {
-	vault := app("vault", "vault", -150, "secrets-management", "dev", "platform", "vault", vaultProps(g))
+	vault := app("vault", "vault", -150, about{"secrets-management", "dev", "platform"}, "vault", vaultProps(g))
 	vault.ArgoCD.IgnoreDifferences = []v1alpha1.ResourceIgnoreDifferences{
 		differs("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "/webhooks"),
 	}
@@ -181,33 +184,33 @@ func platformApplications(g tree) []factory.Application {
 		packages.Ref("values", "vault"),
 	}
 	registration := func(name, script, image string, wave int, scheduled bool) factory.Application {
-		return options(app(name, "argocd", wave, "registration", "dev", "vcluster-registration", "registration", RegistrationProps{
+		return options(app(name, "argocd", wave, about{"registration", "dev", "vcluster-registration"}, "registration", RegistrationProps{
 			Name: image, Wave: wave, Scheduled: scheduled,
 			Scripts: g.files(name+"/manifests/ConfigMap."+script+".k8s.yaml", "register-vclusters.sh"),
 		}), noNamespace)
 	}
 	all := []factory.Application{
-		app("postgres", "nextjs", 50, "database", "host", "data-layer", "postgres", PostgresProps{Host: "ep-wispy-math-a8k8xapb-pooler.eastus2.azure.neon.tech"}),
-		app("redis", "nextjs", 60, "cache", "host", "data-layer", "redis", nil),
+		app("postgres", "nextjs", 50, about{"database", "host", "data-layer"}, "postgres", PostgresProps{Host: "ep-wispy-math-a8k8xapb-pooler.eastus2.azure.neon.tech"}),
+		app("redis", "nextjs", 60, about{"cache", "host", "data-layer"}, "redis", nil),
 		vault,
 		registration("vcluster-registration-job", "vcluster-registration-script", "vcluster-registration", 20, false),
 		registration("vcluster-registration-cronjob", "vcluster-registration-cronjob-script", "vcluster-registration-cronjob", 25, true),
-		options(app("vcluster-registration-rbac", "external-secrets", 5, "rbac", "dev", "vcluster-registration", "registration-rbac", nil), noNamespace),
-		app("bootstrap-secrets", "argocd", -100, "secrets", "dev", "platform", "bootstrap-secrets", BootstrapProps{Vault: "https://keyvault-thcmfmoo5oeow.vault.azure.net"}),
-		options(app("external-secrets-workload-identity", "external-secrets", -90, "security", "dev", "platform", "workload-identity", WorkloadIdentityProps{
+		options(app("vcluster-registration-rbac", "external-secrets", 5, about{"rbac", "dev", "vcluster-registration"}, "registration-rbac", nil), noNamespace),
+		app("bootstrap-secrets", "argocd", -100, about{"secrets", "dev", "platform"}, "bootstrap-secrets", BootstrapProps{Vault: "https://keyvault-thcmfmoo5oeow.vault.azure.net"}),
+		options(app("external-secrets-workload-identity", "external-secrets", -90, about{"security", "dev", "platform"}, "workload-identity", WorkloadIdentityProps{
 			Client: "1140d9c2-62f6-4857-94c2-7e0e6c64e562", Tenant: "0c4da9c5-40ea-4e7d-9c7a-e7308d4f8e38",
 		}), argocd.ServerSideApply),
-		app("dagger-infra", "argo", -80, "rbac", "dev", "argo-workflows", "dagger", nil),
-		retry(options(app("nextjs-secrets", "nextjs", 80, "secrets", "host", "application-stack", "nextjs-secrets", nil),
+		app("dagger-infra", "argo", -80, about{"rbac", "dev", "argo-workflows"}, "dagger", nil),
+		retry(options(app("nextjs-secrets", "nextjs", 80, about{"secrets", "host", "application-stack"}, "nextjs-secrets", nil),
 			argocd.CreateNamespace, argocd.SkipDryRun), 10, "10s", "5m"),
-		retry(options(app("backstage-secrets", "backstage", 80, "secrets", "host", "application-stack", "pull-secret", PullSecretProps{PartOf: "backstage"}),
+		retry(options(app("backstage-secrets", "backstage", 80, about{"secrets", "host", "application-stack"}, "pull-secret", PullSecretProps{PartOf: "backstage"}),
 			argocd.CreateNamespace, argocd.SkipDryRun), 10, "10s", "5m"),
-		options(app("headlamp", "headlamp", 60, "dashboard", "dev", "headlamp", "headlamp", headlampProps(g)), argocd.CreateNamespace, argocd.ServerSideApply),
-		app("headlamp-keycloak-secrets", "headlamp", 45, "secrets", "dev", "headlamp", "headlamp-secrets", nil),
-		options(app("keycloak-headlamp-client", "keycloak", 40, "oidc-client", "dev", "keycloak", "headlamp-client", HeadlampClientProps{
+		options(app("headlamp", "headlamp", 60, about{"dashboard", "dev", "headlamp"}, "headlamp", headlampProps(g)), argocd.CreateNamespace, argocd.ServerSideApply),
+		app("headlamp-keycloak-secrets", "headlamp", 45, about{"secrets", "dev", "headlamp"}, "headlamp-secrets", nil),
+		options(app("keycloak-headlamp-client", "keycloak", 40, about{"oidc-client", "dev", "keycloak"}, "headlamp-client", HeadlampClientProps{
 			Files: g.files("keycloak-headlamp-client/manifests/ConfigMap.headlamp-client-config.k8s.yaml", "client-config.json", "instructions.txt"),
 		}), argocd.CreateNamespace, argocd.SkipDryRun),
-		retry(options(app("ai-platform-engineering", "ai-platform-engineering", 100, "ai-platform", "dev", "platform", "ai-platform", nil),
+		retry(options(app("ai-platform-engineering", "ai-platform-engineering", 100, about{"ai-platform", "dev", "platform"}, "ai-platform", nil),
 			argocd.CreateNamespace, "PrunePropagationPolicy=foreground", argocd.PruneLast), 5, "5s", "3m"),
 	}
 	for _, environment := range []string{"dev", "staging"} {
@@ -224,13 +227,13 @@ func vclusterApplications(environment string) []factory.Application {
 		Name: "vcluster-" + environment, Namespace: environment + "-vcluster", Chart: factory.Chart{Type: "vcluster", Props: props},
 		ArgoCD: factory.ArgoCD{Name: "vcluster-" + environment + "-helm", SyncWave: &wave, Labels: props.labels(), Sources: props.sources()},
 	}
-	ingress := app("vcluster-"+environment+"-ingress", environment+"-vcluster", 15, "ingress", "dev", "vcluster", "vcluster-ingress", props)
+	ingress := app("vcluster-"+environment+"-ingress", environment+"-vcluster", 15, about{"ingress", "dev", "vcluster"}, "vcluster-ingress", props)
 	return []factory.Application{cluster, label(ingress, prefix+"instance", environment)}
 }
 
 // kargoApplications are those of the promotions.
 func kargoApplications(g tree) []factory.Application {
-	kargo := label(options(app("kargo", "kargo", 70, "continuous-delivery", "dev", "platform", "kargo", KargoProps{
+	kargo := label(options(app("kargo", "kargo", 70, about{"continuous-delivery", "dev", "platform"}, "kargo", KargoProps{
 		Certificate: g.text("kargo/manifests/Secret.kargo-webhooks-server-cert.k8s.yaml", "data", "tls.crt"),
 		Key:         g.text("kargo/manifests/Secret.kargo-webhooks-server-cert.k8s.yaml", "data", "tls.key"),
 	}), argocd.CreateNamespace, argocd.ServerSideApply, argocd.Replace), prefix+"instance", "kargo", prefix+"version", "1.6.1")
@@ -239,7 +242,7 @@ func kargoApplications(g tree) []factory.Application {
 		differs("batch", "Job", "/spec/podReplacementPolicy", "/status/terminating"),
 	}
 	const secret = "kargo-pipelines-project/manifests/Secret.kargo-gitea-webhook-secret.k8s.yaml"
-	project := options(app("kargo-pipelines-project", "kargo-pipelines", 75, "project", "dev", "kargo-pipelines", "kargo-project", KargoProjectProps{
+	project := options(app("kargo-pipelines-project", "kargo-pipelines", 75, about{"project", "dev", "kargo-pipelines"}, "kargo-project", KargoProjectProps{
 		Secret: g.text(secret, "stringData", "secret"), Instructions: g.text(secret, "stringData", "setup-instructions.txt"),
 	}), noNamespace, argocd.ApplyOutOfSyncOnly, argocd.RespectIgnoreDifferences)
 	project.ArgoCD.SyncPolicy = argocd.AutomatedWith(false, false)
@@ -247,19 +250,19 @@ func kargoApplications(g tree) []factory.Application {
 		differs("kargo.akuity.io", "Project", "/status"), differs("kargo.akuity.io", "ProjectConfig", "/status"),
 	}
 	pipeline := func(name string, props PipelineProps) factory.Application {
-		a := app("kargo-"+name+"-pipeline", "kargo-pipelines", 80, "pipeline", "dev", "kargo-pipelines", "kargo-pipeline", props)
+		a := app("kargo-"+name+"-pipeline", "kargo-pipelines", 80, about{"pipeline", "dev", "kargo-pipelines"}, "kargo-pipeline", props)
 		return label(a, prefix+"managed-by", "argocd")
 	}
 	return []factory.Application{
 		kargo, project, pipeline("nextjs", nextjsPipeline()), pipeline("backstage", backstagePipeline()),
-		app("kargo-secrets", "kargo", -50, "secrets", "dev", "kargo", "kargo-secrets", KargoSecretsProps{
+		app("kargo-secrets", "kargo", -50, about{"secrets", "dev", "kargo"}, "kargo-secrets", KargoSecretsProps{
 			Instructions: g.text("kargo-secrets/manifests/Secret.kargo-setup-instructions.k8s.yaml", "stringData", "setup-instructions.txt"),
 		}),
-		options(app("kargo-ca-certificates", "kargo", 35, "certificates", "dev", "kargo", "kargo-certificates", CertificatesProps{
+		options(app("kargo-ca-certificates", "kargo", 35, about{"certificates", "dev", "kargo"}, "kargo-certificates", CertificatesProps{
 			Files: g.files("kargo-ca-certificates/manifests/ConfigMap.gitea-ca-cert.k8s.yaml", "ca.crt", "gitea-ca.crt"),
 		}), noNamespace),
-		app("kargo-pipelines-credentials", "kargo-pipelines", 76, "credentials", "dev", "kargo-pipelines", "kargo-credentials", nil),
-		label(app("kargo-gitea-webhook-setup", "kargo-pipelines", 85, "webhook-setup", "dev", "kargo-pipelines", "kargo-webhook", WebhookProps{
+		app("kargo-pipelines-credentials", "kargo-pipelines", 76, about{"credentials", "dev", "kargo-pipelines"}, "kargo-credentials", nil),
+		label(app("kargo-gitea-webhook-setup", "kargo-pipelines", 85, about{"webhook-setup", "dev", "kargo-pipelines"}, "kargo-webhook", WebhookProps{
 			Scripts: g.files("kargo-gitea-webhook-setup/manifests/ConfigMap.gitea-webhook-setup-script.k8s.yaml", "setup-webhooks.sh"),
 		}), prefix+"managed-by", "argocd"),
 	}
