@@ -41,6 +41,9 @@ type Options struct {
 // but for those that charts report about their objects: packages.Synth has those.
 func Build(r *Registry, config Config, options Options) ([]packages.Package, error) {
 	p := &problems{origin: config.origin, errors: slices.Clone(r.errors)}
+	b := &builder{problems: p, registry: r, options: options}
+	config = b.images(config)
+	b.config = config
 	all := plans(p, config)
 	connect(p, all)
 	order := sorted(p, all)
@@ -56,7 +59,6 @@ func Build(r *Registry, config Config, options Options) ([]packages.Package, err
 			p.errors = append(p.errors, &chart.Error{Err: errors.New(unknown("environment", name, keys(config.Environments)))})
 		}
 	}
-	b := &builder{problems: p, registry: r, config: config, options: options}
 	var built []packages.Package
 	for _, one := range order {
 		pkg := b.build(one)

@@ -8,6 +8,8 @@ import (
 type Config struct {
 	// Environments by their names: dev, staging, production.
 	Environments map[string]Environment `json:"environments,omitempty"`
+	// ImagesFile has images of environments, in JSON or YAML: it is what promotions write. See kargo.GitPipeline.
+	ImagesFile string `json:"imagesFile,omitempty"`
 	// Destination of applications that have none, and whose environment has none; the cluster of Argo CD by default.
 	Destination Destination `json:"destination,omitzero"`
 	// Source is where the packages are; next to their Application by default, as idpbuilder has it.

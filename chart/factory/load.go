@@ -23,12 +23,18 @@ func Load(path string, variables Variables) (Config, error) {
 		return Config{}, fmt.Errorf("reading the configuration: %w", err)
 	}
 	config, err := Parse(path, data, variables)
+	beside(path, &config.ImagesFile)
 	for i := range config.Applications {
-		if file := &config.Applications[i].ValuesFile; *file != "" && !filepath.IsAbs(*file) {
-			*file = filepath.Join(filepath.Dir(path), *file)
-		}
+		beside(path, &config.Applications[i].ValuesFile)
 	}
 	return config, err
+}
+
+// beside makes a path relative to the directory of another.
+func beside(path string, file *string) {
+	if *file != "" && !filepath.IsAbs(*file) {
+		*file = filepath.Join(filepath.Dir(path), *file)
+	}
 }
 
 // Parse is Load of text that was read from a file.

@@ -60,7 +60,7 @@ func (d directory) find(one *plan, name, path string) []*plan {
 // sorted are the packages in an order in which each comes after those that it waits for, else as they are. Packages that wait for
 // each other are an error that spells the circle out, once.
 func sorted(p *problems, all []*plan) []*plan {
-	walk := &walk{problems: p, done: map[*plan]bool{}}
+	walk := &walk{problems: p, done: map[*plan]bool{}, around: map[*plan]bool{}}
 	for _, one := range all {
 		walk.visit(one)
 	}
@@ -69,15 +69,17 @@ func sorted(p *problems, all []*plan) []*plan {
 
 type walk struct {
 	*problems
-	done  map[*plan]bool
-	path  []*plan
-	order []*plan
+	done map[*plan]bool
+	// path is the packages that are being visited, and around the same as a set.
+	path   []*plan
+	around map[*plan]bool
+	order  []*plan
 }
 
 func (w *walk) visit(one *plan) {
-	if i := slices.Index(w.path, one); i >= 0 {
+	if w.around[one] {
 		var names []string
-		for _, member := range append(slices.Clone(w.path[i:]), one) {
+		for _, member := range append(slices.Clone(w.path[slices.Index(w.path, one):]), one) {
 			names = append(names, member.name)
 		}
 		w.add(one.at("dependencies"), "applications wait for each other: %s", strings.Join(names, " -> "))
@@ -86,11 +88,11 @@ func (w *walk) visit(one *plan) {
 	if w.done[one] {
 		return
 	}
-	w.path = append(w.path, one)
+	w.path, w.around[one] = append(w.path, one), true
 	for _, need := range one.needs {
 		w.visit(need)
 	}
-	w.path = w.path[:len(w.path)-1]
+	w.path, w.around[one] = w.path[:len(w.path)-1], false
 	w.done[one] = true
 	w.order = append(w.order, one)
 }

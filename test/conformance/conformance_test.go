@@ -18,15 +18,16 @@ import (
 	"github.com/headgate-dev/headgate/chart"
 	"github.com/headgate-dev/headgate/chart/factory"
 	"github.com/headgate-dev/headgate/chart/packages"
+	"github.com/headgate-dev/headgate/chart/schema"
 )
 
 // tree is the folder with what cdk8s wrote.
 type tree struct {
-	*testing.T
+	testing.TB
 	dir string
 }
 
-func golden(t *testing.T) tree {
+func golden(t testing.TB) tree {
 	t.Helper()
 	dir := os.Getenv("STACKS_GOLDEN")
 	if dir == "" {
@@ -34,7 +35,7 @@ func golden(t *testing.T) tree {
 	}
 	for _, candidate := range []string{dir, filepath.Join("..", dir)} {
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {
-			return tree{T: t, dir: candidate}
+			return tree{TB: t, dir: candidate}
 		}
 	}
 	t.Skip("the golden tree of cdk8s is not here; STACKS_GOLDEN names its folder")
@@ -196,4 +197,44 @@ func report(verdicts map[string]*verdict) string {
 	}
 	fmt.Fprintf(&text, "| all %d | %d | %d | %d | |\n", len(names), total.objects, total.equal, total.bytes)
 	return text.String()
+}
+
+// BenchmarkPlatform makes all 32 packages; the texts that the charts read are read before.
+func BenchmarkPlatform(b *testing.B) {
+	registry, config := describe(golden(b))
+	for b.Loop() {
+		built, err := factory.Build(registry, config, factory.Options{Settings: chart.Settings{Names: chart.CDK8sNames}, ChartID: "install"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := packages.Synth(built, packages.Settings{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestFindings validates the platform against the schemas of Kubernetes, which take all of it, and finds what its authors did not see:
+// the manifests of vault are never deployed, and its values are missing.
+func TestFindings(t *testing.T) {
+	registry, config := describe(golden(t))
+	check := schema.Check{Missing: schema.MissingIgnored}
+	built, err := factory.Build(registry, config, factory.Options{Settings: chart.Settings{Checks: []chart.Check{check}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := packages.Synth(built, packages.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, finding := range result.Chart().Findings {
+		got = append(got, finding.Message)
+	}
+	want := []string{
+		"package vault: no source of the Application deploys vault/manifests; add one of cnoe://vault/manifests",
+		"package vault: the values file $values/values.yaml is not in the package; give it values",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
