@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/boot"
 	"github.com/headgate-dev/headgate/internal/cli/clouds"
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/cli/crds"
 	"github.com/headgate-dev/headgate/internal/cli/flow"
 	"github.com/headgate-dev/headgate/internal/cli/inspect"
 	"github.com/headgate-dev/headgate/internal/cli/operate"
@@ -80,7 +81,7 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 	g.Bind(root)
 	for _, add := range []func(*console.Globals) *cobra.Command{
 		boot.NewUp, inspect.NewGet, operate.NewSync, operate.NewSuspend, operate.NewResume, operate.NewHistory, operate.NewRollback, operate.NewTerminate, inspect.NewTree, inspect.NewWhy, inspect.NewEvents, boot.NewLogs,
-		inspect.NewDiff, inspect.NewRender, inspect.NewHealth, inspect.NewGraph, flow.NewWorkflow, clouds.New, secrets.NewSecret, boot.NewCluster, boot.NewInstall, boot.NewUninstall, boot.NewBootstrap, boot.NewMigrate, boot.NewCheck, boot.NewController, newVersion, newDocs,
+		inspect.NewDiff, inspect.NewRender, inspect.NewHealth, inspect.NewGraph, flow.NewWorkflow, clouds.New, crds.NewImport, secrets.NewSecret, boot.NewCluster, boot.NewInstall, boot.NewUninstall, boot.NewBootstrap, boot.NewMigrate, boot.NewCheck, boot.NewController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))
 	}

@@ -14,12 +14,13 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                                  {"internal/cli"},
-	"internal/cli":                                  {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects", "internal/redaction", "internal/sandbox", "internal/cli/clouds"},
+	"internal/cli":                                  {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects", "internal/redaction", "internal/sandbox", "internal/cli/clouds", "internal/cli/crds"},
 	"internal/cli/boot":                             {"internal/argo", "internal/bootstrap", "internal/cli/console", "internal/controller", "internal/controlplane", "internal/dialect", "internal/engine", "internal/gitserver", "internal/helm", "internal/host", "internal/installation", "internal/meter", "internal/migration", "internal/offline", "internal/progress", "internal/runner", "internal/server", "internal/source", "internal/tracing", "internal/webhook", "internal/flux", "internal/flux/roots", "internal/flux/standins", "internal/flux/toolkit", "internal/sandbox", "internal/cloud", "internal/provision", "internal/provision/digitalocean", "internal/workflow", "internal/workflow/execute/pods", "internal/workflow/execute/process", "internal/provision/managed"},
 	"internal/cli/console":                          {"internal/buildinfo", "internal/chartserver", "internal/dialect", "internal/engine", "internal/gitserver", "internal/host", "internal/idp", "internal/offline", "internal/progress", "internal/source", "internal/flux", "internal/flux/policies", "internal/sandbox"},
 	"internal/cli/flow":                             {"internal/cli/console", "internal/declared", "internal/progress", "internal/workflow/document", "internal/workflow/execute", "internal/workflow/execute/process", "internal/workflow/lint", "internal/workflow/plan", "internal/workflow/request", "internal/workflow/view", "api/argoproj/workflow/v1alpha1"},
 	"internal/cli/inspect":                          {"internal/acceptance", "internal/cli/console", "internal/dialect", "internal/engine", "internal/health/argocd", "internal/host", "internal/offline", "internal/progress", "internal/flux/roots", "internal/flux/toolkit"},
 	"internal/cli/operate":                          {"internal/cli/console", "internal/dialect", "internal/engine", "internal/progress"},
+	"internal/cli/crds":                             {"internal/cli/console", "internal/crdtypes", "internal/helm", "internal/sandbox", "internal/source", "internal/source/chart"},
 	"internal/cli/secrets":                          {"internal/cli/console", "internal/render/decrypt", "internal/sopsfile"},
 	"internal/controller":                           {"internal/runner", "internal/meter", "internal/server", "internal/webhook", "internal/source", "internal/tracing", "internal/host"},
 	"internal/installation":                         {"deploy", "internal/helm", "internal/engine", "internal/argo", "internal/dialect", "internal/host", "internal/flux/roots", "internal/flux/sources", "internal/flux/toolkit"},
@@ -201,7 +202,7 @@ var guarded = map[string][]string{
 	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
-	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/cli/clouds"},
+	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/cli/clouds", "internal/cli/crds"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
 	"github.com/yuin/gopher-lua":              {"internal/lua"},
