@@ -151,9 +151,9 @@ func define(at string, object map[string]any) (Definition, error) {
 	d := Definition{Source: at, Group: c.Spec.Group, Kind: c.Spec.Names.Kind, Plural: c.Spec.Names.Plural, Namespaced: c.Spec.Scope != "Cluster"}
 	switch {
 	case !groupName.MatchString(d.Group):
-		return d, fmt.Errorf("%s: spec.group: %q is no API group", at, d.Group)
+		return d, fmt.Errorf("%s: spec.group: %q is not an API group", at, d.Group)
 	case !kindName.MatchString(d.Kind) || d.Kind == "Definitions" || d.Kind == "GroupVersion":
-		return d, fmt.Errorf("%s: spec.names.kind: %q is no kind; one begins with an upper-case letter, and has letters and digits", at, d.Kind)
+		return d, fmt.Errorf("%s: spec.names.kind: %q is not a kind; one begins with an upper-case letter, and has letters and digits", at, d.Kind)
 	}
 	if len(c.Spec.Versions) == 0 && c.Spec.Version != "" {
 		return d, d.addVersion(c.Spec.Version, true, c.Spec.Validation, "spec.validation")
@@ -176,7 +176,7 @@ func define(at string, object map[string]any) (Definition, error) {
 
 func (d *Definition) addVersion(name string, served bool, v *validation, field string) error {
 	if !versionName.MatchString(name) {
-		return fmt.Errorf("%s: spec.versions: %q is no version", d.Source, name)
+		return fmt.Errorf("%s: spec.versions: %q is not a version", d.Source, name)
 	}
 	version := Version{Name: name, Served: served}
 	if v != nil && len(v.OpenAPIV3Schema) > 0 {

@@ -196,12 +196,12 @@ func TestRefused(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ reason, text, want string }{
 		"YAML":      {"the document is named", "a: b\n---\nkind: CustomResourceDefinition\n  b: c\n", "a.yaml: document 2: "},
-		"group":     {"a group becomes a directory", replace("example.com", "../x"), `a.yaml: spec.group: "../x" is no API group`},
-		"kind":      {"a kind becomes a type", replace(`"A"`, `"a b"`), `a.yaml: spec.names.kind: "a b" is no kind`},
+		"group":     {"a group becomes a directory", replace("example.com", "../x"), `a.yaml: spec.group: "../x" is not an API group`},
+		"kind":      {"a kind becomes a type", replace(`"A"`, `"a b"`), `a.yaml: spec.names.kind: "a b" is not a kind`},
 		"own names": {"the package has functions", replace(`"A"`, `"Definitions"`), `a.yaml: spec.names.kind: "Definitions"`},
-		"version":   {"a version becomes a directory", replace(`"v1"`, `"../v1"`), `a.yaml: spec.versions: "../v1" is no version`},
+		"version":   {"a version becomes a directory", replace(`"v1"`, `"../v1"`), `a.yaml: spec.versions: "../v1" is not a version`},
 		"schema":    {"the field is named", schema(`7`), "a.yaml: spec.versions[0].schema.openAPIV3Schema.properties.spec: want a schema, an object, have a number"},
-		"type":      {"the field is named", schema(`{"type":"text"}`), `openAPIV3Schema.properties.spec.type: "text" is no type`},
+		"type":      {"the field is named", schema(`{"type":"text"}`), `openAPIV3Schema.properties.spec.type: "text" is not a type`},
 		"required":  {"the field is named", schema(`{"type":"object","required":"a"}`), "properties.spec.required: want a list, have a string"},
 		"reference": {"nothing resolves them", schema(`{"$ref":"#/a"}`), "properties.spec.$ref: definitions cannot refer"},
 		"depth": {

@@ -17,6 +17,7 @@ const program = `package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -24,13 +25,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/headgate-dev/headgate/chart"
+	"github.com/headgate-dev/headgate/chart/schema"
 
 	acme "example.com/charts/imports/example.com/v1"
 	old "example.com/charts/imports/old.example.com/v1beta1"
 )
 
 func main() {
-	app := chart.NewApp(chart.Settings{})
+	app := chart.NewApp(chart.Settings{Checks: []chart.Check{schema.Check{Definitions: append(acme.Definitions(), old.Definitions()...)}}})
 	c := chart.New(app, "team", chart.Props{Namespace: "shop"})
 	chart.Add(c, "tenant", &acme.Tenant{Spec: acme.TenantSpec{
 		Owners: []acme.Owner{{Kind: acme.OwnerKindGroup, Name: "shop"}}, Replicas: new(0), Enabled: new(false), Mode: acme.TenantModeStrict,
@@ -46,6 +48,12 @@ func main() {
 		os.Exit(1)
 	}
 	os.Stdout.Write(result.YAML())
+	app = chart.NewApp(chart.Settings{Checks: []chart.Check{schema.Check{Definitions: acme.Definitions()}}})
+	chart.Add(chart.New(app, "team", chart.Props{}), "tenant", &acme.Tenant{Spec: acme.TenantSpec{Owners: []acme.Owner{{Kind: "Robot", Name: "x"}}, Size: 11}})
+	if _, err := app.Synth(); err == nil || !strings.Contains(err.Error(), "spec.owners[0].kind") || !strings.Contains(err.Error(), "spec.size") {
+		fmt.Fprintln(os.Stderr, "want errors of two fields, have", err)
+		os.Exit(1)
+	}
 	if n := len(acme.Definitions()) + len(old.Definitions()); n != 4 {
 		fmt.Fprintln(os.Stderr, "want 4 definitions, have", n)
 		os.Exit(1)

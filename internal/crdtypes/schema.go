@@ -53,7 +53,7 @@ func parseSchema(value any, at string, depth int) (*Schema, error) {
 		Embedded: r.flag("x-kubernetes-embedded-resource"), Atomic: r.text("x-kubernetes-map-type") == "atomic",
 	}
 	if !slices.Contains([]string{"", "object", "array", "string", "integer", "number", "boolean", "null"}, s.Type) {
-		return nil, fmt.Errorf("%s.type: %q is no type of a schema", at, s.Type)
+		return nil, fmt.Errorf("%s.type: %q is not a type of a schema", at, s.Type)
 	}
 	if _, refers := fields["$ref"]; refers {
 		return nil, fmt.Errorf("%s.$ref: definitions cannot refer to other schemas", at)

@@ -48,7 +48,7 @@ func matchesAny(patterns []string, name string) (bool, error) {
 	for _, pattern := range patterns {
 		matches, err := path.Match(pattern, name)
 		if err != nil {
-			return false, fmt.Errorf("%q is no pattern: %w", pattern, err)
+			return false, fmt.Errorf("%q is not a pattern: %w", pattern, err)
 		}
 		if matches {
 			return true, nil

@@ -82,7 +82,7 @@ func (o *options) run(ctx context.Context) error {
 			name, from = "", source
 		}
 		if given && !packageName.MatchString(name) {
-			return fmt.Errorf("%q: %q is no name of a package; use lower-case letters and digits", source, name)
+			return fmt.Errorf("%q: %q is not a name of a package; use lower-case letters and digits", source, name)
 		}
 		found, err := o.gather(ctx, from)
 		if err != nil {

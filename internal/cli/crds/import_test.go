@@ -210,7 +210,7 @@ func TestImportRefuses(t *testing.T) {
 		"field":   {"the file and the field are named", []string{"bad.yaml"}, "bad.yaml: spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.size.type: want a string, have a number"},
 		"none":    {"nothing to import is an error", []string{"none.yaml"}, "none.yaml has no CustomResourceDefinition"},
 		"missing": {"the next command is named", []string{"nowhere"}, "headgate help import"},
-		"name":    {"a name becomes a package", []string{"A-b:=none.yaml"}, `"A-b" is no name of a package`},
+		"name":    {"a name becomes a package", []string{"A-b:=none.yaml"}, `"A-b" is not a name of a package`},
 		"chart":   {"the form is named", []string{"helm:podinfo"}, "want oci://HOST/PATH/CHART[:VERSION]"},
 	} {
 		t.Run(name, func(t *testing.T) {
