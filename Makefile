@@ -67,9 +67,10 @@ fix: generate bin/golangci-lint ## Format, tidy and regenerate
 	$(MAKE) build
 	bin/headgate docs > bin/cli.md && mv bin/cli.md docs/guide/cli.md
 
-generate: ## Generate the CRDs from the upstream's types, and the manifests from the chart
+generate: ## Generate the CRDs from the upstream's types, the manifests from the chart, the requirements of the chart SDK
 	hack/crds
 	hack/manifests
+	$(GO) test ./internal/scaffold -run 'TestSDK|TestModule' -update
 
 schemas: ## Write the schemas of Kubernetes that chart/schema embeds; downloads the releases that hack/schemas lists
 	hack/schemas/generate
