@@ -14,7 +14,7 @@ const module = "github.com/headgate-dev/headgate/"
 // arrows are the imports that each room may make of other rooms.
 var arrows = map[string][]string{
 	"cmd/headgate":                                  {"internal/cli"},
-	"internal/cli":                                  {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects", "internal/redaction", "internal/sandbox", "internal/cli/clouds", "internal/cli/crds"},
+	"internal/cli":                                  {"internal/buildinfo", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/controlplane", "internal/dialect", "internal/dialects", "internal/redaction", "internal/sandbox", "internal/cli/clouds", "internal/cli/crds", "internal/cli/charts"},
 	"internal/cli/boot":                             {"internal/argo", "internal/bootstrap", "internal/cli/console", "internal/controller", "internal/controlplane", "internal/dialect", "internal/engine", "internal/gitserver", "internal/helm", "internal/host", "internal/installation", "internal/meter", "internal/migration", "internal/offline", "internal/progress", "internal/runner", "internal/server", "internal/source", "internal/tracing", "internal/webhook", "internal/flux", "internal/flux/roots", "internal/flux/standins", "internal/flux/toolkit", "internal/sandbox", "internal/cloud", "internal/provision", "internal/provision/digitalocean", "internal/workflow", "internal/workflow/execute/pods", "internal/workflow/execute/process", "internal/provision/managed"},
 	"internal/cli/console":                          {"internal/buildinfo", "internal/chartserver", "internal/dialect", "internal/engine", "internal/gitserver", "internal/host", "internal/idp", "internal/offline", "internal/progress", "internal/source", "internal/flux", "internal/flux/policies", "internal/sandbox"},
 	"internal/cli/flow":                             {"internal/cli/console", "internal/declared", "internal/progress", "internal/workflow/document", "internal/workflow/execute", "internal/workflow/execute/process", "internal/workflow/lint", "internal/workflow/plan", "internal/workflow/request", "internal/workflow/view", "api/argoproj/workflow/v1alpha1"},
@@ -152,6 +152,13 @@ var arrows = map[string][]string{
 	"chart/kargo":                                   {"api/kargo/v1alpha1", "chart", "chart/rbac", "chart/typed"},
 	"chart/packages":                                {"api/argoproj/v1alpha1", "chart"},
 	"chart/factory":                                 {"api/argoproj/v1alpha1", "chart", "chart/argocd", "chart/packages"},
+	"internal/scaffold":                             {},
+	"internal/scaffold/template":                    {"chart", "chart/argocd", "chart/factory", "chart/packages", "chart/workload"},
+	"internal/synth":                                {"chart"},
+	".":                                             {},
+	"examples/typed-charts":                         {"chart", "chart/argocd", "chart/factory", "chart/packages", "chart/workload"},
+	"examples/nixos-image":                          {"chart", "api/argoproj/workflow/v1alpha1", "api/build/v1alpha1", "api/crossplane/digitalocean", "api/crossplane/digitalocean/namespaced/config", "api/crossplane/digitalocean/namespaced/droplet", "api/crossplane/digitalocean/namespaced/ssh", "api/crossplane/kubernetes", "api/crossplane/kubernetes/v1alpha1", "api/crossplane/kubernetes/v1alpha2", "api/crossplane/resource"},
+	"internal/cli/charts":                           {"chart", "internal/buildinfo", "internal/cli/console", "internal/progress", "internal/scaffold", "internal/synth"},
 	"internal/laws":                                 {},
 
 	"chart":                   {"chart/internal/document"},
@@ -202,7 +209,7 @@ var guarded = map[string][]string{
 	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
-	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/cli/clouds", "internal/cli/crds"},
+	"github.com/spf13/cobra":                  {"internal/cli", "internal/cli/boot", "internal/cli/console", "internal/cli/flow", "internal/cli/inspect", "internal/cli/operate", "internal/cli/secrets", "internal/cli/clouds", "internal/cli/crds", "internal/cli/charts"},
 	"go.opentelemetry.io/":                    {"internal/tracing"},
 	"github.com/argoproj/":                    {"internal/simulate", "internal/health/argocd"},
 	"github.com/yuin/gopher-lua":              {"internal/lua"},

@@ -59,6 +59,7 @@ var unguarded = map[string]struct {
 	"internal/sandbox/serve.go":                   {1, "the child, where a panic is the end of its job alone"},
 	"internal/server/hooks.go":                    {1, "net/http recovers panics of handlers, and those of hooks have a guard"},
 	"internal/server/server.go":                   {1, "the same"},
+	"internal/synth/watch.go":                     {1, "builds the program of the one user of this process, in no engine"},
 	"internal/workflow/execute/process/bring.go":  {1, "closes a file"},
 	"internal/workflow/execute/process/inside.go": {1, "forwards signals, in a process of its own"},
 	"internal/provision/managed/edges.go":         {1, "waits for a first list, in a guard that the cluster has"},
