@@ -98,8 +98,11 @@ func (c Check) Validate(objects []map[string]any) []chart.Finding {
 		w.begin(i)
 		w.root(object)
 	}
-	slices.SortStableFunc(w.findings, func(a, b chart.Finding) int {
-		return cmp.Or(cmp.Compare(a.Manifest, b.Manifest), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Rule, b.Rule))
-	})
+	slices.SortFunc(w.findings, inOrder)
 	return w.findings
+}
+
+// inOrder compares findings, so that they are the same each time: maps have no order.
+func inOrder(a, b chart.Finding) int {
+	return cmp.Or(cmp.Compare(a.Manifest, b.Manifest), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 }

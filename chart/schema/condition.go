@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // conditions validates what a schema demands beyond its fields.
 func (w *walk) conditions(n *node, v any) {
 	for _, one := range n.AllOf {
@@ -43,7 +45,7 @@ func (w *walk) held(all []*node, v any) (held int, why string) {
 			held++
 			continue
 		}
-		first := w.findings[0]
+		first := slices.MinFunc(w.findings, inOrder)
 		why = ": " + first.Field + " " + first.Message
 	}
 	w.findings = kept

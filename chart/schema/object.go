@@ -48,11 +48,15 @@ func (w *walk) member(n *node, key string, v any, whole bool) {
 		w.status = status
 	case n.Additional != nil && n.Additional.schema != nil:
 		w.value(n.Additional.schema, v)
-	case w.check.Sources && len(w.steps) == 1 && key == "sops":
-	case n.Additional != nil && n.Additional.allowed, n.PreserveUnknown, w.partial, n.Type == "" && n.Properties == nil:
-	default:
+	case !w.allowsMore(n, key):
 		w.unknownField(n, key)
 	}
+}
+
+// allowsMore tells whether a map has fields that its schema does not name.
+func (w *walk) allowsMore(n *node, key string) bool {
+	return w.check.Sources && len(w.steps) == 1 && key == "sops" ||
+		n.Additional != nil && n.Additional.allowed || n.PreserveUnknown || w.partial || n.Type == "" && n.Properties == nil
 }
 
 // metadata validates that of a custom resource, whose definition does not describe it.

@@ -79,12 +79,7 @@ func (w *walk) nested(v any) {
 	inner.root(fields)
 	prefix := w.field()
 	for _, f := range inner.findings {
-		switch {
-		case f.Field == "":
-			f.Field = prefix
-		default:
-			f.Field = prefix + "." + f.Field
-		}
+		f.Field = strings.TrimSuffix(prefix+"."+f.Field, ".")
 		w.findings = append(w.findings, f)
 	}
 }

@@ -6,7 +6,7 @@ func TestClosest(t *testing.T) {
 	fields := []string{"image", "imagePullPolicy", "name", "ports", "replicas"}
 	for word, want := range map[string]string{
 		"replica": "replicas", "Replicas": "replicas", "imgae": "image", "imagePullpolicy": "imagePullPolicy", "port": "ports",
-		"imagePolicy": "", "zone": "", "x": "", "": "", "nmae": "name", "volumes": "",
+		"imagePolicy": "", "zone": "", "x": "", "": "", "prots": "ports", "volumes": "",
 	} {
 		if got := closest(word, fields); got != want {
 			t.Errorf("closest to %q is %q, want %q", word, got, want)
