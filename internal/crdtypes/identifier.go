@@ -7,7 +7,7 @@ import (
 )
 
 // initialisms are words that Go writes in upper case.
-var initialisms = map[string]string{ //nolint:gochecknoglobals // a table
+var initialisms = map[string]string{
 	"acl": "ACL", "api": "API", "aws": "AWS", "ca": "CA", "cidr": "CIDR", "cpu": "CPU", "crd": "CRD", "css": "CSS", "dag": "DAG", "db": "DB", "dns": "DNS", "eof": "EOF",
 	"fqdn": "FQDN", "gc": "GC", "gcp": "GCP", "gcs": "GCS", "gid": "GID", "hdfs": "HDFS", "html": "HTML", "http": "HTTP", "https": "HTTPS", "iam": "IAM", "id": "ID", "ids": "IDs",
 	"ip": "IP", "ips": "IPs", "json": "JSON", "jwt": "JWT", "kms": "KMS", "ldap": "LDAP", "oci": "OCI", "oss": "OSS", "oidc": "OIDC", "os": "OS",

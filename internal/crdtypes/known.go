@@ -158,17 +158,8 @@ func (k *knownTypes) matches(s *Schema, t reflect.Type) bool {
 }
 
 func (k *knownTypes) fits(s *Schema, t reflect.Type) bool {
-	switch t {
-	case of[intstr.IntOrString]():
-		return s.IntOrString
-	case of[resource.Quantity]():
-		return s.IntOrString || s.Type == "string"
-	case of[metav1.Time](), of[metav1.MicroTime](), of[metav1.Duration]():
-		return s.Type == "string"
-	case of[metav1.ObjectMeta]():
-		return s.Type == "object"
-	case of[runtime.RawExtension](), of[metav1.FieldsV1]():
-		return s.Type == "object" || s.Preserve
+	if answer, special := fitsSpecial(s, t); special {
+		return answer
 	}
 	if s.IntOrString || s.Preserve && len(s.Properties) == 0 {
 		return false
@@ -188,6 +179,23 @@ func (k *knownTypes) fits(s *Schema, t reflect.Type) bool {
 		return s.Type == "object" && k.structFits(s, t)
 	}
 	return false
+}
+
+// fitsSpecial answers for types that are written in a way of their own.
+func fitsSpecial(s *Schema, t reflect.Type) (answer, special bool) {
+	switch t {
+	case intOrStringType:
+		return s.IntOrString, true
+	case quantityType:
+		return s.IntOrString || s.Type == "string", true
+	case of[metav1.Time](), of[metav1.MicroTime](), of[metav1.Duration]():
+		return s.Type == "string", true
+	case objectMeta:
+		return s.Type == "object", true
+	case of[runtime.RawExtension](), of[metav1.FieldsV1]():
+		return s.Type == "object" || s.Preserve, true
+	}
+	return false, false
 }
 
 func (k *knownTypes) structFits(s *Schema, t reflect.Type) bool {

@@ -143,7 +143,7 @@ func (u use) wish() string {
 func (u use) id() string { return *u.parent + "." + u.property }
 
 // vague are names that say nothing without the type around.
-var vague = []string{ //nolint:gochecknoglobals // a table
+var vague = []string{
 	"Action", "Auth", "Condition", "Config", "Data", "Format", "Item", "Key", "Kind", "Level", "Match", "Metadata", "Method", "Mode", "Name",
 	"Operator", "Option", "Options", "Phase", "Policy", "Protocol", "Reason", "Ref", "Reference", "Scope", "Service", "Settings", "Source", "Spec",
 	"State", "Status", "Strategy", "Target", "Type", "Value", "Version",

@@ -139,7 +139,7 @@ func put(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("writing the package: %w", err)
 	}
-	if err := os.WriteFile(name, data, 0o644); err != nil { //nolint:gosec // sources, for everybody who reads the repository
+	if err := os.WriteFile(name, data, 0o644); err != nil {
 		return fmt.Errorf("writing the package: %w", err)
 	}
 	return nil
