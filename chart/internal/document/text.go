@@ -15,8 +15,6 @@ var (
 	special = regexp.MustCompile(`^[\n\t ,\[\]{}#&*!|>'"%@` + "`" + `]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$`)
 	// marker is a line that would begin or end a document, or be a directive.
 	marker = regexp.MustCompile(`(?m)^(%|---|\.\.\.)`)
-	// inKey are characters that are quoted in keys.
-	inKey = regexp.MustCompile(`[\n\[\]{},]`)
 )
 
 // other is what some reader takes for something other than a string: null, booleans, numbers of all bases, times, merge keys.
@@ -60,7 +58,7 @@ func keyText(key string) string {
 	switch {
 	case simple(key):
 		return key
-	case key == "" || forced.MatchString(key) || inKey.MatchString(key) || ambiguous(key):
+	case key == "" || forced.MatchString(key) || strings.Contains(key, "\n") || ambiguous(key):
 		return double(key)
 	case special.MatchString(key):
 		return quoted(key)
@@ -107,7 +105,7 @@ func block(value string, indent int) string {
 		return double(value)
 	}
 	head := value[:len(value)-len(strings.TrimLeft(value, "\n "))]
-	if strings.HasPrefix(value[len(head):], "\t") || (strings.Contains(head, " ") && strings.Contains(head, "\n")) {
+	if strings.HasPrefix(value[len(head):], "\t") || strings.Contains(head, " \n") {
 		// Readers differ in what they take for the indentation of such a block.
 		return double(value)
 	}
@@ -124,9 +122,9 @@ func block(value string, indent int) string {
 	margin := strings.Repeat(" ", max(indent, 2))
 	b := strings.Builder{}
 	b.WriteString(header)
-	for line := range strings.SplitSeq(strings.TrimSuffix(value, "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(value, "\n"), "\n") {
 		b.WriteByte('\n')
-		if line != "" {
+		if line != "" || i == 0 {
 			b.WriteString(margin)
 			b.WriteString(line)
 		}
@@ -144,9 +142,11 @@ var escapes = map[rune]string{
 func double(value string) string {
 	b := strings.Builder{}
 	b.WriteByte('"')
-	for _, char := range value {
+	for i, char := range value {
 		escape, short := escapes[char]
 		switch {
+		case char == ' ' && strings.HasPrefix(value[i+1:], "\n"):
+			b.WriteString(`\ `)
 		case short:
 			b.WriteString(escape)
 		case char < 0x20, char >= 0x7f && char < 0xa0:
