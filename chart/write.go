@@ -181,13 +181,16 @@ func (o Output) carryOut(p outputPlan) error {
 	if err := writeList(root, append(slices.Clone(p.list), p.changes.Removed...)); err != nil {
 		return err
 	}
-	for _, f := range p.write {
-		if err := root.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
+	for rest := p.write; len(rest) > 0; {
+		folder := path.Dir(rest[0].Path)
+		same := slices.IndexFunc(rest, func(f File) bool { return path.Dir(f.Path) != folder })
+		if same < 0 {
+			same = len(rest)
+		}
+		if err := writeFolder(root, folder, rest[:same]); err != nil {
 			return err
 		}
-		if err := root.WriteFile(f.Path, f.Data, 0o644); err != nil {
-			return err
-		}
+		rest = rest[same:]
 	}
 	for _, name := range p.changes.Removed {
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -199,6 +202,24 @@ func (o Output) carryOut(p outputPlan) error {
 		}
 	}
 	return writeList(root, p.list)
+}
+
+// writeFolder writes files of one folder, which is opened once.
+func writeFolder(root *os.Root, folder string, files []File) error {
+	if err := root.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	within, err := root.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer within.Close() //nolint:errcheck // every write has been checked
+	for _, f := range files {
+		if err := within.WriteFile(path.Base(f.Path), f.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeList(root *os.Root, names []string) error {
