@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -102,12 +103,12 @@ func (n *namer) app(r *Result) {
 	}
 }
 
-// number is the number before the name of a file.
-func (n *namer) number(i int, needed bool) string {
+// number is the number before the name of a file, of several; their names sort as their numbers do.
+func (n *namer) number(i, several int, needed bool) string {
 	if !needed || n.layout.NoNumbers {
 		return ""
 	}
-	return fmt.Sprintf("%04d-", i)
+	return fmt.Sprintf("%0*d-", max(4, len(strconv.Itoa(several-1))), i)
 }
 
 func (n *namer) charts(r *Result) {
@@ -115,17 +116,17 @@ func (n *namer) charts(r *Result) {
 		if n.plain && len(c.Manifests) == 0 {
 			continue // cdk8s writes an empty file, which kubectl refuses
 		}
-		name := n.number(i, r.Dependent) + c.Name + n.layout.Extension
+		name := n.number(i, len(r.Charts), r.Dependent) + c.Name + n.layout.Extension
 		n.add(File{Path: name, Data: YAML(c.Manifests...), Chart: c.Path}, "the chart "+c.Path)
 	}
 }
 
 func (n *namer) folders(r *Result) {
 	for i, c := range r.Charts {
-		folder := n.number(i, r.Dependent) + c.Name + "/"
+		folder := n.number(i, len(r.Charts), r.Dependent) + c.Name + "/"
 		names := resourceNames(c.Manifests)
 		for j, m := range c.Manifests {
-			name := folder + n.number(j, n.plain && c.dependent) + names[j] + n.layout.Extension
+			name := folder + n.number(j, len(c.Manifests), n.plain && c.dependent) + names[j] + n.layout.Extension
 			n.add(File{Path: name, Data: m.YAML(), Chart: c.Path}, m.Path)
 		}
 	}
@@ -137,7 +138,7 @@ func (n *namer) resources(r *Result) {
 	i := 0
 	for _, c := range r.Charts {
 		for _, m := range c.Manifests {
-			name := n.number(i, n.plain && dependent) + names[i] + n.layout.Extension
+			name := n.number(i, len(names), n.plain && dependent) + names[i] + n.layout.Extension
 			n.add(File{Path: name, Data: m.YAML(), Chart: c.Path}, m.Path)
 			i++
 		}

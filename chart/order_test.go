@@ -3,6 +3,7 @@ package chart_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,12 +212,61 @@ func TestOrderOfRandomApps(t *testing.T) {
 			from.Node().DependsOn(to)
 			needs[a] = append(needs[a], b)
 		}
-		all := paths(t, app)
+		orders := [][]string{paths(t, app), byFiles(t, app, chart.PerResource), byFiles(t, app, chart.FolderPerChart)}
 		for from, others := range needs {
 			for _, to := range others {
-				checkBefore(t, seed, all, from, to)
+				for _, all := range orders {
+					checkBefore(t, seed, all, from, to)
+				}
 			}
 		}
+	}
+}
+
+// byFiles is the paths of all objects in the order in which their files are sorted.
+func byFiles(t *testing.T, app *chart.App, split chart.Split) []string {
+	t.Helper()
+	result, err := app.Synth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := result.Files(chart.Layout{Split: split})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := map[string]string{}
+	var names []string
+	for i, m := range result.Manifests() {
+		from[files[i].Path] = m.Path
+		names = append(names, files[i].Path)
+	}
+	slices.Sort(names)
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = from[name]
+	}
+	return all
+}
+
+// TestNumbersSort expects that the numbers of more than ten thousand files sort as they were counted.
+func TestNumbersSort(t *testing.T) {
+	app := chart.NewApp(chart.Settings{})
+	c := chart.New(app, "c", chart.Props{})
+	first := chart.Add(c, "first", thing())
+	for i := range 10_001 {
+		chart.Add(c, fmt.Sprint("o", i), thing())
+	}
+	c.Node().DependsOn(first)
+	result, err := app.Synth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := result.Files(chart.Layout{Split: chart.PerResource})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(files, func(a, b chart.File) int { return strings.Compare(a.Path, b.Path) }) || !strings.HasPrefix(files[0].Path, "00000-") {
+		t.Errorf("the files are not sorted: %s … %s", files[0].Path, files[len(files)-1].Path)
 	}
 }
 

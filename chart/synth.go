@@ -97,7 +97,7 @@ func (s *synthesis) chart(c *Chart) Synthesized {
 		return done
 	}
 	for _, n := range c.node.ours(nil) {
-		done.dependent = done.dependent || len(n.needs) > 0 && n != c.node
+		done.dependent = done.dependent || slices.ContainsFunc(n.needs, func(one need) bool { return one.on.Chart() == c })
 	}
 	for _, o := range objects {
 		m, err := s.manifest(o)
