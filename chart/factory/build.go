@@ -40,6 +40,9 @@ type Options struct {
 // Build makes the packages of a configuration, each after those that it waits for. Its error is all mistakes of all applications,
 // but for those that charts report about their objects: packages.Synth has those.
 func Build(r *Registry, config Config, options Options) ([]packages.Package, error) {
+	if r == nil {
+		r = NewRegistry()
+	}
 	p := &problems{origin: config.origin, errors: slices.Clone(r.errors)}
 	b := &builder{problems: p, registry: r, options: options}
 	config = b.images(config)

@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/chart"
 	"github.com/headgate-dev/headgate/chart/factory"
 	"github.com/headgate-dev/headgate/chart/packages"
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // WebProps are those of the chart of these tests.
@@ -390,6 +391,9 @@ func TestPropsInGo(t *testing.T) {
 		})
 	}
 	config := factory.Config{Applications: []factory.Application{{Name: "web", Namespace: "x", Chart: factory.Chart{Type: "web", Props: 5}}}}
+	if _, err := factory.Build(nil, factory.Config{}, factory.Options{}); err != nil {
+		t.Errorf("without charts and applications: %v", err)
+	}
 	_, err := factory.Build(registry(), config, factory.Options{Variables: factory.Variables{"WEB_TOKEN": "t"}})
 	if want := []string{`applications[0].chart.props: the props are a int; the chart takes factory_test.WebProps`}; !cmp.Equal(lines(err), want) {
 		t.Errorf("%q, want %q", lines(err), want)
@@ -471,5 +475,65 @@ func TestValues(t *testing.T) {
 	_, err := factory.Build(registry(), config, factory.Options{})
 	if want := []string{"applications[0].valuesFile: file has values and a file of values; give one of them"}; !cmp.Equal(lines(err), want) {
 		t.Errorf("%q, want %q", lines(err), want)
+	}
+}
+
+// PortsProps have required fields in lists, maps and behind pointers.
+type PortsProps struct {
+	Ports  []Port          `json:"ports"`
+	ByName map[string]Port `json:"byName"`
+	Best   *Port           `json:"best"`
+	Ratio  float64         `json:"ratio"`
+	Names  []string        `json:"names"`
+}
+
+// Port is a port.
+type Port struct {
+	Number int32 `json:"number" factory:"required"`
+}
+
+func TestPropsWithin(t *testing.T) {
+	r := factory.NewRegistry()
+	var got PortsProps
+	factory.Register(r, "ports", func(_ chart.Scope, p PortsProps) { got = p })
+	config := func(props any) factory.Config {
+		return factory.Config{Applications: []factory.Application{{Name: "a", Namespace: "x", Chart: factory.Chart{Type: "ports", Props: props}}}}
+	}
+	_, err := factory.Build(r, config(PortsProps{Ports: []Port{{1}, {}}, ByName: map[string]Port{"b": {}, "a": {}}, Best: &Port{}}), factory.Options{})
+	want := []string{
+		"applications[0].chart.props.best.number: the chart requires a value, and there is none",
+		"applications[0].chart.props.byName.a.number: the chart requires a value, and there is none",
+		"applications[0].chart.props.byName.b.number: the chart requires a value, and there is none",
+		"applications[0].chart.props.ports[1].number: the chart requires a value, and there is none",
+	}
+	if diff := cmp.Diff(want, lines(err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	props := map[string]any{
+		"ports": []map[string]int{{"number": 80}}, "byName": map[string]Port{"a": {Number: 81}}, "best": map[string]any{"number": uint16(82)},
+		"ratio": float32(0.5), "names": []string{"x"},
+	}
+	if _, err := factory.Build(r, config(props), factory.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(PortsProps{Ports: []Port{{80}}, ByName: map[string]Port{"a": {81}}, Best: &Port{82}, Ratio: 0.5, Names: []string{"x"}}, got); diff != "" {
+		t.Errorf("a map as Go has it (-want +got):\n%s", diff)
+	}
+}
+
+// TestHeadgateReadsTheOrder holds the annotation against what the engine makes of it.
+func TestHeadgateReadsTheOrder(t *testing.T) {
+	all := objects(t, build(t, parse(t, shop), factory.Options{}))
+	annotations := all["web-final Application"]["metadata"].(map[string]any)["annotations"].(map[string]any)
+	got, err := engine.ParseDependsOn(annotations["headgate.dev/depends-on"].(string), "argo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, one := range got {
+		names = append(names, one.Unit.String())
+	}
+	if diff := cmp.Diff([]string{"Application/argocd/db", "Application/argocd/queue-staging"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

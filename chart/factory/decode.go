@@ -28,8 +28,8 @@ func decode(p *problems, value any, t reflect.Type, path string) reflect.Value {
 
 // fit compares a value with a type, all the way down, and returns it in the form that JSON has of it.
 func fit(p *problems, value any, t reflect.Type, path string) any {
-	if value == nil {
-		return nil
+	if value == nil || reflect.TypeOf(value) == t && t.Kind() == reflect.Struct {
+		return value
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -271,4 +271,33 @@ func kindOf(t reflect.Type) reflect.Kind {
 		t = t.Elem()
 	}
 	return t.Kind()
+}
+
+// generic is a value of Go in the form that YAML is read in: maps, lists, int64, float64. Structs stay as they are.
+func generic(value any) any {
+	v := reflect.ValueOf(value)
+	switch v.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return v.Int()
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if n := v.Uint(); n <= math.MaxInt64 {
+			return int64(n)
+		}
+		return float64(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		return v.Float()
+	case reflect.Map:
+		object := make(map[string]any, v.Len())
+		for pairs := v.MapRange(); pairs.Next(); {
+			object[pairs.Key().String()] = generic(pairs.Value().Interface())
+		}
+		return object
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = generic(v.Index(i).Interface())
+		}
+		return list
+	}
+	return value
 }

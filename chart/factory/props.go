@@ -68,7 +68,7 @@ func objectOf(p *problems, value any, t reflect.Type, path string) map[string]an
 	if value == nil {
 		return map[string]any{}
 	}
-	if object, is := value.(map[string]any); is {
+	if object, is := generic(value).(map[string]any); is && reflect.TypeOf(value).Kind() == reflect.Map {
 		return object
 	}
 	typed, is := valueOf(value, t)
@@ -134,18 +134,37 @@ func fill(p *problems, variables Variables, props reflect.Value, path string) {
 	}
 }
 
-// require reports fields with the tag required that have no value.
+// require reports fields with the tag required that have no value, those in lists and maps among them.
 func require(p *problems, props reflect.Value, path string) {
 	fields := fieldsOf(props.Type())
 	for _, name := range keys(fields) {
 		f := fields[name]
-		value, reachable := reach(props, f.Index)
+		value, err := props.FieldByIndexErr(f.Index)
 		required := slices.Contains(strings.Split(f.Tag.Get("factory"), ","), "required")
 		switch {
-		case required && (!reachable || value.IsZero()):
+		case required && (err != nil || value.IsZero()):
 			p.add(member(path, name), "the chart requires a value, and there is none")
-		case reachable && value.Kind() == reflect.Struct && !own(value.Type()):
-			require(p, value, member(path, name))
+		case err == nil:
+			requireBelow(p, value, member(path, name))
+		}
+	}
+}
+
+func requireBelow(p *problems, value reflect.Value, path string) {
+	for value.Kind() == reflect.Pointer && !value.IsNil() {
+		value = value.Elem()
+	}
+	switch {
+	case own(value.Type()):
+	case value.Kind() == reflect.Struct:
+		require(p, value, path)
+	case value.Kind() == reflect.Slice:
+		for i := range value.Len() {
+			requireBelow(p, value.Index(i), element(path, i))
+		}
+	case value.Kind() == reflect.Map && value.Type().Key().Kind() == reflect.String:
+		for _, key := range slices.SortedFunc(slices.Values(value.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
+			requireBelow(p, value.MapIndex(key), member(path, key.String()))
 		}
 	}
 }
