@@ -189,19 +189,24 @@ func platformApplications(g tree) []factory.Application {
 			Scripts: g.files(name+"/manifests/ConfigMap."+script+".k8s.yaml", "register-vclusters.sh"),
 		}), noNamespace)
 	}
+	const identity = "external-secrets-workload-identity/manifests/ServiceAccount.external-secrets.k8s.yaml"
+	host := g.text("postgres/manifests/Service.postgres-service.k8s.yaml", "spec", "externalName")
 	all := []factory.Application{
-		app("postgres", "nextjs", 50, about{"database", "host", "data-layer"}, "postgres", PostgresProps{Host: "ep-wispy-math-a8k8xapb-pooler.eastus2.azure.neon.tech"}),
+		app("postgres", "nextjs", 50, about{"database", "host", "data-layer"}, "postgres", PostgresProps{Host: host}),
 		app("redis", "nextjs", 60, about{"cache", "host", "data-layer"}, "redis", nil),
 		vault,
 		registration("vcluster-registration-job", "vcluster-registration-script", "vcluster-registration", 20, false),
 		registration("vcluster-registration-cronjob", "vcluster-registration-cronjob-script", "vcluster-registration-cronjob", 25, true),
 		options(app("vcluster-registration-rbac", "external-secrets", 5, about{"rbac", "dev", "vcluster-registration"}, "registration-rbac", nil), noNamespace),
-		app("bootstrap-secrets", "argocd", -100, about{"secrets", "dev", "platform"}, "bootstrap-secrets", BootstrapProps{Vault: "https://keyvault-thcmfmoo5oeow.vault.azure.net"}),
+		app("bootstrap-secrets", "argocd", -100, about{"secrets", "dev", "platform"}, "bootstrap-secrets", BootstrapProps{
+			Vault: g.text("bootstrap-secrets/manifests/ClusterSecretStore.azure-keyvault-store.k8s.yaml", "spec", "provider", "azurekv", "vaultUrl"),
+		}),
 		options(app("external-secrets-workload-identity", "external-secrets", -90, about{"security", "dev", "platform"}, "workload-identity", WorkloadIdentityProps{
-			Client: "1140d9c2-62f6-4857-94c2-7e0e6c64e562", Tenant: "0c4da9c5-40ea-4e7d-9c7a-e7308d4f8e38",
+			Client: g.text(identity, "metadata", "annotations", "azure.workload.identity/client-id"),
+			Tenant: g.text(identity, "metadata", "annotations", "azure.workload.identity/tenant-id"),
 		}), argocd.ServerSideApply),
 		app("dagger-infra", "argo", -80, about{"rbac", "dev", "argo-workflows"}, "dagger", nil),
-		retry(options(app("nextjs-secrets", "nextjs", 80, about{"secrets", "host", "application-stack"}, "nextjs-secrets", nil),
+		retry(options(app("nextjs-secrets", "nextjs", 80, about{"secrets", "host", "application-stack"}, "nextjs-secrets", PostgresProps{Host: host}),
 			argocd.CreateNamespace, argocd.SkipDryRun), 10, "10s", "5m"),
 		retry(options(app("backstage-secrets", "backstage", 80, about{"secrets", "host", "application-stack"}, "pull-secret", PullSecretProps{PartOf: "backstage"}),
 			argocd.CreateNamespace, argocd.SkipDryRun), 10, "10s", "5m"),

@@ -35,7 +35,7 @@ func pullSecretChart(scope chart.Scope, p PullSecretProps) {
 	}, "-10", prefix+"name", "ghcr-dockercfg", prefix+"part-of", p.PartOf)
 }
 
-func nextjsSecretsChart(scope chart.Scope, _ struct{}) {
+func nextjsSecretsChart(scope chart.Scope, p PostgresProps) {
 	pullSecretChart(scope, PullSecretProps{PartOf: "nextjs"})
 	var keys []externalsecrets.Key
 	for _, pair := range [][2]string{
@@ -58,12 +58,11 @@ func nextjsSecretsChart(scope chart.Scope, _ struct{}) {
 		Name: "app-env", Secret: "app-env", Keys: keys,
 		Template: &esv1.Template{EngineVersion: "v2", MergePolicy: "Replace", Data: echo(keys)},
 	}, "80")
-	const host = "ep-wispy-math-a8k8xapb-pooler.eastus2.azure.neon.tech"
 	keys = []externalsecrets.Key{fetched("password", "NEON-DATABASE-PASSWORD"), fetched("url", "POSTGRES-URL")}
 	secret(scope, "neon", externalsecrets.Props{
 		Name: "neon-database-credentials", Secret: "neon-database-credentials", Keys: keys,
 		Template: &esv1.Template{EngineVersion: "v2", Data: with(echo(keys),
-			"DATABASE_URL", "postgresql://vpittamp:{{ .password }}@"+host+"/devdb?sslmode=require", "POSTGRES_DB", "devdb", "POSTGRES_HOST", host,
+			"DATABASE_URL", "postgresql://vpittamp:{{ .password }}@"+p.Host+"/devdb?sslmode=require", "POSTGRES_DB", "devdb", "POSTGRES_HOST", p.Host,
 			"POSTGRES_PASSWORD", "{{ .password }}", "POSTGRES_URL", "{{ .url }}", "POSTGRES_USER", "vpittamp")},
 	}, "80")
 	keys = []externalsecrets.Key{fetched("AUTH_SECRET", "AUTH-SECRET"), fetched("NEXTAUTH_SECRET", "AUTH-SECRET")}
