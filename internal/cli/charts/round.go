@@ -2,6 +2,7 @@ package charts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -74,6 +75,10 @@ func (r *round) once(ctx context.Context) error {
 		}
 	}
 	done, err := r.program.Run(ctx, request, r)
+	var mistakes *synth.MistakesError
+	if errors.As(err, &mistakes) {
+		return console.Hint(err, "headgate synth --watch, which does it again when they are fixed")
+	}
 	if err != nil || r.stdout {
 		return err
 	}
