@@ -34,13 +34,15 @@ func main() {
 	cold := flag.Bool("cold", false, "measure a build with an empty cache, too")
 	profile := flag.String("profile", "", "write a CPU profile of all runs to this file")
 	large := flag.Int("large", 1000, "units of the large run; 0 leaves it out")
-	charts := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
+	helm := flag.Int("releases", 120, "HelmReleases of the run of releases; 0 leaves it out")
 	machines := flag.Int("droplets", 200, "Droplets of the run of a simulated cloud; 0 leaves it out")
 	onlyMachines := flag.Bool("only-droplets", false, "leave out everything but the run of a simulated cloud")
 	graphs := flag.Int("workflows", 100, "Workflows of the run of workflows; 0 leaves it out")
 	onlyGraphs := flag.Bool("only-workflows", false, "leave out everything but the run of workflows")
 	provisioned := flag.Int("objects", 1000, "Objects of the run of provisioned objects; 0 leaves it out")
 	onlyObjects := flag.Bool("only-objects", false, "leave out everything but the run of provisioned objects")
+	onlyCharts := flag.Bool("only-charts", false, "leave out everything but the run of typed charts")
+	modules := flag.String("cdk8s", "", "directory with node_modules/cdk8s, to measure the same work there")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
 	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
@@ -62,12 +64,13 @@ func main() {
 	defer end()
 	short := min(*idle, 2*time.Minute)
 	for _, p := range []part{
+		{"charts                                 seconds  of cdk8s", 1, *onlyCharts, charts{*modules}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
-		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *charts, *only, releases{*charts, *idle}},
+		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *helm, *only, releases{*helm, *idle}},
 	} {
-		onlyOther := (*onlyGraphs || *onlyObjects || *onlyMachines || *only) && !p.only
+		onlyOther := (*onlyCharts || *onlyGraphs || *onlyObjects || *onlyMachines || *only) && !p.only
 		if p.count == 0 || onlyOther {
 			continue
 		}
@@ -77,7 +80,7 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	if *onlyGraphs || *onlyObjects || *onlyMachines || *only {
+	if *onlyCharts || *onlyGraphs || *onlyObjects || *onlyMachines || *only {
 		return
 	}
 	fmt.Println("dialect units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
