@@ -35,7 +35,11 @@ const nodePatience = 2 * time.Minute
 
 func (b charts) measure(ctx context.Context) error {
 	for _, work := range [][]int{{32}, {1000}, {4, 20}, {5, 20}, {6, 20}, {7, 20}, {10, 100}} {
-		ours, err := median(5, func() (time.Duration, error) { return described(work) })
+		memory, err := median(5, func() (time.Duration, error) { return described(work, false) })
+		if err != nil {
+			return err
+		}
+		ours, err := median(5, func() (time.Duration, error) { return described(work, true) })
 		if err != nil {
 			return err
 		}
@@ -43,7 +47,7 @@ func (b charts) measure(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%-38s %9.4f  %s\n", nameOf(work), ours.Seconds(), theirs)
+		fmt.Printf("%-38s %9.4f %9.4f  %s\n", nameOf(work), memory.Seconds(), ours.Seconds(), theirs)
 	}
 	return edits(ctx)
 }
@@ -69,8 +73,8 @@ func median(runs int, do func() (time.Duration, error)) (time.Duration, error) {
 	return all[len(all)/2], nil
 }
 
-// described describes and writes one work.
-func described(work []int) (time.Duration, error) {
+// described describes and synthesizes one work, and writes it to a new directory if that is wanted too.
+func described(work []int, written bool) (time.Duration, error) {
 	dir, err := os.MkdirTemp("", "hgb-")
 	if err != nil {
 		return 0, err
@@ -93,7 +97,9 @@ func described(work []int) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	_, err = chart.Output{Dir: filepath.Join(dir, "dist")}.Write(files)
+	if written {
+		_, err = chart.Output{Dir: filepath.Join(dir, "dist")}.Write(files)
+	}
 	return time.Since(began), err
 }
 
@@ -211,7 +217,7 @@ func edits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-38s %9.4f\n", "edit to file, with --watch", took.Seconds())
+	fmt.Printf("%-38s %9s %9.4f\n", "edit to file, with --watch", "", took.Seconds())
 	cancel()
 	return <-w.ended
 }

@@ -64,7 +64,7 @@ func main() {
 	defer end()
 	short := min(*idle, 2*time.Minute)
 	for _, p := range []part{
-		{"charts                                 seconds  of cdk8s", 1, *onlyCharts, charts{*modules}},
+		{"charts                                  synth s  written s  cdk8s s", 1, *onlyCharts, charts{*modules}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},

@@ -56,7 +56,8 @@ func NewUp(g *console.Globals) *cobra.Command {
   5. keep running, and apply every file that is saved, until Ctrl-C
 
 Without --path, the root is a directory of Flux Kustomizations, or the Application of Argo CD that leads to all
-others. The repository that such a root names is served from PATH itself, wherever it was cloned from.`,
+others. The repository that such a root names is served from PATH itself, wherever it was cloned from. An address
+such as cnoe://shop/manifests in an Application at the top of PATH is a directory beside it, as for idpbuilder.`,
 		Example: `  headgate up .                                 find the root, boot it, keep running
   headgate up . --path clusters/staging         name the root
   headgate up . --path argocd/root.yaml         the root Application of an Argo CD
