@@ -166,6 +166,7 @@ var arrows = map[string][]string{
 	"chart/internal/document": {},
 	"chart/schema":            {"chart"},
 	"chart/schema/expression": {"chart/schema"},
+	"chart/lint":              {"chart"},
 	"hack/schemas":            {},
 
 	"internal/provision/managed":            {"internal/dialect", "internal/engine", "internal/cluster", "internal/declared", "internal/rounds"},
