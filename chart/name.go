@@ -31,6 +31,16 @@ func (n *Node) generate(kind string) string {
 	return plainName(components, limit)
 }
 
+// DNSLabel is a name of at most limit characters that is made of the path, as those of objects are: for what is no object, such as a
+// release of Helm.
+func (n *Node) DNSLabel(limit int) string {
+	components := n.Components()
+	if n.app.settings.Names == CDK8sNames {
+		return cdk8sName(components, address(components)[:hashLength], limit)
+	}
+	return plainName(components, limit)
+}
+
 var notInName = regexp.MustCompile(`[^0-9a-z]+`)
 
 // plainName joins components. Of a path that is too long the end is kept, as it says more, with a hash of the whole.

@@ -149,6 +149,9 @@ func stringField(v reflect.Value, name string) string {
 	return ""
 }
 
+// Namespaced tells whether objects of the kind have a namespace; kinds that nothing is known of do.
+func (o *Object) Namespaced() bool { return o.namespaced() }
+
 // namespaced tells whether objects of the kind have a namespace; kinds that nothing is known of do.
 func (o *Object) namespaced() bool {
 	apiVersion, kind := o.typeMeta()
