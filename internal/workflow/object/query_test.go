@@ -38,6 +38,9 @@ func TestBounds(t *testing.T) {
 		"Numbers":  {"numbers are those of the object", v1alpha1.ValueFrom{JQFilter: `[.b | length, 1.5, 12345678901]`}, "", "[2,1.5,12345678901]"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if raced && strings.Contains(tc.failed, "memory") {
+				t.Skip("the race detector ends a process that gets no more memory")
+			}
 			got, err := Outputs(t.Context(), pool.For("team", "wf"), []v1alpha1.Parameter{{Name: "o", ValueFrom: &tc.from}}, deep)
 			if tc.failed == "" {
 				if err != nil || got[0].Value.String() != tc.want {

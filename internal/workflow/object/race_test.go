@@ -1,0 +1,6 @@
+//go:build race
+
+package object
+
+// raced is so where the race detector watches: it keeps memory and stacks of its own, and ends a process that gets no more by itself.
+const raced = true
