@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/chart"
 	"github.com/headgate-dev/headgate/chart/argocd"
 	"github.com/headgate-dev/headgate/chart/packages"
+	"github.com/headgate-dev/headgate/chart/schema"
 )
 
 // defaultNamespace is that of Applications whose configuration names none.
@@ -21,7 +22,8 @@ const defaultNamespace = "argocd"
 
 // Options say how packages are built.
 type Options struct {
-	// Settings of the App of each package: names, checks, resolvers such as waves.ByKind.
+	// Settings of the App of each package: names, checks, resolvers such as waves.ByKind. Without Checks, objects are validated against
+	// the schemas of the newest Kubernetes that the SDK has; an empty list of checks, not nil, validates nothing.
 	Settings chart.Settings
 	// Variables are for Env and for props with the tag env; those of the process if they are nil.
 	Variables Variables
@@ -129,6 +131,9 @@ func (b *builder) build(one *plan) packages.Package {
 // app is an App with the settings, and with the resolver of Env after those of the user: what they answer may refer to variables.
 func (b *builder) app() *chart.App {
 	settings := b.options.Settings
+	if settings.Checks == nil {
+		settings.Checks = []chart.Check{schema.Check{}}
+	}
 	settings.Resolvers = append(slices.Clone(settings.Resolvers), b.options.Variables)
 	return chart.NewApp(settings)
 }

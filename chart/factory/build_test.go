@@ -537,3 +537,27 @@ func TestHeadgateReadsTheOrder(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestSchemas validates objects against the schemas of Kubernetes, unless the checks of the options say otherwise.
+func TestSchemas(t *testing.T) {
+	r := factory.NewRegistry()
+	factory.Register(r, "typo", func(scope chart.Scope, _ struct{}) {
+		chart.Add(scope, "one", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "daat": map[string]any{}})
+	})
+	config := factory.Config{Applications: []factory.Application{{Name: "a", Namespace: "a", Chart: factory.Chart{Type: "typo"}}}}
+	built, err := factory.Build(r, config, factory.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = packages.Synth(built, packages.Settings{})
+	if got := lines(err); len(got) != 1 || !strings.Contains(got[0], `a/one: daat: `) || !strings.Contains(got[0], "build_test.go:") {
+		t.Errorf("an unknown field, with the path and the line: %q", got)
+	}
+	built, err = factory.Build(r, config, factory.Options{Settings: chart.Settings{Checks: []chart.Check{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := packages.Synth(built, packages.Settings{}); err != nil {
+		t.Errorf("without checks: %v", err)
+	}
+}

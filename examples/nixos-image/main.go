@@ -5,12 +5,13 @@ import (
 	"os"
 
 	"github.com/headgate-dev/headgate/chart"
+	"github.com/headgate-dev/headgate/chart/schema"
 )
 
 // namespace is that of the build and of the machine.
 const namespace = "nixos"
 
-func main() { os.Exit(chart.Main(chart.Settings{}, describe)) }
+func main() { os.Exit(chart.Main(chart.Settings{Checks: []chart.Check{schema.Check{}}}, describe)) }
 
 // describe has a chart for each unit.
 func describe(app *chart.App) {
