@@ -1,0 +1,56 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Index is the objects of files, for what is rendered from them.
+type Index struct{ byName map[string][]Document }
+
+// NewIndex is an Index of documents.
+func NewIndex(documents []Document) *Index {
+	x := &Index{byName: map[string][]Document{}}
+	for _, d := range documents {
+		key := keyOf(d.Object)
+		x.byName[key] = append(x.byName[key], d)
+	}
+	return x
+}
+
+// Find is where an object that was rendered is written, and the line of a field of it. Of several documents for one object, such as a base
+// and a patch of it, it is the one that has the most of the field, then the first by its file. An object whose name was
+// changed while it was rendered, or that a chart gave, is in none.
+func (x *Index) Find(object map[string]any, field string) (file string, line int, found bool) {
+	all := slices.DeleteFunc(slices.Clone(x.byName[keyOf(object)]), func(d Document) bool {
+		own, wanted := namespaceOf(d.Object), namespaceOf(object)
+		return own != "" && wanted != "" && own != wanted
+	})
+	if len(all) == 0 {
+		return "", 0, false
+	}
+	best := slices.MinFunc(all, func(a, b Document) int {
+		_, first := a.Line(field)
+		_, second := b.Line(field)
+		return cmp.Or(cmp.Compare(second, first), cmp.Compare(a.File, b.File))
+	})
+	line, _ = best.Line(field)
+	return best.File, line, true
+}
+
+// keyOf is the group, the kind and the name of an object.
+func keyOf(object map[string]any) string {
+	apiVersion, _ := object["apiVersion"].(string)
+	group, _, _ := strings.Cut(apiVersion, "/")
+	kind, _ := object["kind"].(string)
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	return group + " " + kind + " " + name
+}
+
+func namespaceOf(object map[string]any) string {
+	metadata, _ := object["metadata"].(map[string]any)
+	namespace, _ := metadata["namespace"].(string)
+	return namespace
+}
