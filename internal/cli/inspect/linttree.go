@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/lint"
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/render"
@@ -70,7 +71,8 @@ func (o *lintOptions) trees(ctx context.Context, path string) ([]tree, error) {
 		t, err := o.plain([]string{path})
 		return []tree{t}, err
 	}
-	o.Dir, o.Masks = path, true
+	// What cannot be decrypted is judged with marks instead of its values.
+	o.Dir, o.Masks, o.Marks = path, true, true
 	roots := []string{o.Root}
 	layout, err := offline.FindLayout(o.Catalogue, path, o.Root)
 	var several *offline.AmbiguousRootError
@@ -127,6 +129,9 @@ func (o *lintOptions) walked(ctx context.Context, index *lint.Index) (tree, erro
 		var declares map[string]any
 		if u.Object != nil {
 			declares = u.Object.Object
+		}
+		if u.Object != nil && u.Parent == (engine.UnitID{}) {
+			t.items = append(t.items, item{object: declares, declares: declares}) // of the root: no unit renders it
 		}
 		if u.Err != nil {
 			t.fails(u.Unit.ID.String(), declares, u.Err)
