@@ -57,7 +57,7 @@ func describeCloud(c *chart.Chart) {
 // object is an Object that has another object applied in this cluster.
 func object(name string, manifest map[string]any) *objectv1alpha2.Object {
 	o := &objectv1alpha2.Object{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	data, _ := json.Marshal(manifest) //nolint:errcheck // maps of strings
+	data, _ := json.Marshal(manifest) // maps of strings
 	o.Spec.ForProvider.Manifest = runtime.RawExtension{Raw: data}
 	o.Spec.ProviderConfigReference = &resource.ConfigReference{Name: providerConfig}
 	return o

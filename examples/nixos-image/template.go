@@ -42,7 +42,9 @@ func imageWorkflow(account string) workflow.WorkflowSpec {
 				LocalObjectReference: corev1.LocalObjectReference{Name: bucket}, Key: "url",
 			}}},
 			// These are inputs of the Build.
-			{Name: "recipe"}, {Name: "builder"}, {Name: "configuration"},
+			{Name: "recipe"},
+			{Name: "builder"},
+			{Name: "configuration"},
 		}},
 		Templates: []workflow.Template{imageSteps(), buildStep(), uploadStep()},
 	}

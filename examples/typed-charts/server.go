@@ -38,7 +38,8 @@ func (p ServerProps) Validate() error {
 // hardened is what every pod of ours keeps to. Nothing of it is there without being named.
 func hardened() []workload.Policy {
 	return []workload.Policy{
-		workload.Restricted{ReadOnlyRoot: true}, workload.NoToken{},
+		workload.Restricted{ReadOnlyRoot: true},
+		workload.NoToken{},
 		workload.Resources{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},

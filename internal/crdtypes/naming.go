@@ -12,11 +12,10 @@ import (
 
 // item is a structure or an enum that needs a name.
 type item struct {
-	name  *string
-	uses  *[]use
-	kinds *[]string
-	seen  bool
-	next  []*field
+	name *string
+	uses *[]use
+	seen bool
+	next []*field
 }
 
 // name gives all types their names, and returns the contents of NamesFile. Names that previous has stay. A type has the name of its

@@ -42,7 +42,7 @@ var lineInError = regexp.MustCompile(`line (\d+)`)
 
 func lineOf(err error) int {
 	if found := lineInError.FindStringSubmatch(err.Error()); found != nil {
-		line, _ := strconv.Atoi(found[1]) //nolint:errcheck // it is digits
+		line, _ := strconv.Atoi(found[1]) // it is digits
 		return line
 	}
 	return 1

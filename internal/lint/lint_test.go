@@ -39,8 +39,12 @@ func TestLines(t *testing.T) {
 		field    string
 		line     int
 	}{
-		{0, "", 7}, {0, `metadata.annotations["a.b/c"]`, 9}, {1, "spec.containers[0].image", 17}, {1, "spec.containers[0].resources.limits", 17},
-		{1, "spec.containers[4]", 16}, {1, "metadata.name", 13},
+		{0, "", 7},
+		{0, `metadata.annotations["a.b/c"]`, 9},
+		{1, "spec.containers[0].image", 17},
+		{1, "spec.containers[0].resources.limits", 17},
+		{1, "spec.containers[4]", 16},
+		{1, "metadata.name", 13},
 	} {
 		if line, _ := documents[c.document].Line(c.field); line != c.line {
 			t.Errorf("%s: line %d, want %d", c.field, line, c.line)
@@ -111,7 +115,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("apiVersion: v1\nkind: &a [*a]\n")
 	f.Add("{apiVersion: v1, kind: List, items: [1, {kind: x}]}")
 	f.Fuzz(func(t *testing.T, text string) {
-		documents, _, _ := lint.Read("a.yaml", []byte(text)) //nolint:errcheck // most texts are no YAML
+		documents, _, _ := lint.Read("a.yaml", []byte(text)) // most texts are no YAML
 		lines := strings.Count(text, "\n") + 1
 		for _, d := range documents {
 			if line, _ := d.Line("spec.containers[0].image"); line < 1 || line > lines+1 {

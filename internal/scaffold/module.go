@@ -26,9 +26,6 @@ var (
 // placeholder is the path of the module in the template.
 const placeholder = "example.com/charts"
 
-// sdkModule is the path of the module with the SDK.
-const sdkModule = "github.com/headgate-dev/headgate"
-
 // Module are the files of a new module with a path, for a copy of the SDK or for the published one.
 func Module(module string, copied bool) ([]File, error) {
 	var files []File

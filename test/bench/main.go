@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,6 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	runs := dialectRuns(*dialects, *large, *idle)
 	end, err := profiled(*profile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -63,34 +63,47 @@ func main() {
 	}
 	defer end()
 	short := min(*idle, 2*time.Minute)
-	for _, p := range []part{
+	all, err := measureParts(ctx, []part{
 		{"charts                                  synth s  written s  cdk8s s", 1, *onlyCharts, charts{*modules}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
 		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *helm, *only, releases{*helm, *idle}},
-	} {
-		onlyOther := (*onlyCharts || *onlyGraphs || *onlyObjects || *onlyMachines || *only) && !p.only
-		if p.count == 0 || onlyOther {
+	})
+	if err == nil && all {
+		err = measureRuns(ctx, dialectRuns(*dialects, *large, *idle), *verbose)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// measureParts measures the parts that were selected; all says that no selection was made, so that the units come too.
+func measureParts(ctx context.Context, parts []part) (all bool, err error) {
+	all = !slices.ContainsFunc(parts, func(p part) bool { return p.only })
+	for _, p := range parts {
+		if p.count == 0 || !all && !p.only {
 			continue
 		}
 		fmt.Println(p.heading)
 		if err := p.of.measure(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
+			return all, err
 		}
 	}
-	if *onlyCharts || *onlyGraphs || *onlyObjects || *onlyMachines || *only {
-		return
-	}
+	return all, nil
+}
+
+// measureRuns measures units.
+func measureRuns(ctx context.Context, runs []run, verbose bool) error {
 	fmt.Println("dialect units depth  ready s  cpu s/unit  rss MB  push→applied ms  renders for one change  requests at rest")
 	for _, r := range runs {
-		r.verbose = *verbose
+		r.verbose = verbose
 		if err := r.measure(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
+			return err
 		}
 	}
+	return nil
 }
 
 // dialectRuns are the measurements of units of a dialect, of both if none is named.

@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,7 +119,7 @@ func TestLint(t *testing.T) {
 					t.Errorf("%v, want %s", err, c.fails)
 				}
 				return
-			case (err == nil) != c.clean || err != nil && err != console.ErrNo:
+			case (err == nil) != c.clean || err != nil && !errors.Is(err, console.ErrNo):
 				t.Errorf("error %v", err)
 			}
 			for _, want := range c.want {
