@@ -187,6 +187,9 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
+	if err != nil && strings.Contains(errs.String(), "module lookup disabled by GOPROXY=off") {
+		t.Skipf("the module cache lacks something: %s", errs.String())
+	}
 	if err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, errs.String())
 	}
