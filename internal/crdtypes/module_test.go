@@ -188,7 +188,7 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil && strings.Contains(errs.String(), "module lookup disabled by GOPROXY=off") {
-		t.Skipf("the module cache lacks something: %s", errs.String())
+		t.Skipf("the module cache lacks something; hack/modules fetches it: %s", errs.String())
 	}
 	if err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, errs.String())

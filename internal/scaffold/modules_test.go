@@ -180,7 +180,7 @@ func goes(t *testing.T, dir string, args ...string) string {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	if found := lacking.FindString(errs.String()); found != "" && err != nil && !*update {
-		t.Skipf("the module cache lacks something; \"make generate\" fetches it: %s", found)
+		t.Skipf("the module cache lacks something; hack/modules fetches it: %s", found)
 	}
 	// "go mod tidy -diff" fails if there is a difference, which it prints.
 	if err != nil && args[len(args)-1] != "-diff" {

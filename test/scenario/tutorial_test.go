@@ -38,7 +38,7 @@ func TestTutorial(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if strings.Contains(text, "module lookup disabled") {
-		t.Skipf("the module cache lacks something: %s", text)
+		t.Skipf("the module cache lacks something; hack/modules fetches it: %s", text)
 	}
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, text)

@@ -63,7 +63,7 @@ func synth(t *testing.T, args ...string) (code int, out, errs string) {
 	var o, e text
 	code = call(t.Context(), &o, &e, append([]string{"synth"}, args...)...)
 	if strings.Contains(e.String(), "module lookup disabled") {
-		t.Skipf("the module cache lacks something: %s", &e)
+		t.Skipf("the module cache lacks something; hack/modules fetches it: %s", &e)
 	}
 	return code, o.String(), e.String()
 }
