@@ -46,7 +46,8 @@ var ours = map[string][]string{
 	"image.toolkit.fluxcd.io":        nil,
 	"source.extensions.fluxcd.io":    nil,
 	"fluxcd.controlplane.io":         nil,
-	"argoproj.io":                    {"Application", "ApplicationSet", "AppProject"},
+	"argoproj.io":                    {"Application", "ApplicationSet", "AppProject", "Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"},
+	"build.headgate.dev":             nil,
 }
 
 // builtin are the groups that the API server serves itself, or that a metrics server serves beside it.
