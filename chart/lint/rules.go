@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/chart"
+	"github.com/headgate-dev/headgate/chart/internal/similar"
 )
 
 // Annotation excepts an object, or the pods of a template, from rules: names of rules and groups with commas between them, or "*".
@@ -121,39 +122,8 @@ func (s *settings) named(names []string) []string {
 // unknown says that there is no such rule, and which is like it.
 func (s *settings) unknown(name string) string {
 	said := "there is no rule " + short(name)
-	if similar := closest(short(name), slices.Sorted(maps.Keys(s.known))); similar != "" {
-		return said + "; did you mean " + similar + "?"
+	if near := similar.Closest(short(name), slices.Sorted(maps.Keys(s.known))); near != "" {
+		return said + "; did you mean " + near + "?"
 	}
 	return said + "; headgate lint --help lists them"
-}
-
-// closest is the name with the fewest letters to insert, delete or replace, unless they are more than a third of a word.
-func closest(word string, names []string) string {
-	best, fewest := "", len(word)/3+1
-	for _, name := range names {
-		if edits := distance(word, name); edits < fewest {
-			best, fewest = name, edits
-		}
-	}
-	return best
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

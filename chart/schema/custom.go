@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/headgate-dev/headgate/chart/internal/similar"
 )
 
 // customKind is a served version of a CustomResourceDefinition.
@@ -131,8 +133,8 @@ func (w *walk) unknownCustom(apiVersion, kindName string) {
 		w.errorIn("apiVersion", RuleUnknownKind, "the definition of %s serves %s, not %s", kindName, strings.Join(versions, " and "), apiVersion)
 		return
 	}
-	if similar := closest(kindName, kinds); similar != "" && edits(kindName, similar, 1) == 1 {
-		w.errorIn("kind", RuleUnknownKind, "no definition has the kind %s in %s; did you mean %s?", kindName, group, similar)
+	if near := similar.Closest(kindName, kinds); near != "" && similar.Edits(kindName, near, 1) == 1 {
+		w.errorIn("kind", RuleUnknownKind, "no definition has the kind %s in %s; did you mean %s?", kindName, group, near)
 		return
 	}
 	w.withoutSchema(apiVersion, kindName)

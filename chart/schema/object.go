@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/headgate-dev/headgate/chart/internal/similar"
 )
 
 const objectMeta = "apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -70,9 +72,9 @@ func (w *walk) metadata(v any) {
 func (w *walk) unknownField(n *node, key string) {
 	known := slices.Sorted(maps.Keys(n.Properties))
 	message := "unknown field"
-	switch similar := closest(key, known); {
-	case similar != "":
-		message += fmt.Sprintf("; did you mean %q?", similar)
+	switch near := similar.Closest(key, known); {
+	case near != "":
+		message += fmt.Sprintf("; did you mean %q?", near)
 	case len(known) == 0:
 		message += "; there are none here"
 	case len(known) <= 12:

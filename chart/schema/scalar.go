@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/headgate-dev/headgate/chart/internal/similar"
 )
 
 const quantity = "apimachinery.pkg.api.resource.Quantity"
@@ -175,8 +177,8 @@ func (w *walk) enum(n *node, v any) {
 	message := "must be one of " + values(n.Enum)
 	if text, ok := v.(string); ok && !w.secret {
 		message = fmt.Sprintf("is %q, must be one of %s", text, values(n.Enum))
-		if similar := closest(text, texts(n.Enum)); similar != "" {
-			message += fmt.Sprintf("; did you mean %q?", similar)
+		if near := similar.Closest(text, texts(n.Enum)); near != "" {
+			message += fmt.Sprintf("; did you mean %q?", near)
 		}
 	}
 	w.errorf(RuleEnum, "%s", message)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/chart"
+	"github.com/headgate-dev/headgate/chart/internal/similar"
 )
 
 // removal is when Kubernetes removed a kind from a version of an API, and where it is since; no successor is a kind that is gone.
@@ -112,8 +113,8 @@ func (w *walk) unknownKind(apiVersion, kindName string) {
 		}
 	}
 	message := fmt.Sprintf("Kubernetes %s has no kind %s in %s", w.release.version, kindName, apiVersion)
-	if similar := closest(kindName, kinds); similar != "" {
-		message += fmt.Sprintf("; did you mean %s in %s?", similar, w.servedIn(w.release, similar, nil))
+	if near := similar.Closest(kindName, kinds); near != "" {
+		message += fmt.Sprintf("; did you mean %s in %s?", near, w.servedIn(w.release, near, nil))
 	}
 	w.errorIn("kind", RuleUnknownKind, "%s", message)
 }
@@ -124,7 +125,7 @@ func (w *walk) misspelledGroup(apiVersion, kindName string) bool {
 	served := w.servedIn(w.release, kindName, func(version string) bool {
 		known, _ := splitVersion(version)
 		limit := min(3, len(known)/4)
-		return edits(group, known, limit) <= limit
+		return similar.Edits(group, known, limit) <= limit
 	})
 	if served != "" {
 		w.errorIn("apiVersion", RuleUnknownKind, "Kubernetes serves %s in %s, not in %s", kindName, served, apiVersion)

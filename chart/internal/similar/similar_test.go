@@ -1,4 +1,4 @@
-package schema
+package similar
 
 import "testing"
 
@@ -8,7 +8,7 @@ func TestClosest(t *testing.T) {
 		"replica": "replicas", "Replicas": "replicas", "imgae": "image", "imagePullpolicy": "imagePullPolicy", "port": "ports",
 		"imagePolicy": "", "zone": "", "x": "", "": "", "prots": "ports", "volumes": "",
 	} {
-		if got := closest(word, fields); got != want {
+		if got := Closest(word, fields); got != want {
 			t.Errorf("closest to %q is %q, want %q", word, got, want)
 		}
 	}
@@ -23,7 +23,7 @@ func FuzzEdits(f *testing.F) {
 		if len(a) > 100 || len(b) > 100 {
 			t.Skip()
 		}
-		there, back := edits(a, b, 200), edits(b, a, 200)
+		there, back := Edits(a, b, 200), Edits(b, a, 200)
 		if there != back || (there == 0) != (a == b) || there > max(len(a), len(b)) {
 			t.Errorf("from %q to %q are %d edits, back are %d", a, b, there, back)
 		}

@@ -1,24 +1,25 @@
-package schema
+// Package similar finds the word that a misspelled one was probably meant to be.
+package similar
 
 import "strings"
 
-// closest is the candidate that a word is most likely a misspelling of, or "".
-func closest(word string, candidates []string) string {
+// Closest is the candidate that a word is most likely a misspelling of, or "".
+func Closest(word string, candidates []string) string {
 	best, distance := "", max(1, len(word)/3)+1
 	lower := strings.ToLower(word)
 	for _, candidate := range candidates {
 		if strings.EqualFold(candidate, word) {
 			return candidate
 		}
-		if d := edits(lower, strings.ToLower(candidate), distance); d < distance {
+		if d := Edits(lower, strings.ToLower(candidate), distance); d < distance {
 			best, distance = candidate, d
 		}
 	}
 	return best
 }
 
-// edits counts the letters to insert, delete, replace or swap with the next one; more than limit is limit+1.
-func edits(a, b string, limit int) int {
+// Edits counts the letters to insert, delete, replace or swap with the next one; more than limit is limit+1.
+func Edits(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}
