@@ -204,7 +204,7 @@ func TestPodLabel(t *testing.T) {
 	}
 }
 
-// TestProviders finds the providers of Crossplane, by their package and by their image: whoever installs one names it.
+// TestProviders finds the providers of Crossplane, by their package and by their image: an installation may name it as it likes.
 func TestProviders(t *testing.T) {
 	const registry = "xpkg.crossplane.io/crossplane-contrib/"
 	const sum = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"

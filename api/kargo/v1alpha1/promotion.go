@@ -66,7 +66,7 @@ type PromotionStep struct {
 	As string `json:"as,omitempty"`
 	// If is an expression; the step is skipped where it is false.
 	If string `json:"if,omitempty"`
-	// ContinueOnError goes on with the next step when this one fails.
+	// ContinueOnError continues with the next step when this one fails.
 	ContinueOnError bool `json:"continueOnError,omitempty"`
 	// Retry says how often and for how long the step is tried.
 	Retry *PromotionStepRetry `json:"retry,omitempty"`

@@ -23,7 +23,7 @@ func (l *localExec) bind(f *pflag.FlagSet) {
 	f.BoolVar(&l.allowed, localExecFlag, false, "run the containers and scripts of Workflows as processes of this machine, as your user; for a directory of your own, on the embedded cluster")
 }
 
-// check refuses what a person can hardly mean: programs of whoever writes to a repository elsewhere, and processes beside a cluster that has nodes.
+// check refuses programs from a repository elsewhere, whose authors would run them here, and processes beside a cluster that has nodes.
 func (l *localExec) check(o *upOptions) error {
 	switch {
 	case !l.allowed:

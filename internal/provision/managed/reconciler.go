@@ -24,7 +24,7 @@ type Options struct {
 	Poll time.Duration
 }
 
-// DefaultPoll is how often what is outside is observed when nobody says otherwise.
+// DefaultPoll is how often external resources are observed unless a setting says otherwise.
 const DefaultPoll = time.Minute
 
 // The bounds of passes: how many are made at a time, how long one takes, and how long one waits that failed.

@@ -35,7 +35,7 @@ type world struct {
 	account string
 }
 
-// LeavesChanged wakes whoever waits for an end.
+// LeavesChanged wakes what waits for an end.
 func (w *world) LeavesChanged(execute.Workflow) {
 	select {
 	case w.changed <- struct{}{}:
