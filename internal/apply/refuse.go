@@ -33,7 +33,7 @@ func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
 		result.Err = &ObjectError{ID: s.id, Err: err}
 		return result
 	}
-	return s.gone(result)
+	return s.gone(result, "deleted, to be recreated as declared")
 }
 
 // worded is a server's error as a person reads it, with the way out if there is one.

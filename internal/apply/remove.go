@@ -21,8 +21,8 @@ type Removal struct {
 	Permit func(live *unstructured.Unstructured) (why string, ok bool)
 }
 
-// Remove deletes one object, and that one only: another object that takes its name meanwhile is shown to
-// Permit as well. What is gone, what is being deleted and what may not be is skipped, and the message
+// Remove deletes one object, and only as Permit has seen it: one that changes meanwhile, or another one that takes its name, is shown to
+// Permit again. What is gone, what is being deleted and what may not be is skipped, and the message
 // says so.
 func (a *Applier) Remove(ctx context.Context, e engine.Entry, r Removal) Result {
 	result := Result{Entry: e, Action: engine.Skip}
@@ -102,9 +102,9 @@ func (a *Applier) deleteNow(ctx context.Context, client dynamic.ResourceInterfac
 		}
 		return why, nil
 	}
-	propagation, uid := propagationOr(r.Propagation), live.GetUID()
+	propagation, uid, version := propagationOr(r.Propagation), live.GetUID(), live.GetResourceVersion()
 	err = client.Delete(ctx, id.Name, metav1.DeleteOptions{
-		PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid},
+		PropagationPolicy: &propagation, Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
 	})
 	if apierrors.IsNotFound(err) {
 		return "already deleted", nil

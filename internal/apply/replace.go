@@ -66,12 +66,12 @@ func propagationOr(p metav1.DeletionPropagation) metav1.DeletionPropagation {
 	return p
 }
 
-// gone is the result for an object that is deleted before it is recreated.
-func (s *scribe) gone(result Result) Result {
+// gone is the result for an object that has to be gone before it is recreated.
+func (s *scribe) gone(result Result, why string) Result {
 	s.applier.Forget(s.id)
 	s.applier.cluster.Objects.Follow(s.id, result.Entry.Version)
 	result.Wait = &Need{
-		Wait: engine.Wait{On: s.id, Reason: "deleted, to be recreated as declared"},
+		Wait: engine.Wait{On: s.id, Reason: why},
 		What: ObjectGone, Object: s.id,
 	}
 	return result

@@ -30,15 +30,25 @@ func (s *scribe) do(ctx context.Context, result Result) Written {
 	var applied *unstructured.Unstructured
 	var err error
 	for range attempts {
-		if applied, err = s.write(ctx); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		applied, err = s.write(ctx)
+		if vanished := s.before != nil && apierrors.IsNotFound(err); vanished {
+			// It was deleted after it was read: the next attempt reads again, and creates it.
+			s.trusted = false
+			continue
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			break
 		}
 	}
 	if err != nil {
 		return Written{Result: s.refused(ctx, result, err)}
 	}
-	if applied == nil { // it is deleted first
-		return Written{Result: s.gone(result)}
+	if applied == nil {
+		return Written{Result: s.gone(result, "deleted, to be recreated as declared")}
+	}
+	if applied.GetDeletionTimestamp() != nil {
+		// Whatever was written goes with it.
+		return Written{Result: s.gone(result, "being deleted, to be recreated as declared")}
 	}
 	result.Message, result.Drift = s.note, s.drift()
 	a.cluster.Objects.Put(applied)

@@ -20,7 +20,8 @@ import (
 // parallel bounds how many Applications are written at a time.
 const parallel = 16
 
-// write carries a plan out, several Applications at a time. What fails stops no other.
+// write carries a plan out, several Applications at a time. What fails stops no other. An Application is deleted once those that are
+// created and changed are there: what moves to one of them is known to be wanted then.
 func (s *Sets) write(ctx context.Context, plan appset.Plan) error {
 	var mu sync.Mutex
 	var errs []error
@@ -42,6 +43,7 @@ func (s *Sets) write(ctx context.Context, plan appset.Plan) error {
 	for _, change := range plan.Update {
 		do(change.Live.GetName(), func() error { return s.update(ctx, change) })
 	}
+	_ = all.Wait() // It collects them in errs.
 	for _, gone := range plan.Delete {
 		do(gone.GetName(), func() error { return s.delete(ctx, gone) })
 	}
