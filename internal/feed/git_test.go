@@ -336,9 +336,9 @@ func TestSilentRepository(t *testing.T) {
 	for range 10 {
 		wg.Go(func() {
 			_, err := f.Git(t.Context(), &reader{}, feed.Git{
-				Options: source.GitOptions{URL: address + "/app.git", Timeout: 50 * time.Millisecond}, Since: since,
+				Options: source.GitOptions{URL: address + "/app.git", Timeout: time.Second}, Since: since,
 			})
-			if err == nil || !strings.Contains(err.Error(), "timed out after 50ms") {
+			if err == nil || !strings.Contains(err.Error(), "timed out after 1s") {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -348,13 +348,13 @@ func TestSilentRepository(t *testing.T) {
 		t.Errorf("the server was asked %d times, want once for all", n)
 	}
 	_, err := f.Git(t.Context(), &reader{}, feed.Git{
-		Options: source.GitOptions{URL: address + "/app.git", Timeout: 100 * time.Millisecond}, Since: since,
+		Options: source.GitOptions{URL: address + "/app.git", Timeout: 2 * time.Second}, Since: since,
 	})
-	if err == nil || !strings.Contains(err.Error(), "timed out after 100ms") {
+	if err == nil || !strings.Contains(err.Error(), "timed out after 2s") {
 		t.Errorf("a reader that waits for longer got %v", err)
 	}
 	_, err = f.Git(t.Context(), &reader{}, feed.Git{
-		Options: source.GitOptions{URL: address + "/app.git", Timeout: 100 * time.Millisecond}, Since: time.Now(),
+		Options: source.GitOptions{URL: address + "/app.git", Timeout: 2 * time.Second}, Since: time.Now(),
 	})
 	if err == nil || len(accepted) != 3 {
 		t.Errorf("a later request asked the server %d times: %v", len(accepted), err)
@@ -375,14 +375,14 @@ func TestCancelledReader(t *testing.T) {
 	}()
 	<-accepted
 	go func() {
-		_, err := f.Git(t.Context(), &reader{}, feed.Git{Options: source.GitOptions{URL: options.URL, Timeout: 50 * time.Millisecond}, Since: since})
+		_, err := f.Git(t.Context(), &reader{}, feed.Git{Options: source.GitOptions{URL: options.URL, Timeout: time.Second}, Since: since})
 		second <- err
 	}()
 	stop()
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("the reader that ended got %v", err)
 	}
-	if err := <-second; err == nil || !strings.Contains(err.Error(), "timed out after 50ms") {
+	if err := <-second; err == nil || !strings.Contains(err.Error(), "timed out after 1s") {
 		t.Errorf("the other one got %v", err)
 	}
 	if n := len(accepted); n != 1 {
