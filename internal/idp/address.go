@@ -1,9 +1,3 @@
-// Package idp reads trees of packages in the layout of idpbuilder: files of Applications, and beside them the directories that they name by
-// addresses with the scheme cnoe.
-//
-// An address is relative to the directory of the file that has it, so that a tree works wherever it lies. Here all of them become
-// one, that of the working copy, with the directory in spec.source.path. It refuses to read files, and addresses that leave the
-// working copy.
 package idp
 
 import (
