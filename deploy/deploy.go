@@ -1,6 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD, of workflows, of managed resources and of builds, for clusters in which they are served.
+// those of Argo CD, of workflows, of managed resources, of builds and of packages, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,16 +16,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo build provision workflow
+//go:embed all:chart argo build idpbuilder provision workflow
 var files embed.FS
 
 // The directories of the definitions.
 const (
-	fluxDefinitions      = "chart/crds"
-	argoDefinitions      = "argo/crds"
-	workflowDefinitions  = "workflow/crds"
-	provisionDefinitions = "provision/crds"
-	buildDefinitions     = "build/crds"
+	fluxDefinitions       = "chart/crds"
+	argoDefinitions       = "argo/crds"
+	workflowDefinitions   = "workflow/crds"
+	provisionDefinitions  = "provision/crds"
+	buildDefinitions      = "build/crds"
+	idpbuilderDefinitions = "idpbuilder/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -42,6 +43,11 @@ func ProvisionCRDs() ([]*unstructured.Unstructured, error) { return definitions(
 
 // BuildCRDs returns the definition of Builds, by the name of its file.
 func BuildCRDs() ([]*unstructured.Unstructured, error) { return definitions(buildDefinitions) }
+
+// IDPBuilderCRDs returns the definitions of the kinds that show packages as idpbuilder does, by the names of their files.
+func IDPBuilderCRDs() ([]*unstructured.Unstructured, error) {
+	return definitions(idpbuilderDefinitions)
+}
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)

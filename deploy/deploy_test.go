@@ -114,3 +114,38 @@ func TestDigitalOceanDefinitions(t *testing.T) {
 		t.Errorf("the definitions of DigitalOcean (-want +got):\n%s", diff)
 	}
 }
+
+// TestIDPBuilderDefinitions keeps the names by which scripts of idpbuilder's users find the objects and their fields, one misspelled.
+func TestIDPBuilderDefinitions(t *testing.T) {
+	crds, err := IDPBuilderCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"custompackages.idpbuilder.cnoe.io", "gitrepositories.idpbuilder.cnoe.io", "localbuilds.idpbuilder.cnoe.io"}
+	if diff := cmp.Diff(want, names(crds)); diff != "" {
+		t.Fatalf("the definitions of idpbuilder (-want +got):\n%s", diff)
+	}
+	for i, tc := range []struct {
+		scope  string
+		fields []string
+	}{
+		{"Namespaced", []string{"spec.argoCD.applicationFile", "spec.internalGitServeURL", "spec.remoteRepository.cloneSubmodules", "status.gitRepositoryRefs", "status.synced"}},
+		{"Namespaced", []string{"spec.source.embeddedAppName", "spec.provider.organizationName", "status.commit.hash", "status.externalGitRepositoryUrl"}},
+		{"Cluster", []string{"spec.packageConfigs.customPackageDirs", "spec.buildCustomization.usePathRouting", "status.ArgoCD.available", "status.gitea.adminUserSecretNameecret"}},
+	} {
+		if scope, _, _ := unstructured.NestedString(crds[i].Object, "spec", "scope"); scope != tc.scope {
+			t.Errorf("%s has the scope %q", want[i], scope)
+		}
+		versions, _, _ := unstructured.NestedSlice(crds[i].Object, "spec", "versions")
+		version, _ := versions[0].(map[string]any)
+		for _, field := range tc.fields {
+			path := []string{"schema", "openAPIV3Schema"}
+			for part := range strings.SplitSeq(field, ".") {
+				path = append(path, "properties", part)
+			}
+			if _, has, err := unstructured.NestedMap(version, path...); !has || err != nil {
+				t.Errorf("%s has no field %s: %v", want[i], field, err)
+			}
+		}
+	}
+}

@@ -6,14 +6,16 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/headgate-dev/headgate/api/idpbuilder/v1alpha1"
 )
 
 // The labels of objects of packages, as idpbuilder's users select them.
 const (
 	// PackageNameLabel has the name of the object.
-	PackageNameLabel = "cnoe.io/package-name"
+	PackageNameLabel = v1alpha1.PackageNameLabel
 	// PackageTypeLabel tells core packages, which are those of idpbuilder itself, from custom ones.
-	PackageTypeLabel = "cnoe.io/package-type"
+	PackageTypeLabel = v1alpha1.PackageTypeLabel
 	coreType         = "core"
 	customType       = "custom"
 )
