@@ -38,14 +38,21 @@ func parse(r *http.Request) (request, bool) {
 	if !ok || !repoName.MatchString(repo) {
 		return request{}, false
 	}
-	service := r.URL.Query().Get("service")
+	asked, ok := service(r, rest)
+	asked.repo = repo
+	return asked, ok
+}
+
+// service reads which service of the smart protocol a request is for, from the path below the repository.
+func service(r *http.Request, rest string) (request, bool) {
+	name := r.URL.Query().Get("service")
 	switch {
-	case r.Method == http.MethodGet && rest == "info/refs" && (service == "git-upload-pack" || service == "git-receive-pack"):
-		return request{repo: repo, push: service == "git-receive-pack"}, true
+	case r.Method == http.MethodGet && rest == "info/refs" && (name == "git-upload-pack" || name == "git-receive-pack"):
+		return request{push: name == "git-receive-pack"}, true
 	case r.Method == http.MethodPost && rest == "git-upload-pack":
-		return request{repo: repo}, true
+		return request{}, true
 	case r.Method == http.MethodPost && rest == "git-receive-pack":
-		return request{repo: repo, push: true, writes: true}, true
+		return request{push: true, writes: true}, true
 	default:
 		return request{}, false
 	}
@@ -131,25 +138,10 @@ func (s *Server) authenticate(r *http.Request) (name string, write, ok bool) {
 // protocol is what git clients say which version of the protocol they speak.
 var protocol = regexp.MustCompile(`^version=[0-9]$`)
 
-// handle runs git's http-backend for one request, in an environment of our making.
+// handle runs git's http-backend for one request.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request, name string) {
-	env := append(cleanEnvironment(),
-		"GIT_PROJECT_ROOT="+s.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER="+name,
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
-	)
-	if version := r.Header.Get("Git-Protocol"); protocol.MatchString(version) {
-		env = append(env, "GIT_PROTOCOL="+version)
-	}
-	r = r.Clone(r.Context())
-	r.Header.Del("Authorization")
-	// The library refuses bodies of unknown length, which larger pushes have; http-backend reads
-	// such a body to its end.
-	r.TransferEncoding = nil
-	backend := &cgi.Handler{
-		Path: s.backend, Env: env, InheritEnv: []string{}, Logger: errorLog(s.log), Stderr: &lines{log: s.log},
-	}
-	backend.ServeHTTP(w, r)
+	backend := &cgi.Handler{Path: s.backend, Logger: errorLog(s.log), Stderr: &lines{log: s.log}}
+	serveBackend(w, r, backend, s.dir, name, nil)
 }
 
 func errorLog(log logr.Logger) *stdlog.Logger { return stdlog.New(&lines{log: log}, "", 0) }

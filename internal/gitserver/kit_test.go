@@ -3,6 +3,7 @@ package gitserver_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,4 +112,14 @@ func show(t *testing.T, s *gitserver.Server, repo, branch string) map[string]str
 		files[name] = string(data)
 	}
 	return files
+}
+
+// random is text that does not compress.
+func random(t *testing.T, n int) string {
+	t.Helper()
+	data := make([]byte, n)
+	if _, err := rand.Read(data); err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

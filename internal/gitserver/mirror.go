@@ -61,6 +61,9 @@ func (s *Server) Mirror(ctx context.Context, repo, path string) (*Mirror, error)
 	return m, nil
 }
 
+// Dir is the bare repository.
+func (m *Mirror) Dir() string { return m.bare }
+
 func realDirectory(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -47,15 +47,18 @@ func (s *Server) CreateRepo(ctx context.Context, repo string) error {
 	if _, err := os.Stat(filepath.Join(s.path(repo), "HEAD")); err == nil {
 		return nil
 	}
-	// No template: it could bring hooks.
-	init := []string{"init", "-q", "--bare", "--template=", "--object-format=sha1", "-b", defaultBranch, s.path(repo)}
-	if _, err := run(ctx, command{args: init}); err != nil {
-		return fmt.Errorf("creating repository %q: %w", repo, err)
-	}
-	if err := os.WriteFile(filepath.Join(s.path(repo), "config"), []byte(settings), 0o600); err != nil {
+	if err := initialize(ctx, s.path(repo), defaultBranch); err != nil {
 		return fmt.Errorf("creating repository %q: %w", repo, err)
 	}
 	return nil
+}
+
+func initialize(ctx context.Context, dir, branch string) error {
+	// No template: it could bring hooks.
+	if _, err := run(ctx, command{args: []string{"init", "-q", "--bare", "--template=", "--object-format=sha1", "-b", branch, dir}}); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "config"), []byte(settings), 0o600)
 }
 
 // refs lists what the references of a repository are, to see whether a push changed one.
