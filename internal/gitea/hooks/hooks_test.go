@@ -377,3 +377,14 @@ func TestPayloads(t *testing.T) {
 		})
 	}
 }
+
+func FuzzFilters(f *testing.F) {
+	f.Add("{main,release/*}", "main")
+	f.Add("[a-", "a")
+	f.Fuzz(func(t *testing.T, filter, branch string) {
+		hook := Hook{BranchFilter: filter}
+		if err := CheckFilter(filter); err != nil && hook.Filters("refs/heads/"+branch) {
+			t.Errorf("the filter %q, of which it is said %v, lets %q pass", filter, err, branch)
+		}
+	})
+}

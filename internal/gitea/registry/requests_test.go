@@ -362,3 +362,14 @@ func TestPackages(t *testing.T) {
 		t.Errorf("a wrong password answers %d", answer.StatusCode)
 	}
 }
+
+func FuzzDescribe(f *testing.F) {
+	f.Add("application/vnd.oci.image.manifest.v1+json", []byte(`{"schemaVersion":2,"config":{"digest":"sha256:`+strings.Repeat("0", 64)+`"},"layers":[]}`))
+	f.Add("application/vnd.oci.image.index.v1+json", []byte(`{"schemaVersion":2,"manifests":[{"digest":"sha256:`+strings.Repeat("0", 64)+`"}]}`))
+	f.Fuzz(func(t *testing.T, kind string, body []byte) {
+		made, err := describe(kind, body)
+		if err == nil && (made.MediaType == "" || made.Size != int64(len(body))) {
+			t.Errorf("%q is read as %+v", body, made)
+		}
+	})
+}
