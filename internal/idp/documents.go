@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -53,8 +54,12 @@ func Documents(data []byte) ([]*unstructured.Unstructured, []error) {
 
 // document is the package in a document; nil if it is something else.
 func document(text []byte) (*unstructured.Unstructured, error) {
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, err
+	}
 	var content any
-	if err := yaml.Unmarshal(text, &content); err != nil {
+	if err := utiljson.Unmarshal(data, &content); err != nil {
 		return nil, err
 	}
 	fields, is := content.(map[string]any)
@@ -75,6 +80,11 @@ func document(text []byte) (*unstructured.Unstructured, error) {
 	if namespace := o.GetNamespace(); namespace != "" {
 		if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
 			return nil, fmt.Errorf("%s/%s: metadata.namespace: %q: %s", o.GetKind(), o.GetName(), namespace, wrong[0])
+		}
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		if _, _, err := unstructured.NestedStringMap(fields, "metadata", field); err != nil {
+			return nil, fmt.Errorf("%s/%s: metadata.%s: a value is not a string; quote it", o.GetKind(), o.GetName(), field)
 		}
 	}
 	if _, is := fields["spec"].(map[string]any); !is {

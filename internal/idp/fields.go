@@ -29,6 +29,9 @@ var texts = []string{"values", "patch", "templatePatch", "elementsYaml"}
 // unread are the fields of a spec that no source is read from.
 var unread = []string{"info", "ignoreDifferences"}
 
+// ofFile are the fields of a source that name files.
+var ofFile = regexp.MustCompile(`^spec\.(template\.spec\.)?(source|sources\[\d+\]|sourceHydrator\.drySource)\.helm\.(valueFiles\[\d+\]|fileParameters\[\d+\]\.path)$`)
+
 // inText is an address that begins a scalar of a text, and what comes before it in its line.
 var inText = regexp.MustCompile("(?m)(^|[-:,{\\[\"'])([ \\t]*[\"']?)(cnoe://(?:\\{\\{[^}\\n]*\\}\\}|[^\\s\"'`,\\[\\]{}|<>])*)")
 
@@ -53,11 +56,7 @@ func replaceIn(value any, key, field string, replace func(occurrence) string) an
 		}
 	case map[string]any:
 		for _, inner := range slices.Sorted(maps.Keys(value)) {
-			under := inner
-			if key == "fileParameters" && inner == "path" {
-				under = "valueFiles"
-			}
-			value[inner] = replaceIn(value[inner], under, field+"."+inner, replace)
+			value[inner] = replaceIn(value[inner], inner, field+"."+inner, replace)
 		}
 	}
 	return value
@@ -67,13 +66,14 @@ func replaceString(text, key, field string, replace func(occurrence) string) str
 	if !strings.Contains(text, Scheme) {
 		return text
 	}
-	if slices.Contains(texts, key) {
+	begins := strings.HasPrefix(text, Scheme)
+	if slices.Contains(texts, key) && (!begins || strings.Contains(text, "\n")) {
 		return replaceText(text, func(address string) string { return replace(occurrence{place{address: address}, field}) })
 	}
-	if !strings.HasPrefix(text, Scheme) {
+	if !begins {
 		return text
 	}
-	return replace(occurrence{place{text, key == "valueFiles"}, field})
+	return replace(occurrence{place{text, ofFile.MatchString(field)}, field})
 }
 
 // replaceText replaces the scalars of a text that are addresses, besides those in comments.

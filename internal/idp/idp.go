@@ -67,6 +67,9 @@ type Result struct {
 	Problems []Problem
 	// Directories are absolute paths of the directories that have files of Applications: another read is due when a file there changes.
 	Directories []string
+
+	// empty are files without content, which may be about to be written.
+	empty []string
 }
 
 // Override is a package that is not in effect.
@@ -149,11 +152,11 @@ func (p Problem) Error() string {
 // Unwrap is what is wrong.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Holds tells whether a package of an earlier Result is still declared, or may be: its file, or its input, cannot be read now. What
-// it deployed is withdrawn only when it does not hold.
+// Holds tells whether a package of an earlier Result is still declared, or may be: its file is empty, as while it is written, or its file or its
+// input cannot be read now. What it deployed is withdrawn only when it does not hold.
 func (r Result) Holds(earlier Package) bool {
 	key := earlier.Key()
-	if slices.ContainsFunc(r.Packages, func(p Package) bool { return p.Key() == key }) {
+	if slices.Contains(r.empty, earlier.File) || slices.ContainsFunc(r.Packages, func(p Package) bool { return p.Key() == key }) {
 		return true
 	}
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool {

@@ -25,6 +25,7 @@ var errEmpty = errors.New("there is no file *.yaml or *.yml with an Application 
 type reading struct {
 	Options
 	local  trees
+	empty  []Problem
 	result Result
 }
 
@@ -54,12 +55,7 @@ func Read(o Options) Result {
 	}
 	r.choose(found)
 	r.name()
-	for _, p := range r.result.Packages {
-		r.result.Problems = append(r.result.Problems, p.Problems...)
-	}
-	slices.SortStableFunc(r.result.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Object, b.Object))
-	})
+	r.report()
 	slices.SortFunc(r.result.Packages, func(a, b Package) int {
 		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name))
 	})
@@ -101,6 +97,9 @@ func (r *reading) input(input Input, at start, priority int) []Package {
 			fail(file, fmt.Errorf("reading the file: %w", err))
 			continue
 		}
+		if len(data) == 0 {
+			r.result.empty = append(r.result.empty, file)
+		}
 		objects, failed := Documents(data)
 		for _, err := range failed {
 			fail(file, err)
@@ -114,9 +113,30 @@ func (r *reading) input(input Input, at start, priority int) []Package {
 		}
 	}
 	if len(found) == 0 && len(r.result.Problems) == before {
-		fail(at.dir, errEmpty)
+		r.empty = append(r.empty, Problem{Argument: input.Argument, File: at.dir, Err: errEmpty})
 	}
 	return found
+}
+
+// report adds the problems of packages and of empty inputs. An input may be there for others to lead into.
+func (r *reading) report() {
+	used := map[string]bool{}
+	for _, p := range r.result.Packages {
+		r.result.Problems = append(r.result.Problems, p.Problems...)
+		for _, one := range p.Repositories {
+			for at := one.path(); at != filepath.Dir(at); at = filepath.Dir(at) {
+				used[at] = true
+			}
+		}
+	}
+	for _, p := range r.empty {
+		if !used[p.File] {
+			r.result.Problems = append(r.result.Problems, p)
+		}
+	}
+	slices.SortStableFunc(r.result.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Object, b.Object))
+	})
 }
 
 // packageOf is the package of an object, with the directories that it names.

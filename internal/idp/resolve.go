@@ -26,9 +26,6 @@ func (p *Package) fail(field string, err error) {
 func (p *Package) resolve(in trees) {
 	spec, _ := p.Object.Object["spec"].(map[string]any)
 	for _, o := range occurrences(spec) {
-		if _, known := p.places[o.place]; known && !o.file {
-			continue
-		}
 		found, err := p.find(o, in)
 		if err != nil {
 			p.fail(o.field, fmt.Errorf("%q: %w", o.address, err))
@@ -61,8 +58,8 @@ func (p *Package) find(o occurrence, in trees) (target, error) {
 	if !info.Mode().IsRegular() {
 		return target{}, errors.New("it is not a regular file")
 	}
-	if !inSource(o.field) {
-		return target{}, errors.New("a file can be named by its address only in spec.source, spec.sources and those of a template")
+	if strings.HasPrefix(o.field, "spec.sourceHydrator.") {
+		return target{}, errors.New("a dry source names files only below its own path")
 	}
 	return p.file(at, in), nil
 }
@@ -94,10 +91,3 @@ func (p *Package) file(at string, in trees) target {
 
 // path is the absolute path of the directory.
 func (r Repository) path() string { return filepath.Join(r.Root, filepath.FromSlash(r.Dir)) }
-
-// inSource tells whether a field is in a source of the object or of its template.
-func inSource(field string) bool {
-	field = strings.TrimPrefix(field, "spec.template.")
-	field = strings.TrimPrefix(field, "spec.")
-	return strings.HasPrefix(field, "source.") || strings.HasPrefix(field, "sources[")
-}

@@ -64,7 +64,7 @@ func (p Package) Rewrite(url func(Repository) string) *unstructured.Unstructured
 // rewriteFiles makes paths of the addresses of files in the sources of a spec, whose URLs have been rewritten.
 func (p Package) rewriteFiles(spec map[string]any, urls map[int]string) {
 	for _, source := range sourcesOf(spec) {
-		replaceIn(source["helm"], "helm", "", func(at occurrence) string {
+		replaceIn(source["helm"], "helm", "spec.source.helm", func(at occurrence) string {
 			to, known := p.places[at.place]
 			if !known || !at.file {
 				return at.address

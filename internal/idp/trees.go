@@ -41,7 +41,7 @@ func openTrees(dirs []string) trees {
 
 func (t trees) close() {
 	for _, one := range t {
-		one.root.Close()
+		_ = one.root.Close() // it was only read
 	}
 }
 
@@ -56,7 +56,7 @@ func (t trees) within(at string) (tree, string, bool) {
 }
 
 // errOutside is that of an address that leads out of all trees.
-var errOutside = errors.New("it leaves the directories that packages are read from; give --package a directory that holds both")
+var errOutside = errors.New("it leaves the directories that --package names; name the one that it leads to as well")
 
 // stat finds out what there is, following symbolic links that stay in the tree.
 func (t trees) stat(at string) (fs.FileInfo, error) {
