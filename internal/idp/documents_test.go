@@ -8,6 +8,41 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestDocuments(t *testing.T) {
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 9) + "]\n"
+	}
+	for name, tc := range map[string]struct {
+		reason, text  string
+		names, failed []string
+	}{
+		"Byte order mark": {reason: "editors put one first", text: "\ufeff" + app("a", "{}"), names: []string{"a"}},
+		"Others":          {reason: "other objects and text are left out", text: "just text\n---\nkind: Application\nmetadata: {name: b}\n---\n[1]\n---\n" + appSet("c", "{}"), names: []string{"c"}},
+		"Versions":        {reason: "the server knows which versions it has", text: strings.Replace(app("a", "{}"), "v1alpha1", "v1", 1), names: []string{"a"}},
+		"Namespace":       {reason: "a namespace has to be one", text: strings.Replace(app("a", "{}"), "{name: a}", "{name: a, namespace: a/b}", 1), failed: []string{"document 1: Application/a: metadata.namespace"}},
+		"Spec":            {reason: "so does a spec", text: app("a", "5") + "---\n" + app("b", "{}"), names: []string{"b"}, failed: []string{"document 1: Application/a: spec is missing"}},
+		"Aliases":         {reason: "aliases do not multiply what is read", text: bomb + "---\n" + app("a", "{}"), names: []string{"a"}, failed: []string{"document 1: yaml: document contains excessive aliasing"}},
+		"Many":            {reason: "documents are counted", text: strings.Repeat("---\na: b\n", maxDocuments+1), failed: []string{"there are more than 1000 documents"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, failed := Documents([]byte(tc.text))
+			var names []string
+			for _, o := range objects {
+				names = append(names, o.GetName())
+			}
+			if diff := cmp.Diff(tc.names, names); diff != "" || len(failed) != len(tc.failed) {
+				t.Fatalf("%s: %v (-want +got):\n%s", tc.reason, failed, diff)
+			}
+			for i, err := range failed {
+				if !strings.HasPrefix(err.Error(), tc.failed[i]) {
+					t.Errorf("%s: %v", tc.reason, err)
+				}
+			}
+		})
+	}
+}
+
 // FuzzDocuments reads anything. What is read has a kind and a name, can be written as JSON, and does not change when each address is replaced
 // by itself; after each has been replaced by something else, there is none of them.
 func FuzzDocuments(f *testing.F) {
