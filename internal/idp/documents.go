@@ -26,12 +26,14 @@ const (
 )
 
 // Documents are the Applications and ApplicationSets of a file; other objects are left out. A document that cannot be read does not keep
-// others from being read: there is an error for each that names it by its number, from 1.
+// others from being read: there is an error for each that names it by its number and its line, from 1.
 func Documents(data []byte) ([]*unstructured.Unstructured, []error) {
 	var objects []*unstructured.Unstructured
 	var failed []error
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))))
-	for n := 1; ; n++ {
+	newline := []byte("\n")
+	rest := bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), newline)
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(rest)))
+	for n, line := 1, 1; ; n++ {
 		if n > maxDocuments {
 			return objects, append(failed, fmt.Errorf("there are more than %d documents", maxDocuments))
 		}
@@ -42,13 +44,18 @@ func Documents(data []byte) ([]*unstructured.Unstructured, []error) {
 		if err != nil {
 			return objects, append(failed, fmt.Errorf("document %d: %w", n, err))
 		}
+		// The reader gives parts of the data as they are.
+		part := bytes.TrimSuffix(text, newline)
+		before, after, _ := bytes.Cut(rest, part)
+		line += bytes.Count(before, newline)
 		o, err := document(text)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("document %d: %w", n, err))
+			failed = append(failed, fmt.Errorf("document %d in line %d: %w", n, line, err))
 		}
 		if o != nil {
 			objects = append(objects, o)
 		}
+		line, rest = line+bytes.Count(part, newline), after
 	}
 }
 

@@ -20,9 +20,9 @@ func TestDocuments(t *testing.T) {
 		"Byte order mark": {reason: "editors put one first", text: "\ufeff" + app("a", "{}"), names: []string{"a"}},
 		"Others":          {reason: "other objects and text are left out", text: "just text\n---\nkind: Application\nmetadata: {name: b}\n---\n[1]\n---\n" + appSet("c", "{}"), names: []string{"c"}},
 		"Versions":        {reason: "the server knows which versions it has", text: strings.Replace(app("a", "{}"), "v1alpha1", "v1", 1), names: []string{"a"}},
-		"Namespace":       {reason: "a namespace has to be one", text: strings.Replace(app("a", "{}"), "{name: a}", "{name: a, namespace: a/b}", 1), failed: []string{"document 1: Application/a: metadata.namespace"}},
-		"Spec":            {reason: "so does a spec", text: app("a", "5") + "---\n" + app("b", "{}"), names: []string{"b"}, failed: []string{"document 1: Application/a: spec is missing"}},
-		"Aliases":         {reason: "aliases do not multiply what is read", text: bomb + "---\n" + app("a", "{}"), names: []string{"a"}, failed: []string{"document 1: yaml: document contains excessive aliasing"}},
+		"Namespace":       {reason: "a namespace has to be one", text: strings.Replace(app("a", "{}"), "{name: a}", "{name: a, namespace: a/b}", 1), failed: []string{"document 1 in line 1: Application/a: metadata.namespace"}},
+		"Spec":            {reason: "so does a spec", text: app("a", "5") + "---\n" + app("b", "{}"), names: []string{"b"}, failed: []string{"document 1 in line 1: Application/a: spec is missing"}},
+		"Aliases":         {reason: "aliases do not multiply what is read", text: bomb + "---\n" + app("a", "{}"), names: []string{"a"}, failed: []string{"document 1 in line 1: yaml: document contains excessive aliasing"}},
 		"Many":            {reason: "documents are counted", text: strings.Repeat("---\na: b\n", maxDocuments+1), failed: []string{"there are more than 1000 documents"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,8 +35,8 @@ func TestRead(t *testing.T) {
 			arguments: []string{"p"},
 			packages:  []string{"all-a: idpbuilder-localdev-a-x=p/x", "all-b: idpbuilder-localdev-b-x=p/x"},
 			problems: []string{
-				"p/all.yaml: document 2: yaml: line 1: did not find expected node content",
-				"p/all.yaml: document 4: Application: metadata.name is missing",
+				"p/all.yaml: document 2 in line 6: yaml: line 1: did not find expected node content",
+				"p/all.yaml: document 4 in line 13: Application: metadata.name is missing",
 			},
 		},
 		"Names": {
@@ -47,8 +47,8 @@ func TestRead(t *testing.T) {
 			},
 			arguments: []string{"p"},
 			problems: []string{
-				`p/a.yaml: document 1: Application: metadata.name: "Not_Valid": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
-				"p/b.yaml: document 1: Application/b: metadata.annotations: a value is not a string; quote it",
+				`p/a.yaml: document 1 in line 1: Application: metadata.name: "Not_Valid": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+				"p/b.yaml: document 1 in line 1: Application/b: metadata.annotations: a value is not a string; quote it",
 			},
 		},
 		"Waves": {
