@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/cgi"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -160,3 +161,12 @@ func Says(err error, text string) bool { return says(err, text) }
 
 // Init makes an empty bare repository with a default branch, without hooks.
 func Init(ctx context.Context, dir, branch string) error { return initialize(ctx, dir, branch) }
+
+// ExitCode is that of a git that ended with an error.
+func ExitCode(err error) (int, bool) {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return 0, false
+	}
+	return exit.ExitCode(), true
+}

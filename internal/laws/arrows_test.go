@@ -64,6 +64,8 @@ var arrows = map[string][]string{
 	"internal/egress":                               {},
 	"internal/gitea/hooks":                          {"internal/guard", "internal/redaction"},
 	"internal/gitea/registry":                       {},
+	"internal/gitea/bare":                           {"internal/gitserver"},
+	"internal/gitea/store":                          {},
 	"internal/flux":                                 {"api/fluxcd/v1", "deploy", "internal/apply", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/flux/access", "internal/flux/alerts", "internal/flux/generators", "internal/flux/images", "internal/flux/kustomize", "internal/flux/policies", "internal/flux/receivers", "internal/flux/release", "internal/flux/sets", "internal/flux/sources", "internal/flux/standins", "internal/flux/takeover", "internal/flux/toolkit", "internal/flux/walk", "internal/meter", "internal/runner", "internal/runner/objects", "internal/sandbox", "internal/source", "internal/bases", "internal/render"},
 	"internal/flux/access":                          {"internal/cluster", "internal/engine", "internal/runner", "internal/source"},
 	"internal/flux/alerts":                          {"internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/flux/access", "internal/flux/policies", "internal/flux/sources", "internal/flux/toolkit", "internal/notify", "internal/rounds", "internal/source", "internal/guard"},
