@@ -57,12 +57,20 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	config.Aggregator.GenericConfig.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {
 		return build(withVersion(dead.filter(h)), c)
 	}
+	var shared *documents
+	if cfg.Light {
+		shared = theProcess.documents
+	}
+	shared.before(config.KubeAPIs.ControlPlane.Generic)
 	ready, err := config.Complete()
 	if err != nil {
 		return nil, fmt.Errorf("configuring the API server: %w", err)
 	}
-	chain, err := serverChain(ready, told)
+	chain, kube, err := serverChain(ready, told)
 	if err != nil {
+		return nil, err
+	}
+	if err := shared.register(kube); err != nil {
 		return nil, err
 	}
 	if err := dead.watch(chain.APIRegistrationInformers); err != nil {
@@ -72,30 +80,34 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	if err != nil {
 		return nil, fmt.Errorf("preparing the API server: %w", err)
 	}
+	if theProcess.documents == nil {
+		theProcess.documents = documentsOf(config.KubeAPIs.ControlPlane.Generic, kube)
+	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	return &apiServer{prepared: prepared, port: port, url: "https://127.0.0.1:" + strconv.Itoa(port)}, nil
 }
 
 // serverChain builds the three servers, one delegating to the next, with CRD conversions that
-// cannot be called taken out of sight of the one that serves custom resources.
-func serverChain(config app.CompletedConfig, told *teller) (*aggregatorapiserver.APIAggregator, error) {
+// cannot be called taken out of sight of the one that serves custom resources. It returns the outermost and the one of the
+// built-in kinds.
+func serverChain(config app.CompletedConfig, told *teller) (*aggregatorapiserver.APIAggregator, *genericapiserver.GenericAPIServer, error) {
 	extensions, err := config.ApiExtensions.New(genericapiserver.NewEmptyDelegate())
 	if err != nil {
-		return nil, fmt.Errorf("creating the apiextensions server: %w", err)
+		return nil, nil, fmt.Errorf("creating the apiextensions server: %w", err)
 	}
 	if err := skipServiceConversions(extensions.Informers, told); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kube, err := config.KubeAPIs.New(extensions.GenericAPIServer)
 	if err != nil {
-		return nil, fmt.Errorf("creating the API server: %w", err)
+		return nil, nil, fmt.Errorf("creating the API server: %w", err)
 	}
 	aggregator, err := controlplaneapiserver.CreateAggregatorServer(config.Aggregator, kube.ControlPlane.GenericAPIServer,
 		extensions.Informers.Apiextensions().V1().CustomResourceDefinitions(), true, priorities())
 	if err != nil {
-		return nil, fmt.Errorf("creating the aggregator: %w", err)
+		return nil, nil, fmt.Errorf("creating the aggregator: %w", err)
 	}
-	return aggregator, nil
+	return aggregator, kube.ControlPlane.GenericAPIServer, nil
 }
 
 func apiOptions(cfg Config, keys *pki, etcd string, listener net.Listener) (*options.ServerRunOptions, error) {

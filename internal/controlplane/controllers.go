@@ -21,6 +21,16 @@ var offControllers = []string{
 	"-certificatesigningrequest-cleaner-controller", "-legacy-serviceaccount-token-cleaner-controller",
 }
 
+// offLight are further controllers that light control planes do without: those of dynamic resources, of migrations of
+// stored objects, of attributes of volumes and of warnings, and the one that checks the types of admission policies, which
+// has OpenAPI definitions of its own.
+var offLight = []string{
+	"-resourceclaim-controller", "-resourcepoolstatusrequest-controller", "-podcertificaterequest-cleaner-controller",
+	"-storage-version-migrator-controller", "-storageversion-garbage-collector-controller", "-selinux-warning-controller",
+	"-volumeattributesclass-protection-controller", "-service-cidr-controller", "-validatingadmissionpolicy-status-controller",
+	"-kube-apiserver-serving-clustertrustbundle-publisher-controller", "-podgroup-protection-controller", "-ttl-controller",
+}
+
 // Requests a second that the controllers may make: the server is next door.
 const (
 	controllerQPS   = 2000
@@ -28,7 +38,7 @@ const (
 )
 
 // controllers returns the controller-manager, ready to run.
-func controllers(ctx context.Context, dir string, keys *pki) (func(context.Context) error, error) {
+func controllers(ctx context.Context, cfg Config, keys *pki) (func(context.Context) error, error) {
 	o, err := controlleroptions.NewKubeControllerManagerOptions()
 	if err != nil {
 		return nil, fmt.Errorf("configuring the controller manager: %w", err)
@@ -36,7 +46,10 @@ func controllers(ctx context.Context, dir string, keys *pki) (func(context.Conte
 	o.Generic.LeaderElection.LeaderElect = false
 	o.SecureServing.BindPort = 0
 	o.Generic.Controllers = append([]string{"*"}, offControllers...)
-	o.Generic.ClientConnection.Kubeconfig = filepath.Join(dir, "controller-manager.kubeconfig")
+	if cfg.Light {
+		o.Generic.Controllers = append(o.Generic.Controllers, offLight...)
+	}
+	o.Generic.ClientConnection.Kubeconfig = filepath.Join(cfg.Dir, "controller-manager.kubeconfig")
 	o.Generic.ClientConnection.QPS, o.Generic.ClientConnection.Burst = controllerQPS, controllerBurst
 	o.SAController.ServiceAccountKeyFile = keys.path("service-account.key")
 	o.SAController.RootCAFile = keys.path("ca.crt")

@@ -28,11 +28,18 @@ import (
 type Config struct {
 	// Dir is the state directory. It is made with mode 0700 when it does not exist.
 	Dir string
-	// Ephemeral keeps nothing: writes are not synced to disk, and Stop removes the directory.
+	// Ephemeral keeps nothing: writes are not synced to disk, and Stop removes the directory, but for Keep.
 	Ephemeral bool
 	// Port of the API server; 0 takes the one of last time, or a free one.
 	Port int
-	// Nodes is the number of simulated nodes; 0 means 3.
+	// Keep has Stop leave the directory of an ephemeral control plane for another Start; its state lives as long as the
+	// machine does.
+	Keep bool
+	// Light is for a control plane beside others of this process, which is to take little memory: it serves the OpenAPI
+	// documents of the built-in kinds that the first one made, has one simulated node, and no controllers for what few
+	// applications have.
+	Light bool
+	// Nodes is the number of simulated nodes; 0 means 3, and 1 for a light control plane.
 	Nodes int
 	// KubernetesLogs takes the logs of the Kubernetes parts; nil drops them. It is a setting of the
 	// process: that of the first Start counts.
@@ -77,6 +84,9 @@ func Start(ctx context.Context, cfg Config) (*Running, error) {
 	defer theProcess.starting.Unlock()
 	if cfg.Nodes == 0 {
 		cfg.Nodes = 3
+		if cfg.Light {
+			cfg.Nodes = 1
+		}
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the state directory: %w", err)
@@ -107,7 +117,7 @@ func (r *Running) start(ctx context.Context) error {
 	if err := r.files(); err != nil {
 		return err
 	}
-	if r.store, err = startStore(ctx, r.cfg.Dir, r.cfg.Ephemeral); err != nil {
+	if r.store, err = startStore(ctx, r.cfg.Dir, r.cfg.Ephemeral, func(err error) { r.report("etcd", err) }); err != nil {
 		return err
 	}
 	listener, err := r.listen()
@@ -126,6 +136,7 @@ func (r *Running) start(ctx context.Context) error {
 	if err := r.kubeconfigs(keys, api); err != nil {
 		return err
 	}
+	r.run(&r.server, "etcd", serverCtx, r.store.run)
 	r.run(&r.server, "kube-apiserver", serverCtx, api.prepared.Run)
 	if err := r.waitReady(ctx); err != nil {
 		return err
@@ -136,7 +147,7 @@ func (r *Running) start(ctx context.Context) error {
 // startParts starts everything that is a client of the API server.
 func (r *Running) startParts(ctx, parts context.Context, keys *pki) error {
 	forget()
-	manager, err := controllers(parts, r.cfg.Dir, keys)
+	manager, err := controllers(parts, r.cfg, keys)
 	if err != nil {
 		return err
 	}
@@ -275,7 +286,7 @@ func (r *Running) Stop(ctx context.Context) error {
 			r.store.stop()
 		}
 		theProcess.remove(r)
-		if r.cfg.Ephemeral {
+		if r.cfg.Ephemeral && !r.cfg.Keep {
 			err = os.RemoveAll(r.cfg.Dir)
 		}
 		r.lock.release()

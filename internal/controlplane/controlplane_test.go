@@ -155,7 +155,7 @@ func TestSimulation(t *testing.T) {
 	if v, err := c.Discovery().ServerVersion(); err != nil || v.Minor != "36" || v.GitVersion != kubernetesVersion() {
 		t.Errorf("the server says that it is %v: %v", v, err)
 	}
-	workloads(t, c)
+	workloads(t, c, 3)
 	webhooks(t, c)
 	namespaceWithDeadService(t, r, c)
 	seen := map[string]bool{}
@@ -174,8 +174,8 @@ func template(labels map[string]string, restart corev1.RestartPolicy) corev1.Pod
 	}
 }
 
-// workloads become ready as they would.
-func workloads(t *testing.T, c kubernetes.Interface) {
+// workloads become ready as they would on some nodes.
+func workloads(t *testing.T, c kubernetes.Interface, nodes int32) {
 	t.Helper()
 	ctx, labels, two := t.Context(), map[string]string{"app": "x"}, int32(2)
 	meta, selector := metav1.ObjectMeta{Name: "x"}, &metav1.LabelSelector{MatchLabels: labels}
@@ -204,7 +204,7 @@ func workloads(t *testing.T, c kubernetes.Interface) {
 	})
 	until(t, "the DaemonSet", func() (bool, error) {
 		d, err := c.AppsV1().DaemonSets("default").Get(ctx, "x", metav1.GetOptions{})
-		return err == nil && d.Status.NumberAvailable == 3, err
+		return err == nil && d.Status.NumberAvailable == nodes, err
 	})
 	until(t, "the Job", func() (bool, error) {
 		j, err := c.BatchV1().Jobs("default").Get(ctx, "x", metav1.GetOptions{})

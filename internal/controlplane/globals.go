@@ -26,6 +26,8 @@ type process struct {
 
 	mu     sync.Mutex
 	planes map[*Running]bool
+	// documents are those of the first control plane; starting guards them.
+	documents *documents
 }
 
 // theProcess is the one instance: what it stands for is global in the libraries themselves.
