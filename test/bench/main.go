@@ -42,6 +42,8 @@ func main() {
 	onlyGraphs := flag.Bool("only-workflows", false, "leave out everything but the run of workflows")
 	provisioned := flag.Int("objects", 1000, "Objects of the run of provisioned objects; 0 leaves it out")
 	onlyObjects := flag.Bool("only-objects", false, "leave out everything but the run of provisioned objects")
+	beside := flag.Int("planes", 3, "further control planes of the run of control planes; 0 leaves it out")
+	onlyPlanes := flag.Bool("only-planes", false, "leave out everything but the run of control planes")
 	onlyCharts := flag.Bool("only-charts", false, "leave out everything but the run of typed charts")
 	modules := flag.String("cdk8s", "", "directory with node_modules/cdk8s, to measure the same work there")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
@@ -65,6 +67,7 @@ func main() {
 	short := min(*idle, 2*time.Minute)
 	all, err := measureParts(ctx, []part{
 		{"charts                                  synth s  written s  cdk8s s", 1, *onlyCharts, charts{*modules}},
+		{"planes  how      ready s  s/one  MB/one  resident/one", *beside, *onlyPlanes, manyPlanes{*beside}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
