@@ -115,6 +115,8 @@ var arrows = map[string][]string{
 	"internal/dialect":                              {"internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/source", "internal/feed", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/offline":                              {"internal/dialect", "internal/engine"},
 	"internal/idp":                                  {"api/idpbuilder/v1alpha1"},
+	"internal/virtual/builtin":                      {},
+	"internal/virtual/plan":                         {},
 	"internal/dialects":                             {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/workflow/execute/process", "internal/provision", "internal/workflow/execute/pods/wrapper"},
 	"internal/host":                                 {"internal/dialect", "internal/feed", "internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/render", "internal/source", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/guard":                                {},
@@ -231,7 +233,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}
