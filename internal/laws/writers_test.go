@@ -41,6 +41,7 @@ var writers = map[string]string{
 	"internal/provision/objects/external.go":      "the object in the manifest of an Object, as the account of its configuration",
 	"internal/provision/objects/references.go":    "finalizers of an Object on what it refers to",
 
+	"internal/idp/deploy/write.go":        "Applications and ApplicationSets of packages, as the person asks for it who starts the engine, and the login of the Git server",
 	"internal/host/install.go":            "definitions of the kinds that are served, and namespaces of the engine",
 	"internal/flux/roots/roots.go":        "the root, as the person asks for it who starts the engine",
 	"internal/flux/takeover/instances.go": "the source and the Kustomization of a sync, with the rights of what declares it",

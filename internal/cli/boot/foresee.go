@@ -16,7 +16,7 @@ type foreseen struct {
 
 // foresee searches for waits in the working copy that can never end, beside what is started meanwhile.
 func (s *system) foresee(ctx context.Context) error {
-	if s.options.remote() {
+	if !s.options.served() {
 		return nil
 	}
 	o := console.OfflineOptions{Globals: s.options.Globals, Dir: s.options.path, Root: s.options.root, AgeKeyFile: s.options.ageKeyFile, Rules: s.options.serving.PolicyFlags, Sandbox: s.sandbox}

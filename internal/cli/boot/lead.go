@@ -123,6 +123,9 @@ func (s *system) begin(ctx context.Context) error {
 	if err := s.putRoot(ctx); err != nil {
 		return err
 	}
+	if err := s.beginPackages(ctx); err != nil {
+		return err
+	}
 	config := host.Config{
 		Cluster: s.config, Store: s.store, Dir: s.state, Local: s.rewrite, Reserved: rootIDs(),
 		Observe: func(n runner.Note) { s.say.Note(n); s.log.note(n); s.report.note(n) },
@@ -142,6 +145,7 @@ func (s *system) begin(ctx context.Context) error {
 		return err
 	}
 	s.leader.set(engine)
+	s.followPackages(ctx)
 	go func() {
 		if err := engine.Complete(ctx); err != nil && ctx.Err() == nil {
 			s.fail(err)

@@ -23,7 +23,7 @@ func (s *system) locate(context.Context) error {
 			return fmt.Errorf("reading the age key: %w", err)
 		}
 	}
-	if s.options.remote() {
+	if !s.options.served() {
 		return nil
 	}
 	if s.layout, err = offline.FindLayout(s.options.Catalogue, s.options.path, s.options.root); err != nil {
@@ -53,6 +53,9 @@ func (s *system) findRoot() (roots.Root, error) {
 
 // putRoot makes the root objects.
 func (s *system) putRoot(ctx context.Context) error {
+	if s.options.path == "" {
+		return nil
+	}
 	root, err := s.findRoot()
 	if err != nil {
 		return err

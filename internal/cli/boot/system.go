@@ -22,6 +22,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
+	"github.com/headgate-dev/headgate/internal/idp/deploy"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/progress"
@@ -41,8 +42,10 @@ type system struct {
 	store  *source.Store
 	mirror *gitserver.Mirror
 	token  string
-	log    *journal
-	report *report
+	// packages is nil without --package.
+	packages *deploy.Deployer
+	log      *journal
+	report   *report
 	// installed are the definitions that are there before the engine is, later are the groups that it installs those of.
 	installed []string
 	later     dialect.Groups
@@ -81,7 +84,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startCloud, s.startServer, s.startMirror, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
+		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startCloud, s.startServer, s.startMirror, s.startPackages, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
 		s.warn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
@@ -204,7 +207,7 @@ func (s *system) startServer(ctx context.Context) error {
 const repository = "repository"
 
 func (s *system) startMirror(ctx context.Context) error {
-	if s.options.remote() {
+	if !s.options.served() {
 		return nil
 	}
 	var err error

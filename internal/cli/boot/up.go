@@ -21,6 +21,7 @@ import (
 type upOptions struct {
 	*console.Globals
 	path, root, branch     string
+	packages               []string
 	ephemeral, fresh, exit bool
 	kubernetesLogs         bool
 	timeout                time.Duration
@@ -37,6 +38,9 @@ type upOptions struct {
 	localExec localExec
 }
 
+// served tells whether there is a directory to serve: without one, packages are all that is deployed.
+func (o upOptions) served() bool { return o.path != "" && !o.remote() }
+
 // remote tells whether the repository is somewhere else.
 func (o upOptions) remote() bool { return strings.Contains(o.path, "://") }
 
@@ -44,7 +48,7 @@ func (o upOptions) remote() bool { return strings.Contains(o.path, "://") }
 func NewUp(g *console.Globals) *cobra.Command {
 	o := upOptions{Globals: g, charts: &console.LocalCharts{}}
 	cmd := &cobra.Command{
-		Use:   "up PATH|URL",
+		Use:   "up [PATH|URL]",
 		Short: "Boot a repository and keep it running",
 		Long: `Boot a repository, in these steps:
 
@@ -57,16 +61,24 @@ func NewUp(g *console.Globals) *cobra.Command {
 
 Without --path, the root is a directory of Flux Kustomizations, or the Application of Argo CD that leads to all
 others. The repository that such a root names is served from PATH itself, wherever it was cloned from. An address
-such as cnoe://shop/manifests in an Application at the top of PATH is a directory beside it, as for idpbuilder.`,
+such as cnoe://shop/manifests in an Application at the top of PATH is a directory beside it, as for idpbuilder.
+
+With --package, the Applications of packages of idpbuilder are deployed, beside PATH or without one. Each directory that
+they name is served as a repository of its own.`,
 		Example: `  headgate up .                                 find the root, boot it, keep running
   headgate up . --path clusters/staging         name the root
   headgate up . --path argocd/root.yaml         the root Application of an Argo CD
   headgate up . --cloud simulated               Droplets and images of an account that costs nothing
   headgate up . --ephemeral --exit-when-ready   for CI: exit code 0 if all is ready, 1 if not
-  headgate up https://example.com/fleet.git --branch main --path clusters/prod`,
-		Args: cobra.ExactArgs(1),
+  headgate up https://example.com/fleet.git --branch main --path clusters/prod
+  headgate up --package platform --package https://github.com/cnoe-io/stacks//basic`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.path = args[0]
+			if len(args) > 0 {
+				o.path = args[0]
+			} else if len(o.packages) == 0 {
+				return console.Hint(errors.New("there is nothing to boot: neither PATH nor --package is given"), "headgate up .")
+			}
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
 			}
@@ -79,6 +91,7 @@ such as cnoe://shop/manifests in an Application at the top of PATH is a director
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
+	f.StringArrayVarP(&o.packages, "package", "p", nil, "directory, file or URL of packages in the layout of idpbuilder; repeat it for several, of which the last has priority")
 	f.StringVar(&o.branch, "branch", "main", "branch, if PATH is a URL")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "use a new cluster, and delete it at the end")
 	f.BoolVar(&o.fresh, "fresh", false, "delete the previous cluster first")
@@ -166,13 +179,14 @@ func (s *system) stay(ctx context.Context) error {
 		}
 		states, providing := s.standing(ctx)
 		s.say.Live(states)
-		v := judge(states)
-		// It does not rest while stand-ins may yet be made.
+		v, pending := s.withPackages(judge(states), states)
+		providing = providing || pending
+		// It does not rest while stand-ins may yet be made, or packages are yet to be applied.
 		v.rest = v.rest && !providing
 		if v != seen {
 			seen, since = v, time.Now()
 		}
-		if v == told || v.rest && !v.ready && time.Since(since) < quiet {
+		if v == told || v.rest && (!v.ready || v.units == 0) && time.Since(since) < quiet {
 			continue
 		}
 		if end, err := s.conclude(v, states); end {
@@ -210,6 +224,16 @@ func judge(states []runner.State) verdict {
 		v.revisions = max(v.revisions, r)
 	}
 	v.failures = strings.Join(failures, "\n")
+	return v
+}
+
+// with is the verdict with problems of packages. Without any unit, it is they that say what there is.
+func (v verdict) with(problems []string) verdict {
+	if v.units == 0 {
+		v.rest, v.ready = true, true
+	}
+	v.ready = v.ready && len(problems) == 0
+	v.failures = strings.Join(append([]string{v.failures}, problems...), "\n")
 	return v
 }
 

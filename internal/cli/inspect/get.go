@@ -21,6 +21,8 @@ type getOptions struct {
 	*console.Globals
 	kind, name, namespace, output string
 	everywhere, notReady          bool
+	// pkg is the name of a package.
+	pkg string
 	// category is a name of several kinds.
 	category string
 }
@@ -29,7 +31,7 @@ type getOptions struct {
 func NewGet(g *console.Globals) *cobra.Command {
 	o := getOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:   "get [all|KIND] [NAME]",
+		Use:   "get [all|packages|secrets|KIND] [NAME]",
 		Short: "List sources and units, and whether they are ready",
 		Long: `List sources and units, in these steps:
 
@@ -37,8 +39,11 @@ func NewGet(g *console.Globals) *cobra.Command {
      imgupd; images for the last three; app, appset, project; or all) from the cluster
   2. print them as a table with the columns of the flux or argocd command, or in the format of -o
 
-The namespace is a column unless -n names one.`,
-		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready",
+The namespace is a column unless -n names one.
+
+"get packages" lists the Applications of packages of idpbuilder, with their health; "get secrets" prints the Secrets that
+packages have for people, with their values: those with the label cnoe.io/cli-secret=true.`,
+		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready\n  headgate get packages\n  headgate get secrets -p gitea",
 		ValidArgsFunction: g.CompleteKind,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,13 +55,22 @@ The namespace is a column unless -n names one.`,
 			if len(args) > 1 {
 				o.name = args[1]
 			}
+			switch {
+			case o.kind == "packages":
+				return getPackages(cmd.Context(), o)
+			case o.kind == "secrets":
+				return getSecrets(cmd.Context(), o)
+			case o.pkg != "":
+				return console.Hint(errors.New("-p is for packages and secrets"), "headgate get packages -p %s", o.pkg)
+			}
 			return runGet(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace")
 	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
-	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name")
+	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name; json or yaml for secrets")
+	f.StringVarP(&o.pkg, "package", "p", "", "only this package, for packages and secrets")
 	f.BoolVar(&o.notReady, "not-ready", false, "only objects that are not ready; exit 1 if there are any")
 	return cmd
 }

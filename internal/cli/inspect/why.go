@@ -23,13 +23,13 @@ func NewWhy(g *console.Globals) *cobra.Command {
 		Short: "Show what something waits for, down to the cause",
 		Long: `Show what something waits for, in these steps:
 
-  1. read the unit or the source (NAME alone is a Kustomization), or find the units that hold the object
+  1. read the unit or the source (NAME alone is a Kustomization, package/NAME the object of a package), or find the units that hold the object
   2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
      Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
 
 The exit code is 1 if it is not ready.`,
-		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why deployment/web -n shop",
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deployment/web -n shop",
 		ValidArgsFunction: g.CompleteReference,
 		Args:              cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +38,13 @@ The exit code is 1 if it is not ready.`,
 				return err
 			}
 			w := &explainer{Globals: g, client: client, seen: map[string]bool{}}
-			return w.run(cmd.Context(), args[0], namespace)
+			target := args[0]
+			if strings.HasPrefix(target, packagePrefix) {
+				if target, namespace, err = packageTarget(cmd.Context(), g, client, target); err != nil {
+					return err
+				}
+			}
+			return w.run(cmd.Context(), target, namespace)
 		},
 	}
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the object")

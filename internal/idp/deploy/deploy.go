@@ -1,0 +1,195 @@
+// Package deploy has packages in the layout of idpbuilder deployed, for as long as their files say so: a repository of the embedded Git
+// server for each directory that a package names, with exactly its files, and the Applications and ApplicationSets of the packages applied to
+// the cluster.
+//
+// A file that is saved is in its repository within a second; an Application that is edited, added or removed follows as fast. What cannot be
+// read is named, and what it deployed earlier stays. The package refuses to decide what a package is, which internal/idp does, and to sync
+// anything: Applications are synced by the engine that serves them.
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+
+	"github.com/headgate-dev/headgate/internal/gitserver"
+	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/idp"
+	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// Config is what a Deployer needs.
+type Config struct {
+	// Arguments are the values of --package, in their order.
+	Arguments []string
+	// Namespace is that of Applications that name none.
+	Namespace string
+	// Git serves the repositories.
+	Git *gitserver.Server
+	// Password is that by which the engine reads the repositories, as the account idp.Owner.
+	Password string
+	// Dir is where remote packages are checked out; it is deleted with the process.
+	Dir string
+	// Changed is called when repositories have new contents, with what tells whether a URL is that of one of them.
+	Changed func(matches func(url string) bool)
+	// Note reports what was done, Problem what could not be. Neither may block.
+	Note, Problem func(subject, text string)
+	Guard         guard.Guard
+}
+
+// Deployer deploys packages.
+type Deployer struct {
+	cfg    Config
+	inputs []idp.Input
+	// tried is when the inputs that are URLs were last fetched, by argument.
+	tried map[string]time.Time
+	// shown are the repositories that are served, by name.
+	shown map[string]shown
+	// applied are the digests of what was applied, and declared the packages that the cluster has from here, by key.
+	applied  map[string]string
+	declared map[string]idp.Package
+	gate     gate
+	client   dynamic.Interface
+
+	mu sync.Mutex
+	// begun is set once the cluster has what comes first, waits while later waves are held back.
+	begun, waits bool
+	// since is when an Application was applied that may not be known to the engine yet, by namespace and name.
+	since map[string]time.Time
+	// problems are those that there are now.
+	problems map[string]bool
+	// served are the names of repositories.
+	served map[string]bool
+}
+
+// New finds the packages. An argument that names nothing is an error: it is hardly meant.
+func New(cfg Config) (*Deployer, error) {
+	d := &Deployer{
+		cfg: cfg, tried: map[string]time.Time{}, shown: map[string]shown{}, applied: map[string]string{}, declared: map[string]idp.Package{},
+		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{},
+	}
+	var errs []error
+	for _, argument := range cfg.Arguments {
+		input, err := idp.Find(argument)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		d.inputs = append(d.inputs, input)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	cfg.Git.AddUser(idp.Owner, cfg.Password, false)
+	return d, nil
+}
+
+// base is where idpbuilder serves the repositories of packages. Applications have these URLs, and the engine of this process reads them from the
+// embedded server: they stay the same from one start to the next.
+const base = "https://gitea.cnoe.localtest.me:8443"
+
+// Local tells which repository of this process stands in for a URL.
+func (d *Deployer) Local(url string) (source.Local, bool) {
+	name, is := nameIn(url)
+	if !is {
+		return source.Local{}, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.served[name] {
+		return source.Local{}, false
+	}
+	return source.Local{URL: d.cfg.Git.URL(serverName(name)), Username: idp.Owner, Password: d.cfg.Password}, true
+}
+
+// nameIn is the name of the repository of a package in a URL.
+func nameIn(url string) (string, bool) {
+	for _, server := range []string{base, "https://cnoe.localtest.me:8443/gitea"} {
+		if rest, is := strings.CutPrefix(url, server+"/"+idp.Owner+"/"); is {
+			return strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git"), true
+		}
+	}
+	return "", false
+}
+
+// serverName is the name of a repository on the embedded server, which takes no dots. Those of packages have no underscores.
+func serverName(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// Prepare serves the repositories of all packages, before there is a cluster. It returns how many packages there are in effect.
+func (d *Deployer) Prepare(ctx context.Context) int {
+	result := d.read(ctx)
+	d.show(ctx, &result)
+	d.report(result)
+	return len(result.Packages)
+}
+
+// Pending tells whether packages are still to be applied, or to become known to the engine whose units these are.
+func (d *Deployer) Pending(states []runner.State) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range states {
+		delete(d.since, s.Unit.Namespace+"/"+s.Unit.Name)
+	}
+	for key, since := range d.since {
+		// An Application in a namespace that is not served never becomes known.
+		if time.Since(since) > unknownFor {
+			delete(d.since, key)
+		}
+	}
+	return !d.begun || d.waits || len(d.since) > 0
+}
+
+// unknownFor is how long an Application is waited for that the engine does not know.
+const unknownFor = 20 * time.Second
+
+// Problems are what is wrong with packages now, in order.
+func (d *Deployer) Problems() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.problems))
+}
+
+// read reads all packages, and fetches first what is remote.
+func (d *Deployer) read(ctx context.Context) idp.Result {
+	for i := range d.inputs {
+		input := &d.inputs[i]
+		if input.Kind != idp.URL || input.Path != "" || time.Since(d.tried[input.Argument]) < fetchAgain {
+			continue
+		}
+		d.tried[input.Argument] = time.Now()
+		at, err := checkout(ctx, d.cfg.Dir, input.Remote)
+		if err != nil {
+			d.cfg.Problem("package", fmt.Sprintf("%s: %v", input.Argument, err))
+			continue
+		}
+		input.Path = at
+	}
+	return idp.Read(idp.Options{Inputs: d.inputs, Namespace: d.cfg.Namespace})
+}
+
+// report names problems that are new, once each.
+func (d *Deployer) report(result idp.Result) {
+	now := map[string]bool{}
+	var fresh []string
+	d.mu.Lock()
+	for _, p := range result.Problems {
+		text := p.Error()
+		if !d.problems[text] && !now[text] {
+			fresh = append(fresh, text)
+		}
+		now[text] = true
+	}
+	d.problems = now
+	d.mu.Unlock()
+	for _, text := range fresh {
+		d.cfg.Problem("package", text)
+	}
+}

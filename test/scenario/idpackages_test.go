@@ -1,0 +1,170 @@
+package scenario
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/headgate-dev/headgate/internal/cli"
+)
+
+// settings is a ConfigMap as a file.
+func settings(name, value string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {k: " + value + "}\n"
+}
+
+// withdrawable is the Application of a package whose objects are deleted with it.
+func withdrawable(name, wave string) string {
+	return strings.Replace(packageOf(name, wave), "metadata: {", "metadata: {finalizers: [resources-finalizer.argocd.argoproj.io], ", 1)
+}
+
+// asked runs a command on the cluster of a state directory.
+func asked(t *testing.T, dir string, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	args = append(args, "--kubeconfig", filepath.Join(dir, "ephemeral", "kubeconfig"))
+	code := cli.Main(t.Context(), args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &out, Child: true})
+	return code, out.String()
+}
+
+// TestPackages deploys packages of two arguments and follows their files: contents, deletions, edits of Applications, new ones and
+// removed ones. A file that is broken is named and keeps nothing else from being deployed.
+func TestPackages(t *testing.T) {
+	stack, over, dir := t.TempDir(), t.TempDir(), shortDir(t)
+	for name, text := range map[string]string{
+		"database.yaml": withdrawable("database", "1"), "shop.yaml": withdrawable("shop", "2"),
+		"broken.yaml":                      "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: [}\n",
+		"other.yaml":                       settings("other", "ignored"),
+		"database/manifests/size.yaml":     settings("size", "small"),
+		"shop/manifests/prices.yaml":       settings("prices", "one"),
+		"shop/manifests/discounts.yaml":    settings("discounts", "none"),
+		"shop/manifests/.gitignore":        "*.yaml\n",
+		"shop/second/prices.yaml":          settings("prices", "second"),
+		"late/manifests/announcement.yaml": settings("announcement", "late"),
+	} {
+		writeFile(t, filepath.Join(stack, name), text)
+	}
+	writeFile(t, filepath.Join(over, "database.yaml"), withdrawable("database", "1"))
+	writeFile(t, filepath.Join(over, "database/manifests/size.yaml"), settings("size", "large"))
+	p := run(t, "up", "--package", stack, "--package", over, "--ephemeral", "--state-dir", dir)
+	p.says("broken.yaml: ")
+	client := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
+	has := func(namespace string, want map[string]string) {
+		t.Helper()
+		eventually(t, "namespace "+namespace+" is as the files say", func() (bool, string) {
+			got := configMaps(t, client, namespace)
+			same := len(got) == len(want)
+			for name, value := range want {
+				same = same && got[name] == value
+			}
+			return same, joined(got)
+		})
+	}
+	has("database", map[string]string{"size": "large"})
+	has("shop", map[string]string{"prices": "one", "discounts": "none"})
+
+	writeFile(t, filepath.Join(stack, "shop/manifests/prices.yaml"), settings("prices", "two"))
+	has("shop", map[string]string{"prices": "two", "discounts": "none"})
+	if err := os.Remove(filepath.Join(stack, "shop/manifests/discounts.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	has("shop", map[string]string{"prices": "two"})
+	writeFile(t, filepath.Join(stack, "shop.yaml"), strings.Replace(withdrawable("shop", "2"), "cnoe://shop/manifests", "cnoe://shop/second", 1))
+	has("shop", map[string]string{"prices": "second"})
+
+	eventually(t, "the packages are ready", func() (bool, string) {
+		code, out := asked(t, dir, "get", "packages", "--not-ready")
+		return code == 0, out
+	})
+	if code, out := asked(t, dir, "get", "packages"); code != 0 || !strings.Contains(out, "Synced") || !strings.Contains(out, "Healthy") ||
+		!strings.Contains(out, filepath.Join(over, "database.yaml")) || !strings.Contains(out, filepath.Join(stack, "shop.yaml")) {
+		t.Errorf("get packages: exit code %d\n%s", code, out)
+	}
+	if code, out := asked(t, dir, "why", "package/shop"); code != 0 || !strings.Contains(out, "shop is ready") {
+		t.Errorf("why package/shop: exit code %d\n%s", code, out)
+	}
+	password := secretForPeople(t, dir)
+	url := "http://giteaAdmin:" + password + "@" + gitAddress(t, dir) + "/git/idpbuilder-localdev-shop-second.git"
+	if out, err := exec.CommandContext(t.Context(), "git", "ls-remote", url).CombinedOutput(); err != nil || !strings.Contains(string(out), "refs/heads/main") {
+		t.Errorf("reading the repository of a package: %v", err)
+	}
+
+	// What is broken is fixed, and becomes a package; what breaks keeps what it deployed; what goes is withdrawn.
+	writeFile(t, filepath.Join(stack, "broken.yaml"), withdrawable("late", "9"))
+	has("late", map[string]string{"announcement": "late"})
+	writeFile(t, filepath.Join(stack, "shop.yaml"), "kind: [\n")
+	p.says("shop.yaml: ")
+	if err := os.Remove(filepath.Join(stack, "broken.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	has("late", nil)
+	has("shop", map[string]string{"prices": "second"})
+	// Without the file that has priority, the package of the other argument is in effect.
+	if err := os.Remove(filepath.Join(over, "database.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	has("database", map[string]string{"size": "small"})
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// secretForPeople is the password of the Git server, as get secrets prints it.
+func secretForPeople(t *testing.T, dir string) string {
+	t.Helper()
+	code, out := asked(t, dir, "get", "secrets", "-p", "gitea")
+	if code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, "giteaAdmin") {
+		t.Fatalf("get secrets: exit code %d, %d lines", code, strings.Count(out, "\n"))
+	}
+	_, password, _ := strings.Cut(out, "giteaAdmin")
+	return strings.Fields(password)[0]
+}
+
+// gitAddress is the address of the Git server of packages.
+func gitAddress(t *testing.T, dir string) string {
+	t.Helper()
+	secret, err := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig")).CoreV1().Secrets("gitea").Get(t.Context(), "gitea-credential", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(string(secret.Data["url"]), "http://")
+}
+
+// TestPackagesReady ends when all packages are ready, and otherwise says which is not: two of one name, and one that leaves its directory.
+func TestPackagesReady(t *testing.T) {
+	stack := t.TempDir()
+	for name, text := range map[string]string{
+		"database.yaml": packageOf("database", "1"), "shop.yaml": packageOf("shop", "2"),
+		"database/manifests/size.yaml": settings("size", "small"), "shop/manifests/prices.yaml": settings("prices", "one"),
+	} {
+		writeFile(t, filepath.Join(stack, name), text)
+	}
+	p := run(t, "up", "--package", stack, "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
+	p.says("2 units, 2 objects")
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	text := p.output.String()
+	if first, second := strings.Index(text, "Application/database applied"), strings.Index(text, "Application/shop applied"); first < 0 || second < first {
+		t.Errorf("the waves are not in order: %d, %d", first, second)
+	}
+
+	writeFile(t, filepath.Join(stack, "twice.yaml"), packageOf("shop", "2"))
+	writeFile(t, filepath.Join(stack, "leaving.yaml"), strings.Replace(packageOf("leaving", "0"), "cnoe://leaving/manifests", "cnoe://../elsewhere", 1))
+	p = run(t, "up", "--package", stack, "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
+	p.says("twice.yaml: Application/shop: metadata.name")
+	p.says("leaving.yaml: Application/leaving: spec.source.repoURL")
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if text := p.output.String(); !strings.Contains(text, "Application/shop applied") {
+		t.Error("bad files keep others from being deployed")
+	}
+}
