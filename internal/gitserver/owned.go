@@ -117,8 +117,13 @@ func (o *Owned) refuse(w http.ResponseWriter, asked ownedRequest, err error) {
 
 func (o *Owned) handle(w http.ResponseWriter, r *http.Request, grant Grant, rest string) {
 	settings := [][2]string{
-		{"http.receivepack", "true"}, {"http.getanyfile", "false"}, {"transfer.hideRefs", recent}, {"receive.hideRefs", "refs/pull"},
-		{"receive.denyDeleteCurrent", "refuse"}, {"receive.autogc", "false"}, {"uploadpack.allowTipSHA1InWant", "true"},
+		{"http.receivepack", "true"},
+		{"http.getanyfile", "false"},
+		{"transfer.hideRefs", recent},
+		{"receive.hideRefs", "refs/pull"},
+		{"receive.denyDeleteCurrent", "refuse"},
+		{"receive.autogc", "false"},
+		{"uploadpack.allowTipSHA1InWant", "true"},
 	}
 	if grant.MaxInput > 0 {
 		settings = append(settings, [2]string{"receive.maxInputSize", strconv.FormatInt(grant.MaxInput, 10)})

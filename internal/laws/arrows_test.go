@@ -65,6 +65,8 @@ var arrows = map[string][]string{
 	"internal/egress":                               {},
 	"internal/gitea/hooks":                          {"internal/guard", "internal/redaction"},
 	"internal/gitea/registry":                       {},
+	"internal/gitea":                                {"internal/gitea/bare", "internal/gitea/hooks", "internal/gitea/shapes", "internal/gitea/store", "internal/gitserver", "internal/guard"},
+	"internal/gitea/shapes":                         {},
 	"internal/gitea/bare":                           {"internal/gitserver"},
 	"internal/gitea/store":                          {},
 	"internal/flux":                                 {"api/fluxcd/v1", "deploy", "internal/apply", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/flux/access", "internal/flux/alerts", "internal/flux/generators", "internal/flux/images", "internal/flux/kustomize", "internal/flux/policies", "internal/flux/receivers", "internal/flux/release", "internal/flux/sets", "internal/flux/sources", "internal/flux/standins", "internal/flux/takeover", "internal/flux/toolkit", "internal/flux/walk", "internal/meter", "internal/runner", "internal/runner/objects", "internal/sandbox", "internal/source", "internal/bases", "internal/render"},

@@ -53,8 +53,8 @@ func (r Repository) git(ctx context.Context, args ...string) (string, error) {
 	return gitserver.Run(ctx, string(r), nil, "", args...)
 }
 
-// Create makes an empty repository.
-func Create(ctx context.Context, dir, branch string) (Repository, error) {
+// New makes an empty repository.
+func New(ctx context.Context, dir, branch string) (Repository, error) {
 	if err := CheckBranch(branch); err != nil {
 		return "", err
 	}

@@ -16,7 +16,7 @@ var someone = bare.Person{Name: "A <b>", Email: "a@example.com"}
 
 func create(t *testing.T) bare.Repository {
 	t.Helper()
-	r, err := bare.Create(t.Context(), filepath.Join(t.TempDir(), "1.git"), "main")
+	r, err := bare.New(t.Context(), filepath.Join(t.TempDir(), "1.git"), "main")
 	if err != nil {
 		t.Fatal(err)
 	}

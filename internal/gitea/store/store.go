@@ -1,8 +1,8 @@
 // Package store keeps the users, organisations, tokens, repositories, pull requests and hooks of the Git server, in memory and
 // in one file of a state directory, which every change replaces as a whole.
 //
-// Passwords and tokens are hashed. Secrets of hooks are encrypted by a key that is kept elsewhere; without a key, a hook that
-// has one lives in memory only. The room refuses to know Git, HTTP and permissions. A change that cannot be written to the
+// Passwords and tokens are hashed. Secrets of hooks are encrypted by a key that is kept elsewhere; without a key, a hook
+// lives in memory only. The room refuses to know Git, HTTP and permissions. A change that cannot be written to the
 // disk has not happened.
 package store
 
