@@ -51,6 +51,8 @@ type Config struct {
 type Quota struct {
 	// Repository is that of one repository, in bytes; 512 MiB by default.
 	Repository int64
+	// Images is that of the images of one owner, in bytes; zero takes registry.DefaultQuota.
+	Images int64
 	// Repositories is how many one owner may have; 500 by default. Accounts bounds users and organisations, 500 by default.
 	Repositories, Accounts int
 	// Each bounds the tokens of a user and the hooks of a repository, an owner or the system; 100 by default.

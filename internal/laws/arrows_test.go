@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"internal/egress":                               {},
 	"internal/gitea/hooks":                          {"internal/guard", "internal/redaction"},
 	"internal/gitea/registry":                       {},
-	"internal/gitea":                                {"internal/gitea/bare", "internal/gitea/hooks", "internal/gitea/shapes", "internal/gitea/store", "internal/gitserver", "internal/guard"},
+	"internal/gitea":                                {"internal/gitea/bare", "internal/gitea/hooks", "internal/gitea/registry", "internal/gitea/shapes", "internal/gitea/store", "internal/gitserver", "internal/guard"},
 	"internal/gitea/shapes":                         {},
 	"internal/gitea/bare":                           {"internal/gitserver"},
 	"internal/gitea/store":                          {},
