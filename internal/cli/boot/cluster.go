@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/discovery"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/controlplane"
@@ -112,53 +110,6 @@ func runClusterStop(ctx context.Context, g *console.Globals) error {
 		fmt.Fprintln(g.IO.Out, "nothing runs")
 	}
 	return nil
-}
-
-func newClusterStatus(g *console.Globals) *cobra.Command {
-	return &cobra.Command{
-		Use:     "status",
-		Short:   "Print whether a cluster runs, and its version; exit 1 if not",
-		Long:    "Print whether a cluster runs, in these steps:\n\n  1. find the kubeconfig of the embedded cluster, or use the given one\n  2. get the version of the API server",
-		Example: "  headgate cluster status",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			config, err := g.RestConfig()
-			if err != nil {
-				fmt.Fprintln(g.IO.Out, "no cluster: "+err.Error())
-				return console.ErrNo
-			}
-			config.Timeout = 5 * time.Second
-			client, err := discovery.NewDiscoveryClientForConfig(config)
-			if err != nil {
-				return fmt.Errorf("creating a client: %w", err)
-			}
-			version, err := client.ServerVersion()
-			if err != nil {
-				fmt.Fprintf(g.IO.Out, "stopped: %s does not respond\n", config.Host)
-				return console.ErrNo
-			}
-			fmt.Fprintf(g.IO.Out, "running: Kubernetes %s at %s\n", version.GitVersion, config.Host)
-			return nil
-		},
-	}
-}
-
-func newClusterKubeconfig(g *console.Globals) *cobra.Command {
-	return &cobra.Command{
-		Use:     "kubeconfig",
-		Short:   "Print the path of the embedded cluster's kubeconfig",
-		Long:    "Print the path of the kubeconfig of the embedded cluster that runs, or ran last.",
-		Example: "  export KUBECONFIG=$(headgate cluster kubeconfig)",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			file, err := g.EmbeddedKubeconfig()
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(g.IO.Out, file)
-			return err
-		},
-	}
 }
 
 func newClusterDelete(g *console.Globals) *cobra.Command {

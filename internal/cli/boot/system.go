@@ -25,6 +25,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/idp/deploy"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/offline"
+	"github.com/headgate-dev/headgate/internal/planes"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/server"
@@ -36,7 +37,9 @@ type system struct {
 	options upOptions
 	say     *progress.Printer
 
-	plane  *controlplane.Running
+	plane *controlplane.Running
+	// planes are further control planes, nil where there is no embedded one.
+	planes *planes.Pool
 	config *rest.Config
 	server *gitserver.Server
 	store  *source.Store
@@ -84,7 +87,7 @@ const stopTimeout = 3 * time.Second
 // start starts the parts in the order in which they need each other.
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startCloud, s.startServer, s.startMirror, s.startPackages, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
+		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startPlanes, s.startCloud, s.startServer, s.startMirror, s.startPackages, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
 		s.warn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
@@ -326,6 +329,9 @@ func (s *system) stop(ctx context.Context) error {
 		errs = append(errs, os.RemoveAll(s.run))
 	}
 	errs = append(errs, s.stopCloud(ctx))
+	if s.planes != nil {
+		errs = append(errs, s.planes.Close(ctx))
+	}
 	if s.plane != nil {
 		errs = append(errs, s.plane.Stop(ctx))
 	}

@@ -1,0 +1,41 @@
+package boot
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/planes"
+)
+
+// planesDir is the directory of further control planes, below that of the main one.
+func planesDir(cluster string) string { return filepath.Join(cluster, "planes") }
+
+// startPlanes prepares further control planes beside an embedded one. It starts none: their users do.
+func (s *system) startPlanes(context.Context) error {
+	if s.plane == nil {
+		return nil
+	}
+	s.planes = planes.NewPool(planes.Config{
+		Dir: planesDir(s.state), Ephemeral: s.options.ephemeral, Start: lightPlane(s.options.ephemeral, s.note),
+		Notify: func(text string) { s.say.Info("cluster", text) },
+	})
+	return nil
+}
+
+func (s *system) note(text string) { s.say.Info("note", text) }
+
+// lightPlane starts a control plane that takes little beside the main one. It is stopped when nobody uses it, so that also
+// an ephemeral one keeps its state: its directory goes with the main one's.
+func lightPlane(ephemeral bool, notify func(string)) planes.Start {
+	return func(ctx context.Context, name, dir string) (planes.Running, error) {
+		plane, err := controlplane.Start(ctx, controlplane.Config{
+			Dir: dir, Ephemeral: ephemeral, Keep: true, Light: true,
+			Notify: func(text string) { notify("cluster " + name + ": " + text) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		return plane, nil
+	}
+}
