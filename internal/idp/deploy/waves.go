@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -23,6 +24,8 @@ type gate struct {
 	// opened is when, changed when the state of a unit was last another one.
 	opened, changed time.Time
 	last            string
+	// stuck are the units that were not ready when the gate was last opened: they hold no other wave back.
+	stuck map[engine.UnitID]bool
 }
 
 // permits tells whether packages of a wave may be created.
@@ -40,7 +43,7 @@ func (g *gate) begin(first int, now time.Time) {
 func (g *gate) advance(next int, states []runner.State, known bool, now time.Time) bool {
 	ready, text := known, ""
 	for _, s := range states {
-		ready = ready && (s.Ready || s.Suspended)
+		ready = ready && (s.Ready || s.Suspended || g.stuck[s.Unit])
 		text += fmt.Sprintln(s.Unit, s.Phase, s.Ready, s.Objects, s.Message)
 	}
 	if text != g.last {
@@ -49,6 +52,9 @@ func (g *gate) advance(next int, states []runner.State, known bool, now time.Tim
 	if !ready && now.Sub(g.changed) < stillFor && now.Sub(g.opened) < waveFor {
 		return false
 	}
-	g.wave, g.opened, g.changed = next, now, now
+	g.wave, g.opened, g.changed, g.stuck = next, now, now, map[engine.UnitID]bool{}
+	for _, s := range states {
+		g.stuck[s.Unit] = !s.Ready && !s.Suspended
+	}
 	return true
 }

@@ -34,4 +34,7 @@ func TestGate(t *testing.T) {
 	if !g.advance(3, []runner.State{{Message: "almost"}}, true, now.Add(2*stillFor)) || !g.permits(3) {
 		t.Error("it does not open although nothing changes")
 	}
+	if !g.advance(4, unready, true, now.Add(2*stillFor)) || !g.permits(4) {
+		t.Error("what held one wave back holds the next one back, too")
+	}
 }
