@@ -160,7 +160,7 @@ func (p *Pool) live(m *member) error {
 		return err
 	})
 	if err != nil {
-		p.meter.stopped(m.name)
+		p.meter.stopped()
 		p.mu.Lock()
 		m.failures++
 		p.mu.Unlock()
@@ -179,7 +179,7 @@ func (p *Pool) live(m *member) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), stopTimeout)
 	defer cancel()
 	stopped := p.cfg.Guard.Call("control plane "+m.name, func() error { return running.Stop(ctx) })
-	p.meter.stopped(m.name)
+	p.meter.stopped()
 	if died != nil {
 		p.mu.Lock()
 		m.restarts++

@@ -8,45 +8,58 @@ import (
 	"time"
 )
 
-// calmAfter is when a plane that started has filled its caches.
-const calmAfter = 5 * time.Second
+const (
+	// calmAfter is when a plane that started has filled its caches.
+	calmAfter = 5 * time.Second
+	// unwound is when one that stopped has given all of its memory back.
+	unwound = 30 * time.Second
+)
 
 // meter measures what planes take of the memory of this process, which has no account for each: those that start shortly
-// after one another are a group, and each of it takes its share of what the group added. A group during which a plane stopped
-// is not measured.
+// after one another are a group, and each of it takes its share of what the group added. A group during which a plane stopped,
+// or shortly before, is not measured: its planes keep the figures that they had before, if any.
 type meter struct {
+	// inUse is the memory in use by the process, in bytes.
+	inUse func() uint64
+
 	mu     sync.Mutex
 	before uint64
 	group  []string
 	taken  map[string]uint64
+	// stop is when a plane stopped last, void says that the group began too soon after that.
+	stop time.Time
+	void bool
 }
 
 // begin is called before a plane starts.
 func (t *meter) begin(name string) {
-	now := inUse()
+	now := t.inUse()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.group) == 0 {
-		t.before = now
+		t.before, t.void = now, !t.stop.IsZero() && time.Since(t.stop) < unwound
 	}
 	t.group = append(t.group, name)
 }
 
 // stopped is called after a plane has stopped, or did not start.
-func (t *meter) stopped(name string) {
+func (t *meter) stopped() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.group = nil
-	delete(t.taken, name)
+	t.group, t.stop = nil, time.Now()
 }
 
 // settle is called calmAfter a plane was ready; it reports whether there is a new figure. Only the last one of a group has
 // its group measured.
 func (t *meter) settle(name string) bool {
-	now := inUse()
+	now := t.inUse()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.group) == 0 || t.group[len(t.group)-1] != name {
+		return false
+	}
+	if t.void {
+		t.group = nil
 		return false
 	}
 	if t.taken == nil {

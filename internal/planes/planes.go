@@ -102,7 +102,7 @@ func NewPool(cfg Config) *Pool {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Pool{
-		cfg: cfg, ctx: ctx, cancel: cancel, meter: &meter{}, ledger: &ledger{dir: cfg.Dir}, planes: map[string]*member{},
+		cfg: cfg, ctx: ctx, cancel: cancel, meter: &meter{inUse: inUse}, ledger: &ledger{dir: cfg.Dir}, planes: map[string]*member{},
 	}
 }
 

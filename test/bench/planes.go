@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,8 +17,12 @@ import (
 // manyPlanes measures what each further control plane of a process costs: first one after the other, then all at once.
 type manyPlanes struct{ n int }
 
-// settled is when a control plane has filled its caches.
-const settled = 6 * time.Second
+const (
+	// settled is when a control plane has filled its caches.
+	settled = 6 * time.Second
+	// unwound is when one that stopped has given all of its memory back.
+	unwound = 35 * time.Second
+)
 
 func (b manyPlanes) measure(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "hgb-")
@@ -34,6 +39,11 @@ func (b manyPlanes) measure(ctx context.Context) error {
 		return err
 	}
 	for _, atOnce := range []bool{false, true} {
+		if atOnce {
+			if err := pause(ctx, unwound); err != nil {
+				return err
+			}
+		}
 		if err := b.run(ctx, filepath.Join(dir, fmt.Sprint(atOnce)), atOnce); err != nil {
 			return err
 		}
@@ -44,6 +54,8 @@ func (b manyPlanes) measure(ctx context.Context) error {
 func (b manyPlanes) run(ctx context.Context, dir string, atOnce bool) error {
 	pool := planes.NewPool(planes.Config{Dir: dir, Ephemeral: true, Start: light, Most: b.n})
 	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()
+	// Garbage is no part of what a plane takes.
+	debug.FreeOSMemory()
 	before, began := rss(), time.Now()
 	group, within := errgroup.WithContext(ctx)
 	var waited time.Duration
@@ -71,6 +83,7 @@ func (b manyPlanes) run(ctx context.Context, dir string, atOnce bool) error {
 	if err := pause(ctx, settled); err != nil {
 		return err
 	}
+	debug.FreeOSMemory()
 	var live uint64
 	for _, s := range pool.Status() {
 		live += s.Memory
