@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +30,28 @@ func Install(ctx context.Context, config *rest.Config, serve dialect.Groups) ([]
 	}
 	n.namespaces = append([]string{Namespace}, n.namespaces...)
 	return n.names(), n.put(ctx, config)
+}
+
+// Add applies definitions that no group has. A cluster in which someone else has defined one of the kinds keeps all of them as they are:
+// added is not set then.
+func Add(ctx context.Context, config *rest.Config, definitions []*unstructured.Unstructured) (added bool, err error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return false, fmt.Errorf("creating a client: %w", err)
+	}
+	for _, d := range definitions {
+		there, err := client.Resource(crdResource).Get(ctx, d.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading definition %s: %w", d.GetName(), err)
+		}
+		if !slices.ContainsFunc(there.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Manager == Manager }) {
+			return false, nil
+		}
+	}
+	return true, needs{definitions: definitions}.put(ctx, config)
 }
 
 // needs are what groups need of a cluster.

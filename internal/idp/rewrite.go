@@ -35,11 +35,7 @@ func (p Package) Rewrite(url func(Repository) string) *unstructured.Unstructured
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	labels[PackageNameLabel], labels[PackageTypeLabel] = o.GetName(), customType
-	switch o.GetName() {
-	case "argocd", "gitea", "nginx":
-		labels[PackageTypeLabel] = coreType
-	}
+	labels[PackageNameLabel], labels[PackageTypeLabel] = o.GetName(), PackageType(o.GetName())
 	o.SetLabels(labels)
 	spec, _ := o.Object["spec"].(map[string]any)
 	urls := map[int]string{}
@@ -59,6 +55,15 @@ func (p Package) Rewrite(url func(Repository) string) *unstructured.Unstructured
 		p.rewriteFiles(inTemplate, urls)
 	}
 	return o
+}
+
+// PackageType is the value of PackageTypeLabel of the package with a name.
+func PackageType(name string) string {
+	switch name {
+	case "argocd", "gitea", "nginx":
+		return coreType
+	}
+	return customType
 }
 
 // rewriteFiles makes paths of the addresses of files in the sources of a spec, whose URLs have been rewritten.

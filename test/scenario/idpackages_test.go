@@ -2,14 +2,21 @@ package scenario
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/headgate-dev/headgate/api/idpbuilder/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/cli"
 )
 
@@ -94,6 +101,8 @@ func TestPackages(t *testing.T) {
 		t.Errorf("reading the repository of a package: %v", err)
 	}
 
+	pictured(t, dir, stack, map[string]string{"broken-": "", "database-database": over, "shop-shop": stack}, "shop-second")
+
 	// What is broken is fixed, and becomes a package; what breaks keeps what it deployed; what goes is withdrawn.
 	writeFile(t, filepath.Join(stack, "broken.yaml"), withdrawable("late", "9"))
 	has("late", map[string]string{"announcement": "late"})
@@ -104,6 +113,7 @@ func TestPackages(t *testing.T) {
 	}
 	has("late", nil)
 	has("shop", map[string]string{"prices": "second"})
+	pictured(t, dir, stack, map[string]string{"database-database": over, "shop-shop": stack, "broken-late": ""}, "shop-second")
 	// Without the file that has priority, the package of the other argument is in effect.
 	if err := os.Remove(filepath.Join(over, "database.yaml")); err != nil {
 		t.Fatal(err)
@@ -112,6 +122,80 @@ func TestPackages(t *testing.T) {
 	if code := p.interrupt(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// pictured waits until the objects of idpbuilder's kinds show the packages, by name and argument, those that it does not have without one; then
+// it edits what they say, and waits for that to be as it was.
+func pictured(t *testing.T, dir, stack string, packages map[string]string, repository string) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "ephemeral", "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := v1alpha1.GroupVersion
+	read := func(resource string, into runtime.Object, name string) error {
+		in := dynamic.ResourceInterface(client.Resource(group.WithResource(resource)))
+		if resource != "localbuilds" {
+			in = client.Resource(group.WithResource(resource)).Namespace("idpbuilder-localdev")
+		}
+		o, err := in.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into)
+	}
+	asRead := func() (bool, string) {
+		var build v1alpha1.Localbuild
+		if err := read("localbuilds", &build, "localdev"); err != nil || len(build.Spec.PackageConfigs.CustomPackageDirs) != 2 ||
+			build.Spec.PackageConfigs.CustomPackageDirs[0] != stack || !build.Status.Gitea.Available || build.Status.Gitea.AdminUserSecretName != "gitea-credential" {
+			return false, fmt.Sprint("Localbuild localdev: ", build.Spec, build.Status, err)
+		}
+		for name, argument := range packages {
+			var p v1alpha1.CustomPackage
+			err := read("custompackages", &p, name)
+			if argument == "" {
+				if !apierrors.IsNotFound(err) {
+					return false, fmt.Sprint("CustomPackage ", name, " is there: ", err)
+				}
+				continue
+			}
+			if file := filepath.Join(argument, p.Spec.ArgoCD.Name+".yaml"); err != nil || p.Spec.ArgoCD.ApplicationFile != file || p.Spec.ArgoCD.Type != "Application" ||
+				!p.Status.Synced || len(p.Status.GitRepositoryRefs) != 1 || p.Annotations["cnoe.io/package-source-path"] != argument ||
+				p.Annotations["cnoe.io/last-observed-cli-start-time"] == "" {
+				return false, fmt.Sprint("CustomPackage ", name, ": ", p.Annotations, p.Spec, p.Status, err)
+			}
+		}
+		var r v1alpha1.GitRepository
+		url := "https://gitea.cnoe.localtest.me:8443/giteaAdmin/idpbuilder-localdev-" + repository + ".git"
+		if err := read("gitrepositories", &r, repository); err != nil || !r.Status.Synced || len(r.Status.LatestCommit.Hash) != 40 ||
+			r.Status.ExternalGitRepositoryURL != url || r.Spec.Source.Type != "local" || r.Spec.Provider.OrganizationName != "giteaAdmin" {
+			return false, fmt.Sprint("GitRepository ", repository, ": ", r.Spec, r.Status, err)
+		}
+		if err := read("gitrepositories", &r, "shop-manifests"); !apierrors.IsNotFound(err) {
+			return false, fmt.Sprint("GitRepository shop-manifests is there: ", err)
+		}
+		return true, ""
+	}
+	eventually(t, "the objects of idpbuilder show the packages", asRead)
+	in := client.Resource(group.WithResource("custompackages")).Namespace("idpbuilder-localdev")
+	edit := []byte(`{"spec":{"argoCD":{"applicationFile":"/elsewhere.yaml"},"remoteRepository":{"url":"https://git.example.org/x"}}}`)
+	if _, err := in.Patch(t.Context(), "shop-shop", types.MergePatchType, edit, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Resource(group.WithResource("gitrepositories")).Namespace("idpbuilder-localdev").Delete(t.Context(), repository, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "edits of the objects of idpbuilder are corrected", func() (bool, string) {
+		var p v1alpha1.CustomPackage
+		if err := read("custompackages", &p, "shop-shop"); err != nil || p.Spec.RemoteRepository.URL != "" {
+			return false, fmt.Sprint(p.Spec, err)
+		}
+		return asRead()
+	})
 }
 
 // secretForPeople is the password of the Git server, as get secrets prints it.

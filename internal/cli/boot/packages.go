@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/idp/deploy"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -61,6 +62,23 @@ func (s *system) startPackages(ctx context.Context) error {
 	}
 	s.say.Done("packages", fmt.Sprintf("%d, of %d arguments", n, len(s.options.packages)))
 	return nil
+}
+
+// installPictures has the cluster serve idpbuilder's kinds, whose objects show the packages.
+func (s *system) installPictures(ctx context.Context) error {
+	if s.packages == nil {
+		return nil
+	}
+	definitions, err := deploy.Definitions()
+	if err != nil {
+		return err
+	}
+	added, err := host.Add(ctx, s.config, definitions)
+	if err == nil && !added {
+		s.say.Info("packages", "no Localbuilds, CustomPackages and GitRepositories are written: the cluster has these kinds from idpbuilder")
+	}
+	s.packages.Show(added)
+	return err
 }
 
 // beginPackages applies what comes first of the packages, before there is an engine.

@@ -273,7 +273,10 @@ func (s *system) install(ctx context.Context) error {
 	first, later := s.now()
 	installed, err := host.Install(ctx, s.config, first)
 	s.installed, s.later = installed, later
-	return err
+	if err != nil {
+		return err
+	}
+	return s.installPictures(ctx)
 }
 
 // now are the groups whose definitions are needed before there is an engine, and those that it installs. On a cluster of our own,

@@ -3,8 +3,9 @@
 // the cluster.
 //
 // A file that is saved is in its repository within a second; an Application that is edited, added or removed follows as fast. What cannot be
-// read is named, and what it deployed earlier stays. The package refuses to decide what a package is, which internal/idp does, and to sync
-// anything: Applications are synced by the engine that serves them.
+// read is named, and what it deployed earlier stays. The package refuses to decide what a package is, which internal/idp does, to sync
+// anything, since Applications are synced by the engine that serves them, and to act on edits of the objects of idpbuilder's kinds by which it
+// shows the packages.
 package deploy
 
 import (
@@ -58,6 +59,13 @@ type Deployer struct {
 	declared map[string]idp.Package
 	gate     gate
 	client   dynamic.Interface
+	// last is what was read last, and started when the process began.
+	last    idp.Result
+	started string
+	// pictured tells whether objects show the packages, painted when they were last written, and unpainted what kept them from it.
+	pictured  bool
+	painted   time.Time
+	unpainted string
 
 	mu sync.Mutex
 	// begun is set once the cluster has what comes first, waits while later waves are held back.
@@ -74,7 +82,7 @@ type Deployer struct {
 func New(cfg Config) (*Deployer, error) {
 	d := &Deployer{
 		cfg: cfg, tried: map[string]time.Time{}, shown: map[string]shown{}, applied: map[string]string{}, declared: map[string]idp.Package{},
-		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{},
+		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{}, started: time.Now().UTC().Format(time.RFC3339),
 	}
 	var errs []error
 	for _, argument := range cfg.Arguments {

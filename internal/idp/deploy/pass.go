@@ -85,6 +85,11 @@ func (d *Deployer) Run(ctx context.Context, states func(context.Context) []runne
 			if d.held() {
 				d.advance(ctx, states(ctx))
 			}
+			if time.Since(d.painted) > repaint {
+				if err := d.cfg.Guard.Call("the objects of idpbuilder", func() error { d.paint(ctx); return nil }); err != nil {
+					d.cfg.Problem("package", err.Error())
+				}
+			}
 		}
 	}
 }
@@ -148,6 +153,8 @@ func (d *Deployer) pass(ctx context.Context) idp.Result {
 	d.mu.Lock()
 	d.waits = more
 	d.mu.Unlock()
+	d.last = result
+	d.paint(ctx)
 	return result
 }
 

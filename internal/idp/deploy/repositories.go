@@ -16,6 +16,8 @@ import (
 // shown is what a repository was made of.
 type shown struct {
 	digest [sha256.Size]byte
+	// revision is the commit of the repository.
+	revision string
 	// safe is set when no file can have changed without a change of its stamp.
 	safe bool
 }
@@ -81,14 +83,15 @@ func (d *Deployer) showOne(ctx context.Context, r idp.Repository) (bool, error) 
 		}
 		fmt.Fprintf(stamps, "%q %v %d %d\n", e.Path, e.Executable, info.Size(), info.ModTime().UnixNano())
 	}
-	now := shown{digest: [sha256.Size]byte(stamps.Sum(nil)), safe: began.Sub(newest) > granularity}
+	now := shown{digest: [sha256.Size]byte(stamps.Sum(nil)), revision: d.shown[r.Name].revision, safe: began.Sub(newest) > granularity}
 	if d.shown[r.Name] == now && now.safe {
 		return false, nil
 	}
-	_, changed, err := d.cfg.Git.Exact(ctx, serverName(r.Name), files)
+	revision, changed, err := d.cfg.Git.Exact(ctx, serverName(r.Name), files)
 	if err != nil {
 		return false, err
 	}
+	now.revision = revision
 	d.shown[r.Name] = now
 	return changed, nil
 }
