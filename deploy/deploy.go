@@ -1,6 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD, of workflows, of managed resources, of builds and of packages, for clusters in which they are served.
+// those of Argo CD, of workflows, of managed resources, of builds, of packages and of virtual clusters, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo build idpbuilder provision workflow
+//go:embed all:chart argo build cluster idpbuilder provision workflow
 var files embed.FS
 
 // The directories of the definitions.
@@ -27,6 +27,7 @@ const (
 	provisionDefinitions  = "provision/crds"
 	buildDefinitions      = "build/crds"
 	idpbuilderDefinitions = "idpbuilder/crds"
+	clusterDefinitions    = "cluster/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -48,6 +49,9 @@ func BuildCRDs() ([]*unstructured.Unstructured, error) { return definitions(buil
 func IDPBuilderCRDs() ([]*unstructured.Unstructured, error) {
 	return definitions(idpbuilderDefinitions)
 }
+
+// ClusterCRDs returns the definition of VirtualClusters, by the name of its file.
+func ClusterCRDs() ([]*unstructured.Unstructured, error) { return definitions(clusterDefinitions) }
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)

@@ -115,6 +115,22 @@ func TestDigitalOceanDefinitions(t *testing.T) {
 	}
 }
 
+// TestClusterDefinitions keeps the name of the kind, and what its status is read by.
+func TestClusterDefinitions(t *testing.T) {
+	crds, err := ClusterCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"virtualclusters.cluster.headgate.dev"}, names(crds)); diff != "" {
+		t.Fatalf("the definitions of virtual clusters (-want +got):\n%s", diff)
+	}
+	versions, _, _ := unstructured.NestedSlice(crds[0].Object, "spec", "versions")
+	version, _ := versions[0].(map[string]any)
+	if _, has, err := unstructured.NestedMap(version, "subresources", "status"); !has || err != nil {
+		t.Errorf("the status is no subresource: %v", err)
+	}
+}
+
 // TestIDPBuilderDefinitions keeps the names by which scripts of idpbuilder's users find the objects and their fields, one misspelled.
 func TestIDPBuilderDefinitions(t *testing.T) {
 	crds, err := IDPBuilderCRDs()

@@ -57,6 +57,7 @@ var arrows = map[string][]string{
 	"api/externalsecrets/v1alpha1":                  {"api/externalsecrets/v1"},
 	"api/externalsecrets/generators/v1alpha1":       {},
 	"api/kargo/v1alpha1":                            {},
+	"api/cluster/v1alpha1":                          {},
 	"api/idpbuilder/v1alpha1":                       {},
 	"internal/server":                               {},
 	"internal/notify":                               {"internal/rounds", "internal/guard", "internal/expression"},
