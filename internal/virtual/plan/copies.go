@@ -38,7 +38,7 @@ func Copy(mappings []Mapping, f Facts) Copies {
 	hosts := slices.SortedFunc(maps.Keys(f.Host), compare)
 	for _, m := range ordered {
 		if !f.Permitted(m.Host.Namespace) {
-			c.refuse(m.Host.String(), "the project of its Application does not permit namespace %q of the host", m.Host.Namespace)
+			c.refuse(m.Host.String(), "Secrets of namespace %q of the host are not permitted in this virtual cluster", m.Host.Namespace)
 			continue
 		}
 		for _, host := range hosts {

@@ -134,7 +134,7 @@ func TestCopy(t *testing.T) {
 				Host: map[plan.Name]string{n("kube-system/root"): "1", n("a/x"): "1"}, Copied: map[plan.Name]string{n("a/root"): "1", n("b/x"): "1"},
 			},
 			want: plan.Copies{Write: map[plan.Name]plan.Name{}, Delete: []plan.Name{n("a/root")}, Problems: []plan.Problem{
-				{Key: "kube-system/*", Reason: `the project of its Application does not permit namespace "kube-system" of the host`},
+				{Key: "kube-system/*", Reason: `Secrets of namespace "kube-system" of the host are not permitted in this virtual cluster`},
 			}},
 		},
 	} {
