@@ -50,7 +50,7 @@ func clientTo(t *testing.T, p *planes.Plane) kubernetes.Interface {
 // TestPool runs three planes at once, stops and starts one, and has one die.
 func TestPool(t *testing.T) {
 	ctx, started := t.Context(), &lights{last: map[string]*Running{}}
-	pool := planes.NewPool(planes.Config{Dir: stateDir(t), Ephemeral: true, Start: started.start, Linger: -1})
+	pool := planes.NewPool(t.Context(), planes.Config{Dir: stateDir(t), Ephemeral: true, Start: started.start, Linger: -1})
 	t.Cleanup(func() { must(t, pool.Close(context.WithoutCancel(ctx))) })
 	names := []string{"dev", "prod", "staging"}
 	running, release := make([]*planes.Plane, 3), make([]func(), 3)

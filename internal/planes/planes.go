@@ -89,8 +89,9 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
-// NewPool returns a Pool that has started nothing yet.
-func NewPool(cfg Config) *Pool {
+// NewPool returns a Pool that has started nothing yet. It has the values of ctx; its planes end with Close and not with ctx, so that
+// their users can go first.
+func NewPool(ctx context.Context, cfg Config) *Pool {
 	switch {
 	case cfg.Linger == 0:
 		cfg.Linger = defaultLinger
@@ -100,7 +101,7 @@ func NewPool(cfg Config) *Pool {
 	if cfg.Most == 0 {
 		cfg.Most = defaultMost
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	return &Pool{
 		cfg: cfg, ctx: ctx, cancel: cancel, meter: &meter{inUse: inUse}, ledger: &ledger{dir: cfg.Dir}, planes: map[string]*member{},
 	}

@@ -70,7 +70,7 @@ func pool(t *testing.T, change func(*Config)) (*Pool, *house) {
 	if change != nil {
 		change(&cfg)
 	}
-	p := NewPool(cfg)
+	p := NewPool(t.Context(), cfg)
 	t.Cleanup(func() {
 		if err := p.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

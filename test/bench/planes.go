@@ -52,7 +52,7 @@ func (b manyPlanes) measure(ctx context.Context) error {
 }
 
 func (b manyPlanes) run(ctx context.Context, dir string, atOnce bool) error {
-	pool := planes.NewPool(planes.Config{Dir: dir, Ephemeral: true, Start: light, Most: b.n})
+	pool := planes.NewPool(ctx, planes.Config{Dir: dir, Ephemeral: true, Start: light, Most: b.n})
 	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()
 	// Garbage is no part of what a plane takes.
 	debug.FreeOSMemory()

@@ -52,7 +52,7 @@ func TestClustersBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := planes.NewPool(planes.Config{Dir: planesDir(main), Start: write})
+	pool := planes.NewPool(t.Context(), planes.Config{Dir: planesDir(main), Start: write})
 	if _, _, err := pool.Acquire(t.Context(), "dev", "VirtualCluster team/dev"); err != nil {
 		t.Fatal(err)
 	}

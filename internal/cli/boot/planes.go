@@ -12,11 +12,11 @@ import (
 func planesDir(cluster string) string { return filepath.Join(cluster, "planes") }
 
 // startPlanes prepares further control planes beside an embedded one. It starts none: their users do.
-func (s *system) startPlanes(context.Context) error {
+func (s *system) startPlanes(ctx context.Context) error {
 	if s.plane == nil {
 		return nil
 	}
-	s.planes = planes.NewPool(planes.Config{
+	s.planes = planes.NewPool(ctx, planes.Config{
 		Dir: planesDir(s.state), Ephemeral: s.options.ephemeral, Start: lightPlane(s.options.ephemeral, s.note),
 		Notify: func(text string) { s.say.Info("cluster", text) },
 	})

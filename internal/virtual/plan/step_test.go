@@ -32,8 +32,15 @@ func TestNext(t *testing.T) {
 func TestControlPlane(t *testing.T) {
 	names := map[string]Name{}
 	for _, n := range []Name{
-		{"a-b", "c"}, {"a", "b-c"}, {"dev-vcluster", "vcluster-dev-helm"}, {"dots", "a.b"}, {"dots", "a-b"}, {"x", strings.Repeat("y", 53)},
-		{strings.Repeat("long", 15), "first"}, {strings.Repeat("long", 15), "second"}, {"a12345678901234567890", "b.c"},
+		{"a-b", "c"},
+		{"a", "b-c"},
+		{"dev-vcluster", "vcluster-dev-helm"},
+		{"dots", "a.b"},
+		{"dots", "a-b"},
+		{"x", strings.Repeat("y", 53)},
+		{strings.Repeat("long", 15), "first"},
+		{strings.Repeat("long", 15), "second"},
+		{"a12345678901234567890", "b.c"},
 	} {
 		got := ControlPlane(n)
 		if bad := validation.IsDNS1123Label(got); len(bad) > 0 {
