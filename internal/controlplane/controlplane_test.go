@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -194,6 +195,9 @@ func workloads(t *testing.T, c kubernetes.Interface, nodes int32) {
 	must(t, err)
 	_, err = c.CoreV1().Services("default").Create(ctx, &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{})
 	must(t, err)
+	backend := &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "x", Port: networkingv1.ServiceBackendPort{Number: 80}}}
+	_, err = c.NetworkingV1().Ingresses("default").Create(ctx, &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{DefaultBackend: backend}}, metav1.CreateOptions{})
+	must(t, err)
 	until(t, "the Deployment", func() (bool, error) {
 		d, err := c.AppsV1().Deployments("default").Get(ctx, "x", metav1.GetOptions{})
 		return err == nil && d.Status.AvailableReplicas == 2, err
@@ -217,6 +221,10 @@ func workloads(t *testing.T, c kubernetes.Interface, nodes int32) {
 	until(t, "the address", func() (bool, error) {
 		s, err := c.CoreV1().Services("default").Get(ctx, "x", metav1.GetOptions{})
 		return err == nil && len(s.Status.LoadBalancer.Ingress) == 1, err
+	})
+	until(t, "the address of the Ingress", func() (bool, error) {
+		i, err := c.NetworkingV1().Ingresses("default").Get(ctx, "x", metav1.GetOptions{})
+		return err == nil && len(i.Status.LoadBalancer.Ingress) == 1, err
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,7 @@ import (
 // storageClass is the default class, as most clusters have one.
 const storageClass = "standard"
 
-// simulator does what a cloud would do: volumes for claims, addresses for load balancers.
+// simulator does what a cloud would do: volumes for claims, addresses for load balancers and for what an ingress controller serves.
 type simulator struct {
 	client kubernetes.Interface
 	queue  workqueue.TypedRateLimitingInterface[any]
@@ -51,7 +52,7 @@ func simulate(ctx context.Context, config *rest.Config) error {
 	s.claims = factory.Core().V1().PersistentVolumeClaims().Lister()
 	for _, informer := range []cache.SharedIndexInformer{
 		factory.Core().V1().PersistentVolumeClaims().Informer(), factory.Core().V1().Services().Informer(),
-		factory.Storage().V1().StorageClasses().Informer(),
+		factory.Storage().V1().StorageClasses().Informer(), factory.Networking().V1().Ingresses().Informer(),
 	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("watching for the simulated cloud: %w", err)
@@ -80,10 +81,11 @@ func (s *simulator) defaultClass(ctx context.Context) error {
 	return nil
 }
 
-// volume and address are what the queue holds: objects that lack one.
+// volume, address and entry are what the queue holds: objects that lack one.
 type (
 	volume  struct{ namespace, name string }
 	address struct{ namespace, name string }
+	entry   struct{ namespace, name string }
 )
 
 func (s *simulator) offer(obj any) {
@@ -95,6 +97,10 @@ func (s *simulator) offer(obj any) {
 	case *corev1.Service:
 		if o.Spec.Type == corev1.ServiceTypeLoadBalancer && len(o.Status.LoadBalancer.Ingress) == 0 {
 			s.queue.Add(address{o.Namespace, o.Name})
+		}
+	case *networkingv1.Ingress:
+		if len(o.Status.LoadBalancer.Ingress) == 0 && o.DeletionTimestamp == nil {
+			s.queue.Add(entry{o.Namespace, o.Name})
 		}
 	case *storagev1.StorageClass:
 		s.offerClass(o.Name)
@@ -126,6 +132,8 @@ func (s *simulator) run(ctx context.Context) {
 			err = s.provision(ctx, i)
 		case address:
 			err = s.balance(ctx, i)
+		case entry:
+			err = s.enter(ctx, i)
 		}
 		if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) {
 			s.queue.AddRateLimited(item)
@@ -181,16 +189,45 @@ func (s *simulator) provision(ctx context.Context, v volume) error {
 
 // balance gives a load balancer an address, the same one each time.
 func (s *simulator) balance(ctx context.Context, a address) error {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(a.namespace + "/" + a.name))
-	sum := h.Sum32()
-	ip := fmt.Sprintf("198.18.%d.%d", sum>>8%250+1, sum%250+1)
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{
-		"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": ip, "ipMode": "VIP"}}},
-	}})
+	patch, err := statusAt(map[string]any{"ip": addressOf(a.namespace + "/" + a.name), "ipMode": "VIP"})
 	if err != nil {
-		return fmt.Errorf("encoding an address: %w", err)
+		return err
 	}
 	_, err = s.client.CoreV1().Services(a.namespace).Patch(ctx, a.name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
+}
+
+// enter gives an Ingress the address of an ingress controller, which is the same one for all of a class.
+func (s *simulator) enter(ctx context.Context, e entry) error {
+	ingress, err := s.client.NetworkingV1().Ingresses(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+	if err != nil || len(ingress.Status.LoadBalancer.Ingress) > 0 {
+		return err
+	}
+	class := ""
+	if ingress.Spec.IngressClassName != nil {
+		class = *ingress.Spec.IngressClassName
+	}
+	patch, err := statusAt(map[string]any{"ip": addressOf("ingress class " + class)})
+	if err != nil {
+		return err
+	}
+	_, err = s.client.NetworkingV1().Ingresses(e.namespace).Patch(ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
+
+// addressOf is an address of the range for benchmarks, which is never routed.
+func addressOf(name string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	sum := h.Sum32()
+	return fmt.Sprintf("198.18.%d.%d", sum>>8%250+1, sum%250+1)
+}
+
+// statusAt is the patch by which an object can be reached at a place.
+func statusAt(place map[string]any) ([]byte, error) {
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{place}}}})
+	if err != nil {
+		return nil, fmt.Errorf("encoding an address: %w", err)
+	}
+	return patch, nil
 }
