@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/provision"
 	"github.com/headgate-dev/headgate/internal/sandbox"
+	"github.com/headgate-dev/headgate/internal/virtual"
 	"github.com/headgate-dev/headgate/internal/workflow"
 	"github.com/headgate-dev/headgate/internal/workflow/execute/pods/wrapper"
 	"github.com/headgate-dev/headgate/internal/workflow/execute/process"
@@ -38,11 +39,12 @@ type Options struct {
 	Argo      argo.Options
 	Workflow  workflow.Options
 	Provision provision.Options
+	Virtual   virtual.Options
 }
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(o Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New()}
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New(), virtual.New(o.Virtual)}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.

@@ -55,6 +55,7 @@ func TestAssess(t *testing.T) {
 		"managed, paused":   {"nothing becomes of one that is paused", fmt.Sprintf(managed, "{type: Synced, status: 'False', reason: ReconcilePaused, message: paused}"), engine.Current},
 		"configuration":     {"a configuration is no managed resource", "{apiVersion: digitalocean.crossplane.io/v1beta1, kind: ProviderConfig, metadata: {name: a}, spec: {}}", engine.Current},
 		"build, new":        {"a Build without a status is on its way", "{apiVersion: build.headgate.dev/v1alpha1, kind: Build, metadata: {name: a}}", engine.InProgress},
+		"virtual, new":      {"a VirtualCluster without a status is on its way", "{apiVersion: cluster.headgate.dev/v1alpha1, kind: VirtualCluster, metadata: {name: a}}", engine.InProgress},
 		"build, stalled":    {"one that does not continue is broken", "{apiVersion: build.headgate.dev/v1alpha1, kind: Build, metadata: {name: a}, status: {conditions: [{type: Ready, status: 'False'}, {type: Stalled, status: 'True'}]}}", engine.Failed},
 		"workflow, new":     {"a Workflow that has not started is on its way", "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}}", engine.InProgress},
 		"workflow, running": {"so is one that runs", "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, status: {phase: Running}}", engine.InProgress},

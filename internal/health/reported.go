@@ -9,7 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// reported judges the kinds whose controllers say in every object how it stands: managed resources, Builds and Workflows. What says nothing yet
+// reported judges the kinds whose controllers say in every object how it stands: managed resources, Builds, VirtualClusters and Workflows. What says nothing yet
 // is on its way, while kstatus takes an object without conditions for what it should be. It is false where the rules for all kinds hold.
 func reported(u *unstructured.Unstructured) (engine.Verdict, string, bool) {
 	switch gk := u.GroupVersionKind().GroupKind(); {
@@ -17,7 +17,8 @@ func reported(u *unstructured.Unstructured) (engine.Verdict, string, bool) {
 		return "", "", false
 	case gk == schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}:
 		return ran(u)
-	case gk == schema.GroupKind{Group: "build.headgate.dev", Kind: "Build"}, isManaged(u, gk.Group):
+	case gk == schema.GroupKind{Group: "build.headgate.dev", Kind: "Build"}, gk == schema.GroupKind{Group: "cluster.headgate.dev", Kind: "VirtualCluster"},
+		isManaged(u, gk.Group):
 		return observed(u)
 	}
 	return "", "", false

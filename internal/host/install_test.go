@@ -19,7 +19,7 @@ func TestDelivering(t *testing.T) {
 	if diff := cmp.Diff(groupsOf(t, "flux", "argocd").Names(), first.Names()); diff != "" {
 		t.Errorf("the groups with units (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(groupsOf(t, "workflows", "crossplane", "build").Names(), later.Names()); diff != "" {
+	if diff := cmp.Diff(groupsOf(t, "workflows", "crossplane", "build", "virtual").Names(), later.Names()); diff != "" {
 		t.Errorf("the groups without units (-want +got):\n%s", diff)
 	}
 	for kind, want := range map[string]bool{"Workflow": true, "Application": false, "Rollout": false} {

@@ -15,6 +15,7 @@ var ownWords = map[string]string{
 	"internal/cli/boot/serving.go":            "flags for one dialect: --insecure-kubeconfig-tls, --argo-namespace and --executor-image",
 	"internal/cli/boot/localexec.go":          "the flag permits the dialect of workflows to run processes",
 	"internal/cli/boot/simulation.go":         "the stand-ins of a simulation are made by the dialect of Flux",
+	"internal/cli/boot/planes.go":             "the control planes beside the embedded one are those of VirtualClusters",
 	"internal/cli/boot/root.go":               "what up begins with is a source and a Kustomization of Flux",
 	"internal/cli/inspect/workingcopy.go":     "the source that up makes says which directory it serves",
 }
@@ -57,7 +58,7 @@ func TestVerbs(t *testing.T) {
 
 // ofDialect tells whether a room is one of a dialect.
 func ofDialect(room string) bool {
-	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "internal/workflow", "internal/builds", "api"} {
+	for _, of := range []string{"internal/flux", "internal/argo", "internal/health/argocd", "internal/workflow", "internal/builds", "internal/virtual", "api"} {
 		if room == of || strings.HasPrefix(room, of+"/") {
 			return true
 		}

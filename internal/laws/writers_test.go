@@ -34,6 +34,7 @@ var writers = map[string]string{
 	"internal/flux/generators/outputs.go": "ExternalArtifacts of an ArtifactGenerator",
 	"internal/flux/release/charts.go":     "HelmCharts of HelmReleases",
 	"internal/builds/write.go":            "runs, images and Secrets of a Build, as its account",
+	"internal/virtual/write.go":           "Secrets with the credentials of VirtualClusters, and copies of Secrets in these",
 	"internal/flux/receivers/ask.go":      "requests to reconcile, as a Receiver asks for them",
 
 	"internal/provision/managed/connection.go":    "connection Secrets of managed resources, which belong to them",
@@ -54,7 +55,7 @@ var writers = map[string]string{
 var verbs = []string{"Create", "Update", "UpdateStatus", "Patch", "Delete", "DeleteCollection", "Apply", "ApplyStatus"}
 
 // through are receivers that are no clients: what they write passes through the room of their type.
-var through = []string{"applier", "writer", "installation", "apply", "external"}
+var through = []string{"applier", "writer", "installation", "apply", "external", "backing"}
 
 func TestWriters(t *testing.T) {
 	used := map[string]bool{}

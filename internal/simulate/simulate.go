@@ -48,6 +48,7 @@ var ours = map[string][]string{
 	"fluxcd.controlplane.io":         nil,
 	"argoproj.io":                    {"Application", "ApplicationSet", "AppProject", "Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"},
 	"build.headgate.dev":             nil,
+	"cluster.headgate.dev":           nil,
 }
 
 // builtin are the groups that the API server serves itself, or that a metrics server serves beside it.

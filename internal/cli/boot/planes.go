@@ -6,12 +6,13 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/planes"
+	"github.com/headgate-dev/headgate/internal/virtual"
 )
 
 // planesDir is the directory of further control planes, below that of the main one.
 func planesDir(cluster string) string { return filepath.Join(cluster, "planes") }
 
-// startPlanes prepares further control planes beside an embedded one. It starts none: their users do.
+// startPlanes prepares further control planes beside an embedded one, for VirtualClusters. It starts none: their users do.
 func (s *system) startPlanes(ctx context.Context) error {
 	if s.plane == nil {
 		return nil
@@ -20,6 +21,11 @@ func (s *system) startPlanes(ctx context.Context) error {
 		Dir: planesDir(s.state), Ephemeral: s.options.ephemeral, Start: lightPlane(s.options.ephemeral, s.note),
 		Notify: func(text string) { s.say.Info("cluster", text) },
 	})
+	for _, d := range s.options.Catalogue {
+		if clusters, is := d.(*virtual.Dialect); is {
+			clusters.Backing, clusters.ArgoNamespace = s.planes, s.options.serving.argoNamespace
+		}
+	}
 	return nil
 }
 
