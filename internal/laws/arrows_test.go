@@ -122,8 +122,6 @@ var arrows = map[string][]string{
 	"internal/virtual/builtin":                      {},
 	"internal/virtual/plan":                         {},
 	"internal/idp/deploy":                           {"api/idpbuilder/v1alpha1", "deploy", "internal/apply", "internal/engine", "internal/gitserver", "internal/guard", "internal/idp", "internal/runner", "internal/source"},
-	"internal/dialects":                             {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/workflow/execute/process", "internal/provision", "internal/workflow/execute/pods/wrapper"},
-	"internal/idp/deploy":                           {"internal/apply", "internal/engine", "internal/gitserver", "internal/guard", "internal/idp", "internal/runner", "internal/source"},
 	"internal/dialects":                             {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/virtual", "internal/workflow/execute/process", "internal/provision", "internal/workflow/execute/pods/wrapper"},
 	"internal/host":                                 {"internal/dialect", "internal/feed", "internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/render", "internal/source", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/guard":                                {},
