@@ -148,7 +148,7 @@ func (v *virtuals) again() {
 func newVirtuals(t *testing.T) *virtuals {
 	t.Helper()
 	v := &virtuals{t: t, dir: shortDir(t), started: map[string]planes.Running{}}
-	pool := planes.NewPool(planes.Config{Dir: v.dir, Ephemeral: true, Start: v.start, Linger: -1, Notify: func(text string) { t.Log(text) }})
+	pool := planes.NewPool(t.Context(), planes.Config{Dir: v.dir, Ephemeral: true, Start: v.start, Linger: -1, Notify: func(text string) { t.Log(text) }})
 	t.Cleanup(func() {
 		if err := pool.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
