@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cloud"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/gitea"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/idp/deploy"
@@ -42,6 +43,8 @@ type system struct {
 	planes *planes.Pool
 	config *rest.Config
 	server *gitserver.Server
+	// gitea is the API of the Git server, nil without an embedded cluster.
+	gitea  *gitea.Server
 	store  *source.Store
 	mirror *gitserver.Mirror
 	token  string
@@ -186,9 +189,9 @@ func (s *system) startServer(ctx context.Context) error {
 	if s.run, err = os.MkdirTemp(s.state, "run-"); err != nil {
 		return fmt.Errorf("creating a directory for the Git server: %w", err)
 	}
-	artifacts := &lateHandler{}
+	artifacts, api := &lateHandler{}, &lateHandler{}
 	s.server, err = gitserver.Start(ctx, gitserver.Config{
-		Dir: filepath.Join(s.run, "repositories"), Mount: map[string]http.Handler{"/artifacts/": artifacts},
+		Dir: filepath.Join(s.run, "repositories"), Mount: map[string]http.Handler{"/artifacts/": artifacts, "/": api},
 	})
 	if err != nil {
 		return err
@@ -203,7 +206,7 @@ func (s *system) startServer(ctx context.Context) error {
 	}
 	s.token = hex.EncodeToString(secret)
 	s.server.AddUser(gitUser, s.token, true)
-	return nil
+	return s.startGitea(ctx, api)
 }
 
 // repository is the name of the mirror on the Git server.
