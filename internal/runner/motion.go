@@ -183,6 +183,11 @@ func (r *Runner) awaitedByDriver(u *unit) []engine.Awaited {
 	}
 	awaits := make([]engine.Awaited, len(u.pass.Waiting))
 	for i, w := range u.pass.Waiting {
+		if at := slices.IndexFunc(u.needs, func(n apply.Need) bool { return n.What != apply.KindServed && n.Wait.On == w.On }); at >= 0 {
+			// The driver waits for what the object needs: whether that has come is told by awaitedNeeds.
+			awaits[i] = awaitedNeed(u.needs[at])
+			continue
+		}
 		awaits[i] = engine.Awaited{What: engine.AwaitingUnknown}
 		if id, may := engine.UnitIn(w.On); may && r.units[id] != nil {
 			awaits[i].What, awaits[i].Came = engine.AwaitingUnit, r.childIsWell(u, held, id)

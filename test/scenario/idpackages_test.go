@@ -219,7 +219,8 @@ func gitAddress(t *testing.T, dir string) string {
 	return strings.TrimPrefix(string(secret.Data["url"]), "http://")
 }
 
-// TestPackagesReady ends when all packages are ready, and otherwise says which is not: two of one name, and one that leaves its directory.
+// TestPackagesReady ends when all packages are ready, and otherwise says which is not: two of one name, one that leaves its directory, and
+// one whose namespace nothing makes.
 func TestPackagesReady(t *testing.T) {
 	stack := t.TempDir()
 	for name, text := range map[string]string{
@@ -241,6 +242,8 @@ func TestPackagesReady(t *testing.T) {
 
 	writeFile(t, filepath.Join(stack, "twice.yaml"), packageOf("shop", "2"))
 	writeFile(t, filepath.Join(stack, "leaving.yaml"), strings.Replace(packageOf("leaving", "0"), "cnoe://leaving/manifests", "cnoe://../elsewhere", 1))
+	writeFile(t, filepath.Join(stack, "lost.yaml"), strings.Replace(packageOf("lost", "0"), ", syncOptions: [CreateNamespace=true]", "", 1))
+	writeFile(t, filepath.Join(stack, "lost/manifests/lost.yaml"), settings("lost", "there is no namespace for it"))
 	p = run(t, "up", "--package", stack, "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
 	p.says("twice.yaml: Application/shop: metadata.name")
 	p.says("leaving.yaml: Application/leaving: spec.source.repoURL")
@@ -250,5 +253,7 @@ func TestPackagesReady(t *testing.T) {
 	}
 	if text := p.output.String(); !strings.Contains(text, "Application/shop applied") {
 		t.Error("bad files keep others from being deployed")
+	} else if !strings.Contains(text, `Application/argocd/lost is Applying: ConfigMap/lost/lost: namespace "lost" does not exist`) || strings.Contains(text, "timeout") {
+		t.Errorf("what the package without a namespace lacks is not named at once:\n%s", text)
 	}
 }
