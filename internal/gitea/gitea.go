@@ -193,31 +193,41 @@ func (s *Server) EnsureAdmin(name, email, password string) error {
 	})
 }
 
-// Show lists a bare repository elsewhere, which mirrors a directory, under an owner who exists. Pushes are refused with the
-// reason. It is not kept.
-func (s *Server) Show(owner, name, dir, reason string) error {
-	if err := checkName(name); err != nil {
+// Mirror is a bare repository elsewhere, which shows a directory.
+type Mirror struct {
+	// Owner is a user or organisation that there is.
+	Owner, Name string
+	// Dir is the bare repository, Branch its only branch.
+	Dir, Branch string
+	// Reason is what pushes are refused with.
+	Reason string
+	// Private has only the owner and administrators read it.
+	Private bool
+}
+
+// Show lists a mirror. It is not kept: the next process shows it again. A repository that accepts pushes and has its name is an error.
+func (s *Server) Show(m Mirror) error {
+	if err := checkName(m.Name); err != nil {
 		return err
 	}
 	return s.store.Write(func(d *store.Data) error {
-		if old, _, ok := d.Repository(owner, name); ok {
-			if old.Mirror == "" {
-				return fmt.Errorf("repository %s/%s: %w, and accepts pushes; rename or delete it", owner, name, store.ErrExists)
-			}
-			for i := range d.Repositories {
-				if d.Repositories[i].ID == old.ID {
-					d.Repositories[i].Dir, d.Repositories[i].Mirror = dir, reason
-				}
-			}
-			return nil
+		old, _, there := d.Repository(m.Owner, m.Name)
+		if there && old.Mirror == "" {
+			return fmt.Errorf("repository %s/%s: %w, and accepts pushes; rename or delete it", m.Owner, m.Name, store.ErrExists)
 		}
-		of, ok := d.Account(owner)
+		of, ok := d.Account(m.Owner)
 		if !ok {
-			return fmt.Errorf("owner %q: %w", owner, store.ErrNotFound)
+			return fmt.Errorf("owner %q: %w", m.Owner, store.ErrNotFound)
 		}
-		d.Repositories = append(d.Repositories, store.Repository{
-			ID: d.Next(), Owner: of.ID, Name: name, DefaultBranch: "main", Mirror: reason, Dir: dir, Created: now(), Updated: now(),
-		})
+		if !there {
+			old = store.Repository{ID: d.Next(), Owner: of.ID, Name: m.Name, Created: now(), Updated: now()}
+			d.Repositories = append(d.Repositories, old)
+		}
+		for i := range d.Repositories {
+			if r := &d.Repositories[i]; r.ID == old.ID {
+				r.Dir, r.DefaultBranch, r.Mirror, r.Private = m.Dir, m.Branch, m.Reason, m.Private
+			}
+		}
 		return nil
 	})
 }

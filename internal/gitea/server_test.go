@@ -49,7 +49,7 @@ func TestPushesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	const reason = "this repository mirrors the directory packages/app; change the files there"
-	if err := w.ours.Show(boss, "shown", bare, reason); err != nil {
+	if err := w.ours.Show(gitea.Mirror{Owner: boss, Name: "shown", Dir: bare, Branch: "main", Reason: reason}); err != nil {
 		t.Fatal(err)
 	}
 	w.fresh(t, "small")

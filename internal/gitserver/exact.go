@@ -39,6 +39,9 @@ func (s *Server) Exact(ctx context.Context, repo string, files []File) (revision
 	return revision, revision != before, nil
 }
 
+// Dir is the bare repository of that name.
+func (s *Server) Dir(repo string) string { return s.path(repo) }
+
 // revision is what the branch main is; empty if there is none.
 func (s *Server) revision(ctx context.Context, repo string) string {
 	out, err := run(ctx, command{args: []string{"--git-dir", s.path(repo), "rev-parse", "--verify", "-q", "refs/heads/" + defaultBranch}})

@@ -96,7 +96,7 @@ func TestPackages(t *testing.T) {
 		t.Errorf("why package/shop: exit code %d\n%s", code, out)
 	}
 	password := secretForPeople(t, dir)
-	url := "http://giteaAdmin:" + password + "@" + gitAddress(t, dir) + "/git/idpbuilder-localdev-shop-second.git"
+	url := "http://giteaAdmin:" + password + "@" + gitAddress(t, dir) + "/giteaAdmin/idpbuilder-localdev-shop-second.git"
 	if out, err := exec.CommandContext(t.Context(), "git", "ls-remote", url).CombinedOutput(); err != nil || !strings.Contains(string(out), "refs/heads/main") {
 		t.Errorf("reading the repository of a package: %v", err)
 	}

@@ -182,6 +182,7 @@ func (s *system) watch(ctx context.Context) error {
 	go func() {
 		_ = s.mirror.Watch(ctx, func(revision string) {
 			s.say.Info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
+			s.mirrorChanged(ctx)
 			s.nudge()
 		}, func(err error) {
 			if ctx.Err() == nil {

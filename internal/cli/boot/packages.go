@@ -33,9 +33,13 @@ func (s *system) startPackages(ctx context.Context) error {
 			namespace = known.Namespace
 		}
 	}
+	var index deploy.Index
+	if s.gitea != nil {
+		index = packageIndex{s.gitea}
+	}
 	var err error
 	s.packages, err = deploy.New(deploy.Config{
-		Arguments: s.options.packages, Namespace: namespace, Git: s.server, Password: s.token, Dir: filepath.Join(s.run, "packages"),
+		Arguments: s.options.packages, Namespace: namespace, Git: s.server, Password: s.token, Login: s.login, Index: index, Dir: filepath.Join(s.run, "packages"),
 		Changed: func(matches func(string) bool) {
 			if engine := s.leader.current(); engine != nil {
 				engine.Nudge(matches)

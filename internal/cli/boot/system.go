@@ -47,7 +47,8 @@ type system struct {
 	gitea  *gitea.Server
 	store  *source.Store
 	mirror *gitserver.Mirror
-	token  string
+	// token is that of the engine for the Git server, login the password of people and their scripts.
+	token, login string
 	// packages is nil without --package.
 	packages *deploy.Deployer
 	log      *journal
@@ -225,6 +226,7 @@ func (s *system) startMirror(ctx context.Context) error {
 		return err
 	}
 	s.rewrite = s.standIn(ctx)
+	s.listMirror()
 	s.say.Done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
 	return nil
 }

@@ -37,6 +37,10 @@ type Config struct {
 	Git *gitserver.Server
 	// Password is that by which the engine reads the repositories, as the account idp.Owner.
 	Password string
+	// Login is the password that people and their scripts have for the Git server, as the same account.
+	Login string
+	// Index lists the repositories for them; nil lists them nowhere.
+	Index Index
 	// Dir is where remote packages are checked out; it is deleted with the process.
 	Dir string
 	// Changed is called when repositories have new contents, with what tells whether a URL is that of one of them.
@@ -44,6 +48,16 @@ type Config struct {
 	// Note reports what was done, Problem what could not be. Neither may block.
 	Note, Problem func(subject, text string)
 	Guard         guard.Guard
+}
+
+// Index lists repositories, so that people and their tools find them.
+type Index interface {
+	// Show lists the bare repository in a directory, or has it listed still.
+	Show(name, dir string) error
+	// Hide ends that.
+	Hide(name string) error
+	// Changed tells that a repository has a new commit.
+	Changed(ctx context.Context, name string) error
 }
 
 // Deployer deploys packages.
@@ -74,6 +88,8 @@ type Deployer struct {
 	since map[string]time.Time
 	// problems are those that there are now.
 	problems map[string]bool
+	// listed are the repositories that the index has.
+	listed map[string]bool
 	// served are the names of repositories.
 	served map[string]bool
 }
@@ -82,7 +98,7 @@ type Deployer struct {
 func New(cfg Config) (*Deployer, error) {
 	d := &Deployer{
 		cfg: cfg, tried: map[string]time.Time{}, shown: map[string]shown{}, applied: map[string]string{}, declared: map[string]idp.Package{},
-		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{}, started: time.Now().UTC().Format(time.RFC3339),
+		since: map[string]time.Time{}, problems: map[string]bool{}, served: map[string]bool{}, listed: map[string]bool{}, started: time.Now().UTC().Format(time.RFC3339),
 	}
 	var errs []error
 	for _, argument := range cfg.Arguments {

@@ -45,6 +45,7 @@ func (d *Deployer) show(ctx context.Context, result *idp.Result) {
 			}
 		}
 	}
+	d.index(ctx, result, changed)
 	d.mu.Lock()
 	for name := range d.shown {
 		d.served[name] = true
@@ -55,6 +56,44 @@ func (d *Deployer) show(ctx context.Context, result *idp.Result) {
 			name, is := nameIn(url)
 			return is && changed[name]
 		})
+	}
+}
+
+// index has the repositories listed that packages name. While something cannot be read, nothing is taken off the list.
+func (d *Deployer) index(ctx context.Context, result *idp.Result, changed map[string]bool) {
+	if d.cfg.Index == nil {
+		return
+	}
+	named := map[string]bool{}
+	for _, p := range result.Packages {
+		for _, r := range p.Repositories {
+			named[r.Name] = true
+			if _, there := d.shown[r.Name]; !there || d.listed[r.Name] && !changed[r.Name] {
+				continue
+			}
+			err := d.cfg.Index.Show(r.Name, d.cfg.Git.Dir(serverName(r.Name)))
+			if err == nil && d.listed[r.Name] {
+				err = d.cfg.Index.Changed(ctx, r.Name)
+			}
+			if err != nil {
+				result.Problems = append(result.Problems, idp.Problem{Argument: p.Input.Argument, File: p.File, Object: p.Object.GetKind() + "/" + p.Object.GetName(), Err: err})
+				continue
+			}
+			d.listed[r.Name] = true
+		}
+	}
+	if len(result.Problems) > 0 {
+		return
+	}
+	for name := range d.listed {
+		if named[name] {
+			continue
+		}
+		if err := d.cfg.Index.Hide(name); err != nil {
+			d.cfg.Problem("package", fmt.Sprintf("repository %s: %v", name, err))
+			continue
+		}
+		delete(d.listed, name)
 	}
 }
 

@@ -148,7 +148,7 @@ func (d *Deployer) login(ctx context.Context) error {
 	}
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
-		"data": map[string]any{"username": encoded(idp.Owner), "password": encoded(d.cfg.Password), "url": encoded(d.cfg.Git.Base())},
+		"data": map[string]any{"username": encoded(idp.Owner), "password": encoded(d.cfg.Login), "url": encoded(d.cfg.Git.Base())},
 	}}
 	o.SetName(GiteaSecret)
 	o.SetNamespace(GiteaNamespace)
