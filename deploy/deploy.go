@@ -1,6 +1,6 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD, of workflows, of managed resources, of builds, of packages and of virtual clusters, for clusters in which they are served.
+// those of Argo CD, of workflows, of managed resources, of builds, of packages, of virtual clusters and of promotions, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo build cluster idpbuilder provision workflow
+//go:embed all:chart argo build cluster idpbuilder kargo provision workflow
 var files embed.FS
 
 // The directories of the definitions.
@@ -28,6 +28,7 @@ const (
 	buildDefinitions      = "build/crds"
 	idpbuilderDefinitions = "idpbuilder/crds"
 	clusterDefinitions    = "cluster/crds"
+	kargoDefinitions      = "kargo/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -52,6 +53,9 @@ func IDPBuilderCRDs() ([]*unstructured.Unstructured, error) {
 
 // ClusterCRDs returns the definition of VirtualClusters, by the name of its file.
 func ClusterCRDs() ([]*unstructured.Unstructured, error) { return definitions(clusterDefinitions) }
+
+// KargoCRDs returns the definitions of the kinds of Kargo, by the names of their files.
+func KargoCRDs() ([]*unstructured.Unstructured, error) { return definitions(kargoDefinitions) }
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)

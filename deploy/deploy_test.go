@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -162,6 +163,65 @@ func TestIDPBuilderDefinitions(t *testing.T) {
 			if _, has, err := unstructured.NestedMap(version, path...); !has || err != nil {
 				t.Errorf("%s has no field %s: %v", want[i], field, err)
 			}
+		}
+	}
+}
+
+// TestKargoDefinitions keeps the names and defaults that manifests of Kargo's users rely on, of old versions and new ones.
+func TestKargoDefinitions(t *testing.T) {
+	crds, err := KargoCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"clusterpromotiontasks.kargo.akuity.io", "freights.kargo.akuity.io", "projectconfigs.kargo.akuity.io", "projects.kargo.akuity.io",
+		"promotions.kargo.akuity.io", "promotiontasks.kargo.akuity.io", "stages.kargo.akuity.io", "warehouses.kargo.akuity.io",
+	}
+	if diff := cmp.Diff(want, names(crds)); diff != "" {
+		t.Fatalf("the definitions of Kargo (-want +got):\n%s", diff)
+	}
+	schemas := map[string]map[string]any{}
+	for i, scope := range []string{"Cluster", "Namespaced", "Namespaced", "Cluster", "Namespaced", "Namespaced", "Namespaced", "Namespaced"} {
+		if got, _, _ := unstructured.NestedString(crds[i].Object, "spec", "scope"); got != scope {
+			t.Errorf("%s has the scope %q, want %q", want[i], got, scope)
+		}
+		versions, _, _ := unstructured.NestedSlice(crds[i].Object, "spec", "versions")
+		schemas[want[i]], _, _ = unstructured.NestedMap(versions[0].(map[string]any), "schema", "openAPIV3Schema")
+	}
+	type field struct{ kind, path, fallback string }
+	for _, f := range []field{
+		{"warehouses", "spec.interval", "5m0s"},
+		{"warehouses", "spec.freightCreationPolicy", "Automatic"},
+		{"warehouses", "spec.subscriptions[].image.imageSelectionStrategy", "SemVer"},
+		{"warehouses", "spec.subscriptions[].image.discoveryLimit", "20"},
+		{"warehouses", "spec.subscriptions[].image.allowTags", ""},
+		{"warehouses", "spec.subscriptions[].image.allowTagsRegexes", ""},
+		{"warehouses", "spec.subscriptions[].git.commitSelectionStrategy", "NewestFromBranch"},
+		{"warehouses", "spec.subscriptions[].git.strictSemvers", "true"},
+		{"warehouses", "spec.subscriptions[].chart.semverConstraint", ""},
+		{"stages", "spec.requestedFreight[].sources.requiredSoakTime", ""},
+		{"stages", "spec.requestedFreight[].sources.availabilityStrategy", ""},
+		{"stages", "spec.promotionTemplate.spec.steps[].retry.errorThreshold", ""},
+		{"stages", "status.freightHistory[].verificationHistory", ""},
+		{"freights", "status.verifiedIn", ""},
+		{"projectconfigs", "spec.promotionPolicies[].stageSelector.matchExpressions", ""},
+		{"projectconfigs", "status.webhookReceivers[].path", ""},
+		{"promotions", "status.stepExecutionMetadata[].errorCount", ""},
+	} {
+		at := schemas[f.kind+".kargo.akuity.io"]
+		for part := range strings.SplitSeq(f.path, ".") {
+			name, list := strings.CutSuffix(part, "[]")
+			at, _, _ = unstructured.NestedMap(at, "properties", name)
+			if list {
+				at, _, _ = unstructured.NestedMap(at, "items")
+			}
+		}
+		if at == nil {
+			t.Errorf("%s has no field %s", f.kind, f.path)
+			continue
+		}
+		if got, has := at["default"]; (has || f.fallback != "") && fmt.Sprint(got) != f.fallback {
+			t.Errorf("%s of %s is %v by default, want %q", f.path, f.kind, got, f.fallback)
 		}
 	}
 }
