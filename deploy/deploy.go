@@ -1,6 +1,7 @@
 // Package deploy holds what is installed into a cluster: the Helm chart, and in it the definitions of
 // the kinds of Flux, generated from the types of the upstream modules and of those in api. Beside the chart are
-// those of Argo CD, of workflows, of managed resources, of builds, of packages, of virtual clusters and of promotions, for clusters in which they are served.
+// those of Argo CD, of workflows, of managed resources, of builds, of packages, of virtual clusters, of promotions and of
+// external secrets, for clusters in which they are served.
 package deploy
 
 import (
@@ -16,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo build cluster idpbuilder kargo provision workflow
+//go:embed all:chart argo build cluster externalsecrets idpbuilder kargo provision workflow
 var files embed.FS
 
 // The directories of the definitions.
@@ -29,6 +30,7 @@ const (
 	idpbuilderDefinitions = "idpbuilder/crds"
 	clusterDefinitions    = "cluster/crds"
 	kargoDefinitions      = "kargo/crds"
+	secretsDefinitions    = "externalsecrets/crds"
 )
 
 // CRDs returns the definitions of the kinds of Flux, by the names of their files.
@@ -56,6 +58,11 @@ func ClusterCRDs() ([]*unstructured.Unstructured, error) { return definitions(cl
 
 // KargoCRDs returns the definitions of the kinds of Kargo, by the names of their files.
 func KargoCRDs() ([]*unstructured.Unstructured, error) { return definitions(kargoDefinitions) }
+
+// ExternalSecretsCRDs returns the definitions of external secrets, of their stores and of generators, by the names of their files.
+func ExternalSecretsCRDs() ([]*unstructured.Unstructured, error) {
+	return definitions(secretsDefinitions)
+}
 
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)

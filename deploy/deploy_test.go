@@ -225,3 +225,31 @@ func TestKargoDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// TestExternalSecretsDefinitions keeps the kinds, and the defaults that manifests rely on.
+func TestExternalSecretsDefinitions(t *testing.T) {
+	crds, err := ExternalSecretsCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"clusterexternalsecrets.external-secrets.io", "clustersecretstores.external-secrets.io", "externalsecrets.external-secrets.io",
+		"pushsecrets.external-secrets.io", "secretstores.external-secrets.io",
+		"clustergenerators.generators.external-secrets.io", "passwords.generators.external-secrets.io", "uuids.generators.external-secrets.io",
+	}
+	if diff := cmp.Diff(want, names(crds)); diff != "" {
+		t.Fatalf("the definitions of external secrets (-want +got):\n%s", diff)
+	}
+	versions, _, _ := unstructured.NestedSlice(crds[2].Object, "spec", "versions")
+	version, _ := versions[0].(map[string]any)
+	spec := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties"}
+	for field, value := range map[string]any{
+		"refreshInterval": "1h0m0s",
+		"target":          map[string]any{"creationPolicy": "Owner", "deletionPolicy": "Retain"},
+	} {
+		got, _, err := unstructured.NestedFieldNoCopy(version, append(spec, field, "default")...)
+		if err != nil || !cmp.Equal(value, got) {
+			t.Errorf("the default of %s is %v (%v), want %v", field, got, err, value)
+		}
+	}
+}

@@ -16,13 +16,14 @@ var GroupVersion = schema.GroupVersion{Group: "generators.external-secrets.io", 
 
 // The kinds of the group that have types.
 const (
-	PasswordKind = "Password"
-	UUIDKind     = "UUID"
+	PasswordKind         = "Password"
+	UUIDKind             = "UUID"
+	ClusterGeneratorKind = "ClusterGenerator"
 )
 
 // AddToScheme makes the types known to a scheme.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &Password{}, &PasswordList{}, &UUID{}, &UUIDList{})
+	s.AddKnownTypes(GroupVersion, &Password{}, &PasswordList{}, &UUID{}, &UUIDList{}, &ClusterGenerator{}, &ClusterGeneratorList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

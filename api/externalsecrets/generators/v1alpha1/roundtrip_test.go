@@ -12,6 +12,7 @@ func TestRoundTrip(t *testing.T) {
 			Reason: "what a Password says comes back as it was, and the sample has every field",
 			File:   "testdata/passwords.yaml", Kind: Password{},
 		},
-		"UUIDs": {Reason: "so does a UUID, whose spec is empty", File: "testdata/uuids.yaml", Kind: UUID{}},
+		"UUIDs":             {Reason: "so does a UUID, whose spec is empty", File: "testdata/uuids.yaml", Kind: UUID{}},
+		"ClusterGenerators": {Reason: "and a ClusterGenerator", File: "testdata/clustergenerators.yaml", Kind: ClusterGenerator{}},
 	})
 }
