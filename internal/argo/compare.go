@@ -35,6 +35,7 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	if err != nil {
 		c.warn(v1alpha1.ApplicationConditionComparisonError, err.Error())
 	}
+	c.ineffective = rules.Ineffective()
 	done := a.done(obj)
 	for _, u := range w.Objects {
 		entry := w.Applier.Entry(u)

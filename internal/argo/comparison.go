@@ -32,8 +32,10 @@ type comparison struct {
 	// barred are why hooks and the namespace of the destination may not be written.
 	barred     []error
 	conditions []v1alpha1.ApplicationCondition
-	needs      []apply.Need
-	options    policy.Options
+	// ineffective are rules of what may differ that name nothing.
+	ineffective []string
+	needs       []apply.Need
+	options     policy.Options
 	// digest is that of everything that is declared.
 	digest string
 	// hooked is that of the hooks; hooksDiffer is set when others ran last.

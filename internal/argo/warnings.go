@@ -57,6 +57,7 @@ func (d *driver) unserved(a *app, c *comparison) {
 	if a.job.rendered != nil {
 		all = append(all, a.job.rendered.Problems...)
 	}
+	all = append(all, c.ineffective...)
 	if a.now().Spec.SourceHydrator != nil {
 		all = append(all, "spec.sourceHydrator: not supported; the hydrated branch is applied")
 	}

@@ -298,12 +298,19 @@ func TestBadRules(t *testing.T) {
 		got = append(got, field)
 	}
 	want := []string{
-		"spec.ignoreDifferences[0].jsonPointers[0]", "spec.ignoreDifferences[0].jqPathExpressions[0]", "spec.ignoreDifferences[0].jqPathExpressions[1]",
+		"spec.ignoreDifferences[0].jqPathExpressions[0]", "spec.ignoreDifferences[0].jqPathExpressions[1]",
 		"spec.ignoreDifferences[0].jqPathExpressions[2]", "spec.ignoreDifferences[0].jqPathExpressions[3]", "spec.ignoreDifferences[0].jqPathExpressions[4]",
 		"spec.ignoreDifferences[1].kind", "spec.ignoreDifferences[2].group",
-		"resource.customizations.ignoreDifferences.all.jsonPointers[0]", "resource.customizations.ignoreDifferences.apps_Deployment.jqPathExpressions[0]",
+		"resource.customizations.ignoreDifferences.apps_Deployment.jqPathExpressions[0]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	ineffective := []string{
+		`spec.ignoreDifferences[0].jsonPointers[0]: JSON pointer "data" must start with /`,
+		`resource.customizations.ignoreDifferences.all.jsonPointers[0]: JSON pointer "" must start with /`,
+	}
+	if diff := cmp.Diff(ineffective, rules.Ineffective()); diff != "" {
 		t.Error(diff)
 	}
 	secret := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: aGk=}}")

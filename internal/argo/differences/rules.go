@@ -16,7 +16,13 @@ import (
 )
 
 // Rules say which fields of which objects may differ. They are not changed, and may be used by several at once.
-type Rules struct{ all []rule }
+type Rules struct {
+	all         []rule
+	ineffective []string
+}
+
+// Ineffective are the JSON pointers that name no field, each with where it is: nothing is ignored by them, as with the upstream.
+func (r *Rules) Ineffective() []string { return r.ineffective }
 
 // rule is an item of spec.ignoreDifferences, or what a customization says of a kind.
 type rule struct {
@@ -34,7 +40,7 @@ type ObjectRules struct {
 
 // Compile reads spec.ignoreDifferences of an Application and those of the customizations of the settings.
 //
-// The error joins what is bad and names each field of it; the rules hold without that. It is meant for a condition of
+// The error joins what is bad and names each field of it, but for JSON pointers; the rules hold without that. It is meant for a condition of
 // the Application: upstream has the comparison fail as a whole, or nothing said at all.
 func Compile(ignore []v1alpha1.ResourceIgnoreDifferences, customizations map[string]settings.Customization) (*Rules, error) {
 	rules := &Rules{}
@@ -77,7 +83,7 @@ func (r *Rules) add(field string, item v1alpha1.ResourceIgnoreDifferences) error
 	for i, text := range item.JSONPointers {
 		pointer, err := engine.ParsePointer(text)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s.jsonPointers[%d]: %w", field, i, err))
+			r.ineffective = append(r.ineffective, fmt.Sprintf("%s.jsonPointers[%d]: %s", field, i, err))
 			continue
 		}
 		read.fields.pointers = append(read.fields.pointers, pointer)
