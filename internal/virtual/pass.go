@@ -49,6 +49,9 @@ func (p *part) pass(ctx context.Context, id engine.UnitID) error {
 				return err
 			}
 		case plan.Begin:
+			if err := p.ended(ctx, vc); err != nil {
+				return err
+			}
 			if err := p.begin(ctx, id); err != nil {
 				return p.unready(ctx, vc, "ControlPlaneNotReady", err)
 			}
@@ -62,6 +65,24 @@ func (p *part) pass(ctx context.Context, id engine.UnitID) error {
 		}
 	}
 	return nil
+}
+
+// ended has the status say that the control plane has ended that served a VirtualCluster until now. It is started again.
+func (p *part) ended(ctx context.Context, vc *v1alpha1.VirtualCluster) error {
+	p.mu.Lock()
+	r := p.held[idOf(vc)]
+	p.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	why := "it was stopped"
+	if err := r.plane.Err(); err != nil {
+		why = err.Error()
+	}
+	after := vc.DeepCopy()
+	set(after, v1alpha1.ConditionReady, metav1.ConditionFalse, "ControlPlaneEnded",
+		fmt.Sprintf("control plane %s has ended, and is started again: %s", r.plane.Name, why))
+	return p.write(ctx, vc, after)
 }
 
 // keep sets the finalizer, or removes it.

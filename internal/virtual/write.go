@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,51 +23,13 @@ var errTaken = errors.New("the name is taken")
 // owner is what Secrets say that were written for a VirtualCluster.
 func owner(vc *v1alpha1.VirtualCluster) string { return vc.Namespace + "/" + vc.Name }
 
-// publish writes the Secrets by which the virtual cluster is reached.
-func (p *part) publish(ctx context.Context, vc *v1alpha1.VirtualCluster, c plan.Credentials) error {
-	if err := p.secret(ctx, vc, vc.Namespace, plan.Access(vc.Name, c)); err != nil {
-		return err
-	}
-	if vc.Spec.ClusterSecret == nil {
-		return p.remove(ctx, vc, p.options.ArgoNamespace, plan.RegisteredName(vc.Namespace))
-	}
-	s, err := plan.Registered(vc.Namespace, vc.Spec.ClusterSecret.Labels, c)
-	if err != nil {
-		return err
-	}
-	if err := p.unique(ctx, s); err != nil {
-		return err
-	}
-	return p.secret(ctx, vc, p.options.ArgoNamespace, s)
-}
-
-// unique refuses a name or an address by which Argo CD knows another cluster: it would send nothing to either.
-func (p *part) unique(ctx context.Context, s plan.Secret) error {
-	list, err := p.client.CoreV1().Secrets(p.options.ArgoNamespace).List(ctx, metav1.ListOptions{LabelSelector: plan.ClusterSelector})
-	if err != nil {
-		return fmt.Errorf("listing the Secrets of clusters in namespace %q: %w", p.options.ArgoNamespace, err)
-	}
-	for i := range list.Items {
-		have := &list.Items[i]
-		if have.Name == s.Name {
-			continue
-		}
-		for _, key := range []string{"name", "server"} {
-			if strings.TrimSuffix(string(have.Data[key]), "/") == string(s.Data[key]) {
-				return fmt.Errorf("%w: Argo CD knows another cluster with the %s %q, by Secret %s/%s", errTaken, key, s.Data[key], have.Namespace, have.Name)
-			}
-		}
-	}
-	return nil
-}
-
 // secret writes a Secret of the host that belongs to a VirtualCluster, unless it is as it is to be.
 func (p *part) secret(ctx context.Context, vc *v1alpha1.VirtualCluster, namespace string, s plan.Secret) error {
 	client := p.client.CoreV1().Secrets(namespace)
 	have, err := client.Get(ctx, s.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		have = &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Name: s.Name, Labels: s.Labels, Annotations: map[string]string{v1alpha1.AnnotationOwner: owner(vc)}},
+			ObjectMeta: metav1.ObjectMeta{Name: s.Name, Labels: s.Labels, Annotations: marksOf(vc, s)},
 			Data:       s.Data,
 		}
 		_, err = client.Create(ctx, have, metav1.CreateOptions{FieldManager: manager})
@@ -79,12 +42,44 @@ func (p *part) secret(ctx context.Context, vc *v1alpha1.VirtualCluster, namespac
 		return fmt.Errorf("%w: Secret %s/%s was not written for this VirtualCluster, and is left as it is; delete it, or name the VirtualCluster differently",
 			errTaken, namespace, s.Name)
 	}
-	if reflect.DeepEqual(have.Data, s.Data) && maps.Equal(have.Labels, s.Labels) {
+	return p.change(ctx, have, vc, s)
+}
+
+// change has a Secret be as it is to be. Labels that others gave it stay, as do keys that they added.
+func (p *part) change(ctx context.Context, have *corev1.Secret, vc *v1alpha1.VirtualCluster, s plan.Secret) error {
+	wanted := have.DeepCopy()
+	marks := marksOf(vc, s)
+	for _, key := range strings.Split(have.Annotations[annotationLabels], ",") {
+		delete(wanted.Labels, key)
+	}
+	for _, put := range []struct {
+		into *map[string]string
+		from map[string]string
+	}{{&wanted.Labels, s.Labels}, {&wanted.Annotations, marks}} {
+		if *put.into == nil {
+			*put.into = map[string]string{}
+		}
+		maps.Copy(*put.into, put.from)
+	}
+	if wanted.Data == nil {
+		wanted.Data = map[string][]byte{}
+	}
+	maps.Copy(wanted.Data, s.Data)
+	if equality.Semantic.DeepEqual(have, wanted) {
 		return nil
 	}
-	have.Data, have.Labels = s.Data, s.Labels
-	_, err = client.Update(ctx, have, metav1.UpdateOptions{FieldManager: manager})
-	return at("changing", namespace, s.Name, err)
+	_, err := p.client.CoreV1().Secrets(have.Namespace).Update(ctx, wanted, metav1.UpdateOptions{FieldManager: manager})
+	return at("changing", have.Namespace, s.Name, err)
+}
+
+// annotationLabels has the keys of the labels that a Secret was given for its VirtualCluster.
+const annotationLabels = "cluster.headgate.dev/labels"
+
+// marksOf are the annotations of a Secret that was written for a VirtualCluster.
+func marksOf(vc *v1alpha1.VirtualCluster, s plan.Secret) map[string]string {
+	return map[string]string{
+		v1alpha1.AnnotationOwner: owner(vc), annotationLabels: strings.Join(slices.Sorted(maps.Keys(s.Labels)), ","),
+	}
 }
 
 // remove deletes a Secret of the host that was written for a VirtualCluster.
@@ -104,14 +99,6 @@ func (p *part) remove(ctx context.Context, vc *v1alpha1.VirtualCluster, namespac
 		return nil
 	}
 	return at("deleting", namespace, name, err)
-}
-
-// withdraw deletes the Secrets of a VirtualCluster.
-func (p *part) withdraw(ctx context.Context, vc *v1alpha1.VirtualCluster) error {
-	return errors.Join(
-		p.remove(ctx, vc, p.options.ArgoNamespace, plan.RegisteredName(vc.Namespace)),
-		p.remove(ctx, vc, vc.Namespace, plan.AccessName(vc.Name)),
-	)
 }
 
 // at says which Secret a request failed for. Errors of the API server have no values of Secrets.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// builtins are the checks that Argo CD has in Go.
+// builtins are the checks that Argo CD has in Go, and that of VirtualClusters, which may stand for a chart.
 func builtins() map[schema.GroupKind]check {
 	return map[schema.GroupKind]check{
 		{Group: "apps", Kind: "Deployment"}:                     typed(deploymentHealth, "v1"),
@@ -25,6 +25,7 @@ func builtins() map[schema.GroupKind]check {
 		{Group: "apiregistration.k8s.io", Kind: "APIService"}:   typed(apiServiceHealth, "v1", "v1beta1"),
 		{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: typed(autoscalerHealth, "v1", "v2", "v2beta1", "v2beta2"),
 		{Group: "argoproj.io", Kind: "Workflow"}:                typed(workflowHealth),
+		{Group: "cluster.headgate.dev", Kind: "VirtualCluster"}: typed(virtualClusterHealth),
 	}
 }
 

@@ -24,6 +24,13 @@ func TestBuiltins(t *testing.T) {
 			"starting": {"new replicas have yet to start", "spec: {replicas: 3}, status: {updatedReplicas: 3, replicas: 3, availableReplicas: 2}", Health{Progressing, "Waiting for rollout to finish: 2 of 3 updated replicas are available..."}},
 			"done":     {"all are there", "spec: {replicas: 3}, status: {updatedReplicas: 3, replicas: 3, availableReplicas: 3}", Health{Healthy, ""}},
 		},
+		"cluster.headgate.dev/v1alpha1 VirtualCluster": {
+			"new":      {"nobody has seen it", "spec: {}", Health{Progressing, "Waiting for its control plane"}},
+			"starting": {"its API does not answer yet", "status: {conditions: [{type: Ready, status: 'False', reason: ControlPlaneNotReady, message: starting}]}", Health{Progressing, "ControlPlaneNotReady: starting"}},
+			"ended":    {"its control plane died", "status: {conditions: [{type: Ready, status: 'False', reason: ControlPlaneEnded, message: gone}]}", Health{Degraded, "gone"}},
+			"taken":    {"another cluster has its name", "status: {conditions: [{type: Ready, status: 'False', reason: NameTaken, message: taken}]}", Health{Degraded, "taken"}},
+			"done":     {"its API answers", "status: {conditions: [{type: Ready, status: 'True', message: it answers}]}", Health{Healthy, "it answers"}},
+		},
 		"apps/v1beta1 Deployment": {
 			"version": {"a version that is gone is not judged", "spec: {}", Health{Unknown, "unsupported Deployment GVK: apps/v1beta1, Kind=Deployment"}},
 		},

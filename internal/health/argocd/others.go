@@ -82,6 +82,20 @@ func apiServiceHealth(a *conditioned) (Health, error) {
 	return progressing("%s: %s", c.Reason, c.Message)
 }
 
+// virtualClusterHealth tells a cluster that starts from one that has ended or cannot be reached.
+func virtualClusterHealth(v *conditioned) (Health, error) {
+	c, found := find(v.Status.Conditions, "Ready")
+	switch {
+	case !found:
+		return progressing("Waiting for its control plane")
+	case c.Status == "True":
+		return healthy(c.Message)
+	case c.Reason == "ControlPlaneEnded" || c.Reason == "NameTaken":
+		return degraded(c.Message)
+	}
+	return progressing("%s: %s", c.Reason, c.Message)
+}
+
 // autoscalerConditions is where version 1 keeps the conditions, for want of a field.
 const autoscalerConditions = "autoscaling.alpha.kubernetes.io/conditions"
 
