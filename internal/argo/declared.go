@@ -33,6 +33,8 @@ type declaration struct {
 	// origins are what the last render was made from; unverified is why its commits are not signed as the project requires.
 	origins    []origin
 	unverified error
+	// made are the objects of the last render that stand for charts.
+	made map[engine.ObjectID]bool
 	// place is where its objects are written, and as whom.
 	place engine.Target
 	// invalid is why it cannot be followed.
@@ -129,9 +131,9 @@ func (e *Engine) derive(a *app) news {
 	}
 	a.project = e.projects.Get(obj.Spec.Project)
 	a.invalid = policy.Validate(obj, a.project, now, e.options.Namespace)
+	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	e.reads(a)
 	a.unverified = verify(a.project, now.Keys, a.origins)
-	a.cluster, _ = policy.Destination(obj.Spec.Destination, now)
 	e.settings.Recheck(a.id, e.permittedAhead(a))
 	n := news{unit: e.unitOf(a, now), keys: a.keys, follow: !slices.Equal(a.wanted, a.keys), stir: wakes(obj, &a.view)}
 	a.wanted, a.place = a.keys, n.unit.Target
@@ -157,6 +159,10 @@ func (e *Engine) reads(a *app) {
 	}
 	a.sources = wantedSources(a.obj.Spec, op, a.unpinned())
 	for _, s := range a.sources {
-		a.keys = append(a.keys, feeds.KeyOf(s, a.obj.Spec.Project))
+		k := feeds.KeyOf(s, a.obj.Spec.Project)
+		if e.builtIn(s, a.cluster) {
+			k.Kind = feeds.BuiltIn
+		}
+		a.keys = append(a.keys, k)
 	}
 }

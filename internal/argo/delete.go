@@ -154,7 +154,7 @@ func (d *driver) heldOf(ctx context.Context, a *app, w runner.Work) ([]operation
 		if err != nil {
 			return nil, err
 		}
-		if live == nil || !g.owns(live) || live.GetKind() == "CustomResourceDefinition" || g.visible(e) != nil {
+		if live == nil || !g.owns(live) || live.GetKind() == "CustomResourceDefinition" || g.removable(e) != nil {
 			continue
 		}
 		if hook := operation.HookOf(live); slices.Contains(hook.Phases, operation.PostDelete) || !hook.Is && !hook.Skip && !slices.Contains(w.Held, e) {

@@ -25,6 +25,9 @@ type Options struct {
 	GPG string
 	// NoRemoteBases refuses kustomizations that refer to something outside their source.
 	NoRemoteBases bool
+	// VirtualClusters has the vcluster chart served by a VirtualCluster where it is for the cluster of the installation, and these are served
+	// there. Otherwise, the chart is installed as it is.
+	VirtualClusters bool
 }
 
 // Dialect is the one of Argo CD.

@@ -41,6 +41,8 @@ type gate struct {
 	work        runner.Work
 	// others are objects that another unit has.
 	others map[engine.ObjectID]engine.UnitID
+	// made are objects that stand for charts: the project is asked about what the chart consists of.
+	made map[engine.ObjectID]bool
 }
 
 // gate is the gate of an Application, by what its project and the settings say now.
@@ -60,7 +62,7 @@ func (d *driver) gate(a *app, w runner.Work) gate {
 	return gate{
 		moved: moved, invalid: invalid,
 		app: a.id, project: a.project, unusable: policy.Uses(a.obj, a.project, d.options.Namespace), destination: a.cluster, resources: resources,
-		tracking: tracking, work: w, others: othersOf(w),
+		tracking: tracking, work: w, others: othersOf(w), made: a.made,
 	}
 }
 
@@ -89,25 +91,48 @@ func othersOf(w runner.Work) map[engine.ObjectID]engine.UnitID {
 
 // visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or
 // the project does not permit it. A project that the Application may not use permits nothing, neither to write nor to delete.
-func (g gate) visible(e engine.Entry) error {
+func (g gate) visible(e engine.Entry) error { return g.seen(e, g.made[e.ID]) }
+
+// removable is visible for an object that is no longer declared: a VirtualCluster may have stood for a chart then.
+func (g gate) removable(e engine.Entry) error {
+	return g.seen(e, e.ID.GroupKind() == virtualClusterKind)
+}
+
+func (g gate) seen(e engine.Entry, made bool) error {
 	_, namespaced, known := g.work.Kind(e.GroupVersionKind())
-	return g.allows(policy.Object{
+	o := policy.Object{
 		Group: e.ID.Group, Kind: e.ID.Kind, Namespace: e.ID.Namespace, Name: e.ID.Name, Namespaced: namespaced || !known && e.ID.Namespace != "",
-	})
+	}
+	err := g.usable(o)
+	switch {
+	case err != nil:
+		return err
+	case !made || g.project.Lists(o):
+		return g.project.PermitsObject(g.destination, o)
+	}
+	if err := g.project.Bars(o); err != nil {
+		return err
+	}
+	return g.project.PermitsObject(g.destination, charted(o))
 }
 
 // allows is visible for an object of which it is known whether it is in a namespace.
 func (g gate) allows(o policy.Object) error {
+	if err := g.usable(o); err != nil {
+		return err
+	}
+	return g.project.PermitsObject(g.destination, o)
+}
+
+// usable says why an object is ignored whatever the lists of the project say.
+func (g gate) usable(o policy.Object) error {
 	if g.resources.Excludes(o.Group, o.Kind, g.destination.Server) {
 		return fmt.Errorf("resource %s:%s is excluded in the settings", o.Group, o.Kind)
 	}
 	if g.moved != nil {
 		return g.moved
 	}
-	if g.unusable != nil {
-		return g.unusable
-	}
-	return g.project.PermitsObject(g.destination, o)
+	return g.unusable
 }
 
 // permits tells why an object may not be written, nil when it may.
@@ -161,7 +186,7 @@ func (g gate) write(ctx context.Context, order apply.Order) apply.Written {
 
 // remove deletes an object that is the Application's own.
 func (g gate) remove(ctx context.Context, e engine.Entry, propagation metav1.DeletionPropagation) apply.Result {
-	if err := g.visible(e); err != nil {
+	if err := g.removable(e); err != nil {
 		return apply.Result{Entry: e, Action: engine.Skip, Err: err}
 	}
 	return g.work.Applier.Remove(ctx, e, apply.Removal{

@@ -91,7 +91,7 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if hasHookFinalizer(live) && g.owns(live) {
 			c.strays = append(c.strays, live)
 		}
-		if !tracking.Mine(live) || !prunable(live) || g.visible(e) != nil {
+		if !tracking.Mine(live) || !prunable(live) || g.removable(e) != nil {
 			continue
 		}
 		options, skipped := c.options.For(live), operation.HookOf(live).Skip

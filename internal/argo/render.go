@@ -13,6 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo/feeds"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/virtual/builtin"
 )
 
 // buildEnvironment tells whether a source may have its revision in what it renders to.
@@ -46,12 +47,17 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (*asked, error
 		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s), Sandbox: d.Sandbox.For(obj.Spec.Project, a.id.String()),
 	}}
 	for i, k := range keys {
-		state := d.feeds.Get(k)
+		state, made := d.feeds.Get(k), manifests.BuiltIn(nil)
+		if k.Kind == feeds.BuiltIn {
+			made = builtin.Object
+		}
 		if !state.Has() {
 			return nil, fmt.Errorf("%s: not fetched", sourceName(keys, i))
 		}
 		r.origins = append(r.origins, d.origin(k, state, nameAmong(sources, i)))
-		r.Sources = append(r.Sources, manifests.Source{Spec: sources[i], Tree: state.Tree, Chart: state.Chart, Revision: state.Revision})
+		r.Sources = append(r.Sources, manifests.Source{
+			Spec: sources[i], Tree: state.Tree, Chart: state.Chart, BuiltIn: made, Revision: state.Revision,
+		})
 	}
 	if err := d.signed(a, r.origins); err != nil {
 		return nil, err
@@ -154,6 +160,9 @@ func optionsDigest(r manifests.Request) string {
 	fmt.Fprintf(&text, "%+v %v %+v %v", r.App, r.Multiple, r.Options.Kustomize, r.Options.Jsonnet)
 	for _, s := range r.Sources {
 		text.WriteString(encoded(s.Spec))
+		if s.BuiltIn != nil {
+			text.WriteString(string(feeds.BuiltIn))
+		}
 		if buildEnvironment(s.Spec) {
 			text.WriteString(s.Revision)
 		}

@@ -49,7 +49,7 @@ func (s sources) Source(id engine.SourceID) (engine.SourceFact, *source.Artifact
 func (s sources) Readings(id engine.SourceID) []engine.Reading {
 	var all []engine.Reading
 	for _, k := range s.keys(id) {
-		if k.Kind == feeds.Helm {
+		if k.Kind == feeds.Helm || k.Kind == feeds.BuiltIn {
 			continue
 		}
 		state := s.e.feeds.Get(k)

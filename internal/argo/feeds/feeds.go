@@ -30,6 +30,8 @@ const (
 	Git  Kind = "git"
 	Helm Kind = "helm"
 	OCI  Kind = "oci"
+	// BuiltIn is a chart that this process serves itself: nothing is fetched.
+	BuiltIn Kind = "built-in"
 )
 
 // Key names a revision of a repository, as read with one set of credentials.
@@ -70,7 +72,7 @@ func KeyOf(s v1alpha1.ApplicationSource, project string) Key {
 }
 
 // Fixed tells whether a key always stands for the same content.
-func (k Key) Fixed() bool { return k.Kind == Git && isCommit(k.Revision) }
+func (k Key) Fixed() bool { return k.Kind == Git && isCommit(k.Revision) || k.Kind == BuiltIn }
 
 // State is what is known of a revision.
 type State struct {

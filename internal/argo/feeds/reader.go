@@ -162,6 +162,8 @@ func (o *reader) fetch(ctx context.Context, since time.Time) (fetched, error) {
 		return o.fetchHelm(ctx, since)
 	case OCI:
 		return o.fetchOCI(ctx)
+	case BuiltIn:
+		return fetched{State: State{Revision: o.key.Revision, Digest: string(BuiltIn)}, shared: true}, nil
 	default:
 		return fetched{}, fmt.Errorf("%s: unknown kind of repository", o.key.Kind)
 	}

@@ -53,6 +53,10 @@ func (j *job) after() render.Options {
 
 func (j *job) render(ctx context.Context) ([]*unstructured.Unstructured, v1alpha1.ApplicationSourceType, error) {
 	spec := &j.spec
+	if j.source.BuiltIn != nil {
+		objects, err := j.builtIn()
+		return objects, v1alpha1.ApplicationSourceTypeHelm, err
+	}
 	if spec.Chart != "" || j.source.Chart != nil {
 		objects, err := j.packedChart(ctx)
 		return objects, v1alpha1.ApplicationSourceTypeHelm, err

@@ -77,6 +77,8 @@ type Source struct {
 	Tree *source.Tree
 	// Chart is a packed chart, for a source that is one.
 	Chart []byte
+	// BuiltIn, when set, makes the object of a source that is a chart, in the place of the chart.
+	BuiltIn BuiltIn
 	// Revision is what the target revision stands for: a commit, the version of a chart, a digest.
 	Revision string
 }
@@ -115,6 +117,8 @@ type Result struct {
 	Problems []string
 	// Charts are the charts that were rendered, in their order.
 	Charts []Chart
+	// BuiltIn are the objects that were made in the place of charts.
+	BuiltIn []*unstructured.Unstructured
 
 	sources []seen
 }
@@ -194,7 +198,7 @@ func (r *Renderer) Render(ctx context.Context, request Request) (*Result, error)
 		}
 		out.Reads = append(out.Reads, reads)
 	}
-	out.Volatile, out.Charts, out.Elsewhere = run.volatile, run.charts, run.elsewhere
+	out.Volatile, out.Charts, out.BuiltIn, out.Elsewhere = run.volatile, run.charts, run.builtIns, run.elsewhere
 	slices.Sort(run.problems)
 	out.Problems = slices.Compact(run.problems)
 	return out, out.finish(run)
@@ -210,6 +214,7 @@ type run struct {
 	problems []string
 	fetched  []string
 	charts   []Chart
+	builtIns []*unstructured.Unstructured
 	// elsewhere is what was read outside of the sources.
 	elsewhere map[render.Remote]*render.Fetched
 }

@@ -21,10 +21,11 @@ type seen struct {
 	// revision is empty unless it affects what was rendered.
 	revision string
 	fetched  bool
+	builtIn  bool
 }
 
 func (j *job) seen() seen {
-	s := seen{spec: *j.source.Spec.DeepCopy(), fetched: j.source.Tree != nil}
+	s := seen{spec: *j.source.Spec.DeepCopy(), fetched: j.source.Tree != nil, builtIn: j.source.BuiltIn != nil}
 	if j.source.Chart != nil {
 		s.chart = digest(j.source.Chart)
 	}
@@ -48,6 +49,8 @@ func (r *Result) Unchanged(sources []Source) bool {
 		case was.revision != "" && s.Revision != was.revision:
 			return false
 		case (s.Tree != nil) != was.fetched:
+			return false
+		case (s.BuiltIn != nil) != was.builtIn:
 			return false
 		case s.Tree != nil && !r.Reads[i].Unchanged(s.Tree):
 			return false
@@ -81,6 +84,7 @@ func (r *Result) inputs(run *run) error {
 	type input struct {
 		Spec                   v1alpha1.ApplicationSource
 		Chart, Revision, Reads string
+		BuiltIn                bool
 	}
 	all := struct {
 		App                      App
@@ -101,7 +105,7 @@ func (r *Result) inputs(run *run) error {
 		all.Keys = run.request.Decrypt.Digest()
 	}
 	for i, s := range r.sources {
-		all.Sources = append(all.Sources, input{s.spec, s.chart, s.revision, r.Reads[i].Digest()})
+		all.Sources = append(all.Sources, input{s.spec, s.chart, s.revision, r.Reads[i].Digest(), s.builtIn})
 	}
 	data, err := json.Marshal(all)
 	if err != nil {

@@ -116,15 +116,28 @@ func (p *Project) PermitsKind(o Object) error {
 	s := p.Spec
 	var permitted bool
 	if o.Namespaced {
-		listed := func(list []kindPattern) bool { return anyKind(list, o) }
-		permitted = s.NamespaceResourceWhitelist == nil || listed(kinds(s.NamespaceResourceWhitelist))
-		permitted = permitted && !listed(kinds(s.NamespaceResourceBlacklist))
+		permitted = (s.NamespaceResourceWhitelist == nil || p.Lists(o)) && p.Bars(o) == nil
 	} else {
 		permitted = anyKind(named(s.ClusterResourceWhitelist), o) && !anyKind(named(s.ClusterResourceBlacklist), o)
 	}
 	if permitted {
 		return nil
 	}
+	return p.refuses(o)
+}
+
+// Lists tells whether spec.namespaceResourceWhitelist lists the kind of an object in a namespace.
+func (p *Project) Lists(o Object) bool { return anyKind(kinds(p.Spec.NamespaceResourceWhitelist), o) }
+
+// Bars returns an error if spec.namespaceResourceBlacklist lists the kind of an object in a namespace.
+func (p *Project) Bars(o Object) error {
+	if anyKind(kinds(p.Spec.NamespaceResourceBlacklist), o) {
+		return p.refuses(o)
+	}
+	return nil
+}
+
+func (p *Project) refuses(o Object) error {
 	return &kindError{fmt.Sprintf("resource %s:%s is not permitted in project %s", o.Group, o.Kind, p.Name)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/planes"
 	"github.com/headgate-dev/headgate/internal/virtual"
@@ -22,8 +23,11 @@ func (s *system) startPlanes(ctx context.Context) error {
 		Notify: func(text string) { s.say.Info("cluster", text) },
 	})
 	for _, d := range s.options.Catalogue {
-		if clusters, is := d.(*virtual.Dialect); is {
-			clusters.Backing, clusters.ArgoNamespace = s.planes, s.options.serving.argoNamespace
+		switch d := d.(type) {
+		case *virtual.Dialect:
+			d.Backing, d.ArgoNamespace = s.planes, s.options.serving.argoNamespace
+		case *argo.Dialect:
+			d.VirtualClusters = true
 		}
 	}
 	return nil

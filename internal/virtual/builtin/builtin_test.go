@@ -45,15 +45,15 @@ func TestRead(t *testing.T) {
 			reason: "values of a platform: Secrets are mapped, and what is of pods has no effect",
 			values: `
 controlPlane: {advanced: {virtualScheduler: {enabled: true}}, proxy: {extraSANs: [a.example.com]}}
-exportKubeConfig: {server: "https://v.dev.svc:443", context: mine, secret: {name: kube}}
+exportKubeConfig: {server: "https://v.dev.svc:443", context: mine, secret: {name: kube}, additionalSecrets: [], insecure: false}
+global: {labels: {team: a}}
 sync:
   fromHost:
     nodes: {enabled: true}
     secrets: {enabled: true, mappings: {byName: {"nextjs/*": "nextjs/*"}}}
   toHost: {ingresses: {enabled: false}}`,
 			want: builtin.Values{
-				ByName: map[string]string{"nextjs/*": "nextjs/*"}, Server: "https://v.dev.svc:443", SecretName: "kube", Context: "mine",
-				Ignored: []string{"controlPlane", "sync.fromHost.nodes", "sync.toHost"},
+				ByName: map[string]string{"nextjs/*": "nextjs/*"}, Ignored: []string{"exportKubeConfig.context", "exportKubeConfig.secret"},
 			},
 		},
 		"Disabled": {reason: "mappings without enabled have no effect, as in the chart", values: `sync: {fromHost: {secrets: {mappings: {byName: {"a/*": "a/*"}}}}}`},
@@ -69,10 +69,9 @@ sync:
 		},
 		"Types": {
 			reason: "values of other types are named",
-			values: `{exportKubeConfig: {server: 1}, sync: {fromHost: {secrets: {enabled: "yes", mappings: {byName: {a/b: 1}}}}, toHost: 3}}`,
-			want:   builtin.Values{Ignored: []string{"sync.toHost"}},
+			values: `{exportKubeConfig: 1, sync: {fromHost: {secrets: {enabled: "yes", mappings: {byName: {a/b: 1}}}}, toHost: 3}}`,
 			refused: []string{
-				"value exportKubeConfig.server: is float64, and not a string", "value sync.fromHost.secrets.enabled: is string, and not a boolean",
+				"value exportKubeConfig: is float64, and not an object", "value sync.fromHost.secrets.enabled: is string, and not a boolean",
 				`value sync.fromHost.secrets.mappings.byName: "a/b" is mapped to float64, and not to a string`,
 			},
 		},

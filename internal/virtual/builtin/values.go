@@ -10,13 +10,7 @@ import (
 type Values struct {
 	// ByName are the Secrets of the host that the virtual cluster has, as they are declared; nil without them.
 	ByName map[string]string
-	// Server is the address that the exported kubeconfig is to have, or "".
-	Server string
-	// SecretName is another name of the Secret with the kubeconfig, or "".
-	SecretName string
-	// Context is the name of the context in the exported kubeconfig, or "".
-	Context string
-	// Ignored are paths of values that are without effect, since a virtual cluster of this process has no pods of its own: in order.
+	// Ignored are paths of values that request something of the exported kubeconfig, which is as this process makes it: in order.
 	Ignored []string
 }
 
@@ -42,11 +36,8 @@ type reader func(v *Values, value any) error
 
 // served are the values that have an effect, by their paths.
 var served = map[string]reader{
-	"exportKubeConfig.server":      text(func(v *Values) *string { return &v.Server }),
-	"exportKubeConfig.context":     text(func(v *Values) *string { return &v.Context }),
-	"exportKubeConfig.secret.name": text(func(v *Values) *string { return &v.SecretName }),
-	mappings:                       byName,
-	enabled:                        boolean,
+	mappings: byName,
+	enabled:  boolean,
 }
 
 // The paths of what is copied from the host.
@@ -55,18 +46,23 @@ const (
 	mappings = "sync.fromHost.secrets.mappings.byName"
 )
 
-// ignored are the values that say how pods of a virtual cluster run, and what they leave in the host.
-var ignored = []string{
-	"controlPlane", "logging", "networking", "policies", "rbac", "sleepMode", "sync.toHost", "telemetry",
+// silent are the values that say how pods of a virtual cluster run, and what they leave in the host: there are none. The server of the
+// kubeconfig is among them, since its address is one that the chart makes up.
+var silent = []string{
+	"controlPlane", "exportKubeConfig.server", "global", "logging", "networking", "policies", "rbac", "sleepMode", "sync.toHost", "telemetry",
 	"sync.fromHost.csiDrivers", "sync.fromHost.csiNodes", "sync.fromHost.csiStorageCapacities", "sync.fromHost.events",
 	"sync.fromHost.ingressClasses", "sync.fromHost.nodes", "sync.fromHost.priorityClasses", "sync.fromHost.runtimeClasses",
 	"sync.fromHost.storageClasses", "sync.fromHost.volumeSnapshotClasses",
 }
 
+// ignored are the values of which users are told that they have no effect.
+var ignored = []string{
+	"exportKubeConfig.additionalSecrets", "exportKubeConfig.context", "exportKubeConfig.insecure", "exportKubeConfig.secret", "exportKubeConfig.serviceAccount",
+}
+
 // refused are the values that request what a user would miss.
 var refused = []string{
-	"deploy", "experimental", "exportKubeConfig.additionalSecrets", "exportKubeConfig.insecure", "exportKubeConfig.secret.namespace",
-	"exportKubeConfig.serviceAccount", "external", "integrations", "platform", "plugin", "plugins", "privateNodes",
+	"deploy", "experimental", "external", "integrations", "platform", "plugin", "plugins", "privateNodes",
 	"sync.fromHost.configMaps", "sync.fromHost.customResources", "sync.fromHost.secrets.selector",
 }
 
@@ -110,8 +106,11 @@ func (w *walk) field(at string, value any) {
 		if at == enabled {
 			w.on = value == true
 		}
+	case slices.Contains(silent, at):
 	case slices.Contains(ignored, at):
-		w.values.Ignored = append(w.values.Ignored, at)
+		if !off(value) {
+			w.values.Ignored = append(w.values.Ignored, at)
+		}
 	case slices.Contains(refused, at):
 		if !off(value) {
 			w.refuse(at, unsupported)
@@ -135,7 +134,7 @@ func (w *walk) refuse(at, reason string) {
 // leads reports whether known values are below a path.
 func leads(path string) bool {
 	return slices.Contains([]string{
-		"exportKubeConfig", "exportKubeConfig.secret", "sync", "sync.fromHost", "sync.fromHost.secrets", "sync.fromHost.secrets.mappings",
+		"exportKubeConfig", "sync", "sync.fromHost", "sync.fromHost.secrets", "sync.fromHost.secrets.mappings",
 	}, path)
 }
 
@@ -159,18 +158,6 @@ func off(value any) bool {
 		return true
 	}
 	return false
-}
-
-// text reads a string.
-func text(of func(*Values) *string) reader {
-	return func(v *Values, value any) error {
-		s, is := value.(string)
-		if !is && value != nil {
-			return fmt.Errorf("is %T, and not a string", value)
-		}
-		*of(v) = s
-		return nil
-	}
 }
 
 // boolean checks that a switch is one.

@@ -1,0 +1,176 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// chartedCluster is a virtual cluster by its chart, whose values are in another source.
+const chartedCluster = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: vcluster-dev-helm, namespace: argocd, finalizers: [resources-finalizer.argocd.argoproj.io]}
+spec:
+  project: default
+  sources:
+    - repoURL: https://charts.loft.sh
+      chart: vcluster
+      targetRevision: 0.26.0
+      helm: {valueFiles: [$values/dev.yaml], parameters: [{name: exportKubeConfig.context, value: dev}]}
+    - {repoURL: "cnoe://vcluster-dev/values", targetRevision: HEAD, ref: values}
+  destination: {server: "https://kubernetes.default.svc", namespace: dev-vcluster}
+  syncPolicy: {automated: {prune: true, selfHeal: true}, syncOptions: [CreateNamespace=true]}
+`
+
+// chartedValues are as platforms have them.
+const chartedValues = `controlPlane: {proxy: {extraSANs: [vcluster-dev-helm.dev-vcluster.svc]}}
+exportKubeConfig: {server: "https://vcluster-dev-helm.dev-vcluster.svc:443"}
+sync:
+  fromHost:
+    nodes: {enabled: true}
+    secrets: {enabled: true, mappings: {byName: {"dev-vcluster/*": "web/*"}}}
+  toHost: {serviceAccounts: {enabled: true}, ingresses: {enabled: false}}
+`
+
+// upVirtual is a cluster of up with a virtual one.
+type upVirtual struct {
+	t    *testing.T
+	dir  string
+	host kubernetes.Interface
+}
+
+// TestUpVirtualClusters deploys to a virtual cluster that is declared by its chart, which is not fetched. A registration of the repository's
+// own makes no second one.
+func TestUpVirtualClusters(t *testing.T) {
+	stack, dir := t.TempDir(), shortDir(t)
+	for name, text := range map[string]string{
+		"vcluster-dev.yaml": chartedCluster, "vcluster-dev/values/dev.yaml": chartedValues,
+		// A pointer that names nothing has no effect, as with the upstream.
+		"web.yaml": strings.NewReplacer(`server: "https://kubernetes.default.svc"`, "name: dev-vcluster", "spec:\n", "spec:\n  ignoreDifferences: [{kind: ConfigMap, jsonPointers: ['*']}]\n").
+			Replace(withdrawable("web", "50")),
+		"web/manifests/prices.yaml": settings("prices", "one"),
+		"other.yaml":                packageOf("other", "1"),
+		"other/manifests/size.yaml": settings("size", "small"),
+	} {
+		writeFile(t, filepath.Join(stack, name), text)
+	}
+	p := run(t, "up", "--package", stack, "--ephemeral", "--state-dir", dir)
+	kubeconfig := filepath.Join(dir, "ephemeral", "kubeconfig")
+	eventually(t, "there is a cluster", func() (bool, string) {
+		_, err := os.Stat(kubeconfig)
+		return err == nil, fmt.Sprint(err)
+	})
+	u := &upVirtual{t: t, dir: dir, host: clientOf(t, kubeconfig)}
+	virtual := u.inside()
+	u.has(virtual, "web", "prices=one")
+	u.has(u.host, "other", "size=small")
+	u.has(u.host, "web", "")
+	eventually(t, "every package is ready", func() (bool, string) {
+		code, out := asked(t, dir, "get", "packages", "--not-ready")
+		return code == 0, out
+	})
+	t.Run("registration", func(t *testing.T) { u.registered(t) })
+	writeFile(t, filepath.Join(stack, "web/manifests/prices.yaml"), settings("prices", "two"))
+	u.has(virtual, "web", "prices=two")
+
+	if err := os.Remove(filepath.Join(stack, "vcluster-dev.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range [][2]string{{"dev-vcluster", "vc-vcluster-dev-helm"}, {"argocd", "cluster-dev-vcluster"}} {
+		eventually(t, "Secret "+name[1]+" is gone", func() (bool, string) {
+			_, err := u.host.CoreV1().Secrets(name[0]).Get(t.Context(), name[1], metav1.GetOptions{})
+			return apierrors.IsNotFound(err), fmt.Sprint(err)
+		})
+	}
+	u.has(u.host, "other", "size=small")
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// inside is a client of the virtual cluster, by the Secret that scripts read.
+func (u *upVirtual) inside() kubernetes.Interface {
+	u.t.Helper()
+	var access *corev1.Secret
+	eventually(u.t, "the virtual cluster has credentials", func() (bool, string) {
+		var err error
+		access, err = u.host.CoreV1().Secrets("dev-vcluster").Get(u.t.Context(), "vc-vcluster-dev-helm", metav1.GetOptions{})
+		return err == nil, fmt.Sprint(err)
+	})
+	config, err := clientcmd.RESTConfigFromKubeConfig(access.Data["config"])
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return client
+}
+
+// has waits until a namespace has these ConfigMaps.
+func (u *upVirtual) has(client kubernetes.Interface, namespace, want string) {
+	u.t.Helper()
+	eventually(u.t, fmt.Sprintf("namespace %s has %q", namespace, want), func() (bool, string) {
+		got := joined(configMaps(u.t, client, namespace))
+		return got == want, got
+	})
+}
+
+// registered has the Job of a repository register the virtual cluster by the address that it would have in pods: over the Secret that is there,
+// and in its place.
+func (u *upVirtual) registered(t *testing.T) {
+	secrets := u.host.CoreV1().Secrets("argocd")
+	get := func() *corev1.Secret {
+		t.Helper()
+		s, err := secrets.Get(t.Context(), "cluster-dev-vcluster", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	before := get()
+	written := map[string][]byte{
+		"name": []byte("dev-vcluster"), "server": []byte("https://vcluster-dev-helm.dev-vcluster.svc:443"), "config": []byte(`{"tlsClientConfig":{"insecure":true}}`),
+	}
+	settled := func() {
+		t.Helper()
+		eventually(t, "the address is that of the control plane, and the labels of the Job are there", func() (bool, string) {
+			s := get()
+			return string(s.Data["server"]) == string(before.Data["server"]) && string(s.Data["config"]) == string(before.Data["config"]) &&
+				s.Labels["environment"] == "dev", fmt.Sprintf("%s %v", s.Data["server"], s.Labels)
+		})
+		list, err := secrets.List(t.Context(), metav1.ListOptions{LabelSelector: "argocd.argoproj.io/secret-type=cluster"})
+		if err != nil || len(list.Items) != 1 {
+			t.Errorf("Argo CD knows %d clusters: %v", len(list.Items), err)
+		}
+	}
+	over := before.DeepCopy()
+	over.Data, over.Labels["environment"] = written, "dev"
+	if _, err := secrets.Update(t.Context(), over, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	settled()
+	if err := secrets.Delete(t.Context(), before.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	anew := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: before.Name, Labels: over.Labels}, Data: written}
+	eventually(t, "the Job writes its own Secret", func() (bool, string) {
+		_, err := secrets.Create(t.Context(), anew, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			// Another was made meanwhile: the Job replaces it.
+			err = secrets.Delete(t.Context(), before.Name, metav1.DeleteOptions{})
+			return false, fmt.Sprint(err)
+		}
+		return err == nil, fmt.Sprint(err)
+	})
+	settled()
+}
