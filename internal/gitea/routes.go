@@ -13,6 +13,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gitea/bare"
 	"github.com/headgate-dev/headgate/internal/gitea/shapes"
 	"github.com/headgate-dev/headgate/internal/gitea/store"
+	"github.com/headgate-dev/headgate/internal/gitserver"
 )
 
 // call is one request of the API.
@@ -188,6 +189,10 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	s.cfg.Log.Error(err, "a request of Gitea's API failed", "method", r.Method, "path", r.URL.Path)
+	if gitserver.Full(err) {
+		s.problem(w, http.StatusInsufficientStorage, "the disk of the Git server is full; make room where its state is, and repeat the request")
+		return
+	}
 	s.problem(w, http.StatusInternalServerError, "the request failed; the log of the engine has the reason")
 }
 

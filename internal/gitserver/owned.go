@@ -8,8 +8,10 @@ import (
 	"net/http/cgi"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/go-logr/logr"
 )
@@ -163,6 +165,12 @@ func Run(ctx context.Context, dir string, env []string, stdin string, args ...st
 
 // Says reports whether an error of Run has a text in what git printed.
 func Says(err error, text string) bool { return says(err, text) }
+
+// Full reports whether an error, of Run or of a file, says that the disk or the quota of its user has no room left.
+func Full(err error) bool {
+	said := slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"}, func(text string) bool { return says(err, text) })
+	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 // Init makes an empty bare repository with a default branch, without hooks.
 func Init(ctx context.Context, dir, branch string) error { return initialize(ctx, dir, branch) }

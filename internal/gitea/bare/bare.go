@@ -192,6 +192,8 @@ func (r Repository) move(ctx context.Context, name, to, from string) error {
 	}
 	_, err := gitserver.Run(ctx, string(r), nil, line, "update-ref", "--stdin")
 	switch {
+	case gitserver.Full(err):
+		return fmt.Errorf("moving branch %q: %w", name, err)
 	case gitserver.Says(err, "but expected"), gitserver.Says(err, "reference already exists"), gitserver.Says(err, "unable to resolve reference"):
 		return fmt.Errorf("branch %q %w", name, ErrMoved)
 	case gitserver.Says(err, "cannot lock ref") && !gitserver.Says(err, "File exists"):

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -243,6 +244,9 @@ func (r *Registry) failed(w http.ResponseWriter, err error, doing string) {
 		fail(w, http.StatusRequestEntityTooLarge, "DENIED", err.Error())
 	case errors.Is(err, errTooMany):
 		fail(w, http.StatusTooManyRequests, "TOOMANYREQUESTS", err.Error())
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		r.cfg.Log.Error(err, "the registry of images has no room left", "at", doing)
+		fail(w, http.StatusInsufficientStorage, "DENIED", "the disk of the registry is full; make room where its state is, and push again")
 	default:
 		r.cfg.Log.Error(err, "the registry of images failed", "at", doing)
 		fail(w, http.StatusInternalServerError, "UNKNOWN", doing+" failed; the log of the server says why")
