@@ -128,6 +128,14 @@ func TestImages(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &listed); err != nil || status != http.StatusOK || len(listed) != 1 || listed[0].Name != "app" {
 		t.Errorf("the packages are %d %s", status, text)
 	}
+	var latest struct{ Name, Version string }
+	status, text = ask(t, listening.URL, http.MethodGet, "/packages/team/container/app/-/latest", "")
+	if err := json.Unmarshal([]byte(text), &latest); err != nil || status != http.StatusOK || latest.Version != "v1" {
+		t.Errorf("the latest version is %d %s", status, text)
+	}
+	if status, text := ask(t, listening.URL, http.MethodGet, "/packages/team/container/none/-/latest", ""); status != http.StatusNotFound {
+		t.Errorf("the latest version of no image is %d %s", status, text)
+	}
 	if status, text := ask(t, listening.URL, http.MethodDelete, "/packages/team/container/app/v1", ""); status != http.StatusNoContent {
 		t.Errorf("deleting the package answers %d %s", status, text)
 	}

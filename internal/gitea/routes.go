@@ -68,7 +68,7 @@ const maxBody = bare.MaxFile/3*4 + 64<<10
 
 // routes are the endpoints of the API.
 func (s *Server) routes() *http.ServeMux {
-	all := [][]route{s.accountRoutes(), s.repositoryRoutes(), s.pullRoutes(), s.hookRoutes()}
+	all := [][]route{s.accountRoutes(), s.memberRoutes(), s.repositoryRoutes(), s.pullRoutes(), s.hookRoutes()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/version", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"version": Version})

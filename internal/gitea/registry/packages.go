@@ -126,7 +126,7 @@ func segments(at *url.URL) ([]string, bool) {
 	return words, true
 }
 
-// serve answers for the paths OWNER[/TYPE/NAME[/VERSION]].
+// serve answers for the paths OWNER[/TYPE/NAME[/VERSION]] and OWNER/TYPE/NAME/-/latest.
 func (r *Registry) serve(w http.ResponseWriter, req *http.Request, words []string, login string) {
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
 	query := req.URL.Query()
@@ -149,11 +149,24 @@ func (r *Registry) serve(w http.ResponseWriter, req *http.Request, words []strin
 			return
 		}
 		reply(w, http.StatusOK, one)
+	case n == 5 && words[3] == "-" && words[4] == "latest" && reads:
+		r.latest(w, req, words[0], words[2])
 	case n == 4 && req.Method == http.MethodDelete:
 		r.deletePackage(w, req, words, login)
 	default:
 		refuse(w, http.StatusNotFound, "not found")
 	}
+}
+
+// latest answers with the tag of an image that was pushed last, or with what has none if there is no tag.
+func (r *Registry) latest(w http.ResponseWriter, req *http.Request, owner, name string) {
+	all := r.versions(owner, func(n string) bool { return n == name })
+	if len(all) == 0 {
+		refuse(w, http.StatusNotFound, "package does not exist")
+		return
+	}
+	one := all[max(0, slices.IndexFunc(all, func(f found) bool { return !digestName.MatchString(f.tag) }))]
+	reply(w, http.StatusOK, r.show(req.Context(), owner, one.name, one.tag, one.version))
 }
 
 // deletePackage deletes a version.

@@ -46,6 +46,19 @@ type Organization struct {
 	Username    string `json:"username"`
 }
 
+// Team is a group of members of an organisation.
+type Team struct {
+	ID               int64             `json:"id"`
+	Name             string            `json:"name"`
+	Description      string            `json:"description"`
+	Organization     *Organization     `json:"organization"`
+	AllRepositories  bool              `json:"includes_all_repositories"`
+	Permission       string            `json:"permission"`
+	Units            []string          `json:"units"`
+	UnitsMap         map[string]string `json:"units_map"`
+	CanCreateOrgRepo bool              `json:"can_create_org_repo"`
+}
+
 // Token is an access token. Sha1 is the token itself, when it is created.
 type Token struct {
 	ID      int64     `json:"id"`
