@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,18 +67,20 @@ const (
 // maxBody bounds the body of a request, in bytes: a file in base64 and what is around it.
 const maxBody = bare.MaxFile/3*4 + 64<<10
 
-// routes are the endpoints of the API.
+// endpoints are those of the API, without those of images and the version.
+func (s *Server) endpoints() []route {
+	return slices.Concat(s.accountRoutes(), s.memberRoutes(), s.repositoryRoutes(), s.pullRoutes(), s.hookRoutes())
+}
+
+// routes serves the endpoints of the API.
 func (s *Server) routes() *http.ServeMux {
-	all := [][]route{s.accountRoutes(), s.memberRoutes(), s.repositoryRoutes(), s.pullRoutes(), s.hookRoutes()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/version", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"version": Version})
 	})
-	for _, routes := range all {
-		for _, one := range routes {
-			method, path, _ := strings.Cut(one.pattern, " ")
-			mux.HandleFunc(method+" /api/v1"+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, one) })
-		}
+	for _, one := range s.endpoints() {
+		method, path, _ := strings.Cut(one.pattern, " ")
+		mux.HandleFunc(method+" /api/v1"+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, one) })
 	}
 	mux.HandleFunc("/", s.missing)
 	return mux
