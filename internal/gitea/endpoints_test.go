@@ -2,6 +2,7 @@ package gitea
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -117,6 +118,17 @@ func TestEndpoints(t *testing.T) {
 	listening := httptest.NewServer(s)
 	defer listening.Close()
 
+	for path, want := range map[string]string{"/": "/api/v1/version", "/api/healthz": "", "/api/v1/version": `"version":"` + Version + `"`} {
+		answer, err := http.Get(listening.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(text), want) {
+			t.Errorf("GET %s answers anyone with %d %s, %v", path, answer.StatusCode, text, err)
+		}
+	}
 	var requested, patterns []string
 	kept := map[string]string{}
 	for _, one := range steps(receiver.URL) {

@@ -176,3 +176,51 @@ func TestFullDiskInRepository(t *testing.T) {
 	must[*sdk.FileResponse](t)(c.CreateFile(boss, "kept", "b", sdk.CreateFileOptions{Content: encoded("x")}))
 	git(t, w.clone(t, boss+"/kept"), "fsck", "--strict")
 }
+
+// TestMergeNotRecorded has a merge reach the branch and not the record of its pull request: those who follow the branch hear of it,
+// and the merge can be repeated.
+func TestMergeNotRecorded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	w := start(t, gitea.Config{Dir: dir})
+	w.fresh(t, "merged")
+	c := w.root(t)
+	option := sdk.FileOptions{BranchName: "main", NewBranchName: "next"}
+	head := must[*sdk.FileResponse](t)(c.CreateFile(boss, "merged", "a", sdk.CreateFileOptions{FileOptions: option, Content: encoded("x")})).Commit.SHA
+	pull := must[*sdk.PullRequest](t)(c.CreatePullRequest(boss, "merged", sdk.CreatePullRequestOption{Head: "next", Base: "main", Title: "t"}))
+	changes := make(chan string, 10)
+	w.ours.OnChange(func(owner, name string) { changes <- owner + "/" + name })
+	// No file replaces a directory.
+	state := filepath.Join(dir, "gitea.json")
+	if err := os.Rename(state, state+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	style := sdk.MergePullRequestOption{Style: sdk.MergeStyleFastForwardOnly}
+	_, res, _ := c.MergePullRequest(boss, "merged", pull.Index, style)
+	status(t, "a merge that is not recorded", res, http.StatusInternalServerError)
+	if got := must[*sdk.Branch](t)(c.GetRepoBranch(boss, "merged", "main")).Commit.ID; got != head {
+		t.Errorf("main is %s, want %s", got, head)
+	}
+	select {
+	case got := <-changes:
+		if got != boss+"/merged" {
+			t.Errorf("%s has changed", got)
+		}
+	default:
+		t.Error("nobody hears that the branch has the merge")
+	}
+	if err := os.Remove(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(state+"-away", state); err != nil {
+		t.Fatal(err)
+	}
+	if merged, res, err := c.MergePullRequest(boss, "merged", pull.Index, style); !merged {
+		t.Fatalf("the merge is not repeated: %v, %v", err, res)
+	}
+	if got := must[*sdk.PullRequest](t)(c.GetPullRequest(boss, "merged", pull.Index)); !got.HasMerged {
+		t.Errorf("the pull request is %+v", got)
+	}
+}

@@ -154,13 +154,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case mounted != nil:
 		mounted.ServeHTTP(w, r)
+	case r.URL.Path == "/" || r.URL.Path == "/api/healthz":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintln(w, "Headgate serves Git repositories and the API of Gitea here; see "+s.cfg.Root+"/api/v1/version")
 	case strings.HasPrefix(r.URL.Path, "/api/"):
 		s.api.ServeHTTP(w, r)
 	case s.owned.Matches(r):
 		s.owned.ServeHTTP(w, r)
-	case r.URL.Path == "/" || r.URL.Path == "/api/healthz":
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintln(w, "Headgate serves Git repositories and the API of Gitea here; see "+s.cfg.Root+"/api/v1/version")
 	default:
 		http.NotFound(w, r)
 	}

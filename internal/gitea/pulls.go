@@ -280,7 +280,8 @@ func (s *Server) mergePull(c *call, at place, pull store.Pull) (answer, error) {
 		p.Closed, p.ClosedAt, p.Merged, p.MergedBy, p.MergeID, p.HeadID, p.BaseID = true, &at, &at, c.user.ID, id, head, base
 	})
 	if err != nil {
-		return answer{}, fmt.Errorf("branch %q of %s has the merge %s, which the pull request does not show: %w", pull.Base, at.full(), id, err)
+		err = fmt.Errorf("branch %q of %s has the merge %s, which the pull request does not show: %w", pull.Base, at.full(), id, err)
+		return answer{}, errors.Join(err, s.note(ctx, at, c.user.Account))
 	}
 	if wanted.DeleteBranch && pull.Head != at.DefaultBranch {
 		err = at.git.DeleteBranch(ctx, pull.Head)
