@@ -48,6 +48,7 @@ require (
 	github.com/lestrrat-go/strftime v1.2.0
 	github.com/minio/minio-go/v7 v7.2.1
 	github.com/ohler55/ojg v1.28.5
+	github.com/oklog/ulid/v2 v2.1.2
 	github.com/opencontainers/go-digest v1.0.0
 	github.com/prometheus/client_golang v1.23.2
 	github.com/prometheus/client_model v0.6.2

@@ -57,6 +57,7 @@ var arrows = map[string][]string{
 	"api/externalsecrets/v1alpha1":                  {"api/externalsecrets/v1"},
 	"api/externalsecrets/generators/v1alpha1":       {},
 	"api/kargo/v1alpha1":                            {},
+	"internal/promote/plan":                         {"api/kargo/v1alpha1"},
 	"api/cluster/v1alpha1":                          {},
 	"api/idpbuilder/v1alpha1":                       {},
 	"internal/server":                               {},
@@ -212,7 +213,7 @@ var guarded = map[string][]string{
 	"github.com/go-git/":                      {"internal/source"},
 	"github.com/hiddeco/sshsig":               {"internal/source"},
 	"github.com/golang-jwt/":                  {"internal/source", "internal/gitea/registry"},
-	"github.com/google/go-containerregistry/": {"internal/source", "internal/chartserver", "internal/kit", "chart/helm", "internal/gitea/registry"},
+	"github.com/google/go-containerregistry/": {"internal/source", "internal/chartserver", "internal/kit", "chart/helm", "internal/gitea/registry", "internal/promote/plan"},
 	"github.com/minio/":                       {"internal/source"},
 	"helm.sh/":                                {"internal/helm", "internal/source/chart", "chart/helm"},
 	"github.com/fluxcd/kustomize-controller/": {"internal/flux"},
@@ -225,7 +226,7 @@ var guarded = map[string][]string{
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
-	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd", "internal/gitea/hooks"},
+	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd", "internal/gitea/hooks", "internal/promote/plan"},
 	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
@@ -240,7 +241,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}
