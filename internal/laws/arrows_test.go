@@ -58,6 +58,7 @@ var arrows = map[string][]string{
 	"api/externalsecrets/generators/v1alpha1":       {},
 	"api/kargo/v1alpha1":                            {},
 	"internal/promote/plan":                         {"api/kargo/v1alpha1"},
+	"internal/promote/expressions":                  {"api/kargo/v1alpha1", "internal/workflow/text"},
 	"api/cluster/v1alpha1":                          {},
 	"api/idpbuilder/v1alpha1":                       {},
 	"internal/server":                               {},
@@ -241,7 +242,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan", "internal/promote/expressions"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

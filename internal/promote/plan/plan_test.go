@@ -297,10 +297,12 @@ func TestNext(t *testing.T) {
 		"Unavailable": {reason: "what upstream did not verify", stage: func(s *v1alpha1.Stage) {
 			s.Spec.RequestedFreight[0].Sources = v1alpha1.FreightSources{Stages: []string{"dev"}}
 		}, freight: two, why: "not verified"},
-		"OlderIsAvailable": {reason: "the newest that is available", stage: func(s *v1alpha1.Stage) {
-			s.Spec.RequestedFreight[0].Sources = v1alpha1.FreightSources{Stages: []string{"dev"}}
+		"OlderIsAvailable": {
+			reason: "the newest that is available", stage: func(s *v1alpha1.Stage) {
+				s.Spec.RequestedFreight[0].Sources = v1alpha1.FreightSources{Stages: []string{"dev"}}
+			},
+			freight: []v1alpha1.Freight{freight("old", time.Hour, verified("dev")), freight("new", 0, nil)}, want: "old",
 		},
-			freight: []v1alpha1.Freight{freight("old", time.Hour, verified("dev")), freight("new", 0, nil)}, want: "old"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			choices := Next(Pipeline{Stage: stage(tc.stage), Freight: tc.freight, Promotions: tc.promotions}, noon)
