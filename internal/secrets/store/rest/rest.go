@@ -20,6 +20,9 @@ import (
 // Timeout bounds one request with its answer.
 const Timeout = 30 * time.Second
 
+// hops bounds the redirects of one request, which lead to the same server alone.
+const hops = 3
+
 // Request is what is sent. Of says in errors what is requested of what.
 type Request struct {
 	Of, Method, URL string
@@ -47,7 +50,15 @@ func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
 	if r.Header != nil {
 		request.Header = r.Header.Clone()
 	}
-	response, err := client.Do(request)
+	own := *client
+	own.CheckRedirect = func(next *http.Request, via []*http.Request) error {
+		// Headers with credentials would follow to any server.
+		if first := via[0].URL; len(via) > hops || next.URL.Scheme != first.Scheme || next.URL.Host != first.Host {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	response, err := own.Do(request)
 	if err != nil {
 		return Answer{}, store.Unreachable(r.Of, err)
 	}

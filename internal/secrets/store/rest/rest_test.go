@@ -102,4 +102,26 @@ func TestTrusting(t *testing.T) {
 	}
 }
 
+func TestRedirects(t *testing.T) {
+	foreign := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("credentials reached another server") }))
+	t.Cleanup(foreign.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, foreign.URL, http.StatusTemporaryRedirect)
+		case "/near":
+			http.Redirect(w, r, "/here", http.StatusTemporaryRedirect)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusTemporaryRedirect)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for path, fails := range map[string]bool{"/away": true, "/near": false, "/loop": true} {
+		request := rest.Request{Of: "x", Method: http.MethodGet, URL: server.URL + path, Header: http.Header{"X-Vault-Token": {"t"}}}
+		if _, err := rest.Do(t.Context(), server.Client(), request); (err != nil) != fails {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 type own struct{ http.RoundTripper }
