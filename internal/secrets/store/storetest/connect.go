@@ -15,16 +15,16 @@ type Connect struct {
 	// Token is what it accepts.
 	Token string
 
-	vaults []*Vault
+	vaults []*items
 	ids    int
 	hidden int
 	late   int
 	// created is the vault that got the last item.
-	created *Vault
+	created *items
 }
 
-// Vault is one with its items.
-type Vault struct {
+// items are those of a vault.
+type items struct {
 	ID, Name string
 	Items    []map[string]any
 	files    map[string]string
@@ -34,14 +34,14 @@ type Vault struct {
 func NewConnect(t testing.TB, vaults ...string) *Connect {
 	c := &Connect{Token: "connect-token"}
 	for _, name := range vaults {
-		c.vaults = append(c.vaults, &Vault{ID: c.id(), Name: name, files: map[string]string{}})
+		c.vaults = append(c.vaults, &items{ID: c.id(), Name: name, files: map[string]string{}})
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/vaults", c.list)
-	mux.HandleFunc("GET /v1/vaults/{vault}", c.with(func(w http.ResponseWriter, _ *http.Request, v *Vault) { reply(w, 200, v.short()) }))
+	mux.HandleFunc("GET /v1/vaults/{vault}", c.with(func(w http.ResponseWriter, _ *http.Request, v *items) { reply(w, 200, v.short()) }))
 	mux.HandleFunc("GET /v1/vaults/{vault}/items", c.with(c.items))
 	mux.HandleFunc("POST /v1/vaults/{vault}/items", c.with(c.create))
-	mux.HandleFunc("GET /v1/vaults/{vault}/items/{item}", c.with(func(w http.ResponseWriter, r *http.Request, v *Vault) { v.item(w, r) }))
+	mux.HandleFunc("GET /v1/vaults/{vault}/items/{item}", c.with(func(w http.ResponseWriter, r *http.Request, v *items) { v.item(w, r) }))
 	mux.HandleFunc("PUT /v1/vaults/{vault}/items/{item}", c.with(c.replace))
 	mux.HandleFunc("DELETE /v1/vaults/{vault}/items/{item}", c.with(c.remove))
 	mux.HandleFunc("GET /v1/vaults/{vault}/items/{item}/files/{file}/content", c.with(c.content))
@@ -109,7 +109,7 @@ func (c *Connect) id() string {
 	return fmt.Sprintf("id%024d", c.ids)
 }
 
-func (c *Connect) named(name string) *Vault {
+func (c *Connect) named(name string) *items {
 	for _, v := range c.vaults {
 		if v.Name == name {
 			return v
@@ -118,9 +118,9 @@ func (c *Connect) named(name string) *Vault {
 	return nil
 }
 
-func (v *Vault) short() map[string]any { return map[string]any{"id": v.ID, "name": v.Name} }
+func (v *items) short() map[string]any { return map[string]any{"id": v.ID, "name": v.Name} }
 
-func (v *Vault) find(id string) map[string]any {
+func (v *items) find(id string) map[string]any {
 	for _, it := range v.Items {
 		if it["id"] == id {
 			return it
@@ -159,7 +159,7 @@ func (c *Connect) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, found)
 }
 
-func (c *Connect) with(do func(http.ResponseWriter, *http.Request, *Vault)) http.HandlerFunc {
+func (c *Connect) with(do func(http.ResponseWriter, *http.Request, *items)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, v := range c.vaults {
 			if v.ID == r.PathValue("vault") {
@@ -171,7 +171,7 @@ func (c *Connect) with(do func(http.ResponseWriter, *http.Request, *Vault)) http
 	}
 }
 
-func (c *Connect) items(w http.ResponseWriter, r *http.Request, v *Vault) {
+func (c *Connect) items(w http.ResponseWriter, r *http.Request, v *items) {
 	title, all, ok := wanted(w, r)
 	if !ok {
 		return
@@ -196,7 +196,7 @@ func (c *Connect) items(w http.ResponseWriter, r *http.Request, v *Vault) {
 	reply(w, 200, found)
 }
 
-func (v *Vault) item(w http.ResponseWriter, r *http.Request) {
+func (v *items) item(w http.ResponseWriter, r *http.Request) {
 	if it := v.find(r.PathValue("item")); it != nil {
 		reply(w, 200, it)
 		return
@@ -204,7 +204,7 @@ func (v *Vault) item(w http.ResponseWriter, r *http.Request) {
 	reply(w, 404, map[string]any{"status": 404, "message": "Item not found"})
 }
 
-func (c *Connect) create(w http.ResponseWriter, r *http.Request, v *Vault) {
+func (c *Connect) create(w http.ResponseWriter, r *http.Request, v *items) {
 	it := map[string]any{}
 	if json.NewDecoder(r.Body).Decode(&it) != nil || it["category"] == nil || it["title"] == nil {
 		reply(w, 400, map[string]any{"status": 400, "message": "Invalid item"})
@@ -216,7 +216,7 @@ func (c *Connect) create(w http.ResponseWriter, r *http.Request, v *Vault) {
 	reply(w, 200, it)
 }
 
-func (c *Connect) replace(w http.ResponseWriter, r *http.Request, v *Vault) {
+func (c *Connect) replace(w http.ResponseWriter, r *http.Request, v *items) {
 	it := map[string]any{}
 	if json.NewDecoder(r.Body).Decode(&it) != nil || it["id"] != r.PathValue("item") {
 		reply(w, 400, map[string]any{"status": 400, "message": "The item's identifier does not match"})
@@ -232,7 +232,7 @@ func (c *Connect) replace(w http.ResponseWriter, r *http.Request, v *Vault) {
 	reply(w, 404, map[string]any{"status": 404, "message": "Item not found"})
 }
 
-func (c *Connect) remove(w http.ResponseWriter, r *http.Request, v *Vault) {
+func (c *Connect) remove(w http.ResponseWriter, r *http.Request, v *items) {
 	before := len(v.Items)
 	v.Items = slices.DeleteFunc(v.Items, func(it map[string]any) bool { return it["id"] == r.PathValue("item") })
 	if len(v.Items) == before {
@@ -242,7 +242,7 @@ func (c *Connect) remove(w http.ResponseWriter, r *http.Request, v *Vault) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (c *Connect) content(w http.ResponseWriter, r *http.Request, v *Vault) {
+func (c *Connect) content(w http.ResponseWriter, r *http.Request, v *items) {
 	content, has := v.files[r.PathValue("file")]
 	if !has {
 		reply(w, 404, map[string]any{"status": 404, "message": "File not found"})
