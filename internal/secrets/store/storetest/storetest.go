@@ -83,3 +83,13 @@ func reply(w http.ResponseWriter, status int, value any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value)
 }
+
+// Plain is a server of the handler that a test has for it.
+type Plain struct{ server }
+
+// NewPlain starts a server.
+func NewPlain(t testing.TB, handler http.HandlerFunc) *Plain {
+	p := &Plain{}
+	p.start(t, handler)
+	return p
+}
