@@ -176,6 +176,7 @@ var arrows = map[string][]string{
 	"examples/nixos-image":                          {"chart", "chart/schema", "api/argoproj/workflow/v1alpha1", "api/build/v1alpha1", "api/crossplane/digitalocean", "api/crossplane/digitalocean/namespaced/config", "api/crossplane/digitalocean/namespaced/droplet", "api/crossplane/digitalocean/namespaced/ssh", "api/crossplane/kubernetes", "api/crossplane/kubernetes/v1alpha1", "api/crossplane/kubernetes/v1alpha2", "api/crossplane/resource"},
 	"internal/cli/charts":                           {"chart", "internal/buildinfo", "internal/cli/console", "internal/progress", "internal/scaffold", "internal/synth"},
 	"internal/secrets/store":                        {},
+	"internal/secrets/store/file":                   {"internal/render/decrypt", "internal/secrets/store"},
 	"internal/secrets/store/*":                      {"internal/secrets/store", "internal/secrets/store/rest"},
 	"internal/lint":                                 {},
 	"internal/laws":                                 {},
