@@ -65,6 +65,9 @@ var arrows = map[string][]string{
 	"internal/notify":                               {"internal/rounds", "internal/guard", "internal/expression"},
 	"internal/webhook":                              {},
 	"internal/egress":                               {},
+	"internal/secrets/plan":                         {"api/externalsecrets/v1"},
+	"internal/secrets/templates":                    {},
+	"internal/secrets/generate":                     {"api/externalsecrets/generators/v1alpha1"},
 	"internal/gitea/hooks":                          {"internal/guard", "internal/redaction"},
 	"internal/gitea/registry":                       {},
 	"internal/gitea":                                {"internal/gitea/bare", "internal/gitea/hooks", "internal/gitea/registry", "internal/gitea/shapes", "internal/gitea/store", "internal/gitserver", "internal/guard"},
@@ -229,6 +232,8 @@ var guarded = map[string][]string{
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
 	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
 	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd", "internal/gitea/hooks", "internal/promote/plan"},
+	"github.com/Masterminds/sprig/":           {"internal/secrets/templates", "internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
+	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd", "internal/gitea/hooks"},
 	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
@@ -244,6 +249,7 @@ var guarded = map[string][]string{
 
 // pureRooms take values and return values.
 var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan", "internal/promote/expressions"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/secrets/plan", "internal/secrets/templates", "internal/secrets/generate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}
