@@ -230,10 +230,8 @@ var guarded = map[string][]string{
 	"k8s.io/kubectl/":                         {"internal/helm"},
 	"github.com/fluxcd/pkg/chartutil":         {"internal/helm"},
 	"sigs.k8s.io/kustomize/":                  {"internal/render", "internal/flux", "internal/helm", "internal/argo/manifests"},
-	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
+	"github.com/Masterminds/sprig/":           {"internal/resourceset", "internal/argo/appset", "internal/workflow/text", "internal/secrets/templates"},
 	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd", "internal/gitea/hooks", "internal/promote/plan"},
-	"github.com/Masterminds/sprig/":           {"internal/secrets/templates", "internal/resourceset", "internal/argo/appset", "internal/workflow/text"},
-	"github.com/gobwas/glob":                  {"internal/argo/settings", "internal/argo/policy", "internal/argo/differences", "internal/argo/manifests", "internal/health/argocd", "internal/gitea/hooks"},
 	"github.com/robfig/cron/":                 {"internal/argo/policy", "internal/workflow/cron", "internal/builds/plan"},
 	"github.com/itchyny/gojq":                 {"internal/argo/differences", "internal/argo/appset", "internal/workflow/object"},
 	"github.com/google/go-jsonnet":            {"internal/argo/manifests"},
@@ -248,8 +246,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan", "internal/promote/expressions"}
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/secrets/plan", "internal/secrets/templates", "internal/secrets/generate"}
+var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan", "internal/promote/expressions", "internal/secrets/plan", "internal/secrets/templates", "internal/secrets/generate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}
