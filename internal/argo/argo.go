@@ -89,6 +89,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	e.feeds = feeds.New(ctx, config)
 	e.sets = sets.New(sets.Config{Host: host, Namespace: d.namespace(), Feeds: e.feeds, Installation: installation{e}})
 	e.children = live.Children{Applications: standings{e}}
+	host.Grants.Add(e.grants)
 	e.told = &relay{audience: everybody{e.feeds, host.Runner}}
 	return e, nil
 }

@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,14 +29,46 @@ func (e *Engine) builtIn(s v1alpha1.ApplicationSource, to clusterOf) bool {
 
 // madeOf are the objects that were made in the place of charts, of those that are declared. One that another source declares, too, or that
 // a request for a sync brings, is not among them.
-func madeOf(result *manifests.Result, objects []*unstructured.Unstructured) map[engine.ObjectID]bool {
-	all := map[engine.ObjectID]bool{}
+// Each has the namespaces whose Secrets it is to have.
+func madeOf(result *manifests.Result, objects []*unstructured.Unstructured) map[engine.ObjectID][]string {
+	all := map[engine.ObjectID][]string{}
 	for _, o := range objects {
 		if slices.Contains(result.BuiltIn, o) {
-			all[engine.IDOf(o)] = true
+			all[engine.IDOf(o)] = builtin.Namespaces(o)
 		}
 	}
 	return all
+}
+
+// makes takes what an Application was rendered to in the place of charts.
+func (e *Engine) makes(a *app, made map[engine.ObjectID][]string) {
+	a.mu.Lock()
+	same := maps.EqualFunc(a.made, made, slices.Equal)
+	a.made = made
+	a.mu.Unlock()
+	if !same {
+		e.Grants.Changed()
+	}
+}
+
+// grants tells whether an Application has an object be given Secrets of a namespace: it requests that itself, in the values of the chart for which
+// the object stands, and its project of now permits Secrets there. What an account of the project may read is for the API server to
+// say, so that nothing is granted to one.
+func (e *Engine) grants(object engine.ObjectID, namespace string) (granted bool) {
+	s := e.settings.Now()
+	e.apps.each(func(a *app) {
+		d := a.snapshot()
+		if granted || !slices.Contains(d.made[object], namespace) || len(d.invalid) > 0 || d.cluster.Server != settings.InClusterServer ||
+			policy.Uses(d.obj, d.project, e.options.Namespace) != nil {
+			return
+		}
+		if account, err := d.project.Account(d.obj, d.cluster, s.Impersonation); err != nil || account != "" {
+			return
+		}
+		g := gate{project: d.project, destination: d.cluster, resources: s.Resources}
+		granted = g.allows(policy.Object{Kind: "Secret", Namespace: namespace, Namespaced: true}) == nil
+	})
+	return granted
 }
 
 // charted is what a project judges an object by that was made in the place of a chart.

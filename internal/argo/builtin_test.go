@@ -2,6 +2,7 @@ package argo
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +53,7 @@ func TestGateOfCharts(t *testing.T) {
 			}
 			permits("declared", g.visible(entry), tc.declared)
 			permits("no longer declared", g.removable(entry), tc.gone)
-			g.made = map[engine.ObjectID]bool{entry.ID: true}
+			g.made = map[engine.ObjectID][]string{entry.ID: nil}
 			permits("made", g.visible(entry), tc.made)
 		})
 	}
@@ -63,11 +64,12 @@ func TestMadeOf(t *testing.T) {
 	object := func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "cluster.headgate.dev/v1alpha1", "kind": "VirtualCluster", "metadata": map[string]any{"namespace": "team", "name": "dev"},
+			"spec": map[string]any{"secretMappings": map[string]any{"shop/*": "a/*", "shop/b": "a/c", "": "a", "bad": "a"}},
 		}}
 	}
 	made := object()
 	result := &manifests.Result{BuiltIn: []*unstructured.Unstructured{made}}
-	if got := madeOf(result, []*unstructured.Unstructured{made}); !got[engine.IDOf(made)] || len(got) != 1 {
+	if got := madeOf(result, []*unstructured.Unstructured{made}); !slices.Equal(got[engine.IDOf(made)], []string{"shop", "team"}) || len(got) != 1 {
 		t.Errorf("what was made is not known: %v", got)
 	}
 	if got := madeOf(result, []*unstructured.Unstructured{object()}); len(got) != 0 {

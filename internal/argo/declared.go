@@ -33,8 +33,8 @@ type declaration struct {
 	// origins are what the last render was made from; unverified is why its commits are not signed as the project requires.
 	origins    []origin
 	unverified error
-	// made are the objects of the last render that stand for charts.
-	made map[engine.ObjectID]bool
+	// made are the objects of the last render that stand for charts, with the namespaces whose Secrets they are to have.
+	made map[engine.ObjectID][]string
 	// place is where its objects are written, and as whom.
 	place engine.Target
 	// invalid is why it cannot be followed.

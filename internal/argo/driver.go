@@ -92,9 +92,7 @@ func (d *driver) inputs(ctx context.Context, id engine.UnitID, fresh bool) (runn
 	if err != nil {
 		return runner.Inputs{}, err
 	}
-	a.mu.Lock()
-	a.made = madeOf(result, objects)
-	a.mu.Unlock()
+	d.makes(a, madeOf(result, objects))
 	return runner.Inputs{Objects: objects, Namespace: obj.Spec.Destination.Namespace, LastWins: true, Digest: digest}, nil
 }
 

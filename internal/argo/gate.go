@@ -42,7 +42,7 @@ type gate struct {
 	// others are objects that another unit has.
 	others map[engine.ObjectID]engine.UnitID
 	// made are objects that stand for charts: the project is asked about what the chart consists of.
-	made map[engine.ObjectID]bool
+	made map[engine.ObjectID][]string
 }
 
 // gate is the gate of an Application, by what its project and the settings say now.
@@ -91,7 +91,10 @@ func othersOf(w runner.Work) map[engine.ObjectID]engine.UnitID {
 
 // visible says why an object is ignored by the Application, nil if it is not: the settings exclude its kind, or
 // the project does not permit it. A project that the Application may not use permits nothing, neither to write nor to delete.
-func (g gate) visible(e engine.Entry) error { return g.seen(e, g.made[e.ID]) }
+func (g gate) visible(e engine.Entry) error {
+	_, made := g.made[e.ID]
+	return g.seen(e, made)
+}
 
 // removable is visible for an object that is no longer declared: a VirtualCluster may have stood for a chart then.
 func (g gate) removable(e engine.Entry) error {

@@ -48,6 +48,7 @@ func (e *Engine) projectChanged(name string) {
 			e.runner.InputsChanged(a.id)
 		}
 	})
+	e.Grants.Changed()
 	// Generators read only what a project permits.
 	e.sets.WakeAll()
 }

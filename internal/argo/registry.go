@@ -155,6 +155,9 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 	}
 	if e.enter(id, declaration{obj: obj, raw: u.Object}) {
 		e.sets.ApplicationChanged(obj)
+		if a := e.apps.get(id); a != nil && len(a.snapshot().made) > 0 {
+			e.Grants.Changed()
+		}
 	}
 }
 
@@ -174,6 +177,9 @@ func (e *Engine) dropApplication(u *unstructured.Unstructured) {
 		e.settingsChanged()
 	}
 	e.sets.ApplicationChanged(a.now())
+	if len(a.snapshot().made) > 0 {
+		e.Grants.Changed()
+	}
 	if e.Metrics != nil {
 		e.Metrics.ForgetApplication(id.Namespace, id.Name)
 	}

@@ -49,6 +49,7 @@ func (e *Engine) settingsChanged() {
 		a.governed()
 	})
 	e.apps.each(func(a *app) { e.runner.InputsChanged(a.id) })
+	e.Grants.Changed()
 	e.sets.WakeAll()
 }
 

@@ -46,6 +46,8 @@ type Host struct {
 	Reserved map[engine.ObjectID]bool
 	// Substitutes, when set, stand in for what units cannot read.
 	Substitutes Substitutes
+	// Grants are what units permit the objects that they declare.
+	Grants *Grants
 	// Metrics counts what is done.
 	Metrics *meter.Metrics
 	// Problem is called with problems beside units, such as of a source. It must not block.

@@ -124,7 +124,7 @@ var arrows = map[string][]string{
 	"internal/offline":                              {"internal/dialect", "internal/engine"},
 	"internal/idp":                                  {"api/idpbuilder/v1alpha1"},
 	"internal/virtual":                              {"api/cluster/v1alpha1", "deploy", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/planes", "internal/rounds", "internal/runner", "internal/virtual/plan"},
-	"internal/virtual/builtin":                      {"api/cluster/v1alpha1"},
+	"internal/virtual/builtin":                      {"api/cluster/v1alpha1", "internal/virtual/plan"},
 	"internal/virtual/plan":                         {},
 	"internal/idp/deploy":                           {"api/idpbuilder/v1alpha1", "deploy", "internal/apply", "internal/engine", "internal/gitserver", "internal/guard", "internal/idp", "internal/runner", "internal/source"},
 	"internal/dialects":                             {"internal/dialect", "internal/argo", "internal/flux", "internal/sandbox", "internal/helm", "internal/argo/manifests", "internal/workflow", "internal/builds", "internal/virtual", "internal/workflow/execute/process", "internal/provision", "internal/workflow/execute/pods/wrapper"},

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/cluster/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/virtual/plan"
 )
 
@@ -23,7 +24,11 @@ var kept = []corev1.SecretType{corev1.SecretTypeServiceAccountToken, "helm.sh/re
 // copy has a virtual cluster have the Secrets that its mappings name. One that cannot be copied stops no other.
 func (p *part) copy(ctx context.Context, vc *v1alpha1.VirtualCluster, r *running) ([]plan.Problem, error) {
 	mappings, problems := plan.Mappings(vc.Spec.SecretMappings, vc.Namespace)
-	facts, sources, err := p.facts(ctx, vc, r)
+	namespaces := p.namespaces(vc, mappings)
+	if err := r.sources(namespaces); err != nil {
+		return problems, err
+	}
+	facts, sources, err := p.facts(ctx, r, namespaces)
 	if err != nil {
 		return problems, err
 	}
@@ -45,24 +50,41 @@ func (p *part) copy(ctx context.Context, vc *v1alpha1.VirtualCluster, r *running
 	return problems, errors.Join(errs...)
 }
 
-// facts are the Secrets of the namespace of a VirtualCluster, and those of the virtual cluster.
-func (p *part) facts(ctx context.Context, vc *v1alpha1.VirtualCluster, r *running) (plan.Facts, map[plan.Name]*corev1.Secret, error) {
+// namespaces are those of the host that the mappings of a VirtualCluster name and whose Secrets it may have: its own, and those that the unit
+// which declares it permits.
+func (p *part) namespaces(vc *v1alpha1.VirtualCluster, mappings []plan.Mapping) map[string]bool {
+	id := idOf(vc)
+	object := engine.ObjectID{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+	all := map[string]bool{}
+	for _, m := range mappings {
+		namespace := m.Host.Namespace
+		if !all[namespace] && (namespace == vc.Namespace || p.Grants.Permit(object, namespace)) {
+			all[namespace] = true
+		}
+	}
+	return all
+}
+
+// facts are the Secrets of namespaces of the host, and those of the virtual cluster.
+func (p *part) facts(ctx context.Context, r *running, namespaces map[string]bool) (plan.Facts, map[plan.Name]*corev1.Secret, error) {
 	f := plan.Facts{
 		Host: map[plan.Name]string{}, Copied: map[plan.Name]string{}, Others: map[plan.Name]bool{},
-		Permitted: func(namespace string) bool { return namespace == vc.Namespace },
+		Permitted: func(namespace string) bool { return namespaces[namespace] },
 	}
 	sources := map[plan.Name]*corev1.Secret{}
-	hosts, err := p.client.CoreV1().Secrets(vc.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return f, nil, fmt.Errorf("listing the Secrets of namespace %q: %w", vc.Namespace, err)
-	}
-	for i := range hosts.Items {
-		s := &hosts.Items[i]
-		// Credentials of virtual clusters are not for those who are inside of one.
-		if slices.Contains(kept, s.Type) || s.Annotations[v1alpha1.AnnotationOwner] != "" {
-			continue
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
+		hosts, err := p.client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return f, nil, fmt.Errorf("listing the Secrets of namespace %q: %w", namespace, err)
 		}
-		f.Host[nameOf(s)], sources[nameOf(s)] = digest(s), s
+		for i := range hosts.Items {
+			s := &hosts.Items[i]
+			// Credentials of virtual clusters are not for those who are inside of one.
+			if slices.Contains(kept, s.Type) || s.Annotations[v1alpha1.AnnotationOwner] != "" {
+				continue
+			}
+			f.Host[nameOf(s)], sources[nameOf(s)] = digest(s), s
+		}
 	}
 	have, err := r.client.CoreV1().Secrets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -2,8 +2,8 @@
 // written as Secrets, and which has copies of the Secrets of the host that it maps.
 //
 // What a virtual cluster is given is decided by the pure room plan. This room refuses to know how a control plane is started, to write a
-// Secret that it did not make, to copy Secrets of another namespace than that of the VirtualCluster, and to register a cluster under
-// a name that another one has.
+// Secret that it did not make unless that is a registration of the very cluster, to copy Secrets of another namespace than that of the
+// VirtualCluster which the unit that declares it does not permit, and to register a cluster under a name that another one has.
 package virtual
 
 import (

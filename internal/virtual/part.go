@@ -72,6 +72,7 @@ func (p *part) Start(ctx context.Context) error {
 	p.ctx = ctx
 	p.mu.Unlock()
 	p.loop.Start(ctx)
+	p.Grants.OnChange(func() { p.wake(func(vc *v1alpha1.VirtualCluster) bool { return len(vc.Spec.SecretMappings) > 0 }) })
 	all := cluster.Sink{Put: p.registered, Dropped: p.registered}
 	if err := p.Home.Watch(ctx, secretResource(), plan.ClusterSelector, all); err != nil {
 		return fmt.Errorf("watching the Secrets of clusters: %w", err)
@@ -111,8 +112,13 @@ func (p *part) dropped(u *unstructured.Unstructured) {
 
 // registered wakes all that are registered: a Secret was changed that one of them is, or that has its name.
 func (p *part) registered(*unstructured.Unstructured) {
+	p.wake(func(vc *v1alpha1.VirtualCluster) bool { return vc.Spec.ClusterSecret != nil })
+}
+
+// wake has a pass made for the VirtualClusters that it concerns.
+func (p *part) wake(concerned func(*v1alpha1.VirtualCluster) bool) {
 	for _, vc := range p.clusters.All() {
-		if vc.Spec.ClusterSecret != nil {
+		if concerned(vc) {
 			p.loop.Wake(idOf(vc))
 		}
 	}

@@ -28,6 +28,33 @@ type running struct {
 	client  kubernetes.Interface
 	release func()
 	stop    context.CancelFunc
+	// watch follows the Secrets of a namespace of the host until the context ends.
+	watch func(ctx context.Context, namespace string) error
+	// life ends with the watches. watched are the namespaces that are followed, by what ends that; they belong to the pass.
+	life    context.Context
+	watched map[string]context.CancelFunc
+}
+
+// sources has the Secrets of these namespaces of the host be followed, and of no others.
+func (r *running) sources(namespaces map[string]bool) error {
+	for namespace, stop := range r.watched {
+		if !namespaces[namespace] {
+			stop()
+			delete(r.watched, namespace)
+		}
+	}
+	for namespace := range namespaces {
+		if r.watched[namespace] != nil {
+			continue
+		}
+		ctx, stop := context.WithCancel(r.life)
+		if err := r.watch(ctx, namespace); err != nil {
+			stop()
+			return err
+		}
+		r.watched[namespace] = stop
+	}
+	return nil
 }
 
 // end stops the watches and lets go of the control plane.
@@ -61,12 +88,11 @@ func (p *part) begin(ctx context.Context, id engine.UnitID) error {
 	if err != nil {
 		return err
 	}
-	r := &running{plane: plane, release: release}
+	r := &running{plane: plane, release: release, watched: map[string]context.CancelFunc{}}
 	p.mu.Lock()
-	var life context.Context
-	life, r.stop = context.WithCancel(p.ctx)
+	r.life, r.stop = context.WithCancel(p.ctx)
 	p.mu.Unlock()
-	if err := p.attend(life, id, r); err != nil {
+	if err := p.attend(r.life, id, r); err != nil {
 		r.end()
 		return fmt.Errorf("control plane %q: %w", name, err)
 	}
@@ -80,7 +106,7 @@ func (p *part) begin(ctx context.Context, id engine.UnitID) error {
 	return nil
 }
 
-// attend has a VirtualCluster woken by the end of its control plane, by Secrets of its namespace, and by copies of them.
+// attend has a VirtualCluster woken by the end of its control plane, by the Secret with its credentials, and by copies of Secrets.
 func (p *part) attend(life context.Context, id engine.UnitID, r *running) error {
 	config := r.plane.RESTConfig()
 	var err error
@@ -99,8 +125,12 @@ func (p *part) attend(life context.Context, id engine.UnitID, r *running) error 
 	if err := p.follow(life, id, metadatainformer.NewFilteredMetadataInformer(virtual, secretResource(), metav1.NamespaceAll, 0, cache.Indexers{}, copies).Informer()); err != nil {
 		return err
 	}
-	if err := p.follow(life, id, metadatainformer.NewFilteredMetadataInformer(host, secretResource(), id.Namespace, 0, cache.Indexers{}, nil).Informer()); err != nil {
+	access := func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + plan.AccessName(id.Name) }
+	if err := p.follow(life, id, metadatainformer.NewFilteredMetadataInformer(host, secretResource(), id.Namespace, 0, cache.Indexers{}, access).Informer()); err != nil {
 		return err
+	}
+	r.watch = func(ctx context.Context, namespace string) error {
+		return p.follow(ctx, id, metadatainformer.NewFilteredMetadataInformer(host, secretResource(), namespace, 0, cache.Indexers{}, nil).Informer())
 	}
 	p.Guard.Go("virtual cluster "+id.Namespace+"/"+id.Name, func() {
 		select {

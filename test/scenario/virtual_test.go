@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/kit"
@@ -41,10 +42,22 @@ type virtuals struct {
 	mu sync.Mutex
 	// started are the control planes that were started last, by their names.
 	started map[string]planes.Running
+	// hold, when set, has starts of control planes wait until it is closed.
+	hold chan struct{}
 }
 
 // start starts a control plane, and remembers it.
 func (v *virtuals) start(ctx context.Context, name, dir string) (planes.Running, error) {
+	v.mu.Lock()
+	hold := v.hold
+	v.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	plane, err := controlplane.Start(ctx, controlplane.Config{Dir: dir, Ephemeral: true, Keep: true, Light: true})
 	if err != nil {
 		return nil, err
@@ -58,7 +71,7 @@ func (v *virtuals) start(ctx context.Context, name, dir string) (planes.Running,
 // TestVirtualClusters has a VirtualCluster come, be reached by the Secrets that scripts and Argo CD read, follow the Secrets that it maps,
 // survive the end of its control plane, and go without leaving anything.
 func TestVirtualClusters(t *testing.T) {
-	v := newVirtuals(t)
+	v := newVirtuals(t, "virtual")
 	v.secret(v.host, "dev-vcluster", "app", "first")
 	v.secret(v.host, "elsewhere", "root", "forbidden")
 	if err := v.world.put(fmt.Sprintf(virtualCluster, "vcluster-dev-helm")); err != nil {
@@ -118,17 +131,7 @@ func TestVirtualClusters(t *testing.T) {
 
 // again ends the control plane, and has the one that follows it serve the same cluster.
 func (v *virtuals) again() {
-	u, err := v.world.client.Resource(virtualResource).Namespace("dev-vcluster").Get(v.t.Context(), "vcluster-dev-helm", metav1.GetOptions{})
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	name, _, _ := unstructured.NestedString(u.Object, "status", "controlPlane")
-	v.mu.Lock()
-	before := v.started[name]
-	v.mu.Unlock()
-	if before == nil {
-		v.t.Fatalf("no control plane has the name %q", name)
-	}
+	name, before := v.plane("dev-vcluster", "vcluster-dev-helm")
 	if err := before.Stop(v.t.Context()); err != nil {
 		v.t.Fatal(err)
 	}
@@ -145,7 +148,24 @@ func (v *virtuals) again() {
 	})
 }
 
-func newVirtuals(t *testing.T) *virtuals {
+// plane is the control plane of a VirtualCluster, with its name.
+func (v *virtuals) plane(namespace, cluster string) (string, planes.Running) {
+	v.t.Helper()
+	u, err := v.world.client.Resource(virtualResource).Namespace(namespace).Get(v.t.Context(), cluster, metav1.GetOptions{})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	name, _, _ := unstructured.NestedString(u.Object, "status", "controlPlane")
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	running := v.started[name]
+	if running == nil {
+		v.t.Fatalf("no control plane has the name %q", name)
+	}
+	return name, running
+}
+
+func newVirtuals(t *testing.T, serve ...string) *virtuals {
 	t.Helper()
 	v := &virtuals{t: t, dir: shortDir(t), started: map[string]planes.Running{}}
 	pool := planes.NewPool(t.Context(), planes.Config{Dir: v.dir, Ephemeral: true, Start: v.start, Linger: -1, Notify: func(text string) { t.Log(text) }})
@@ -154,7 +174,9 @@ func newVirtuals(t *testing.T) *virtuals {
 			t.Error(err)
 		}
 	})
-	k := startKit(t, kit.Options{Serve: []string{"virtual"}, Dialects: dialects.With(dialects.Options{Virtual: virtual.Options{Backing: pool}})})
+	k := startKit(t, kit.Options{Serve: serve, Dialects: dialects.With(dialects.Options{
+		Argo: argo.Options{VirtualClusters: true}, Virtual: virtual.Options{Backing: pool},
+	})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -185,10 +207,16 @@ func (v *virtuals) secret(client kubernetes.Interface, namespace, name, value st
 	}
 }
 
-// inside is a client of the virtual cluster, by the kubeconfig that scripts read.
+// inside is a client of the virtual cluster of the usual namespace.
 func (v *virtuals) inside() kubernetes.Interface {
 	v.t.Helper()
-	access, err := v.host.CoreV1().Secrets("dev-vcluster").Get(v.t.Context(), "vc-vcluster-dev-helm", metav1.GetOptions{})
+	return v.reach("dev-vcluster", "vcluster-dev-helm")
+}
+
+// reach is a client of a virtual cluster, by the kubeconfig that scripts read.
+func (v *virtuals) reach(namespace, cluster string) kubernetes.Interface {
+	v.t.Helper()
+	access, err := v.host.CoreV1().Secrets(namespace).Get(v.t.Context(), "vc-"+cluster, metav1.GetOptions{})
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -228,11 +256,17 @@ func (v *virtuals) there(client kubernetes.Interface, namespace, name string, wa
 
 var virtualResource = schemaGVR{Group: "cluster.headgate.dev", Version: "v1alpha1", Resource: "virtualclusters"}
 
-// condition waits for a condition of a VirtualCluster.
+// condition waits for a condition of a VirtualCluster of the usual namespace.
 func (v *virtuals) condition(name, kind, status, reason string) {
 	v.t.Helper()
+	v.says("dev-vcluster", name, kind, status, reason)
+}
+
+// says waits for a condition of a VirtualCluster.
+func (v *virtuals) says(namespace, name, kind, status, reason string) {
+	v.t.Helper()
 	eventually(v.t, fmt.Sprintf("%s of %s is %s: %s", kind, name, status, reason), func() (bool, string) {
-		u, err := v.world.client.Resource(virtualResource).Namespace("dev-vcluster").Get(v.t.Context(), name, metav1.GetOptions{})
+		u, err := v.world.client.Resource(virtualResource).Namespace(namespace).Get(v.t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return false, err.Error()
 		}

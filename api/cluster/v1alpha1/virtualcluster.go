@@ -39,7 +39,7 @@ type VirtualClusterList struct {
 type VirtualClusterSpec struct {
 	// SecretMappings has Secrets of the host appear in the virtual cluster, as sync.fromHost.secrets.mappings.byName of the vcluster
 	// chart: "namespace/name" to "namespace/name", "namespace/*" to "namespace/*". Those of another namespace than that of the
-	// VirtualCluster are refused.
+	// VirtualCluster are refused, unless the Application permits them for whose chart it stands.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=256
 	SecretMappings map[string]string `json:"secretMappings,omitempty"`

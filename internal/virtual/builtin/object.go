@@ -8,7 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/cluster/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/virtual/plan"
 )
+
+// Namespaces are those of the host whose Secrets a VirtualCluster maps, in order.
+func Namespaces(vc *unstructured.Unstructured) []string {
+	byName, _, _ := unstructured.NestedStringMap(vc.Object, "spec", "secretMappings")
+	mappings, _ := plan.Mappings(byName, vc.GetNamespace())
+	var all []string
+	for _, m := range mappings {
+		all = append(all, m.Host.Namespace)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // Object is the VirtualCluster that serves a release of the chart in this process. Argo CD knows it by the name of its namespace. ignored
 // are the paths of values without effect; the error joins every value that cannot be served.
