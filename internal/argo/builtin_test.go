@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -9,9 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/configuration"
 	"github.com/headgate-dev/headgate/internal/argo/manifests"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -55,6 +58,66 @@ func TestGateOfCharts(t *testing.T) {
 			permits("no longer declared", g.removable(entry), tc.gone)
 			g.made = map[engine.ObjectID][]string{entry.ID: nil}
 			permits("made", g.visible(entry), tc.made)
+		})
+	}
+}
+
+// TestGrants asks whose Secrets an Application has be read for the VirtualCluster that stands for its chart.
+func TestGrants(t *testing.T) {
+	object := engine.ObjectID{Group: virtualClusterKind.Group, Kind: virtualClusterKind.Kind, Namespace: "dev", Name: "dev"}
+	for name, tc := range map[string]struct {
+		reason    string
+		namespace string
+		change    func(*v1alpha1.AppProjectSpec, *v1alpha1.Application)
+		want      bool
+	}{
+		"Permitted":   {reason: "it requests them, and its project permits Secrets there", want: true},
+		"Unrequested": {reason: "what its values do not name is not given, whoever edits the VirtualCluster", namespace: "vault"},
+		"Destination": {reason: "the project does not permit the namespace", change: func(p *v1alpha1.AppProjectSpec, _ *v1alpha1.Application) {
+			p.Destinations = append(p.Destinations, v1alpha1.ApplicationDestination{Server: "https://kubernetes.default.svc", Namespace: "!shop"})
+		}},
+		"Kind": {reason: "the project permits no Secrets", change: func(p *v1alpha1.AppProjectSpec, _ *v1alpha1.Application) {
+			p.NamespaceResourceBlacklist = []metav1.GroupKind{{Kind: "Secret"}}
+		}},
+		"Source": {reason: "the project no longer permits the chart", change: func(p *v1alpha1.AppProjectSpec, _ *v1alpha1.Application) {
+			p.SourceRepos = []string{"https://other.example/*"}
+		}},
+		"Elsewhere": {reason: "it is for another cluster by now", change: func(_ *v1alpha1.AppProjectSpec, a *v1alpha1.Application) {
+			a.Spec.Destination.Server = "https://far.example"
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &Engine{
+				Host: &dialect.Host{Grants: &dialect.Grants{}}, apps: newRegistry(), projects: configuration.NewProjects(),
+				settings: configuration.NewSettings("argocd"), options: Options{Namespace: "argocd"},
+			}
+			project, app := configuration.Permissive(), &v1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "argocd", Name: "dev"}}
+			app.Spec = v1alpha1.ApplicationSpec{
+				Project: project.Name, Source: &v1alpha1.ApplicationSource{RepoURL: "https://charts.loft.sh", Chart: "vcluster", TargetRevision: "0.26.0"},
+				Destination: v1alpha1.ApplicationDestination{Server: "https://kubernetes.default.svc", Namespace: "dev"},
+			}
+			if tc.change != nil {
+				tc.change(&project.Spec, app)
+			}
+			e.projects.Put(project)
+			e.projects.Reread(e.settings.Now())
+			a, _ := e.apps.take(UnitID("argocd", "dev"), declaration{obj: app})
+			e.derive(a)
+			a.mu.Unlock()
+			told := 0
+			e.Grants.OnChange(func() { told++ })
+			for range 2 {
+				e.makes(a, map[engine.ObjectID][]string{object: {"shop"}})
+			}
+			if told != 1 {
+				t.Errorf("what is new was told %d times", told)
+			}
+			if got := e.grants(object, cmp.Or(tc.namespace, "shop")); got != tc.want {
+				t.Errorf("%s: %t", tc.reason, got)
+			}
+			if e.grants(engine.ObjectID{Kind: object.Kind, Namespace: "dev", Name: "other"}, "shop") {
+				t.Error("another object is given them")
+			}
 		})
 	}
 }

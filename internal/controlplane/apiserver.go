@@ -48,13 +48,16 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	if err != nil {
 		return nil, fmt.Errorf("configuring the API server: %w", err)
 	}
-	told := newTeller(cfg.Notify)
+	told := newTeller(cfg)
 	if err := skipServiceWebhooks(config.KubeAPIs.ControlPlane.VersionedInformers, told); err != nil {
 		return nil, err
 	}
 	dead := newDeadServices(told)
 	build := config.Aggregator.GenericConfig.BuildHandlerChainFunc
 	config.Aggregator.GenericConfig.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {
+		if cfg.Light {
+			h = isolated(h)
+		}
 		return build(withVersion(dead.filter(h)), c)
 	}
 	var shared *documents

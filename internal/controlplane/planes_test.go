@@ -2,12 +2,18 @@ package controlplane
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/zap"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,10 +27,16 @@ import (
 type lights struct {
 	mu   sync.Mutex
 	last map[string]*Running
+	said []string
 }
 
 func (l *lights) start(ctx context.Context, name, dir string) (planes.Running, error) {
-	r, err := Start(ctx, Config{Dir: dir, Keep: true, Light: true, Ephemeral: true})
+	notify := func(text string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.said = append(l.said, text)
+	}
+	r, err := Start(ctx, Config{Dir: dir, Keep: true, Light: true, Ephemeral: true, Notify: notify})
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +84,7 @@ func TestPool(t *testing.T) {
 	}
 	t.Run("workloads", func(t *testing.T) { workloads(t, clientTo(t, running[1]), 1) })
 	t.Run("documents", func(t *testing.T) { sameDocuments(t, clientTo(t, running[0]), clientTo(t, running[2])) })
+	t.Run("isolation", func(t *testing.T) { started.callsNothing(t, clientTo(t, running[2])) })
 	t.Run("stop and start", func(t *testing.T) {
 		release[0]()
 		<-running[0].Done()
@@ -103,6 +116,46 @@ func TestPool(t *testing.T) {
 		if want := map[string]int{"dev": 0, "prod": 1, "staging": 0}[s.Name]; s.State != planes.Ready || s.Restarts != want {
 			t.Errorf("%+v: want %d restarts", s, want)
 		}
+	}
+}
+
+// callsNothing has an administrator of a plane name addresses of this machine wherever an API server would connect to them.
+func (l *lights) callsNothing(t *testing.T, c kubernetes.Interface) {
+	var reached atomic.Int32
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer server.Close()
+	ctx, fail, none := t.Context(), admissionv1.Fail, admissionv1.SideEffectClassNone
+	rules := []admissionv1.RuleWithOperations{{
+		Operations: []admissionv1.OperationType{admissionv1.Create},
+		Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+	}}
+	_, err := c.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "outside"},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "outside.example.dev", FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"}, Rules: rules,
+			ClientConfig: admissionv1.WebhookClientConfig{URL: &server.URL, CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})},
+		}},
+	}, metav1.CreateOptions{})
+	must(t, err)
+	until(t, "the webhook is skipped", func() (bool, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return strings.Contains(strings.Join(l.said, "\n"), "webhook outside.example.dev of outside calls a URL"), nil
+	})
+	_, err = c.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "isolated"}}, metav1.CreateOptions{})
+	must(t, err)
+	for _, path := range []string{
+		"/api/v1/namespaces/default/pods/https:x:443/proxy/", "/api/v1/namespaces/default/services/https:x:443/proxy/", "/api/v1/nodes/https:x:443/proxy/",
+		"/api/v1/namespaces/default/pods/x/log", "/api/v1/namespaces/default/pods/x/exec",
+	} {
+		_, err := c.CoreV1().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+		status := apierrors.APIStatus(nil)
+		if !errors.As(err, &status) || status.Status().Code != http.StatusNotFound || !strings.Contains(fmt.Sprintf("%+v", status.Status()), "calls nothing outside") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if n := reached.Load(); n > 0 {
+		t.Errorf("a server of this machine was called %d times", n)
 	}
 }
 

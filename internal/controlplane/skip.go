@@ -16,11 +16,16 @@ type schemaGroupVersion = schema.GroupVersion
 // teller tells the user of each thing once.
 type teller struct {
 	notify func(string)
-	mu     sync.Mutex
-	told   map[string]bool
+	// isolated is set where webhooks are skipped that call a URL, too.
+	isolated bool
+
+	mu   sync.Mutex
+	told map[string]bool
 }
 
-func newTeller(notify func(string)) *teller { return &teller{notify: notify, told: map[string]bool{}} }
+func newTeller(cfg Config) *teller {
+	return &teller{notify: cfg.Notify, isolated: cfg.Light, told: map[string]bool{}}
+}
 
 func (t *teller) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -79,8 +84,12 @@ func skipServiceWebhooks(factory informers.SharedInformerFactory, told *teller) 
 }
 
 func (t *teller) skipped(configuration, webhook string, client admissionv1.WebhookClientConfig) bool {
-	if client.Service == nil {
+	switch {
+	case client.Service == nil && !t.isolated:
 		return false
+	case client.Service == nil:
+		t.tell("webhook %s of %s calls a URL, and this cluster calls nothing outside: it is skipped", webhook, configuration)
+		return true
 	}
 	t.tell("webhook %s of %s calls Service %s/%s, whose pods are simulated: it is skipped",
 		webhook, configuration, client.Service.Namespace, client.Service.Name)
@@ -92,13 +101,18 @@ func (t *teller) skipped(configuration, webhook string, client admissionv1.Webho
 func skipServiceConversions(factory extensionsinformers.SharedInformerFactory, told *teller) error {
 	err := factory.Apiextensions().V1().CustomResourceDefinitions().Informer().SetTransform(func(obj any) (any, error) {
 		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
-		if !ok || crd.Spec.Conversion == nil || crd.Spec.Conversion.Webhook == nil ||
-			crd.Spec.Conversion.Webhook.ClientConfig == nil || crd.Spec.Conversion.Webhook.ClientConfig.Service == nil {
+		if !ok || crd.Spec.Conversion == nil || crd.Spec.Conversion.Webhook == nil || crd.Spec.Conversion.Webhook.ClientConfig == nil {
 			return obj, nil
 		}
-		s := crd.Spec.Conversion.Webhook.ClientConfig.Service
-		told.tell("CRD %s converts by Service %s/%s, whose pods are simulated: versions differ only by name",
-			crd.Name, s.Namespace, s.Name)
+		switch s := crd.Spec.Conversion.Webhook.ClientConfig.Service; {
+		case s == nil && !told.isolated:
+			return obj, nil
+		case s == nil:
+			told.tell("CRD %s converts by a URL, and this cluster calls nothing outside: versions differ only by name", crd.Name)
+		default:
+			told.tell("CRD %s converts by Service %s/%s, whose pods are simulated: versions differ only by name",
+				crd.Name, s.Namespace, s.Name)
+		}
 		crd = crd.DeepCopy()
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 		return crd, nil
