@@ -31,8 +31,18 @@ type server struct {
 }
 
 // start serves until the test ends. The handler runs with the lock.
-func (s *server) start(t testing.TB, handler http.Handler) {
-	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (s *server) start(t testing.TB, handler http.Handler) { s.serve(t, handler, httptest.NewServer) }
+
+// startTLS does so over TLS.
+func (s *server) startTLS(t testing.TB, handler http.Handler) {
+	s.serve(t, handler, httptest.NewTLSServer)
+}
+
+// Client returns a client that trusts the server.
+func (s *server) Client() *http.Client { return s.http.Client() }
+
+func (s *server) serve(t testing.TB, handler http.Handler, start func(http.Handler) *httptest.Server) {
+	s.http = start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.lock.Lock()
 		defer s.lock.Unlock()
 		s.requests++
