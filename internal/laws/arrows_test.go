@@ -58,6 +58,7 @@ var arrows = map[string][]string{
 	"api/externalsecrets/generators/v1alpha1":       {},
 	"api/kargo/v1alpha1":                            {},
 	"internal/promote/plan":                         {"api/kargo/v1alpha1"},
+	"internal/promote/steps":                        {"internal/promote/plan"},
 	"internal/promote/expressions":                  {"api/kargo/v1alpha1", "internal/workflow/text"},
 	"api/cluster/v1alpha1":                          {},
 	"api/idpbuilder/v1alpha1":                       {},
