@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/provision"
 	"github.com/headgate-dev/headgate/internal/sandbox"
+	"github.com/headgate-dev/headgate/internal/secrets"
 	"github.com/headgate-dev/headgate/internal/virtual"
 	"github.com/headgate-dev/headgate/internal/workflow"
 	"github.com/headgate-dev/headgate/internal/workflow/execute/pods/wrapper"
@@ -22,7 +23,7 @@ import (
 
 // Jobs are what dialects have done in the sandbox.
 func Jobs() []sandbox.Job {
-	return slices.Concat(flux.Jobs(), helm.Jobs(), manifests.Jobs(), workflow.Jobs())
+	return slices.Concat(flux.Jobs(), helm.Jobs(), manifests.Jobs(), workflow.Jobs(), secrets.Jobs())
 }
 
 // Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow or the wrapper in a pod, and returns its exit code at its end.
@@ -40,11 +41,12 @@ type Options struct {
 	Workflow  workflow.Options
 	Provision provision.Options
 	Virtual   virtual.Options
+	Secrets   secrets.Options
 }
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(o Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New(), virtual.New(o.Virtual)}
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New(), virtual.New(o.Virtual), secrets.New(o.Secrets)}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.

@@ -90,9 +90,15 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("%q, %q: it is taken", bad.Spec.RefreshInterval, bad.Spec.RefreshPolicy)
 		}
 	}
-	forced := external(func(es *esv1.ExternalSecret) { es.Annotations = map[string]string{AnnotationForce: "1"} })
-	if !Forced(forced, "") || Forced(forced, "1") || Forced(external(), "") {
-		t.Error("a request counts once")
+	forced := after(0, "0", "")
+	forced.Annotations = map[string]string{AnnotationForce: "1"}
+	if !Forced(forced) || Forced(external()) {
+		t.Error("a request that was not answered does not count")
+	}
+	forced.Status.SyncedResourceVersion = Version(forced)
+	forced.Annotations["other"] = "x"
+	if Forced(forced) {
+		t.Error("a request counts twice")
 	}
 }
 

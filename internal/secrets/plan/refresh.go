@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,12 +41,22 @@ func Version(o metav1.Object) string {
 	for _, set := range []map[string]string{o.GetAnnotations(), o.GetLabels()} {
 		write(h.Write, []byte{})
 		for _, key := range slices.Sorted(maps.Keys(set)) {
-			if key != lastApplied {
+			if key != lastApplied && key != AnnotationForce {
 				write(h.Write, []byte(key), []byte(set[key]))
 			}
 		}
 	}
-	return fmt.Sprintf("%d-%s", o.GetGeneration(), hex.EncodeToString(h.Sum(nil))[:versionHashLength])
+	version := fmt.Sprintf("%d-%s", o.GetGeneration(), hex.EncodeToString(h.Sum(nil))[:versionHashLength])
+	if token := o.GetAnnotations()[AnnotationForce]; token != "" {
+		return version + "-" + requestOf(token)
+	}
+	return version
+}
+
+// requestOf is a request by annotation, as versions name it.
+func requestOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])[:versionHashLength]
 }
 
 func write(to func([]byte) (int, error), parts ...[]byte) {
@@ -83,6 +94,9 @@ func Refresh(es *esv1.ExternalSecret, target *corev1.Secret, now time.Time) (due
 	last := es.Status.RefreshTime.Time
 	changed := es.Status.SyncedResourceVersion != Version(es)
 	never := last.IsZero()
+	if Forced(es) {
+		return true, 0, nil
+	}
 	valid := es.Spec.Target.CreationPolicy == esv1.CreateNone || Valid(target, string(es.UID))
 	switch es.Spec.RefreshPolicy {
 	case esv1.RefreshCreatedOnce:
@@ -103,11 +117,10 @@ func Refresh(es *esv1.ExternalSecret, target *corev1.Secret, now time.Time) (due
 	return false, interval - elapsed, nil
 }
 
-// Forced tells whether a request by annotation has not been answered: one that the last refresh did not know. It counts where
-// the interval says never, too.
-func Forced(es *esv1.ExternalSecret, answered string) bool {
+// Forced tells whether a request by annotation has not been answered. It counts where the interval says never, too.
+func Forced(es *esv1.ExternalSecret) bool {
 	token := es.Annotations[AnnotationForce]
-	return token != "" && token != answered
+	return token != "" && !strings.HasSuffix(es.Status.SyncedResourceVersion, "-"+requestOf(token))
 }
 
 // Valid tells whether a Secret is as it was written: it is there, it is marked, and its data have not been changed.

@@ -1,0 +1,98 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/internal/declared"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/redaction"
+	"github.com/headgate-dev/headgate/internal/rounds"
+	"github.com/headgate-dev/headgate/internal/secrets/plan"
+	"github.com/headgate-dev/headgate/internal/secrets/store"
+)
+
+// The reasons and messages of stores, which are those of the upstream.
+const (
+	reasonValid    = "Valid"
+	reasonInvalid  = "InvalidProviderConfig"
+	reasonFailed   = "ValidationFailed"
+	textValid      = "store validated"
+	textUnready    = "could not validate store: "
+	reads          = "ReadOnly"
+	readsAndWrites = "ReadWrite"
+)
+
+// check has the status of a store say whether it answers.
+func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
+	s, there := p.store(id)
+	if !there || s.object.GetDeletionTimestamp() != nil {
+		return rounds.Rest()
+	}
+	ok, reason, text := true, reasonValid, textValid
+	client, err := p.open(ctx, id, id.Namespace, s)
+	switch {
+	case err != nil:
+		ok, reason = false, reasonInvalid
+	default:
+		if err = client.Check(ctx); err != nil {
+			ok, reason = false, reasonFailed
+		}
+		err = errors.Join(err, client.Close())
+	}
+	if ctx.Err() != nil {
+		return rounds.Rest()
+	}
+	if err != nil {
+		text = redaction.Text(textUnready + err.Error())
+	}
+	after := s.status
+	after.Conditions = plan.Condition(s.status.Conditions, plan.Ready, ok, reason, text, time.Now())
+	after.Capabilities = readsAndWrites
+	if s.spec.Provider != nil && (s.spec.Provider.GitLab != nil || s.spec.Provider.Webhook != nil) {
+		after.Capabilities = reads
+	}
+	if !isReady(s.status.Conditions) || !ok {
+		ref := &corev1.ObjectReference{APIVersion: esv1.GroupVersion.String(), Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, UID: s.uid}
+		kind := corev1.EventTypeNormal
+		if !ok {
+			kind = corev1.EventTypeWarning
+		}
+		p.events.Emit(s.object, ref, declared.Event{Component: component, Type: kind, Reason: reason, Message: text})
+	}
+	if werr := p.stated(ctx, s, after); werr != nil {
+		return rounds.Retry(werr)
+	}
+	switch {
+	case err != nil && errors.Is(err, store.ErrUnsupported):
+		return rounds.Rest()
+	case err != nil:
+		return again(err)
+	case s.spec.RefreshInterval > 0:
+		return rounds.After(time.Duration(s.spec.RefreshInterval) * time.Second)
+	}
+	return rounds.Rest()
+}
+
+// stated writes the status of a store.
+func (p *part) stated(ctx context.Context, s standing, after esv1.SecretStoreStatus) error {
+	kind := storeKind()
+	if s.id.Kind == esv1.ClusterSecretStoreKind {
+		kind = clusterStoreKind()
+	}
+	writer := declared.Writer{Client: p.Home.Dynamic.Resource(kind.GroupVersionResource()), Manager: manager}
+	u, err := writer.Status(ctx, s.object, s.status, after)
+	if err != nil || u == nil {
+		return err
+	}
+	if s.id.Kind == esv1.ClusterSecretStoreKind {
+		_, err = p.clusterly.Put(u)
+	} else {
+		_, err = p.stores.Put(u)
+	}
+	return err
+}

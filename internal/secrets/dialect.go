@@ -1,0 +1,138 @@
+// Package secrets is the dialect of External Secrets: it serves ExternalSecrets, the stores that they read and generators, as the
+// upstream does, and writes the Secrets that they declare.
+//
+// What becomes of an ExternalSecret is decided by the pure room plan; values are made by the rooms templates and generate, and come from the
+// rooms below store. This room refuses to show a value in a status, an event or a log, to keep one after a pass, to read a Secret of another
+// namespace for a tenant, and to serve anything unless a person says so: an upstream controller, or a simulation, may serve the same objects.
+package secrets
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
+	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/deploy"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/sandbox"
+	"github.com/headgate-dev/headgate/internal/secrets/plan"
+)
+
+// Options say how external secrets are served.
+type Options struct {
+	// Told is set where a person says that external secrets are served. Without it the kinds are neither defined nor served.
+	Told bool
+	// HTTP is how stores are reached; without it, only those that need no network are.
+	HTTP *http.Client
+}
+
+// Dialect is the one of external secrets.
+type Dialect struct {
+	// Options can be set until Serve.
+	Options
+}
+
+// New returns the dialect.
+func New(o Options) *Dialect { return &Dialect{o} }
+
+// Jobs are what external secrets have done in the sandbox.
+func Jobs() []sandbox.Job { return []sandbox.Job{templateJob{}} }
+
+// Name is the word for the groups.
+func (*Dialect) Name() string { return "secrets" }
+
+// Groups are those of generators and of external secrets, with the controllers of the upstream. There are none unless a person says so.
+func (d *Dialect) Groups() []dialect.Group {
+	if !d.Told {
+		return nil
+	}
+	controllers := []string{"external-secrets"}
+	return []dialect.Group{
+		{Name: generators.GroupVersion.Group, Controllers: controllers},
+		{Name: esv1.GroupVersion.Group, Controllers: controllers},
+	}
+}
+
+func kindOf(name, resource string, aliases ...string) dialect.Kind {
+	return dialect.Kind{
+		GroupKind: schema.GroupKind{Group: esv1.GroupVersion.Group, Kind: name}, Version: esv1.GroupVersion.Version, Resource: resource,
+		Aliases: append(aliases, resource), Namespace: "default",
+	}
+}
+
+func externalKind() dialect.Kind {
+	return kindOf(esv1.ExternalSecretKind, "externalsecrets", "es", "externalsecret")
+}
+func storeKind() dialect.Kind { return kindOf(esv1.SecretStoreKind, "secretstores", "secretstore") }
+func clusterStoreKind() dialect.Kind {
+	k := kindOf(esv1.ClusterSecretStoreKind, "clustersecretstores", "css", "clustersecretstore")
+	k.ClusterScoped, k.Namespace = true, ""
+	return k
+}
+
+// Kinds are those that commands know.
+func (*Dialect) Kinds() []dialect.Kind {
+	return []dialect.Kind{externalKind(), storeKind(), clusterStoreKind()}
+}
+
+// Definitions are those of all kinds, where they are served.
+func (d *Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, []string, error) {
+	if !d.Told || !serve.Serves(esv1.GroupVersion.Group) {
+		return nil, nil, nil
+	}
+	all, err := deploy.ExternalSecretsCRDs()
+	return all, nil, err
+}
+
+// Upstream is how the controller of External Secrets is known.
+func (*Dialect) Upstream() dialect.Upstream {
+	return dialect.Upstream{Name: "external-secrets", Title: "External Secrets", PartOf: "external-secrets", Kinds: []string{"Deployment"}, Renamed: true}
+}
+
+// Serve puts together what serves external secrets.
+func (d *Dialect) Serve(_ context.Context, host *dialect.Host) (dialect.Part, error) {
+	return newPart(host, d.Options)
+}
+
+// Request is the change that requests a refresh.
+func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{plan.AnnotationForce: token}}}
+}
+
+// Handled tells whether a request was answered: by a refresh, or by an error since.
+func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
+	if u.GetKind() != esv1.ExternalSecretKind {
+		return true
+	}
+	es, err := read(u)
+	if err != nil {
+		return true
+	}
+	if plan.Version(es) == es.Status.SyncedResourceVersion {
+		return true
+	}
+	requested, err := time.Parse(time.RFC3339Nano, token)
+	at, ok := failedAt(es)
+	return err == nil && ok && !at.Before(requested.Truncate(time.Second))
+}
+
+// Forces tells that nothing is forced or reset beyond that.
+func (*Dialect) Forces(schema.GroupKind) bool { return false }
+
+// State is how an object stands: its Ready condition is about the object as it is if that was refreshed.
+func (*Dialect) State(u *unstructured.Unstructured) dialect.State {
+	s := dialect.Conventional(u)
+	s.Current = s.Said
+	return s
+}
+
+var (
+	_ dialect.Dialect    = (*Dialect)(nil)
+	_ dialect.Upstreamed = (*Dialect)(nil)
+	_ dialect.Requested  = (*Dialect)(nil)
+	_ dialect.Stating    = (*Dialect)(nil)
+)

@@ -1,0 +1,247 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/kit"
+	"github.com/headgate-dev/headgate/internal/secrets"
+)
+
+const vaultSecret = "s3cret-of-the-vault"
+
+const fakeStore = `apiVersion: external-secrets.io/v1
+kind: ClusterSecretStore
+metadata: {name: vault}
+spec:
+  conditions: [{namespaces: [es]}]
+  provider:
+    fake:
+      data:
+      - {key: db, value: '{"user":"ada","password":"%s"}'}
+`
+
+const externalSecrets = `apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: db, namespace: es, labels: {team: a}}
+spec:
+  secretStoreRef: {name: vault, kind: ClusterSecretStore}
+  target:
+    name: database
+    template:
+      type: Opaque
+      metadata: {labels: {user: "{{ .user }}"}}
+      data: {url: 'postgres://{{ .user }}:{{ .password | b64enc }}@db'}
+  dataFrom: [{extract: {key: db}}]
+---
+apiVersion: generators.external-secrets.io/v1alpha1
+kind: Password
+metadata: {name: password, namespace: es}
+spec: {length: 32, noUpper: false, allowRepeat: true}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: generated, namespace: es}
+spec:
+  refreshInterval: "0"
+  dataFrom: [{sourceRef: {generatorRef: {kind: Password, name: password}}}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: missing, namespace: es}
+spec:
+  secretStoreRef: {name: vault, kind: ClusterSecretStore}
+  data: [{secretKey: k, remoteRef: {key: nothing}}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: malformed, namespace: es}
+spec:
+  secretStoreRef: {name: vault, kind: ClusterSecretStore}
+  target: {template: {data: {k: "{{ .password | mustFromJson }}"}}}
+  dataFrom: [{extract: {key: db}}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: denied, namespace: default}
+spec:
+  secretStoreRef: {name: vault, kind: ClusterSecretStore}
+  dataFrom: [{extract: {key: db}}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: peeping, namespace: es}
+spec:
+  secretStoreRef: {name: vault, kind: ClusterSecretStore}
+  target: {template: {data: {k: '{{ getSecretKey "root" "default" "k" }}'}}}
+  dataFrom: [{extract: {key: db}}]
+`
+
+// vaulted is an engine that serves external secrets.
+type vaulted struct {
+	t      *testing.T
+	world  *world
+	client kubernetes.Interface
+}
+
+var externalSecretResource = schema.GroupVersionResource{Group: "external-secrets.io", Version: "v1", Resource: "externalsecrets"}
+
+// TestExternalSecrets has ExternalSecrets of a fake store and of a generator become Secrets, follow their inputs, be refreshed on request, be
+// reverted, and fail without showing a value.
+func TestExternalSecrets(t *testing.T) {
+	v := newVaulted(t)
+	v.put(fmt.Sprintf(fakeStore, vaultSecret))
+	for _, one := range strings.Split(externalSecrets, "---\n") {
+		v.put(one)
+	}
+	v.ready("es", "db", "True", "SecretSynced", "secret synced")
+	s := v.secret("database", func(s *corev1.Secret) bool { return len(s.Data["url"]) > 0 })
+	if want := "postgres://ada:czNjcmV0LW9mLXRoZS12YXVsdA==@db"; string(s.Data["url"]) != want || len(s.Data) != 1 || s.Labels["user"] != "ada" {
+		t.Errorf("the Secret has the keys %d and the labels %v, not what the template says", len(s.Data), s.Labels)
+	}
+	if len(s.OwnerReferences) != 1 || s.OwnerReferences[0].Name != "db" {
+		t.Errorf("the Secret belongs to %v", s.OwnerReferences)
+	}
+	t.Run("edited", func(t *testing.T) {
+		s.Data["url"] = []byte("edited")
+		if _, err := v.client.CoreV1().Secrets("es").Update(t.Context(), s, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		v.secret("database", func(s *corev1.Secret) bool { return strings.HasPrefix(string(s.Data["url"]), "postgres://ada") })
+	})
+	t.Run("deleted", func(t *testing.T) {
+		if err := v.client.CoreV1().Secrets("es").Delete(t.Context(), "database", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		v.secret("database", func(*corev1.Secret) bool { return true })
+	})
+	t.Run("store", func(t *testing.T) {
+		v.put(fmt.Sprintf(fakeStore, "second"))
+		v.secret("database", func(s *corev1.Secret) bool { return strings.Contains(string(s.Data["url"]), "c2Vjb25k") })
+		v.put(fmt.Sprintf(fakeStore, vaultSecret))
+	})
+	t.Run("generator", func(t *testing.T) {
+		v.ready("es", "generated", "True", "SecretSynced", "")
+		first := v.secret("generated", func(s *corev1.Secret) bool { return len(s.Data["password"]) == 32 })
+		if err := v.world.put(strings.Replace(strings.Split(externalSecrets, "---\n")[2], "namespace: es}", "namespace: es, annotations: {force-sync: one}}", 1)); err != nil {
+			t.Fatal(err)
+		}
+		v.secret("generated", func(s *corev1.Secret) bool { return string(s.Data["password"]) != string(first.Data["password"]) })
+	})
+	t.Run("failures", func(t *testing.T) {
+		v.ready("es", "missing", "False", "SecretSyncedError", `key "k"`)
+		v.ready("es", "malformed", "False", "SecretSyncedError", "the function mustFromJson failed")
+		v.ready("default", "denied", "False", "SecretSyncedError", "denied by spec.conditions")
+		v.ready("es", "peeping", "False", "SecretSyncedError", "getSecretKey failed")
+	})
+	t.Run("values", v.hidden)
+	t.Run("gone", func(t *testing.T) {
+		client := v.world.client.Resource(externalSecretResource).Namespace("es")
+		if err := client.Delete(t.Context(), "db", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		v.wait("the ExternalSecret is gone", func() (bool, string) {
+			_, err := client.Get(t.Context(), "db", metav1.GetOptions{})
+			return apierrors.IsNotFound(err), fmt.Sprint(err)
+		})
+	})
+}
+
+func newVaulted(t *testing.T) *vaulted {
+	t.Helper()
+	k := startKit(t, kit.Options{Serve: []string{"secrets"}, Dialects: dialects.With(dialects.Options{Secrets: secrets.Options{Told: true}})})
+	client, err := dynamic.NewForConfig(k.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &vaulted{t: t, world: &world{kit: k, client: client}}
+	if v.client, err = kubernetes.NewForConfig(k.Config); err != nil {
+		t.Fatal(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "es"}}
+	if _, err := v.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (v *vaulted) put(manifest string) {
+	v.t.Helper()
+	if err := v.world.put(manifest); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *vaulted) wait(what string, done func() (bool, string)) {
+	v.t.Helper()
+	eventually(v.t, what, done)
+}
+
+// secret waits until a Secret is as it is to be.
+func (v *vaulted) secret(name string, is func(*corev1.Secret) bool) *corev1.Secret {
+	v.t.Helper()
+	var found *corev1.Secret
+	v.wait("Secret "+name, func() (bool, string) {
+		s, err := v.client.CoreV1().Secrets("es").Get(v.t.Context(), name, metav1.GetOptions{})
+		if err != nil || !is(s) {
+			return false, fmt.Sprint(err)
+		}
+		found = s
+		return true, ""
+	})
+	return found
+}
+
+// ready waits until the condition of an ExternalSecret says something.
+func (v *vaulted) ready(namespace, name, status, reason, text string) {
+	v.t.Helper()
+	v.wait("ExternalSecret "+name, func() (bool, string) {
+		u, err := v.world.client.Resource(externalSecretResource).Namespace(namespace).Get(v.t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+		for _, item := range conditions {
+			c, _ := item.(map[string]any)
+			if c["type"] == "Ready" && c["status"] == status && c["reason"] == reason && strings.Contains(fmt.Sprint(c["message"]), text) {
+				return true, ""
+			}
+		}
+		return false, fmt.Sprint(conditions)
+	})
+}
+
+// hidden has no status and no event with a value.
+func (v *vaulted) hidden(t *testing.T) {
+	all, err := v.world.client.Resource(externalSecretResource).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := v.client.CoreV1().Events(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Items) == 0 || len(events.Items) == 0 {
+		t.Errorf("there are %d ExternalSecrets and %d events", len(all.Items), len(events.Items))
+	}
+	for i := range all.Items {
+		if strings.Contains(fmt.Sprint(all.Items[i].Object["status"]), vaultSecret) {
+			t.Errorf("the status of %s has a value", all.Items[i].GetName())
+		}
+	}
+	for i := range events.Items {
+		if strings.Contains(events.Items[i].Message, vaultSecret) {
+			t.Errorf("an event has a value: %s", events.Items[i].Reason)
+		}
+	}
+}
