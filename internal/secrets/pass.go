@@ -81,11 +81,10 @@ func (p *part) refresh(ctx context.Context, id engine.UnitID, es *esv1.ExternalS
 		return p.failed(ctx, es, plan.TextFetch, err)
 	}
 	inputs := p.versions(id, es)
-	if !due && !(follows(es) && p.changed(id, inputs)) {
+	// A refresh that failed is repeated, also where what it read is again as it was before.
+	due = due || !isReady(es.Status.Conditions) || follows(es) && p.changed(id, inputs)
+	if !due {
 		return rest(after)
-	}
-	if !due && !isReady(es.Status.Conditions) {
-		due = true
 	}
 	made, err := p.gather(ctx, id, es)
 	if err != nil {

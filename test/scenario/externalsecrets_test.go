@@ -145,16 +145,6 @@ func TestExternalSecrets(t *testing.T) {
 		v.ready("es", "peeping", "False", "SecretSyncedError", "getSecretKey failed")
 	})
 	t.Run("values", v.hidden)
-	t.Run("gone", func(t *testing.T) {
-		client := v.world.client.Resource(externalSecretResource).Namespace("es")
-		if err := client.Delete(t.Context(), "db", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		v.wait("the ExternalSecret is gone", func() (bool, string) {
-			_, err := client.Get(t.Context(), "db", metav1.GetOptions{})
-			return apierrors.IsNotFound(err), fmt.Sprint(err)
-		})
-	})
 }
 
 func newVaulted(t *testing.T) *vaulted {
