@@ -177,6 +177,7 @@ var arrows = map[string][]string{
 	"internal/scaffold/template":                    {"chart", "chart/argocd", "chart/factory", "chart/packages", "chart/workload"},
 	"internal/synth":                                {"chart"},
 	".":                                             {},
+	"examples/platform":                             {"api/argoproj/v1alpha1", "chart", "chart/argocd", "chart/factory", "chart/packages", "chart/workload"},
 	"examples/typed-charts":                         {"chart", "chart/argocd", "chart/factory", "chart/packages", "chart/workload"},
 	"examples/nixos-image":                          {"chart", "chart/schema", "api/argoproj/workflow/v1alpha1", "api/build/v1alpha1", "api/crossplane/digitalocean", "api/crossplane/digitalocean/namespaced/config", "api/crossplane/digitalocean/namespaced/droplet", "api/crossplane/digitalocean/namespaced/ssh", "api/crossplane/kubernetes", "api/crossplane/kubernetes/v1alpha1", "api/crossplane/kubernetes/v1alpha2", "api/crossplane/resource"},
 	"internal/cli/charts":                           {"chart", "internal/buildinfo", "internal/cli/console", "internal/progress", "internal/scaffold", "internal/synth"},

@@ -104,9 +104,10 @@ func newClusterKubeconfig(g *console.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "kubeconfig [NAME]",
 		Short: "Print the path of the kubeconfig of the embedded cluster, or of one beside it",
-		Long: `Print the path of the kubeconfig of the embedded cluster that runs, or ran last, or of the further control plane with
-this name beside it. A control plane without users is stopped, and answers once it has one again.`,
-		Example: "  export KUBECONFIG=$(headgate cluster kubeconfig)\n  kubectl --kubeconfig $(headgate cluster kubeconfig dev) get pods -A",
+		Long: `Print the path of the kubeconfig of the embedded cluster that runs, or ran last, or of the one with this name
+beside it: its own name, or the name that Argo CD knows it by, or the NAMESPACE/NAME of its VirtualCluster. A control
+plane without users is stopped, and answers once it has one again.`,
+		Example: "  export KUBECONFIG=$(headgate cluster kubeconfig)\n  kubectl --kubeconfig $(headgate cluster kubeconfig dev-vcluster) get pods -A",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := g.EmbeddedKubeconfig()
@@ -128,18 +129,29 @@ func planeKubeconfig(g *console.Globals, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var names []string
-	for _, s := range all {
-		if s.Name == name {
-			if _, err := os.Stat(s.Kubeconfig); err != nil {
-				return "", console.Hint(fmt.Errorf("control plane %q has no kubeconfig yet", name), "headgate cluster status")
-			}
-			return s.Kubeconfig, nil
-		}
-		names = append(names, s.Name)
-	}
-	if len(names) == 0 {
+	found := planes.Find(all, name)
+	switch {
+	case len(all) == 0:
 		return "", fmt.Errorf("no control plane %q: there is none beside the embedded cluster", name)
+	case len(found) == 0:
+		return "", console.Hint(fmt.Errorf("no control plane %q: there are %s", name, listed(all)), "headgate cluster status")
+	case len(found) > 1:
+		return "", console.Hint(fmt.Errorf("control plane %q: it may be one of %s", name, listed(found)), "headgate cluster kubeconfig NAME")
 	}
-	return "", fmt.Errorf("no control plane %q: there are %s", name, strings.Join(names, ", "))
+	if _, err := os.Stat(found[0].Kubeconfig); err != nil {
+		return "", console.Hint(fmt.Errorf("control plane %q has no kubeconfig yet", name), "headgate cluster status")
+	}
+	return found[0].Kubeconfig, nil
+}
+
+// listed are control planes with who uses them, in a sentence.
+func listed(all []planes.Status) string {
+	texts := make([]string, len(all))
+	for i, s := range all {
+		texts[i] = s.Name
+		if len(s.Users) > 0 {
+			texts[i] += " (" + strings.Join(s.Users, ", ") + ")"
+		}
+	}
+	return strings.Join(texts, ", ")
 }

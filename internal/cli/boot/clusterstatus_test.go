@@ -75,7 +75,7 @@ func TestClustersBeside(t *testing.T) {
 	if text, err = run("kubeconfig", "dev"); err != nil || text != filepath.Join(pool.Dir("dev"), "kubeconfig")+"\n" {
 		t.Errorf("kubeconfig: %v, %q", err, text)
 	}
-	if _, err = run("kubeconfig", "prod"); err == nil || err.Error() != `no control plane "prod": there are dev` {
+	if _, err = run("kubeconfig", "prod"); err == nil || err.Error() != `no control plane "prod": there are dev (VirtualCluster team/dev)` {
 		t.Errorf("kubeconfig of one that there is not: %v", err)
 	}
 	if err := pool.Close(t.Context()); err != nil {
