@@ -44,6 +44,8 @@ func main() {
 	onlyObjects := flag.Bool("only-objects", false, "leave out everything but the run of provisioned objects")
 	beside := flag.Int("planes", 3, "further control planes of the run of control planes; 0 leaves it out")
 	onlyPlanes := flag.Bool("only-planes", false, "leave out everything but the run of control planes")
+	stacked := flag.Int("packages", 32, "packages of the run of packages, at least 4; 0 leaves it out")
+	onlyPackages := flag.Bool("only-packages", false, "leave out everything but the run of packages")
 	onlyCharts := flag.Bool("only-charts", false, "leave out everything but the run of typed charts")
 	modules := flag.String("cdk8s", "", "directory with node_modules/cdk8s, to measure the same work there")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
@@ -68,6 +70,7 @@ func main() {
 	all, err := measureParts(ctx, []part{
 		{"charts                                  synth s  written s  cdk8s s", 1, *onlyCharts, charts{*modules}},
 		{"planes  how      ready s  s/one  MB/one  resident/one", *beside, *onlyPlanes, manyPlanes{*beside}},
+		{"packages  ready s  rss MB  saved→applied in a virtual cluster ms, most  on the host ms, most", *stacked, *onlyPackages, manyPackages{*stacked}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
