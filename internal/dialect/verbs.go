@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -61,6 +62,28 @@ type Causing interface {
 type Cause struct {
 	Text string
 	Unit engine.UnitID
+}
+
+// Destined is a Dialect whose units may deploy to other clusters than the one that declares them.
+type Destined interface {
+	// Clusters are those that units can deploy to, with the one that declares them first. With an error, they are those that are known in
+	// spite of it.
+	Clusters(ctx context.Context, s Session) ([]Cluster, error)
+	// ClusterOf is the name of the one among clusters that the unit of an object deploys to, or what the object says where it is none of
+	// them; empty for objects that say nothing.
+	ClusterOf(u *unstructured.Unstructured, clusters []Cluster) string
+}
+
+// Cluster is one that units deploy to.
+type Cluster struct {
+	// Name is that of no other. Home is set for the cluster that declares the units.
+	Name string
+	Home bool
+	// Server is the URL of its API server, as it is declared.
+	Server string
+	// Config is how it is reached, Err why it cannot be; neither for Home.
+	Config *rest.Config
+	Err    error
 }
 
 // Switching is a Dialect that suspends objects by something else than spec.suspend.
@@ -138,6 +161,8 @@ type Terminating interface {
 // Session is what a command gives a dialect that acts for it.
 type Session interface {
 	Client() dynamic.Interface
+	// At is a session in another cluster.
+	At(c Cluster) (Session, error)
 	// Mapping is how objects of a kind are reached.
 	Mapping(gk schema.GroupKind, version string) (*meta.RESTMapping, error)
 	// Change merges a change into an object.

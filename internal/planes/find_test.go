@@ -11,7 +11,8 @@ import (
 func TestFind(t *testing.T) {
 	const dev, staging = "dev-vcluster-vcluster-de-f0c194c039f40b14", "staging-vcluster-vcluste-e954ab62aafe92bf"
 	running := []planes.Status{
-		{Name: dev, Users: []string{"VirtualCluster dev-vcluster/vcluster-dev"}}, {Name: staging, Users: []string{"VirtualCluster staging-vcluster/vcluster-staging"}},
+		{Name: dev, Users: []string{"VirtualCluster dev-vcluster/vcluster-dev"}},
+		{Name: staging, Users: []string{"VirtualCluster staging-vcluster/vcluster-staging"}},
 		{Name: "plain", Users: []string{"a test"}},
 	}
 	stopped := []planes.Status{{Name: dev}, {Name: staging}, {Name: "plain"}}

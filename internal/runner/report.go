@@ -170,18 +170,20 @@ func (r *Runner) reported(report Report, err error) {
 
 // note tells the observer what a unit did.
 func (r *Runner) note(u *unit, phase engine.Phase, text string, failed bool) {
-	r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: phase, Text: text, Failed: failed})
+	r.tell(u, Note{Phase: phase, Text: text, Failed: failed})
 }
 
-func (r *Runner) tell(n Note) {
+// tell gives the observer a note about a unit, with when and where.
+func (r *Runner) tell(u *unit, n Note) {
 	if r.cfg.Observe != nil {
+		n.Time, n.Unit, n.Cluster = time.Now(), u.ID, u.Target.Cluster
 		r.cfg.Observe(n)
 	}
 }
 
 // began tells the observer that a pass for something new begins.
 func (r *Runner) began(u *unit) {
-	r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseRendering, Text: "begins", Began: true})
+	r.tell(u, Note{Phase: engine.PhaseRendering, Text: "begins", Began: true})
 }
 
 // State is where a unit stands, for those who look from outside.

@@ -99,6 +99,8 @@ type Note struct {
 	Unit  engine.UnitID `json:"unit"`
 	Phase engine.Phase  `json:"phase"`
 	Text  string        `json:"text"`
+	// Cluster is where the unit deploys to, as its target names it; empty for the engine's own.
+	Cluster string `json:"cluster,omitempty"`
 	// Waits are those of a unit that waits.
 	Waits []engine.Wait `json:"-"`
 	// Failed marks bad news, and Began the begin of a pass for something new.

@@ -51,7 +51,7 @@ func (r *Runner) enter(u *unit, d engine.Decision) {
 		r.trace(u, d)
 	}
 	if d.Step == engine.StepWait && !u.busy && (moved || u.message != d.Message) && d.Message != "" {
-		r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: d.Phase, Text: d.Message, Waits: d.Waits, Failed: d.Phase == engine.PhaseFailed})
+		r.tell(u, Note{Phase: d.Phase, Text: d.Message, Waits: d.Waits, Failed: d.Phase == engine.PhaseFailed})
 	}
 	u.phase = d.Phase
 	if u.busy {
@@ -207,7 +207,7 @@ func (r *Runner) succeed(u *unit) {
 	r.traced(u, p, nil)
 	if revisionChanged || len(u.changes) > 0 || u.phase != engine.PhaseReady || !p.Recheck {
 		text := "ready: " + revision + summary(u.changes)
-		r.tell(Note{Time: time.Now(), Unit: u.ID, Phase: engine.PhaseReady, Text: text, Ready: true, Changed: len(u.changes) > 0})
+		r.tell(u, Note{Phase: engine.PhaseReady, Text: text, Ready: true, Changed: len(u.changes) > 0})
 	}
 	r.report(u, Report{Final: true, OK: true, Reason: engine.ReasonSucceeded, pass: p, Changes: u.changes})
 	u.changes = nil

@@ -130,8 +130,8 @@ func (b manyPackages) measure(ctx context.Context) error {
 // ready waits until all Applications are synced and healthy.
 func (b manyPackages) ready(ctx context.Context, kubeconfig string) (*rest.Config, error) {
 	applications := schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
-	for ; ; time.Sleep(20 * time.Millisecond) {
-		if ctx.Err() != nil {
+	for {
+		if pause(ctx, 20*time.Millisecond) != nil {
 			return nil, errors.New("the packages did not become ready")
 		}
 		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

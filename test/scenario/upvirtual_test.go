@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/headgate-dev/headgate/internal/cli"
 )
 
 // chartedCluster is a virtual cluster by its chart, whose values are in another source.
@@ -78,6 +81,8 @@ func TestUpVirtualClusters(t *testing.T) {
 		return code == 0, out
 	})
 	t.Run("registration", func(t *testing.T) { u.registered(t) })
+	t.Run("names", func(t *testing.T) { u.named(t) })
+	t.Run("causes", func(t *testing.T) { u.causes(t, filepath.Join(stack, "web/manifests/disk.yaml")) })
 	writeFile(t, filepath.Join(stack, "web/manifests/prices.yaml"), settings("prices", "two"))
 	u.has(virtual, "web", "prices=two")
 
@@ -173,4 +178,62 @@ func (u *upVirtual) registered(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	settled()
+}
+
+// named has each command name the clusters, and goes to causes in the virtual one.
+func (u *upVirtual) named(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"get", "packages"}, 0, []string{"NAME CLUSTER KIND", "web dev-vcluster Application", "other in-cluster Application"}},
+		{[]string{"get", "apps"}, 0, []string{"NAMESPACE NAME CLUSTER", "argocd web dev-vcluster", "argocd other in-cluster"}},
+		{[]string{"get", "apps", "--cluster", "dev-vcluster", "-o", "name"}, 0, []string{"Application/argocd/web"}},
+		{[]string{"get", "apps", "--cluster", "prod"}, 2, []string{"there is no cluster with this name; there are in-cluster, dev-vcluster"}},
+		{[]string{"tree", "app/web", "-n", "argocd"}, 0, []string{"→ dev-vcluster", "ConfigMap/web/prices @ dev-vcluster"}},
+		{[]string{"tree", "ConfigMap/web/prices"}, 0, []string{"→ dev-vcluster", "ConfigMap/web/prices @ dev-vcluster"}},
+		{[]string{"graph"}, 0, []string{"web → dev-vcluster", "other → in-cluster"}},
+		{[]string{"why", "app/web", "-n", "argocd"}, 0, []string{"Application/argocd/web → dev-vcluster is ready"}},
+		{[]string{"why", "ConfigMap/web/prices"}, 0, []string{"ConfigMap/web/prices in dev-vcluster is held by:", "Application/argocd/web → dev-vcluster is ready"}},
+		{[]string{"why", "ConfigMap/web/prices", "--cluster", "in-cluster"}, 2, []string{`no unit holds ConfigMap/prices in namespace "web" of cluster in-cluster`}},
+	} {
+		code, out := asked(t, u.dir, c.args...)
+		words := strings.Join(strings.Fields(out), " ")
+		for _, want := range c.want {
+			if code != c.code || !strings.Contains(words, want) {
+				t.Errorf("headgate %s: exit code %d, want %d and %q\n%s", strings.Join(c.args, " "), code, c.code, want, out)
+			}
+		}
+	}
+}
+
+// causes has the commands say what keeps an object in the virtual cluster from being healthy.
+func (u *upVirtual) causes(t *testing.T, file string) {
+	writeFile(t, file, `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: disk}
+spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}
+`)
+	eventually(t, "why goes to the object in the virtual cluster", func() (bool, string) {
+		code, out := asked(t, u.dir, "why", "app/web", "-n", "argocd")
+		return code == 1 && strings.Contains(out, "PersistentVolumeClaim/web/disk in dev-vcluster is Progressing"), out
+	})
+	eventually(t, "events of the virtual cluster are listed", func() (bool, string) {
+		code, out := asked(t, u.dir, "events", "PersistentVolumeClaim/web/disk")
+		words := strings.Join(strings.Fields(out), " ")
+		return code == 0 && strings.Contains(words, "ProvisioningFailed dev-vcluster PersistentVolumeClaim/web/disk"), out
+	})
+	var out bytes.Buffer
+	code := cli.Main(t.Context(), []string{"logs", "app/web", "-n", "argocd", "--state-dir", u.dir}, cli.IO{In: strings.NewReader(""), Out: &out, Err: &out, Child: true})
+	if words := strings.Join(strings.Fields(out.String()), " "); code != 0 || !strings.Contains(words, "Application/argocd/web → dev-vcluster Ready ready:") {
+		t.Errorf("headgate logs app/web: exit code %d\n%s", code, &out)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the Application is healthy again", func() (bool, string) {
+		code, out := asked(t, u.dir, "why", "app/web", "-n", "argocd")
+		return code == 0, out
+	})
 }

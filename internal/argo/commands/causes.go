@@ -38,8 +38,11 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 			}
 		}
 		judge := newJudge(ctx, s)
+		if cause := judge.goTo(ctx, u); cause.Text != "" && !yield(cause) {
+			return
+		}
 		for _, r := range app.Status.Resources {
-			if cause := judge.cause(ctx, app, r); cause != (dialect.Cause{}) && !yield(cause) {
+			if cause := judge.cause(ctx, r); cause != (dialect.Cause{}) && !yield(cause) {
 				return
 			}
 		}
@@ -64,10 +67,13 @@ func results(app *v1alpha1.Application) []string {
 	return texts
 }
 
-// judge evaluates objects of the cluster as Argo CD does, by the settings of the cluster.
+// judge evaluates objects of a cluster as Argo CD does, by the settings of the installation.
 type judge struct {
+	// session is one in the cluster that the objects are in; nil where that cannot be reached.
 	session dialect.Session
 	checks  *argocd.Checks
+	// elsewhere is the name of that cluster, empty for the one of the installation.
+	elsewhere string
 }
 
 func newJudge(ctx context.Context, s dialect.Session) *judge {
@@ -85,23 +91,45 @@ func newJudge(ctx context.Context, s dialect.Session) *judge {
 	return j
 }
 
+// goTo continues in the cluster that an Application deploys to. The cause is why it cannot; zero when it can.
+func (j *judge) goTo(ctx context.Context, u *unstructured.Unstructured) dialect.Cause {
+	clusters, err := Verbs{}.Clusters(ctx, j.session)
+	name := Verbs{}.ClusterOf(u, clusters)
+	if name == "" || name == clusters[0].Name {
+		return dialect.Cause{}
+	}
+	home := j.session
+	j.session, j.elsewhere = nil, name
+	for _, c := range clusters {
+		if c.Name == name {
+			j.session, err = home.At(c)
+		}
+	}
+	if err != nil {
+		return dialect.Cause{Text: fmt.Sprintf("◌ the health of objects in %s is unknown: %v", name, err)}
+	}
+	return dialect.Cause{}
+}
+
 // cause is what keeps an object of an Application from being synced and healthy; the zero value for none.
-func (j *judge) cause(ctx context.Context, app *v1alpha1.Application, r v1alpha1.ResourceStatus) dialect.Cause {
+func (j *judge) cause(ctx context.Context, r v1alpha1.ResourceStatus) dialect.Cause {
 	name := strings.Join([]string{r.Kind, strings.TrimPrefix(r.Namespace+"/"+r.Name, "/")}, "/")
+	if j.elsewhere != "" {
+		name += " in " + j.elsewhere
+	}
 	say := func(format string, args ...any) dialect.Cause {
 		return dialect.Cause{Text: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case r.Hook:
 		return dialect.Cause{}
-	case r.Group == group && r.Kind == applicationKind.Kind:
+	case r.Group == group && r.Kind == applicationKind.Kind && j.elsewhere == "":
 		return dialect.Cause{Unit: engine.UnitID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}}
 	case r.RequiresPruning:
 		return say("✗ %s is no longer declared, and is not pruned", name)
 	}
 	differs := r.Status != v1alpha1.SyncStatusCodeSynced
-	if local := app.Spec.Destination; local.Name != "" && local.Name != settings.InClusterName || local.Server != "" && local.Server != settings.InClusterServer {
-		// It is in another cluster.
+	if j.session == nil {
 		if differs {
 			return say("✗ %s is %s", name, r.Status)
 		}
@@ -109,6 +137,10 @@ func (j *judge) cause(ctx context.Context, app *v1alpha1.Application, r v1alpha1
 	}
 	h, there, err := j.health(ctx, r)
 	switch {
+	case err != nil && j.elsewhere != "" && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown:
+		// It does not respond: no further object is asked for.
+		j.session = nil
+		return say("◌ the health of objects in %s is unknown: %v", j.elsewhere, err)
 	case err != nil:
 		return say("✗ %s: %v", name, err)
 	case !there:
@@ -124,6 +156,9 @@ func (j *judge) cause(ctx context.Context, app *v1alpha1.Application, r v1alpha1
 func (j *judge) health(ctx context.Context, r v1alpha1.ResourceStatus) (h argocd.Health, there bool, err error) {
 	gvk := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 	mapping, err := j.session.Mapping(gvk.GroupKind(), gvk.Version)
+	if err != nil && j.elsewhere != "" && !meta.IsNoMatchError(err) {
+		return h, false, err
+	}
 	if err != nil {
 		return h, false, nil
 	}

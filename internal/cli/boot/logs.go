@@ -2,6 +2,7 @@ package boot
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type journal struct {
 }
 
 const journalName = "journal.jsonl"
+
+// namesTimeout bounds how long the names of clusters are asked for.
+const namesTimeout = 5 * time.Second
 
 func newJournal(dir string) (*journal, error) {
 	f, err := os.OpenFile(filepath.Join(dir, journalName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -56,22 +60,22 @@ func NewLogs(g *console.Globals) *cobra.Command {
 		Long: `Print what the engine did, in these steps:
 
   1. read the journal that "headgate up" writes
-  2. print the lines of the unit, or all of them`,
+  2. print the lines of the unit, or all of them; a unit that deploys to another cluster is shown with it ("→ NAME")`,
 		Example: "  headgate logs\n  headgate logs ks/apps",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			target := ""
 			if len(args) > 0 {
 				target = args[0]
 			}
-			return runLogs(g, target, namespace)
+			return runLogs(cmd.Context(), g, target, namespace)
 		},
 	}
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the unit")
 	return cmd
 }
 
-func runLogs(g *console.Globals, target, namespace string) error {
+func runLogs(ctx context.Context, g *console.Globals, target, namespace string) error {
 	only := console.Reference{}
 	var err error
 	if target != "" {
@@ -86,6 +90,7 @@ func runLogs(g *console.Globals, target, namespace string) error {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
+	clusterOf := sync.OnceValue(func() func(string) string { return clusterNames(ctx, g) })
 	for lines.Scan() {
 		var n runner.Note
 		if json.Unmarshal(lines.Bytes(), &n) != nil {
@@ -94,9 +99,24 @@ func runLogs(g *console.Globals, target, namespace string) error {
 		if only.Name != "" && n.Unit != only.ID() {
 			continue
 		}
-		fmt.Fprintf(g.IO.Out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), n.Unit, n.Phase, n.Text)
+		unit := n.Unit.String()
+		if n.Cluster != "" {
+			unit += " → " + clusterOf()(n.Cluster)
+		}
+		fmt.Fprintf(g.IO.Out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), unit, n.Phase, n.Text)
 	}
 	return lines.Err()
+}
+
+// clusterNames gives clusters the names that they are registered with; where these cannot be read, as of an engine that has ended, their addresses.
+func clusterNames(ctx context.Context, g *console.Globals) func(server string) string {
+	client, err := g.Client()
+	if err != nil {
+		return func(server string) string { return server }
+	}
+	ctx, cancel := context.WithTimeout(ctx, namesTimeout)
+	defer cancel()
+	return g.Clusters(ctx, client).Named
 }
 
 // openJournal opens the journal of the engine that runs, or ran last.

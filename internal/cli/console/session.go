@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -27,6 +29,8 @@ import (
 type Session struct {
 	*Globals
 	dyn dynamic.Interface
+	// config is how a cluster other than the chosen one is reached.
+	config *rest.Config
 
 	mu       sync.Mutex
 	mapper   meta.RESTMapper
@@ -41,12 +45,40 @@ func NewSession(g *Globals, client dynamic.Interface) *Session {
 // Client reads and writes objects.
 func (s *Session) Client() dynamic.Interface { return s.dyn }
 
+// remoteTimeout bounds requests to a cluster that is not the chosen one, so that one which does not respond keeps no command waiting.
+const remoteTimeout = 10 * time.Second
+
+// At is a session in another cluster, with the credentials that it is registered with.
+func (s *Session) At(c dialect.Cluster) (dialect.Session, error) {
+	if c.Home {
+		return s, nil
+	}
+	config, err := remote(c)
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = remoteTimeout
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client of cluster %s: %w", c.Name, err)
+	}
+	return &Session{Globals: s.Globals, dyn: client, config: config}, nil
+}
+
+// reach is how the cluster of the session is reached.
+func (s *Session) reach() (*rest.Config, error) {
+	if s.config != nil {
+		return s.config, nil
+	}
+	return s.RestConfig()
+}
+
 // Mapping is how objects of a kind are reached.
 func (s *Session) Mapping(gk schema.GroupKind, version string) (*meta.RESTMapping, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mapper == nil {
-		config, err := s.RestConfig()
+		config, err := s.reach()
 		if err != nil {
 			return nil, err
 		}

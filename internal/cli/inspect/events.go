@@ -3,20 +3,13 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	toolswatch "k8s.io/client-go/tools/watch"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -28,6 +21,8 @@ type eventsOptions struct {
 	follow            bool
 	// only is the object that target names.
 	only console.Reference
+	// cluster is the name of the one that was chosen.
+	cluster string
 }
 
 // NewEvents is the command that lists events.
@@ -40,8 +35,11 @@ func NewEvents(g *console.Globals) *cobra.Command {
 
   1. read the events of the served kinds
   2. print them, oldest first
-  3. with --follow, keep printing new events until Ctrl-C`,
-		Example: "  headgate events\n  headgate events ks/apps\n  headgate events hr/podinfo -n apps --follow",
+  3. with --follow, keep printing new events until Ctrl-C
+
+Of an object of another kind, the events of all clusters that units deploy to are printed. When there are several, the cluster of each
+object is a column. --cluster chooses one: without an object, all events of a cluster that declares no units are printed.`,
+		Example: "  headgate events\n  headgate events ks/apps\n  headgate events hr/podinfo -n apps --follow\n  headgate events Pod/backstage/web-0 --cluster dev-vcluster",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -51,41 +49,49 @@ func NewEvents(g *console.Globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only this namespace (default: all)")
+	console.BindCluster(cmd, &o.cluster, "only events of this cluster")
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new events")
 	return cmd
 }
 
 func runEvents(ctx context.Context, o eventsOptions) error {
-	var err error
-	if o.target != "" {
-		if o.only, err = o.ParseReference(o.target, o.namespace); err != nil {
-			return err
-		}
-		o.namespace = o.only.Namespace
-	}
-	config, err := o.RestConfig()
+	client, err := o.Client()
 	if err != nil {
 		return err
 	}
-	client, err := kubernetes.NewForConfig(config)
+	clusters := o.Clusters(ctx, client)
+	from, err := o.readers(clusters)
 	if err != nil {
-		return fmt.Errorf("creating a client: %w", err)
+		return err
 	}
-	list, err := client.CoreV1().Events(o.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return console.Unreachable(fmt.Errorf("listing events: %w", err))
+	several := clusters.Several(nil)
+	var events []happened
+	var reached []*reader
+	for _, one := range from {
+		found, err := one.list(ctx)
+		if err != nil && !one.Home && o.cluster == "" {
+			fmt.Fprintf(o.IO.Err, "✗ the events of cluster %s are missing: %v\n", one.Name, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		events, reached = append(events, found...), append(reached, one)
 	}
-	events := slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return !o.wants(&e) })
-	slices.SortFunc(events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
+	slices.SortFunc(events, func(a, b happened) int { return a.event.LastTimestamp.Compare(b.event.LastTimestamp.Time) })
 	w := tabwriter.NewWriter(o.IO.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "LAST SEEN\tTYPE\tREASON\tOBJECT\tMESSAGE")
-	for i := range events {
-		printEvent(w, "%s\t%s\t%s\t%s\t%s\n", &events[i])
+	titles := []string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}
+	if several {
+		titles = slices.Insert(titles, 3, "CLUSTER")
+	}
+	fmt.Fprintln(w, strings.Join(titles, "\t"))
+	for _, h := range events {
+		fmt.Fprintln(w, strings.Join(h.columns(several), "\t"))
 	}
 	if err := w.Flush(); err != nil || !o.follow {
 		return err
 	}
-	return o.stay(ctx, client, list.ResourceVersion)
+	return o.stay(ctx, reached, several)
 }
 
 // wants reports whether an event is about what is requested: about a source, a unit, or the rules by which
@@ -100,34 +106,4 @@ func (o eventsOptions) wants(e *corev1.Event) bool {
 	}
 	_, known := o.Catalogue.Of(schema.GroupKind{Group: gv.Group, Kind: e.InvolvedObject.Kind})
 	return known || e.InvolvedObject.Name == dialect.RewritesName
-}
-
-func printEvent(w io.Writer, format string, e *corev1.Event) {
-	object := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Namespace + "/" + e.InvolvedObject.Name
-	fmt.Fprintf(w, format, e.LastTimestamp.Format(time.RFC3339), e.Type, e.Reason, object, console.OneLine(e.Message))
-}
-
-// stay prints events as they come. Nothing ends it but ctx, and a server that forgot what came before.
-func (o eventsOptions) stay(ctx context.Context, client kubernetes.Interface, version string) error {
-	events := client.CoreV1().Events(o.namespace)
-	watcher, err := toolswatch.NewRetryWatcherWithContext(ctx, version, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return events.Watch(ctx, options)
-		},
-	})
-	if err != nil {
-		return console.Unreachable(fmt.Errorf("watching events: %w", err))
-	}
-	defer watcher.Stop()
-	for came := range watcher.ResultChan() {
-		switch e := came.Object.(type) {
-		case *corev1.Event:
-			if came.Type != watch.Deleted && o.wants(e) {
-				printEvent(o.IO.Out, "%s  %-7s  %s  %s  %s\n", e)
-			}
-		case *metav1.Status:
-			return console.Hint(fmt.Errorf("watching events: %w", apierrors.FromObject(e)), "headgate events --follow")
-		}
-	}
-	return context.Cause(ctx)
 }

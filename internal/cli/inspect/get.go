@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -25,6 +27,9 @@ type getOptions struct {
 	pkg string
 	// category is a name of several kinds.
 	category string
+	// cluster is the name of the one that units deploy to; clusters are all.
+	cluster  string
+	clusters *console.Clusters
 }
 
 // NewGet is the command that lists objects.
@@ -39,7 +44,8 @@ func NewGet(g *console.Globals) *cobra.Command {
      imgupd; images for the last three; app, appset, project; or all) from the cluster
   2. print them as a table with the columns of the flux or argocd command, or in the format of -o
 
-The namespace is a column unless -n names one.
+The namespace is a column unless -n names one. When units deploy to several clusters, so is the cluster that what an object
+declares is in.
 
 "get packages" lists the Applications of packages of idpbuilder, with their health; "get secrets" prints the Secrets that
 packages have for people, with their values: those with the label cnoe.io/cli-secret=true.`,
@@ -58,6 +64,8 @@ packages have for people, with their values: those with the label cnoe.io/cli-se
 			switch {
 			case o.kind == "packages":
 				return getPackages(cmd.Context(), o)
+			case o.kind == "secrets" && o.cluster != "":
+				return console.Hint(errors.New("--cluster is for sources, units and packages"), "headgate get secrets")
 			case o.kind == "secrets":
 				return getSecrets(cmd.Context(), o)
 			case o.pkg != "":
@@ -71,6 +79,7 @@ packages have for people, with their values: those with the label cnoe.io/cli-se
 	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
 	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name; json or yaml for secrets")
 	f.StringVarP(&o.pkg, "package", "p", "", "only this package, for packages and secrets")
+	console.BindCluster(cmd, &o.cluster, "only objects of this cluster: units that deploy to it, by its name in the column CLUSTER")
 	f.BoolVar(&o.notReady, "not-ready", false, "only objects that are not ready; exit 1 if there are any")
 	return cmd
 }
@@ -79,10 +88,19 @@ func runGet(ctx context.Context, o getOptions) error {
 	if o.everywhere && o.namespace != "" {
 		return console.Hint(errors.New("-n and --all-namespaces are mutually exclusive"), "headgate get -A")
 	}
-	list, err := listServed(ctx, o)
+	client, err := o.Client()
 	if err != nil {
 		return err
 	}
+	o.clusters = o.Clusters(ctx, client)
+	if err := o.clusters.Check(o.cluster); err != nil {
+		return err
+	}
+	list, err := listServed(ctx, o, client)
+	if err != nil {
+		return err
+	}
+	list = o.chosen(list)
 	if o.notReady {
 		list = unready(o.Globals, list)
 	}
@@ -100,7 +118,7 @@ func runGet(ctx context.Context, o getOptions) error {
 	return nil
 }
 
-func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured, error) {
+func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]*unstructured.Unstructured, error) {
 	kinds := o.Kinds(func(dialect.Kind) bool { return true })
 	if o.category != "" {
 		kinds = o.Kinds(func(k dialect.Kind) bool { return k.Category == o.category })
@@ -111,10 +129,6 @@ func listServed(ctx context.Context, o getOptions) ([]*unstructured.Unstructured
 			return nil, err
 		}
 		kinds = []console.Served{k}
-	}
-	client, err := o.Client()
-	if err != nil {
-		return nil, err
 	}
 	var all []*unstructured.Unstructured
 	for _, k := range kinds {
@@ -144,10 +158,20 @@ func unready(g *console.Globals, list []*unstructured.Unstructured) []*unstructu
 	return out
 }
 
+// chosen are the objects of the cluster that was chosen, or all.
+func (o getOptions) chosen(list []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(list, func(u *unstructured.Unstructured) bool { return o.cluster != "" && o.clusters.Of(u) != o.cluster })
+}
+
 // printTable prints the columns of the flux command. The name says the kind when there may be several.
 func printTable(o getOptions, list []*unstructured.Unstructured) error {
 	w := tabwriter.NewWriter(o.IO.Out, 0, 0, 2, ' ', 0)
-	row := func(namespace string, columns ...string) {
+	several := o.clusters.Several(list)
+	row := func(namespace, cluster, name string, columns ...string) {
+		if several {
+			columns = append([]string{cluster}, columns...)
+		}
+		columns = append([]string{name}, columns...)
 		if o.namespace == "" {
 			columns = append([]string{namespace}, columns...)
 		}
@@ -155,13 +179,13 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 	}
 	special := columnsOf(o.Globals, o.kind)
 	if special.whole {
-		row("NAMESPACE", append([]string{"NAME"}, special.titles...)...)
+		row("NAMESPACE", "CLUSTER", "NAME", special.titles...)
 		for _, u := range list {
-			row(u.GetNamespace(), append([]string{u.GetName()}, special.row(u)...)...)
+			row(u.GetNamespace(), o.clusters.Of(u), u.GetName(), special.row(u)...)
 		}
 		return w.Flush()
 	}
-	row("NAMESPACE", append(append([]string{"NAME"}, special.titles...), "READY", "MESSAGE")...)
+	row("NAMESPACE", "CLUSTER", "NAME", append(slices.Clone(special.titles), "READY", "MESSAGE")...)
 	for _, u := range list {
 		name := u.GetName()
 		if o.kind == "" {
@@ -172,7 +196,7 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		if o.IsStatic(u) {
 			ready, message = "-", "it has no status; headgate events shows its problems"
 		}
-		row(u.GetNamespace(), append(append([]string{name}, special.row(u)...), ready, console.OneLine(progress.Short(message)))...)
+		row(u.GetNamespace(), o.clusters.Of(u), name, append(special.row(u), ready, console.OneLine(progress.Short(message)))...)
 	}
 	return w.Flush()
 }

@@ -32,6 +32,8 @@ func NewGraph(g *console.Globals) *cobra.Command {
      which the units can be applied, as DOT or as Mermaid
   3. report every cycle
 
+When units deploy to several clusters, the text names the one of each unit ("→ NAME").
+
 Applications of Argo CD are printed as a tree, by wave, below what declares them.
 
 With --check and PATH it prints the problems of the repository instead: units that cannot be rendered, objects
@@ -118,10 +120,15 @@ func clusterGraph(ctx context.Context, o *console.Globals) (unitGraph, error) {
 	if err != nil {
 		return g, err
 	}
+	clusters := o.Clusters(ctx, client)
+	several := clusters.Several(list)
 	for _, u := range list {
 		d, err := o.DeclaredBy(u)
 		if err != nil {
 			return g, err
+		}
+		if several {
+			g.where[d.Unit.ID] = clusters.Of(u)
 		}
 		g.add(&dialect.OfflineUnit{Unit: d.Unit, Chart: d.Chart})
 	}
@@ -134,12 +141,14 @@ type unitGraph struct {
 	engine.Graph
 	units map[engine.UnitID]*dialect.OfflineUnit
 	trees []*dialect.OfflineUnit
+	// where are the clusters that units deploy to, when there are several.
+	where map[engine.UnitID]string
 	// plain is the kind that is not named.
 	plain schema.GroupKind
 }
 
 func newUnitGraph(catalogue dialect.Catalogue) unitGraph {
-	return unitGraph{plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}}
+	return unitGraph{plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}, where: map[engine.UnitID]string{}}
 }
 
 func (g *unitGraph) add(u *dialect.OfflineUnit) {
@@ -255,12 +264,15 @@ func printLayers(streams console.IO, graph unitGraph, ids []engine.UnitID) {
 // note says what a unit waits for, and where its chart comes from.
 func (g unitGraph) note(id engine.UnitID) string {
 	var text string
+	if at := g.where[id]; at != "" {
+		text = "  → " + at
+	}
 	if waits := g.Graph[id]; len(waits) > 0 {
 		names := make([]string, len(waits))
 		for i, d := range waits {
 			names[i] = g.nodeName(d)
 		}
-		text = "  waits for " + strings.Join(names, ", ")
+		text += "  waits for " + strings.Join(names, ", ")
 	}
 	u := g.units[id]
 	if u.Chart.Text != "" {

@@ -50,6 +50,10 @@ func getPackages(ctx context.Context, o getOptions) error {
 	if err != nil {
 		return err
 	}
+	o.clusters = o.Clusters(ctx, client)
+	if err := o.clusters.Check(o.cluster); err != nil {
+		return err
+	}
 	list, err := packages(ctx, o.Globals, client, o.namespace)
 	if err != nil {
 		return err
@@ -61,6 +65,7 @@ func getPackages(ctx context.Context, o getOptions) error {
 	if name != "" && len(list) == 0 {
 		return console.Hint(fmt.Errorf("package %q does not exist", name), "headgate get packages")
 	}
+	list = o.chosen(list)
 	if o.notReady {
 		list = unready(o.Globals, list)
 	}
@@ -77,16 +82,21 @@ func getPackages(ctx context.Context, o getOptions) error {
 
 func printPackages(o getOptions, list []*unstructured.Unstructured) error {
 	w := tabwriter.NewWriter(o.IO.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tNAMESPACE\tSYNC\tHEALTH\tREADY\tFROM\tMESSAGE")
+	several := o.clusters.Several(list)
+	row := func(name, cluster string, columns ...string) {
+		if several {
+			columns = append([]string{cluster}, columns...)
+		}
+		fmt.Fprintln(w, name+"\t"+strings.Join(columns, "\t"))
+	}
+	row("NAME", "CLUSTER", "KIND", "NAMESPACE", "SYNC", "HEALTH", "READY", "FROM", "MESSAGE")
 	for _, u := range list {
 		s := o.Catalogue.StateOf(u)
 		sync, _, _ := unstructured.NestedString(u.Object, "status", "sync", "status")
 		health, _, _ := unstructured.NestedString(u.Object, "status", "health", "status")
-		columns := []string{
-			u.GetName(), u.GetKind(), u.GetNamespace(), cmp.Or(sync, "-"), cmp.Or(health, "-"), s.Ready,
-			cmp.Or(u.GetAnnotations()[deploy.FileAnnotation], "-"), console.OneLine(progress.Short(s.Message)),
-		}
-		fmt.Fprintln(w, strings.Join(columns, "\t"))
+		row(u.GetName(), o.clusters.Of(u),
+			u.GetKind(), u.GetNamespace(), cmp.Or(sync, "-"), cmp.Or(health, "-"), s.Ready,
+			cmp.Or(u.GetAnnotations()[deploy.FileAnnotation], "-"), console.OneLine(progress.Short(s.Message)))
 	}
 	return w.Flush()
 }

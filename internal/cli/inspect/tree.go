@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -24,6 +23,7 @@ import (
 func NewTree(g *console.Globals) *cobra.Command {
 	o := console.OfflineOptions{Globals: g}
 	var all bool
+	var cluster string
 	cmd := &cobra.Command{
 		Use:   "tree [[KIND/]NAME]",
 		Short: "Show the objects of a unit, and the units below it",
@@ -33,40 +33,38 @@ func NewTree(g *console.Globals) *cobra.Command {
      cluster or with --repository from a directory
   2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
      among them is gone into, with what it waits for and where its chart comes from; units that own an object
-     together with the one above it are named beside it`,
-		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts",
+     together with the one above it are named beside it
+
+KIND/NAMESPACE/NAME of an object shows the unit that holds it, and the object. When units deploy to several clusters, each unit is shown
+with the one that it deploys to ("→ NAME"), and each object with the one that it is in ("@ NAME"). An object that is in more than one of
+them is chosen by --cluster.`,
+		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts\n  headgate tree Deployment/backstage/web --cluster dev-vcluster",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := console.DefaultNamespace
 			if len(args) > 0 {
 				name = args[0]
 			}
-			ref, err := g.ParseReference(name, o.Namespace)
+			f, err := forestOf(cmd.Context(), o, cluster)
 			if err != nil {
 				return err
 			}
-			return printTree(cmd.Context(), o, ref, all)
+			ref, err := g.ParseReference(name, o.Namespace)
+			if err == nil {
+				return f.print(cmd.Context(), ref, all)
+			}
+			if o.Dir != "" || !strings.Contains(name, "/") {
+				return err
+			}
+			return f.printHeld(cmd.Context(), name, o.Namespace)
 		},
 	}
 	console.BindOffline(cmd, &o)
 	console.BindCharts(cmd, &o)
 	cmd.Flags().StringVar(&o.Dir, "repository", "", "read this directory instead of the cluster")
+	console.BindCluster(cmd, &cluster, "the cluster that the object is in, or that the unit deploys to")
 	cmd.Flags().BoolVar(&all, "all", false, "also list the objects of the units below")
 	return cmd
-}
-
-func printTree(ctx context.Context, o console.OfflineOptions, ref console.Reference, all bool) error {
-	look, err := forestOf(ctx, o)
-	if err != nil {
-		return err
-	}
-	t := &treePrinter{Globals: o.Globals, look: look, all: all, seen: map[engine.UnitID]bool{ref.ID(): true}}
-	root, err := look(ctx, ref)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(o.IO.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
-	return t.children(ctx, root, "", true)
 }
 
 // crown is what a tree shows of a unit.
@@ -75,30 +73,9 @@ type crown struct {
 	holds []engine.ObjectID
 	// with are the units that own objects together with this one.
 	with map[engine.ObjectID][]engine.UnitID
-}
-
-// forestOf finds units in the cluster, or in a directory.
-func forestOf(ctx context.Context, o console.OfflineOptions) (func(context.Context, console.Reference) (crown, error), error) {
-	if o.Dir != "" {
-		w, err := o.Walk(ctx)
-		if err != nil {
-			return nil, err
-		}
-		w.Close()
-		return func(_ context.Context, ref console.Reference) (crown, error) { return planted(w, ref) }, nil
-	}
-	if o.Charts || o.Root != "" || o.AgeKeyFile != "" || len(o.Rewrite) > 0 || o.Rules.Given() {
-		return nil, console.Hint(errors.New("--charts, --rewrite, --path, --age-key-file and the policy flags require a directory"), "headgate tree --repository PATH")
-	}
-	client, err := o.Client()
-	if err != nil {
-		return nil, err
-	}
-	all, err := o.ListUnits(ctx, client)
-	held := holdingsOf(o.Globals, all)
-	return func(ctx context.Context, ref console.Reference) (crown, error) {
-		return grown(ctx, o.Globals, client, ref, held)
-	}, err
+	// cluster is the name of the one that the objects are in, when there are several; away is set when that is not the one of the units.
+	cluster string
+	away    bool
 }
 
 // missingError names a unit that is not there.
@@ -107,8 +84,9 @@ type missingError struct{ ref console.Reference }
 func (e *missingError) Error() string { return fmt.Sprintf("%s does not exist", e.ref) }
 
 // grown reads a unit of the cluster.
-func grown(ctx context.Context, g *console.Globals, client dynamic.Interface, ref console.Reference, held holdings) (crown, error) {
-	u, err := ref.Client(client).Get(ctx, ref.Name, metav1.GetOptions{})
+func (f *forest) grown(ctx context.Context, ref console.Reference) (crown, error) {
+	g := f.Globals
+	u, err := ref.Client(f.client).Get(ctx, ref.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return crown{}, console.Hint(&missingError{ref}, "headgate get all")
 	}
@@ -121,8 +99,17 @@ func grown(ctx context.Context, g *console.Globals, client dynamic.Interface, re
 	}
 	c := crown{text: markOf(g, u) + described(d.Unit, d.Chart), holds: g.Catalogue.StateOf(u).Inventory, with: map[engine.ObjectID][]engine.UnitID{}}
 	for _, id := range c.holds {
-		c.with[id] = held.beside(u, id)
+		c.with[id] = f.held.beside(u, id)
 	}
+	at := f.clusters.Of(u)
+	c.away = at != f.clusters.Home()
+	if f.clusters.Several(f.units) {
+		c.cluster, c.text = at, markOf(g, u)+"  → "+at+described(d.Unit, d.Chart)
+	}
+	if f.cluster != "" && at != f.cluster && !f.begun {
+		return crown{}, console.Hint(fmt.Errorf("%s is for cluster %s, not for %s", ref, at, f.cluster), "headgate tree %s --cluster %s", ref, at)
+	}
+	f.begun = true
 	return c, nil
 }
 
@@ -197,6 +184,14 @@ func (t *treePrinter) children(ctx context.Context, c crown, indent string, list
 				names[i] = unit.String()
 			}
 			line += "  (with " + strings.Join(names, ", ") + ")"
+		}
+		if c.cluster != "" {
+			line += "  @ " + c.cluster
+		}
+		if c.away {
+			// Whatever it is, no unit of this cluster is meant.
+			fmt.Fprintln(t.IO.Out, line)
+			continue
 		}
 		if err := t.child(ctx, id, line, next); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 
 // NewWhy is the command that explains what is waited for.
 func NewWhy(g *console.Globals) *cobra.Command {
-	var namespace string
+	var namespace, cluster string
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAME",
 		Short: "Show what something waits for, down to the cause",
@@ -28,8 +28,11 @@ func NewWhy(g *console.Globals) *cobra.Command {
      Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
 
+When units deploy to several clusters, each unit is shown with the one that it deploys to ("→ NAME"). An object that is in
+more than one of them is chosen by --cluster.
+
 The exit code is 1 if it is not ready.`,
-		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deployment/web -n shop",
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deployment/web -n shop\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
 		ValidArgsFunction: g.CompleteReference,
 		Args:              cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +40,10 @@ The exit code is 1 if it is not ready.`,
 			if err != nil {
 				return err
 			}
-			w := &explainer{Globals: g, client: client, seen: map[string]bool{}}
+			w := &explainer{Globals: g, client: client, clusters: g.Clusters(cmd.Context(), client), cluster: cluster, seen: map[string]bool{}}
+			if err := w.clusters.Check(cluster); err != nil {
+				return err
+			}
 			target := args[0]
 			if strings.HasPrefix(target, packagePrefix) {
 				if target, namespace, err = packageTarget(cmd.Context(), g, client, target); err != nil {
@@ -48,14 +54,18 @@ The exit code is 1 if it is not ready.`,
 		},
 	}
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the object")
+	console.BindCluster(cmd, &cluster, "the cluster that the object is in, or that the unit deploys to")
 	return cmd
 }
 
 // explainer prints chains of waits.
 type explainer struct {
 	*console.Globals
-	client dynamic.Interface
-	seen   map[string]bool
+	client   dynamic.Interface
+	clusters *console.Clusters
+	// cluster is the name of the one that was chosen.
+	cluster string
+	seen    map[string]bool
 }
 
 func (w *explainer) run(ctx context.Context, target, namespace string) error {
@@ -92,6 +102,9 @@ func (w *explainer) explain(ctx context.Context, ref console.Reference, depth in
 		w.print(depth, "✗ %s does not exist", ref)
 		return false, nil
 	}
+	if at := w.clusters.Of(u); depth == 0 && w.cluster != "" && at != w.cluster {
+		return false, console.Hint(fmt.Errorf("%s is for cluster %s, not for %s", ref, at, w.cluster), "headgate why %s --cluster %s", ref, at)
+	}
 	ready := w.state(u, ref, depth)
 	if !ready {
 		w.causes(ctx, u, depth+1)
@@ -102,8 +115,8 @@ func (w *explainer) explain(ctx context.Context, ref console.Reference, depth in
 	return ready, nil
 }
 
-func (w *explainer) state(u *unstructured.Unstructured, ref console.Reference, depth int) bool {
-	s := w.Catalogue.StateOf(u)
+func (w *explainer) state(u *unstructured.Unstructured, at console.Reference, depth int) bool {
+	s, ref := w.Catalogue.StateOf(u), at.String()+w.leadsTo(u)
 	since := s.Since
 	if since != "" {
 		since = ", since " + since
@@ -119,6 +132,14 @@ func (w *explainer) state(u *unstructured.Unstructured, ref console.Reference, d
 		w.print(depth, "✗ %s is not ready (%s%s): %s", ref, s.Reason, since, console.OneLine(s.Message))
 	}
 	return s.Ready == "True"
+}
+
+// leadsTo names the cluster that a unit deploys to, when there are several.
+func (w *explainer) leadsTo(u *unstructured.Unstructured) string {
+	if !w.Catalogue.IsUnit(engine.IDOf(u)) || !w.clusters.Several([]*unstructured.Unstructured{u}) {
+		return ""
+	}
+	return " → " + w.clusters.Of(u)
 }
 
 // causes continues with what a unit, or a source that is taken from another, waits for.
@@ -204,28 +225,29 @@ func (w *explainer) declared(ctx context.Context, u *unstructured.Unstructured, 
 
 // object explains an object that is neither a unit nor a source: by the unit that holds it.
 func (w *explainer) object(ctx context.Context, target, namespace string) error {
-	kind, name, ok := strings.Cut(target, "/")
-	if !ok {
-		return fmt.Errorf("%q: want KIND/NAME", target)
+	sought, err := console.Seek(target, namespace, w.cluster)
+	if err != nil {
+		return err
 	}
 	list, err := w.ListUnits(ctx, w.client)
 	if err != nil {
 		return err
 	}
-	for _, u := range list {
-		for _, id := range w.Catalogue.StateOf(u).Inventory {
-			if strings.EqualFold(id.Kind, kind) && id.Name == name &&
-				(id.Namespace == "" || namespace == console.DefaultNamespace || id.Namespace == namespace) {
-				return w.held(ctx, id, append([]engine.UnitID{console.IdOf(u)}, holdingsOf(w.Globals, list).beside(u, id)...))
-			}
-		}
+	found, err := w.Locate(w.clusters, list, sought, "why")
+	if err != nil {
+		return err
 	}
-	return console.Hint(fmt.Errorf("no unit holds %s in namespace %q", target, namespace), "headgate tree --all")
+	units := append([]engine.UnitID{console.IdOf(found.Unit)}, holdingsOf(w.Globals, list).beside(found.Unit, found.ID)...)
+	where := ""
+	if w.clusters.Several(list) {
+		where = " in " + found.Cluster
+	}
+	return w.held(ctx, found.ID.String()+where, units)
 }
 
 // held explains an object by the units that hold it.
-func (w *explainer) held(ctx context.Context, id engine.ObjectID, units []engine.UnitID) error {
-	w.print(0, "%s is held by:", id)
+func (w *explainer) held(ctx context.Context, object string, units []engine.UnitID) error {
+	w.print(0, "%s is held by:", object)
 	allReady := true
 	for _, unit := range units {
 		ref, err := w.ReferenceTo(unit)
