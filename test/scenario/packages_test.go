@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/headgate-dev/headgate/internal/cli"
+	"github.com/headgate-dev/headgate/internal/kit"
 )
 
 // packageOf is the Application of a package in the layout of idpbuilder.
@@ -55,6 +56,34 @@ func TestUpPackages(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(dist, "shop/manifests/ConfigMap.prices.k8s.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prices}\ndata: {k: two}\n")
+	eventually(t, "what was saved is applied", func() (bool, string) {
+		got := joined(configMaps(t, client, "shop"))
+		return got == "prices=two", got
+	})
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestPackagesElsewhere deploys packages to a cluster that is not the process's own, and follows their files there.
+func TestPackagesElsewhere(t *testing.T) {
+	k := startKit(t, kit.Options{})
+	k.StopEngine()
+	stack := packages(t)
+	refused := run(t, "up", "--package", stack, "--kubeconfig", k.Plane.Kubeconfig(), "--state-dir", shortDir(t))
+	<-refused.ended
+	if code, out := refused.cmd.ProcessState.ExitCode(), refused.output.String(); code != 2 || !strings.Contains(out, "--serve is missing") {
+		t.Errorf("without the groups to serve, up ends with %d:\n%s", code, out)
+	}
+	p := run(t, "up", "--package", stack, "--kubeconfig", k.Plane.Kubeconfig(), "--serve", "argocd", "--state-dir", shortDir(t))
+	p.says("2 units, 2 objects")
+	client := clientOf(t, k.Plane.Kubeconfig())
+	for namespace, want := range map[string]string{"shop": "prices=one", "database": "size=small"} {
+		if got := joined(configMaps(t, client, namespace)); got != want {
+			t.Errorf("namespace %s has %q, want %q", namespace, got, want)
+		}
+	}
+	writeFile(t, filepath.Join(stack, "shop/manifests/ConfigMap.prices.k8s.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prices}\ndata: {k: two}\n")
 	eventually(t, "what was saved is applied", func() (bool, string) {
 		got := joined(configMaps(t, client, "shop"))
 		return got == "prices=two", got
