@@ -11,8 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/cli"
 )
@@ -82,7 +86,8 @@ func TestUpVirtualClusters(t *testing.T) {
 	})
 	t.Run("registration", func(t *testing.T) { u.registered(t) })
 	t.Run("names", func(t *testing.T) { u.named(t) })
-	t.Run("causes", func(t *testing.T) { u.causes(t, filepath.Join(stack, "web/manifests/disk.yaml")) })
+	t.Run("causes", func(t *testing.T) { u.causes(t, filepath.Join(stack, "web/manifests/server.yaml")) })
+	t.Run("silent", func(t *testing.T) { u.silent(t) })
 	writeFile(t, filepath.Join(stack, "web/manifests/prices.yaml"), settings("prices", "two"))
 	u.has(virtual, "web", "prices=two")
 
@@ -182,11 +187,7 @@ func (u *upVirtual) registered(t *testing.T) {
 
 // named has each command name the clusters, and goes to causes in the virtual one.
 func (u *upVirtual) named(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		code int
-		want []string
-	}{
+	u.shows(t, []shown{
 		{[]string{"get", "packages"}, 0, []string{"NAME CLUSTER KIND", "web dev-vcluster Application", "other in-cluster Application"}},
 		{[]string{"get", "apps"}, 0, []string{"NAMESPACE NAME CLUSTER", "argocd web dev-vcluster", "argocd other in-cluster"}},
 		{[]string{"get", "apps", "--cluster", "dev-vcluster", "-o", "name"}, 0, []string{"Application/argocd/web"}},
@@ -197,7 +198,20 @@ func (u *upVirtual) named(t *testing.T) {
 		{[]string{"why", "app/web", "-n", "argocd"}, 0, []string{"Application/argocd/web → dev-vcluster is ready"}},
 		{[]string{"why", "ConfigMap/web/prices"}, 0, []string{"ConfigMap/web/prices in dev-vcluster is held by:", "Application/argocd/web → dev-vcluster is ready"}},
 		{[]string{"why", "ConfigMap/web/prices", "--cluster", "in-cluster"}, 2, []string{`no unit holds ConfigMap/prices in namespace "web" of cluster in-cluster`}},
-	} {
+	})
+}
+
+// shown is a command with its exit code and what it prints, with one space between words.
+type shown struct {
+	args []string
+	code int
+	want []string
+}
+
+// shows runs commands.
+func (u *upVirtual) shows(t *testing.T, commands []shown) {
+	t.Helper()
+	for _, c := range commands {
 		code, out := asked(t, u.dir, c.args...)
 		words := strings.Join(strings.Fields(out), " ")
 		for _, want := range c.want {
@@ -208,17 +222,32 @@ func (u *upVirtual) named(t *testing.T) {
 	}
 }
 
-// causes has the commands say what keeps an object in the virtual cluster from being healthy.
+// causes has the commands say what keeps objects in the virtual cluster from being healthy.
 func (u *upVirtual) causes(t *testing.T, file string) {
 	writeFile(t, file, `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: disk}
 spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: server}
+spec:
+  progressDeadlineSeconds: 1
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server}}
+    spec:
+      nodeSelector: {disk: none}
+      containers: [{name: server, image: "example.com/server:1"}]
 `)
-	eventually(t, "why goes to the object in the virtual cluster", func() (bool, string) {
-		code, out := asked(t, u.dir, "why", "app/web", "-n", "argocd")
-		return code == 1 && strings.Contains(out, "PersistentVolumeClaim/web/disk in dev-vcluster is Progressing"), out
-	})
+	for _, target := range [][]string{{"why", "app/web", "-n", "argocd"}, {"why", "Deployment/web/server"}} {
+		eventually(t, strings.Join(target, " ")+" goes to the objects in the virtual cluster", func() (bool, string) {
+			code, out := asked(t, u.dir, target...)
+			return code == 1 && strings.Contains(out, "PersistentVolumeClaim/web/disk in dev-vcluster is Progressing") &&
+				strings.Contains(out, `Deployment/web/server in dev-vcluster is Degraded: Deployment "server" exceeded its progress deadline`), out
+		})
+	}
 	eventually(t, "events of the virtual cluster are listed", func() (bool, string) {
 		code, out := asked(t, u.dir, "events", "PersistentVolumeClaim/web/disk")
 		words := strings.Join(strings.Fields(out), " ")
@@ -236,4 +265,61 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {request
 		code, out := asked(t, u.dir, "why", "app/web", "-n", "argocd")
 		return code == 0, out
 	})
+}
+
+// silentApplication deployed to a cluster that does not respond any more. Nothing reconciles it, so that its status stays.
+const silentApplication = `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: far, namespace: argocd, annotations: {argocd.argoproj.io/skip-reconcile: "true"}}
+spec:
+  project: default
+  source: {repoURL: "https://git.invalid/far.git", path: .}
+  destination: {name: silent, namespace: web}
+status:
+  sync: {status: Synced}
+  health: {status: Progressing}
+  resources: [{version: v1, kind: ConfigMap, namespace: web, name: prices, status: Synced}, {version: v1, kind: ConfigMap, namespace: web, name: sizes, status: Synced}]
+`
+
+// silent has a cluster not respond: it is named, and keeps nothing of the others from being shown.
+func (u *upVirtual) silent(t *testing.T) {
+	cluster := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "silent", Labels: map[string]string{"argocd.argoproj.io/secret-type": "cluster"}},
+		Data:       map[string][]byte{"name": []byte("silent"), "server": []byte("https://127.0.0.1:1"), "config": []byte(`{}`)},
+	}
+	if _, err := u.host.CoreV1().Secrets("argocd").Create(t.Context(), cluster, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(u.dir, "ephemeral", "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(silentApplication), &far.Object); err != nil {
+		t.Fatal(err)
+	}
+	apps := client.Resource(schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}).Namespace("argocd")
+	if _, err := apps.Create(t.Context(), far, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.shows(t, []shown{
+		{[]string{"get", "apps"}, 0, []string{"argocd far silent", "argocd web dev-vcluster"}},
+		{[]string{"tree", "app/far", "-n", "argocd"}, 0, []string{"→ silent", "ConfigMap/web/prices @ silent"}},
+		{[]string{"why", "app/far", "-n", "argocd"}, 1, []string{"Application/argocd/far → silent", "the health of objects in silent is unknown: "}},
+		{[]string{"why", "ConfigMap/web/prices"}, 2, []string{"is in several clusters: ", "ConfigMap/web/prices in silent", "ConfigMap/web/prices in dev-vcluster"}},
+		{[]string{"why", "ConfigMap/web/prices", "--cluster", "dev-vcluster"}, 0, []string{"ConfigMap/web/prices in dev-vcluster is held by:"}},
+		{[]string{"events", "PersistentVolumeClaim/web/disk"}, 0, []string{
+			"the events of cluster silent are missing: ", "ProvisioningFailed dev-vcluster PersistentVolumeClaim/web/disk",
+		}},
+	})
+	if err := apps.Delete(t.Context(), far.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	if err := u.host.CoreV1().Secrets("argocd").Delete(t.Context(), cluster.Name, metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
 }
