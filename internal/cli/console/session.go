@@ -86,7 +86,16 @@ func (s *Session) Mapping(gk schema.GroupKind, version string) (*meta.RESTMappin
 		if err != nil {
 			return nil, fmt.Errorf("creating a client: %w", err)
 		}
-		s.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
+		if s.config != nil {
+			// The kinds of another cluster are read once; a cache would write to the log where it does not respond.
+			groups, err := restmapper.GetAPIGroupResources(client)
+			if err != nil {
+				return nil, fmt.Errorf("reading the kinds that are served: %w", err)
+			}
+			s.mapper = restmapper.NewDiscoveryRESTMapper(groups)
+		} else {
+			s.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
+		}
 	}
 	return s.mapper.RESTMapping(gk, version)
 }
