@@ -46,6 +46,8 @@ type Host struct {
 	Reserved map[engine.ObjectID]bool
 	// Substitutes, when set, stand in for what units cannot read.
 	Substitutes Substitutes
+	// Yields tells, of an object of a group that is served, whether a simulation decides about it. It is for when all dialects are served.
+	Yields func(engine.ObjectID) bool
 	// Grants are what units permit the objects that they declare.
 	Grants *Grants
 	// Metrics counts what is done.
@@ -65,6 +67,11 @@ type Substitutes interface {
 	Marks(unit engine.UnitID) func(key string) string
 	// Chart makes a stub of a chart that cannot be fetched; false where charts have to be real.
 	Chart(repo, name, version string, cause error) (data []byte, resolved string, made bool)
+}
+
+// Yielding is a Part that leaves some objects of its groups to a simulation: those that it cannot serve for want of something real.
+type Yielding interface {
+	Yields(id engine.ObjectID) bool
 }
 
 // RewritesName is the ConfigMap in the namespace of Headgate that sends fetches elsewhere.

@@ -184,7 +184,18 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 			e.late.parts = append(e.late.parts, p)
 		}
 	}
+	e.host.Yields = e.yields
 	return e, nil
+}
+
+// yields tells whether a part leaves an object to a simulation.
+func (e *Engine) yields(id engine.ObjectID) bool {
+	for _, p := range e.parts {
+		if of, is := p.(dialect.Yielding); is && of.Yields(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // replacedBy is what is left as it is in a repository. Definitions are parsed once: those that were installed before are known by name.

@@ -42,10 +42,19 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 		if err = client.Check(ctx); err != nil {
 			ok, reason = false, reasonFailed
 		}
-		err = errors.Join(err, client.Close())
+		if err != nil || !p.watch(s, client) {
+			err = errors.Join(err, client.Close())
+		}
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return rounds.Rest()
+	case err == nil:
+		p.give(id)
+	case p.Substitutes != nil && p.Yields(engine.ObjectID{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}):
+		// A simulation says how it stands.
+		p.Log.V(1).Info("a store is left to the simulation", "store", id.String(), "error", redaction.Text(err.Error()))
+		return again(err)
 	}
 	if err != nil {
 		text = redaction.Text(textUnready + err.Error())

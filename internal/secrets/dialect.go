@@ -3,7 +3,8 @@
 //
 // What becomes of an ExternalSecret is decided by the pure room plan; values are made by the rooms templates and generate, and come from the
 // rooms below store. This room refuses to show a value in a status, an event or a log, to keep one after a pass, to read a Secret of another
-// namespace for a tenant, and to serve anything unless a person says so: an upstream controller, or a simulation, may serve the same objects.
+// namespace for a tenant, and to serve anything unless a person says so. Where a
+// simulation makes stand-ins, it leaves those objects to it whose stores are not given.
 package secrets
 
 import (
@@ -18,6 +19,7 @@ import (
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
 )
@@ -26,8 +28,17 @@ import (
 type Options struct {
 	// Told is set where a person says that external secrets are served. Without it the kinds are neither defined nor served.
 	Told bool
-	// HTTP is how stores are reached; without it, only those that need no network are.
+	// HTTP is how stores are reached; by default, at external and private addresses.
 	HTTP *http.Client
+	// Local, when set, is a file of the person who runs the process that has the values of stores.
+	Local *Local
+}
+
+// Local is a file with the values of stores by their names.
+type Local struct {
+	Path string
+	// Keys open it if it is encrypted.
+	Keys *decrypt.Keys
 }
 
 // Dialect is the one of external secrets.
@@ -40,10 +51,10 @@ type Dialect struct {
 func New(o Options) *Dialect { return &Dialect{o} }
 
 // Jobs are what external secrets have done in the sandbox.
-func Jobs() []sandbox.Job { return []sandbox.Job{templateJob{}} }
+func Jobs() []sandbox.Job { return []sandbox.Job{templateJob{}, textJob{}} }
 
 // Name is the word for the groups.
-func (*Dialect) Name() string { return "secrets" }
+func (*Dialect) Name() string { return "external-secrets" }
 
 // Groups are those of generators and of external secrets, with the controllers of the upstream. There are none unless a person says so.
 func (d *Dialect) Groups() []dialect.Group {

@@ -19,12 +19,17 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
 	"github.com/headgate-dev/headgate/internal/secrets/store/fake"
+	"github.com/headgate-dev/headgate/internal/secrets/store/file"
 )
+
+// Timeout bounds one request to a store.
+const Timeout = 30 * time.Second
 
 const (
 	// atOnce bounds the passes that are made at a time.
@@ -55,6 +60,11 @@ type part struct {
 	// uses are the objects that a pass read, by whom; inputs are the versions of those that the last refresh read.
 	uses   map[engine.UnitID]map[engine.UnitID]bool
 	inputs map[engine.UnitID]string
+	// locals are stores of the local file, given are those that have answered, watched are those whose changes are followed.
+	locals  map[string]*file.Client
+	given   map[engine.UnitID]bool
+	watched map[engine.UnitID]watched
+	ctx     context.Context
 }
 
 func newPart(host *dialect.Host, o Options) (*part, error) {
@@ -73,6 +83,14 @@ func newPart(host *dialect.Host, o Options) (*part, error) {
 		uuids:     declared.NewRegistry[generators.UUID](kind(g, generators.UUIDKind)),
 		anywhere:  declared.NewRegistry[generators.ClusterGenerator](kind(g, generators.ClusterGeneratorKind)),
 		uses:      map[engine.UnitID]map[engine.UnitID]bool{}, inputs: map[engine.UnitID]string{},
+		locals: map[string]*file.Client{}, given: map[engine.UnitID]bool{}, watched: map[engine.UnitID]watched{},
+	}
+	if p.options.HTTP == nil {
+		rules, err := egress.Parse(egress.External + "," + egress.Private)
+		if err != nil {
+			return nil, err
+		}
+		p.options.HTTP = rules.Client(Timeout)
 	}
 	if o.Told {
 		p.events = declared.NewEvents(client, nil)
@@ -106,6 +124,9 @@ func (p *part) Start(ctx context.Context) error {
 	if !p.options.Told {
 		return nil
 	}
+	p.mu.Lock()
+	p.ctx = ctx
+	p.mu.Unlock()
 	v1, g := esv1.GroupVersion, generators.GroupVersion
 	for _, one := range []struct {
 		resource schema.GroupVersionResource
@@ -152,6 +173,7 @@ func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kin
 			to.Drop(id)
 			p.loop.Forget(id)
 			p.forget(id)
+			p.unwatch(id)
 			p.wakeUsers(id)
 		},
 	}
@@ -224,6 +246,7 @@ func (p *part) forget(by engine.UnitID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.inputs, by)
+	delete(p.given, by)
 	for of, users := range p.uses {
 		if delete(users, by); len(users) == 0 {
 			delete(p.uses, of)
@@ -233,5 +256,6 @@ func (p *part) forget(by engine.UnitID) {
 
 var (
 	_ dialect.Part               = (*part)(nil)
+	_ dialect.Yielding           = (*part)(nil)
 	_ rounds.Work[engine.UnitID] = (*part)(nil)
 )

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // Pass brings an object closer to what it declares.
@@ -66,6 +67,10 @@ func again(err error) rounds.Next {
 
 // refresh refreshes an ExternalSecret if it is due.
 func (p *part) refresh(ctx context.Context, id engine.UnitID, es *esv1.ExternalSecret) rounds.Next {
+	inputs := p.versions(id, es)
+	if p.left(es) {
+		return rounds.Rest()
+	}
 	target := metav1.ObjectMeta{Namespace: es.Namespace, Name: plan.TargetName(es)}
 	p.use(id, idOf(secretKind, &target))
 	have, err := p.client.CoreV1().Secrets(target.Namespace).Get(ctx, target.Name, metav1.GetOptions{})
@@ -75,12 +80,17 @@ func (p *part) refresh(ctx context.Context, id engine.UnitID, es *esv1.ExternalS
 	if err != nil {
 		return p.failed(ctx, es, plan.TextUpdate, err)
 	}
+	if es.Spec.SyncWindows != nil {
+		return p.failed(ctx, es, plan.TextFetch, errors.New("spec.syncWindows is not supported; take it out, or set refreshPolicy: OnChange"))
+	}
+	if have != nil {
+		delete(have.Labels, simulate.Label)
+	}
 	now := time.Now()
 	due, after, err := plan.Refresh(es, have, now)
 	if err != nil {
 		return p.failed(ctx, es, plan.TextFetch, err)
 	}
-	inputs := p.versions(id, es)
 	// A refresh that failed is repeated, also where what it read is again as it was before.
 	due = due || !isReady(es.Status.Conditions) || follows(es) && p.changed(id, inputs)
 	if !due {
@@ -135,7 +145,7 @@ func (p *part) versions(id engine.UnitID, es *esv1.ExternalSecret) string {
 		of := storeID(es.Namespace, ref)
 		p.use(id, of)
 		if s, there := p.store(of); there {
-			all = append(all, fmt.Sprint(of, s.uid, s.generation))
+			all = append(all, fmt.Sprint(of, s.uid, s.generation, p.seen(of)))
 		}
 	}
 	for _, from := range es.Spec.DataFrom {

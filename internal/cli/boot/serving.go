@@ -45,7 +45,7 @@ type serving struct {
 func (s *serving) bind(f *pflag.FlagSet) {
 	s.PolicyFlags.Bind(f)
 	s.limits.Bind(f)
-	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, workflows for those of Argo Workflows, crossplane for managed resources, build for Builds, or single groups, such as kustomize.toolkit.fluxcd.io")
+	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, workflows for those of Argo Workflows, crossplane for managed resources, build for Builds, external-secrets for External Secrets, or single groups, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.executorImage, "executor-image", "", "image of Headgate with which containers of Workflows are run as pods, on a cluster that is not embedded")
 	f.DurationVar(&s.poll, "poll", managed.DefaultPoll, "how often what managed resources stand for is observed, where it cannot be watched; the annotation crossplane.io/poll-interval sets it for one")
@@ -58,6 +58,10 @@ func (s *serving) bind(f *pflag.FlagSet) {
 
 // check tells what is wrong with the flags.
 func (s *serving) check(catalogue dialect.Catalogue) error {
+	if len(s.serve) > 0 {
+		// Whoever names groups may name those of External Secrets.
+		secretsOf(catalogue).Told = true
+	}
 	var err error
 	if s.groups, err = catalogue.Parse(s.serve); err != nil {
 		return fmt.Errorf("--serve: %w", err)
@@ -84,7 +88,7 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 // named is the error if no group is named on a cluster that is not embedded.
 func (s *serving) named() error {
 	if len(s.serve) == 0 {
-		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD, workflows, crossplane, build")
+		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD, workflows, crossplane, build, external-secrets")
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type upOptions struct {
 	// cloud is empty for the real API.
 	cloud     string
 	localExec localExec
+	secretStores
 }
 
 // served tells whether there is a directory to serve: without one, packages are all that is deployed.
@@ -68,6 +69,7 @@ they name is served as a repository of its own.`,
 		Example: `  headgate up .                                 find the root, boot it, keep running
   headgate up . --path clusters/staging         name the root
   headgate up . --path argocd/root.yaml         the root Application of an Argo CD
+  headgate up . --secrets ~/.config/lab.sops.yaml   External Secrets from a file instead of a vault
   headgate up . --cloud simulated               Droplets and images of an account that costs nothing
   headgate up . --ephemeral --exit-when-ready   for CI: exit code 0 if all is ready, 1 if not
   headgate up https://example.com/fleet.git --branch main --path clusters/prod
@@ -78,6 +80,9 @@ they name is served as a repository of its own.`,
 				o.path = args[0]
 			} else if len(o.packages) == 0 {
 				return console.Hint(errors.New("there is nothing to boot: neither PATH nor --package is given"), "headgate up .")
+			}
+			if err := o.secretStores.check(&o); err != nil {
+				return err
 			}
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
@@ -103,6 +108,7 @@ they name is served as a repository of its own.`,
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
 	o.charts.Bind(f)
 	o.simulation.bind(f)
+	o.secretStores.bind(f)
 	f.StringVar(&o.cloud, "cloud", "", "serve a simulated DigitalOcean, and manage its resources instead of real ones: simulated")
 	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and a Markdown table beside it")
 	o.serving.bind(f)

@@ -170,7 +170,7 @@ func openSecret(name, ageKeyFile string, ignoreMAC bool) (*sopsfile.File, []byte
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the file: %w", err)
 	}
-	keys, err := userKeys(ageKeyFile)
+	keys, err := console.UserKeys(ageKeyFile)
 	if err != nil {
 		return nil, nil, err
 	}

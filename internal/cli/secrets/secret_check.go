@@ -51,7 +51,7 @@ if something was found. Values are never printed.`,
 }
 
 func runSecretCheck(ctx context.Context, g *console.Globals, path, ageKeyFile string, cluster bool) error {
-	keys, err := userKeys(ageKeyFile)
+	keys, err := console.UserKeys(ageKeyFile)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourc
 
 // stubKind makes a stub of a kind. One that is there already gets the versions that it lacks.
 func (s *Simulation) stubKind(ctx context.Context, gk schema.GroupKind, versions []string, unit engine.UnitID) bool {
-	if gk.Group == "" || s.ours(gk) {
+	if gk.Group == "" || s.ours(engine.ObjectID{Group: gk.Group, Kind: gk.Kind}) {
 		return false
 	}
 	served := s.Parts.Home.Kinds.Versions(gk)

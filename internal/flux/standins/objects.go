@@ -39,7 +39,7 @@ func (s *Simulation) provideObject(ctx context.Context, demand runner.ObjectDema
 		return known && demand.Gone && s.want.CRDs && s.stubKind(ctx, kind, nil, demand.Unit)
 	}
 	r, served := s.Parts.Home.Kinds.Lookup(gk.WithVersion(""))
-	if !served || s.ours(gk) || !demand.Gone && s.builtIn(gk) {
+	if !served || s.ours(demand.ID) || !demand.Gone && s.builtIn(gk) {
 		return false
 	}
 	client := s.client.Resource(r.GroupVersionResource).Namespace(demand.ID.Namespace)
@@ -140,6 +140,9 @@ func (s *Simulation) provideExternalSecrets(ctx context.Context, _ runner.Demand
 	made := false
 	for i := range list.Items {
 		o := &list.Items[i]
+		if s.ours(engine.ObjectID{Group: externalSecretKind.Group, Kind: externalSecretKind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}) {
+			continue
+		}
 		client := s.client.Resource(r.GroupVersionResource).Namespace(o.GetNamespace())
 		if s.heal(ctx, client, o, nil, engine.UnitID{}) {
 			s.writeTarget(ctx, o)

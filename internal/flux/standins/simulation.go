@@ -81,9 +81,9 @@ type Simulated struct {
 	Sources        *sources.Keeper
 }
 
-// ours tells whether objects of a kind are served here.
-func (s *Simulation) ours(gk schema.GroupKind) bool {
-	return s.Parts.Serve.Serves(gk.Group) && gk.Group != toolkit.Image.Name
+// ours tells whether an object is served here.
+func (s *Simulation) ours(id engine.ObjectID) bool {
+	return s.Parts.Serve.Serves(id.Group) && id.Group != toolkit.Image.Name && !s.Parts.Yields(id)
 }
 
 // Nothing may have moved for calm before stand-ins are created; while workloads start, and no unit

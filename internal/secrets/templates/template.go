@@ -98,6 +98,15 @@ func Transform(text, key string) (string, error) {
 	return made, nil
 }
 
+// Text executes one template over values of any form, as requests of webhooks are made of.
+func Text(text string, values map[string]any) (string, error) {
+	made, err := execute(text, values, functions(nil))
+	if err != nil {
+		return "", Part{}.shown(err)
+	}
+	return made, nil
+}
+
 func (r Result) take(part Part, key, text string) error {
 	pairs := map[string]string{key: text}
 	if part.KeysAndValues {
@@ -121,7 +130,7 @@ func (r Result) take(part Part, key, text string) error {
 	return nil
 }
 
-func execute(text string, values map[string]string, all template.FuncMap) (made string, err error) {
+func execute(text string, values any, all template.FuncMap) (made string, err error) {
 	if len(text) > maxText {
 		return "", fmt.Errorf("the template has %d bytes; at most %d are permitted", len(text), maxText)
 	}

@@ -40,6 +40,9 @@ type Config struct {
 	Clear bool
 }
 
+// ErrNoSection says that a file does not have the section of a store.
+var ErrNoSection = errors.New("there is no section")
+
 // Client is a store of this kind. It keeps the content in memory until the file changes.
 type Client struct {
 	config Config
@@ -112,7 +115,7 @@ func (c *Client) content() (map[string]any, error) {
 		section, has := descend(all, c.config.Section, 0)
 		below, is := section.(map[string]any)
 		if !has || !is {
-			return nil, fmt.Errorf("%s has no section %q with secrets", c.config.Path, c.config.Section)
+			return nil, fmt.Errorf("%s: %w %q with secrets", c.config.Path, ErrNoSection, c.config.Section)
 		}
 		all = below
 	}
