@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
@@ -69,10 +70,18 @@ func (p *part) give(id engine.UnitID) {
 	}
 }
 
-// left tells whether an ExternalSecret is left to a simulation: a store of it has not answered, and nothing says that it is real.
+// served are the kinds of generators that are served.
+var served = []string{generators.PasswordKind, generators.UUIDKind, generators.ClusterGeneratorKind}
+
+// left tells whether an ExternalSecret is left to a simulation: a store of it has not answered, or a generator is not served.
 func (p *part) left(es *esv1.ExternalSecret) bool {
 	if p.Substitutes == nil {
 		return false
+	}
+	for _, from := range es.Spec.DataFrom {
+		if from.SourceRef != nil && from.SourceRef.GeneratorRef != nil && !slices.Contains(served, from.SourceRef.GeneratorRef.Kind) {
+			return true
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

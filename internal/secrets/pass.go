@@ -71,6 +71,10 @@ func (p *part) refresh(ctx context.Context, id engine.UnitID, es *esv1.ExternalS
 	if p.left(es) {
 		return rounds.Rest()
 	}
+	if es.Labels[simulate.Label] != "" {
+		// The change wakes it again.
+		return rounds.Done(p.unmark(ctx, es))
+	}
 	target := metav1.ObjectMeta{Namespace: es.Namespace, Name: plan.TargetName(es)}
 	p.use(id, idOf(secretKind, &target))
 	have, err := p.client.CoreV1().Secrets(target.Namespace).Get(ctx, target.Name, metav1.GetOptions{})

@@ -6,9 +6,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // carryOut writes or deletes the Secret of an ExternalSecret, and deletes those of names that it had before.
@@ -58,4 +60,12 @@ func (p *part) orphans(ctx context.Context, es *esv1.ExternalSecret) error {
 		}
 	}
 	return nil
+}
+
+// unmark takes from an ExternalSecret what says that its status is simulated.
+func (p *part) unmark(ctx context.Context, es *esv1.ExternalSecret) error {
+	patch := []byte(`{"metadata":{"labels":{"` + simulate.Label + `":null}}}`)
+	_, err := p.Home.Dynamic.Resource(externalKind().GroupVersionResource()).Namespace(es.Namespace).
+		Patch(ctx, es.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+	return err
 }

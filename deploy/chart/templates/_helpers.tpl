@@ -37,6 +37,11 @@ headgate{{ if $shard }}-{{ $shard }}{{ end }}
 {{- if or (has "build" .Values.serve) (has "build.headgate.dev" .Values.serve) }}true{{ end -}}
 {{- end }}
 
+{{/* Whether External Secrets are served: "true" or nothing. */}}
+{{- define "headgate.externalsecrets" -}}
+{{- if or (has "external-secrets" .Values.serve) (has "external-secrets.io" .Values.serve) (has "generators.external-secrets.io" .Values.serve) }}true{{ end -}}
+{{- end }}
+
 {{/* The image of the controller, which is also what runs the pods of Workflows. */}}
 {{- define "headgate.image" -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
