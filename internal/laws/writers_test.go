@@ -36,6 +36,7 @@ var writers = map[string]string{
 	"internal/flux/release/charts.go":     "HelmCharts of HelmReleases",
 	"internal/builds/write.go":            "runs, images and Secrets of a Build, as its account",
 	"internal/secrets/write.go":           "Secrets that ExternalSecrets declare",
+	"internal/secrets/spread.go":          "ExternalSecrets of ClusterExternalSecrets",
 	"internal/virtual/write.go":           "Secrets with the credentials of VirtualClusters, and copies of Secrets in these",
 	"internal/flux/receivers/ask.go":      "requests to reconcile, as a Receiver asks for them",
 

@@ -17,6 +17,7 @@ import (
 
 	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
@@ -85,9 +86,21 @@ func clusterStoreKind() dialect.Kind {
 	return k
 }
 
+func pushKind() dialect.Kind {
+	k := kindOf(v1alpha1.PushSecretKind, "pushsecrets", "ps", "pushsecret")
+	k.Version = v1alpha1.GroupVersion.Version
+	return k
+}
+
+func spreadKind() dialect.Kind {
+	k := kindOf(esv1.ClusterExternalSecretKind, "clusterexternalsecrets", "ces", "clusterexternalsecret")
+	k.ClusterScoped, k.Namespace = true, ""
+	return k
+}
+
 // Kinds are those that commands know.
 func (*Dialect) Kinds() []dialect.Kind {
-	return []dialect.Kind{externalKind(), storeKind(), clusterStoreKind()}
+	return []dialect.Kind{externalKind(), storeKind(), clusterStoreKind(), pushKind(), spreadKind()}
 }
 
 // Definitions are those of all kinds, where they are served.

@@ -8,6 +8,7 @@ import (
 
 	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 	"github.com/headgate-dev/headgate/internal/secrets/store/file"
@@ -70,6 +71,13 @@ func (p *part) give(id engine.UnitID) {
 	}
 }
 
+// isGiven tells whether a store has answered.
+func (p *part) isGiven(id engine.UnitID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.given[id]
+}
+
 // served are the kinds of generators that are served.
 var served = []string{generators.PasswordKind, generators.UUIDKind, generators.ClusterGeneratorKind}
 
@@ -104,9 +112,16 @@ func (p *part) Yields(id engine.ObjectID) bool {
 		es, there := p.externals.Get(unit)
 		return there && p.left(es)
 	case esv1.SecretStoreKind, esv1.ClusterSecretStoreKind:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return !p.given[unit]
+		return !p.isGiven(unit)
+	case esv1.ClusterExternalSecretKind:
+		return false
+	case v1alpha1.PushSecretKind:
+		ps, there := p.pushes.Get(unit)
+		if !there {
+			return false
+		}
+		stores, err := p.targets(unit, ps)
+		return err == nil && slices.ContainsFunc(stores, func(s standing) bool { return !p.isGiven(s.id) })
 	}
 	return true
 }

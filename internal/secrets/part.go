@@ -16,6 +16,7 @@ import (
 
 	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -49,6 +50,8 @@ type part struct {
 	externals *declared.Registry[esv1.ExternalSecret, *esv1.ExternalSecret]
 	stores    *declared.Registry[esv1.SecretStore, *esv1.SecretStore]
 	clusterly *declared.Registry[esv1.ClusterSecretStore, *esv1.ClusterSecretStore]
+	pushes    *declared.Registry[v1alpha1.PushSecret, *v1alpha1.PushSecret]
+	spreads   *declared.Registry[esv1.ClusterExternalSecret, *esv1.ClusterExternalSecret]
 	passwords *declared.Registry[generators.Password, *generators.Password]
 	uuids     *declared.Registry[generators.UUID, *generators.UUID]
 	anywhere  *declared.Registry[generators.ClusterGenerator, *generators.ClusterGenerator]
@@ -79,6 +82,8 @@ func newPart(host *dialect.Host, o Options) (*part, error) {
 		externals: declared.NewRegistry[esv1.ExternalSecret](externalKind().GroupKind),
 		stores:    declared.NewRegistry[esv1.SecretStore](storeKind().GroupKind),
 		clusterly: declared.NewRegistry[esv1.ClusterSecretStore](clusterStoreKind().GroupKind),
+		pushes:    declared.NewRegistry[v1alpha1.PushSecret](pushKind().GroupKind),
+		spreads:   declared.NewRegistry[esv1.ClusterExternalSecret](spreadKind().GroupKind),
 		passwords: declared.NewRegistry[generators.Password](kind(g, generators.PasswordKind)),
 		uuids:     declared.NewRegistry[generators.UUID](kind(g, generators.UUIDKind)),
 		anywhere:  declared.NewRegistry[generators.ClusterGenerator](kind(g, generators.ClusterGeneratorKind)),
@@ -138,6 +143,8 @@ func (p *part) Start(ctx context.Context) error {
 		{g.WithResource("clustergenerators"), "", sink(p, p.anywhere, generators.ClusterGeneratorKind)},
 		{v1.WithResource("secretstores"), "", sink(p, p.stores, esv1.SecretStoreKind)},
 		{v1.WithResource("clustersecretstores"), "", sink(p, p.clusterly, esv1.ClusterSecretStoreKind)},
+		{v1.WithResource("clusterexternalsecrets"), p.Selector, sink(p, p.spreads, esv1.ClusterExternalSecretKind)},
+		{v1alpha1.GroupVersion.WithResource("pushsecrets"), p.Selector, sink(p, p.pushes, v1alpha1.PushSecretKind)},
 		{v1.WithResource("externalsecrets"), p.Selector, sink(p, p.externals, esv1.ExternalSecretKind)},
 	} {
 		if err := p.Home.Watch(ctx, one.resource, one.selector, one.to); err != nil {
@@ -162,7 +169,7 @@ func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kin
 				p.Problem(kind+" "+u.GetNamespace()+"/"+u.GetName(), err.Error())
 				return
 			}
-			if had && before.GetUID() == after.GetUID() && plan.Version(before) == plan.Version(after) {
+			if had && before.GetUID() == after.GetUID() && plan.Version(before) == plan.Version(after) && after.GetDeletionTimestamp() == nil {
 				return
 			}
 			p.loop.Wake(id)
@@ -201,13 +208,16 @@ func (p *part) follow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	for kind, resource := range map[string]string{secretKind: "secrets", configMapKind: "configmaps"} {
+	for kind, resource := range map[string]string{secretKind: "secrets", configMapKind: "configmaps", everyNamespace.Kind: "namespaces"} {
 		informer := metadatainformer.NewFilteredMetadataInformer(client, schema.GroupVersionResource{Version: "v1", Resource: resource}, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
 		wake := func(o any) {
 			if gone, is := o.(cache.DeletedFinalStateUnknown); is {
 				o = gone.Obj
 			}
-			if object, is := o.(metav1.Object); is {
+			switch object, is := o.(metav1.Object); {
+			case is && kind == everyNamespace.Kind:
+				p.wakeUsers(everyNamespace)
+			case is:
 				p.wakeUsers(idOf(kind, object))
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/redaction"
@@ -42,6 +43,24 @@ func (p *part) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 		next = p.check(ctx, id)
 		if s, there := p.store(id); there {
 			ready = isReady(s.status.Conditions)
+		}
+	case v1alpha1.PushSecretKind:
+		ps, there := p.pushes.Get(id)
+		if !there {
+			return rounds.Rest()
+		}
+		next = p.push(ctx, id, ps)
+		if ps, there = p.pushes.Get(id); there {
+			ready = isReady(ps.Status.Conditions)
+		}
+	case esv1.ClusterExternalSecretKind:
+		ces, there := p.spreads.Get(id)
+		if !there || ces.DeletionTimestamp != nil {
+			return rounds.Rest()
+		}
+		next = p.spread(ctx, id, ces)
+		if ces, there = p.spreads.Get(id); there {
+			ready = len(ces.Status.Conditions) > 0 && ces.Status.Conditions[0].Status == corev1.ConditionTrue
 		}
 	default:
 		return rounds.Rest()

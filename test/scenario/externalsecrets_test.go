@@ -2,13 +2,13 @@ package scenario
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -149,7 +149,7 @@ func TestExternalSecrets(t *testing.T) {
 
 func newVaulted(t *testing.T) *vaulted {
 	t.Helper()
-	k := startKit(t, kit.Options{Serve: []string{"external-secrets"}, Dialects: dialects.With(dialects.Options{Secrets: secrets.Options{Told: true}})})
+	k := startKit(t, kit.Options{Serve: []string{"external-secrets"}, Dialects: dialects.With(dialects.Options{Secrets: secrets.Options{Told: true, HTTP: &http.Client{Timeout: secrets.Timeout}}})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -195,20 +195,7 @@ func (v *vaulted) secret(name string, is func(*corev1.Secret) bool) *corev1.Secr
 // ready waits until the condition of an ExternalSecret says something.
 func (v *vaulted) ready(namespace, name, status, reason, text string) {
 	v.t.Helper()
-	v.wait("ExternalSecret "+name, func() (bool, string) {
-		u, err := v.world.client.Resource(externalSecretResource).Namespace(namespace).Get(v.t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			return false, err.Error()
-		}
-		conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-		for _, item := range conditions {
-			c, _ := item.(map[string]any)
-			if c["type"] == "Ready" && c["status"] == status && c["reason"] == reason && strings.Contains(fmt.Sprint(c["message"]), text) {
-				return true, ""
-			}
-		}
-		return false, fmt.Sprint(conditions)
-	})
+	v.condition(externalSecretResource, namespace, name, status, reason, text)
 }
 
 // hidden has no status and no event with a value.
