@@ -2,13 +2,10 @@ package secrets
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -246,58 +243,6 @@ func (p *part) pushAll(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushS
 	return synced, nil
 }
 
-// place names a value in a store, in statuses.
-func place(d v1alpha1.Data) string {
-	if d.Match.RemoteRef.Property == "" {
-		return d.Match.RemoteRef.RemoteKey
-	}
-	return d.Match.RemoteRef.RemoteKey + "/" + d.Match.RemoteRef.Property
-}
-
-// pushed is what is written of values, and where.
-func pushed(d v1alpha1.Data, values map[string][]byte) (ref store.PushRef, value []byte, err error) {
-	ref = store.PushRef{Key: d.Match.RemoteRef.RemoteKey, Property: d.Match.RemoteRef.Property}
-	if d.Metadata != nil {
-		ref.Metadata = d.Metadata.Raw
-	}
-	if d.ConversionStrategy == v1alpha1.ConversionReverseUnicode {
-		values = reversed(values)
-	}
-	if key := d.Match.SecretKey; key != "" {
-		value, has := values[key]
-		if !has {
-			return ref, nil, fmt.Errorf("secret key %s does not exist", key)
-		}
-		return ref, value, nil
-	}
-	whole := make(map[string]string, len(values))
-	for key, value := range values {
-		whole[key] = string(value)
-	}
-	ref.Whole = true
-	value, err = json.Marshal(whole)
-	return ref, value, err
-}
-
-// coded is a character that a key of a Secret cannot have.
-var coded = regexp.MustCompile(`_U([0-9a-fA-F]{4,6})_`)
-
-// reversed has the characters again that a key of a Secret cannot have.
-func reversed(values map[string][]byte) map[string][]byte {
-	all := make(map[string][]byte, len(values))
-	for key, value := range values {
-		name := coded.ReplaceAllStringFunc(key, func(code string) string {
-			n, err := strconv.ParseInt(code[2:len(code)-1], 16, 32)
-			if err != nil {
-				return code
-			}
-			return string(rune(n))
-		})
-		all[name] = value
-	}
-	return all
-}
-
 // remove takes away what was written and is not among what is there by now. A store that is gone keeps it.
 func (p *part) remove(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecret, now map[string]map[string]v1alpha1.Data) error {
 	open := opened{part: p, by: id, namespace: ps.Namespace, clients: map[engine.UnitID]store.Client{}}
@@ -311,13 +256,13 @@ func (p *part) remove(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSe
 			if _, there := p.store(storeID(ps.Namespace, esv1.SecretStoreRef{Name: name, Kind: kind})); !there {
 				continue
 			}
-			client, err := open.client(ctx, esv1.SecretStoreRef{Name: name, Kind: kind})
+			external, err := open.client(ctx, esv1.SecretStoreRef{Name: name, Kind: kind})
 			if err != nil {
 				return err
 			}
 			d := ps.Status.SyncedPushSecrets[at][key]
 			ref := store.PushRef{Key: d.Match.RemoteRef.RemoteKey, Property: d.Match.RemoteRef.Property}
-			if err := client.Delete(ctx, ref); err != nil {
+			if err := external.Delete(ctx, ref); err != nil {
 				return fmt.Errorf("could not delete %s from store %s: %w", key, at, err)
 			}
 		}
