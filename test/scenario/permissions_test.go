@@ -19,6 +19,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/helm"
 	"github.com/headgate-dev/headgate/internal/installation"
+	"github.com/headgate-dev/headgate/internal/secrets"
 )
 
 // What needs the rules of the chart. Where a scenario of "permissions" takes one away, it is named; the others
@@ -47,6 +48,7 @@ import (
 //	workflows get, list, watch, patch          tenants: Workflow contained
 //	pods, persistentvolumeclaims create        tenants: Workflow contained
 //	Crossplane's groups, secrets create        tenants: Object pull, its configuration and its connection Secret
+//	External Secrets' groups, secrets update   tenants: ExternalSecret fetched, PushSecret kept
 //	builds, builds/status                      tenants: Build image; its run and its output are the account's
 
 // rules are what the controller may do in the whole cluster.
@@ -404,11 +406,52 @@ spec:
 // unsearched is what a controller says that may not list all kinds, when an earlier one has left units in the middle.
 const unsearched = "not every kind could be searched for objects of an earlier run"
 
+// fetched is an ExternalSecret of a store that is in memory.
+const fetched = `apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: memory, namespace: team}
+spec: {provider: {fake: {data: [{key: k, value: v}]}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: fetched, namespace: team}
+spec: {secretStoreRef: {name: memory}, data: [{secretKey: k, remoteRef: {key: k}}]}
+---
+apiVersion: external-secrets.io/v1alpha1
+kind: PushSecret
+metadata: {name: kept, namespace: team}
+spec:
+  deletionPolicy: Delete
+  secretStoreRefs: [{name: memory}]
+  selector: {secret: {name: fetched}}
+  data: [{match: {secretKey: k, remoteRef: {remoteKey: copy}}}]
+`
+
+// tenantsFetch has external secrets become Secrets, and go with what declares them.
+func tenantsFetch(t *testing.T, i *installed) {
+	t.Helper()
+	if err := i.world.put(fetched); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "what is external is a Secret", func() (bool, string) {
+		s, err := i.client.CoreV1().Secrets("team").Get(t.Context(), "fetched", metav1.GetOptions{})
+		return err == nil && string(s.Data["k"]) == "v", fmt.Sprint(err)
+	})
+	i.conditionIn("team", "ps", "kept", "True", "PushSecret synced successfully")
+	if err := i.delete("PushSecret", "team", "kept"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the PushSecret is gone", func() (bool, string) {
+		_, err := i.world.client.Resource(i.resourceOf("PushSecret")).Namespace("team").Get(t.Context(), "kept", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
+}
+
 // tenantsAlone runs a controller that may write nothing but its own kinds: what tenants declare is applied as
 // they may.
 func tenantsAlone(t *testing.T, i *installed) {
 	// One provider of Crossplane stands for both: each verb of each group is taken away and given back.
-	groups, err := dialects.All().Parse([]string{"flux", "argocd", "workflows", "build", "kubernetes.crossplane.io", "kubernetes.m.crossplane.io"})
+	groups, err := dialects.With(dialects.Options{Secrets: secrets.Options{Told: true}}).Parse([]string{"flux", "argocd", "workflows", "build", "external-secrets", "kubernetes.crossplane.io", "kubernetes.m.crossplane.io"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +477,7 @@ func tenantsAlone(t *testing.T, i *installed) {
 	if err := i.world.put(fmt.Sprintf(provisioners, 1)); err != nil {
 		t.Fatal(err)
 	}
-	r := i.start(t, here, "--default-service-account", "tenant", "--serve", "flux,workflows,build,kubernetes.crossplane.io,kubernetes.m.crossplane.io", "--executor-image", "headgate:test")
+	r := i.start(t, here, "--default-service-account", "tenant", "--serve", "flux,workflows,build,external-secrets,kubernetes.crossplane.io,kubernetes.m.crossplane.io", "--executor-image", "headgate:test")
 	r.ready(http.StatusServiceUnavailable, "Deployment team/workflow-controller serves workflows.argoproj.io; scale it to 0 replicas, or leave its group out of --serve")
 	r.ready(http.StatusServiceUnavailable, "Deployment team/kube-7f3a91c0 serves kubernetes.crossplane.io; scale it to 0 replicas")
 	if err := i.world.put(fmt.Sprintf(provisioners, 0)); err != nil {
@@ -450,6 +493,7 @@ func tenantsAlone(t *testing.T, i *installed) {
 		return err == nil && configMaps(t, i.client, "team")["a"] == "7", fmt.Sprint(err)
 	})
 	tenantsProvide(t, i)
+	tenantsFetch(t, i)
 	if err := i.delete("HelmRelease", "team", "rel"); err != nil {
 		t.Fatal(err)
 	}
