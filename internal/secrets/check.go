@@ -33,19 +33,7 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 	if !there || s.object.GetDeletionTimestamp() != nil {
 		return rounds.Rest()
 	}
-	ok, reason, text := true, reasonValid, textValid
-	client, err := p.open(ctx, id, id.Namespace, s)
-	switch {
-	case err != nil:
-		ok, reason = false, reasonInvalid
-	default:
-		if err = client.Check(ctx); err != nil {
-			ok, reason = false, reasonFailed
-		}
-		if err != nil || !p.watch(s, client) {
-			err = errors.Join(err, client.Close())
-		}
-	}
+	reason, err := p.validate(ctx, s)
 	switch {
 	case ctx.Err() != nil:
 		return rounds.Rest()
@@ -56,7 +44,8 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 		p.Log.V(1).Info("a store is left to the simulation", "store", id.String(), "error", redaction.Text(err.Error()))
 		return again(err)
 	}
-	if err != nil {
+	ok, text := err == nil, textValid
+	if !ok {
 		text = redaction.Text(textUnready + err.Error())
 	}
 	after := s.status
@@ -85,6 +74,22 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 		return rounds.After(time.Duration(s.spec.RefreshInterval) * time.Second)
 	}
 	return rounds.Rest()
+}
+
+// validate finds out whether a store answers, and begins to follow its changes where it can report them.
+func (p *part) validate(ctx context.Context, s standing) (reason string, err error) {
+	client, err := p.open(ctx, s.id, s.id.Namespace, s)
+	if err != nil {
+		return reasonInvalid, err
+	}
+	reason = reasonValid
+	if err = client.Check(ctx); err != nil {
+		reason = reasonFailed
+	}
+	if err != nil || !p.watch(s, client) {
+		err = errors.Join(err, client.Close())
+	}
+	return reason, err
 }
 
 // stated writes the status of a store.

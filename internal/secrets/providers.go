@@ -14,6 +14,7 @@ import (
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
+	"github.com/headgate-dev/headgate/internal/secrets/store/aws"
 	"github.com/headgate-dev/headgate/internal/secrets/store/azure"
 	"github.com/headgate-dev/headgate/internal/secrets/store/fake"
 	"github.com/headgate-dev/headgate/internal/secrets/store/gitlab"
@@ -51,6 +52,12 @@ func (p *part) open(ctx context.Context, by engine.UnitID, namespace string, s s
 			return nil, err
 		}
 		return gitlab.New(ctx, config, l.lookup, p.options.HTTP)
+	case provider.AWS != nil:
+		config, err := l.aws(ctx, provider.AWS)
+		if err != nil {
+			return nil, err
+		}
+		return aws.New(ctx, config, l.lookup, p.options.HTTP)
 	case provider.AzureKV != nil:
 		config, err := l.azure(ctx, provider.AzureKV)
 		if err != nil {
@@ -66,7 +73,7 @@ func (p *part) open(ctx context.Context, by engine.UnitID, namespace string, s s
 		}
 		return kubernetes.New(config, provider.Kubernetes.RemoteNamespace)
 	}
-	return nil, fmt.Errorf("its provider is not one of azurekv, fake, gitlab, kubernetes, onepassword, vault, webhook: %w", store.ErrUnsupported)
+	return nil, fmt.Errorf("its provider is not one of aws, azurekv, fake, gitlab, kubernetes, onepassword, vault, webhook: %w", store.ErrUnsupported)
 }
 
 func fakeConfig(s standing, f *esv1.FakeProvider) fake.Config {
@@ -140,67 +147,6 @@ func (l login) gitlab(ctx context.Context, g *esv1.GitLabProvider) (gitlab.Confi
 		URL: g.URL, Token: l.key(g.Auth.SecretRef.AccessToken), Project: g.ProjectID, Groups: g.GroupIDs, Inherit: g.InheritFromGroups, Environment: g.Environment,
 		TLS: bounds.TLS{CA: pem},
 	}, nil
-}
-
-// The annotations of accounts that say for which client of Azure a token is.
-const (
-	azureClient   = "azure.workload.identity/client-id"
-	azureTenant   = "azure.workload.identity/tenant-id"
-	azureAudience = "api://AzureADTokenExchange"
-)
-
-func (l login) azure(ctx context.Context, a *esv1.AzureKVProvider) (azure.Config, error) {
-	c := azure.Config{VaultURL: a.VaultURL, Tenant: a.TenantID}
-	switch strings.TrimPrefix(a.EnvironmentType, "Azure") {
-	case "", "PublicCloud":
-	case "USGovernmentCloud":
-		c.Authority = "https://login.microsoftonline.us/"
-	case "ChinaCloud":
-		c.Authority = "https://login.chinacloudapi.cn/"
-	default:
-		if a.CustomCloudConfig == nil {
-			return c, fmt.Errorf("azurekv.environmentType %s: %w", a.EnvironmentType, store.ErrUnsupported)
-		}
-		c.Authority, c.AnyHost = a.CustomCloudConfig.ActiveDirectoryEndpoint, true
-	}
-	switch a.AuthType {
-	case "", esv1.AzureServicePrincipal:
-		ref := a.AuthSecretRef
-		if ref == nil || ref.ClientID == nil || ref.ClientSecret == nil {
-			return c, errors.New("azurekv.authSecretRef needs clientId and clientSecret")
-		}
-		c.Auth.Principal = &azure.Principal{ClientID: l.key(*ref.ClientID), Secret: l.key(*ref.ClientSecret)}
-	case esv1.AzureWorkloadIdentity:
-		return l.azureWorkload(ctx, a, c)
-	case esv1.AzureManagedIdentity:
-		return c, fmt.Errorf("azurekv.authType ManagedIdentity: the identity of the machine is not used for tenants: %w", store.ErrUnsupported)
-	}
-	return c, nil
-}
-
-// azureWorkload logs in with a token of an account, whose annotations name the client.
-func (l login) azureWorkload(ctx context.Context, a *esv1.AzureKVProvider, c azure.Config) (azure.Config, error) {
-	if a.ServiceAccountRef == nil {
-		return c, fmt.Errorf("azurekv.authType WorkloadIdentity without serviceAccountRef: %w", store.ErrUnsupported)
-	}
-	account, err := l.account(ctx, *a.ServiceAccountRef)
-	if err != nil {
-		return c, err
-	}
-	client := account.Annotations[azureClient]
-	if c.Tenant == "" {
-		c.Tenant = account.Annotations[azureTenant]
-	}
-	if ref := a.AuthSecretRef; ref != nil && ref.ClientID != nil {
-		if client, err = store.Credential(l.lookup(ctx, l.key(*ref.ClientID))); err != nil {
-			return c, fmt.Errorf("azurekv.authSecretRef.clientId: %w", err)
-		}
-	}
-	if client == "" {
-		return c, fmt.Errorf("ServiceAccount %s/%s lacks the annotation %s", account.Namespace, account.Name, azureClient)
-	}
-	c.Auth.Workload = &azure.Workload{ClientID: client, Token: l.token(*a.ServiceAccountRef, azureAudience)}
-	return c, nil
 }
 
 // kubernetes is how a cluster is reached. Without a way to log in it is refused: the rights of the engine are not those of a store.

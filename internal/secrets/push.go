@@ -59,28 +59,15 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 		inputs += fmt.Sprintln(s.id, s.uid, s.generation)
 	}
 	now := time.Now()
-	due := ps.Status.RefreshTime.Time.Add(interval)
-	p.mu.Lock()
-	same := p.inputs[id] == inputs
-	p.mu.Unlock()
-	if same && isReady(ps.Status.Conditions) && ps.Status.SyncedResourceVersion == plan.Version(ps) && (interval <= 0 || now.Before(due)) {
-		return rest(due.Sub(now))
+	if after, is := p.standsPushed(id, ps, inputs, interval, now); is {
+		return rest(after)
 	}
 	synced, err := p.pushAll(ctx, id, ps, stores, sources)
 	if err == nil && deletes {
 		err = p.remove(ctx, id, ps, synced)
 	}
 	if err != nil {
-		// What was written before stays known, so that it is taken away later.
-		for at, all := range ps.Status.SyncedPushSecrets {
-			if synced[at] == nil {
-				synced[at] = map[string]v1alpha1.Data{}
-			}
-			for key, d := range all {
-				synced[at][key] = d
-			}
-		}
-		return p.notPushed(ctx, ps, err, synced)
+		return p.notPushed(ctx, ps, err, joined(synced, ps.Status.SyncedPushSecrets))
 	}
 	p.mu.Lock()
 	p.inputs[id] = inputs
@@ -93,6 +80,26 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 	}
 	p.tellPush(ps, corev1.EventTypeNormal, reasonPushed, textPushed)
 	return rest(interval)
+}
+
+// standsPushed tells whether what a PushSecret declares was pushed as it is, and after what time it is pushed again.
+func (p *part) standsPushed(id engine.UnitID, ps *v1alpha1.PushSecret, inputs string, interval time.Duration, now time.Time) (time.Duration, bool) {
+	p.mu.Lock()
+	same := p.inputs[id] == inputs
+	p.mu.Unlock()
+	left := ps.Status.RefreshTime.Add(interval).Sub(now)
+	return left, same && isReady(ps.Status.Conditions) && ps.Status.SyncedResourceVersion == plan.Version(ps) && (interval <= 0 || left > 0)
+}
+
+// joined is what was written now and what was written before, so that it is taken away later.
+func joined(synced, before map[string]map[string]v1alpha1.Data) map[string]map[string]v1alpha1.Data {
+	for at, all := range before {
+		if synced[at] == nil {
+			synced[at] = map[string]v1alpha1.Data{}
+		}
+		maps.Copy(synced[at], all)
+	}
+	return synced
 }
 
 // targets are the stores that a PushSecret names or selects.

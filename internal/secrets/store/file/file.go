@@ -235,7 +235,7 @@ func (c *Client) Watch(ctx context.Context, changed func()) error {
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", c.config.Path, err)
 	}
-	defer events.Close()
+	defer func() { _ = events.Close() }()
 	// Programs that save a file replace it, so that the directory is what stays.
 	if err := events.Add(filepath.Dir(c.config.Path)); err != nil {
 		return fmt.Errorf("watching the directory of %s: %w", c.config.Path, err)

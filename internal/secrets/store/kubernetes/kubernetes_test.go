@@ -36,8 +36,10 @@ func TestCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "db", Labels: map[string]string{"env": "dev"}, Annotations: map[string]string{"a": "b"}},
-		Data: map[string][]byte{"password": []byte("p"), "tls.crt": []byte("\xff\x00"), "json": []byte(`{"x":"y"}`)}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "db", Labels: map[string]string{"env": "dev"}, Annotations: map[string]string{"a": "b"}},
+		Data:       map[string][]byte{"password": []byte("p"), "tls.crt": []byte("\xff\x00"), "json": []byte(`{"x":"y"}`)},
+	}
 	if _, err := api.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
