@@ -46,6 +46,8 @@ func main() {
 	onlyPlanes := flag.Bool("only-planes", false, "leave out everything but the run of control planes")
 	stacked := flag.Int("packages", 32, "packages of the run of packages, at least 4; 0 leaves it out")
 	onlyPackages := flag.Bool("only-packages", false, "leave out everything but the run of packages")
+	fetched := flag.Int("secrets", 500, "ExternalSecrets of the run of external secrets; 0 leaves it out")
+	onlyFetched := flag.Bool("only-secrets", false, "leave out everything but the run of external secrets")
 	onlyCharts := flag.Bool("only-charts", false, "leave out everything but the run of typed charts")
 	modules := flag.String("cdk8s", "", "directory with node_modules/cdk8s, to measure the same work there")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
@@ -72,6 +74,7 @@ func main() {
 		{"planes  how      ready s  s/one  MB/one  resident/one", *beside, *onlyPlanes, manyPlanes{*beside}},
 		{"packages  ready s  rss MB  saved→applied in a virtual cluster ms, most  on the host ms, most", *stacked, *onlyPackages, manyPackages{*stacked}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
+		{"secrets    all s  cpu s/one  rss MB  requests at rest", *fetched, *onlyFetched, externalSecrets{*fetched, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
 		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *helm, *only, releases{*helm, *idle}},

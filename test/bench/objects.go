@@ -28,7 +28,7 @@ var (
 )
 
 func (b objects) measure(ctx context.Context) error {
-	return measured(ctx, b.run)
+	return measured(ctx, kit.Options{}, b.run)
 }
 
 func (b objects) run(ctx context.Context, _ *kit.Kit, client dynamic.Interface, audit string) error {

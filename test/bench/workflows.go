@@ -33,7 +33,7 @@ var (
 )
 
 func (b workflows) measure(ctx context.Context) error {
-	return measured(ctx, b.run)
+	return measured(ctx, kit.Options{}, b.run)
 }
 
 func (b workflows) run(ctx context.Context, _ *kit.Kit, client dynamic.Interface, audit string) error {
@@ -124,14 +124,15 @@ spec:
 }
 
 // measured measures something with a system of its own and a client whose requests are not those of the engine.
-func measured(ctx context.Context, run func(ctx context.Context, k *kit.Kit, client dynamic.Interface, audit string) error) error {
+func measured(ctx context.Context, options kit.Options, run func(ctx context.Context, k *kit.Kit, client dynamic.Interface, audit string) error) error {
 	dir, err := os.MkdirTemp("", "hgb-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	audit := filepath.Join(dir, "audit.log")
-	k, err := kit.Start(ctx, filepath.Join(dir, "kit"), kit.Options{AuditLog: audit})
+	options.AuditLog = audit
+	k, err := kit.Start(ctx, filepath.Join(dir, "kit"), options)
 	if err != nil {
 		return err
 	}
