@@ -23,6 +23,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
+	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
 // Options say how external secrets are served.
@@ -127,7 +128,7 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{plan.AnnotationForce: token}}}
 }
 
-// Handled tells whether a request was answered: by a refresh, or by an error since.
+// Handled tells whether a request was answered: by a refresh, or by an error since. What is simulated needs no answer.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	if u.GetKind() != esv1.ExternalSecretKind {
 		return true
@@ -136,7 +137,7 @@ func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	if err != nil {
 		return true
 	}
-	if plan.Version(es) == es.Status.SyncedResourceVersion {
+	if plan.Version(es) == es.Status.SyncedResourceVersion || es.Labels[simulate.Label] != "" {
 		return true
 	}
 	requested, err := time.Parse(time.RFC3339Nano, token)

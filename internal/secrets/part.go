@@ -202,6 +202,11 @@ const (
 	configMapKind = "ConfigMap"
 )
 
+// anyOf is what a pass reads that selects objects of a namespace.
+func anyOf(kind, namespace string) engine.UnitID {
+	return engine.UnitID{Kind: kind, Namespace: namespace}
+}
+
 // follow wakes what reads or writes a Secret or reads a ConfigMap when that changes. Only metadata are watched.
 func (p *part) follow(ctx context.Context) error {
 	client, err := metadata.NewForConfig(p.Config)
@@ -219,6 +224,7 @@ func (p *part) follow(ctx context.Context) error {
 				p.wakeUsers(everyNamespace)
 			case is:
 				p.wakeUsers(idOf(kind, object))
+				p.wakeUsers(anyOf(kind, object.GetNamespace()))
 			}
 		}
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: wake, UpdateFunc: func(_, o any) { wake(o) }, DeleteFunc: wake}); err != nil {

@@ -170,6 +170,7 @@ func (p *part) sources(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushS
 		if err != nil {
 			return nil, "", fmt.Errorf("spec.selector.secret.selector: %w", err)
 		}
+		p.use(id, anyOf(secretKind, ps.Namespace))
 		list, err := p.client.CoreV1().Secrets(ps.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
 		if err != nil {
 			return nil, "", fmt.Errorf("could not get source secret: %w", err)

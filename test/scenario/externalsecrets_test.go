@@ -87,12 +87,41 @@ spec:
   dataFrom: [{extract: {key: db}}]
 `
 
+// unservable are a store that does not respond, what reads it, and a field that is not supported.
+const unservable = `apiVersion: v1
+kind: Secret
+metadata: {name: token, namespace: es}
+stringData: {token: t}
+---
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: silent, namespace: es}
+spec: {provider: {vault: {server: "http://127.0.0.1:1", path: kv, auth: {tokenSecretRef: {name: token, key: token}}}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: unreached, namespace: es}
+spec:
+  secretStoreRef: {name: silent}
+  data: [{secretKey: k, remoteRef: {key: db}}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: windowed, namespace: es}
+spec:
+  secretStoreRef: {name: vault, kind: ClusterSecretStore}
+  syncWindows: {kind: allow, windows: [{schedule: "0 3 * * *", duration: 1h}]}
+  data: [{secretKey: k, remoteRef: {key: db}}]
+`
+
 // vaulted is an engine that serves external secrets.
 type vaulted struct {
 	t      *testing.T
 	world  *world
 	client kubernetes.Interface
 }
+
+var storeResource = schema.GroupVersionResource{Group: "external-secrets.io", Version: "v1", Resource: "secretstores"}
 
 var externalSecretResource = schema.GroupVersionResource{Group: "external-secrets.io", Version: "v1", Resource: "externalsecrets"}
 
@@ -101,7 +130,7 @@ var externalSecretResource = schema.GroupVersionResource{Group: "external-secret
 func TestExternalSecrets(t *testing.T) {
 	v := newVaulted(t)
 	v.put(fmt.Sprintf(fakeStore, vaultSecret))
-	for _, one := range strings.Split(externalSecrets, "---\n") {
+	for _, one := range strings.Split(externalSecrets+"---\n"+unservable, "---\n") {
 		v.put(one)
 	}
 	v.ready("es", "db", "True", "SecretSynced", "secret synced")
@@ -142,6 +171,9 @@ func TestExternalSecrets(t *testing.T) {
 		v.ready("es", "missing", "False", "SecretSyncedError", `key "k"`)
 		v.ready("es", "malformed", "False", "SecretSyncedError", "the function mustFromJson failed")
 		v.ready("default", "denied", "False", "SecretSyncedError", "denied by spec.conditions")
+		v.ready("es", "unreached", "False", "SecretSyncedError", `spec.data[0], key "k"`)
+		v.condition(storeResource, "es", "silent", "False", "ValidationFailed", "could not validate store: ")
+		v.ready("es", "windowed", "False", "SecretSyncedError", "spec.syncWindows is not supported")
 		v.ready("es", "peeping", "False", "SecretSyncedError", "getSecretKey failed")
 	})
 	t.Run("values", v.hidden)

@@ -80,6 +80,19 @@ func TestPushSecrets(t *testing.T) {
 		v.put(strings.NewReplacer("name: tls", "name: lacking", "secretKey: bundle", "secretKey: nothing").Replace(pushSecret))
 		v.condition(pushResource, "es", "lacking", "False", "Errored", "spec.data[0]: secret key nothing does not exist")
 	})
+	t.Run("selected", func(t *testing.T) {
+		v.put(`apiVersion: external-secrets.io/v1alpha1
+kind: PushSecret
+metadata: {name: selected, namespace: es}
+spec:
+  secretStoreRefs: [{name: onepassword}]
+  selector: {secret: {selector: {matchLabels: {push: this}}}}
+  data: [{match: {secretKey: k, remoteRef: {remoteKey: chosen, property: k}}}]
+`)
+		v.condition(pushResource, "es", "selected", "False", "Errored", "selects no Secret of namespace \"es\"")
+		v.put("apiVersion: v1\nkind: Secret\nmetadata: {name: late, namespace: es, labels: {push: this}}\nstringData: {k: came-later}\n")
+		has("value:came-later", true)
+	})
 	pushes := v.world.client.Resource(pushResource).Namespace("es")
 	if err := pushes.Delete(t.Context(), "tls", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
