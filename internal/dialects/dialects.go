@@ -12,6 +12,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/promote"
 	"github.com/headgate-dev/headgate/internal/provision"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/secrets"
@@ -42,11 +43,12 @@ type Options struct {
 	Provision provision.Options
 	Virtual   virtual.Options
 	Secrets   secrets.Options
+	Promote   promote.Options
 }
 
 // With is the catalogue of dialects that are served by what a person said.
 func With(o Options) dialect.Catalogue {
-	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New(), virtual.New(o.Virtual), secrets.New(o.Secrets)}
+	return dialect.Catalogue{flux.New(o.Flux), argo.New(o.Argo), workflow.New(o.Workflow), provision.New(o.Provision), builds.New(), virtual.New(o.Virtual), secrets.New(o.Secrets), promote.New(o.Promote)}
 }
 
 // All is the catalogue by which everything is as by default, or as the environment says.

@@ -35,6 +35,7 @@ var writers = map[string]string{
 	"internal/flux/generators/outputs.go": "ExternalArtifacts of an ArtifactGenerator",
 	"internal/flux/release/charts.go":     "HelmCharts of HelmReleases",
 	"internal/builds/write.go":            "runs, images and Secrets of a Build, as its account",
+	"internal/promote/write.go":           "namespaces of Projects, Freight, Promotions, requests to sync Applications that authorize a Stage",
 	"internal/secrets/write.go":           "Secrets that ExternalSecrets declare",
 	"internal/secrets/spread.go":          "ExternalSecrets of ClusterExternalSecrets",
 	"internal/virtual/write.go":           "Secrets with the credentials of VirtualClusters, and copies of Secrets in these",

@@ -1,0 +1,186 @@
+package promote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/promote/plan"
+	"github.com/headgate-dev/headgate/internal/promote/steps"
+)
+
+const (
+	argocdUpdate = "argocd-update"
+	// promotionInfo and stepInfo are what an operation says of why it was requested.
+	promotionInfo = "kargo.akuity.io/promotion"
+	stepInfo      = "kargo.akuity.io/step"
+	// refreshAnnotation has Argo CD fetch the sources of an Application anew.
+	refreshAnnotation = "argocd.argoproj.io/refresh"
+)
+
+// denied is an error that trying again does not change.
+type denied struct{ error }
+
+// sync has Applications synced, each once for a step, and tells whether all are.
+func (p *part) sync(ctx context.Context, promotion *v1alpha1.Promotion, alias string, sync *steps.Sync) plan.Outcome {
+	outcome := plan.Outcome{Status: plan.StepSucceeded}
+	var checked []any
+	for i, declared := range sync.Apps {
+		apps, err := p.applications(ctx, declared)
+		if err == nil && len(apps) == 0 {
+			err = denied{errors.New("there is no such Application")}
+		}
+		for j := 0; err == nil && j < len(apps); j++ {
+			app := &apps[j]
+			var waits string
+			if waits, err = p.synced(ctx, promotion, alias, sync.Stage, app, declared.Sources); err == nil && waits != "" {
+				outcome.Status, outcome.Message = plan.StepRunning, fmt.Sprintf("Application %q: %s", app.GetName(), waits)
+			}
+			checked = append(checked, map[string]any{"name": app.GetName(), "namespace": app.GetNamespace()})
+		}
+		var no denied
+		switch {
+		case errors.As(err, &no):
+			return plan.Outcome{Status: plan.StepFailed, Terminal: true, Message: fmt.Sprintf("apps[%d]: %v", i, err)}
+		case apierrors.IsConflict(err):
+			outcome.Status, outcome.Message = plan.StepRunning, "an Application was changed meanwhile"
+		case err != nil:
+			return plan.Outcome{Status: plan.StepErrored, Message: fmt.Sprintf("apps[%d]: %v", i, err)}
+		}
+	}
+	if outcome.Status == plan.StepSucceeded {
+		outcome.HealthChecks = []v1alpha1.HealthCheckStep{{Uses: argocdUpdate, Config: v1alpha1.Config{"apps": checked}}}
+	}
+	return outcome
+}
+
+func (p *part) applications(ctx context.Context, a steps.App) ([]unstructured.Unstructured, error) {
+	client := p.Home.Dynamic.Resource(applications).Namespace(a.Namespace)
+	if a.Name == "" {
+		list, err := client.List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(a.Selector.MatchLabels).String()})
+		if err != nil {
+			return nil, fmt.Errorf("reading Applications: %w", err)
+		}
+		return list.Items, nil
+	}
+	app, err := client.Get(ctx, a.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, denied{fmt.Errorf("there is no Application %q in namespace %q", a.Name, a.Namespace)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading Application %q: %w", a.Name, err)
+	}
+	return []unstructured.Unstructured{*app}, nil
+}
+
+// synced requests the sync of an Application, unless it was requested, and says what is awaited.
+func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias, stage string, app *unstructured.Unstructured, sources []steps.AppSource) (string, error) {
+	permitted := app.GetAnnotations()[v1alpha1.AuthorizedStageAnnotation]
+	if !slices.Contains(strings.Split(strings.ReplaceAll(permitted, " ", ""), ","), stage) {
+		return "", denied{fmt.Errorf("Application %q does not authorize Stage %s: set its annotation %s to it", app.GetName(), stage, v1alpha1.AuthorizedStageAnnotation)}
+	}
+	for _, s := range sources {
+		if s.DesiredRevision != "" || s.UpdateTargetRevision || s.Kustomize != nil || s.Helm != nil {
+			return "", denied{errors.New("sources with desiredRevision, updateTargetRevision, kustomize or helm are not supported: change the files of the repository instead")}
+		}
+	}
+	if of(app, promotion.Name, alias, "status", "operationState", "operation", "info") {
+		phase, _, _ := unstructured.NestedString(app.Object, "status", "operationState", "phase")
+		message, _, _ := unstructured.NestedString(app.Object, "status", "operationState", "message")
+		switch phase {
+		case "Succeeded":
+			return "", nil
+		case "Failed", "Error":
+			return "", denied{fmt.Errorf("the sync of Application %q ended %s: %s", app.GetName(), phase, message)}
+		}
+		return "its sync is in progress", nil
+	}
+	if _, busy, _ := unstructured.NestedMap(app.Object, "operation"); busy {
+		return "an operation is in progress", nil
+	}
+	options, _, _ := unstructured.NestedSlice(app.Object, "spec", "syncPolicy", "syncOptions")
+	sync := map[string]any{}
+	if len(options) > 0 {
+		sync["syncOptions"] = options
+	}
+	operation := map[string]any{
+		"initiatedBy": map[string]any{"username": "kargo-controller", "automated": true},
+		"info": []any{
+			map[string]any{"name": "Reason", "value": "Promotion triggered a sync of this Application resource."},
+			map[string]any{"name": promotionInfo, "value": promotion.Name}, map[string]any{"name": stepInfo, "value": alias},
+		},
+		"sync": sync,
+	}
+	if retry, has, _ := unstructured.NestedMap(app.Object, "spec", "syncPolicy", "retry"); has {
+		operation["retry"] = retry
+	}
+	err := p.request(ctx, app, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{refreshAnnotation: "hard"}}, "operation": operation,
+	})
+	return "its sync is requested", err
+}
+
+// of tells whether an operation was requested by a step of a Promotion.
+func of(app *unstructured.Unstructured, promotion, alias string, path ...string) bool {
+	lines, _, _ := unstructured.NestedSlice(app.Object, path...)
+	seen := map[string]any{}
+	for _, line := range lines {
+		if l, is := line.(map[string]any); is {
+			seen[fmt.Sprint(l["name"])] = l["value"]
+		}
+	}
+	return seen[promotionInfo] == promotion && seen[stepInfo] == alias
+}
+
+// healths carries out the checks of a Stage.
+func (p *part) healths(ctx context.Context, checks []v1alpha1.HealthCheckStep) []v1alpha1.Health {
+	var all []v1alpha1.Health
+	for _, check := range checks {
+		if check.Uses != argocdUpdate {
+			continue
+		}
+		var config struct {
+			Apps []steps.App `json:"apps"`
+		}
+		data, err := json.Marshal(check.Config)
+		if err == nil {
+			err = json.Unmarshal(data, &config)
+		}
+		if err != nil {
+			all = append(all, v1alpha1.Health{Status: v1alpha1.HealthUnknown, Issues: []string{"reading the check: " + err.Error()}})
+			continue
+		}
+		for _, app := range config.Apps {
+			all = append(all, p.healthOf(ctx, app))
+		}
+	}
+	return all
+}
+
+func (p *part) healthOf(ctx context.Context, a steps.App) v1alpha1.Health {
+	apps, err := p.applications(ctx, a)
+	if err != nil || len(apps) == 0 {
+		return v1alpha1.Health{Status: v1alpha1.HealthUnknown, Issues: []string{fmt.Sprintf("Application %q cannot be read: %v", a.Name, err)}}
+	}
+	state, _, _ := unstructured.NestedString(apps[0].Object, "status", "health", "status")
+	synced, _, _ := unstructured.NestedString(apps[0].Object, "status", "sync", "status")
+	issue := []string{fmt.Sprintf("Application %q is %s and %s", a.Name, state, synced)}
+	switch {
+	case state == "Healthy" && synced == "Synced":
+		return v1alpha1.Health{Status: v1alpha1.HealthHealthy}
+	case state == "Progressing":
+		return v1alpha1.Health{Status: v1alpha1.HealthProgressing, Issues: issue}
+	case state == "" || state == "Unknown" || synced == "" || synced == "Unknown":
+		return v1alpha1.Health{Status: v1alpha1.HealthUnknown, Issues: issue}
+	}
+	return v1alpha1.Health{Status: v1alpha1.HealthUnhealthy, Issues: issue}
+}

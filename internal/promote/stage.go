@@ -1,0 +1,153 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/promote/plan"
+	"github.com/headgate-dev/headgate/internal/redaction"
+	"github.com/headgate-dev/headgate/internal/rounds"
+)
+
+const (
+	// healthPoll is how often the health of a Stage is observed.
+	healthPoll = 10 * time.Second
+	// checkPoll is how often it is while it is not healthy.
+	checkPoll = 2 * time.Second
+)
+
+// stage has a Stage take turns with its Promotions, says how it is, and has new Freight promoted where policies permit that. Which Promotion runs is
+// in its status before that begins, so that there is one at a time also after a restart.
+func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
+	stage, there := p.stages.Get(id)
+	if !there || stage.DeletionTimestamp != nil || stage.Spec.Shard != "" {
+		return rounds.Rest()
+	}
+	now := time.Now()
+	line := p.pipeline(stage)
+	working := stage.DeepCopy()
+	line.Stage = working
+	p.turn(line, now)
+	automatic, err := plan.AutoPromotes(p.policies(stage.Namespace), working)
+	working.Status.AutoPromotionEnabled = automatic
+	if working.Status.CurrentPromotion == nil {
+		var found []v1alpha1.Health
+		if last := working.Status.LastPromotion; last != nil && last.Status != nil {
+			found = p.healths(ctx, last.Status.HealthChecks)
+		}
+		working.Status.Health = plan.Health(working, found)
+		p.verify(working, now)
+	}
+	working.Status.ObservedGeneration, working.Status.LastHandledRefresh = stage.Generation, stage.Annotations[v1alpha1.RefreshAnnotation]
+	working.Status.Conditions = plan.Conditions(working, metav1.NewTime(now))
+	if ctx.Err() != nil {
+		return rounds.Rest()
+	}
+	if werr := stated(ctx, p, stageKind(), p.stages, stage, stage.Status, working.Status); werr != nil {
+		return rounds.Retry(werr)
+	}
+	err = errors.Join(err, p.freightOf(ctx, line, now))
+	if err != nil {
+		return rounds.Retry(fmt.Errorf("Stage %s/%s: %s", stage.Namespace, stage.Name, redaction.Text(err.Error())))
+	}
+	at := now.Add(healthPoll)
+	if h := working.Status.Health; h != nil && h.Status != v1alpha1.HealthHealthy {
+		at = now.Add(checkPoll)
+	}
+	if automatic {
+		soon, err := p.automate(ctx, line, now)
+		if err != nil {
+			return rounds.Retry(fmt.Errorf("Stage %s/%s: %s", stage.Namespace, stage.Name, redaction.Text(err.Error())))
+		}
+		if !soon.IsZero() && soon.Before(at) {
+			at = soon
+		}
+	}
+	return rounds.After(time.Until(at))
+}
+
+// turn notes a Promotion that ended, and which one is next.
+func (p *part) turn(line plan.Pipeline, now time.Time) {
+	stage := line.Stage
+	if current := stage.Status.CurrentPromotion; current != nil {
+		promotion, there := p.promotions.Get(idOf(v1alpha1.PromotionKind, stage.Namespace, current.Name))
+		switch {
+		case !there:
+			stage.Status.CurrentPromotion = nil
+		case plan.Terminal(promotion.Status.Phase):
+			holds := plan.Hold(line, promotion, now)
+			stage.Status = plan.Finished(stage, promotion)
+			stage.Status.AutoPromotionHolds = holds
+		}
+	}
+	if next := plan.TakeTurns(line).Run; stage.Status.CurrentPromotion == nil && next != nil {
+		stage.Status = plan.Running(stage, next)
+		p.loop.Wake(idOf(v1alpha1.PromotionKind, next.Namespace, next.Name))
+	}
+}
+
+// verify notes how the verification of what the Stage has stands. Checks by analyses are refused: they end with an error.
+func (*part) verify(stage *v1alpha1.Stage, now time.Time) {
+	current := plan.Current(stage.Status.FreightHistory)
+	if current == nil {
+		return
+	}
+	var check *plan.Check
+	if stage.Spec.Verification != nil {
+		check = &plan.Check{Phase: v1alpha1.VerificationError, Message: "verification by AnalysisTemplates is not supported: approve the Freight for the Stages that follow, or remove spec.verification"}
+	}
+	if v := plan.Verify(stage, check, string(uuid.NewUUID()), now); v.Info != nil {
+		current.VerificationHistory = plan.Record(current.VerificationHistory, *v.Info)
+	}
+}
+
+// freightOf has each Freight of the Project say whether the Stage uses it, and has verified it.
+func (p *part) freightOf(ctx context.Context, line plan.Pipeline, now time.Time) error {
+	stage := line.Stage
+	current := plan.Current(stage.Status.FreightHistory)
+	var all error
+	for i := range line.Freight {
+		f := &line.Freight[i]
+		used := current != nil && current.Items[plan.OriginKey(f.Origin)].Name == f.Name
+		if _, in := f.Status.CurrentlyIn[stage.Name]; !used && !in {
+			continue
+		}
+		after := plan.Leave(f.Status, stage.Name, now)
+		if used {
+			after = plan.Enter(f.Status, stage.Name, now)
+			if h := current.VerificationHistory; len(h) > 0 && h[0].Phase == v1alpha1.VerificationSuccessful {
+				after = plan.Verified(after, stage.Name, now)
+			}
+		}
+		if err := stated(ctx, p, freightKind(), p.freights, f, f.Status, after); err != nil {
+			all = errors.Join(all, fmt.Errorf("Freight %q: %w", f.Name, err))
+		}
+	}
+	return all
+}
+
+// automate creates the Promotions that policies have created, and says when there may be another one.
+func (p *part) automate(ctx context.Context, line plan.Pipeline, now time.Time) (time.Time, error) {
+	var soon time.Time
+	if line.Stage.Spec.PromotionTemplate == nil {
+		return soon, nil
+	}
+	for _, choice := range plan.Next(line, now) {
+		if choice.Freight != nil {
+			if err := p.promote(ctx, line.Stage, choice.Freight); err != nil {
+				return soon, err
+			}
+		}
+		if !choice.At.IsZero() && (soon.IsZero() || choice.At.Before(soon)) {
+			soon = choice.At
+		}
+	}
+	return soon, nil
+}

@@ -1,0 +1,115 @@
+package promote
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/promote/plan"
+)
+
+func (p *part) createNamespace(ctx context.Context, project *v1alpha1.Project) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: project.Name, Labels: map[string]string{v1alpha1.ProjectLabel: "true"},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(project, v1alpha1.GroupVersion.WithKind(v1alpha1.ProjectKind))},
+	}}
+	if _, err := p.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{FieldManager: manager}); err != nil {
+		return fmt.Errorf("creating namespace %q: %w", project.Name, err)
+	}
+	return nil
+}
+
+// create makes an object, and returns it as the server has it; one that is there already is no error.
+func (p *part) create(ctx context.Context, kind dialect.Kind, o metav1.Object) (*unstructured.Unstructured, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s %q: %w", kind.Kind, o.GetName(), err)
+	}
+	u := &unstructured.Unstructured{Object: fields}
+	u.SetAPIVersion(v1alpha1.GroupVersion.String())
+	u.SetKind(kind.Kind)
+	u, err = p.Home.Dynamic.Resource(kind.GroupVersionResource()).Namespace(o.GetNamespace()).Create(ctx, u, metav1.CreateOptions{FieldManager: manager})
+	if apierrors.IsAlreadyExists(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("creating %s %q: %w", kind.Kind, o.GetName(), err)
+	}
+	return u, nil
+}
+
+// promote creates a Promotion of a Freight to a Stage, as its template says.
+func (p *part) promote(ctx context.Context, stage *v1alpha1.Stage, freight *v1alpha1.Freight) error {
+	template := stage.Spec.PromotionTemplate
+	if template == nil {
+		return errors.New("the Stage has no promotionTemplate")
+	}
+	inflated, err := plan.Inflate(template.Spec.Steps, p.task(stage.Namespace))
+	if err != nil {
+		return fmt.Errorf("promotionTemplate: %w", err)
+	}
+	var entropy [10]byte
+	if _, err := rand.Read(entropy[:]); err != nil {
+		return fmt.Errorf("naming a Promotion: %w", err)
+	}
+	name, err := plan.PromotionName(stage.Name, freight.Name, time.Now(), entropy)
+	if err != nil {
+		return err
+	}
+	u, err := p.create(ctx, promotionKind(), &v1alpha1.Promotion{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: stage.Namespace, Labels: map[string]string{v1alpha1.StageLabel: stage.Name},
+			Annotations:     map[string]string{v1alpha1.CreateActorAnnotation: plan.ControllerActor + manager},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stage, v1alpha1.GroupVersion.WithKind(v1alpha1.StageKind))},
+		},
+		Spec: v1alpha1.PromotionSpec{Stage: stage.Name, Freight: freight.Name, Vars: template.Spec.Vars, Steps: inflated},
+	})
+	if err != nil || u == nil {
+		return err
+	}
+	_, err = p.promotions.Put(u)
+	return err
+}
+
+func (p *part) task(namespace string) plan.Tasks {
+	return func(ref v1alpha1.PromotionTaskReference) (*v1alpha1.PromotionTaskSpec, error) {
+		if ref.Kind == v1alpha1.ClusterPromotionTaskKind {
+			if t, there := p.shared.Get(idOf(ref.Kind, "", ref.Name)); there {
+				return &t.Spec, nil
+			}
+			return nil, errors.New("there is none")
+		}
+		if t, there := p.tasks.Get(idOf(v1alpha1.PromotionTaskKind, namespace, ref.Name)); there {
+			return &t.Spec, nil
+		}
+		return nil, fmt.Errorf("there is none in namespace %q", namespace)
+	}
+}
+
+// applications are those of Argo CD.
+var applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
+
+// request has an Application synced. It fails if the Application has changed since it was read.
+func (p *part) request(ctx context.Context, app *unstructured.Unstructured, change map[string]any) error {
+	metadata, _ := change["metadata"].(map[string]any)
+	metadata["resourceVersion"] = app.GetResourceVersion()
+	data, err := json.Marshal(change)
+	if err != nil {
+		return fmt.Errorf("writing a request: %w", err)
+	}
+	_, err = p.Home.Dynamic.Resource(applications).Namespace(app.GetNamespace()).Patch(ctx, app.GetName(), types.MergePatchType, data, metav1.PatchOptions{FieldManager: manager})
+	return err
+}
