@@ -59,7 +59,13 @@ func kindOf(name, resource, namespace string, aliases ...string) dialect.Kind {
 
 const anyNamespace = "default"
 
-func projectKind() dialect.Kind { return kindOf(v1alpha1.ProjectKind, "projects", "", "project") }
+func projectKind() dialect.Kind {
+	k := kindOf(v1alpha1.ProjectKind, "projects", "")
+	// Projects are those of Argo CD.
+	k.Aliases = []string{"kargoproject", "kargoprojects"}
+	return k
+}
+
 func warehouseKind() dialect.Kind {
 	return kindOf(v1alpha1.WarehouseKind, "warehouses", anyNamespace, "warehouse")
 }
