@@ -116,7 +116,8 @@ func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias,
 		"initiatedBy": map[string]any{"username": "kargo-controller", "automated": true},
 		"info": []any{
 			map[string]any{"name": "Reason", "value": "Promotion triggered a sync of this Application resource."},
-			map[string]any{"name": promotionInfo, "value": promotion.Name}, map[string]any{"name": stepInfo, "value": alias},
+			map[string]any{"name": promotionInfo, "value": promotion.Name},
+			map[string]any{"name": stepInfo, "value": alias},
 		},
 		"sync": sync,
 	}

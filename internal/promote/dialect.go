@@ -69,6 +69,7 @@ func projectKind() dialect.Kind {
 func warehouseKind() dialect.Kind {
 	return kindOf(v1alpha1.WarehouseKind, "warehouses", anyNamespace, "warehouse")
 }
+
 func freightKind() dialect.Kind {
 	return kindOf(v1alpha1.FreightKind, "freights", anyNamespace, "freight")
 }

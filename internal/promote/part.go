@@ -214,8 +214,8 @@ func (p *part) pipeline(stage *v1alpha1.Stage) plan.Pipeline {
 }
 
 // stated writes the status of an object, and enters what the server made of it.
-func stated[T any, P declared.Object[T]](ctx context.Context, p *part, kind dialect.Kind, to *declared.Registry[T, P], o metav1.Object, before, after any) error {
-	u, err := p.writer(kind).Status(ctx, o, before, after)
+func stated[T any, P declared.Object[T]](ctx context.Context, writer declared.Writer, to *declared.Registry[T, P], o metav1.Object, before, after any) error {
+	u, err := writer.Status(ctx, o, before, after)
 	if err != nil || u == nil {
 		return err
 	}
