@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery"
@@ -335,6 +336,30 @@ func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
 		want := map[string]string{"ready": "True", "failed": "False"}[args[1]]
 		current := args[1] != "ready" || observed == u.GetGeneration()
 		return status == want && current && pattern.MatchString(text), status + " " + text
+	})
+}
+
+// kcan waits until the API server knows that an account of the namespace may do something: "kcan ACCOUNT VERB RESOURCE". Roles count a moment
+// after they were written.
+func (w *world) kcan(ts *testscript.TestScript, neg bool, args []string) {
+	noNeg(ts, neg)
+	usage(ts, len(args) == 3, "kcan ACCOUNT VERB RESOURCE")
+	namespace := ts.Getenv("NS")
+	until(ts, strings.Join(args, " "), func() (bool, string) {
+		review := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+			"spec": map[string]any{
+				"user":               "system:serviceaccount:" + namespace + ":" + args[0],
+				"resourceAttributes": map[string]any{"namespace": namespace, "verb": args[1], "resource": args[2]},
+			},
+		}}
+		reviews := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}
+		made, err := w.client.Resource(reviews).Create(context.Background(), review, metav1.CreateOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		allowed, _, _ := unstructured.NestedBool(made.Object, "status", "allowed")
+		return allowed, "it is not allowed"
 	})
 }
 

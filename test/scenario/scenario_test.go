@@ -145,7 +145,7 @@ func (w *world) setup(env *testscript.Env) error {
 
 func (w *world) commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kgone": w.kgone,
+		"commit": w.commit, "root": w.root, "kwait": w.kwait, "kget": w.kget, "kcan": w.kcan, "kgone": w.kgone,
 		"kmerge": w.kmerge, "kdelete": w.kdelete, "kapply": w.kapply, "headgate": w.headgate, "begin": w.begin, "end": w.end, "agekey": w.agekey, "pgpkey": w.pgpkey, "signed": w.signed,
 		"expand": w.expand, "ocipush": w.ocipush, "chartpush": w.chartpush, "s3put": w.s3put, "external": w.external,
 		"chartrepo": w.chartrepo, "registry": w.service, "late": w.late, "transfers": w.transfers, "helm": w.helmCommand, "pull": w.pull, "undo": w.undo,
