@@ -72,7 +72,7 @@ func TestGrants(t *testing.T) {
 		want      bool
 	}{
 		"Permitted":   {reason: "it requests them, and its project permits Secrets there", want: true},
-		"Unrequested": {reason: "what its values do not name is not given, whoever edits the VirtualCluster", namespace: "vault"},
+		"Unrequested": {reason: "what its values do not name is not given, even if the VirtualCluster is edited", namespace: "vault"},
 		"Destination": {reason: "the project does not permit the namespace", change: func(p *v1alpha1.AppProjectSpec, _ *v1alpha1.Application) {
 			p.Destinations = append(p.Destinations, v1alpha1.ApplicationDestination{Server: "https://kubernetes.default.svc", Namespace: "!shop"})
 		}},

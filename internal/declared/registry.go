@@ -8,6 +8,7 @@
 package declared
 
 import (
+	"context"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +58,16 @@ func (r *Registry[T, P]) Put(u *unstructured.Unstructured) (P, error) {
 	}
 	r.held[id] = held[P]{typed: typed, raw: u.Object}
 	return typed, nil
+}
+
+// State has the status of an object say what it says after instead of what it said before, and enters what the server made of it.
+func (r *Registry[T, P]) State(ctx context.Context, w Writer, o P, before, after any) error {
+	u, err := w.Status(ctx, o, before, after)
+	if err != nil || u == nil {
+		return err
+	}
+	_, err = r.Put(u)
+	return err
 }
 
 // Get returns an object, which is not to be changed.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
@@ -211,16 +210,6 @@ func (p *part) pipeline(stage *v1alpha1.Stage) plan.Pipeline {
 		}
 	}
 	return line
-}
-
-// stated writes the status of an object, and enters what the server made of it.
-func stated[T any, P declared.Object[T]](ctx context.Context, writer declared.Writer, to *declared.Registry[T, P], o metav1.Object, before, after any) error {
-	u, err := writer.Status(ctx, o, before, after)
-	if err != nil || u == nil {
-		return err
-	}
-	_, err = to.Put(u)
-	return err
 }
 
 func (p *part) writer(kind dialect.Kind) declared.Writer {

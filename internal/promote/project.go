@@ -28,7 +28,7 @@ func (p *part) project(ctx context.Context, id engine.UnitID) rounds.Next {
 	}
 	after := project.Status.DeepCopy()
 	meta.SetStatusCondition(&after.Conditions, condition)
-	if werr := stated(ctx, p.writer(projectKind()), p.projects, project, project.Status, *after); werr != nil {
+	if werr := p.projects.State(ctx, p.writer(projectKind()), project, project.Status, *after); werr != nil {
 		return rounds.Retry(werr)
 	}
 	return rounds.Done(err)

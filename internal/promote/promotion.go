@@ -54,7 +54,7 @@ func (p *part) promotion(ctx context.Context, id engine.UnitID) rounds.Next {
 		after.Phase = v1alpha1.PromotionErrored
 		return p.record(ctx, promotion, after, rounds.Rest())
 	}
-	if err := stated(ctx, p.writer(promotionKind()), p.promotions, promotion, promotion.Status, begun); err != nil {
+	if err := p.promotions.State(ctx, p.writer(promotionKind()), promotion, promotion.Status, begun); err != nil {
 		return rounds.Retry(err)
 	}
 	working := promotion.DeepCopy()
@@ -95,7 +95,7 @@ func timeoutOf(promotion *v1alpha1.Promotion) time.Duration {
 
 // record writes the status of a Promotion, and deletes the directory of one that ended.
 func (p *part) record(ctx context.Context, promotion *v1alpha1.Promotion, after v1alpha1.PromotionStatus, next rounds.Next) rounds.Next {
-	if err := stated(ctx, p.writer(promotionKind()), p.promotions, promotion, promotion.Status, after); err != nil {
+	if err := p.promotions.State(ctx, p.writer(promotionKind()), promotion, promotion.Status, after); err != nil {
 		return rounds.Retry(err)
 	}
 	p.loop.Wake(idOf(v1alpha1.StageKind, promotion.Namespace, promotion.Spec.Stage))

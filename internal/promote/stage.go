@@ -50,7 +50,7 @@ func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}
-	if werr := stated(ctx, p.writer(stageKind()), p.stages, stage, stage.Status, working.Status); werr != nil {
+	if werr := p.stages.State(ctx, p.writer(stageKind()), stage, stage.Status, working.Status); werr != nil {
 		return rounds.Retry(werr)
 	}
 	err = errors.Join(err, p.freightOf(ctx, line, now))
@@ -126,7 +126,7 @@ func (p *part) freightOf(ctx context.Context, line plan.Pipeline, now time.Time)
 				after = plan.Verified(after, stage.Name, now)
 			}
 		}
-		if err := stated(ctx, p.writer(freightKind()), p.freights, f, f.Status, after); err != nil {
+		if err := p.freights.State(ctx, p.writer(freightKind()), f, f.Status, after); err != nil {
 			all = errors.Join(all, fmt.Errorf("Freight %q: %w", f.Name, err))
 		}
 	}

@@ -56,7 +56,7 @@ func (p *part) warehouse(ctx context.Context, id engine.UnitID) rounds.Next {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, "DiscoveryFailed", redaction.Text(err.Error())
 	}
 	meta.SetStatusCondition(&after.Conditions, condition)
-	if werr := stated(ctx, p.writer(warehouseKind()), p.warehouses, w, w.Status, *after); werr != nil {
+	if werr := p.warehouses.State(ctx, p.writer(warehouseKind()), w, w.Status, *after); werr != nil {
 		return rounds.Retry(werr)
 	}
 	if err != nil {

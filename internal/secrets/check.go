@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
-	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -55,12 +54,11 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 		after.Capabilities = reads
 	}
 	if !isReady(s.status.Conditions) || !ok {
-		ref := &corev1.ObjectReference{APIVersion: esv1.GroupVersion.String(), Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, UID: s.uid}
 		kind := corev1.EventTypeNormal
 		if !ok {
 			kind = corev1.EventTypeWarning
 		}
-		p.events.Emit(s.object, ref, declared.Event{Component: component, Type: kind, Reason: reason, Message: text})
+		p.emit(s.object, esv1.GroupVersion.WithKind(id.Kind), kind, reason, text)
 	}
 	if werr := p.stated(ctx, s, after); werr != nil {
 		return rounds.Retry(werr)
@@ -94,19 +92,9 @@ func (p *part) validate(ctx context.Context, s standing) (reason string, err err
 
 // stated writes the status of a store.
 func (p *part) stated(ctx context.Context, s standing, after esv1.SecretStoreStatus) error {
-	kind := storeKind()
-	if s.id.Kind == esv1.ClusterSecretStoreKind {
-		kind = clusterStoreKind()
+	if of, is := s.object.(*esv1.ClusterSecretStore); is {
+		return p.clusterly.State(ctx, p.writer(clusterStoreKind()), of, s.status, after)
 	}
-	writer := declared.Writer{Client: p.Home.Dynamic.Resource(kind.GroupVersionResource()), Manager: manager}
-	u, err := writer.Status(ctx, s.object, s.status, after)
-	if err != nil || u == nil {
-		return err
-	}
-	if s.id.Kind == esv1.ClusterSecretStoreKind {
-		_, err = p.clusterly.Put(u)
-	} else {
-		_, err = p.stores.Put(u)
-	}
-	return err
+	of, _ := s.object.(*esv1.SecretStore)
+	return p.stores.State(ctx, p.writer(storeKind()), of, s.status, after)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -233,6 +234,18 @@ func (p *part) follow(ctx context.Context) error {
 		p.Guard.Go("watch of "+resource, func() { informer.Run(ctx.Done()) })
 	}
 	return nil
+}
+
+func (p *part) writer(kind dialect.Kind) declared.Writer {
+	return declared.Writer{Client: p.Home.Dynamic.Resource(kind.GroupVersionResource()), Manager: manager}
+}
+
+// emit tells people what became of an object.
+func (p *part) emit(o metav1.Object, gvk schema.GroupVersionKind, kind, reason, message string) {
+	ref := &corev1.ObjectReference{
+		APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(),
+	}
+	p.events.Emit(o, ref, declared.Event{Component: component, Type: kind, Reason: reason, Message: message})
 }
 
 // use notes that a pass reads an object, so that a change of that wakes it.

@@ -231,21 +231,12 @@ func (p *part) failed(ctx context.Context, es *esv1.ExternalSecret, text string,
 }
 
 func (p *part) tell(es *esv1.ExternalSecret, kind, reason, message string) {
-	ref := &corev1.ObjectReference{
-		APIVersion: esv1.GroupVersion.String(), Kind: esv1.ExternalSecretKind, Namespace: es.Namespace, Name: es.Name, UID: es.UID, ResourceVersion: es.ResourceVersion,
-	}
-	p.events.Emit(es, ref, declared.Event{Component: component, Type: kind, Reason: reason, Message: message})
+	p.emit(es, esv1.GroupVersion.WithKind(esv1.ExternalSecretKind), kind, reason, message)
 }
 
 // write writes a status that differs.
 func (p *part) write(ctx context.Context, before, after *esv1.ExternalSecret) error {
-	writer := declared.Writer{Client: p.Home.Dynamic.Resource(externalKind().GroupVersionResource()), Manager: manager}
-	u, err := writer.Status(ctx, after, before.Status, after.Status)
-	if err != nil || u == nil {
-		return err
-	}
-	_, err = p.externals.Put(u)
-	return err
+	return p.externals.State(ctx, p.writer(externalKind()), after, before.Status, after.Status)
 }
 
 // read reads an ExternalSecret.

@@ -15,7 +15,6 @@ import (
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
-	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -37,7 +36,7 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 		return p.withdraw(ctx, id, ps)
 	}
 	deletes := ps.Spec.DeletionPolicy == v1alpha1.DeletionDelete
-	if _, err := p.pushWriter().Finalizer(ctx, ps, pushFinalizer, deletes); err != nil {
+	if _, err := p.writer(pushKind()).Finalizer(ctx, ps, pushFinalizer, deletes); err != nil {
 		return rounds.Retry(err)
 	}
 	stores, err := p.targets(id, ps)
@@ -75,10 +74,10 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 	after := ps.Status
 	after.RefreshTime, after.SyncedResourceVersion, after.SyncedPushSecrets = metav1.NewTime(now.Truncate(time.Second)), plan.Version(ps), synced
 	after.Conditions = plan.Condition(ps.Status.Conditions, plan.Ready, true, reasonPushed, textPushed, now)
-	if err := p.statePush(ctx, ps, after); err != nil {
+	if err := p.pushes.State(ctx, p.writer(pushKind()), ps, ps.Status, after); err != nil {
 		return rounds.Retry(err)
 	}
-	p.tellPush(ps, corev1.EventTypeNormal, reasonPushed, textPushed)
+	p.emit(ps, v1alpha1.GroupVersion.WithKind(v1alpha1.PushSecretKind), corev1.EventTypeNormal, reasonPushed, textPushed)
 	return rest(interval)
 }
 
@@ -288,7 +287,7 @@ func (p *part) withdraw(ctx context.Context, id engine.UnitID, ps *v1alpha1.Push
 			return p.notPushed(ctx, ps, err)
 		}
 	}
-	_, err := p.pushWriter().Finalizer(ctx, ps, pushFinalizer, false)
+	_, err := p.writer(pushKind()).Finalizer(ctx, ps, pushFinalizer, false)
 	return rounds.Done(err)
 }
 
@@ -303,29 +302,9 @@ func (p *part) notPushed(ctx context.Context, ps *v1alpha1.PushSecret, cause err
 		after.SyncedPushSecrets = one
 	}
 	after.Conditions = plan.Condition(ps.Status.Conditions, plan.Ready, false, reasonNotPushed, text, time.Now())
-	if err := p.statePush(ctx, ps, after); err != nil {
+	if err := p.pushes.State(ctx, p.writer(pushKind()), ps, ps.Status, after); err != nil {
 		return rounds.Retry(err)
 	}
-	p.tellPush(ps, corev1.EventTypeWarning, reasonNotPushed, text)
+	p.emit(ps, v1alpha1.GroupVersion.WithKind(v1alpha1.PushSecretKind), corev1.EventTypeWarning, reasonNotPushed, text)
 	return again(cause)
-}
-
-func (p *part) pushWriter() declared.Writer {
-	return declared.Writer{Client: p.Home.Dynamic.Resource(pushKind().GroupVersionResource()), Manager: manager}
-}
-
-func (p *part) statePush(ctx context.Context, ps *v1alpha1.PushSecret, after v1alpha1.PushSecretStatus) error {
-	u, err := p.pushWriter().Status(ctx, ps, ps.Status, after)
-	if err != nil || u == nil {
-		return err
-	}
-	_, err = p.pushes.Put(u)
-	return err
-}
-
-func (p *part) tellPush(ps *v1alpha1.PushSecret, kind, reason, message string) {
-	ref := &corev1.ObjectReference{
-		APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.PushSecretKind, Namespace: ps.Namespace, Name: ps.Name, UID: ps.UID, ResourceVersion: ps.ResourceVersion,
-	}
-	p.events.Emit(ps, ref, declared.Event{Component: component, Type: kind, Reason: reason, Message: message})
 }

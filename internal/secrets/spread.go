@@ -73,7 +73,7 @@ func (p *part) spread(ctx context.Context, id engine.UnitID, ces *esv1.ClusterEx
 		condition.Status, condition.Message = corev1.ConditionFalse, textNotAll
 	}
 	after.Conditions = []esv1.ClusterCondition{condition}
-	if err := p.stateSpread(ctx, ces, after); err != nil {
+	if err := p.spreads.State(ctx, p.writer(spreadKind()), ces, ces.Status, after); err != nil {
 		return rounds.Retry(err)
 	}
 	if len(after.FailedNamespaces) > 0 {
@@ -193,18 +193,8 @@ func (p *part) spreadFailed(ctx context.Context, ces *esv1.ClusterExternalSecret
 	}
 	after := *ces.Status.DeepCopy()
 	after.Conditions = []esv1.ClusterCondition{{Type: plan.Ready, Status: corev1.ConditionFalse, Message: redaction.Text(cause.Error())}}
-	if err := p.stateSpread(ctx, ces, after); err != nil {
+	if err := p.spreads.State(ctx, p.writer(spreadKind()), ces, ces.Status, after); err != nil {
 		return rounds.Retry(err)
 	}
 	return rounds.Retry(cause)
-}
-
-func (p *part) stateSpread(ctx context.Context, ces *esv1.ClusterExternalSecret, after esv1.ClusterExternalSecretStatus) error {
-	writer := declared.Writer{Client: p.Home.Dynamic.Resource(spreadKind().GroupVersionResource()), Manager: manager}
-	u, err := writer.Status(ctx, ces, ces.Status, after)
-	if err != nil || u == nil {
-		return err
-	}
-	_, err = p.spreads.Put(u)
-	return err
 }

@@ -120,7 +120,6 @@ func TestUpSecrets(t *testing.T) {
 
 	save("stores:\n  onepassword:\n    database: {username: ada, password: s3cret-that-rotated}\n  shop/vault:\n    cache: {password: s3cret-of-the-cache}\n")
 	value("database", "url", func(v string) bool { return v == "postgres://ada:s3cret-that-rotated@db" })
-	// The store that was not given is looked at again when its object changes, or after a while.
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)

@@ -58,9 +58,9 @@ func (s *serving) bind(f *pflag.FlagSet) {
 
 // check tells what is wrong with the flags.
 func (s *serving) check(catalogue dialect.Catalogue) error {
-	if len(s.serve) > 0 {
-		// Whoever names groups may name those of External Secrets.
-		secretsOf(catalogue).Told = true
+	if of := secretsOf(catalogue); of != nil && len(s.serve) > 0 {
+		// A list of groups may have those of External Secrets.
+		of.Told = true
 	}
 	var err error
 	if s.groups, err = catalogue.Parse(s.serve); err != nil {

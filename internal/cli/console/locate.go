@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,7 +58,7 @@ func (g *Globals) Locate(clusters *Clusters, units []*unstructured.Unstructured,
 			continue
 		}
 		for _, id := range g.Catalogue.StateOf(u).Inventory {
-			if s.Is(id) && !has(all, at) {
+			if s.Is(id) && !slices.ContainsFunc(all, func(f Found) bool { return f.Cluster == at }) {
 				all = append(all, Found{ID: id, Unit: u, Cluster: at})
 				where = append(where, id.String()+" in "+at)
 			}
@@ -72,14 +73,4 @@ func (g *Globals) Locate(clusters *Clusters, units []*unstructured.Unstructured,
 		return Found{}, Hint(fmt.Errorf("%s is in several clusters: %s", s, strings.Join(where, ", ")), "headgate %s %s --cluster %s", verb, all[0].ID, all[0].Cluster)
 	}
 	return all[0], nil
-}
-
-// has tells whether something was found in a cluster.
-func has(all []Found, cluster string) bool {
-	for _, one := range all {
-		if one.Cluster == cluster {
-			return true
-		}
-	}
-	return false
 }
