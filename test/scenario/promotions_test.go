@@ -206,8 +206,8 @@ func (p *pipelined) runs(revision string) {
 	})
 }
 
-// stands waits until a Stage is healthy, and its Freight verified.
-func (p *pipelined) stands(stage string) {
+// stands waits until a Stage is healthy, and a Freight says that it is verified there.
+func (p *pipelined) stands(stage, freight string) {
 	p.t.Helper()
 	eventually(p.t, "Stage "+stage+" is ready", func() (bool, string) {
 		u, err := p.world.client.Resource(v1alpha1.GroupVersion.WithResource("stages")).Namespace("shop").Get(p.t.Context(), stage, metav1.GetOptions{})
@@ -221,6 +221,14 @@ func (p *pipelined) stands(stage string) {
 			}
 		}
 		return false, fmt.Sprint(conditions)
+	})
+	eventually(p.t, "the Freight is verified in "+stage, func() (bool, string) {
+		u, err := p.world.client.Resource(v1alpha1.GroupVersion.WithResource("freights")).Namespace("shop").Get(p.t.Context(), freight, metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		_, verified, _ := unstructured.NestedMap(u.Object, "status", "verifiedIn", stage)
+		return verified, fmt.Sprint(u.Object["status"])
 	})
 }
 
@@ -244,7 +252,7 @@ func TestPromotions(t *testing.T) {
 	commits, _, _ := unstructured.NestedSlice(first[0].Object, "commits")
 	commit, _ := commits[0].(map[string]any)
 	p.runs(fmt.Sprint(commit["id"]))
-	p.stands("dev")
+	p.stands("dev", first[0].GetName())
 	t.Run("unauthorized", func(t *testing.T) {
 		p.promotes(t, "prod", first[0].GetName())
 		if phase, message := p.promoted("prod", nil); phase != "Failed" || !strings.Contains(message, v1alpha1.AuthorizedStageAnnotation) {
