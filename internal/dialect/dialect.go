@@ -59,7 +59,11 @@ type Connected interface {
 }
 
 // Hooked is a Part that takes requests by which others report changes.
-type Hooked interface{ Hooks() http.Handler }
+type Hooked interface {
+	// HookPath is what the paths of the requests begin with, such as /hook/.
+	HookPath() string
+	Hooks() http.Handler
+}
 
 // EventTaker is a Part that takes events of other controllers.
 type EventTaker interface{ EventHandler() http.Handler }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
+	notifyv1 "github.com/fluxcd/notification-controller/api/v1"
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -234,7 +235,10 @@ func (e *Engine) Wait() {
 	e.images.Wait()
 }
 
-// Hooks serves the hooks of Receivers, below notifyv1.ReceiverWebhookPath.
+// HookPath is that of the hooks of Receivers.
+func (*Engine) HookPath() string { return notifyv1.ReceiverWebhookPath }
+
+// Hooks serves the hooks of Receivers.
 func (e *Engine) Hooks() http.Handler { return e.receivers.Handler }
 
 // EventHandler takes the events that other controllers post, as notification-controller does at its port.

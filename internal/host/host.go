@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -275,14 +276,17 @@ func (e *Engine) Nudge(matches func(url string) bool) {
 	}
 }
 
-// Hooks takes requests by which others report changes; it is nil if no dialect does.
+// Hooks takes requests by which others report changes, each dialect those below its path.
 func (e *Engine) Hooks() http.Handler {
-	for _, p := range e.parts {
-		if taker, takes := p.(dialect.Hooked); takes {
-			return e.host.Guard.Handler("a request by a hook", taker.Hooks())
+	return e.host.Guard.Handler("a request by a hook", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, p := range e.parts {
+			if taker, takes := p.(dialect.Hooked); takes && strings.HasPrefix(r.URL.Path, taker.HookPath()) {
+				taker.Hooks().ServeHTTP(w, r)
+				return
+			}
 		}
-	}
-	return nil
+		w.WriteHeader(http.StatusNotFound)
+	}))
 }
 
 // EventHandler takes events of other controllers; it is nil where no dialect does.

@@ -66,6 +66,10 @@ func projectKind() dialect.Kind {
 	return k
 }
 
+func configKind() dialect.Kind {
+	return kindOf(v1alpha1.ProjectConfigKind, "projectconfigs", anyNamespace, "projectconfig")
+}
+
 func warehouseKind() dialect.Kind {
 	return kindOf(v1alpha1.WarehouseKind, "warehouses", anyNamespace, "warehouse")
 }
@@ -82,7 +86,7 @@ func promotionKind() dialect.Kind {
 func (*Dialect) Kinds() []dialect.Kind {
 	freight := freightKind()
 	freight.Static = true
-	return []dialect.Kind{projectKind(), warehouseKind(), freight, stageKind(), promotionKind()}
+	return []dialect.Kind{projectKind(), configKind(), warehouseKind(), freight, stageKind(), promotionKind()}
 }
 
 // Definitions are those of all kinds, where they are served.
@@ -100,8 +104,8 @@ func (*Dialect) Upstream() dialect.Upstream {
 }
 
 // Serve puts together what serves promotions.
-func (d *Dialect) Serve(_ context.Context, host *dialect.Host) (dialect.Part, error) {
-	return newPart(host, d.Options)
+func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, error) {
+	return newPart(ctx, host, d.Options)
 }
 
 // Request is the change that requests a search of a Warehouse, or another pass of a Stage or a Promotion.

@@ -18,6 +18,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/promote/steps"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
+	"github.com/headgate-dev/headgate/internal/tokens"
+	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
 const (
@@ -41,6 +43,9 @@ type part struct {
 	tasks      *declared.Registry[v1alpha1.PromotionTask, *v1alpha1.PromotionTask]
 	shared     *declared.Registry[v1alpha1.ClusterPromotionTask, *v1alpha1.ClusterPromotionTask]
 	loop       *rounds.Loop[engine.UnitID]
+	tokens     *tokens.Keeper[receiverKey]
+	receivers  receivers
+	hooks      *webhook.Handler
 	// runner carries out steps; pushes to one branch take turns in it.
 	runner *steps.Runner
 }
@@ -52,7 +57,7 @@ func groupKind(kind string) schema.GroupKind {
 	return schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: kind}
 }
 
-func newPart(host *dialect.Host, o Options) (*part, error) {
+func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) {
 	client, err := kubernetes.NewForConfig(host.Config)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
@@ -72,6 +77,11 @@ func newPart(host *dialect.Host, o Options) (*part, error) {
 		project, _ := ctx.Value(projectKey{}).(string)
 		return p.login(ctx, project, v1alpha1.GitCredentials, repoURL)
 	}}
+	p.receivers.hooks = map[string]openHook{}
+	p.hooks = webhook.New(webhook.Config{Find: p.receivers.find, Refused: func(hook string, why error) {
+		host.Log.V(1).Info("a request was refused", "receiver", hook, "error", why.Error())
+	}})
+	p.tokens = tokens.New(ctx, host.Home, func(r receiverKey) { p.loop.Wake(idOf(v1alpha1.ProjectConfigKind, r.project, r.project)) })
 	p.loop = rounds.New(p, rounds.Options{
 		Slots: rounds.NewSlots(atOnce), Backoff: rounds.Backoff{Min: time.Second, Max: 5 * time.Minute}, Log: host.Log, Guard: host.Guard,
 	})
@@ -85,11 +95,24 @@ func (*part) Joins() runner.Part { return runner.Part{} }
 func (p *part) Nudge(matches func(url string) bool) {
 	for _, w := range p.warehouses.All() {
 		for _, s := range w.Spec.Subscriptions {
-			if s.Git != nil && matches(s.Git.RepoURL) {
+			if matches(addressOf(s)) {
 				p.loop.Wake(idOf(v1alpha1.WarehouseKind, w.Namespace, w.Name))
 			}
 		}
 	}
+}
+
+// addressOf is the address that a subscription follows.
+func addressOf(s v1alpha1.RepoSubscription) string {
+	switch {
+	case s.Git != nil:
+		return s.Git.RepoURL
+	case s.Image != nil:
+		return s.Image.RepoURL
+	case s.Chart != nil:
+		return s.Chart.RepoURL
+	}
+	return ""
 }
 
 // Share has Projects share the passes that are made at a time.
@@ -142,7 +165,12 @@ func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kin
 		Dropped: func(u *unstructured.Unstructured) {
 			id := idOf(kind, u.GetNamespace(), u.GetName())
 			to.Drop(id)
-			p.loop.Forget(id)
+			if kind == v1alpha1.ProjectConfigKind {
+				// Its receivers end.
+				p.loop.Wake(id)
+			} else {
+				p.loop.Forget(id)
+			}
 			p.wakeStages(kind, u.GetNamespace())
 		},
 	}
@@ -178,6 +206,8 @@ func (p *part) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 	switch id.Kind {
 	case v1alpha1.ProjectKind:
 		next = p.project(ctx, id)
+	case v1alpha1.ProjectConfigKind:
+		next = p.config(ctx, id)
 	case v1alpha1.WarehouseKind:
 		next = p.warehouse(ctx, id)
 	case v1alpha1.FreightKind:
@@ -218,5 +248,6 @@ func (p *part) writer(kind dialect.Kind) declared.Writer {
 
 var (
 	_ dialect.Part               = (*part)(nil)
+	_ dialect.Hooked             = (*part)(nil)
 	_ rounds.Work[engine.UnitID] = (*part)(nil)
 )

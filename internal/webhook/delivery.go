@@ -19,6 +19,9 @@ type Delivery struct {
 	body   []byte
 }
 
+// Header is what the sender said beside the body.
+func (d Delivery) Header() http.Header { return d.header }
+
 // Digest tells deliveries apart whose content is not the same.
 func (d Delivery) Digest() [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", d.Event, d.header.Get("Content-Type"), d.body))

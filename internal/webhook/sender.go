@@ -20,6 +20,8 @@ type sender struct {
 	// object is set when the body must be a JSON object; check validates it further.
 	object bool
 	check  func(fields map[string]any) error
+	// other is set for a type that Flux does not have.
+	other bool
 }
 
 var hub = []signature{{header: "X-Hub-Signature-256"}, {header: "X-Hub-Signature"}}
@@ -41,11 +43,14 @@ var senders = map[string]sender{
 	"quay":      {object: true},
 	"nexus":     {signatures: []signature{{"X-Nexus-Webhook-Signature", "sha1"}}, object: true},
 	"acr":       {object: true},
+	"artifactory": {signatures: []signature{{"X-JFrog-Event-Auth", "sha256"}}, object: true, other: true},
 	"cdevents":  {events: []string{"Ce-Type"}, object: true, check: cdEvent},
 }
 
-// Types are the types of senders that are served.
-func Types() []string { return slices.Sorted(maps.Keys(senders)) }
+// Types are the types of senders that Receivers of Flux may have.
+func Types() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(senders)), func(kind string) bool { return senders[kind].other })
+}
 
 // NamesEvents reports whether requests of a type name their event.
 func NamesEvents(kind string) bool { return senders[kind].named() }

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/policies"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/tokens"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
@@ -35,7 +36,7 @@ type Keeper struct {
 
 	ctx      context.Context
 	policies *policies.Effective
-	tokens   *tokens
+	tokens   *tokens.Keeper[engine.UnitID]
 	turns    *turns
 	Desk     *toolkit.Desk
 	Handler  *webhook.Handler
@@ -67,7 +68,7 @@ func New(ctx context.Context, t toolkit.Tools, policies *policies.Effective) *Ke
 		hooks: map[string]openHook{}, paths: map[engine.UnitID]string{},
 	}
 	r.Desk = toolkit.NewDesk(t.Log, t.Guard, r)
-	r.tokens = newTokens(ctx, t.Home, r.Desk.Wake)
+	r.tokens = tokens.New(ctx, t.Home, r.Desk.Wake)
 	r.Handler = webhook.New(webhook.Config{Find: r.find, Refused: r.refused})
 	return r
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
+	"github.com/headgate-dev/headgate/internal/tokens"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
@@ -30,12 +30,15 @@ func (r *Keeper) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 	return rounds.Done(r.report(ctx, id))
 }
 
+// tokenKey is where the Secret of a Receiver has its token.
+const tokenKey = "token"
+
 // report opens or closes the hook of a Receiver, and writes down how it stands.
 func (r *Keeper) report(ctx context.Context, id engine.UnitID) error {
 	o, there := r.Get(id)
 	if !there || o.DeletionTimestamp != nil {
 		r.open(id, "", webhook.Hook{})
-		r.tokens.forget(id)
+		r.tokens.Forget(id)
 		delete(r.plans, id)
 		if !there {
 			return nil
@@ -51,7 +54,7 @@ func (r *Keeper) report(ctx context.Context, id engine.UnitID) error {
 		// A sender that knows the path is asked to retry later.
 		r.open(id, o.Status.WebhookPath, hook)
 	default:
-		token, missing := r.tokens.token(id, types.NamespacedName{Namespace: o.Namespace, Name: o.Spec.SecretRef.Name})
+		token, missing := r.tokens.Value(id, tokens.Ref{Namespace: o.Namespace, Name: o.Spec.SecretRef.Name, Key: tokenKey, Field: "spec.secretRef"})
 		if token == "" && missing == "" {
 			r.open(id, o.Status.WebhookPath, hook)
 			return nil

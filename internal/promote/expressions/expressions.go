@@ -253,3 +253,13 @@ func (s *Scope) success() bool {
 		return !m.ContinueOnError && m.FinishedAt != nil && slices.Contains([]string{"Failed", "Errored"}, m.Status)
 	})
 }
+
+// Template evaluates the expressions of a text that sees some names, and nothing of a Promotion.
+func Template(template string, names map[string]any, now time.Time) (any, error) {
+	return (&evaluator{env: names, now: now, left: maxExpressions}).template(template)
+}
+
+// Bare evaluates a text that is an expression as a whole.
+func Bare(expression string, names map[string]any, now time.Time) (any, error) {
+	return text.Evaluate(strings.TrimSpace(expression), text.NewScope(now), names)
+}
