@@ -93,6 +93,7 @@ type Server struct {
 	proven  map[[32]byte]int64
 	unknown map[string]bool
 	changed []func(owner, name string)
+	images  []func(owner, name string)
 	// hashing bounds how many passwords are checked at a time.
 	hashing chan struct{}
 }
@@ -138,6 +139,13 @@ func (s *Server) OnChange(f func(owner, name string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed = append(s.changed, f)
+}
+
+// OnImage has f called after an image was pushed to the registry, or deleted there, with the owner and the name of its package.
+func (s *Server) OnImage(f func(owner, name string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.images = append(s.images, f)
 }
 
 // ServeHTTP serves a request of a git client or of one of the API.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"slices"
 
 	"github.com/headgate-dev/headgate/internal/gitea/hooks"
 	"github.com/headgate-dev/headgate/internal/gitea/registry"
@@ -60,5 +61,11 @@ func (i images) Package(ctx context.Context, event registry.Event) {
 	})
 	if err != nil {
 		i.cfg.Log.Error(err, "reporting a package", "owner", event.Owner, "package", event.Package.Name)
+	}
+	i.mu.Lock()
+	told := slices.Clone(i.Server.images)
+	i.mu.Unlock()
+	for _, f := range told {
+		f(event.Owner, event.Package.Name)
 	}
 }

@@ -64,6 +64,7 @@ func (p *part) sync(ctx context.Context, promotion *v1alpha1.Promotion, alias st
 }
 
 func (p *part) applications(ctx context.Context, a steps.App) ([]unstructured.Unstructured, error) {
+	p.follow()
 	client := p.Home.Dynamic.Resource(applications).Namespace(a.Namespace)
 	if a.Name == "" {
 		list, err := client.List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(a.Selector.MatchLabels).String()})
@@ -88,11 +89,6 @@ func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias,
 	if !slices.Contains(strings.Split(strings.ReplaceAll(permitted, " ", ""), ","), stage) {
 		return "", denied{fmt.Errorf("Application %q does not authorize Stage %s: set its annotation %s to it", app.GetName(), stage, v1alpha1.AuthorizedStageAnnotation)}
 	}
-	for _, s := range sources {
-		if s.DesiredRevision != "" || s.UpdateTargetRevision || s.Kustomize != nil || s.Helm != nil {
-			return "", denied{errors.New("sources with desiredRevision, updateTargetRevision, kustomize or helm are not supported: change the files of the repository instead")}
-		}
-	}
 	if of(app, promotion.Name, alias, "status", "operationState", "operation", "info") {
 		phase, _, _ := unstructured.NestedString(app.Object, "status", "operationState", "phase")
 		message, _, _ := unstructured.NestedString(app.Object, "status", "operationState", "message")
@@ -107,8 +103,18 @@ func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias,
 	if _, busy, _ := unstructured.NestedMap(app.Object, "operation"); busy {
 		return "an operation is in progress", nil
 	}
+	wanted, err := sourcesOf(app, sources)
+	if err != nil {
+		return "", err
+	}
 	options, _, _ := unstructured.NestedSlice(app.Object, "spec", "syncPolicy", "syncOptions")
 	sync := map[string]any{}
+	if wanted.revision != "" {
+		sync["revision"] = wanted.revision
+	}
+	if len(wanted.revisions) > 0 {
+		sync["revisions"] = wanted.revisions
+	}
 	if len(options) > 0 {
 		sync["syncOptions"] = options
 	}
@@ -124,10 +130,11 @@ func (p *part) synced(ctx context.Context, promotion *v1alpha1.Promotion, alias,
 	if retry, has, _ := unstructured.NestedMap(app.Object, "spec", "syncPolicy", "retry"); has {
 		operation["retry"] = retry
 	}
-	err := p.request(ctx, app, map[string]any{
-		"metadata": map[string]any{"annotations": map[string]any{refreshAnnotation: "hard"}}, "operation": operation,
-	})
-	return "its sync is requested", err
+	change := map[string]any{"metadata": map[string]any{"annotations": map[string]any{refreshAnnotation: "hard"}}, "operation": operation}
+	if wanted.change != nil {
+		change["spec"] = wanted.change
+	}
+	return "its sync is requested", p.request(ctx, app, change)
 }
 
 // of tells whether an operation was requested by a step of a Promotion.

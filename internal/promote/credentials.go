@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +34,7 @@ func (p *part) login(ctx context.Context, project, kind, repoURL string) (steps.
 		if !matches {
 			continue
 		}
-		if strings.HasPrefix(repoURL, "http://") && !p.options.ClearText {
+		if !p.options.ClearText && p.network.inClear(repoURL) {
 			return steps.Login{}, fmt.Errorf("Secret %q has credentials for an address without encryption: use https", s.Name)
 		}
 		if len(s.Data["password"]) == 0 {

@@ -8,7 +8,6 @@ package promote
 
 import (
 	"context"
-	"net/http"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,11 +21,9 @@ import (
 type Options struct {
 	// Told is set where a person says that promotions are served. Without it the kinds are neither defined nor served.
 	Told bool
-	// HTTP is how repositories are searched; without it, none is.
-	HTTP *http.Client
-	// Allow refuses addresses of repositories; without it, all are refused.
-	Allow func(ctx context.Context, repoURL string) error
-	// ClearText permits credentials for addresses that begin with http://.
+	// Targets are the addresses that Warehouses and steps may reach, as internal/egress reads them; by default external and private ones.
+	Targets string
+	// ClearText permits credentials for addresses that begin with http:// and are not on this machine.
 	ClearText bool
 }
 

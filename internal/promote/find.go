@@ -63,13 +63,10 @@ func (p *part) findCommit(ctx context.Context, project string, s *v1alpha1.GitSu
 
 // refs are the references that a Git repository advertises over HTTP, with the commits that they name.
 func (p *part) refs(ctx context.Context, project, repoURL string) (map[string]string, error) {
-	if p.options.HTTP == nil || p.options.Allow == nil {
-		return nil, errors.New("repositories are not searched here")
-	}
 	if !strings.HasPrefix(repoURL, "http://") && !strings.HasPrefix(repoURL, "https://") {
 		return nil, fmt.Errorf("repoURL: want an http or https address, not %q", repoURL)
 	}
-	if err := p.options.Allow(ctx, repoURL); err != nil {
+	if err := p.network.allow(ctx, repoURL); err != nil {
 		return nil, fmt.Errorf("repoURL: %w", err)
 	}
 	login, err := p.login(ctx, project, v1alpha1.GitCredentials, repoURL)
@@ -83,7 +80,7 @@ func (p *part) refs(ctx context.Context, project, repoURL string) (map[string]st
 	if login != (steps.Login{}) {
 		q.SetBasicAuth(login.Username, login.Password)
 	}
-	response, err := p.options.HTTP.Do(q)
+	response, err := p.network.client.Do(q)
 	if err != nil {
 		return nil, fmt.Errorf("listing the references: %w", err)
 	}

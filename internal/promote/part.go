@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,6 +34,7 @@ const (
 type part struct {
 	*dialect.Host
 	options    Options
+	network    *network
 	client     kubernetes.Interface
 	projects   *declared.Registry[v1alpha1.Project, *v1alpha1.Project]
 	configs    *declared.Registry[v1alpha1.ProjectConfig, *v1alpha1.ProjectConfig]
@@ -45,6 +47,9 @@ type part struct {
 	loop       *rounds.Loop[engine.UnitID]
 	tokens     *tokens.Keeper[receiverKey]
 	receivers  receivers
+	following  sync.Once
+	// ctx is that of Start.
+	ctx context.Context
 	hooks      *webhook.Handler
 	// runner carries out steps; pushes to one branch take turns in it.
 	runner *steps.Runner
@@ -62,8 +67,12 @@ func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) 
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
+	reach, err := newNetwork(o.Targets, host.Rewrites)
+	if err != nil {
+		return nil, err
+	}
 	p := &part{
-		Host: host, options: o, client: client,
+		Host: host, options: o, client: client, network: reach,
 		projects:   declared.NewRegistry[v1alpha1.Project](groupKind(v1alpha1.ProjectKind)),
 		configs:    declared.NewRegistry[v1alpha1.ProjectConfig](groupKind(v1alpha1.ProjectConfigKind)),
 		warehouses: declared.NewRegistry[v1alpha1.Warehouse](groupKind(v1alpha1.WarehouseKind)),
@@ -73,7 +82,7 @@ func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) 
 		tasks:      declared.NewRegistry[v1alpha1.PromotionTask](groupKind(v1alpha1.PromotionTaskKind)),
 		shared:     declared.NewRegistry[v1alpha1.ClusterPromotionTask](groupKind(v1alpha1.ClusterPromotionTaskKind)),
 	}
-	p.runner = &steps.Runner{Allow: o.Allow, Login: func(ctx context.Context, repoURL string) (steps.Login, error) {
+	p.runner = &steps.Runner{Allow: reach.allow, Login: func(ctx context.Context, repoURL string) (steps.Login, error) {
 		project, _ := ctx.Value(projectKey{}).(string)
 		return p.login(ctx, project, v1alpha1.GitCredentials, repoURL)
 	}}
@@ -147,6 +156,7 @@ func (p *part) Start(ctx context.Context) error {
 			return fmt.Errorf("watching %s: %w", one.resource, err)
 		}
 	}
+	p.ctx = ctx
 	p.loop.Start(ctx)
 	return nil
 }

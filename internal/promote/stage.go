@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// healthPoll is how often the health of a Stage is observed.
-	healthPoll = 10 * time.Second
+	// healthPoll is how often the health of a Stage is observed without a change of an Application.
+	healthPoll = 5 * time.Minute
 	// checkPoll is how often it is while it is not healthy.
-	checkPoll = 2 * time.Second
+	checkPoll = 10 * time.Second
 )
 
 // stage has a Stage take turns with its Promotions, says how it is, and has new Freight promoted where policies permit that. Which Promotion runs is

@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/promote"
 )
@@ -101,7 +100,7 @@ type pipelined struct {
 
 func newPipelined(t *testing.T) *pipelined {
 	t.Helper()
-	options := promote.Options{Told: true, HTTP: http.DefaultClient, ClearText: true, Allow: func(context.Context, string) error { return nil }}
+	options := promote.Options{Told: true, Targets: egress.Loopback}
 	k := startKit(t, kit.Options{Serve: []string{"kargo", "argocd"}, Dialects: dialects.With(dialects.Options{Promote: options})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {

@@ -42,6 +42,11 @@ headgate{{ if $shard }}-{{ $shard }}{{ end }}
 {{- if or (has "external-secrets" .Values.serve) (has "external-secrets.io" .Values.serve) (has "generators.external-secrets.io" .Values.serve) }}true{{ end -}}
 {{- end }}
 
+{{/* Whether promotions are served: "true" or nothing. */}}
+{{- define "headgate.kargo" -}}
+{{- if or (has "kargo" .Values.serve) (has "kargo.akuity.io" .Values.serve) }}true{{ end -}}
+{{- end }}
+
 {{/* The image of the controller, which is also what runs the pods of Workflows. */}}
 {{- define "headgate.image" -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}

@@ -80,6 +80,11 @@ func (s *system) startGitea(ctx context.Context, late *lateHandler) error {
 			engine.Nudge(func(url string) bool { return isPushed(url, s.server.Base(), owner, name) })
 		}
 	})
+	s.gitea.OnImage(func(owner, name string) {
+		if engine := s.leader.current(); engine != nil {
+			engine.Nudge(func(url string) bool { return isImage(url, s.server.Base(), owner, name) })
+		}
+	})
 	here := make([]string, len(forgeURLs))
 	for i, from := range forgeURLs {
 		here[i] = from + "=" + s.server.Base() + "/"
@@ -95,6 +100,19 @@ func (s *system) startGitea(ctx context.Context, late *lateHandler) error {
 func isPushed(url, base, owner, name string) bool {
 	for _, at := range append([]string{base + "/"}, forgeURLs...) {
 		if strings.EqualFold(strings.TrimSuffix(url, ".git"), at+owner+"/"+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isImage tells whether an address is that of an image, or of a chart, in the registry of the Git server.
+func isImage(address, base, owner, name string) bool {
+	address = strings.TrimPrefix(address, "oci://")
+	for _, at := range append([]string{base + "/"}, forgeURLs...) {
+		_, at, _ = strings.Cut(at, "://")
+		host, _, _ := strings.Cut(at, "/")
+		if strings.EqualFold(address, host+"/"+owner+"/"+name) {
 			return true
 		}
 	}

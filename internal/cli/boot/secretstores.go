@@ -20,8 +20,8 @@ type secretStores struct{ from string }
 // storesWord is the value of --secrets by which only the stores of the repository are used.
 const storesWord = "stores"
 
-// storeTargets are what stores of an embedded cluster may be reached at: what runs on this machine, too.
-const storeTargets = egress.External + "," + egress.Private + "," + egress.Loopback
+// localTargets are what an embedded cluster may reach, stores, registries and Git servers: what runs on this machine, too.
+const localTargets = egress.External + "," + egress.Private + "," + egress.Loopback
 
 func (s *secretStores) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.from, "secrets", "", `serve External Secrets: "`+storesWord+`" by the stores that the repository declares, or a FILE (YAML or JSON, also encrypted by SOPS) with the values of stores by name, which are used instead of those`)
@@ -38,7 +38,7 @@ func (s *secretStores) check(o *upOptions) error {
 	}
 	of.Told = true
 	if !o.Real() {
-		rules, err := egress.Parse(storeTargets)
+		rules, err := egress.Parse(localTargets)
 		if err != nil {
 			return err
 		}

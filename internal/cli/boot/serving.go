@@ -36,6 +36,8 @@ type serving struct {
 	groups       dialect.Groups
 	// poll is how often what managed resources stand for is observed.
 	poll time.Duration
+	// clearText permits the credentials of promotions for addresses without encryption.
+	clearText bool
 	// argoNamespace is that of the installation of Argo CD.
 	argoNamespace string
 	// executorImage is what pods of workflows are run with; empty runs none.
@@ -45,13 +47,14 @@ type serving struct {
 func (s *serving) bind(f *pflag.FlagSet) {
 	s.PolicyFlags.Bind(f)
 	s.limits.Bind(f)
-	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, workflows for those of Argo Workflows, crossplane for managed resources, build for Builds, external-secrets for External Secrets, or single groups, such as kustomize.toolkit.fluxcd.io")
+	f.StringSliceVar(&s.serve, "serve", nil, "API groups to serve on a cluster that is not embedded: flux for all of Flux's, argocd for that of Argo CD, workflows for those of Argo Workflows, crossplane for managed resources, build for Builds, external-secrets for External Secrets, kargo for promotions, or single groups, such as kustomize.toolkit.fluxcd.io")
 	f.StringVar(&s.argoNamespace, "argo-namespace", argo.DefaultNamespace, "namespace of the Applications of Argo CD, and of its settings")
 	f.StringVar(&s.executorImage, "executor-image", "", "image of Headgate with which containers of Workflows are run as pods, on a cluster that is not embedded")
 	f.DurationVar(&s.poll, "poll", managed.DefaultPoll, "how often what managed resources stand for is observed, where it cannot be watched; the annotation crossplane.io/poll-interval sets it for one")
 	f.StringVar(&s.selector, "watch-label-selector", "", "serve only the objects with these labels, such as sharding.fluxcd.io/key=shard1")
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
+	f.BoolVar(&s.clearText, "allow-credentials-over-http", false, "send the credentials of promotions to addresses that begin with http://, too")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
 	f.StringVar(&s.receiverAddr, "receiver-addr", "", "accept requests for Receivers at this address, such as :9292")
 }
@@ -59,8 +62,12 @@ func (s *serving) bind(f *pflag.FlagSet) {
 // check tells what is wrong with the flags.
 func (s *serving) check(catalogue dialect.Catalogue) error {
 	if of := secretsOf(catalogue); of != nil && len(s.serve) > 0 {
-		// A list of groups may have those of External Secrets.
+		// A list of groups may have those of External Secrets, and of Kargo.
 		of.Told = true
+	}
+	if of := promotionsOf(catalogue); of != nil {
+		of.Told = of.Told || len(s.serve) > 0
+		of.ClearText = s.clearText
 	}
 	var err error
 	if s.groups, err = catalogue.Parse(s.serve); err != nil {
@@ -88,7 +95,7 @@ func (s *serving) check(catalogue dialect.Catalogue) error {
 // named is the error if no group is named on a cluster that is not embedded.
 func (s *serving) named() error {
 	if len(s.serve) == 0 {
-		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD, workflows, crossplane, build, external-secrets")
+		return errors.New("--serve is missing: set the API groups to serve on this cluster: flux for all of Flux's, argocd for that of Argo CD, workflows, crossplane, build, external-secrets, kargo")
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type upOptions struct {
 	cloud     string
 	localExec localExec
 	secretStores
+	promotions promotions
 }
 
 // served tells whether there is a directory to serve: without one, packages are all that is deployed.
@@ -81,7 +82,7 @@ they name is served as a repository of its own.`,
 			} else if len(o.packages) == 0 {
 				return console.Hint(errors.New("there is nothing to boot: neither PATH nor --package is given"), "headgate up .")
 			}
-			if err := o.secretStores.check(&o); err != nil {
+			if err := errors.Join(o.secretStores.check(&o), o.promotions.check(&o)); err != nil {
 				return err
 			}
 			if err := o.serving.check(o.Catalogue); err != nil {
@@ -109,6 +110,7 @@ they name is served as a repository of its own.`,
 	o.charts.Bind(f)
 	o.simulation.bind(f)
 	o.secretStores.bind(f)
+	o.promotions.bind(f)
 	f.StringVar(&o.cloud, "cloud", "", "serve a simulated DigitalOcean, and manage its resources instead of real ones: simulated")
 	f.StringVar(&o.report, "report", "", "write what waited for what, and how long, to this file as JSON, and a Markdown table beside it")
 	o.serving.bind(f)

@@ -47,6 +47,19 @@ func severity(state v1alpha1.HealthState) int {
 	}
 }
 
+// Observes tells whether checks are about an Application.
+func Observes(checks []v1alpha1.HealthCheckStep, namespace, name string) bool {
+	for _, check := range checks {
+		apps, _ := check.Config["apps"].([]any)
+		for _, item := range apps {
+			if app, is := item.(map[string]any); is && app["name"] == name && app["namespace"] == namespace {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Check is what is observed of the check that verifies a Stage: an HTTP request or a workflow.
 type Check struct {
 	Phase   v1alpha1.VerificationPhase

@@ -1,0 +1,88 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/headgate-dev/headgate/internal/egress"
+	"github.com/headgate-dev/headgate/internal/source"
+)
+
+// requestTimeout bounds a request to a registry or a Git server, in which what it responds with is read, too.
+const requestTimeout = 2 * time.Minute
+
+// network is what Warehouses and steps reach, whose addresses tenants choose.
+type network struct {
+	rules    egress.Rules
+	rewrites source.Rewrites
+	client   *http.Client
+}
+
+// newNetwork returns the network of a process. Without targets, as egress.Parse reads them, it is external and private addresses.
+func newNetwork(targets string, rewrites source.Rewrites) (*network, error) {
+	if targets == "" {
+		targets = egress.External + "," + egress.Private
+	}
+	rules, err := egress.Parse(targets)
+	if err != nil {
+		return nil, err
+	}
+	// Registries redirect to where they store blobs. The rules hold there, too, and a login is not sent along.
+	return &network{rules: rules, rewrites: rewrites, client: &http.Client{
+		Timeout: requestTimeout, Transport: rewriting{rewrites, rules.Client(requestTimeout).Transport},
+	}}, nil
+}
+
+// rewriting sends requests to where the rewrites say.
+type rewriting struct {
+	rewrites source.Rewrites
+	next     http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t rewriting) RoundTrip(r *http.Request) (*http.Response, error) {
+	elsewhere := t.rewrites.Apply(r.URL.String())
+	if elsewhere == r.URL.String() {
+		return t.next.RoundTrip(r)
+	}
+	to, err := url.Parse(elsewhere)
+	if err != nil {
+		return nil, fmt.Errorf("the rewritten address of %s is not one", r.URL.Host)
+	}
+	other := r.Clone(r.Context())
+	other.URL, other.Host = to, to.Host
+	return t.next.RoundTrip(other)
+}
+
+// allow refuses an address that tenants may not reach.
+func (n *network) allow(ctx context.Context, address string) error {
+	at, err := url.Parse(n.rewrites.Apply(address))
+	if err != nil || at.Hostname() == "" {
+		return fmt.Errorf("%.200q is not an address with a host", address)
+	}
+	resolved, err := net.DefaultResolver.LookupNetIP(ctx, "ip", at.Hostname())
+	if err != nil {
+		return fmt.Errorf("resolving the host %q: %w", at.Hostname(), err)
+	}
+	for _, ip := range resolved {
+		if err := n.rules.Permits(at.Hostname(), ip.Unmap()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inClear tells whether a login for an address would be sent without encryption, beyond this machine.
+func (n *network) inClear(address string) bool {
+	at, err := url.Parse(n.rewrites.Apply(address))
+	if err != nil || strings.EqualFold(at.Scheme, "https") {
+		return false
+	}
+	ip := net.ParseIP(at.Hostname())
+	return ip == nil || !ip.IsLoopback()
+}
