@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,37 +19,56 @@ import (
 // maxExpression bounds a regular expression for addresses, in bytes.
 const maxExpression = 1024
 
-// login is what the Secrets of a Project say of a repository: the first by name whose address is that one. There is none where no Secret matches.
+// login is what the Secrets of a Project say of a repository, or those that all Projects share: the first by name whose address is that one. There is
+// none where no Secret matches.
 func (p *part) login(ctx context.Context, project, kind, repoURL string) (steps.Login, error) {
-	list, err := p.client.CoreV1().Secrets(project).List(ctx, metav1.ListOptions{LabelSelector: v1alpha1.CredentialsLabel + "=" + kind})
-	if err != nil {
-		return steps.Login{}, fmt.Errorf("reading the Secrets of Project %q: %w", project, err)
-	}
-	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return cmp.Compare(a.Name, b.Name) })
-	for i := range list.Items {
-		s := &list.Items[i]
-		matches, err := forRepository(s, repoURL)
+	for _, namespace := range []string{project, sharedNamespace} {
+		list, err := p.client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{LabelSelector: v1alpha1.CredentialsLabel + "=" + kind})
 		if err != nil {
-			return steps.Login{}, err
+			return steps.Login{}, fmt.Errorf("reading the Secrets of namespace %q: %w", namespace, err)
 		}
-		if !matches {
-			continue
+		slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return cmp.Compare(a.Name, b.Name) })
+		for i := range list.Items {
+			s := &list.Items[i]
+			matches, err := forRepository(s, kind, repoURL)
+			if err != nil {
+				return steps.Login{}, err
+			}
+			if matches {
+				return p.loginOf(s, repoURL)
+			}
 		}
-		if !p.options.ClearText && p.network.inClear(repoURL) {
-			return steps.Login{}, fmt.Errorf("Secret %q has credentials for an address without encryption: use https", s.Name)
-		}
-		if len(s.Data["password"]) == 0 {
-			return steps.Login{}, fmt.Errorf("Secret %q has no password; SSH keys are not supported", s.Name)
-		}
-		return steps.Login{Username: string(s.Data["username"]), Password: string(s.Data["password"])}, nil
 	}
 	return steps.Login{}, nil
 }
 
-func forRepository(s *corev1.Secret, repoURL string) (bool, error) {
+func (p *part) loginOf(s *corev1.Secret, repoURL string) (steps.Login, error) {
+	if !p.options.ClearText && p.network.inClear(repoURL) {
+		return steps.Login{}, fmt.Errorf("Secret %q has credentials for an address without encryption: use https, or permit it by --allow-credentials-over-http", s.Name)
+	}
+	if len(s.Data["password"]) == 0 {
+		return steps.Login{}, fmt.Errorf("Secret %q has no password; SSH keys are not supported", s.Name)
+	}
+	return steps.Login{Username: string(s.Data["username"]), Password: string(s.Data["password"])}, nil
+}
+
+// normal is an address as those of one kind are compared.
+func normal(kind, address string) string {
+	switch kind {
+	case v1alpha1.ImageCredentials:
+		return plan.NormalizeImage(address)
+	case v1alpha1.HelmCredentials:
+		if strings.HasPrefix(address, "oci://") {
+			return plan.NormalizeChart(address)
+		}
+	}
+	return plan.NormalizeGit(address)
+}
+
+func forRepository(s *corev1.Secret, kind, repoURL string) (bool, error) {
 	of := string(s.Data["repoURL"])
 	if string(s.Data["repoURLIsRegex"]) != "true" {
-		return of != "" && plan.NormalizeGit(of) == plan.NormalizeGit(repoURL), nil
+		return of != "" && normal(kind, of) == normal(kind, repoURL), nil
 	}
 	if len(of) > maxExpression {
 		return false, fmt.Errorf("Secret %q: repoURL is longer than %d bytes", s.Name, maxExpression)
@@ -57,5 +77,5 @@ func forRepository(s *corev1.Secret, repoURL string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("Secret %q: repoURL is not a valid regular expression", s.Name)
 	}
-	return pattern.MatchString(plan.NormalizeGit(repoURL)), nil
+	return pattern.MatchString(normal(kind, repoURL)), nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
+
 	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -79,6 +81,13 @@ func (n *network) allow(ctx context.Context, address string) error {
 
 // inClear tells whether a login for an address would be sent without encryption, beyond this machine.
 func (n *network) inClear(address string) bool {
+	if rest, oci := strings.CutPrefix(address, "oci://"); oci || !strings.Contains(address, "://") {
+		address = "https://" + rest
+		// A registry that speaks without encryption is known by its address alone.
+		if of, err := name.NewRepository(rest); err == nil && n.rewrites.Apply(address) == address {
+			address = of.Scheme() + "://" + rest
+		}
+	}
 	at, err := url.Parse(n.rewrites.Apply(address))
 	if err != nil || strings.EqualFold(at.Scheme, "https") {
 		return false

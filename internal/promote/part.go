@@ -49,8 +49,8 @@ type part struct {
 	receivers  receivers
 	following  sync.Once
 	// ctx is that of Start.
-	ctx context.Context
-	hooks      *webhook.Handler
+	ctx   context.Context
+	hooks *webhook.Handler
 	// runner carries out steps; pushes to one branch take turns in it.
 	runner *steps.Runner
 }

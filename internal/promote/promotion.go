@@ -145,6 +145,12 @@ func (p *part) step(ctx context.Context, stage *v1alpha1.Stage, promotion *v1alp
 	if int(promotion.Status.CurrentStep) >= len(promotion.Spec.Steps) {
 		return steps.Result{}
 	}
+	read := &reader{part: p, project: promotion.Namespace}
+	return read.withhold(p.attempt(ctx, stage, promotion, read))
+}
+
+// attempt is step; it reads what expressions name.
+func (p *part) attempt(ctx context.Context, stage *v1alpha1.Stage, promotion *v1alpha1.Promotion, read *reader) steps.Result {
 	step := promotion.Spec.Steps[promotion.Status.CurrentStep]
 	final := func(err error) steps.Result {
 		return steps.Result{Outcome: plan.Outcome{Status: plan.StepErrored, Terminal: true, Message: err.Error()}}
@@ -158,6 +164,7 @@ func (p *part) step(ctx context.Context, stage *v1alpha1.Stage, promotion *v1alp
 		Actor: promotion.Annotations[v1alpha1.CreateActorAnnotation], Target: *promotion.Status.Freight,
 		Requests: stage.Spec.RequestedFreight, Outputs: outputs, Steps: promotion.Status.StepExecutionMetadata[:promotion.Status.CurrentStep], Alias: step.As,
 	}
+	scope.Read = func(kind expressions.Kind, name string) (map[string]any, error) { return read.read(ctx, kind, name) }
 	for _, key := range slices.Sorted(maps.Keys(promotion.Status.FreightCollection.Items)) {
 		scope.Freight = append(scope.Freight, promotion.Status.FreightCollection.Items[key])
 	}
