@@ -38,27 +38,48 @@ func config() factory.Config {
 		Applications: []factory.Application{
 			{Name: "postgres", Namespace: "data", Destination: host, Chart: factory.Chart{Type: "postgres", Props: PostgresProps{Storage: "1Gi"}}},
 			{Name: "redis", Namespace: "data", Destination: host, Chart: factory.Chart{Type: "redis"}},
-			{Name: "backstage-login", Namespace: "backstage", Destination: host, Chart: factory.Chart{Type: "logins", Props: LoginsProps{User: "backstage"}}},
-			{Name: "nextjs-login", Namespace: "nextjs", Destination: host, Chart: factory.Chart{Type: "logins", Props: LoginsProps{User: "nextjs"}}},
+			{Name: "vault", Namespace: "vault", Destination: host, Chart: factory.Chart{Type: "vault", Props: VaultProps{
+				Users: map[string]string{"database/backstage": "backstage", "database/nextjs": "nextjs"},
+			}}},
+			login("backstage"),
+			login("nextjs"),
 			cluster("dev"),
 			cluster("staging"),
 			{
 				Name: "backstage", Namespace: "backstage", Dependencies: []string{"postgres", "backstage-login"},
 				Chart:        factory.Chart{Type: "backstage", Props: BackstageProps{Database: "postgres.data.svc"}},
-				Environments: inTheirClusters(),
+				Environments: inTheirClusters("backstage"),
 			},
 			{
 				Name: "nextjs", Namespace: "nextjs", Dependencies: []string{"postgres", "redis", "nextjs-login"},
 				Chart:        factory.Chart{Type: "nextjs", Props: NextJSProps{Database: "postgres.data.svc", Cache: "redis://redis.data.svc:6379"}},
-				Environments: inTheirClusters(),
+				Environments: inTheirClusters("nextjs"),
+			},
+			{
+				Name: "pipelines", Namespace: project, Destination: host,
+				Chart: factory.Chart{Type: "pipelines", Props: PipelinesProps{Applications: []string{"backstage", "nextjs"}}},
 			},
 		},
 	}
 }
 
-// inTheirClusters are the environments of an application, each of which waits for its cluster.
-func inTheirClusters() map[string]factory.Override {
-	return map[string]factory.Override{"dev": {Dependencies: []string{"vcluster-dev"}}, "staging": {Dependencies: []string{"vcluster-staging"}}}
+// inTheirClusters are the environments of an application, each of which waits for its cluster, and is promoted to by a Stage.
+func inTheirClusters(app string) map[string]factory.Override {
+	all := map[string]factory.Override{}
+	for _, environment := range []string{"dev", "staging"} {
+		all[environment] = factory.Override{
+			Dependencies: []string{"vcluster-" + environment}, ArgoCD: factory.ArgoCD{Annotations: promoted(app + "-" + environment)},
+		}
+	}
+	return all
+}
+
+// login is the one that a team has for the database.
+func login(team string) factory.Application {
+	return factory.Application{
+		Name: team + "-login", Namespace: team, Destination: host, Dependencies: []string{"vault"},
+		Chart: factory.Chart{Type: "logins", Props: LoginsProps{Key: "database/" + team}},
+	}
 }
 
 // cluster is the virtual cluster of an environment, ENVIRONMENT-vcluster: the chart of vCluster, and the Ingress to its API. It has the Secrets of the

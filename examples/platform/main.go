@@ -1,5 +1,6 @@
 // Command platform describes an internal developer platform: a database and a cache that teams share, and a virtual cluster for each environment,
-// in which the portal and the shop of the teams run.
+// in which the portal and the shop of the teams
+// run, with secrets from a vault and a pipeline for each image.
 package main
 
 import (
@@ -18,9 +19,11 @@ func describe() ([]packages.Package, error) {
 	factory.Register(charts, "cluster", Cluster)
 	factory.Register(charts, "postgres", Postgres)
 	factory.Register(charts, "redis", Redis)
+	factory.Register(charts, "vault", Vault)
 	factory.Register(charts, "logins", Logins)
 	factory.Register(charts, "backstage", Backstage)
 	factory.Register(charts, "nextjs", NextJS)
+	factory.Register(charts, "pipelines", Pipelines)
 	return factory.Build(charts, config(), factory.Options{
 		Settings: chart.Settings{Labels: map[string]string{"app.kubernetes.io/part-of": "platform"}},
 		Waves:    true,

@@ -83,23 +83,6 @@ func Redis(scope chart.Scope, _ RedisProps) {
 	cache.ExposeViaService("service", workload.ServiceProps{Name: "redis"})
 }
 
-// LoginsProps are what the chart "logins" takes.
-type LoginsProps struct {
-	// User of the database.
-	User string `json:"user" factory:"required"`
-}
-
-// Logins is the login of a team for the database, as the virtual clusters get it. It stands in for a vault: no password that means anything is in Git.
-func Logins(scope chart.Scope, p LoginsProps) {
-	chart.Add(scope, "database", &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: databaseLogin},
-		StringData: map[string]string{"POSTGRES_USER": p.User, "POSTGRES_PASSWORD": "not-a-password"},
-	})
-}
-
-// databaseLogin is the Secret with the login of a team.
-const databaseLogin = "database-login"
-
 // policies are what every pod of the platform keeps to.
 func policies(memory string) []workload.Policy {
 	return []workload.Policy{
