@@ -81,7 +81,7 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 	g := &console.Globals{IO: streams, Catalogue: catalogue}
 	g.Bind(root)
 	for _, add := range []func(*console.Globals) *cobra.Command{
-		boot.NewUp, inspect.NewGet, operate.NewSync, operate.NewSuspend, operate.NewResume, operate.NewHistory, operate.NewRollback, operate.NewTerminate, inspect.NewTree, inspect.NewWhy, inspect.NewEvents, boot.NewLogs,
+		boot.NewUp, inspect.NewGet, operate.NewSync, operate.NewSuspend, operate.NewResume, operate.NewHistory, operate.NewRollback, operate.NewTerminate, operate.NewPromote, inspect.NewTree, inspect.NewWhy, inspect.NewEvents, boot.NewLogs,
 		inspect.NewDiff, inspect.NewRender, inspect.NewLint, inspect.NewHealth, inspect.NewGraph, flow.NewWorkflow, clouds.New, charts.NewInit, charts.NewSynth, crds.NewImport, secrets.NewSecret, boot.NewCluster, boot.NewInstall, boot.NewUninstall, boot.NewBootstrap, boot.NewMigrate, boot.NewCheck, boot.NewController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))

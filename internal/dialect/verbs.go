@@ -113,6 +113,22 @@ type Syncing interface {
 	Sync(ctx context.Context, s Session, u *unstructured.Unstructured, o SyncOptions) (reached bool, err error)
 }
 
+// Promoting is a Dialect with kinds to whose objects something is promoted.
+type Promoting interface {
+	// Promotes tells whether something is promoted to objects of a kind.
+	Promotes(gk schema.GroupKind) bool
+	// Promote promotes something to an object, and follows that to its end.
+	Promote(ctx context.Context, s Session, u *unstructured.Unstructured, o PromoteOptions) (reached bool, err error)
+}
+
+// PromoteOptions are those of a promotion.
+type PromoteOptions struct {
+	// What is the name of what is promoted, in one of its forms.
+	What string
+	// Approve permits it, also where other environments come first. Wait follows it to its end.
+	Approve, Wait bool
+}
+
 // SyncOptions are those of an operation.
 type SyncOptions struct {
 	Revision                                      string

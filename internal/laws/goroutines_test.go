@@ -32,7 +32,7 @@ var unguarded = map[string]struct {
 	"internal/feed/feed.go":                       {1, "deletes a directory"},
 	"internal/flux/engine.go":                     {9, "it waits for the first lists"},
 	"internal/flux/receivers/throttle.go":         {2, "timers; what they do is in a guard"},
-	"internal/tokens/tokens.go":           {1, "waits for a watch, which hands the Secret over in a guard"},
+	"internal/tokens/tokens.go":                   {1, "waits for a watch, which hands the Secret over in a guard"},
 	"internal/flux/sinks.go":                      {1, "it waits for the first list"},
 	"internal/flux/sources/feed.go":               {2, "timers that wake readers"},
 	"internal/flux/sources/keeper.go":             {1, "waits for passes, and ends what they followed"},

@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/promote/commands"
 )
 
 // Options say how promotions are served.
@@ -29,12 +30,13 @@ type Options struct {
 
 // Dialect is the one of promotions.
 type Dialect struct {
+	commands.Verbs
 	// Options can be set until Serve.
 	Options
 }
 
 // New returns the dialect.
-func New(o Options) *Dialect { return &Dialect{o} }
+func New(o Options) *Dialect { return &Dialect{Options: o} }
 
 // Name is the word for the group.
 func (*Dialect) Name() string { return "kargo" }
@@ -126,4 +128,5 @@ var (
 	_ dialect.Dialect    = (*Dialect)(nil)
 	_ dialect.Upstreamed = (*Dialect)(nil)
 	_ dialect.Requested  = (*Dialect)(nil)
+	_ dialect.Promoting  = (*Dialect)(nil)
 )

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
-
 	"github.com/headgate-dev/headgate/internal/egress"
+	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -84,8 +83,8 @@ func (n *network) inClear(address string) bool {
 	if rest, oci := strings.CutPrefix(address, "oci://"); oci || !strings.Contains(address, "://") {
 		address = "https://" + rest
 		// A registry that speaks without encryption is known by its address alone.
-		if of, err := name.NewRepository(rest); err == nil && n.rewrites.Apply(address) == address {
-			address = of.Scheme() + "://" + rest
+		if n.rewrites.Apply(address) == address {
+			address = plan.RegistryScheme(rest) + "://" + rest
 		}
 	}
 	at, err := url.Parse(n.rewrites.Apply(address))

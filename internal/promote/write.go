@@ -53,30 +53,15 @@ func (p *part) create(ctx context.Context, kind dialect.Kind, o metav1.Object) (
 
 // promote creates a Promotion of a Freight to a Stage, as its template says.
 func (p *part) promote(ctx context.Context, stage *v1alpha1.Stage, freight *v1alpha1.Freight) error {
-	template := stage.Spec.PromotionTemplate
-	if template == nil {
-		return errors.New("the Stage has no promotionTemplate")
-	}
-	inflated, err := plan.Inflate(template.Spec.Steps, p.task(stage.Namespace))
-	if err != nil {
-		return fmt.Errorf("promotionTemplate: %w", err)
-	}
 	var entropy [10]byte
 	if _, err := rand.Read(entropy[:]); err != nil {
 		return fmt.Errorf("naming a Promotion: %w", err)
 	}
-	name, err := plan.PromotionName(stage.Name, freight.Name, time.Now(), entropy)
+	promotion, err := plan.Promote(stage, freight.Name, plan.ControllerActor+manager, p.task(stage.Namespace), time.Now(), entropy)
 	if err != nil {
 		return err
 	}
-	u, err := p.create(ctx, promotionKind(), &v1alpha1.Promotion{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: stage.Namespace, Labels: map[string]string{v1alpha1.StageLabel: stage.Name},
-			Annotations:     map[string]string{v1alpha1.CreateActorAnnotation: plan.ControllerActor + manager},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stage, v1alpha1.GroupVersion.WithKind(v1alpha1.StageKind))},
-		},
-		Spec: v1alpha1.PromotionSpec{Stage: stage.Name, Freight: freight.Name, Vars: template.Spec.Vars, Steps: inflated},
-	})
+	u, err := p.create(ctx, promotionKind(), promotion)
 	if err != nil || u == nil {
 		return err
 	}

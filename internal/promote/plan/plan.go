@@ -124,6 +124,14 @@ func NormalizeChart(repo string) string {
 	return NormalizeImage(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(repo)), "oci://"))
 }
 
+// RegistryScheme is http for a repository of a registry that speaks without encryption by convention, such as one of this machine, and https for others.
+func RegistryScheme(repo string) string {
+	if of, err := name.NewRepository(repo); err == nil {
+		return of.Scheme()
+	}
+	return "https"
+}
+
 // NormalizeImage is the address of an image repository as Kargo compares it: in the short form of Docker Hub. What is not an address comes back
 // as it is.
 func NormalizeImage(repo string) string {
