@@ -166,7 +166,11 @@ func (p *part) attempt(ctx context.Context, stage *v1alpha1.Stage, promotion *v1
 	}
 	scope.Read = func(kind expressions.Kind, name string) (map[string]any, error) { return read.read(ctx, kind, name) }
 	for _, key := range slices.Sorted(maps.Keys(promotion.Status.FreightCollection.Items)) {
-		scope.Freight = append(scope.Freight, promotion.Status.FreightCollection.Items[key])
+		freight := promotion.Status.FreightCollection.Items[key]
+		scope.Freight = append(scope.Freight, freight)
+		for _, i := range freight.Images {
+			work.Images = append(work.Images, steps.Image{RepoURL: i.RepoURL, Tag: i.Tag, Digest: i.Digest})
+		}
 	}
 	for _, variables := range [][]v1alpha1.ExpressionVariable{stage.Spec.Vars, promotion.Spec.Vars, step.Vars} {
 		if scope.Vars, err = expressions.Vars(variables, scope); err != nil {

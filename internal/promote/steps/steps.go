@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"github.com/headgate-dev/headgate/internal/promote/plan"
+	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // Login opens a repository over HTTP; empty is none.
@@ -31,6 +32,8 @@ type Runner struct {
 	Login func(ctx context.Context, repoURL string) (Login, error)
 	// Allow refuses addresses that a tenant may not reach; nil refuses all.
 	Allow func(ctx context.Context, repoURL string) error
+	// Sandbox is where charts are rendered; nil renders them in this process.
+	Sandbox *sandbox.Pool
 
 	mu       sync.Mutex
 	branches map[string]*sync.Mutex
@@ -42,6 +45,8 @@ type Work struct {
 	Dir string
 	// Promotion is its name, and Stage PROJECT:STAGE.
 	Promotion, Stage string
+	// Images are those that the Stage will have.
+	Images []Image
 	// State is what earlier steps left.
 	State State
 }
@@ -110,6 +115,8 @@ func actions() map[string]action {
 	return map[string]action{
 		"git-clone": (*step).clone, "git-commit": (*step).commit, "git-push": (*step).push,
 		"json-update": (*step).jsonUpdate, "yaml-update": (*step).yamlUpdate, "yaml-parse": (*step).yamlParse,
+		"kustomize-set-image": (*step).kustomizeSetImage, "kustomize-build": (*step).kustomizeBuild,
+		"helm-template": (*step).helmTemplate, "helm-update-chart": (*step).helmUpdateChart, "git-clear": (*step).clear,
 		"copy": (*step).copy, "delete": (*step).delete, "argocd-update": (*step).argocd,
 	}
 }
@@ -166,6 +173,12 @@ func (s *step) attempt(ctx context.Context, do action, config map[string]any) (o
 		return nil, fail("reading the configuration: %w", err)
 	}
 	return do(s, ctx, data)
+}
+
+// project is that of the Promotion.
+func (s *step) project() string {
+	project, _, _ := strings.Cut(s.work.Stage, ":")
+	return project
 }
 
 // decode reads a configuration, whose fields are all known.
