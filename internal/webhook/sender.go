@@ -36,15 +36,15 @@ var senders = map[string]sender{
 			signature{"X-Forgejo-Signature", "sha256"}, signature{"X-Gitea-Signature", "sha256"}, signature{"X-Gogs-Signature", "sha256"}),
 		events: []string{"X-GitHub-Event", "X-Forgejo-Event", "X-Gitea-Event", "X-Gogs-Event"},
 	},
-	"gitlab":    {secret: "X-Gitlab-Token", events: []string{"X-Gitlab-Event"}},
-	"bitbucket": {signatures: hub, events: []string{"X-Event-Key"}},
-	"harbor":    {secret: "Authorization"},
-	"dockerhub": {object: true},
-	"quay":      {object: true},
-	"nexus":     {signatures: []signature{{"X-Nexus-Webhook-Signature", "sha1"}}, object: true},
-	"acr":       {object: true},
+	"gitlab":      {secret: "X-Gitlab-Token", events: []string{"X-Gitlab-Event"}},
+	"bitbucket":   {signatures: hub, events: []string{"X-Event-Key"}},
+	"harbor":      {secret: "Authorization"},
+	"dockerhub":   {object: true},
+	"quay":        {object: true},
+	"nexus":       {signatures: []signature{{"X-Nexus-Webhook-Signature", "sha1"}}, object: true},
+	"acr":         {object: true},
 	"artifactory": {signatures: []signature{{"X-JFrog-Event-Auth", "sha256"}}, object: true, other: true},
-	"cdevents":  {events: []string{"Ce-Type"}, object: true, check: cdEvent},
+	"cdevents":    {events: []string{"Ce-Type"}, object: true, check: cdEvent},
 }
 
 // Types are the types of senders that Receivers of Flux may have.

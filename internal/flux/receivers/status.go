@@ -13,8 +13,8 @@ import (
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
-	"github.com/headgate-dev/headgate/internal/tokens"
 	"github.com/headgate-dev/headgate/internal/rounds"
+	"github.com/headgate-dev/headgate/internal/tokens"
 	"github.com/headgate-dev/headgate/internal/webhook"
 )
 
