@@ -126,6 +126,10 @@ func (o *Owned) handle(w http.ResponseWriter, r *http.Request, grant Grant, rest
 		{"receive.denyDeleteCurrent", "refuse"},
 		{"receive.autogc", "false"},
 		{"uploadpack.allowTipSHA1InWant", "true"},
+		{"uploadpack.allowFilter", "true"},
+		{"uploadpackfilter.allow", "false"},
+		{"uploadpackfilter.blob:none.allow", "true"},
+		{"uploadpackfilter.tree.allow", "true"},
 	}
 	if grant.MaxInput > 0 {
 		settings = append(settings, [2]string{"receive.maxInputSize", strconv.FormatInt(grant.MaxInput, 10)})

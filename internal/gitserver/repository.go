@@ -35,6 +35,13 @@ const settings = `[core]
 	hideRefs = ` + recent + `
 [uploadpack]
 	allowTipSHA1InWant = true
+	allowFilter = true
+[uploadpackfilter]
+	allow = false
+[uploadpackfilter "blob:none"]
+	allow = true
+[uploadpackfilter "tree"]
+	allow = true
 `
 
 // CreateRepo makes an empty repository, unless it exists.

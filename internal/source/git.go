@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/go-git/go-git/v5"
@@ -42,7 +43,9 @@ type GitOptions struct {
 	Identity, KnownHosts []byte
 	// Proxy is the URL of a proxy, with its credentials; empty means that of the environment.
 	Proxy string
-	Ref   GitRef
+	// HTTP, when set, sends the requests of ListGit and FetchHistory over http(s), instead of a client that reaches any address.
+	HTTP *http.Client
+	Ref  GitRef
 	// Sparse are the directories that are wanted; none means all. One that the commit does not have is
 	// an error.
 	Sparse []string
@@ -170,6 +173,13 @@ func (r *remote) resolve(ctx context.Context) (target, error) {
 
 // list asks the server for its references.
 func (r *remote) list(ctx context.Context) (references, error) {
+	if r.options.HTTP != nil {
+		known, err := r.listOver(ctx)
+		if err != nil {
+			return nil, r.explain(ctx, err)
+		}
+		return known, nil
+	}
 	asked := git.NewRemote(nil, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
 	refs, err := asked.ListContext(ctx, &git.ListOptions{
 		Auth: r.auth, CABundle: r.options.CAFile, ClientCert: r.options.ClientCert, ClientKey: r.options.ClientKey,

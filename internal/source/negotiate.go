@@ -15,6 +15,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
 // maxNew bounds the bytes of what is new, which is taken in by way of memory. What is larger is fetched
@@ -59,6 +60,9 @@ func (r *remote) session() (transport.UploadPackSession, error) {
 	endpoint, err := r.endpoint()
 	if err != nil {
 		return nil, err
+	}
+	if r.options.HTTP != nil && endpoint.Protocol != "ssh" {
+		return githttp.NewClient(r.options.HTTP).NewUploadPackSession(endpoint, r.auth)
 	}
 	c, err := client.NewClient(endpoint)
 	if err != nil {
