@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -22,6 +23,8 @@ type network struct {
 	rules    egress.Rules
 	rewrites source.Rewrites
 	client   *http.Client
+	// insecure accepts any certificate.
+	insecure http.RoundTripper
 }
 
 // newNetwork returns the network of a process. Without targets, as egress.Parse reads them, it is external and private addresses.
@@ -33,10 +36,17 @@ func newNetwork(targets string, rewrites source.Rewrites) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
+	strict := rules.Client(requestTimeout).Transport
+	plain, is := strict.(*http.Transport)
+	if !is {
+		return nil, fmt.Errorf("the transport of requests is a %T, want one of net/http", strict)
+	}
+	lax := plain.Clone()
+	lax.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} //nolint:gosec // a tenant says so of its own repository
 	// Registries redirect to where they store blobs. The rules hold there, too, and a login is not sent along.
 	return &network{rules: rules, rewrites: rewrites, client: &http.Client{
-		Timeout: requestTimeout, Transport: rewriting{rewrites, rules.Client(requestTimeout).Transport},
-	}}, nil
+		Timeout: requestTimeout, Transport: rewriting{rewrites, strict},
+	}, insecure: rewriting{rewrites, lax}}, nil
 }
 
 // rewriting sends requests to where the rewrites say.
@@ -57,7 +67,19 @@ func (t rewriting) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	other := r.Clone(r.Context())
 	other.URL, other.Host = to, to.Host
-	return t.next.RoundTrip(other)
+	response, err := t.next.RoundTrip(other)
+	if err != nil {
+		return nil, err
+	}
+	// A server that names itself, such as a registry where to log in, means the address that was asked for.
+	if to.Path == r.URL.Path {
+		for _, name := range []string{"Www-Authenticate", "Location"} {
+			for i, value := range response.Header[name] {
+				response.Header[name][i] = strings.ReplaceAll(value, to.Scheme+"://"+to.Host+"/", r.URL.Scheme+"://"+r.URL.Host+"/")
+			}
+		}
+	}
+	return response, nil
 }
 
 // allow refuses an address that tenants may not reach.

@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/promote/discover"
 	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/promote/steps"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -33,8 +34,11 @@ const (
 // part is the dialect as it is served in one cluster.
 type part struct {
 	*dialect.Host
-	options    Options
-	network    *network
+	options Options
+	network *network
+	finder  *discover.Finder
+	// limits are the times until which Warehouses are not searched, by their IDs.
+	limits     sync.Map
 	client     kubernetes.Interface
 	projects   *declared.Registry[v1alpha1.Project, *v1alpha1.Project]
 	configs    *declared.Registry[v1alpha1.ProjectConfig, *v1alpha1.ProjectConfig]
@@ -86,6 +90,7 @@ func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) 
 		project, _ := ctx.Value(projectKey{}).(string)
 		return p.login(ctx, project, v1alpha1.GitCredentials, repoURL)
 	}}
+	p.finder = discover.New(discover.Options{Login: p.login, Allow: reach.allow, HTTP: reach.client, Insecure: reach.insecure, ClearText: o.ClearText})
 	p.receivers.hooks = map[string]openHook{}
 	p.hooks = webhook.New(webhook.Config{Find: p.receivers.find, Refused: func(hook string, why error) {
 		host.Log.V(1).Info("a request was refused", "receiver", hook, "error", why.Error())
@@ -165,11 +170,16 @@ func (p *part) Start(ctx context.Context) error {
 func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kind string) cluster.Sink {
 	return cluster.Sink{
 		Put: func(u *unstructured.Unstructured) {
+			id := idOf(kind, u.GetNamespace(), u.GetName())
+			before, had := to.Get(id)
 			if _, err := to.Put(u); err != nil {
 				p.Problem(kind+" "+u.GetNamespace()+"/"+u.GetName(), err.Error())
 				return
 			}
-			p.loop.Wake(idOf(kind, u.GetNamespace(), u.GetName()))
+			// What a search wrote is no reason for the next one.
+			if kind != v1alpha1.WarehouseKind || !had || before.GetGeneration() != u.GetGeneration() || before.GetAnnotations()[v1alpha1.RefreshAnnotation] != u.GetAnnotations()[v1alpha1.RefreshAnnotation] {
+				p.loop.Wake(id)
+			}
 			p.wakeStages(kind, u.GetNamespace())
 		},
 		Dropped: func(u *unstructured.Unstructured) {

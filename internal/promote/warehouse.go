@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/promote/discover"
 	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -32,8 +34,11 @@ func (p *part) warehouse(ctx context.Context, id engine.UnitID) rounds.Next {
 	if parsed, err := time.ParseDuration(w.Spec.Interval); err == nil {
 		every = max(parsed, leastInterval)
 	}
+	if wait := p.limited(id); wait > 0 {
+		return rounds.After(wait)
+	}
 	after := w.Status.DeepCopy()
-	found, err := p.find(ctx, w)
+	found, err := p.finder.Find(ctx, w, w.Status.DiscoveredArtifacts)
 	if err == nil {
 		// The time of a search is that of the first one that found this, so that a search that finds nothing new writes nothing.
 		if before := w.Status.DiscoveredArtifacts; before != nil {
@@ -59,10 +64,30 @@ func (p *part) warehouse(ctx context.Context, id engine.UnitID) rounds.Next {
 	if werr := p.warehouses.State(ctx, p.writer(warehouseKind()), w, w.Status, *after); werr != nil {
 		return rounds.Retry(werr)
 	}
+	var limit *discover.RateLimit
+	if errors.As(err, &limit) {
+		p.limits.Store(id, time.Now().Add(limit.After))
+		return rounds.After(max(every, limit.After))
+	}
 	if err != nil {
 		return rounds.Retry(fmt.Errorf("Warehouse %s/%s: %w", w.Namespace, w.Name, err))
 	}
 	return rounds.After(every)
+}
+
+// limited is how long a server asked not to be asked again for a Warehouse, whatever wakes that.
+func (p *part) limited(id engine.UnitID) time.Duration {
+	until, is := p.limits.Load(id)
+	if !is {
+		return 0
+	}
+	at, _ := until.(time.Time)
+	return time.Until(at)
+}
+
+// sameFindings tells whether two searches found the same.
+func sameFindings(a, b *v1alpha1.DiscoveredArtifacts) bool {
+	return b != nil && reflect.DeepEqual(a.Git, b.Git) && reflect.DeepEqual(a.Images, b.Images) && reflect.DeepEqual(a.Charts, b.Charts)
 }
 
 // freight makes the Freight of the best of each subscription, if there is something of each, and it is new.
@@ -70,8 +95,10 @@ func (p *part) freight(ctx context.Context, w *v1alpha1.Warehouse, status *v1alp
 	if w.Spec.FreightCreationPolicy == v1alpha1.FreightCreationManual {
 		return nil
 	}
-	if c := w.Spec.FreightCreationCriteria; c != nil && c.Expression != "" {
-		return errors.New("spec.freightCreationCriteria is not supported: set freightCreationPolicy to Manual, and create Freight yourself")
+	if c := w.Spec.FreightCreationCriteria; c != nil {
+		if fulfilled, err := discover.Criteria(c.Expression, status.DiscoveredArtifacts); err != nil || !fulfilled {
+			return err
+		}
 	}
 	f := &v1alpha1.Freight{Origin: v1alpha1.FreightOrigin{Kind: v1alpha1.FreightFromWarehouse, Name: w.Name}}
 	for _, result := range status.DiscoveredArtifacts.Git {

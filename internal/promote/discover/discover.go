@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +39,8 @@ type Options struct {
 	Allow func(ctx context.Context, address string) error
 	// HTTP sends every request; its transport restricts the addresses of connections. Without a client, nothing is searched.
 	HTTP *http.Client
+	// Insecure is the transport for subscriptions that accept any certificate; without one, they are refused.
+	Insecure http.RoundTripper
 	// ClearText permits credentials without encryption for other hosts than this machine.
 	ClearText bool
 }
@@ -50,10 +51,6 @@ type Finder struct {
 	// images are by Project, repository and digest; tags are the digests that they had, by Project, repository and tag; charts are by Project,
 	// repository and name; searched are results of Git subscriptions, by Warehouse and index.
 	images, tags, charts, searched *lru.Cache
-
-	mu sync.Mutex
-	// lax is the transport that accepts any certificate.
-	lax *http.Transport
 }
 
 // New returns a Finder.

@@ -289,3 +289,7 @@ func TestBadGit(t *testing.T) {
 		t.Errorf("the error has the password: %v", err)
 	}
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (t roundTrip) RoundTrip(q *http.Request) (*http.Response, error) { return t(q) }
