@@ -71,6 +71,7 @@ func (t rewriting) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	response.Request = r
 	// A server that names itself, such as a registry where to log in, means the address that was asked for.
 	if to.Path == r.URL.Path {
 		for _, name := range []string{"Www-Authenticate", "Location"} {
