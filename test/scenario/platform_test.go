@@ -4,9 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,17 +21,18 @@ import (
 )
 
 // TestPlatformExample boots examples/platform: the workloads of two environments are in virtual clusters of their own with the logins that are on the
-// host, what is saved arrives in one of them, and a package that is taken away leaves it.
+// host, from a vault, what is saved arrives in one of them, and a package that is taken away leaves it. An image that is pushed is promoted to dev, to
+// staging by a person, and back.
 func TestPlatformExample(t *testing.T) {
 	stack, dir := filepath.Join(t.TempDir(), "packages"), shortDir(t)
 	if err := os.CopyFS(stack, os.DirFS("../../examples/platform/packages")); err != nil {
 		t.Fatal(err)
 	}
-	p := run(t, "up", "--package", stack, "--ephemeral", "--state-dir", dir)
+	p := run(t, "up", "--package", stack, "--secrets", "stores", "--promotions", "--ephemeral", "--state-dir", dir)
 	p.says("control plane")
 	pollFor(t, 3*time.Minute, time.Second, "waiting until all packages are ready", func() (bool, string) {
 		code, all := asked(t, dir, "get", "packages")
-		return code == 0 && strings.Count(all, "\n") == 11 && strings.Count(all, "Synced and Healthy") == 10, all
+		return code == 0 && strings.Count(all, "\n") == 13 && strings.Count(all, "Synced and Healthy") == 12, all
 	})
 	host := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
 	clusters := map[string]kubernetes.Interface{}
@@ -50,6 +57,8 @@ func TestPlatformExample(t *testing.T) {
 		t.Errorf("Deployment nextjs/nextjs on the host: error %v, want that it is not found", err)
 	}
 
+	promotesImages(t, dir, host, clusters)
+
 	file := filepath.Join(stack, "nextjs-dev/manifests/ConfigMap.nextjs-settings.k8s.yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -72,6 +81,76 @@ func TestPlatformExample(t *testing.T) {
 	}
 	if code := p.interrupt(); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// promotesImages follows an image from the registry to dev, to staging and back.
+func promotesImages(t *testing.T, dir string, host kubernetes.Interface, clusters map[string]kubernetes.Interface) {
+	t.Helper()
+	server, err := host.CoreV1().Secrets("kube-system").Get(t.Context(), "headgate-git-server", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := strings.TrimPrefix(string(server.Data["url"]), "http://")
+	push := func(tag string) {
+		t.Helper()
+		at, err := name.ParseReference(registry+"/giteaadmin/nextjs:"+tag, name.Insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := random.Image(64, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		login := &authn.Basic{Username: string(server.Data["username"]), Password: string(server.Data["password"])}
+		if err := remote.Write(at, image, remote.WithAuth(login), remote.WithContext(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := func(environment, tag string) {
+		t.Helper()
+		eventually(t, environment+" runs "+tag, func() (bool, string) {
+			d, err := clusters[environment+"-vcluster"].AppsV1().Deployments("nextjs").Get(t.Context(), "nextjs", metav1.GetOptions{})
+			if err != nil {
+				return false, err.Error()
+			}
+			image := d.Spec.Template.Spec.Containers[0].Image
+			_, stages := asked(t, dir, "get", "stages", "-A")
+			return image == "gitea.cnoe.localtest.me:8443/giteaadmin/nextjs:"+tag, image + "\n" + stages
+		})
+	}
+	promote := func(stage, freight string) {
+		t.Helper()
+		if code, said := asked(t, dir, "promote", stage, "--freight", freight); code != 0 {
+			t.Fatalf("promote %s: exit code %d\n%s", stage, code, said)
+		}
+	}
+	alias := func(tag string) string {
+		t.Helper()
+		_, all := asked(t, dir, "get", "freight", "-n", "pipelines")
+		for line := range strings.Lines(all) {
+			if fields := strings.Fields(line); slices.Contains(fields, "nextjs:"+tag) {
+				return fields[slices.Index(fields, "nextjs:"+tag)-2]
+			}
+		}
+		t.Fatalf("there is no Freight of %s:\n%s", tag, all)
+		return ""
+	}
+	push("3.0.0")
+	runs("dev", "3.0.0")
+	push("3.1.0")
+	runs("dev", "3.1.0")
+	runs("staging", "2.0.7")
+	promote("nextjs-staging", alias("3.1.0"))
+	runs("staging", "3.1.0")
+	// Back in dev, where it stays although there is a newer one.
+	promote("pipelines/nextjs-dev", alias("3.0.0"))
+	runs("dev", "3.0.0")
+	if _, stages := asked(t, dir, "get", "stages", "-n", "pipelines"); !strings.Contains(stages, "held") {
+		t.Errorf("no Stage is held:\n%s", stages)
+	}
+	if code, said := asked(t, dir, "promote", "backstage-staging", "--freight", "no-such"); code != 2 || !strings.Contains(said, `Project "pipelines"`) {
+		t.Errorf("promote of nothing: exit code %d\n%s", code, said)
 	}
 }
 
