@@ -86,7 +86,7 @@ func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) 
 		tasks:      declared.NewRegistry[v1alpha1.PromotionTask](groupKind(v1alpha1.PromotionTaskKind)),
 		shared:     declared.NewRegistry[v1alpha1.ClusterPromotionTask](groupKind(v1alpha1.ClusterPromotionTaskKind)),
 	}
-	p.runner = &steps.Runner{Sandbox: host.Sandbox, Allow: reach.allow, Login: func(ctx context.Context, repoURL string) (steps.Login, error) {
+	p.runner = &steps.Runner{Sandbox: host.Sandbox, HTTP: reach.client, Insecure: reach.insecure, Allow: reach.allow, Login: func(ctx context.Context, repoURL string) (steps.Login, error) {
 		project, _ := ctx.Value(projectKey{}).(string)
 		return p.login(ctx, project, v1alpha1.GitCredentials, repoURL)
 	}}
@@ -203,7 +203,7 @@ func idOf(kind, namespace, name string) engine.UnitID {
 // wakeStages has the Stages of a Project, and their Promotions, look again after a change of something that they depend on.
 func (p *part) wakeStages(kind, namespace string) {
 	switch kind {
-	case v1alpha1.FreightKind, v1alpha1.PromotionKind, v1alpha1.StageKind, v1alpha1.ProjectConfigKind, v1alpha1.PromotionTaskKind:
+	case v1alpha1.WarehouseKind, v1alpha1.FreightKind, v1alpha1.PromotionKind, v1alpha1.StageKind, v1alpha1.ProjectConfigKind, v1alpha1.PromotionTaskKind:
 	default:
 		return
 	}
@@ -248,7 +248,12 @@ func (p *part) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 
 // pipeline is a Stage with what its decisions follow from.
 func (p *part) pipeline(stage *v1alpha1.Stage) plan.Pipeline {
-	line := plan.Pipeline{Stage: stage}
+	line := plan.Pipeline{Stage: stage, Latest: map[string]string{}}
+	for _, w := range p.warehouses.All() {
+		if w.Namespace == stage.Namespace && w.Status.LastFreightID != "" {
+			line.Latest[plan.OriginKey(v1alpha1.FreightOrigin{Kind: v1alpha1.FreightFromWarehouse, Name: w.Name})] = w.Status.LastFreightID
+		}
+	}
 	for _, f := range p.freights.All() {
 		if f.Namespace == stage.Namespace {
 			line.Freight = append(line.Freight, *f)

@@ -70,6 +70,9 @@ func (p *part) promotion(ctx context.Context, id engine.UnitID) rounds.Next {
 		finished = result.Status == plan.StepSucceeded || result.Status == plan.StepSkipped
 	}
 	after, wait := plan.Advance(working, result.Outcome, plan.Limits{Timeout: timeoutOf(working), Threshold: 1}, time.Now())
+	if result.Status == plan.StepRunning && result.Again > 0 {
+		wait = result.Again
+	}
 	if finished {
 		state, err := kept(working, alias, result)
 		if err != nil {

@@ -17,6 +17,8 @@ type Pipeline struct {
 	Stage      *v1alpha1.Stage
 	Freight    []v1alpha1.Freight
 	Promotions []v1alpha1.Promotion
+	// Latest names the Freight that the Warehouse of an origin made last, by OriginKey: times of objects are in seconds, in which there may be several.
+	Latest map[string]string
 }
 
 // Choice is what automatic promotion does for one requested origin.
@@ -98,9 +100,21 @@ func (p Pipeline) newestFirst(origin v1alpha1.FreightOrigin) []*v1alpha1.Freight
 		}
 	}
 	slices.SortFunc(all, func(a, b *v1alpha1.Freight) int {
-		return cmp.Or(discovered(b).Compare(discovered(a)), strings.Compare(b.Name, a.Name))
+		latest := p.Latest[OriginKey(origin)]
+		return cmp.Or(discovered(b).Compare(discovered(a)), first(a.Name == latest, b.Name == latest), strings.Compare(b.Name, a.Name))
 	})
 	return all
+}
+
+// first puts what is so before what is not.
+func first(a, b bool) int {
+	switch {
+	case a && !b:
+		return -1
+	case b && !a:
+		return 1
+	}
+	return 0
 }
 
 // discovered is when a Freight was found: the time that it says, or that of the object.

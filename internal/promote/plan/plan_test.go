@@ -320,6 +320,18 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// TestLatest has the Freight that its Warehouse made last be the newest of those of one moment.
+func TestLatest(t *testing.T) {
+	line := Pipeline{Stage: stage(nil), Freight: []v1alpha1.Freight{freight("a", 0, nil), freight("b", 0, nil)}, Latest: map[string]string{OriginKey(origin): "a"}}
+	if choices := Next(line, noon); len(choices) != 1 || choices[0].Freight == nil || choices[0].Freight.Name != "a" {
+		t.Errorf("the choices are %+v", choices)
+	}
+	line.Freight[1].CreationTimestamp.Time = noon.Add(time.Second)
+	if choices := Next(line, noon); len(choices) != 1 || choices[0].Freight == nil || choices[0].Freight.Name != "b" {
+		t.Errorf("with a newer one the choices are %+v", choices)
+	}
+}
+
 func TestTakeTurns(t *testing.T) {
 	by := func(actor string) func(*v1alpha1.Promotion) {
 		return func(p *v1alpha1.Promotion) { p.Annotations[v1alpha1.CreateActorAnnotation] = actor }

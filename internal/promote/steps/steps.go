@@ -13,11 +13,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/sandbox"
@@ -32,6 +34,10 @@ type Runner struct {
 	Login func(ctx context.Context, repoURL string) (Login, error)
 	// Allow refuses addresses that a tenant may not reach; nil refuses all.
 	Allow func(ctx context.Context, repoURL string) error
+	// HTTP sends requests to servers that configurations name; its transport restricts the addresses. Without it, none is sent. Insecure is the
+	// transport of requests that accept any certificate; without it, they are refused.
+	HTTP     *http.Client
+	Insecure http.RoundTripper
 	// Sandbox is where charts are rendered; nil renders them in this process.
 	Sandbox *sandbox.Pool
 
@@ -83,6 +89,8 @@ type Result struct {
 	State State
 	// Sync is what the driver has to do to Applications.
 	Sync *Sync
+	// Again is when a step in progress asks to be tried again; zero leaves it to the caller.
+	Again time.Duration
 }
 
 const (
@@ -105,6 +113,9 @@ type step struct {
 	// message is that of the result.
 	message string
 	skipped bool
+	// running is set for a step that waits for something, which is looked at again after a while.
+	running bool
+	again   time.Duration
 	sync    *Sync
 }
 
@@ -114,7 +125,8 @@ type action func(s *step, ctx context.Context, config []byte) (map[string]any, e
 func actions() map[string]action {
 	return map[string]action{
 		"git-clone": (*step).clone, "git-commit": (*step).commit, "git-push": (*step).push,
-		"json-update": (*step).jsonUpdate, "yaml-update": (*step).yamlUpdate, "yaml-parse": (*step).yamlParse,
+		"json-update": (*step).jsonUpdate, "yaml-update": (*step).yamlUpdate, "yaml-parse": (*step).yamlParse, "json-parse": (*step).jsonParse,
+		"http": (*step).http, "git-open-pr": (*step).openPull, "git-wait-for-pr": (*step).waitForPull,
 		"kustomize-set-image": (*step).kustomizeSetImage, "kustomize-build": (*step).kustomizeBuild,
 		"helm-template": (*step).helmTemplate, "helm-update-chart": (*step).helmUpdateChart, "git-clear": (*step).clear,
 		"copy": (*step).copy, "delete": (*step).delete, "argocd-update": (*step).argocd,
@@ -142,7 +154,10 @@ func (r *Runner) Run(ctx context.Context, work Work, uses string, config map[str
 		return result
 	}
 	result.Outcome = plan.Outcome{Status: plan.StepSucceeded, Message: s.message}
-	if s.skipped {
+	switch {
+	case s.running:
+		result.Status, result.Again = plan.StepRunning, s.again
+	case s.skipped:
 		result.Status = plan.StepSkipped
 	}
 	result.Output, result.State, result.Sync = output, s.work.State, s.sync

@@ -217,7 +217,7 @@ func TestRefused(t *testing.T) {
 		"Everything":    {"delete", `{"path": "."}`, "directory of the Promotion"},
 		"GitOfRepo":     {"copy", `{"inPath": "values.yaml", "outPath": "repo/.GIT/config"}`, "Git's own"},
 		"ShortGit":      {"copy", `{"inPath": "values.yaml", "outPath": "repo/git~1/config"}`, "Git's own"},
-		"Link":          {"yaml-parse", `{"path": "link", "outputs": []}`, "link"},
+		"Link":          {"yaml-parse", `{"path": "link", "outputs": [{"name": "a", "fromExpression": "a"}]}`, "link"},
 		"MissingStrict": {"delete", `{"path": "none", "strict": true}`, "none"},
 		"UnknownField":  {"copy", `{"inPath": "a", "to": "b"}`, `"to"`},
 		"UnknownStep":   {"shell", `{}`, "not supported"},
@@ -264,7 +264,7 @@ func TestFiles(t *testing.T) {
 	if got := get(t, w, "out/one.yaml"); got != want {
 		t.Errorf("the file (-want +got):\n%s", cmp.Diff(want, got))
 	}
-	parsed := f.try(t, w, "yaml-parse", `{"path": "out/one.yaml", "outputs": [{"name": "image", "fromExpression": "web.image"}, {"name": "tag", "fromExpression": "web.tags.0"}]}`)
+	parsed := f.try(t, w, "yaml-parse", `{"path": "out/one.yaml", "outputs": [{"name": "image", "fromExpression": "web.image"}, {"name": "tag", "fromExpression": "web.tags[0]"}]}`)
 	if diff := cmp.Diff(map[string]any{"image": "example.org/web:1.0", "tag": "1"}, parsed.Output); diff != "" {
 		t.Errorf("outputs (-want +got):\n%s", diff)
 	}

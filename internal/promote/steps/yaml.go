@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -167,57 +166,4 @@ func scalar(value any) (string, error) {
 	}
 	data, err := yaml.Marshal(value)
 	return strings.TrimSuffix(string(data), "\n"), err
-}
-
-type parseConfig struct {
-	Path    string   `json:"path"`
-	Outputs []output `json:"outputs"`
-}
-
-type output struct {
-	Name           string `json:"name"`
-	FromExpression string `json:"fromExpression"`
-}
-
-// yamlParse reads values of a file into outputs. An expression is the way to a value: names and indexes with dots between them.
-func (s *step) yamlParse(_ context.Context, data []byte) (map[string]any, error) {
-	config, err := decode[parseConfig](data)
-	if err != nil {
-		return nil, err
-	}
-	at, err := clean("path", config.Path)
-	if err != nil {
-		return nil, err
-	}
-	content, err := s.read(at)
-	if err != nil {
-		return nil, err
-	}
-	var document any
-	if err := yaml.NewDecoder(bytes.NewReader(content)).Decode(&document); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fail("reading %q: %w", at, err)
-	}
-	outputs := map[string]any{}
-	for i, one := range config.Outputs {
-		value := document
-		for _, part := range split(one.FromExpression) {
-			switch v := value.(type) {
-			case map[string]any:
-				value = v[part]
-			case []any:
-				index, err := strconv.Atoi(part)
-				if err != nil || index < 0 || index >= len(v) {
-					return nil, fail("outputs[%d].fromExpression: %q has no element %q", i, one.FromExpression, part)
-				}
-				value = v[index]
-			default:
-				value = nil
-			}
-		}
-		if value == nil {
-			return nil, fail("outputs[%d].fromExpression: %q of %q is not there", i, one.FromExpression, at)
-		}
-		outputs[one.Name] = value
-	}
-	return outputs, nil
 }

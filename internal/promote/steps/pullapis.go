@@ -1,0 +1,208 @@
+package steps
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// github asks GitHub, or Gitea and Forgejo, whose API is shaped after it.
+type github struct{ gitea bool }
+
+type githubPull struct {
+	Number int64  `json:"number"`
+	URL    string `json:"html_url"`
+	State  string `json:"state"`
+	Merged bool   `json:"merged"`
+	Commit string `json:"merge_commit_sha"`
+	Head   struct {
+		Ref string `json:"ref"`
+	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
+}
+
+func (p *githubPull) pull() *pull {
+	return &pull{Number: p.Number, URL: p.URL, Open: p.State == "open", Merged: p.Merged, Commit: p.Commit}
+}
+
+func (g github) authorization(login Login) string {
+	switch {
+	case login.Password == "":
+		return ""
+	case g.gitea && login.Username != "":
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(login.Username+":"+login.Password))
+	case g.gitea:
+		return "token " + login.Password
+	}
+	return "Bearer " + login.Password
+}
+
+func (g github) find(ctx context.Context, f *pullServer, source, target string) (*pull, error) {
+	owner, _, _ := strings.Cut(f.path, "/")
+	query := url.Values{"state": {"open"}, "head": {owner + ":" + source}, "base": {target}}
+	const pages = 10
+	for page := 1; page <= pages; page++ {
+		query.Set("page", strconv.Itoa(page))
+		var found []githubPull
+		if err := f.call(ctx, http.MethodGet, "/repos/"+f.path+"/pulls?"+query.Encode(), g.authorization(f.login), nil, &found); err != nil {
+			return nil, err
+		}
+		// Gitea does not know these filters.
+		if i := slices.IndexFunc(found, func(p githubPull) bool { return p.Head.Ref == source && p.Base.Ref == target }); i >= 0 {
+			return found[i].pull(), nil
+		}
+		if len(found) == 0 {
+			break
+		}
+	}
+	return nil, nil
+}
+
+func (g github) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
+	var made githubPull
+	body := map[string]any{"title": config.Title, "head": config.SourceBranch, "base": config.TargetBranch, "body": config.Description}
+	if err := f.call(ctx, http.MethodPost, "/repos/"+f.path+"/pulls", g.authorization(f.login), body, &made); err != nil {
+		return nil, err
+	}
+	if len(config.Labels) > 0 {
+		labels := map[string]any{"labels": config.Labels}
+		if err := f.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/labels", f.path, made.Number), g.authorization(f.login), labels, nil); err != nil {
+			return nil, fmt.Errorf("labels: %w", err)
+		}
+	}
+	return made.pull(), nil
+}
+
+func (g github) get(ctx context.Context, f *pullServer, number int64) (*pull, error) {
+	var found githubPull
+	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/pulls/%d", f.path, number), g.authorization(f.login), nil, &found); err != nil {
+		return nil, err
+	}
+	return found.pull(), nil
+}
+
+// gitlab asks GitLab, which calls pull requests merge requests.
+type gitlab struct{}
+
+type gitlabPull struct {
+	Number int64  `json:"iid"`
+	URL    string `json:"web_url"`
+	State  string `json:"state"`
+	Merge  string `json:"merge_commit_sha"`
+	Squash string `json:"squash_commit_sha"`
+	Head   string `json:"sha"`
+}
+
+func (p *gitlabPull) pull() *pull {
+	return &pull{
+		Number: p.Number, URL: p.URL, Open: p.State == "opened" || p.State == "locked", Merged: p.State == "merged", Commit: cmp.Or(p.Merge, p.Squash, p.Head),
+	}
+}
+
+func (gitlab) at(f *pullServer) string {
+	return "/projects/" + url.PathEscape(f.path) + "/merge_requests"
+}
+
+func (gitlab) authorization(login Login) string {
+	if login.Password == "" {
+		return ""
+	}
+	return "Bearer " + login.Password
+}
+
+func (g gitlab) find(ctx context.Context, f *pullServer, source, target string) (*pull, error) {
+	query := url.Values{"state": {"opened"}, "source_branch": {source}, "target_branch": {target}}
+	var found []gitlabPull
+	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login), nil, &found); err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0].pull(), nil
+}
+
+func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
+	var made gitlabPull
+	body := map[string]any{
+		"title": config.Title, "source_branch": config.SourceBranch, "target_branch": config.TargetBranch, "description": config.Description,
+		"labels": strings.Join(config.Labels, ","),
+	}
+	if err := f.call(ctx, http.MethodPost, g.at(f), g.authorization(f.login), body, &made); err != nil {
+		return nil, err
+	}
+	return made.pull(), nil
+}
+
+func (g gitlab) get(ctx context.Context, f *pullServer, number int64) (*pull, error) {
+	var found gitlabPull
+	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", g.at(f), number), g.authorization(f.login), nil, &found); err != nil {
+		return nil, err
+	}
+	return found.pull(), nil
+}
+
+// call sends a request to the API, and reads the response. Of an error, it says the status and the message that servers of these kinds give.
+func (f *pullServer) call(ctx context.Context, method, path, authorization string, body, into any) error {
+	var content []byte
+	if body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			return fail("writing the request: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, method, f.base+path, bytes.NewReader(content))
+	if err != nil {
+		return fail("repoURL: it gives no address of an API")
+	}
+	q.Header.Set("Accept", "application/json")
+	if body != nil {
+		q.Header.Set("Content-Type", "application/json")
+	}
+	if authorization != "" {
+		q.Header.Set("Authorization", authorization)
+	}
+	response, data, err := f.step.send(q, f.insecure)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusMultipleChoices {
+		return f.refused(response, data)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fail("the response of %s is not that of the provider: set provider", q.URL.Host)
+	}
+	return nil
+}
+
+// refused is what a server says of a request that it does not carry out. What it cannot ever carry out is a failure; the rest is tried again.
+func (f *pullServer) refused(response *http.Response, data []byte) error {
+	var said struct {
+		Message any `json:"message"`
+	}
+	text := ""
+	if json.Unmarshal(data, &said) == nil && said.Message != nil {
+		text = fmt.Sprintf(": %.300v", said.Message)
+	}
+	if f.login.Password != "" {
+		text = strings.ReplaceAll(text, f.login.Password, "…")
+	}
+	err := fmt.Errorf("%s %s: the server responds %s%s", response.Request.Method, response.Request.URL.Host, response.Status, text)
+	switch response.StatusCode {
+	case http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusUnauthorized:
+		return failure{err}
+	}
+	return err
+}

@@ -1,0 +1,228 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type openPullConfig struct {
+	RepoURL               string   `json:"repoURL"`
+	Provider              string   `json:"provider"`
+	InsecureSkipTLSVerify bool     `json:"insecureSkipTLSVerify"`
+	SourceBranch          string   `json:"sourceBranch"`
+	TargetBranch          string   `json:"targetBranch"`
+	CreateTargetBranch    bool     `json:"createTargetBranch"`
+	Title                 string   `json:"title"`
+	Description           string   `json:"description"`
+	Labels                []string `json:"labels"`
+}
+
+// openPull opens a pull request. One of the same branches that is open already is the one that an earlier attempt opened.
+func (s *step) openPull(ctx context.Context, data []byte) (map[string]any, error) {
+	config, err := decode[openPullConfig](data)
+	if err != nil {
+		return nil, err
+	}
+	if config.SourceBranch == "" || config.TargetBranch == "" {
+		return nil, fail("sourceBranch and targetBranch have to be set")
+	}
+	f, err := s.pulls(ctx, config.RepoURL, config.Provider, config.InsecureSkipTLSVerify)
+	if err != nil {
+		return nil, err
+	}
+	source, target, err := s.heads(ctx, f, config)
+	switch {
+	case err != nil:
+		return nil, err
+	case source == "":
+		return nil, fail("sourceBranch: %s has no branch %q", config.RepoURL, config.SourceBranch)
+	case target == "" && !config.CreateTargetBranch:
+		return nil, fail("targetBranch: %s has no branch %q: set createTargetBranch", config.RepoURL, config.TargetBranch)
+	case target == "":
+		if err := s.createBranch(ctx, f, config.TargetBranch); err != nil {
+			return nil, err
+		}
+	case source == target:
+		s.skipped, s.message = true, "the branches do not differ"
+		return nil, nil
+	}
+	found, err := f.api.find(ctx, f, config.SourceBranch, config.TargetBranch)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		if config.Title == "" {
+			config.Title = fmt.Sprintf("Promote %s to %s", config.SourceBranch, config.TargetBranch)
+		}
+		if found, err = f.api.open(ctx, f, config); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{"pr": map[string]any{"id": found.Number, "url": found.URL}}, nil
+}
+
+// heads are the commits of the two branches; empty for one that is not there.
+func (s *step) heads(ctx context.Context, f *pullServer, config openPullConfig) (source, target string, err error) {
+	c, done, err := s.bare(ctx, f)
+	if err != nil {
+		return "", "", err
+	}
+	defer done()
+	listed, err := s.git(ctx, ".", c, f.login, "ls-remote", "--heads", "--", c.URL, "refs/heads/"+config.SourceBranch, "refs/heads/"+config.TargetBranch)
+	if err != nil {
+		return "", "", err
+	}
+	for line := range strings.Lines(listed) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		switch ref {
+		case "refs/heads/" + config.SourceBranch:
+			source = commit
+		case "refs/heads/" + config.TargetBranch:
+			target = commit
+		}
+	}
+	return source, target, nil
+}
+
+// createBranch pushes a branch with an empty commit.
+func (s *step) createBranch(ctx context.Context, f *pullServer, branch string) error {
+	c, done, err := s.bare(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, err := s.git(ctx, ".", c, Login{}, "check-ref-format", "refs/heads/"+branch); err != nil {
+		return fail("targetBranch: %q is not the name of a branch", branch)
+	}
+	if _, err := s.git(ctx, ".", c, Login{}, "commit", "--quiet", "--allow-empty", "--message", "Initial commit of "+branch); err != nil {
+		return err
+	}
+	_, err = s.git(ctx, ".", c, f.login, "push", "--quiet", "--", c.URL, "HEAD:refs/heads/"+branch)
+	return err
+}
+
+// bare is a copy of a repository that has nothing yet, until done.
+func (s *step) bare(ctx context.Context, f *pullServer) (c Checkout, done func(), err error) {
+	dir, err := os.MkdirTemp(filepath.Join(s.work.Dir, gitData), "pull-")
+	if err != nil {
+		return c, nil, fmt.Errorf("creating a directory for Git: %w", err)
+	}
+	done = func() { _ = os.RemoveAll(dir) }
+	c = Checkout{URL: f.repoURL, Git: filepath.Base(dir), Insecure: f.insecure}
+	if _, err := s.git(ctx, ".", c, Login{}, "init", "--quiet", "--template="); err != nil {
+		done()
+		return c, nil, err
+	}
+	return c, done, nil
+}
+
+type waitPullConfig struct {
+	RepoURL               string `json:"repoURL"`
+	Provider              string `json:"provider"`
+	InsecureSkipTLSVerify bool   `json:"insecureSkipTLSVerify"`
+	PRNumber              int64  `json:"prNumber"`
+}
+
+// waitForPull is in progress until a pull request is merged. One that is closed without that is a failure.
+func (s *step) waitForPull(ctx context.Context, data []byte) (map[string]any, error) {
+	config, err := decode[waitPullConfig](data)
+	if err != nil {
+		return nil, err
+	}
+	if config.PRNumber <= 0 {
+		return nil, fail("prNumber: %d is not the number of a pull request", config.PRNumber)
+	}
+	f, err := s.pulls(ctx, config.RepoURL, config.Provider, config.InsecureSkipTLSVerify)
+	if err != nil {
+		return nil, err
+	}
+	found, err := f.api.get(ctx, f, config.PRNumber)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.Open:
+		s.running, s.again, s.message = true, defaultPoll, "waiting until "+found.URL+" is merged or closed"
+		return nil, nil
+	case !found.Merged:
+		return nil, fail("%s was closed, and not merged", found.URL)
+	case found.Commit == "":
+		return nil, errors.New(found.URL + " is merged, and its commit is not known yet")
+	}
+	return map[string]any{"commit": found.Commit, "pr": map[string]any{"id": found.Number, "url": found.URL, "open": false, "merged": true}}, nil
+}
+
+// pullServer is a repository on a server with pull requests.
+type pullServer struct {
+	repoURL  string
+	insecure bool
+	login    Login
+	api      pullAPI
+	step     *step
+	// base is the address of the API, and path that of the repository on the server: OWNER/NAME.
+	base, path string
+}
+
+// pull is a pull request.
+type pull struct {
+	Number       int64
+	URL          string
+	Open, Merged bool
+	// Commit is what the target has since the merge.
+	Commit string
+}
+
+// pullAPI is how a kind of server is asked for pull requests.
+type pullAPI interface {
+	// find is the open one of two branches, nil where there is none.
+	find(ctx context.Context, f *pullServer, source, target string) (*pull, error)
+	open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error)
+	get(ctx context.Context, f *pullServer, number int64) (*pull, error)
+}
+
+// pulls prepares for the server of a repository.
+func (s *step) pulls(ctx context.Context, repoURL, provider string, insecure bool) (*pullServer, error) {
+	address, err := url.Parse(repoURL)
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.User != nil {
+		return nil, fail("repoURL: want an http or https address without a login")
+	}
+	login, err := s.reach(ctx, repoURL)
+	if err != nil {
+		return nil, err
+	}
+	f := &pullServer{repoURL: repoURL, insecure: insecure, login: login, step: s, path: strings.TrimSuffix(strings.Trim(address.Path, "/"), ".git")}
+	if provider == "" {
+		provider = inferred(address.Hostname())
+	}
+	root := address.Scheme + "://" + address.Host
+	switch provider {
+	case "github":
+		f.api, f.base = github{}, root+"/api/v3"
+		if address.Hostname() == "github.com" {
+			f.base = "https://api.github.com"
+		}
+	case "gitea":
+		f.api, f.base = github{gitea: true}, root+"/api/v1"
+	case "gitlab":
+		f.api, f.base = gitlab{}, root+"/api/v4"
+	case "":
+		return nil, fail("provider: it does not follow from %s: set github, gitea or gitlab", address.Host)
+	default:
+		return nil, fail("provider: %q is not supported: use github, gitea or gitlab", provider)
+	}
+	return f, nil
+}
+
+// inferred is the kind of server that a host says by its name.
+func inferred(host string) string {
+	for _, one := range [][2]string{{"github", "github"}, {"gitlab", "gitlab"}, {"gitea", "gitea"}, {"forgejo", "gitea"}, {"codeberg.org", "gitea"}} {
+		if strings.Contains(host, one[0]) {
+			return one[1]
+		}
+	}
+	return ""
+}
