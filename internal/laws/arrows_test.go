@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"internal/promote/commands":                     {"api/kargo/v1alpha1", "internal/declared", "internal/dialect", "internal/engine", "internal/promote/plan"},
 	"internal/promote/receive":                      {"api/kargo/v1alpha1", "internal/promote/expressions", "internal/promote/plan", "internal/webhook"},
 	"internal/promote/plan":                         {"api/kargo/v1alpha1"},
-	"internal/promote/steps":                        {"internal/promote/plan", "internal/helm", "internal/render", "internal/sandbox", "internal/source", "internal/source/chart"},
+	"internal/promote/steps":                        {"internal/promote/plan", "internal/helm", "internal/render", "internal/sandbox", "internal/source", "internal/source/chart", "internal/promote/expressions"},
 	"internal/promote/discover":                     {"api/kargo/v1alpha1", "internal/guard", "internal/promote/plan", "internal/promote/steps", "internal/source", "internal/workflow/text"},
 	"internal/promote/expressions":                  {"api/kargo/v1alpha1", "internal/workflow/text"},
 	"api/cluster/v1alpha1":                          {},

@@ -174,7 +174,7 @@ func responseNames(config httpConfig, response *http.Response, body []byte) (map
 	switch kind {
 	case "", "application/json", "application/yaml", "text/plain":
 	default:
-		return nil, fail("responseContentType: %q is none of application/json, application/yaml and text/plain", kind)
+		return nil, fail("responseContentType: %q is not one of application/json, application/yaml and text/plain", kind)
 	}
 	if kind == "" {
 		kind, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))

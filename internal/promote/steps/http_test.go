@@ -123,11 +123,12 @@ func TestPulls(t *testing.T) {
 			if result := f.try(t, w, "git-wait-for-pr", wait); result.Status != plan.StepSucceeded || result.Output["commit"] != "c0ffee" {
 				t.Errorf("merged it is %s: %s %v", result.Status, result.Message, result.Output)
 			}
-			same := strings.Replace(open, `"stage/dev"`, `"promotion"`, 1)
+			w = f.run(t, w, "git-push", `{"path": "repo", "targetBranch": "same"}`)
+			same := strings.Replace(open, `"stage/dev"`, `"same"`, 1)
 			if result := f.try(t, w, "git-open-pr", same); result.Status != plan.StepSkipped {
 				t.Errorf("without a difference it is %s: %s", result.Status, result.Message)
 			}
-			if result := f.try(t, w, "git-wait-for-pr", strings.Replace(wait, "7", "8", 1)); result.Status != plan.StepFailed || !strings.Contains(result.Message, "404") {
+			if result := f.try(t, w, "git-wait-for-pr", strings.Replace(wait, `"prNumber": 7`, `"prNumber": 8`, 1)); result.Status != plan.StepFailed || !strings.Contains(result.Message, "404") {
 				t.Errorf("of none it is %s: %s", result.Status, result.Message)
 			}
 		})

@@ -31,6 +31,9 @@ func (s *step) openPull(ctx context.Context, data []byte) (map[string]any, error
 	if config.SourceBranch == "" || config.TargetBranch == "" {
 		return nil, fail("sourceBranch and targetBranch have to be set")
 	}
+	if config.SourceBranch == config.TargetBranch {
+		return nil, fail("sourceBranch and targetBranch are the same: %q", config.SourceBranch)
+	}
 	f, err := s.pulls(ctx, config.RepoURL, config.Provider, config.InsecureSkipTLSVerify)
 	if err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (s *step) waitForPull(ctx context.Context, data []byte) (map[string]any, er
 	case !found.Merged:
 		return nil, fail("%s was closed, and not merged", found.URL)
 	case found.Commit == "":
-		return nil, errors.New(found.URL + " is merged, and its commit is not known yet")
+		return nil, errors.New(found.URL + " is merged, and the server does not say yet by which commit")
 	}
 	return map[string]any{"commit": found.Commit, "pr": map[string]any{"id": found.Number, "url": found.URL, "open": false, "merged": true}}, nil
 }
