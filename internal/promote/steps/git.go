@@ -2,6 +2,7 @@ package steps
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -19,7 +20,7 @@ import (
 const gitTimeout = 5 * time.Minute
 
 // git runs git for a checkout. The login is in the environment of the process alone: neither in its arguments nor on disk.
-func (s *step) git(ctx context.Context, at string, c Checkout, login Login, arguments ...string) (string, error) {
+func (s *step) git(ctx context.Context, at string, c Checkout, login access, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	tree := filepath.Join(s.work.Dir, files, filepath.FromSlash(at))
@@ -40,9 +41,15 @@ func (s *step) git(ctx context.Context, at string, c Checkout, login Login, argu
 	if c.Insecure {
 		settings = append(settings, [2]string{"http.sslVerify", "false"})
 	}
-	if login != (Login{}) {
+	if login.URL != "" && login.URL != c.URL {
+		settings = append(settings, [2]string{"url." + login.URL + ".insteadOf", c.URL})
+	}
+	for _, pin := range login.Pins {
+		settings = append(settings, [2]string{"http.curloptResolve", pin})
+	}
+	if login.Login != (Login{}) {
 		token := base64.StdEncoding.EncodeToString([]byte(login.Username + ":" + login.Password))
-		settings = append(settings, [2]string{"http." + c.URL + ".extraHeader", "Authorization: Basic " + token})
+		settings = append(settings, [2]string{"http." + cmp.Or(login.URL, c.URL) + ".extraHeader", "Authorization: Basic " + token})
 	}
 	name, email := c.AuthorName, c.AuthorEmail
 	if name == "" {
@@ -72,22 +79,29 @@ func (s *step) git(ctx context.Context, at string, c Checkout, login Login, argu
 	return strings.TrimSpace(stdout.String()), nil
 }
 
+// access is how an address is reached: where it leads, and who logs in there.
+type access struct {
+	Login
+	Route
+}
+
 // reach prepares for an address: it is allowed, and there is a login for it.
-func (s *step) reach(ctx context.Context, repoURL string) (Login, error) {
-	if s.runner.Allow == nil {
-		return Login{}, fail("repoURL: no address is allowed")
+func (s *step) reach(ctx context.Context, repoURL string) (access, error) {
+	if s.runner.Route == nil {
+		return access{}, fail("repoURL: no address is allowed")
 	}
-	if err := s.runner.Allow(ctx, repoURL); err != nil {
-		return Login{}, fail("repoURL: %w", err)
+	route, err := s.runner.Route(ctx, repoURL)
+	if err != nil {
+		return access{}, fail("repoURL: %w", err)
 	}
 	if s.runner.Login == nil {
-		return Login{}, nil
+		return access{Route: route}, nil
 	}
 	login, err := s.runner.Login(ctx, repoURL)
 	if err != nil {
-		return Login{}, fmt.Errorf("reading the credentials of %s: %w", repoURL, err)
+		return access{}, fmt.Errorf("reading the credentials of %s: %w", repoURL, err)
 	}
-	return login, nil
+	return access{Login: login, Route: route}, nil
 }
 
 type author struct {
@@ -161,7 +175,7 @@ func (s *step) clone(ctx context.Context, data []byte) (map[string]any, error) {
 	return map[string]any{"commits": commits}, nil
 }
 
-func (s *step) checkOut(ctx context.Context, at string, c Checkout, one checkout, login Login) (Checkout, error) {
+func (s *step) checkOut(ctx context.Context, at string, c Checkout, one checkout, login access) (Checkout, error) {
 	for other := range s.work.State.Checkouts {
 		if other != at && (at == "." || other == "." || strings.HasPrefix(at, other+"/") || strings.HasPrefix(other, at+"/")) {
 			return c, fail("path %q is within, or around, the checkout at %q", at, other)
@@ -176,7 +190,7 @@ func (s *step) checkOut(ctx context.Context, at string, c Checkout, one checkout
 		return c, fmt.Errorf("creating a directory for Git: %w", err)
 	}
 	c.Git = filepath.Base(data)
-	if _, err := s.git(ctx, at, c, Login{}, "init", "--quiet", "--template="); err != nil {
+	if _, err := s.git(ctx, at, c, access{}, "init", "--quiet", "--template="); err != nil {
 		return c, err
 	}
 	if err := s.fetchFor(ctx, at, &c, one, login); err != nil {
@@ -187,7 +201,7 @@ func (s *step) checkOut(ctx context.Context, at string, c Checkout, one checkout
 			return c, fmt.Errorf("replacing the clone at %q: %w", at, err)
 		}
 	}
-	if c.Head, err = s.git(ctx, at, c, Login{}, "rev-parse", "HEAD"); err != nil {
+	if c.Head, err = s.git(ctx, at, c, access{}, "rev-parse", "HEAD"); err != nil {
 		return c, err
 	}
 	return c, nil
@@ -211,7 +225,7 @@ func (s *step) empty(at string) error {
 }
 
 // fetchFor fetches what a checkout names, and checks it out.
-func (s *step) fetchFor(ctx context.Context, at string, c *Checkout, one checkout, login Login) error {
+func (s *step) fetchFor(ctx context.Context, at string, c *Checkout, one checkout, login access) error {
 	var ref string
 	switch {
 	case one.Branch != "" && one.Commit+one.Tag == "":
@@ -228,7 +242,7 @@ func (s *step) fetchFor(ctx context.Context, at string, c *Checkout, one checkou
 	default:
 		return fail("only one of branch, commit and tag may be set")
 	}
-	if _, err := s.git(ctx, at, *c, Login{}, "check-ref-format", "refs/heads/"+ref); err != nil {
+	if _, err := s.git(ctx, at, *c, access{}, "check-ref-format", "refs/heads/"+ref); err != nil {
 		return fail("%q is not the name of a branch or tag", ref)
 	}
 	_, err := s.git(ctx, at, *c, login, "fetch", "--quiet", "--no-tags", "--", c.URL, ref)
@@ -254,7 +268,7 @@ func (s *step) fetchFor(ctx context.Context, at string, c *Checkout, one checkou
 	if err := s.empty(at); err != nil {
 		return fmt.Errorf("replacing %q: %w", at, err)
 	}
-	_, err = s.git(ctx, at, *c, Login{}, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	_, err = s.git(ctx, at, *c, access{}, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
 	return err
 }
 
@@ -263,9 +277,9 @@ func (s *step) orphan(ctx context.Context, at string, c Checkout, branch string)
 	if err := s.empty(at); err != nil {
 		return fmt.Errorf("replacing %q: %w", at, err)
 	}
-	if _, err := s.git(ctx, at, c, Login{}, "checkout", "--quiet", "--orphan", "headgate"); err != nil {
+	if _, err := s.git(ctx, at, c, access{}, "checkout", "--quiet", "--orphan", "headgate"); err != nil {
 		return err
 	}
-	_, err := s.git(ctx, at, c, Login{}, "commit", "--quiet", "--allow-empty", "--message", "Initial commit of "+branch)
+	_, err := s.git(ctx, at, c, access{}, "commit", "--quiet", "--allow-empty", "--message", "Initial commit of "+branch)
 	return err
 }

@@ -89,7 +89,6 @@ func TestPulls(t *testing.T) {
 			front := api.before(f.server.Base())
 			t.Cleanup(front.Close)
 			f.runner.HTTP = front.Client()
-			f.runner.Allow = nil
 			f.allow(front.URL)
 			url := strings.Replace(f.url, f.server.Base(), front.URL, 1)
 			w := f.work(t, "pull")

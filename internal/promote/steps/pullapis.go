@@ -54,7 +54,7 @@ func (g github) find(ctx context.Context, f *pullServer, source, target string) 
 	for page := 1; page <= pages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		var found []githubPull
-		if err := f.call(ctx, http.MethodGet, "/repos/"+f.path+"/pulls?"+query.Encode(), g.authorization(f.login), nil, &found); err != nil {
+		if err := f.call(ctx, http.MethodGet, "/repos/"+f.path+"/pulls?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil {
 			return nil, err
 		}
 		// Gitea does not know these filters.
@@ -71,12 +71,12 @@ func (g github) find(ctx context.Context, f *pullServer, source, target string) 
 func (g github) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
 	var made githubPull
 	body := map[string]any{"title": config.Title, "head": config.SourceBranch, "base": config.TargetBranch, "body": config.Description}
-	if err := f.call(ctx, http.MethodPost, "/repos/"+f.path+"/pulls", g.authorization(f.login), body, &made); err != nil {
+	if err := f.call(ctx, http.MethodPost, "/repos/"+f.path+"/pulls", g.authorization(f.login.Login), body, &made); err != nil {
 		return nil, err
 	}
 	if len(config.Labels) > 0 {
 		labels := map[string]any{"labels": config.Labels}
-		if err := f.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/labels", f.path, made.Number), g.authorization(f.login), labels, nil); err != nil {
+		if err := f.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/labels", f.path, made.Number), g.authorization(f.login.Login), labels, nil); err != nil {
 			return nil, fmt.Errorf("labels: %w", err)
 		}
 	}
@@ -85,7 +85,7 @@ func (g github) open(ctx context.Context, f *pullServer, config openPullConfig) 
 
 func (g github) get(ctx context.Context, f *pullServer, number int64) (*pull, error) {
 	var found githubPull
-	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/pulls/%d", f.path, number), g.authorization(f.login), nil, &found); err != nil {
+	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/pulls/%d", f.path, number), g.authorization(f.login.Login), nil, &found); err != nil {
 		return nil, err
 	}
 	return found.pull(), nil
@@ -123,7 +123,7 @@ func (gitlab) authorization(login Login) string {
 func (g gitlab) find(ctx context.Context, f *pullServer, source, target string) (*pull, error) {
 	query := url.Values{"state": {"opened"}, "source_branch": {source}, "target_branch": {target}}
 	var found []gitlabPull
-	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login), nil, &found); err != nil || len(found) == 0 {
+	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0].pull(), nil
@@ -135,7 +135,7 @@ func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) 
 		"title": config.Title, "source_branch": config.SourceBranch, "target_branch": config.TargetBranch, "description": config.Description,
 		"labels": strings.Join(config.Labels, ","),
 	}
-	if err := f.call(ctx, http.MethodPost, g.at(f), g.authorization(f.login), body, &made); err != nil {
+	if err := f.call(ctx, http.MethodPost, g.at(f), g.authorization(f.login.Login), body, &made); err != nil {
 		return nil, err
 	}
 	return made.pull(), nil
@@ -143,7 +143,7 @@ func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) 
 
 func (g gitlab) get(ctx context.Context, f *pullServer, number int64) (*pull, error) {
 	var found gitlabPull
-	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", g.at(f), number), g.authorization(f.login), nil, &found); err != nil {
+	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", g.at(f), number), g.authorization(f.login.Login), nil, &found); err != nil {
 		return nil, err
 	}
 	return found.pull(), nil

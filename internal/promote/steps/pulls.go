@@ -99,10 +99,10 @@ func (s *step) createBranch(ctx context.Context, f *pullServer, branch string) e
 		return err
 	}
 	defer done()
-	if _, err := s.git(ctx, ".", c, Login{}, "check-ref-format", "refs/heads/"+branch); err != nil {
+	if _, err := s.git(ctx, ".", c, access{}, "check-ref-format", "refs/heads/"+branch); err != nil {
 		return fail("targetBranch: %q is not the name of a branch", branch)
 	}
-	if _, err := s.git(ctx, ".", c, Login{}, "commit", "--quiet", "--allow-empty", "--message", "Initial commit of "+branch); err != nil {
+	if _, err := s.git(ctx, ".", c, access{}, "commit", "--quiet", "--allow-empty", "--message", "Initial commit of "+branch); err != nil {
 		return err
 	}
 	_, err = s.git(ctx, ".", c, f.login, "push", "--quiet", "--", c.URL, "HEAD:refs/heads/"+branch)
@@ -117,7 +117,7 @@ func (s *step) bare(ctx context.Context, f *pullServer) (c Checkout, done func()
 	}
 	done = func() { _ = os.RemoveAll(dir) }
 	c = Checkout{URL: f.repoURL, Git: filepath.Base(dir), Insecure: f.insecure}
-	if _, err := s.git(ctx, ".", c, Login{}, "init", "--quiet", "--template="); err != nil {
+	if _, err := s.git(ctx, ".", c, access{}, "init", "--quiet", "--template="); err != nil {
 		done()
 		return c, nil, err
 	}
@@ -163,7 +163,7 @@ func (s *step) waitForPull(ctx context.Context, data []byte) (map[string]any, er
 type pullServer struct {
 	repoURL  string
 	insecure bool
-	login    Login
+	login    access
 	api      pullAPI
 	step     *step
 	// base is the address of the API, and path that of the repository on the server: OWNER/NAME.

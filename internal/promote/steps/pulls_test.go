@@ -15,11 +15,11 @@ import (
 
 // allow permits addresses that begin with a prefix.
 func (f *forge) allow(prefix string) {
-	f.runner.Allow = func(_ context.Context, url string) error {
+	f.runner.Route = func(_ context.Context, url string) (Route, error) {
 		if !strings.HasPrefix(url, prefix) {
-			return errors.New("this address is not allowed")
+			return Route{}, errors.New("this address is not allowed")
 		}
-		return nil
+		return Route{}, nil
 	}
 }
 

@@ -55,15 +55,15 @@ func (s *step) commit(ctx context.Context, data []byte) (map[string]any, error) 
 	if err := s.recover(ctx, at, c); err != nil {
 		return nil, err
 	}
-	head, err := s.git(ctx, at, c, Login{}, "rev-parse", "HEAD")
+	head, err := s.git(ctx, at, c, access{}, "rev-parse", "HEAD")
 	if err != nil {
 		return nil, err
 	}
 	made := head != c.Head
-	if _, err := s.git(ctx, at, c, Login{}, "add", "--all", "--", "."); err != nil {
+	if _, err := s.git(ctx, at, c, access{}, "add", "--all", "--", "."); err != nil {
 		return nil, err
 	}
-	changed, err := s.git(ctx, at, c, Login{}, "diff", "--cached", "--name-only")
+	changed, err := s.git(ctx, at, c, access{}, "diff", "--cached", "--name-only")
 	switch {
 	case err != nil:
 		return nil, err
@@ -71,11 +71,11 @@ func (s *step) commit(ctx context.Context, data []byte) (map[string]any, error) 
 		s.skipped, s.message = true, "nothing changed"
 		return map[string]any{"commit": head}, nil
 	case changed != "":
-		if _, err := s.git(ctx, at, c, Login{}, "commit", "--quiet", "--message", config.Message); err != nil {
+		if _, err := s.git(ctx, at, c, access{}, "commit", "--quiet", "--message", config.Message); err != nil {
 			return nil, err
 		}
 	}
-	if c.Head, err = s.git(ctx, at, c, Login{}, "rev-parse", "HEAD"); err != nil {
+	if c.Head, err = s.git(ctx, at, c, access{}, "rev-parse", "HEAD"); err != nil {
 		return nil, err
 	}
 	s.work.State.Checkouts[at] = c
@@ -117,7 +117,7 @@ func (s *step) push(ctx context.Context, data []byte) (map[string]any, error) {
 	case branch == "":
 		branch = c.Branch
 	}
-	if _, err := s.git(ctx, at, c, Login{}, "check-ref-format", "refs/heads/"+branch); err != nil || branch == "" {
+	if _, err := s.git(ctx, at, c, access{}, "check-ref-format", "refs/heads/"+branch); err != nil || branch == "" {
 		return nil, fail("targetBranch: %q is not the name of a branch", branch)
 	}
 	login, err := s.reach(ctx, c.URL)
@@ -143,7 +143,7 @@ func (s *step) push(ctx context.Context, data []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Head, err = s.git(ctx, at, c, Login{}, "rev-parse", "HEAD"); err != nil {
+	if c.Head, err = s.git(ctx, at, c, access{}, "rev-parse", "HEAD"); err != nil {
 		return nil, err
 	}
 	s.work.State.Checkouts[at] = c
@@ -160,22 +160,22 @@ func (s *step) recover(ctx context.Context, at string, c Checkout) error {
 		if _, err := os.Stat(filepath.Join(data, name)); err != nil {
 			continue
 		}
-		if _, err := s.git(ctx, at, c, Login{}, "rebase", "--abort"); err != nil {
+		if _, err := s.git(ctx, at, c, access{}, "rebase", "--abort"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *step) pushOnce(ctx context.Context, at string, c Checkout, branch string, login Login) error {
+func (s *step) pushOnce(ctx context.Context, at string, c Checkout, branch string, login access) error {
 	_, err := s.git(ctx, at, c, login, "fetch", "--quiet", "--no-tags", "--", c.URL, "refs/heads/"+branch)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "couldn't find remote ref"):
 	case err != nil:
 		return err
 	default:
-		if _, err := s.git(ctx, at, c, Login{}, "rebase", "--quiet", "--no-autostash", "FETCH_HEAD"); err != nil {
-			_, ended := s.git(ctx, at, c, Login{}, "rebase", "--abort")
+		if _, err := s.git(ctx, at, c, access{}, "rebase", "--quiet", "--no-autostash", "FETCH_HEAD"); err != nil {
+			_, ended := s.git(ctx, at, c, access{}, "rebase", "--abort")
 			return fail("the commits of %q conflict with those of branch %q, or the rebase is not possible: %w", at, branch, errors.Join(err, ended))
 		}
 	}

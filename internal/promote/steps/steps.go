@@ -28,12 +28,20 @@ import (
 // Login opens a repository over HTTP; empty is none.
 type Login struct{ Username, Password string }
 
+// Route is where an address leads.
+type Route struct {
+	// URL is what is fetched in the place of the address; empty is the address itself.
+	URL string
+	// Pins are the addresses that a host has, in the form HOST:PORT:ADDRESS[,ADDRESS...], so that it has no other ones when Git connects to it.
+	Pins []string
+}
+
 // Runner carries out steps, those of several Promotions at a time.
 type Runner struct {
 	// Login is for a repository; nil is none.
 	Login func(ctx context.Context, repoURL string) (Login, error)
-	// Allow refuses addresses that a tenant may not reach; nil refuses all.
-	Allow func(ctx context.Context, repoURL string) error
+	// Route says where an address leads, and refuses those that a tenant may not reach; nil refuses all.
+	Route func(ctx context.Context, repoURL string) (Route, error)
 	// HTTP sends requests to servers that configurations name; its transport restricts the addresses. Without it, none is sent. Insecure is the
 	// transport of requests that accept any certificate; without it, they are refused.
 	HTTP     *http.Client

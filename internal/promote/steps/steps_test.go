@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -46,13 +45,8 @@ func serve(t *testing.T) *forge {
 	f.server, f.url = server, server.URL("deploy")
 	f.runner = &Runner{
 		Login: func(context.Context, string) (Login, error) { return Login{Username: "kargo", Password: token}, nil },
-		Allow: func(_ context.Context, url string) error {
-			if !strings.HasPrefix(url, server.Base()) {
-				return errors.New("this address is not allowed")
-			}
-			return nil
-		},
 	}
+	f.allow(server.Base())
 	w := f.work(t, "seed")
 	w = f.run(t, w, "git-clone", clone(f.url, "main", true))
 	put(t, w, "repo/images.json", `{"dev": {"web": "old"}, "x.y": 1}`+"\n")
@@ -319,7 +313,7 @@ func TestPushRejected(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	defer front.Close()
-	behind := &forge{runner: &Runner{Login: f.runner.Login, Allow: func(context.Context, string) error { return nil }}}
+	behind := &forge{runner: &Runner{Login: f.runner.Login, Route: func(context.Context, string) (Route, error) { return Route{}, nil }}}
 	ours := behind.run(t, f.work(t, "ours"), "git-clone", clone(strings.Replace(f.url, f.server.Base(), front.URL, 1), "main", false))
 	ours = behind.run(t, ours, "json-update", update1)
 	ours = behind.run(t, ours, "git-commit", `{"path": "repo", "message": "ours"}`)
