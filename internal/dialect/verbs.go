@@ -119,6 +119,20 @@ type Promoting interface {
 	Promotes(gk schema.GroupKind) bool
 	// Promote promotes something to an object, and follows that to its end.
 	Promote(ctx context.Context, s Session, u *unstructured.Unstructured, o PromoteOptions) (reached bool, err error)
+	// Pipelines are those of a namespace, or of all, each place after those that it takes from.
+	Pipelines(ctx context.Context, s Session, namespace string) ([]Environment, error)
+}
+
+// Environment is a place of a pipeline: where something is found, or where it is promoted to.
+type Environment struct {
+	Unit engine.UnitID
+	// From are those that it takes from.
+	From []engine.UnitID
+	// Has is what it has, in a few words each, State its health.
+	Has   []string
+	State string
+	// Waits say what has to happen until it has what is newest.
+	Waits []string
 }
 
 // PromoteOptions are those of a promotion.

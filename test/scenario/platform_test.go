@@ -149,6 +149,13 @@ func promotesImages(t *testing.T, dir string, host kubernetes.Interface, cluster
 	if _, stages := asked(t, dir, "get", "stages", "-n", "pipelines"); !strings.Contains(stages, "held") {
 		t.Errorf("no Stage is held:\n%s", stages)
 	}
+	if code, graph := asked(t, dir, "graph", "--stages"); code != 0 || !strings.Contains(graph, "warehouse/pipelines/nextjs  nextjs:3.1.0") ||
+		!strings.Contains(graph, "\n    stage/pipelines/nextjs-staging  nextjs:3.1.0  Healthy") || !strings.Contains(graph, "the Stage is held since") {
+		t.Errorf("graph --stages: exit code %d\n%s", code, graph)
+	}
+	if _, why := asked(t, dir, "why", "stage/backstage-staging", "-n", "pipelines"); !strings.Contains(why, "Warehouse/pipelines/backstage is not ready") {
+		t.Errorf("why of a Stage without Freight:\n%s", why)
+	}
 	if code, said := asked(t, dir, "promote", "backstage-staging", "--freight", "no-such"); code != 2 || !strings.Contains(said, `Project "pipelines"`) {
 		t.Errorf("promote of nothing: exit code %d\n%s", code, said)
 	}

@@ -20,8 +20,8 @@ import (
 // NewGraph is the command that prints dependencies.
 func NewGraph(g *console.Globals) *cobra.Command {
 	o := console.OfflineOptions{Globals: g}
-	var format string
-	var check bool
+	var format, namespace string
+	var check, stages bool
 	cmd := &cobra.Command{
 		Use:   "graph [PATH]",
 		Short: "Print the dependency graph, and its cycles",
@@ -43,13 +43,22 @@ embedded API server and of the definitions in the repository: versions that are 
 unknown fields, invalid values, namespaces that nothing creates. Encrypted values are not validated,
 and remote sources are skipped; with --charts the charts of HelmReleases are fetched and checked too.
 
+With --stages it prints the pipelines of Kargo instead: which Stage takes Freight from where, what each has, and what it
+waits for.
+
 A Kustomization is printed as NAMESPACE/NAME, anything else with its kind first. The exit code is 1
 if there is a cycle, or --check finds a problem. Lines with "·" depend on something outside the repository.`,
-		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check",
+		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check\n  headgate graph --stages -n shop",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Marks = true
 			switch {
+			case stages && (len(args) > 0 || check):
+				return console.Hint(errors.New("--stages is about a cluster, and takes no repository"), "headgate graph --stages")
+			case stages:
+				return graphStages(cmd.Context(), g, namespace, format)
+			case namespace != "":
+				return console.Hint(errors.New("--namespace is for --stages"), "headgate graph --stages --namespace %s", namespace)
 			case len(args) > 0:
 				o.Dir = args[0]
 				return graphRepository(cmd.Context(), o, format, check)
@@ -66,7 +75,9 @@ if there is a cycle, or --check finds a problem. Lines with "·" depend on somet
 	console.BindOffline(cmd, &o)
 	console.BindFetches(cmd, &o)
 	cmd.Flags().BoolVar(&check, "check", false, "check the repository at PATH, and print only its problems")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot or mermaid")
+	cmd.Flags().BoolVar(&stages, "stages", false, "print the pipelines of promotions")
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "Project of --stages (default: every one)")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot or mermaid; json, too, for --stages")
 	return cmd
 }
 

@@ -54,7 +54,7 @@ func (p Pipeline) choose(request v1alpha1.FreightRequest, now time.Time) Choice 
 		choice.Why = why
 		return choice
 	}
-	if why := p.unneeded(candidate); why != "" {
+	if why := p.Unneeded(candidate); why != "" {
 		choice.Why = why
 		return choice
 	}
@@ -92,6 +92,14 @@ func (p Pipeline) candidate(request v1alpha1.FreightRequest, now time.Time) (fou
 	return nil, at, why
 }
 
+// Newest is the newest Freight of an origin, nil where there is none.
+func (p Pipeline) Newest(origin v1alpha1.FreightOrigin) *v1alpha1.Freight {
+	if all := p.newestFirst(origin); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
 func (p Pipeline) newestFirst(origin v1alpha1.FreightOrigin) []*v1alpha1.Freight {
 	var all []*v1alpha1.Freight
 	for i := range p.Freight {
@@ -125,9 +133,9 @@ func discovered(f *v1alpha1.Freight) time.Time {
 	return f.CreationTimestamp.Time
 }
 
-// unneeded says why a Freight that could be promoted is not: the Stage has it, a Promotion of it awaits, or the last one of it did not succeed, which
+// Unneeded says why a Freight that could be promoted is not: the Stage has it, a Promotion of it awaits, or the last one of it did not succeed, which
 // trying again would repeat without end.
-func (p Pipeline) unneeded(freight *v1alpha1.Freight) string {
+func (p Pipeline) Unneeded(freight *v1alpha1.Freight) string {
 	if current := Current(p.Stage.Status.FreightHistory); current != nil && current.Items[OriginKey(freight.Origin)].Name == freight.Name {
 		return fmt.Sprintf("the Stage has Freight %q", freight.Name)
 	}
