@@ -295,6 +295,12 @@ func TestPromotions(t *testing.T) {
 // promotes has a person promote a Freight to a Stage.
 func (p *pipelined) promotes(t *testing.T, stage, freight string) {
 	t.Helper()
+	p.promotesAs(t, stage, freight, stage+".by-hand")
+}
+
+// promotesAs is promotes with the name of the Promotion.
+func (p *pipelined) promotesAs(t *testing.T, stage, freight, name string) {
+	t.Helper()
 	u, err := p.world.client.Resource(v1alpha1.GroupVersion.WithResource("stages")).Namespace("shop").Get(t.Context(), stage, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -311,13 +317,13 @@ func (p *pipelined) promotes(t *testing.T, stage, freight string) {
 		spec["vars"] = vars
 	}
 	text := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "Promotion", "metadata": map[string]any{"name": stage + ".by-hand", "namespace": "shop"}, "spec": spec,
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "Promotion", "metadata": map[string]any{"name": name, "namespace": "shop"}, "spec": spec,
 	}}
 	data, err := text.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.world.client.Resource(v1alpha1.GroupVersion.WithResource("promotions")).Namespace("shop").Patch(t.Context(), stage+".by-hand", types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: "person"}); err != nil {
+	if _, err := p.world.client.Resource(v1alpha1.GroupVersion.WithResource("promotions")).Namespace("shop").Patch(t.Context(), name, types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: "person"}); err != nil {
 		t.Fatal(err)
 	}
 }
