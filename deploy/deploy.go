@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed all:chart argo build cluster externalsecrets idpbuilder kargo provision workflow
+//go:embed all:chart argo build cluster externalsecrets idpbuilder kargo provision rollouts workflow
 var files embed.FS
 
 // The directories of the definitions.
@@ -30,6 +30,7 @@ const (
 	idpbuilderDefinitions = "idpbuilder/crds"
 	clusterDefinitions    = "cluster/crds"
 	kargoDefinitions      = "kargo/crds"
+	rolloutsDefinitions   = "rollouts"
 	secretsDefinitions    = "externalsecrets/crds"
 )
 
@@ -58,6 +59,9 @@ func ClusterCRDs() ([]*unstructured.Unstructured, error) { return definitions(cl
 
 // KargoCRDs returns the definitions of the kinds of Kargo, by the names of their files.
 func KargoCRDs() ([]*unstructured.Unstructured, error) { return definitions(kargoDefinitions) }
+
+// AnalysisCRDs returns the definitions of the kinds of Argo Rollouts by which Freight is verified, without schemas, by the names of their files.
+func AnalysisCRDs() ([]*unstructured.Unstructured, error) { return definitions(rolloutsDefinitions) }
 
 // ExternalSecretsCRDs returns the definitions of external secrets, of their stores and of generators, by the names of their files.
 func ExternalSecretsCRDs() ([]*unstructured.Unstructured, error) {

@@ -24,6 +24,8 @@ type Options struct {
 	Told bool
 	// Targets are the addresses that Warehouses and steps may reach, as internal/egress reads them; by default external and private ones.
 	Targets string
+	// Analyses has the kinds of Argo Rollouts defined by which Freight is verified. Without it, they are there if Argo Rollouts is.
+	Analyses bool
 	// ClearText permits credentials for addresses that begin with http:// and are not on this machine.
 	ClearText bool
 }
@@ -94,6 +96,11 @@ func (d *Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructure
 		return nil, nil, nil
 	}
 	all, err := deploy.KargoCRDs()
+	if err == nil && d.Analyses {
+		var more []*unstructured.Unstructured
+		more, err = deploy.AnalysisCRDs()
+		all = append(all, more...)
+	}
 	return all, nil, err
 }
 

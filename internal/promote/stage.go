@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -37,13 +36,14 @@ func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
 	p.turn(line, now)
 	automatic, err := plan.AutoPromotes(p.policies(stage.Namespace), working)
 	working.Status.AutoPromotionEnabled = automatic
+	var looks time.Time
 	if working.Status.CurrentPromotion == nil {
 		var found []v1alpha1.Health
 		if last := working.Status.LastPromotion; last != nil && last.Status != nil {
 			found = p.healths(ctx, last.Status.HealthChecks)
 		}
 		working.Status.Health = plan.Health(working, found)
-		p.verify(working, now)
+		looks = p.verify(ctx, working, now)
 	}
 	working.Status.ObservedGeneration, working.Status.LastHandledRefresh = stage.Generation, stage.Annotations[v1alpha1.RefreshAnnotation]
 	working.Status.Conditions = plan.Conditions(working, metav1.NewTime(now))
@@ -60,6 +60,9 @@ func (p *part) stage(ctx context.Context, id engine.UnitID) rounds.Next {
 	at := now.Add(healthPoll)
 	if h := working.Status.Health; h != nil && h.Status != v1alpha1.HealthHealthy {
 		at = now.Add(checkPoll)
+	}
+	if !looks.IsZero() && looks.Before(at) {
+		at = looks
 	}
 	if automatic {
 		soon, err := p.automate(ctx, line, now)
@@ -90,21 +93,6 @@ func (p *part) turn(line plan.Pipeline, now time.Time) {
 	if next := plan.TakeTurns(line).Run; stage.Status.CurrentPromotion == nil && next != nil {
 		stage.Status = plan.Running(stage, next)
 		p.loop.Wake(idOf(v1alpha1.PromotionKind, next.Namespace, next.Name))
-	}
-}
-
-// verify notes how the verification of what the Stage has stands. Checks by analyses are refused: they end with an error.
-func (*part) verify(stage *v1alpha1.Stage, now time.Time) {
-	current := plan.Current(stage.Status.FreightHistory)
-	if current == nil {
-		return
-	}
-	var check *plan.Check
-	if stage.Spec.Verification != nil {
-		check = &plan.Check{Phase: v1alpha1.VerificationError, Message: "verification by AnalysisTemplates is not supported: approve the Freight for the Stages that follow, or remove spec.verification"}
-	}
-	if v := plan.Verify(stage, check, string(uuid.NewUUID()), now); v.Info != nil {
-		current.VerificationHistory = plan.Record(current.VerificationHistory, *v.Info)
 	}
 }
 

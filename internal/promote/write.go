@@ -18,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/promote/analysis"
 	"github.com/headgate-dev/headgate/internal/promote/plan"
 )
 
@@ -97,4 +98,44 @@ func (p *part) request(ctx context.Context, app *unstructured.Unstructured, chan
 	}
 	_, err = p.Home.Dynamic.Resource(applications).Namespace(app.GetNamespace()).Patch(ctx, app.GetName(), types.MergePatchType, data, metav1.PatchOptions{FieldManager: manager})
 	return err
+}
+
+// createRun makes an AnalysisRun, and returns it as the server has it.
+func (p *part) createRun(ctx context.Context, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	client := p.Home.Dynamic.Resource(analysisRuns).Namespace(run.GetNamespace())
+	made, err := client.Create(ctx, run, metav1.CreateOptions{FieldManager: manager})
+	if apierrors.IsAlreadyExists(err) {
+		return client.Get(ctx, run.GetName(), metav1.GetOptions{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("creating AnalysisRun %q: %w", run.GetName(), err)
+	}
+	return made, nil
+}
+
+// recordRun writes where an AnalysisRun is.
+func (p *part) recordRun(ctx context.Context, run *unstructured.Unstructured, status analysis.Status) error {
+	fields, err := toFields(status)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": run.GetResourceVersion()}, "status": fields})
+	if err != nil {
+		return err
+	}
+	_, err = p.Home.Dynamic.Resource(analysisRuns).Namespace(run.GetNamespace()).Patch(
+		ctx, run.GetName(), types.MergePatchType, data, metav1.PatchOptions{FieldManager: manager}, "status")
+	if err != nil {
+		return fmt.Errorf("writing the status of AnalysisRun %q: %w", run.GetName(), err)
+	}
+	return nil
+}
+
+// terminate ends an AnalysisRun whose verification was aborted. One that stays is carried out by nobody here.
+func (p *part) terminate(ctx context.Context, run *v1alpha1.AnalysisRunReference) {
+	_, err := p.Home.Dynamic.Resource(analysisRuns).Namespace(run.Namespace).Patch(
+		ctx, run.Name, types.MergePatchType, []byte(`{"spec":{"terminate":true}}`), metav1.PatchOptions{FieldManager: manager})
+	if err != nil {
+		p.Log.V(1).Info("an AnalysisRun cannot be ended", "name", run.Name, "error", err.Error())
+	}
 }

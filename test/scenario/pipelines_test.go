@@ -14,14 +14,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/kit"
 )
 
 // pipelineFaults are pipelines of which each has something that is wrong, beside one that is not. Formats: the repository of sources, a server of HTTP, a
 // registry without a scheme.
 const pipelineFaults = `apiVersion: v1
+kind: Secret
+metadata: {name: git, namespace: shop, labels: {kargo.akuity.io/cred-type: git}}
+stringData: {repoURL: %[1]q, username: %[4]q, password: %[5]q}
+---
+apiVersion: v1
 kind: Secret
 metadata: {name: hook, namespace: shop}
 stringData: {secret: s3cret-token}
@@ -93,14 +100,51 @@ metadata: {name: unknown, namespace: shop}
 spec:
   requestedFreight: [{origin: {kind: Warehouse, name: source}, sources: {direct: true}}]
   promotionTemplate: {spec: {steps: [{uses: make-coffee}]}}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: AnalysisTemplate
+metadata: {name: smoke, namespace: shop}
+spec:
+  args: [{name: address}, {name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]
+  metrics:
+  - name: answers
+    successCondition: result.verified
+    provider: {web: {url: "{{args.address}}/verify", headers: [{key: Authorization, value: "{{args.token}}"}]}}
+---
+apiVersion: kargo.akuity.io/v1alpha1
+kind: Stage
+metadata: {name: checked, namespace: shop}
+spec:
+  requestedFreight: [{origin: {kind: Warehouse, name: source}, sources: {direct: true}}]
+  promotionTemplate: {spec: {steps: [{uses: http, config: {url: %[2]q}}]}}
+  verification: {analysisTemplates: [{name: smoke}], args: [{name: address, value: "%[2]s"}]}
+---
+apiVersion: kargo.akuity.io/v1alpha1
+kind: Stage
+metadata: {name: unchecked, namespace: shop}
+spec:
+  requestedFreight: [{origin: {kind: Warehouse, name: source}, sources: {direct: true}}]
+  promotionTemplate: {spec: {steps: [{uses: http, config: {url: %[2]q}}]}}
+  verification: {analysisTemplates: [{name: missing}]}
+---
+apiVersion: kargo.akuity.io/v1alpha1
+kind: Stage
+metadata: {name: after, namespace: shop}
+spec:
+  requestedFreight: [{origin: {kind: Warehouse, name: source}, sources: {stages: [checked]}}]
+  promotionTemplate: {spec: {steps: [{uses: http, config: {url: %[2]q}}]}}
 `
 
 // TestPipelineFaults has what is wrong in a pipeline named, while the rest goes on: a registry that limits requests, Freight of one repository from two
 // Warehouses, an unknown step, a receiver without its Secret. A webhook starts a search; a Promotion is aborted; no value of a Secret is in a status.
 func TestPipelineFaults(t *testing.T) {
 	p := newPipelined(t)
-	var ready atomic.Bool
+	var ready, verified atomic.Bool
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/verify") {
+			fmt.Fprintf(w, `{"verified": %v}`, verified.Load() && r.Header.Get("Authorization") == "s3cret-of-the-api")
+			return
+		}
 		w.Header().Set("Content-Type", "text/plain")
 		if !ready.Load() {
 			w.WriteHeader(http.StatusAccepted)
@@ -120,7 +164,7 @@ func TestPipelineFaults(t *testing.T) {
 		_, err := p.client.CoreV1().Namespaces().Get(t.Context(), "shop", metav1.GetOptions{})
 		return err == nil, fmt.Sprint(err)
 	})
-	for one := range strings.SplitSeq(fmt.Sprintf(pipelineFaults, p.sources, api.URL+"/call", strings.TrimPrefix(registry.URL, "http://")+"/shop"), "---\n") {
+	for one := range strings.SplitSeq(fmt.Sprintf(pipelineFaults, p.sources, api.URL+"/call", strings.TrimPrefix(registry.URL, "http://")+"/shop", kit.User, kit.Token), "---\n") {
 		if err := p.world.put(one); err != nil {
 			t.Fatal(err)
 		}
@@ -191,6 +235,7 @@ func TestPipelineFaults(t *testing.T) {
 			t.Errorf("the Promotion ended %s: %s", phase, message)
 		}
 	})
+	t.Run("verified", func(t *testing.T) { p.verifies(t, first, &verified) })
 	t.Run("secret", func(t *testing.T) {
 		ready.Store(true)
 		p.promotesAs(t, "auto-http", first, "auto-http.by-hand")
@@ -215,6 +260,48 @@ func TestPipelineFaults(t *testing.T) {
 			}
 		}
 	})
+}
+
+// verifies has Freight verified by an analysis that fails at first, and is repeated on request.
+func (p *pipelined) verifies(t *testing.T, freight string, ready *atomic.Bool) {
+	p.promotes(t, "unchecked", freight)
+	says(t, p, "stages", "unchecked", "Verified", `there is no AnalysisTemplate "missing"`)
+	p.promotes(t, "checked", freight)
+	says(t, p, "stages", "checked", "Verified", `metric "answers" assessed Failed`)
+	p.promotes(t, "after", freight)
+	if phase, message := p.promoted("after", nil); phase != "Errored" || !strings.Contains(message, "is not verified in Stage") {
+		t.Errorf("without a verification the Promotion ended %s: %s", phase, message)
+	}
+	ready.Store(true)
+	for _, s := range p.list("stages") {
+		history, _, _ := unstructured.NestedSlice(s.Object, "status", "freightHistory")
+		if s.GetName() != "checked" || len(history) == 0 {
+			continue
+		}
+		collection, _ := history[0].(map[string]any)
+		verifications, _, _ := unstructured.NestedSlice(collection, "verificationHistory")
+		last, _ := verifications[0].(map[string]any)
+		p.annotate(t, "stages", "checked", v1alpha1.ReverifyAnnotation, fmt.Sprint(last["id"]))
+	}
+	p.stands("checked", freight)
+	p.promotesAs(t, "after", freight, "after.again")
+	p.stands("after", freight)
+	runs := schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "analysisruns"}
+	all, err := p.world.client.Resource(runs).Namespace("shop").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	phases := map[string]int{}
+	for _, u := range all.Items {
+		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
+		phases[phase]++
+		if text := fmt.Sprint(u.Object); strings.Contains(text, "s3cret") {
+			t.Errorf("AnalysisRun %s has the value of a Secret: %s", u.GetName(), text)
+		}
+	}
+	if phases["Failed"] != 1 || phases["Successful"] != 1 || len(all.Items) != 2 {
+		t.Errorf("the AnalysisRuns are %v", phases)
+	}
 }
 
 // says waits until a condition has a message.

@@ -121,9 +121,11 @@ func promotesImages(t *testing.T, dir string, host kubernetes.Interface, cluster
 	}
 	promote := func(stage, freight string) {
 		t.Helper()
-		if code, said := asked(t, dir, "promote", stage, "--freight", freight); code != 0 {
-			t.Fatalf("promote %s: exit code %d\n%s", stage, code, said)
-		}
+		// The Freight is verified in dev a moment after it runs there.
+		eventually(t, freight+" is promoted to "+stage, func() (bool, string) {
+			code, said := asked(t, dir, "promote", stage, "--freight", freight)
+			return code == 0, said
+		})
 	}
 	alias := func(tag string) string {
 		t.Helper()

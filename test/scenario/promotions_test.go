@@ -2,10 +2,13 @@ package scenario
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,6 +77,7 @@ spec:
     spec:
       vars: [{name: repo, value: %[2]q}]
       steps:
+      - {uses: http, as: gate, config: {url: %[6]q, successExpression: response.status == 200}}
       - {uses: git-clone, config: {repoURL: "${{ vars.repo }}", checkout: [{branch: main, path: ./out}]}}
       - uses: yaml-update
         config: {path: ./out/dev/settings.yaml, updates: [{key: data.revision, value: "${{ quote(commitFrom('%[5]s').ID) }}"}]}
@@ -96,11 +100,14 @@ type pipelined struct {
 	world   *world
 	client  kubernetes.Interface
 	sources string
+	// gate is the address that the first step of Stage dev waits for; closed has it wait.
+	gate   string
+	closed atomic.Bool
 }
 
 func newPipelined(t *testing.T) *pipelined {
 	t.Helper()
-	options := promote.Options{Told: true, Targets: egress.Loopback}
+	options := promote.Options{Told: true, Analyses: true, Targets: egress.Loopback}
 	k := startKit(t, kit.Options{Serve: []string{"kargo", "argocd"}, Dialects: dialects.With(dialects.Options{Promote: options})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
@@ -115,6 +122,13 @@ func newPipelined(t *testing.T) *pipelined {
 			t.Fatal(err)
 		}
 	}
+	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if p.closed.Load() {
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	t.Cleanup(gate.Close)
+	p.gate = gate.URL
 	p.sources = k.Git.URL("sources")
 	p.commit(p.sources, "version", "1")
 	p.commit(k.Git.URL("manifests"), "dev/settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata:\n  revision: none\n")
@@ -153,7 +167,7 @@ func (p *pipelined) commit(url, name, content string) string {
 func (p *pipelined) put(manifests string) {
 	p.t.Helper()
 	base := p.kit.Git.Base()
-	for _, one := range strings.Split(fmt.Sprintf(manifests, base, p.kit.Git.URL("manifests"), kit.User, kit.Token, p.sources), "---\n") {
+	for _, one := range strings.Split(fmt.Sprintf(manifests, base, p.kit.Git.URL("manifests"), kit.User, kit.Token, p.sources, p.gate), "---\n") {
 		one, _, _ = strings.Cut(one, "%!(EXTRA")
 		if err := p.world.put(one); err != nil {
 			p.t.Fatal(err)
@@ -260,6 +274,7 @@ func TestPromotions(t *testing.T) {
 	})
 	t.Run("next", func(t *testing.T) { p.runs(p.commit(p.sources, "version", "2")) })
 	t.Run("restarted", func(t *testing.T) {
+		p.closed.Store(true)
 		next := p.commit(p.sources, "version", "3")
 		running := func() (bool, string) {
 			for _, u := range p.list("promotions") {
@@ -274,6 +289,7 @@ func TestPromotions(t *testing.T) {
 		if still, _ := running(); !still {
 			t.Fatal("the Promotion ended before the engine did: nothing is left to continue")
 		}
+		p.closed.Store(false)
 		if err := p.kit.StartEngine(t.Context()); err != nil {
 			t.Fatal(err)
 		}

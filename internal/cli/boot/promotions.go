@@ -27,7 +27,7 @@ func (p *promotions) check(o *upOptions) error {
 	}
 	of.Told = true
 	if !o.Real() {
-		of.Targets = localTargets
+		of.Targets, of.Analyses = localTargets, true
 	}
 	return nil
 }
