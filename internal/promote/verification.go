@@ -127,7 +127,7 @@ func (p *part) elsewhere(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for Argo Rollouts: %w", err)
+		return false, fmt.Errorf("reading whether Argo Rollouts is there: %w", err)
 	}
 	return true, nil
 }
