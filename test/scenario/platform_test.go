@@ -148,13 +148,19 @@ func promotesImages(t *testing.T, dir string, host kubernetes.Interface, cluster
 	// Back in dev, where it stays although there is a newer one.
 	promote("pipelines/nextjs-dev", alias("3.0.0"))
 	runs("dev", "3.0.0")
-	if _, stages := asked(t, dir, "get", "stages", "-n", "pipelines"); !strings.Contains(stages, "held") {
-		t.Errorf("no Stage is held:\n%s", stages)
-	}
-	if code, graph := asked(t, dir, "graph", "--stages"); code != 0 || !strings.Contains(graph, "warehouse/pipelines/nextjs  nextjs:3.1.0") ||
-		!strings.Contains(graph, "\n    stage/pipelines/nextjs-staging  nextjs:3.1.0  Healthy") || !strings.Contains(graph, "the Stage is held since") {
-		t.Errorf("graph --stages: exit code %d\n%s", code, graph)
-	}
+	eventually(t, "the Stage is held", func() (bool, string) {
+		_, stages := asked(t, dir, "get", "stages", "-n", "pipelines")
+		return strings.Contains(stages, "held"), stages
+	})
+	eventually(t, "graph --stages says what is where", func() (bool, string) {
+		_, graph := asked(t, dir, "graph", "--stages")
+		for _, line := range []string{"warehouse/pipelines/nextjs  nextjs:3.1.0", "\n    stage/pipelines/nextjs-staging  nextjs:3.1.0  Healthy", "the Stage is held since"} {
+			if !strings.Contains(graph, line) {
+				return false, graph
+			}
+		}
+		return true, ""
+	})
 	if _, why := asked(t, dir, "why", "stage/backstage-staging", "-n", "pipelines"); !strings.Contains(why, "Warehouse/pipelines/backstage is not ready") {
 		t.Errorf("why of a Stage without Freight:\n%s", why)
 	}
