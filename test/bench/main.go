@@ -48,6 +48,8 @@ func main() {
 	onlyPackages := flag.Bool("only-packages", false, "leave out everything but the run of packages")
 	fetched := flag.Int("secrets", 500, "ExternalSecrets of the run of external secrets; 0 leaves it out")
 	onlyFetched := flag.Bool("only-secrets", false, "leave out everything but the run of external secrets")
+	followed := flag.Int("warehouses", 50, "Warehouses of the run of pipelines, of 200 tags each; 0 leaves it out")
+	onlyFollowed := flag.Bool("only-pipelines", false, "leave out everything but the run of pipelines")
 	onlyCharts := flag.Bool("only-charts", false, "leave out everything but the run of typed charts")
 	modules := flag.String("cdk8s", "", "directory with node_modules/cdk8s, to measure the same work there")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
@@ -75,6 +77,7 @@ func main() {
 		{"packages  ready s  rss MB  saved→applied in a virtual cluster ms, most  on the host ms, most", *stacked, *onlyPackages, manyPackages{*stacked}},
 		{"workflows  all s  cpu s/one  rss MB  requests at rest", *graphs, *onlyGraphs, workflows{*graphs, short}},
 		{"secrets    all s  cpu s/one  rss MB  requests at rest", *fetched, *onlyFetched, externalSecrets{*fetched, short}},
+		{"warehouses  all s  cpu s/one  rss MB  requests at rest", *followed, *onlyFollowed, pipelines{*followed, 200, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
 		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *helm, *only, releases{*helm, *idle}},
