@@ -76,6 +76,13 @@ func (in *inflater) begin() {
 	}
 }
 
+// pause has kustomizations be read as they are, until a run begins.
+func (in *inflater) pause() {
+	if in != nil {
+		in.way = nil
+	}
+}
+
 // again is the frame before anything was entered.
 func (f frame) again() frame {
 	pending := make(map[string]int, len(f.pending))

@@ -162,7 +162,7 @@ func (r *Renderer) build(ctx context.Context, tree *source.Tree, o Options, s *s
 		return nil, f.reveal(err)
 	}
 	var objects []*unstructured.Unstructured
-	for _, res := range built.Resources() {
+	for _, res := range built {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (f *treeFS) directory(p string) (string, error) {
 
 // kustomize runs the build. A schema shows only once the kustomization that brings it is read; the
 // build is then restarted, alone.
-func (r *Renderer) kustomize(f *treeFS, dir string, opener *opener, o Options) (resmap.ResMap, error) {
+func (r *Renderer) kustomize(f *treeFS, dir string, opener *opener, o Options) ([]*resource.Resource, error) {
 	r.schema.RLock()
 	opener.shared = true
 	built, err := f.whole(dir, opener, o)
@@ -206,7 +206,7 @@ func (r *Renderer) kustomize(f *treeFS, dir string, opener *opener, o Options) (
 }
 
 // whole is one build: of the kustomization of the unit, after what it takes the configurations of plugins from.
-func (f *treeFS) whole(dir string, opener *opener, o Options) (resmap.ResMap, error) {
+func (f *treeFS) whole(dir string, opener *opener, o Options) ([]*resource.Resource, error) {
 	f.overlay, f.failure = map[string][]byte{}, nil
 	if err := f.prepare(dir, o, opener); err != nil {
 		return nil, err
@@ -222,7 +222,14 @@ func (f *treeFS) whole(dir string, opener *opener, o Options) (resmap.ResMap, er
 	if readsNothing(k) {
 		return nil, errEmpty
 	}
-	return f.assemble(dir, opener, nil)
+	if built, err := f.gather(dir, opener, gathered, leastObjects); err == nil {
+		return built, nil
+	}
+	built, err := f.assemble(dir, opener, nil)
+	if err != nil {
+		return nil, err
+	}
+	return built.Resources(), nil
 }
 
 // readsNothing reports whether a kustomization names nothing to build from, and no file that may be missing either.
@@ -241,10 +248,7 @@ func (f *treeFS) run(dir string, o *opener) (built resmap.ResMap, err error) {
 			built, err = nil, &Error{File: f.named(dir), Err: errors.New("kustomize panicked")}
 		}
 	}()
-	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = types.LoadRestrictionsNone
-	options.PluginConfig = types.DisabledPluginConfig()
-	built, err = krusty.MakeKustomizer(options).Run(f, dir)
+	built, err = krusty.MakeKustomizer(libraryOptions()).Run(f, dir)
 	switch {
 	case err == nil:
 		return built, nil
