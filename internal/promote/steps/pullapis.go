@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,17 +21,28 @@ type githubPull struct {
 	URL    string `json:"html_url"`
 	State  string `json:"state"`
 	Merged bool   `json:"merged"`
-	Commit string `json:"merge_commit_sha"`
-	Head   struct {
-		Ref string `json:"ref"`
-	} `json:"head"`
-	Base struct {
-		Ref string `json:"ref"`
-	} `json:"base"`
+	// MergedAt is what lists have in the place of Merged.
+	MergedAt string     `json:"merged_at"`
+	Commit   string     `json:"merge_commit_sha"`
+	Head     githubSide `json:"head"`
+	Base     githubSide `json:"base"`
+}
+
+type githubSide struct {
+	Ref  string `json:"ref"`
+	Sha  string `json:"sha"`
+	Repo struct {
+		ID int64 `json:"id"`
+	} `json:"repo"`
 }
 
 func (p *githubPull) pull() *pull {
-	return &pull{Number: p.Number, URL: p.URL, Open: p.State == "open", Merged: p.Merged, Commit: p.Commit}
+	return &pull{Number: p.Number, URL: p.URL, Open: p.State == "open", Merged: p.Merged || p.MergedAt != "", Commit: p.Commit}
+}
+
+// of tells whether it is of two branches of the repository itself: anybody may have a branch of the same name in a fork.
+func (p *githubPull) of(source, target string) bool {
+	return p.Head.Ref == source && p.Base.Ref == target && p.Head.Repo.ID == p.Base.Repo.ID
 }
 
 func (g github) authorization(login Login) string {
@@ -47,25 +57,47 @@ func (g github) authorization(login Login) string {
 	return "Bearer " + login.Password
 }
 
-func (g github) find(ctx context.Context, f *pullServer, source, target string) (*pull, error) {
+func (g github) find(ctx context.Context, f *pullServer, source, target, commit string) (*pull, error) {
 	owner, _, _ := strings.Cut(f.path, "/")
-	query := url.Values{"state": {"open"}, "head": {owner + ":" + source}, "base": {target}}
+	query := url.Values{"state": {"all"}, "head": {owner + ":" + source}, "base": {target}}
+	if g.gitea {
+		query = url.Values{"state": {"all"}, "base_branch": {target}}
+	}
 	const pages = 10
+	var merged *pull
 	for page := 1; page <= pages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		var found []githubPull
 		if err := f.call(ctx, http.MethodGet, "/repos/"+f.path+"/pulls?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil {
 			return nil, err
 		}
-		// Gitea does not know these filters.
-		if i := slices.IndexFunc(found, func(p githubPull) bool { return p.Head.Ref == source && p.Base.Ref == target }); i >= 0 {
-			return found[i].pull(), nil
+		// Gitea has no filter for the source, and forks may have branches of the same name.
+		for i := range found {
+			one := found[i].pull()
+			switch {
+			case !found[i].of(source, target):
+			case one.Open:
+				return one, nil
+			case one.Merged && found[i].Head.Sha == commit && merged == nil:
+				merged = one
+			}
 		}
 		if len(found) == 0 {
 			break
 		}
 	}
-	return nil, nil
+	return merged, nil
+}
+
+func (g github) merge(ctx context.Context, f *pullServer, number int64, method string) error {
+	verb, body := http.MethodPut, map[string]string{}
+	switch {
+	case g.gitea:
+		verb, body["Do"] = http.MethodPost, cmp.Or(method, "merge")
+	case method != "":
+		body["merge_method"] = method
+	}
+	return f.call(ctx, verb, fmt.Sprintf("/repos/%s/pulls/%d/merge", f.path, number), g.authorization(f.login.Login), body, nil)
 }
 
 func (g github) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
@@ -101,6 +133,8 @@ type gitlabPull struct {
 	Merge  string `json:"merge_commit_sha"`
 	Squash string `json:"squash_commit_sha"`
 	Head   string `json:"sha"`
+	Source int64  `json:"source_project_id"`
+	Target int64  `json:"target_project_id"`
 }
 
 func (p *gitlabPull) pull() *pull {
@@ -120,13 +154,36 @@ func (gitlab) authorization(login Login) string {
 	return "Bearer " + login.Password
 }
 
-func (g gitlab) find(ctx context.Context, f *pullServer, source, target string) (*pull, error) {
-	query := url.Values{"state": {"opened"}, "source_branch": {source}, "target_branch": {target}}
+func (g gitlab) find(ctx context.Context, f *pullServer, source, target, commit string) (*pull, error) {
+	query := url.Values{"state": {"all"}, "source_branch": {source}, "target_branch": {target}, "per_page": {"100"}}
 	var found []gitlabPull
-	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil || len(found) == 0 {
+	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil {
 		return nil, err
 	}
-	return found[0].pull(), nil
+	var merged *pull
+	for i := range found {
+		one := found[i].pull()
+		switch {
+		case found[i].Source != found[i].Target:
+		case one.Open:
+			return one, nil
+		case one.Merged && found[i].Head == commit && merged == nil:
+			merged = one
+		}
+	}
+	return merged, nil
+}
+
+func (g gitlab) merge(ctx context.Context, f *pullServer, number int64, method string) error {
+	body := map[string]bool{}
+	switch method {
+	case "", "merge":
+	case "squash":
+		body["squash"] = true
+	default:
+		return fail("mergeMethod: %q is neither merge nor squash", method)
+	}
+	return f.call(ctx, http.MethodPut, fmt.Sprintf("%s/%d/merge", g.at(f), number), g.authorization(f.login.Login), body, nil)
 }
 
 func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
@@ -202,7 +259,15 @@ func (f *pullServer) refused(response *http.Response, data []byte) error {
 	err := fmt.Errorf("%s %s: the server responds %s%s", response.Request.Method, response.Request.URL.Host, response.Status, text)
 	switch response.StatusCode {
 	case http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusUnauthorized:
-		return failure{err}
+		err = failure{err}
 	}
-	return err
+	return &refusal{error: err, status: response.StatusCode}
 }
+
+// refusal is what a server says of a request that it does not carry out, with its status.
+type refusal struct {
+	error
+	status int
+}
+
+func (r *refusal) Unwrap() error { return r.error }

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -22,7 +21,8 @@ type openPullConfig struct {
 	Labels                []string `json:"labels"`
 }
 
-// openPull opens a pull request. One of the same branches that is open already is the one that an earlier attempt opened.
+// openPull opens a pull request. One of the same branches that is open already, or that was merged with the commit of the source, is the one that an
+// earlier attempt opened.
 func (s *step) openPull(ctx context.Context, data []byte) (map[string]any, error) {
 	config, err := decode[openPullConfig](data)
 	if err != nil {
@@ -44,29 +44,60 @@ func (s *step) openPull(ctx context.Context, data []byte) (map[string]any, error
 		return nil, err
 	case source == "":
 		return nil, fail("sourceBranch: %s has no branch %q", config.RepoURL, config.SourceBranch)
+	}
+	found, err := f.api.find(ctx, f, config.SourceBranch, config.TargetBranch, source)
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
 	case target == "" && !config.CreateTargetBranch:
 		return nil, fail("targetBranch: %s has no branch %q: set createTargetBranch", config.RepoURL, config.TargetBranch)
-	case target == "":
-		if err := s.createBranch(ctx, f, config.TargetBranch); err != nil {
-			return nil, err
-		}
 	case source == target:
 		s.skipped, s.message = true, "the branches do not differ"
 		return nil, nil
-	}
-	found, err := f.api.find(ctx, f, config.SourceBranch, config.TargetBranch)
-	if err != nil {
-		return nil, err
-	}
-	if found == nil {
-		if config.Title == "" {
-			config.Title = fmt.Sprintf("Promote %s to %s", config.SourceBranch, config.TargetBranch)
-		}
-		if found, err = f.api.open(ctx, f, config); err != nil {
+	default:
+		if found, err = s.openNew(ctx, f, config, target == ""); err != nil {
 			return nil, err
 		}
 	}
 	return map[string]any{"pr": map[string]any{"id": found.Number, "url": found.URL}}, nil
+}
+
+// openNew opens a pull request. What it does not say of itself is said by the message of the last commit.
+func (s *step) openNew(ctx context.Context, f *pullServer, config openPullConfig, create bool) (*pull, error) {
+	if config.Title == "" {
+		message, err := s.lastMessage(ctx, f, config.SourceBranch)
+		if err != nil {
+			return nil, err
+		}
+		title, rest, _ := strings.Cut(message, "\n")
+		config.Title = title
+		if config.Description == "" {
+			config.Description = strings.TrimSpace(rest)
+		}
+	}
+	if config.Title == "" {
+		config.Title = fmt.Sprintf("Promote %s to %s", config.SourceBranch, config.TargetBranch)
+	}
+	if create {
+		if err := s.createBranch(ctx, f, config.TargetBranch); err != nil {
+			return nil, err
+		}
+	}
+	return f.api.open(ctx, f, config)
+}
+
+// lastMessage is that of the last commit of a branch.
+func (s *step) lastMessage(ctx context.Context, f *pullServer, branch string) (string, error) {
+	c, done, err := s.bare(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if _, err := s.git(ctx, ".", c, f.login, "fetch", "--quiet", "--no-tags", "--depth=1", "--", c.URL, "refs/heads/"+branch); err != nil {
+		return "", err
+	}
+	return s.git(ctx, ".", c, access{}, "log", "-1", "--format=%B", "FETCH_HEAD")
 }
 
 // heads are the commits of the two branches; empty for one that is not there.
@@ -124,41 +155,6 @@ func (s *step) bare(ctx context.Context, f *pullServer) (c Checkout, done func()
 	return c, done, nil
 }
 
-type waitPullConfig struct {
-	RepoURL               string `json:"repoURL"`
-	Provider              string `json:"provider"`
-	InsecureSkipTLSVerify bool   `json:"insecureSkipTLSVerify"`
-	PRNumber              int64  `json:"prNumber"`
-}
-
-// waitForPull is in progress until a pull request is merged. One that is closed without that is a failure.
-func (s *step) waitForPull(ctx context.Context, data []byte) (map[string]any, error) {
-	config, err := decode[waitPullConfig](data)
-	if err != nil {
-		return nil, err
-	}
-	if config.PRNumber <= 0 {
-		return nil, fail("prNumber: %d is not the number of a pull request", config.PRNumber)
-	}
-	f, err := s.pulls(ctx, config.RepoURL, config.Provider, config.InsecureSkipTLSVerify)
-	if err != nil {
-		return nil, err
-	}
-	found, err := f.api.get(ctx, f, config.PRNumber)
-	switch {
-	case err != nil:
-		return nil, err
-	case found.Open:
-		s.running, s.again, s.message = true, defaultPoll, "waiting until "+found.URL+" is merged or closed"
-		return nil, nil
-	case !found.Merged:
-		return nil, fail("%s was closed, and not merged", found.URL)
-	case found.Commit == "":
-		return nil, errors.New(found.URL + " is merged, and the server does not say yet by which commit")
-	}
-	return map[string]any{"commit": found.Commit, "pr": map[string]any{"id": found.Number, "url": found.URL, "open": false, "merged": true}}, nil
-}
-
 // pullServer is a repository on a server with pull requests.
 type pullServer struct {
 	repoURL  string
@@ -181,10 +177,12 @@ type pull struct {
 
 // pullAPI is how a kind of server is asked for pull requests.
 type pullAPI interface {
-	// find is the open one of two branches, nil where there is none.
-	find(ctx context.Context, f *pullServer, source, target string) (*pull, error)
+	// find is the open one of two branches of the repository itself, or else one that was merged with a commit; nil where there is none.
+	find(ctx context.Context, f *pullServer, source, target, commit string) (*pull, error)
 	open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error)
 	get(ctx context.Context, f *pullServer, number int64) (*pull, error)
+	// merge merges one by a method that the server knows; empty is its own choice.
+	merge(ctx context.Context, f *pullServer, number int64, method string) error
 }
 
 // pulls prepares for the server of a repository.

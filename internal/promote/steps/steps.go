@@ -134,7 +134,7 @@ func actions() map[string]action {
 	return map[string]action{
 		"git-clone": (*step).clone, "git-commit": (*step).commit, "git-push": (*step).push,
 		"json-update": (*step).jsonUpdate, "yaml-update": (*step).yamlUpdate, "yaml-parse": (*step).yamlParse, "json-parse": (*step).jsonParse,
-		"http": (*step).http, "git-open-pr": (*step).openPull, "git-wait-for-pr": (*step).waitForPull,
+		"http": (*step).http, "git-open-pr": (*step).openPull, "git-wait-for-pr": (*step).waitForPull, "git-merge-pr": (*step).mergePull,
 		"kustomize-set-image": (*step).kustomizeSetImage, "kustomize-build": (*step).kustomizeBuild,
 		"helm-template": (*step).helmTemplate, "helm-update-chart": (*step).helmUpdateChart, "git-clear": (*step).clear,
 		"copy": (*step).copy, "delete": (*step).delete, "argocd-update": (*step).argocd,
