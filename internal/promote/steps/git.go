@@ -130,6 +130,8 @@ type checkout struct {
 	Path   string `json:"path"`
 	As     string `json:"as"`
 	Create bool   `json:"create"`
+	// Sparse are the directories that are checked out, with the files of those above them; empty is all.
+	Sparse []string `json:"sparse"`
 }
 
 // clone copies a repository once for each checkout. What is at the path is replaced, also by an earlier clone.
@@ -265,10 +267,33 @@ func (s *step) fetchFor(ctx context.Context, at string, c *Checkout, one checkou
 			c.Branch, _, _ = strings.Cut(after, "\t")
 		}
 	}
+	if err := s.replace(ctx, at, *c, one.Sparse); err != nil {
+		return err
+	}
+	_, err = s.git(ctx, at, *c, access{}, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	return err
+}
+
+// replace deletes what is at a path for a checkout, of some directories alone if there are any.
+func (s *step) replace(ctx context.Context, at string, c Checkout, sparse []string) error {
 	if err := s.empty(at); err != nil {
 		return fmt.Errorf("replacing %q: %w", at, err)
 	}
-	_, err = s.git(ctx, at, *c, access{}, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	if len(sparse) == 0 {
+		return nil
+	}
+	dirs := make([]string, len(sparse))
+	for i, dir := range sparse {
+		cleaned, err := clean(fmt.Sprintf("sparse[%d]", i), dir)
+		if err != nil {
+			return err
+		}
+		if strings.ContainsAny(cleaned, "*?[]\\!\n\x00") || strings.HasPrefix(cleaned, "-") {
+			return fail("sparse[%d]: %q is not the path of a directory; patterns are not supported", i, dir)
+		}
+		dirs[i] = cleaned
+	}
+	_, err := s.git(ctx, at, c, access{}, append([]string{"sparse-checkout", "set", "--cone", "--no-sparse-index"}, dirs...)...)
 	return err
 }
 

@@ -137,7 +137,7 @@ func actions() map[string]action {
 		"http": (*step).http, "git-open-pr": (*step).openPull, "git-wait-for-pr": (*step).waitForPull, "git-merge-pr": (*step).mergePull,
 		"kustomize-set-image": (*step).kustomizeSetImage, "kustomize-build": (*step).kustomizeBuild,
 		"helm-template": (*step).helmTemplate, "helm-update-chart": (*step).helmUpdateChart, "git-clear": (*step).clear,
-		"copy": (*step).copy, "delete": (*step).delete, "argocd-update": (*step).argocd,
+		"copy": (*step).copy, "delete": (*step).delete, "file-write": (*step).fileWrite, "compose-output": (*step).compose, "argocd-update": (*step).argocd,
 	}
 }
 
