@@ -190,6 +190,7 @@ func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kin
 				p.loop.Wake(id)
 			} else {
 				p.loop.Forget(id)
+				p.limits.Delete(id)
 			}
 			p.wakeStages(kind, u.GetNamespace())
 		},
