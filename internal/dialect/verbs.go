@@ -139,8 +139,8 @@ type Environment struct {
 type PromoteOptions struct {
 	// What is the name of what is promoted, in one of its forms.
 	What string
-	// Approve permits it, also where other environments come first. Wait follows it to its end.
-	Approve, Wait bool
+	// Approve permits it, also where other environments come first. Abort ends the promotion in progress instead. Wait follows it to its end.
+	Approve, Abort, Wait bool
 }
 
 // SyncOptions are those of an operation.

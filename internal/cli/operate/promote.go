@@ -37,10 +37,12 @@ func NewPromote(g *console.Globals) *cobra.Command {
 
 Without --freight, the Freight of the Project is listed, and what each waits for. A Freight that is not available
 to the Stage is refused; --approve permits it. An older Freight is a rollback: the Stage is then not promoted to
-automatically until a newer one is promoted by hand. The exit code is 1 if the Promotion did not succeed.`,
+automatically until a newer one is promoted by hand. --abort ends the Promotion in progress; what its steps have
+pushed remains. The exit code is 1 if the Promotion did not succeed, or if there was none to abort.`,
 		Example: `  headgate promote shop/staging
   headgate promote shop/staging --freight lucky-otter
-  headgate promote prod -n shop --freight 2f1c9e0 --approve`,
+  headgate promote prod -n shop --freight 2f1c9e0 --approve
+  headgate promote shop/staging --abort`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.name = args[0]
@@ -51,8 +53,11 @@ automatically until a newer one is promoted by hand. The exit code is 1 if the P
 	f.StringVarP(&o.namespace, "namespace", "n", "", "Project of the Stage (default: every one)")
 	f.StringVar(&o.What, "freight", "", "alias or name of the Freight")
 	f.BoolVar(&o.Approve, "approve", false, "approve the Freight for the Stage first, so that other Stages do not have to come before")
+	f.BoolVar(&o.Abort, "abort", false, "end the Promotion in progress, or else the first that waits, instead of creating one")
 	f.BoolVar(&o.Wait, "wait", true, "follow the Promotion to its end")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait")
+	cmd.MarkFlagsMutuallyExclusive("abort", "freight")
+	cmd.MarkFlagsMutuallyExclusive("abort", "approve")
 	return cmd
 }
 

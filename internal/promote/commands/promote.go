@@ -34,11 +34,14 @@ func resource(plural string) schema.GroupVersionResource {
 	return v1alpha1.GroupVersion.WithResource(plural)
 }
 
-// Promote creates a Promotion of a Freight to a Stage, and follows it to its end.
+// Promote creates a Promotion of a Freight to a Stage, or aborts the one in progress, and follows it to its end.
 func (Verbs) Promote(ctx context.Context, s dialect.Session, u *unstructured.Unstructured, o dialect.PromoteOptions) (reached bool, err error) {
 	stage, err := declared.Read[v1alpha1.Stage](u)
 	if err != nil {
 		return false, fmt.Errorf("reading Stage %s/%s: %w", u.GetNamespace(), u.GetName(), err)
+	}
+	if o.Abort {
+		return abort(ctx, s, stage, o.Wait)
 	}
 	freight, err := choose(ctx, s, stage, o.What)
 	if err != nil {
@@ -150,11 +153,7 @@ func create(ctx context.Context, s dialect.Session, stage *v1alpha1.Stage, freig
 	if _, err := rand.Read(entropy[:]); err != nil {
 		return nil, fmt.Errorf("naming a Promotion: %w", err)
 	}
-	who := "headgate"
-	if person, err := user.Current(); err == nil && person.Username != "" {
-		who = person.Username
-	}
-	promotion, err := plan.Promote(stage, freight.Name, plan.PersonActor+who, tasks(ctx, s, stage.Namespace), time.Now(), entropy)
+	promotion, err := plan.Promote(stage, freight.Name, plan.PersonActor+person(), tasks(ctx, s, stage.Namespace), time.Now(), entropy)
 	if err != nil {
 		return nil, fmt.Errorf("Stage %s/%s: %w", stage.Namespace, stage.Name, err)
 	}
@@ -168,6 +167,14 @@ func create(ctx context.Context, s dialect.Session, stage *v1alpha1.Stage, freig
 		return nil, fmt.Errorf("creating Promotion %q: %w", promotion.Name, err)
 	}
 	return promotion, nil
+}
+
+// person is the name of who runs the command.
+func person() string {
+	if current, err := user.Current(); err == nil && current.Username != "" {
+		return current.Username
+	}
+	return "headgate"
 }
 
 // tasks reads the tasks that a template names.
