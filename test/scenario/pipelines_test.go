@@ -201,7 +201,8 @@ func TestPipelineFaults(t *testing.T) {
 	t.Run("receivers", func(t *testing.T) { p.receives(t) })
 	t.Run("aborted", func(t *testing.T) {
 		name := p.running(t, "auto-http")
-		p.annotate(t, "promotions", name, v1alpha1.AbortAnnotation, "terminate")
+		p.ends(t, "auto-http", 0, "Promotion shop/"+name+" ended Aborted: the Promotion was aborted by ")
+		p.ends(t, "after", 1, "no Promotion is in progress")
 		eventually(t, "the Promotion is aborted", func() (bool, string) {
 			u, err := p.world.client.Resource(v1alpha1.GroupVersion.WithResource("promotions")).Namespace("shop").Get(t.Context(), name, metav1.GetOptions{})
 			if err != nil {
