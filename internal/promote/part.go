@@ -249,23 +249,7 @@ func (p *part) Pass(ctx context.Context, id engine.UnitID) rounds.Next {
 
 // pipeline is a Stage with what its decisions follow from.
 func (p *part) pipeline(stage *v1alpha1.Stage) plan.Pipeline {
-	line := plan.Pipeline{Stage: stage, Latest: map[string]string{}}
-	for _, w := range p.warehouses.All() {
-		if w.Namespace == stage.Namespace && w.Status.LastFreightID != "" {
-			line.Latest[plan.OriginKey(v1alpha1.FreightOrigin{Kind: v1alpha1.FreightFromWarehouse, Name: w.Name})] = w.Status.LastFreightID
-		}
-	}
-	for _, f := range p.freights.All() {
-		if f.Namespace == stage.Namespace {
-			line.Freight = append(line.Freight, *f)
-		}
-	}
-	for _, one := range p.promotions.All() {
-		if one.Namespace == stage.Namespace && one.Spec.Stage == stage.Name {
-			line.Promotions = append(line.Promotions, *one)
-		}
-	}
-	return line
+	return plan.Line(stage, p.warehouses.All(), p.freights.All(), p.promotions.All())
 }
 
 func (p *part) writer(kind dialect.Kind) declared.Writer {

@@ -71,8 +71,7 @@ func (p *project) causes(stage *v1alpha1.Stage, now time.Time) []dialect.Cause {
 
 // progress says what a Promotion does.
 func (p *project) progress(namespace, name string) string {
-	for i := range p.promotions {
-		one := &p.promotions[i]
+	for _, one := range p.promotions {
 		if one.Namespace != namespace || one.Name != name {
 			continue
 		}

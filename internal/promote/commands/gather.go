@@ -22,8 +22,8 @@ import (
 type project struct {
 	warehouses []*v1alpha1.Warehouse
 	stages     []*v1alpha1.Stage
-	freight    []v1alpha1.Freight
-	promotions []v1alpha1.Promotion
+	freight    []*v1alpha1.Freight
+	promotions []*v1alpha1.Promotion
 }
 
 func gather(ctx context.Context, s dialect.Session, namespace string) (*project, error) {
@@ -35,19 +35,11 @@ func gather(ctx context.Context, s dialect.Session, namespace string) (*project,
 	if p.stages, err = list[v1alpha1.Stage](ctx, s, "stages", namespace); err != nil {
 		return nil, err
 	}
-	freight, err := list[v1alpha1.Freight](ctx, s, "freights", namespace)
-	if err != nil {
+	if p.freight, err = list[v1alpha1.Freight](ctx, s, "freights", namespace); err != nil {
 		return nil, err
 	}
-	promotions, err := list[v1alpha1.Promotion](ctx, s, "promotions", namespace)
-	if err != nil {
+	if p.promotions, err = list[v1alpha1.Promotion](ctx, s, "promotions", namespace); err != nil {
 		return nil, err
-	}
-	for _, f := range freight {
-		p.freight = append(p.freight, *f)
-	}
-	for _, one := range promotions {
-		p.promotions = append(p.promotions, *one)
 	}
 	return p, nil
 }
@@ -70,23 +62,7 @@ func list[T any, P declared.Object[T]](ctx context.Context, s dialect.Session, p
 
 // of is a Stage with what decisions about it follow from.
 func (p *project) of(stage *v1alpha1.Stage) plan.Pipeline {
-	line := plan.Pipeline{Stage: stage, Latest: map[string]string{}}
-	for _, w := range p.warehouses {
-		if w.Namespace == stage.Namespace {
-			line.Latest[plan.OriginKey(v1alpha1.FreightOrigin{Kind: v1alpha1.FreightFromWarehouse, Name: w.Name})] = w.Status.LastFreightID
-		}
-	}
-	for _, f := range p.freight {
-		if f.Namespace == stage.Namespace {
-			line.Freight = append(line.Freight, f)
-		}
-	}
-	for _, one := range p.promotions {
-		if one.Namespace == stage.Namespace && one.Spec.Stage == stage.Name {
-			line.Promotions = append(line.Promotions, one)
-		}
-	}
-	return line
+	return plan.Line(stage, p.warehouses, p.freight, p.promotions)
 }
 
 // awaited says for each origin of a Stage what has to happen until the Stage has its newest Freight; nothing where it has that.
@@ -140,8 +116,8 @@ func (Verbs) Pipelines(ctx context.Context, s dialect.Session, namespace string)
 	all := map[engine.UnitID]dialect.Environment{}
 	for _, w := range p.warehouses {
 		e := dialect.Environment{Unit: unit(v1alpha1.WarehouseKind, w.Namespace, w.Name)}
-		for i := range p.freight {
-			if f := &p.freight[i]; f.Namespace == w.Namespace && f.Name == w.Status.LastFreightID {
+		for _, f := range p.freight {
+			if f.Namespace == w.Namespace && f.Name == w.Status.LastFreightID {
 				e.Has = plan.Contents(plan.Reference(f))
 			}
 		}

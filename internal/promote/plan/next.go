@@ -21,6 +21,27 @@ type Pipeline struct {
 	Latest map[string]string
 }
 
+// Line is a Stage with those of its Project that decisions about it follow from.
+func Line(stage *v1alpha1.Stage, warehouses []*v1alpha1.Warehouse, freight []*v1alpha1.Freight, promotions []*v1alpha1.Promotion) Pipeline {
+	line := Pipeline{Stage: stage, Latest: map[string]string{}}
+	for _, w := range warehouses {
+		if w.Namespace == stage.Namespace && w.Status.LastFreightID != "" {
+			line.Latest[OriginKey(v1alpha1.FreightOrigin{Kind: v1alpha1.FreightFromWarehouse, Name: w.Name})] = w.Status.LastFreightID
+		}
+	}
+	for _, f := range freight {
+		if f.Namespace == stage.Namespace {
+			line.Freight = append(line.Freight, *f)
+		}
+	}
+	for _, one := range promotions {
+		if one.Namespace == stage.Namespace && one.Spec.Stage == stage.Name {
+			line.Promotions = append(line.Promotions, *one)
+		}
+	}
+	return line
+}
+
 // Choice is what automatic promotion does for one requested origin.
 type Choice struct {
 	Origin v1alpha1.FreightOrigin

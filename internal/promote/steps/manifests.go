@@ -63,6 +63,15 @@ func (s *step) tree() (*source.Tree, error) {
 	return tree, nil
 }
 
+// fromTo is what is rendered, and where that is written.
+func fromTo(from, to string) (at, out string, err error) {
+	if at, err = clean("path", from); err != nil {
+		return "", "", err
+	}
+	out, err = clean("outPath", to)
+	return at, out, err
+}
+
 // isFile tells whether manifests are written to one file, and not to several in a directory.
 func isFile(at string) bool { return path.Ext(at) == ".yaml" || path.Ext(at) == ".yml" }
 
@@ -79,11 +88,7 @@ func (s *step) kustomizeBuild(ctx context.Context, data []byte) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	at, err := clean("path", config.Path)
-	if err != nil {
-		return nil, err
-	}
-	out, err := clean("outPath", config.OutPath)
+	at, out, err := fromTo(config.Path, config.OutPath)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +173,7 @@ func (s *step) helmTemplate(ctx context.Context, data []byte) (map[string]any, e
 	if err != nil {
 		return nil, err
 	}
-	at, err := clean("path", config.Path)
-	if err != nil {
-		return nil, err
-	}
-	out, err := clean("outPath", config.OutPath)
+	at, out, err := fromTo(config.Path, config.OutPath)
 	if err != nil {
 		return nil, err
 	}
