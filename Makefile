@@ -13,7 +13,7 @@ export PATH := $(PATH):/usr/bin:/bin
 # There is no -trimpath: it would compile everything twice, once for the binary and once for the tests.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test race race-scenarios check fix bench soak fuzz generate generate-check schemas docs-check tidy-check lint
+.PHONY: help demo build test race race-scenarios check fix bench soak fuzz generate generate-check schemas docs-check tidy-check lint cross picture
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,16 +67,23 @@ fix: generate bin/golangci-lint ## Format, tidy and regenerate
 	$(MAKE) build
 	bin/headgate docs > bin/cli.md && mv bin/cli.md docs/guide/cli.md
 
-generate: ## Generate the CRDs from the upstream's types, the manifests from the chart, the requirements of the chart SDK
+generate: ## Generate the CRDs from the upstream's types, the manifests from the chart, the requirements of the chart SDK, the schemas of annotations
 	hack/crds
 	hack/manifests
 	$(GO) test ./internal/scaffold -run 'TestSDK|TestModule' -update
+	$(GO) test ./hack/annotations -run TestFiles -update
 
 schemas: ## Write the schemas of Kubernetes that chart/schema embeds; downloads the releases that hack/schemas lists
 	hack/schemas/generate
 
 generate-check:
 	hack/crds --check
+
+cross: ## Build for macOS, on which no test runs (takes minutes)
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/headgate
+
+picture: build ## Draw docs/boot.svg, the picture of the README, from what a boot prints
+	$(GO) run ./hack/picture -o docs/boot.svg bin/headgate up examples/layered --ephemeral --age-key-file examples/layered/age.agekey --exit-when-ready
 
 bench: ## Measure: boot, memory, requests, latency (takes minutes; prints a table)
 	$(GO) run ./test/bench -cold

@@ -235,7 +235,8 @@ func TestExternalSecretsDefinitions(t *testing.T) {
 	want := []string{
 		"clusterexternalsecrets.external-secrets.io", "clustersecretstores.external-secrets.io", "externalsecrets.external-secrets.io",
 		"pushsecrets.external-secrets.io", "secretstores.external-secrets.io",
-		"clustergenerators.generators.external-secrets.io", "passwords.generators.external-secrets.io", "uuids.generators.external-secrets.io",
+		"clustergenerators.generators.external-secrets.io", "githubaccesstokens.generators.external-secrets.io",
+		"passwords.generators.external-secrets.io", "uuids.generators.external-secrets.io", "webhooks.generators.external-secrets.io",
 	}
 	if diff := cmp.Diff(want, names(crds)); diff != "" {
 		t.Fatalf("the definitions of external secrets (-want +got):\n%s", diff)

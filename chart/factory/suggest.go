@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/headgate-dev/headgate/chart/internal/similar"
+	"github.com/headgate-dev/headgate/chart/similar"
 )
 
 // unknown says that a name is not one of those that there are, with the one that was probably meant, or with all of them.

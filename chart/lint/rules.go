@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/chart"
-	"github.com/headgate-dev/headgate/chart/internal/similar"
+	"github.com/headgate-dev/headgate/chart/similar"
 )
 
 // Annotation excepts an object, or the pods of a template, from rules: names of rules and groups with commas between them, or "*".

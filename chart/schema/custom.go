@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/headgate-dev/headgate/chart/internal/similar"
+	"github.com/headgate-dev/headgate/chart/similar"
 )
 
 // customKind is a served version of a CustomResourceDefinition.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/headgate-dev/headgate/chart/internal/similar"
+	"github.com/headgate-dev/headgate/chart/similar"
 )
 
 const objectMeta = "apimachinery.pkg.apis.meta.v1.ObjectMeta"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/headgate-dev/headgate/chart/internal/similar"
+	"github.com/headgate-dev/headgate/chart/similar"
 )
 
 const quantity = "apimachinery.pkg.api.resource.Quantity"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/chart"
-	"github.com/headgate-dev/headgate/chart/internal/similar"
+	"github.com/headgate-dev/headgate/chart/similar"
 )
 
 // removal is when Kubernetes removed a kind from a version of an API, and where it is since; no successor is a kind that is gone.

@@ -128,5 +128,8 @@ func explain(err error) string {
 		}
 		return "refused as invalid: " + Brief(strings.Join(parts, "; "))
 	}
+	if mistyped(err) {
+		return "refused as invalid: " + Brief(misfit(s.Message))
+	}
 	return Brief(withoutValues(s.Message))
 }

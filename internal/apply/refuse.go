@@ -40,7 +40,7 @@ func (s *scribe) refused(ctx context.Context, result Result, err error) Result {
 func (s *scribe) worded(err error) error {
 	if mistyped(err) {
 		// Not the error itself, which would count as one that may pass.
-		return errors.New("refused as invalid: " + explain(err))
+		return errors.New(explain(err))
 	}
 	told := &terse{err: err, secret: s.id.Group == "" && s.id.Kind == "Secret"}
 	switch {
@@ -163,7 +163,16 @@ func noDryRun(err error) bool {
 // mistyped tells that an object does not fit the schema of its kind. Server-side apply calls that an
 // internal error.
 func mistyped(err error) bool {
-	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to create typed")
+	var status apierrors.APIStatus
+	return apierrors.IsInternalError(err) && errors.As(err, &status) && strings.Contains(status.Status().Message, "failed to create typed")
+}
+
+// misfit is what a mistyped error says of the field, without the object, which others name, and without values.
+func misfit(text string) string {
+	if _, after, is := strings.Cut(text, "): "); is {
+		text = strings.TrimPrefix(after, ".")
+	}
+	return withoutValues(text)
 }
 
 // undeclared tells that an object has a field that the schema of its kind does not know.

@@ -1,6 +1,11 @@
 package argo
 
 import (
+	"cmp"
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
@@ -23,6 +28,30 @@ func (e *Engine) putProject(u *unstructured.Unstructured) {
 		e.defaults.Wake(e.options.Namespace)
 	}
 	e.projectChanged(u.GetName())
+}
+
+// introduction bounds the request for a project that an Application names.
+const introduction = 5 * time.Second
+
+// introduce looks for the project of an Application that no event has told of yet: an app of apps creates both at once, and the
+// watch of the Applications may be ahead of that of the projects. Without it, the Application would be refused for a moment.
+func (e *Engine) introduce(app *v1alpha1.Application) {
+	if e.projects.Get(app.Spec.Project) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, introduction)
+	defer cancel()
+	changes := e.projects.Changes()
+	name := cmp.Or(app.Spec.Project, configuration.DefaultProject)
+	u, err := e.client.Resource(projectResource).Namespace(e.options.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		// Its event will come, or there is none.
+		return
+	}
+	project, err := declared.Read[v1alpha1.AppProject](u)
+	if err == nil && e.projects.Found(project, changes) {
+		e.projectChanged(name)
+	}
 }
 
 func (e *Engine) dropProject(u *unstructured.Unstructured) {

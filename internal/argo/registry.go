@@ -153,6 +153,7 @@ func (e *Engine) putApplication(u *unstructured.Unstructured) {
 		e.observe(id.String(), err.Error())
 		return
 	}
+	e.introduce(obj)
 	if e.enter(id, declaration{obj: obj, raw: u.Object}) {
 		e.sets.ApplicationChanged(obj)
 		if a := e.apps.get(id); a != nil && len(a.snapshot().made) > 0 {

@@ -66,6 +66,8 @@ func NewCommand(streams console.IO, catalogue dialect.Catalogue) *cobra.Command 
 	root := &cobra.Command{
 		Use:   "headgate",
 		Short: "Turn Git repositories into running clusters",
+		// The flag --version says what the command version does.
+		Version: versionText(),
 		Long: `Headgate applies a Git repository of Flux Kustomizations or Argo CD Applications and waits until it is
 healthy, on an embedded Kubernetes control plane or on any cluster.
 
@@ -75,6 +77,7 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDescriptions: false},
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
@@ -82,7 +85,7 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 	g.Bind(root)
 	for _, add := range []func(*console.Globals) *cobra.Command{
 		boot.NewUp, inspect.NewGet, operate.NewSync, operate.NewSuspend, operate.NewResume, operate.NewHistory, operate.NewRollback, operate.NewTerminate, operate.NewPromote, inspect.NewTree, inspect.NewWhy, inspect.NewEvents, boot.NewLogs,
-		inspect.NewDiff, inspect.NewRender, inspect.NewLint, inspect.NewHealth, inspect.NewGraph, flow.NewWorkflow, clouds.New, charts.NewInit, charts.NewSynth, crds.NewImport, secrets.NewSecret, boot.NewCluster, boot.NewInstall, boot.NewUninstall, boot.NewBootstrap, boot.NewMigrate, boot.NewCheck, boot.NewController, newVersion, newDocs,
+		inspect.NewDiff, inspect.NewRender, inspect.NewLint, inspect.NewValidate, inspect.NewHealth, inspect.NewGraph, flow.NewWorkflow, clouds.New, charts.NewInit, charts.NewSynth, crds.NewImport, secrets.NewSecret, boot.NewCluster, boot.NewInstall, boot.NewUninstall, boot.NewBootstrap, boot.NewMigrate, boot.NewCheck, boot.NewController, newVersion, newDocs,
 	} {
 		root.AddCommand(add(g))
 	}

@@ -18,8 +18,12 @@ func newVersion(g *console.Globals) *cobra.Command {
 		Example: "  headgate version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(g.IO.Out, "headgate %s (commit %s, %s)\n", buildinfo.Version(), buildinfo.Commit(), runtime.Version())
+			_, err := fmt.Fprintln(g.IO.Out, versionText())
 			return err
 		},
 	}
+}
+
+func versionText() string {
+	return fmt.Sprintf("headgate %s (commit %s, %s)", buildinfo.Version(), buildinfo.Commit(), runtime.Version())
 }

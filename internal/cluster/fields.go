@@ -15,7 +15,8 @@ import (
 
 // StrayFields are the fields that are taken over from a manager when its object is applied, nil for none: what
 // kubectl wrote by hand, and what was written before field managers were recorded. Kept is what stays the
-// manager's: marks that a user set in the cluster to control how the object is applied.
+// manager's: marks that a user set in the cluster to control how the object is applied, and the time of a restart that a user has requested by
+// "kubectl rollout restart".
 func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fieldpath.Set, err error) {
 	if e.Subresource != "" || !strings.HasPrefix(e.Manager, "kubectl") && e.Manager != "before-first-apply" {
 		return nil, nil, nil
@@ -29,9 +30,9 @@ func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fiel
 	marks, maps := fieldpath.NewSet(), fieldpath.NewSet()
 	all.Iterate(func(p fieldpath.Path) {
 		switch {
-		case isMark(p, prefix):
+		case isMark(p, prefix), is(p, restart):
 			marks.Insert(p.Copy())
-		case len(p) == 2 && inMetadata(p):
+		case len(p) == 2 && inMetadata(p), is(p, restart[:len(restart)-1]):
 			maps.Insert(p.Copy())
 		}
 	})
@@ -48,6 +49,22 @@ func StrayFields(e *metav1.ManagedFieldsEntry, prefix string) (taken, kept *fiel
 // isMark reports whether a field is an annotation or a label that steers how its object is applied.
 func isMark(p fieldpath.Path, prefix string) bool {
 	return len(p) == 3 && inMetadata(p) && p[2].FieldName != nil && engine.IsMark(*p[2].FieldName, prefix)
+}
+
+// restart is the field that "kubectl rollout restart" sets.
+var restart = []string{"spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt"}
+
+// is reports whether a path is that of the fields of these names.
+func is(p fieldpath.Path, names []string) bool {
+	if len(p) != len(names) {
+		return false
+	}
+	for i, name := range names {
+		if p[i].FieldName == nil || *p[i].FieldName != name {
+			return false
+		}
+	}
+	return true
 }
 
 // inMetadata reports whether a field is the annotations or the labels of its object, or below.

@@ -7,27 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestMemoryLimit(t *testing.T) {
-	cases := map[string]struct {
-		reason, text string
-		want         int64
-	}{
-		"Bounded":   {reason: "a tenth is left for what is not the heap", text: "1000\n", want: 900},
-		"Max":       {reason: "the newer control groups say max where there is no limit", text: "max\n"},
-		"Unlimited": {reason: "the older ones say a number that no machine has", text: "9223372036854771712\n"},
-		"Zero":      {reason: "no memory at all is no limit", text: "0"},
-		"Negative":  {reason: "nor is less than that", text: "-1"},
-		"Empty":     {reason: "nor a file that says nothing", text: ""},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, memoryLimit(tc.text)); diff != "" {
-				t.Errorf("%s\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
 func TestPeer(t *testing.T) {
 	cases := map[string]struct{ reason, holder, own, want string }{
 		"Known":     {reason: "another replica says in the lease where it is", holder: identity("pod-a", "10.0.0.1"), own: "10.0.0.2", want: "10.0.0.1"},

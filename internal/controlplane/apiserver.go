@@ -32,7 +32,7 @@ type apiServer struct {
 }
 
 // newAPIServer climbs the ladder from options to a server that can run.
-func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, listener net.Listener) (*apiServer, error) {
+func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, listener net.Listener, machines *kubelet) (*apiServer, error) {
 	o, err := apiOptions(cfg, keys, etcd, listener)
 	if err != nil {
 		return nil, err
@@ -48,6 +48,7 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	if err != nil {
 		return nil, fmt.Errorf("configuring the API server: %w", err)
 	}
+	config.KubeAPIs.Extra.KubeletClientConfig.Lookup = machines.lookup
 	told := newTeller(cfg)
 	if err := skipServiceWebhooks(config.KubeAPIs.ControlPlane.VersionedInformers, told); err != nil {
 		return nil, err

@@ -128,7 +128,12 @@ func (r *Running) start(ctx context.Context) error {
 	serverCtx, stopServer := context.WithCancel(context.Background())
 	partsCtx, stopParts := context.WithCancel(context.Background())
 	r.stopServer, r.stopParts = stopServer, stopParts
-	api, err := newAPIServer(serverCtx, r.cfg, keys, r.store.endpoint, r.conns)
+	machines, err := newKubelet(keys)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	api, err := newAPIServer(serverCtx, r.cfg, keys, r.store.endpoint, r.conns, machines)
 	if err != nil {
 		_ = listener.Close()
 		return err
@@ -138,6 +143,7 @@ func (r *Running) start(ctx context.Context) error {
 	}
 	r.run(&r.server, "etcd", serverCtx, r.store.run)
 	r.run(&r.server, "kube-apiserver", serverCtx, api.prepared.Run)
+	r.run(&r.server, "kubelet", serverCtx, machines.serve)
 	if err := r.waitReady(ctx); err != nil {
 		return err
 	}
@@ -157,10 +163,10 @@ func (r *Running) startParts(ctx, parts context.Context, keys *pki) error {
 	}
 	r.run(&r.parts, "kube-controller-manager", parts, manager)
 	r.run(&r.parts, "kube-scheduler", parts, scheduler)
-	if err := simulate(parts, r.config); err != nil {
+	if err := simulate(parts, r.as("headgate-simulated-cloud")); err != nil {
 		return err
 	}
-	if err := nodes(parts, r.Kubeconfig(), r.config, r.cfg.Nodes); err != nil {
+	if err := nodes(parts, r.Kubeconfig(), r.as("headgate-simulated-nodes"), r.cfg.Nodes); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -262,6 +268,13 @@ func (r *Running) waitReady(ctx context.Context) error {
 
 // RESTConfig is how an administrator reaches the API; each call returns a copy.
 func (r *Running) RESTConfig() *rest.Config { return rest.CopyConfig(r.config) }
+
+// as is the configuration of a part of the control plane, which audit logs tell from others by its user agent.
+func (r *Running) as(part string) *rest.Config {
+	config := r.RESTConfig()
+	config.UserAgent = part
+	return config
+}
 
 // Kubeconfig is the path of the administrator's kubeconfig, which only its user can read.
 func (r *Running) Kubeconfig() string { return filepath.Join(r.cfg.Dir, "kubeconfig") }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +26,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/transport/spdy"
 )
 
 func start(t *testing.T, cfg Config) *Running {
@@ -157,6 +162,7 @@ func TestSimulation(t *testing.T) {
 		t.Errorf("the server says that it is %v: %v", v, err)
 	}
 	workloads(t, c, 3)
+	absent(t, r, c)
 	webhooks(t, c)
 	namespaceWithDeadService(t, r, c)
 	seen := map[string]bool{}
@@ -226,6 +232,32 @@ func workloads(t *testing.T, c kubernetes.Interface, nodes int32) {
 		i, err := c.NetworkingV1().Ingresses("default").Get(ctx, "x", metav1.GetOptions{})
 		return err == nil && len(i.Status.LoadBalancer.Ingress) == 1, err
 	})
+}
+
+// absent is what a simulated pod does not have: each request for it says so.
+func absent(t *testing.T, r *Running, c kubernetes.Interface) {
+	t.Helper()
+	of := c.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name("x-0")
+	_, logs := c.CoreV1().Pods("default").GetLogs("x-0", &corev1.PodLogOptions{}).Stream(t.Context())
+	run := of.SubResource("exec").VersionedParams(&corev1.PodExecOptions{Container: "c", Command: []string{"ls"}, Stdout: true}, scheme.ParameterCodec).URL()
+	executor, err := remotecommand.NewSPDYExecutor(r.RESTConfig(), http.MethodPost, run)
+	must(t, err)
+	socket, err := remotecommand.NewWebSocketExecutor(r.RESTConfig(), http.MethodGet, run.String())
+	must(t, err)
+	transport, upgrader, err := spdy.RoundTripperFor(r.RESTConfig())
+	must(t, err)
+	ports := c.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name("x-0").SubResource("portforward").URL()
+	_, _, forward := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, ports).Dial("portforward.k8s.io")
+	var out bytes.Buffer
+	for what, err := range map[string]error{
+		"no logs": logs, "nothing listens": forward,
+		"nothing to execute a command": executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &out}),
+		"nothing to execute":           socket.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &out}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "pod default/x-0 is simulated: ") || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 func must(t *testing.T, err error) {

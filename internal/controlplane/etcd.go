@@ -13,6 +13,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	_ "github.com/headgate-dev/headgate/internal/controlplane/quiet" // before the packages of the API server
 )
 
 // longestSocket is what a path of a unix socket may measure.

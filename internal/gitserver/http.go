@@ -28,8 +28,8 @@ func newUser(token string, write bool) user {
 // request is what a git client asks for.
 type request struct {
 	repo string
-	// push is set for all that leads to a push, writes for the push itself.
-	push, writes bool
+	// push is set for all that leads to a push, writes for the push itself, lists for the references that a fetch begins with.
+	push, writes, lists bool
 }
 
 // parse reads a request of the smart protocol; there are no others.
@@ -48,7 +48,7 @@ func service(r *http.Request, rest string) (request, bool) {
 	name := r.URL.Query().Get("service")
 	switch {
 	case r.Method == http.MethodGet && rest == "info/refs" && (name == "git-upload-pack" || name == "git-receive-pack"):
-		return request{push: name == "git-receive-pack"}, true
+		return request{push: name == "git-receive-pack", lists: name == "git-upload-pack"}, true
 	case r.Method == http.MethodPost && rest == "git-upload-pack":
 		return request{}, true
 	case r.Method == http.MethodPost && rest == "git-receive-pack":
@@ -84,6 +84,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case asked.writes:
 		s.receive(w, r, name, asked.repo)
 	default:
+		if m := s.copyOf(asked.repo); m != nil && asked.lists {
+			m.settle(r.Context())
+		}
 		s.handle(w, r, name)
 	}
 }
@@ -92,6 +95,13 @@ func (s *Server) mirrored(repo string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.mirrors[repo]
+}
+
+// copyOf is the working copy that a repository serves, nil where it serves none.
+func (s *Server) copyOf(repo string) *Mirror {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.copies[repo]
 }
 
 // receive takes a push and tells those who listen when it changed something.

@@ -36,6 +36,8 @@ type Mirror struct {
 	// seeded is what the user's index was when ours was made from it, modules its submodules.
 	seeded  stamp
 	modules []string
+	// unseen is closed when what was saved is shown, nil when everything is.
+	unseen chan struct{}
 }
 
 // Mirror makes a repository that shows path: a working copy, a folder in one (what the working copy
@@ -53,7 +55,7 @@ func (s *Server) Mirror(ctx context.Context, repo, path string) (*Mirror, error)
 		return nil, err
 	}
 	s.mu.Lock()
-	s.mirrors[repo] = true
+	s.mirrors[repo], s.copies[repo] = true, m
 	s.mu.Unlock()
 	if err := m.borrow(); err != nil {
 		return nil, fmt.Errorf("creating the mirror of %q: %w", path, err)

@@ -598,3 +598,29 @@ func TestSyncAfterInterruption(t *testing.T) {
 		t.Errorf("a.yaml is %q", got)
 	}
 }
+
+// TestMirrorNamesChanges names the files of a save, in a working copy and in a plain folder.
+func TestMirrorNamesChanges(t *testing.T) {
+	s := start(t)
+	for name, dir := range map[string]string{"a working copy": workingCopy(t), "a plain folder": t.TempDir()} {
+		write(t, dir, "a.yaml", "a: 1\n")
+		write(t, dir, "gone.yaml", "a: 1\n")
+		m, before := mirror(t, s, dir)
+		if m.Revision() != before {
+			t.Errorf("%s: it serves %s, want %s", name, m.Revision(), before)
+		}
+		write(t, dir, "a.yaml", "a: changed\n")
+		write(t, dir, "in/new file.yaml", "b: 1\n")
+		if err := os.Remove(filepath.Join(dir, "gone.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		after := refresh(t, m)
+		files, err := m.Changed(t.Context(), before, after)
+		if diff := cmp.Diff([]string{"a.yaml", "gone.yaml", "in/new file.yaml"}, files); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		if files, err := m.Changed(t.Context(), after, after); len(files) > 0 || err != nil {
+			t.Errorf("%s: nothing changed, but %q: %v", name, files, err)
+		}
+	}
+}

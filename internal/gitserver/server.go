@@ -50,6 +50,8 @@ type Server struct {
 	users   map[string]user
 	push    []func(repo string)
 	mirrors map[string]bool
+	// copies are the mirrors of working copies.
+	copies map[string]*Mirror
 }
 
 // Start starts a server, which runs until Stop. It logs to the logger of ctx.
@@ -74,7 +76,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		dir: dir, backend: backend, listener: listener, log: logr.FromContextOrDiscard(ctx).WithName("git"),
-		done: make(chan error, 1), users: map[string]user{}, mirrors: map[string]bool{},
+		done: make(chan error, 1), users: map[string]user{}, mirrors: map[string]bool{}, copies: map[string]*Mirror{},
 	}
 	mux := http.NewServeMux()
 	for path, handler := range cfg.Mount {

@@ -36,6 +36,22 @@ func (m *Mirror) Sync(ctx context.Context) (revision string, changed bool, err e
 	return revision, changed, nil
 }
 
+// Revision is what is served now.
+func (m *Mirror) Revision() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last
+}
+
+// Changed are the files that differ between two revisions that were served, relative to the root of what is shown.
+func (m *Mirror) Changed(ctx context.Context, before, after string) ([]string, error) {
+	out, err := run(ctx, command{args: []string{"--git-dir", m.bare, "diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after}})
+	if err != nil {
+		return nil, fmt.Errorf("comparing %q with %q: %w", before, after, err)
+	}
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
+}
+
 // head returns the commit that is checked out, if any, and its branch. A working copy that is on no
 // branch, as in the middle of a rebase, shows itself under the branch that it was on.
 func (m *Mirror) head(ctx context.Context) (commit, branch string) {

@@ -27,6 +27,7 @@ const (
 func (m *Mirror) Watch(ctx context.Context, onChange func(revision string), onError func(error)) error {
 	w := &watcher{mirror: m, onChange: onChange, onError: onError}
 	err := w.watch(ctx)
+	m.seen()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -72,6 +73,7 @@ func (w *watcher) watch(ctx context.Context) error {
 				return err
 			}
 			if relevant {
+				w.mirror.saved()
 				timer.Reset(w.delay())
 			}
 		case err := <-w.events.Errors:
@@ -80,6 +82,7 @@ func (w *watcher) watch(ctx context.Context) error {
 			}
 			// Events were lost: check everything.
 			w.made = []string{w.mirror.Root()}
+			w.mirror.saved()
 			timer.Reset(w.delay())
 		case <-timer.C:
 			if err := w.catchUp(ctx); err != nil {
@@ -105,7 +108,42 @@ func (w *watcher) catchUp(ctx context.Context) error {
 		return err
 	}
 	w.sync(ctx)
+	w.mirror.seen()
 	return nil
+}
+
+// saved takes that something was saved that is not shown yet.
+func (m *Mirror) saved() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unseen == nil {
+		m.unseen = make(chan struct{})
+	}
+}
+
+// seen takes that everything is shown, or that it cannot be.
+func (m *Mirror) seen() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unseen != nil {
+		close(m.unseen)
+		m.unseen = nil
+	}
+}
+
+// settle waits until what was saved is shown, as long as changes are gathered at most: who fetches after a save gets what was saved.
+func (m *Mirror) settle(ctx context.Context) {
+	m.mu.Lock()
+	unseen := m.unseen
+	m.mu.Unlock()
+	if unseen == nil {
+		return
+	}
+	select {
+	case <-unseen:
+	case <-ctx.Done():
+	case <-time.After(2 * patience):
+	}
 }
 
 // note reports whether a change can matter, and remembers new directories.

@@ -159,3 +159,21 @@ func BenchmarkSave(b *testing.B) {
 		next(b, revisions, "a save")
 	}
 }
+
+// TestFetchAfterSave fetches at once what was saved, though changes are gathered before they are shown.
+func TestFetchAfterSave(t *testing.T) {
+	s, dir := start(t), workingCopy(t)
+	m, err := s.Mirror(t.Context(), "copy", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next(t, watch(t, m), "the start")
+	for i := range 5 {
+		write(t, dir, "a.yaml", fmt.Sprintf("a: save %d\n", i))
+		clone := t.TempDir()
+		git(t, "", "clone", "-q", as(s.URL("copy"), reader, readerToken), clone)
+		if text, err := os.ReadFile(filepath.Join(clone, "a.yaml")); err != nil || string(text) != fmt.Sprintf("a: save %d\n", i) {
+			t.Errorf("after save %d a clone has %q: %v", i, text, err)
+		}
+	}
+}

@@ -87,6 +87,9 @@ func (k *Kit) start(ctx context.Context) error {
 	return k.StartEngine(ctx)
 }
 
+// UserAgent is that of the engine and of what tests ask with its configuration.
+const UserAgent = "headgate/test"
+
 // StartPlane starts the control plane, again after a stop, with the previous state and address.
 func (k *Kit) StartPlane(ctx context.Context) error {
 	var err error
@@ -97,7 +100,7 @@ func (k *Kit) StartPlane(ctx context.Context) error {
 		return err
 	}
 	k.Config = k.Plane.RESTConfig()
-	k.Config.UserAgent = "headgate/test"
+	k.Config.UserAgent = UserAgent
 	return nil
 }
 

@@ -18,6 +18,11 @@ var excused = map[string]string{
 	"internal/buildinfo": "debug/buildinfo reads other binaries, which nothing here does",
 }
 
+// initializes are the rooms that have an init function, with the reason.
+var initializes = map[string]string{
+	"internal/controlplane/quiet": "it has to come before init functions of Kubernetes, and does nothing else",
+}
+
 func TestHouse(t *testing.T) {
 	documented := map[string]bool{}
 	rooms := map[string]string{}
@@ -29,7 +34,7 @@ func TestHouse(t *testing.T) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch node := n.(type) {
 			case *ast.FuncDecl:
-				if node.Recv == nil && node.Name.Name == "init" {
+				if node.Recv == nil && node.Name.Name == "init" && initializes[f.room] == "" {
 					t.Errorf("%s: it has an init function", f.path)
 				}
 			case *ast.SelectorExpr:

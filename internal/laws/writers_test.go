@@ -36,7 +36,7 @@ var writers = map[string]string{
 	"internal/flux/release/charts.go":      "HelmCharts of HelmReleases",
 	"internal/builds/write.go":             "runs, images and Secrets of a Build, as its account",
 	"internal/promote/commands/promote.go": "Promotions that a person asks for, and what a person approves",
-	"internal/promote/write.go":            "namespaces of Projects, Freight, Promotions, requests to sync Applications that authorize a Stage",
+	"internal/promote/write.go":            "namespaces of Projects, Freight, Promotions, requests to sync Applications that authorize a Stage, AnalysisRuns with their Jobs and Workflows",
 	"internal/secrets/write.go":            "Secrets that ExternalSecrets declare",
 	"internal/secrets/spread.go":           "ExternalSecrets of ClusterExternalSecrets",
 	"internal/virtual/write.go":            "Secrets with the credentials of VirtualClusters, and copies of Secrets in these",

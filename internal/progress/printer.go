@@ -127,6 +127,9 @@ func (p *Printer) Waits(subject, text string) { p.line(yellow, "◌", subject, t
 // Problem prints bad news.
 func (p *Printer) Problem(subject, text string) { p.line(red, "✗", subject, text) }
 
+// waits are the phases of units that wait for something.
+var waits = map[engine.Phase]bool{engine.PhaseWaitingForDependencies: true, engine.PhaseWaitingForHealth: true, engine.PhaseWaitingForSource: true}
+
 // Note prints what a unit did. A wait is printed when it begins; what changes while it lasts is left
 // to the journal, and so is what a unit does that was ready and has nothing to change.
 func (p *Printer) Note(n runner.Note) {
@@ -135,11 +138,13 @@ func (p *Printer) Note(n runner.Note) {
 	}
 	subject := subjectOf(n.Unit)
 	defer p.poke()
-	waiting := n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForHealth ||
-		n.Phase == engine.PhaseWaitingForSource
+	waiting := waits[n.Phase]
 	text, key := n.Text, n.Text
 	if waiting {
 		key = string(n.Phase)
+	}
+	if n.Phase == engine.PhaseWaitingForHealth && len(n.Waits) > 0 {
+		text = counted(n.Waits)
 	}
 	p.mu.Lock()
 	parental, news := p.family.note(n)
@@ -148,7 +153,7 @@ func (p *Printer) Note(n runner.Note) {
 	}
 	told, opened := p.opened[subject]
 	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
-	routine := opened && (n.Phase == engine.PhaseWaitingForDependencies && !n.Failed || n.Ready && !told && !n.Changed)
+	routine := opened && (waitsItsTurn(n) || n.Ready && !told && !n.Changed)
 	repeated := p.last[subject] == key || !news
 	if !routine {
 		p.last[subject] = key
@@ -168,6 +173,27 @@ func (p *Printer) Note(n runner.Note) {
 	default:
 		p.Info(subject, Short(n.Text))
 	}
+}
+
+// waitsItsTurn tells whether a unit waits for what comes before it, as with every commit.
+func waitsItsTurn(n runner.Note) bool {
+	return !n.Failed && (n.Phase == engine.PhaseWaitingForDependencies || n.Phase == engine.PhaseWaitingForSource)
+}
+
+// maxWaits is how many objects that are waited for a line names.
+const maxWaits = 3
+
+// counted words what is waited for in one line: the first objects by name, the others by number.
+func counted(waits []engine.Wait) string {
+	var names []string
+	for _, w := range waits[:min(len(waits), maxWaits)] {
+		names = append(names, w.On.String())
+	}
+	text := "waits for " + strings.Join(names, ", ")
+	if more := len(waits) - maxWaits; more > 0 {
+		text += fmt.Sprintf(" and %d more objects", more)
+	}
+	return text
 }
 
 // Source prints what went wrong with a source.

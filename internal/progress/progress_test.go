@@ -2,6 +2,7 @@ package progress
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -195,5 +196,23 @@ func TestPipe(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("control codes in what is no terminal: %q", out.String())
+	}
+}
+
+// TestWaits names the first objects that a unit waits for, once, and counts the others.
+func TestWaits(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	unit := engine.UnitID{Kind: "Kustomization", Namespace: "flux-system", Name: "apps"}
+	var waits []engine.Wait
+	for i := range 5 {
+		waits = append(waits, engine.Wait{On: engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("web-%d", i)}, Reason: "InProgress"})
+		p.Note(runner.Note{Unit: unit, Phase: engine.PhaseWaitingForHealth, Text: "waiting for the health of: all of them", Waits: waits})
+	}
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "waits for Deployment/shop/web-0\n") {
+		t.Errorf("printed is:\n%s", got)
+	}
+	if got, want := counted(waits), "waits for Deployment/shop/web-0, Deployment/shop/web-1, Deployment/shop/web-2 and 2 more objects"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,11 +30,9 @@ var (
 )
 
 const (
-	// runPoll is how often a run is looked at that Argo Rollouts carries out.
-	runPoll = 5 * time.Second
-	// maxMeasured bounds a response that is measured, in bytes; measureTimeout is how long a request may take that names no timeout.
-	maxMeasured, measureTimeout = 1 << 20, 10 * time.Second
-	clusterAnalysisTemplate     = "ClusterAnalysisTemplate"
+	// runPoll is how often the state is read of a run that Argo Rollouts carries out, and of a Job or a Workflow that measures.
+	runPoll                 = 5 * time.Second
+	clusterAnalysisTemplate = "ClusterAnalysisTemplate"
 )
 
 // verify notes how the verification of what the Stage has stands, and says when to look again; a zero time if nothing is awaited.
@@ -104,7 +99,7 @@ func (p *part) analyse(
 		return nil, time.Time{}, err
 	}
 	if !elsewhere && !analysis.Ended(status.Phase) {
-		after, next := p.carryOut(ctx, stage.Namespace, spec, status, now)
+		after, next := p.carryOut(ctx, run, spec, status, now)
 		if err := p.recordRun(ctx, run, after); err != nil {
 			return nil, time.Time{}, err
 		}
@@ -193,7 +188,7 @@ func (p *part) newRun(ctx context.Context, stage *v1alpha1.Stage, current *v1alp
 			return nil, denied{fmt.Errorf("spec.verification: %w", err)}
 		}
 	}
-	fields, err := toFields(spec)
+	fields, err := analysis.Fields(spec)
 	if err != nil {
 		return nil, denied{err}
 	}
@@ -250,129 +245,4 @@ func readRun(u *unstructured.Unstructured) (analysis.Spec, analysis.Status, erro
 		return o.Spec, o.Status, fmt.Errorf("reading %s %q: %w", u.GetKind(), u.GetName(), err)
 	}
 	return o.Spec, o.Status, nil
-}
-
-func toFields(value any) (map[string]any, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]any{}
-	return fields, json.Unmarshal(data, &fields)
-}
-
-// carryOut makes the measurements that are due, and says when the next one is.
-func (p *part) carryOut(ctx context.Context, namespace string, spec analysis.Spec, status analysis.Status, now time.Time) (analysis.Status, time.Time) {
-	if err := spec.Check(); err != nil {
-		status.Phase, status.Message = analysis.Error, err.Error()
-		return status, time.Time{}
-	}
-	status = analysis.Begin(spec, status, now)
-	due, next := analysis.Due(spec, status, now)
-	for _, m := range due {
-		one := analysis.Measurement{StartedAt: &metav1.Time{Time: time.Now()}}
-		phase, err := p.measure(ctx, namespace, spec, m)
-		one.Phase, one.FinishedAt = phase, &metav1.Time{Time: time.Now()}
-		if err != nil {
-			one.Message = redaction.Text(err.Error())
-		}
-		status = analysis.Measured(spec, status, m.Name, one)
-	}
-	if len(due) > 0 {
-		_, next = analysis.Due(spec, status, now)
-	}
-	return status, next
-}
-
-// measure measures a metric once.
-func (p *part) measure(ctx context.Context, namespace string, spec analysis.Spec, m analysis.Metric) (string, error) {
-	values := map[string]string{}
-	var secret []string
-	for _, a := range spec.Args {
-		switch {
-		case a.Value != nil:
-			values[a.Name] = *a.Value
-		case a.ValueFrom != nil && a.ValueFrom.SecretKeyRef != nil:
-			ref := a.ValueFrom.SecretKeyRef
-			found, err := p.client.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-			if err != nil {
-				return analysis.Error, fmt.Errorf("args: %q: reading Secret %q: %w", a.Name, ref.Name, err)
-			}
-			values[a.Name] = string(found.Data[ref.Key])
-			secret = append(secret, values[a.Name], "…")
-		}
-	}
-	body, err := p.fetch(ctx, *m.Provider.Web, values)
-	var value any
-	if err == nil {
-		value, err = m.Provider.Web.Value(body)
-	}
-	phase := analysis.Error
-	if err == nil {
-		phase, err = m.Judge(value, time.Now())
-	}
-	if err != nil {
-		err = errors.New(strings.NewReplacer(secret...).Replace(err.Error()))
-	}
-	return phase, err
-}
-
-// fetch sends the request of a metric.
-func (p *part) fetch(ctx context.Context, w analysis.Web, values map[string]string) ([]byte, error) {
-	address, err := analysis.Fill(w.URL, values)
-	if err != nil {
-		return nil, fmt.Errorf("provider.web.url: %w", err)
-	}
-	text := w.Body
-	if w.JSONBody != nil {
-		data, err := json.Marshal(w.JSONBody)
-		if err != nil {
-			return nil, fmt.Errorf("provider.web.jsonBody: %w", err)
-		}
-		text = string(data)
-	}
-	if text, err = analysis.Fill(text, values); err != nil {
-		return nil, fmt.Errorf("provider.web.body: %w", err)
-	}
-	timeout := measureTimeout
-	if w.TimeoutSeconds > 0 {
-		timeout = time.Duration(w.TimeoutSeconds) * time.Second
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	method := w.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	q, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(text))
-	if err != nil {
-		return nil, errors.New("provider.web.url: it is not an address")
-	}
-	if w.JSONBody != nil {
-		q.Header.Set("Content-Type", "application/json")
-	}
-	for i, h := range w.Headers {
-		value, err := analysis.Fill(h.Value, values)
-		if err != nil {
-			return nil, fmt.Errorf("provider.web.headers[%d]: %w", i, err)
-		}
-		q.Header.Set(h.Key, value)
-	}
-	client := *p.network.client
-	if w.Insecure {
-		client.Transport = p.network.insecure
-	}
-	response, err := client.Do(q)
-	if err != nil {
-		return nil, fmt.Errorf("sending a request to %s: %w", q.URL.Host, errors.Unwrap(err))
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusMultipleChoices {
-		return nil, fmt.Errorf("%s responds %s", q.URL.Host, response.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxMeasured+1))
-	if err != nil || len(body) > maxMeasured {
-		return nil, fmt.Errorf("the response of %s cannot be read, or has more than %d bytes", q.URL.Host, maxMeasured)
-	}
-	return body, nil
 }

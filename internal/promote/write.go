@@ -115,7 +115,7 @@ func (p *part) createRun(ctx context.Context, run *unstructured.Unstructured) (*
 
 // recordRun writes where an AnalysisRun is.
 func (p *part) recordRun(ctx context.Context, run *unstructured.Unstructured, status analysis.Status) error {
-	fields, err := toFields(status)
+	fields, err := analysis.Fields(status)
 	if err != nil {
 		return err
 	}
@@ -131,11 +131,53 @@ func (p *part) recordRun(ctx context.Context, run *unstructured.Unstructured, st
 	return nil
 }
 
-// terminate ends an AnalysisRun whose verification was aborted. One that stays is carried out by nobody here.
-func (p *part) terminate(ctx context.Context, run *v1alpha1.AnalysisRunReference) {
-	_, err := p.Home.Dynamic.Resource(analysisRuns).Namespace(run.Namespace).Patch(
-		ctx, run.Name, types.MergePatchType, []byte(`{"spec":{"terminate":true}}`), metav1.PatchOptions{FieldManager: manager})
-	if err != nil {
-		p.Log.V(1).Info("an AnalysisRun cannot be ended", "name", run.Name, "error", err.Error())
+// createMeasurer makes the Job or the Workflow of a measurement, and returns it as the server has it.
+func (p *part) createMeasurer(ctx context.Context, resource schema.GroupVersionResource, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	client := p.Home.Dynamic.Resource(resource).Namespace(u.GetNamespace())
+	made, err := client.Create(ctx, u, metav1.CreateOptions{FieldManager: manager})
+	if apierrors.IsAlreadyExists(err) {
+		made, err = client.Get(ctx, u.GetName(), metav1.GetOptions{})
+		if err == nil && !metav1.IsControlledBy(made, &metav1.ObjectMeta{UID: u.GetOwnerReferences()[0].UID}) {
+			err = errors.New("it belongs to another owner")
+		}
 	}
+	if err != nil {
+		return nil, fmt.Errorf("creating %s %q: %w", u.GetKind(), u.GetName(), err)
+	}
+	return made, nil
+}
+
+// terminate ends an AnalysisRun whose verification was aborted, with the Jobs and Workflows in progress. One that stays is carried out by nobody here.
+func (p *part) terminate(ctx context.Context, ref *v1alpha1.AnalysisRunReference) {
+	run, err := p.Home.Dynamic.Resource(analysisRuns).Namespace(ref.Namespace).Patch(
+		ctx, ref.Name, types.MergePatchType, []byte(`{"spec":{"terminate":true}}`), metav1.PatchOptions{FieldManager: manager})
+	if err == nil {
+		err = p.stopMeasurers(ctx, run)
+	}
+	if err != nil {
+		p.Log.V(1).Info("an AnalysisRun cannot be ended", "name", ref.Name, "error", err.Error())
+	}
+}
+
+// stopMeasurers deletes the Jobs and the Workflows of measurements in progress, unless Argo Rollouts does.
+func (p *part) stopMeasurers(ctx context.Context, run *unstructured.Unstructured) error {
+	if elsewhere, err := p.elsewhere(ctx); err != nil || elsewhere {
+		return err
+	}
+	spec, status, err := readRun(run)
+	if err != nil {
+		return err
+	}
+	for _, m := range spec.Metrics {
+		resource, name := measurerOf(m), analysis.Next(status, m.Name, time.Time{}).Metadata[measuredBy]
+		if name == "" {
+			continue
+		}
+		behind := metav1.DeletePropagationBackground
+		err := p.Home.Dynamic.Resource(resource).Namespace(run.GetNamespace()).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &behind})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("deleting %s %q: %w", resource.Resource, name, err)
+		}
+	}
+	return nil
 }

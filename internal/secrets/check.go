@@ -21,7 +21,8 @@ const (
 	reasonInvalid  = "InvalidProviderConfig"
 	reasonFailed   = "ValidationFailed"
 	textValid      = "store validated"
-	textUnready    = "could not validate store: "
+	textNoClient   = "unable to create client"
+	textUnready    = "unable to validate store"
 	reads          = "ReadOnly"
 	readsAndWrites = "ReadWrite"
 )
@@ -43,15 +44,11 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 		p.Log.V(1).Info("a store is left to the simulation", "store", id.String(), "error", redaction.Text(err.Error()))
 		return again(err)
 	}
-	ok, text := err == nil, textValid
-	if !ok {
-		text = redaction.Text(textUnready + err.Error())
-	}
+	ok, text := err == nil, said(reason, err)
 	after := s.status
 	after.Conditions = plan.Condition(s.status.Conditions, plan.Ready, ok, reason, text, time.Now())
-	after.Capabilities = readsAndWrites
-	if s.spec.Provider != nil && (s.spec.Provider.GitLab != nil || s.spec.Provider.Webhook != nil) {
-		after.Capabilities = reads
+	if ok {
+		after.Capabilities = capabilities(s.spec.Provider)
 	}
 	if !isReady(s.status.Conditions) || !ok {
 		kind := corev1.EventTypeNormal
@@ -72,6 +69,25 @@ func (p *part) check(ctx context.Context, id engine.UnitID) rounds.Next {
 		return rounds.After(time.Duration(s.spec.RefreshInterval) * time.Second)
 	}
 	return rounds.Rest()
+}
+
+// said is the message of a condition, which begins as that of the upstream.
+func said(reason string, err error) string {
+	switch {
+	case err == nil:
+		return textValid
+	case reason == reasonInvalid:
+		return redaction.Text(textNoClient + ": " + err.Error())
+	}
+	return redaction.Text(textUnready + ": " + err.Error())
+}
+
+// capabilities are what a provider can do. They are known of stores that answer.
+func capabilities(of *esv1.Provider) string {
+	if of != nil && (of.GitLab != nil || of.Webhook != nil) {
+		return reads
+	}
+	return readsAndWrites
 }
 
 // validate finds out whether a store answers, and begins to follow its changes where it can report them.

@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 	"github.com/headgate-dev/headgate/internal/secrets/store/aws"
 	"github.com/headgate-dev/headgate/internal/secrets/store/azure"
+	"github.com/headgate-dev/headgate/internal/secrets/store/gcp"
 )
 
 // The annotations of accounts that say for which client of Azure a token is.
@@ -127,5 +128,27 @@ func (l login) aws(ctx context.Context, a *esv1.AWSProvider) (aws.Config, error)
 	default:
 		return c, fmt.Errorf("aws.auth has none of secretRef, jwt: the credentials of the machine are not used for tenants: %w", store.ErrUnsupported)
 	}
+	return c, nil
+}
+
+// gcpEndpoint is the variable by which an operator moves the Secret Manager of Google Cloud elsewhere.
+const gcpEndpoint = "GCP_SECRETMANAGER_ENDPOINT"
+
+func (l login) gcp(g *esv1.GCPSMProvider) (gcp.Config, error) {
+	c := gcp.Config{Project: g.ProjectID, Location: g.Location, Endpoint: os.Getenv(gcpEndpoint)}
+	switch g.SecretVersionSelectionPolicy {
+	case "", "LatestOrFail":
+	case "LatestOrFetch":
+		c.Fetch = true
+	default:
+		return c, fmt.Errorf("gcpsm.secretVersionSelectionPolicy %q is neither LatestOrFail nor LatestOrFetch", g.SecretVersionSelectionPolicy)
+	}
+	switch {
+	case g.Auth.WorkloadIdentity != nil, g.Auth.WorkloadIdentityFederation != nil:
+		return c, fmt.Errorf("gcpsm.auth: workload identities: %w; use secretRef with the key of a service account", store.ErrUnsupported)
+	case g.Auth.SecretRef == nil:
+		return c, fmt.Errorf("gcpsm.auth.secretRef is missing: the identity of the machine is not used for tenants: %w", store.ErrUnsupported)
+	}
+	c.Key = l.key(g.Auth.SecretRef.SecretAccessKey)
 	return c, nil
 }

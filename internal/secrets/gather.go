@@ -2,17 +2,12 @@ package secrets
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/secrets/generate"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 	"github.com/headgate-dev/headgate/internal/secrets/templates"
@@ -69,7 +64,7 @@ func (o opened) single(ctx context.Context, es *esv1.ExternalSecret, d esv1.Data
 
 func (o opened) set(ctx context.Context, es *esv1.ExternalSecret, from esv1.DataFrom) (map[string][]byte, error) {
 	if from.SourceRef != nil && from.SourceRef.GeneratorRef != nil {
-		return o.generated(*from.SourceRef.GeneratorRef)
+		return o.generated(ctx, *from.SourceRef.GeneratorRef)
 	}
 	client, err := o.client(ctx, refOf(es, from.SourceRef))
 	switch {
@@ -112,53 +107,4 @@ func storesOf(es *esv1.ExternalSecret) []esv1.SecretStoreRef {
 		all = append(all, refOf(es, from.SourceRef))
 	}
 	return all
-}
-
-func generatorID(namespace string, ref esv1.GeneratorRef) engine.UnitID {
-	if ref.Kind == generators.ClusterGeneratorKind {
-		namespace = ""
-	}
-	return idOf(ref.Kind, &metav1.ObjectMeta{Namespace: namespace, Name: ref.Name})
-}
-
-// generation is the state of a generator.
-func (p *part) generation(id engine.UnitID) string {
-	if g, there := p.passwords.Get(id); there {
-		return fmt.Sprint(g.UID, g.Generation)
-	}
-	if g, there := p.anywhere.Get(id); there {
-		return fmt.Sprint(g.UID, g.Generation)
-	}
-	return ""
-}
-
-// generated are fresh values.
-func (o opened) generated(ref esv1.GeneratorRef) (map[string][]byte, error) {
-	id := generatorID(o.namespace, ref)
-	missing := fmt.Errorf("there is no generator %s %q", ref.Kind, ref.Name)
-	switch ref.Kind {
-	case generators.PasswordKind:
-		g, there := o.part.passwords.Get(id)
-		if !there {
-			return nil, missing
-		}
-		return generate.Password(g.Spec, rand.Reader)
-	case generators.UUIDKind:
-		if _, there := o.part.uuids.Get(id); !there {
-			return nil, missing
-		}
-		return generate.UUID(rand.Reader)
-	case generators.ClusterGeneratorKind:
-		g, there := o.part.anywhere.Get(id)
-		switch {
-		case !there:
-			return nil, missing
-		case g.Spec.Generator.PasswordSpec != nil:
-			return generate.Password(*g.Spec.Generator.PasswordSpec, rand.Reader)
-		case g.Spec.Generator.UUIDSpec != nil:
-			return generate.UUID(rand.Reader)
-		}
-		return nil, fmt.Errorf("ClusterGenerator %q: generators of kind %s are not supported", ref.Name, g.Spec.Kind)
-	}
-	return nil, fmt.Errorf("generators of kind %s are not supported; use Password, UUID or a ClusterGenerator of one", ref.Kind)
 }

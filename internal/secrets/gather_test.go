@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -10,9 +11,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/secrets/store"
 	"github.com/headgate-dev/headgate/internal/secrets/store/fake"
 )
 
@@ -81,6 +84,50 @@ func TestGather(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestRefusedProviders names what is refused and what to use.
+func TestRefusedProviders(t *testing.T) {
+	p := &part{}
+	for want, spec := range map[string]esv1.Provider{
+		"onepasswordSDK: the provider does not support it; use the provider onepassword with a 1Password Connect server": {OnePasswordSDK: &esv1.OnePasswordSDKProvider{Vault: "v"}},
+		"gcpsm.auth: workload identities":     {GCPSM: &esv1.GCPSMProvider{ProjectID: "p", Auth: esv1.GCPAuth{WorkloadIdentity: &esv1.GCPWorkloadIdentity{}}}},
+		"gcpsm.auth.secretRef is missing":     {GCPSM: &esv1.GCPSMProvider{ProjectID: "p"}},
+		"its provider is not one of":          {},
+		"azurekv.authType ManagedIdentity: t": {AzureKV: &esv1.AzureKVProvider{AuthType: esv1.AzureManagedIdentity}},
+	} {
+		_, err := p.open(t.Context(), engine.UnitID{}, "ns", standing{spec: esv1.SecretStoreSpec{Provider: &spec}})
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, store.ErrUnsupported) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestMessages keeps the beginnings of messages that tools of the upstream know.
+func TestMessages(t *testing.T) {
+	failure := errors.New("why")
+	for got, want := range map[string]string{
+		said(reasonValid, nil):       "store validated",
+		said(reasonInvalid, failure): "unable to create client: why",
+		said(reasonFailed, failure):  "unable to validate store: why",
+		pushedText(&v1alpha1.PushSecret{Spec: v1alpha1.PushSecretSpec{UpdatePolicy: v1alpha1.UpdateIfNotExists}}): "PushSecret synced successfully. Existing secrets in providers unchanged.",
+		pushedText(&v1alpha1.PushSecret{}):                           "PushSecret synced successfully",
+		capabilities(&esv1.Provider{GitLab: &esv1.GitLabProvider{}}): "ReadOnly",
+		capabilities(&esv1.Provider{GCPSM: &esv1.GCPSMProvider{}}):   "ReadWrite",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	p := &part{uses: map[engine.UnitID]map[engine.UnitID]bool{}, stores: declared.NewRegistry[esv1.SecretStore](storeKind().GroupKind)}
+	ps := &v1alpha1.PushSecret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "ps"}}
+	ps.Spec.SecretStoreRefs = []v1alpha1.StoreRef{{Name: "none", Kind: esv1.SecretStoreKind}}
+	if _, err := p.targets(engine.UnitID{}, ps); err == nil || !strings.HasPrefix(err.Error(), `could not get SecretStore "none", `) {
+		t.Errorf("a store that is not there: %v", err)
+	}
+	if _, _, err := p.sources(t.Context(), engine.UnitID{}, ps); err == nil || !strings.HasPrefix(err.Error(), "could not get source secret: ") {
+		t.Errorf("a PushSecret without a source: %v", err)
 	}
 }
 

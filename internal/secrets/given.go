@@ -78,16 +78,17 @@ func (p *part) isGiven(id engine.UnitID) bool {
 	return p.given[id]
 }
 
-// served are the kinds of generators that are served.
-var served = []string{generators.PasswordKind, generators.UUIDKind, generators.ClusterGeneratorKind}
+// alone are the kinds of generators that ask nobody, or may be of such a kind: a simulation does not stand in for these.
+var alone = []string{generators.PasswordKind, generators.UUIDKind, generators.ClusterGeneratorKind}
 
-// left tells whether an ExternalSecret is left to a simulation: a store of it has not answered, or a generator is not served.
+// left tells whether an ExternalSecret is left to a simulation: a store of it has not answered, or a generator is not
+// one of those that ask nobody.
 func (p *part) left(es *esv1.ExternalSecret) bool {
 	if p.Substitutes == nil {
 		return false
 	}
 	for _, from := range es.Spec.DataFrom {
-		if from.SourceRef != nil && from.SourceRef.GeneratorRef != nil && !slices.Contains(served, from.SourceRef.GeneratorRef.Kind) {
+		if from.SourceRef != nil && from.SourceRef.GeneratorRef != nil && !slices.Contains(alone, from.SourceRef.GeneratorRef.Kind) {
 			return true
 		}
 	}

@@ -55,6 +55,8 @@ type part struct {
 	spreads   *declared.Registry[esv1.ClusterExternalSecret, *esv1.ClusterExternalSecret]
 	passwords *declared.Registry[generators.Password, *generators.Password]
 	uuids     *declared.Registry[generators.UUID, *generators.UUID]
+	webhooks  *declared.Registry[generators.Webhook, *generators.Webhook]
+	githubs   *declared.Registry[generators.GithubAccessToken, *generators.GithubAccessToken]
 	anywhere  *declared.Registry[generators.ClusterGenerator, *generators.ClusterGenerator]
 	loop      *rounds.Loop[engine.UnitID]
 	// pushed is what was written to stores that are in memory.
@@ -87,6 +89,8 @@ func newPart(host *dialect.Host, o Options) (*part, error) {
 		spreads:   declared.NewRegistry[esv1.ClusterExternalSecret](spreadKind().GroupKind),
 		passwords: declared.NewRegistry[generators.Password](kind(g, generators.PasswordKind)),
 		uuids:     declared.NewRegistry[generators.UUID](kind(g, generators.UUIDKind)),
+		webhooks:  declared.NewRegistry[generators.Webhook](kind(g, generators.WebhookKind)),
+		githubs:   declared.NewRegistry[generators.GithubAccessToken](kind(g, generators.GithubAccessTokenKind)),
 		anywhere:  declared.NewRegistry[generators.ClusterGenerator](kind(g, generators.ClusterGeneratorKind)),
 		uses:      map[engine.UnitID]map[engine.UnitID]bool{}, inputs: map[engine.UnitID]string{},
 		locals: map[string]*file.Client{}, given: map[engine.UnitID]bool{}, watched: map[engine.UnitID]watched{},
@@ -141,6 +145,8 @@ func (p *part) Start(ctx context.Context) error {
 	}{
 		{g.WithResource("passwords"), "", sink(p, p.passwords, generators.PasswordKind)},
 		{g.WithResource("uuids"), "", sink(p, p.uuids, generators.UUIDKind)},
+		{g.WithResource("webhooks"), "", sink(p, p.webhooks, generators.WebhookKind)},
+		{g.WithResource("githubaccesstokens"), "", sink(p, p.githubs, generators.GithubAccessTokenKind)},
 		{g.WithResource("clustergenerators"), "", sink(p, p.anywhere, generators.ClusterGeneratorKind)},
 		{v1.WithResource("secretstores"), "", sink(p, p.stores, esv1.SecretStoreKind)},
 		{v1.WithResource("clustersecretstores"), "", sink(p, p.clusterly, esv1.ClusterSecretStoreKind)},
@@ -190,7 +196,7 @@ func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kin
 func idOf(kind string, o metav1.Object) engine.UnitID {
 	group := esv1.GroupVersion.Group
 	switch kind {
-	case generators.PasswordKind, generators.UUIDKind, generators.ClusterGeneratorKind:
+	case generators.PasswordKind, generators.UUIDKind, generators.WebhookKind, generators.GithubAccessTokenKind, generators.ClusterGeneratorKind:
 		group = generators.GroupVersion.Group
 	case secretKind, configMapKind:
 		group = ""

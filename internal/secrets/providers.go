@@ -17,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/secrets/store/aws"
 	"github.com/headgate-dev/headgate/internal/secrets/store/azure"
 	"github.com/headgate-dev/headgate/internal/secrets/store/fake"
+	"github.com/headgate-dev/headgate/internal/secrets/store/gcp"
 	"github.com/headgate-dev/headgate/internal/secrets/store/gitlab"
 	"github.com/headgate-dev/headgate/internal/secrets/store/kubernetes"
 	"github.com/headgate-dev/headgate/internal/secrets/store/onepassword"
@@ -64,6 +65,14 @@ func (p *part) open(ctx context.Context, by engine.UnitID, namespace string, s s
 			return nil, err
 		}
 		return azure.New(ctx, config, l.lookup, p.options.HTTP)
+	case provider.GCPSM != nil:
+		config, err := l.gcp(provider.GCPSM)
+		if err != nil {
+			return nil, err
+		}
+		return gcp.New(ctx, config, l.lookup, p.options.HTTP)
+	case provider.OnePasswordSDK != nil:
+		return nil, fmt.Errorf("onepasswordSDK: %w; use the provider onepassword with a 1Password Connect server", store.ErrUnsupported)
 	case provider.Webhook != nil:
 		return l.webhook(ctx, provider.Webhook)
 	case provider.Kubernetes != nil:
@@ -73,7 +82,7 @@ func (p *part) open(ctx context.Context, by engine.UnitID, namespace string, s s
 		}
 		return kubernetes.New(config, provider.Kubernetes.RemoteNamespace)
 	}
-	return nil, fmt.Errorf("its provider is not one of aws, azurekv, fake, gitlab, kubernetes, onepassword, vault, webhook: %w", store.ErrUnsupported)
+	return nil, fmt.Errorf("its provider is not one of aws, azurekv, fake, gcpsm, gitlab, kubernetes, onepassword, vault, webhook: %w", store.ErrUnsupported)
 }
 
 func fakeConfig(s standing, f *esv1.FakeProvider) fake.Config {

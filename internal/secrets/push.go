@@ -27,6 +27,10 @@ const (
 	reasonPushed    = "Synced"
 	reasonNotPushed = "Errored"
 	textPushed      = "PushSecret synced successfully"
+	textUnchanged   = ". Existing secrets in providers unchanged."
+	textNoSource    = "could not get source secret"
+	textNotPushed   = "set secret failed"
+	textNotDeleted  = "Failed to Delete Secrets from Provider"
 	pushFinalizer   = "pushsecret.externalsecrets.io/finalizer"
 )
 
@@ -62,23 +66,34 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 		return rest(after)
 	}
 	synced, err := p.pushAll(ctx, id, ps, stores, sources)
-	if err == nil && deletes {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", textNotPushed, err)
+	} else if deletes {
 		err = p.remove(ctx, id, ps, synced)
 	}
 	if err != nil {
 		return p.notPushed(ctx, ps, err, joined(synced, ps.Status.SyncedPushSecrets))
 	}
+	text := pushedText(ps)
 	p.mu.Lock()
 	p.inputs[id] = inputs
 	p.mu.Unlock()
 	after := ps.Status
 	after.RefreshTime, after.SyncedResourceVersion, after.SyncedPushSecrets = metav1.NewTime(now.Truncate(time.Second)), plan.Version(ps), synced
-	after.Conditions = plan.Condition(ps.Status.Conditions, plan.Ready, true, reasonPushed, textPushed, now)
+	after.Conditions = plan.Condition(ps.Status.Conditions, plan.Ready, true, reasonPushed, text, now)
 	if err := p.pushes.State(ctx, p.writer(pushKind()), ps, ps.Status, after); err != nil {
 		return rounds.Retry(err)
 	}
-	p.emit(ps, v1alpha1.GroupVersion.WithKind(v1alpha1.PushSecretKind), corev1.EventTypeNormal, reasonPushed, textPushed)
+	p.emit(ps, v1alpha1.GroupVersion.WithKind(v1alpha1.PushSecretKind), corev1.EventTypeNormal, reasonPushed, text)
 	return rest(interval)
+}
+
+// pushedText is the message of a PushSecret whose values are in its stores.
+func pushedText(ps *v1alpha1.PushSecret) string {
+	if ps.Spec.UpdatePolicy == v1alpha1.UpdateIfNotExists {
+		return textPushed + textUnchanged
+	}
+	return textPushed
 }
 
 // standsPushed tells whether what a PushSecret declares was pushed as it is, and after what time it is pushed again.
@@ -110,7 +125,7 @@ func (p *part) targets(id engine.UnitID, ps *v1alpha1.PushSecret) ([]standing, e
 			p.use(id, at)
 			s, there := p.store(at)
 			if !there {
-				return nil, fmt.Errorf("spec.secretStoreRefs[%d]: there is no %s %q", i, at.Kind, ref.Name)
+				return nil, fmt.Errorf("could not get %s %q, which spec.secretStoreRefs[%d] names: it does not exist", at.Kind, ref.Name, i)
 			}
 			all = append(all, s)
 			continue
@@ -151,31 +166,34 @@ func (p *part) sources(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushS
 	from := ps.Spec.Selector
 	switch {
 	case from.GeneratorRef != nil:
-		values, err := opened{part: p, by: id, namespace: ps.Namespace}.generated(*from.GeneratorRef)
-		return []map[string][]byte{values}, "", err
+		values, err := opened{part: p, by: id, namespace: ps.Namespace}.generated(ctx, *from.GeneratorRef)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", textNoSource, err)
+		}
+		return []map[string][]byte{values}, "", nil
 	case from.Secret == nil:
-		return nil, "", errors.New("spec.selector has none of secret, generatorRef")
+		return nil, "", errors.New(textNoSource + ": spec.selector has none of secret, generatorRef")
 	}
 	var found []corev1.Secret
 	if from.Secret.Name != "" {
 		p.use(id, idOf(secretKind, &metav1.ObjectMeta{Namespace: ps.Namespace, Name: from.Secret.Name}))
 		s, err := p.client.CoreV1().Secrets(ps.Namespace).Get(ctx, from.Secret.Name, metav1.GetOptions{})
 		if err != nil {
-			return nil, "", fmt.Errorf("could not get source secret: %w", err)
+			return nil, "", fmt.Errorf("%s: %w", textNoSource, err)
 		}
 		found = []corev1.Secret{*s}
 	} else {
 		selector, err := metav1.LabelSelectorAsSelector(from.Secret.Selector)
 		if err != nil {
-			return nil, "", fmt.Errorf("spec.selector.secret.selector: %w", err)
+			return nil, "", fmt.Errorf("%s: spec.selector.secret.selector: %w", textNoSource, err)
 		}
 		p.use(id, anyOf(secretKind, ps.Namespace))
 		list, err := p.client.CoreV1().Secrets(ps.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
 		if err != nil {
-			return nil, "", fmt.Errorf("could not get source secret: %w", err)
+			return nil, "", fmt.Errorf("%s: %w", textNoSource, err)
 		}
 		if found = list.Items; len(found) == 0 {
-			return nil, "", fmt.Errorf("spec.selector.secret.selector selects no Secret of namespace %q", ps.Namespace)
+			return nil, "", fmt.Errorf("%s: spec.selector.secret.selector selects no Secret of namespace %q", textNoSource, ps.Namespace)
 		}
 	}
 	for i := range found {
@@ -265,12 +283,12 @@ func (p *part) remove(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSe
 			}
 			external, err := open.client(ctx, esv1.SecretStoreRef{Name: name, Kind: kind})
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", textNotDeleted, err)
 			}
 			d := ps.Status.SyncedPushSecrets[at][key]
 			ref := store.PushRef{Key: d.Match.RemoteRef.RemoteKey, Property: d.Match.RemoteRef.Property}
 			if err := external.Delete(ctx, ref); err != nil {
-				return fmt.Errorf("could not delete %s from store %s: %w", key, at, err)
+				return fmt.Errorf("%s: %s of %s: %w", textNotDeleted, key, at, err)
 			}
 		}
 	}
@@ -296,7 +314,7 @@ func (p *part) notPushed(ctx context.Context, ps *v1alpha1.PushSecret, cause err
 	if ctx.Err() != nil {
 		return rounds.Rest()
 	}
-	text := redaction.Text("set secret failed: " + cause.Error())
+	text := redaction.Text(cause.Error())
 	after := ps.Status
 	for _, one := range synced {
 		after.SyncedPushSecrets = one

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/kit"
 )
 
 // atRest counts the requests of the engine while nothing happens.
@@ -51,7 +53,8 @@ func most(asked map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// requests counts those of the engine since a time, by verb and resource, and the watches beside them.
+// requests counts those of the engine since a time, by verb and resource, and the watches beside them. The parts of the control
+// plane have other user agents.
 func requests(audit string, from time.Time) (asked map[string]int, watches int, err error) {
 	f, err := os.Open(audit)
 	if err != nil {
@@ -72,7 +75,7 @@ func requests(audit string, from time.Time) (asked map[string]int, watches int, 
 				Subresource string `json:"subresource"`
 			} `json:"objectRef"`
 		}
-		if json.Unmarshal(lines.Bytes(), &e) != nil || !strings.HasPrefix(e.UserAgent, "headgate/") || e.Received.Before(from) {
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.UserAgent != kit.UserAgent || e.Received.Before(from) {
 			continue
 		}
 		if e.Verb == "watch" {

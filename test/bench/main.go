@@ -24,6 +24,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli"
 	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/kit"
+	"github.com/headgate-dev/headgate/internal/memory"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -56,6 +57,7 @@ func main() {
 	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
 	flag.Parse()
+	memory.Tune()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if *cold {

@@ -172,7 +172,7 @@ func TestExternalSecrets(t *testing.T) {
 		v.ready("es", "malformed", "False", "SecretSyncedError", "the function mustFromJson failed")
 		v.ready("default", "denied", "False", "SecretSyncedError", "denied by spec.conditions")
 		v.ready("es", "unreached", "False", "SecretSyncedError", `spec.data[0], key "k"`)
-		v.condition(storeResource, "es", "silent", "False", "ValidationFailed", "could not validate store: ")
+		v.condition(storeResource, "es", "silent", "False", "ValidationFailed", "unable to validate store: ")
 		v.ready("es", "windowed", "False", "SecretSyncedError", "spec.syncWindows is not supported")
 		v.ready("es", "peeping", "False", "SecretSyncedError", "getSecretKey failed")
 	})

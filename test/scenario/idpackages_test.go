@@ -253,7 +253,7 @@ func TestPackagesReady(t *testing.T) {
 	}
 	if text := p.output.String(); !strings.Contains(text, "Application/shop applied") {
 		t.Error("bad files keep others from being deployed")
-	} else if !strings.Contains(text, `Application/argocd/lost is Applying: ConfigMap/lost/lost: namespace "lost" does not exist`) || strings.Contains(text, "timeout") {
+	} else if !strings.Contains(text, `Application/argocd/lost is being applied: ConfigMap/lost/lost: namespace "lost" does not exist`) || strings.Contains(text, "timeout") {
 		t.Errorf("what the package without a namespace lacks is not named at once:\n%s", text)
 	}
 }

@@ -84,28 +84,33 @@ func TestPlatformExample(t *testing.T) {
 	}
 }
 
-// promotesImages follows an image from the registry to dev, to staging and back.
-func promotesImages(t *testing.T, dir string, host kubernetes.Interface, clusters map[string]kubernetes.Interface) {
+// pushesImage pushes an image to the registry of the embedded Git server.
+func pushesImage(t *testing.T, host kubernetes.Interface, ref string) {
 	t.Helper()
 	server, err := host.CoreV1().Secrets("kube-system").Get(t.Context(), "headgate-git-server", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry := strings.TrimPrefix(string(server.Data["url"]), "http://")
+	at, err := name.ParseReference(strings.TrimPrefix(string(server.Data["url"]), "http://")+"/"+ref, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := random.Image(64, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := &authn.Basic{Username: string(server.Data["username"]), Password: string(server.Data["password"])}
+	if err := remote.Write(at, image, remote.WithAuth(login), remote.WithContext(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// promotesImages follows an image from the registry to dev, to staging and back.
+func promotesImages(t *testing.T, dir string, host kubernetes.Interface, clusters map[string]kubernetes.Interface) {
+	t.Helper()
 	push := func(tag string) {
 		t.Helper()
-		at, err := name.ParseReference(registry+"/giteaadmin/nextjs:"+tag, name.Insecure)
-		if err != nil {
-			t.Fatal(err)
-		}
-		image, err := random.Image(64, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		login := &authn.Basic{Username: string(server.Data["username"]), Password: string(server.Data["password"])}
-		if err := remote.Write(at, image, remote.WithAuth(login), remote.WithContext(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		pushesImage(t, host, "giteaadmin/nextjs:"+tag)
 	}
 	runs := func(environment, tag string) {
 		t.Helper()

@@ -74,12 +74,18 @@ func (o *output) String() string {
 // run starts headgate; what it prints is shown when the test fails.
 func run(t *testing.T, args ...string) *process {
 	t.Helper()
+	return runIn(t, "", os.Environ(), args...)
+}
+
+// runIn is run in a directory, with an environment.
+func runIn(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &process{t: t, cmd: exec.Command(self, args...), output: &output{}, ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), asCommand+"=1")
+	p.cmd.Dir, p.cmd.Env = dir, append(slices.Clone(env), asCommand+"=1")
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

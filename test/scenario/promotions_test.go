@@ -108,7 +108,7 @@ type pipelined struct {
 func newPipelined(t *testing.T) *pipelined {
 	t.Helper()
 	options := promote.Options{Told: true, Analyses: true, Targets: egress.Loopback}
-	k := startKit(t, kit.Options{Serve: []string{"kargo", "argocd"}, Dialects: dialects.With(dialects.Options{Promote: options})})
+	k := startKit(t, kit.Options{Serve: []string{"kargo", "argocd", "workflows"}, Dialects: dialects.With(dialects.Options{Promote: options})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -273,6 +273,8 @@ func TestPromotions(t *testing.T) {
 		}
 	})
 	t.Run("next", func(t *testing.T) { p.runs(p.commit(p.sources, "version", "2")) })
+	t.Run("superseded", func(t *testing.T) { p.superseded(t) })
+	t.Run("ill", func(t *testing.T) { p.stops(t, first[0].GetName()) })
 	t.Run("restarted", func(t *testing.T) {
 		p.closed.Store(true)
 		next := p.commit(p.sources, "version", "3")

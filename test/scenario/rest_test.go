@@ -46,8 +46,8 @@ func TestExitWhenReady(t *testing.T) {
 			"parent/child.yaml":  unit("child", ", dependsOn: [{name: nowhere}]"), "child/x.yaml": config("child"),
 			"kindless/x.yaml": object("Nonesuch", "one"), "after/x.yaml": config("after"),
 		}, 1, []string{
-			"child is WaitingForDependencies: Kustomization/flux-system/nowhere: not found",
-			"kindless is Applying: Nonesuch/default/one: kind Nonesuch.rest.example.dev is not served", "2 more wait for it",
+			"child waits for dependencies: Kustomization/flux-system/nowhere: not found",
+			"kindless is being applied: Nonesuch/default/one: kind Nonesuch.rest.example.dev is not served", "2 more units wait for that",
 		}},
 	}
 	for name, c := range cases {
@@ -73,4 +73,13 @@ func TestExitWhenReady(t *testing.T) {
 
 func definition(singular, kind string) string {
 	return strings.NewReplacer("%[1]s", singular, "%[2]s", kind).Replace(restDefinition)
+}
+
+// TestInterruptedBoot interrupts a boot whose exit code says whether everything is ready: that of an interruption says neither.
+func TestInterruptedBoot(t *testing.T) {
+	p := run(t, "up", filepath.Join("../../examples", "app-of-apps"), "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
+	p.says("control plane")
+	if code := p.interrupt(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
 }

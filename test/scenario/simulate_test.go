@@ -374,7 +374,7 @@ func TestSimulateReport(t *testing.T) {
 	writeEncrypted(t, filepath.Join(repo, "encrypted", "secret.yaml"))
 	p := run(t, "up", repo, "--path", "cluster", "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate", "--report", report)
 	<-p.ended
-	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.output.String(), "Kustomization/flux-system/remote is Failed") {
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.output.String(), "Kustomization/flux-system/remote failed") {
 		t.Fatalf("exit code %d:\n%s", code, p.output)
 	}
 	_, stands := readReport(t, report)
@@ -474,7 +474,7 @@ func TestSimulateRefuses(t *testing.T) {
 	text := p.output.String()
 	for _, want := range []string{
 		"talos/talconfig.yaml sets HPAScaleToZero=true for the API server of its cluster; to set it here: --kubernetes-feature-gates HPAScaleToZero=true",
-		"Kustomization/flux-system/encrypted is Failed", "HelmRelease/default/app is WaitingForSource",
+		"Kustomization/flux-system/encrypted failed", "HelmRelease/default/app waits for its source",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)

@@ -94,3 +94,64 @@ func TestStacksGolden(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// goldenStores has what the store of the real platform gives to its pipelines.
+const goldenStores = `stores:
+  azure-keyvault-store: {GITHUB-PAT: s3cret-of-a-person, KARGO-ADMIN-PASSWORD-HASH: s3cret-hash, KARGO-ADMIN-TOKEN-SIGNING-KEY: s3cret-key}
+`
+
+// TestStacksGoldenStores boots the packages of the real platform with a store that is given, and with its pipelines: the credentials of these are real, what the
+// store lacks is named, and an image that is pushed becomes Freight, whose Promotion uses the credentials.
+func TestStacksGoldenStores(t *testing.T) {
+	tree := os.Getenv("STACKS_GOLDEN")
+	if tree == "" {
+		t.Skip("STACKS_GOLDEN names no tree of packages")
+	}
+	dir, stores := shortDir(t), filepath.Join(t.TempDir(), "lab.yaml")
+	writeFile(t, stores, goldenStores)
+	p := run(t, "up", "--package", tree, "--simulate", "--ephemeral", "--state-dir", dir, "--secrets", stores, "--promotions")
+	p.says("control plane")
+	external := func(name string) (ready, message string) {
+		_, all := asked(t, dir, "get", "es", "-A", "--no-headers")
+		for line := range strings.Lines(all) {
+			// Namespace, name, cluster, revision (empty), suspended, ready, message.
+			if fields := strings.Fields(line); len(fields) > 5 && fields[1] == name {
+				return fields[4], line
+			}
+		}
+		return "", all
+	}
+	pollFor(t, 4*time.Minute, time.Second, "waiting for the pipelines and their credentials", func() (bool, string) {
+		_, found := asked(t, dir, "get", "warehouses,stages", "-A", "--no-headers")
+		for _, name := range []string{"kargo-git-credentials-external", "kargo-ghcr-chat-credentials-external", "kargo-ghcr-backstage-credentials-external", "kargo-admin-credentials"} {
+			if ready, said := external(name); ready != "True" {
+				return false, name + "\n" + said
+			}
+		}
+		return strings.Count(found, "\n") == 6, found
+	})
+	host := clientOf(t, filepath.Join(dir, "ephemeral", "kubeconfig"))
+	login, err := host.CoreV1().Secrets("kargo-pipelines").Get(t.Context(), "kargo-git-credentials", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if login.Labels["kargo.akuity.io/cred-type"] != "git" || string(login.Data["password"]) != "s3cret-of-a-person" || login.Labels["headgate.dev/simulated"] != "" {
+		t.Errorf("the credentials of Git are not those of the store: labels %v", login.Labels)
+	}
+	eventually(t, "what the store lacks is named", func() (bool, string) {
+		ready, said := external("github-pem")
+		return ready == "False" && strings.Contains(said, "github-app-private-key"), said
+	})
+	pushesImage(t, host, "giteaadmin/backstage-cnoe:1.0.0")
+	eventually(t, "the image is Freight", func() (bool, string) {
+		_, all := asked(t, dir, "get", "freight", "-n", "kargo-pipelines", "--no-headers")
+		_, warehouses := asked(t, dir, "get", "warehouses", "-A")
+		return strings.Contains(all, "backstage-cnoe:1.0.0"), all + warehouses
+	})
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if strings.Contains(p.output.String(), "s3cret") {
+		t.Error("a value of the store is printed")
+	}
+}

@@ -23,6 +23,8 @@ type Projects struct {
 	// unreadable are why projects cannot be read that are there.
 	unreadable map[string]error
 	globals    []settings.GlobalProject
+	// changes counts what came and went.
+	changes int
 }
 
 // NewProjects returns none.
@@ -108,9 +110,33 @@ func (p *Projects) Refuse(name string, why error) { p.put(name, nil, why) }
 // Drop takes that a project is gone.
 func (p *Projects) Drop(name string) { p.put(name, nil, nil) }
 
+// Changes counts what came and went. It goes with Found.
+func (p *Projects) Changes() int {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.changes
+}
+
+// Found takes a project that was read after so many changes. It is false where another change has come since: what was read may be gone.
+func (p *Projects) Found(project *v1alpha1.AppProject, changes int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changes != changes {
+		return false
+	}
+	p.enter(project.Name, project, nil)
+	return true
+}
+
 func (p *Projects) put(name string, project *v1alpha1.AppProject, unreadable error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.enter(name, project, unreadable)
+}
+
+// enter replaces what there is of a project. The caller holds the lock.
+func (p *Projects) enter(name string, project *v1alpha1.AppProject, unreadable error) {
+	p.changes++
 	delete(p.declared, name)
 	delete(p.unreadable, name)
 	if project != nil {

@@ -43,3 +43,19 @@ func TestDefaultProject(t *testing.T) {
 		t.Error("a deleted project is there, or implied")
 	}
 }
+
+// TestFound has a project that was read count, unless another change came while it was read.
+func TestFound(t *testing.T) {
+	p := NewProjects()
+	project := Permissive()
+	project.Name = "shop"
+	before := p.Changes()
+	p.Put(project)
+	p.Drop("shop")
+	if p.Found(project, before) || p.Has("shop") {
+		t.Error("a project is there that was deleted while it was read")
+	}
+	if !p.Found(project, p.Changes()) || !p.Has("shop") {
+		t.Error("a project that was read is not there")
+	}
+}

@@ -28,8 +28,8 @@ const (
 	chainWidth = 400
 )
 
-// chains words why not everything is ready: the units that are in their own way, each in one line, and those of which the
-// same is said together. Those that only wait for them are counted.
+// chains words why not everything is ready: how many causes there are, the units that are in their own way, each in one line, and those of which
+// the same is said together. Those that only wait for them are counted. The last line is the next command.
 func chains(states []runner.State) []string {
 	byID := map[engine.UnitID]runner.State{}
 	for _, st := range states {
@@ -49,11 +49,54 @@ func chains(states []runner.State) []string {
 		// Each waits for another one.
 		causes = open
 	}
-	lines := worded(causes, byID)
-	if waiting := len(open) - len(causes); waiting > 0 {
-		lines = append(lines, fmt.Sprintf("%d more wait for it", waiting))
+	if len(open) == 0 {
+		return nil
 	}
-	return lines
+	reasons, lines := worded(causes, byID)
+	lines = append([]string{headline(reasons, len(open), len(states))}, lines...)
+	switch waiting := len(open) - len(causes); {
+	case waiting == 1:
+		lines = append(lines, "  1 more unit waits for that")
+	case waiting > 1:
+		lines = append(lines, fmt.Sprintf("  %d more units wait for that", waiting))
+	}
+	return append(lines, "  try: headgate why "+causes[0].Unit.String())
+}
+
+// headline counts the causes and what they block.
+func headline(causes, open, all int) string {
+	subject, unit := "1 cause blocks", "units"
+	if causes > 1 {
+		subject = fmt.Sprintf("%d causes block", causes)
+	}
+	if all == 1 {
+		unit = "unit"
+	}
+	return fmt.Sprintf("%s %d of %d %s:", subject, open, all, unit)
+}
+
+// stances are what units of a phase do, one and several of them.
+var stances = map[engine.Phase][2]string{
+	engine.PhaseFailed:                 {"failed", "failed"},
+	engine.PhaseWaitingForDependencies: {"waits for dependencies", "wait for dependencies"},
+	engine.PhaseWaitingForHealth:       {"waits for objects", "wait for objects"},
+	engine.PhaseWaitingForSource:       {"waits for its source", "wait for their sources"},
+	engine.PhaseApplying:               {"is being applied", "are being applied"},
+	engine.PhaseRendering:              {"is being rendered", "are being rendered"},
+	engine.PhasePruning:                {"is being pruned", "are being pruned"},
+	engine.PhaseDeleting:               {"is being deleted", "are being deleted"},
+}
+
+// stance is what units of a phase do.
+func stance(phase engine.Phase, several bool) string {
+	words, known := stances[phase]
+	switch {
+	case !known:
+		return "not ready (" + string(phase) + ")"
+	case several:
+		return words[1]
+	}
+	return words[0]
 }
 
 // behind tells whether a unit waits for another one that is not ready: one that it depends on, or that it says
@@ -73,32 +116,34 @@ func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 }
 
 // alike is what is said of a unit.
-type alike struct{ phase, message string }
+type alike struct {
+	phase   engine.Phase
+	message string
+}
 
-// worded words where units stand, those that stand alike together.
-func worded(states []runner.State, byID map[engine.UnitID]runner.State) []string {
+// worded words where units stand, those that stand alike together, and counts what is said.
+func worded(states []runner.State, byID map[engine.UnitID]runner.State) (reasons int, lines []string) {
 	var order []alike
 	units := map[alike][]runner.State{}
 	for _, st := range states {
-		key := alike{string(st.Phase), shortened(st.Message)}
+		key := alike{st.Phase, shortened(st.Message)}
 		if units[key] == nil {
 			order = append(order, key)
 		}
 		units[key] = append(units[key], st)
 	}
-	var lines []string
 	for _, key := range order {
-		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", subjects(units[key]), key.phase, key.message), ": "))
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("  %s %s: %s", subjects(units[key]), stance(key.phase, len(units[key]) > 1), key.message), ": "))
 		for _, st := range units[key] {
 			for _, dep := range st.Depends {
-				line := fmt.Sprintf("  it depends on %s, which does not exist", dep)
+				line := fmt.Sprintf("    it depends on %s, which does not exist", dep)
 				if _, there := byID[dep]; !there && !slices.Contains(lines, line) {
 					lines = append(lines, line)
 				}
 			}
 		}
 	}
-	return lines
+	return len(order), lines
 }
 
 // shortened is the first line of a message, up to a width.
@@ -110,10 +155,10 @@ func shortened(message string) string {
 	return message
 }
 
-// subjects names units of which the same is said, with their verb.
+// subjects names units of which the same is said.
 func subjects(states []runner.State) string {
 	if len(states) == 1 {
-		return states[0].Unit.String() + " is"
+		return states[0].Unit.String()
 	}
 	var names []string
 	for _, st := range states[:min(len(states), chainNames)] {
@@ -123,5 +168,5 @@ func subjects(states []runner.State) string {
 	if more := len(states) - chainNames; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%d units (%s) are", len(states), text)
+	return fmt.Sprintf("%d units (%s)", len(states), text)
 }

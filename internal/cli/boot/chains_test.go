@@ -27,6 +27,7 @@ func TestChains(t *testing.T) {
 	late := parent
 	late.Phase, late.Reason = engine.PhaseFailed, engine.ReasonHealthCheckFailed
 	ready := runner.State{Unit: id("ready"), Ready: true}
+	const try = "  try: headgate why Kustomization/ns/a"
 	cases := map[string]struct {
 		reason string
 		states []runner.State
@@ -36,25 +37,25 @@ func TestChains(t *testing.T) {
 		"Cause": {
 			"what waits for a cause is counted",
 			[]runner.State{failed("a", "broken\nand more"), waiting("b", "a"), waiting("c", "b"), ready},
-			[]string{"Kustomization/ns/a is Failed: broken", "2 more wait for it"},
+			[]string{"1 cause blocks 3 of 4 units:", "  Kustomization/ns/a failed: broken", "  2 more units wait for that", try},
 		},
-		"Parent": {"a parent waits for its children", []runner.State{failed("a", "broken"), parent}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for it"}},
-		"Late":   {"also when its time is over", []runner.State{failed("a", "broken"), late}, []string{"Kustomization/ns/a is Failed: broken", "1 more wait for it"}},
-		"Own":    {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"Kustomization/ns/a is Failed: x", "Kustomization/ns/b is Failed: y"}},
+		"Parent": {"a parent waits for its children", []runner.State{failed("a", "broken"), parent}, []string{"1 cause blocks 2 of 2 units:", "  Kustomization/ns/a failed: broken", "  1 more unit waits for that", try}},
+		"Late":   {"also when its time is over", []runner.State{failed("a", "broken"), late}, []string{"1 cause blocks 2 of 2 units:", "  Kustomization/ns/a failed: broken", "  1 more unit waits for that", try}},
+		"Own":    {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"2 causes block 2 of 2 units:", "  Kustomization/ns/a failed: x", "  Kustomization/ns/b failed: y", try}},
 		"Alike": {
 			"equal reasons are said once",
 			[]runner.State{failed("a", "no such host"), failed("b", "no such host"), failed("c", "no such host"), failed("d", "no such host")},
-			[]string{"4 units (Kustomization/ns/a, Kustomization/ns/b, Kustomization/ns/c and 1 more) are Failed: no such host"},
+			[]string{"1 cause blocks 4 of 4 units:", "  4 units (Kustomization/ns/a, Kustomization/ns/b, Kustomization/ns/c and 1 more) failed: no such host", try},
 		},
 		"Missing": {
 			"what is not there is named",
 			[]runner.State{waiting("a", "gone")},
-			[]string{"Kustomization/ns/a is WaitingForDependencies: waits", "  it depends on Kustomization/ns/gone, which does not exist"},
+			[]string{"1 cause blocks 1 of 1 unit:", "  Kustomization/ns/a waits for dependencies: waits", "    it depends on Kustomization/ns/gone, which does not exist", try},
 		},
 		"Circle": {
 			"those that wait for each other are all named",
 			[]runner.State{waiting("a", "b"), waiting("b", "a")},
-			[]string{"2 units (Kustomization/ns/a, Kustomization/ns/b) are WaitingForDependencies: waits"},
+			[]string{"1 cause blocks 2 of 2 units:", "  2 units (Kustomization/ns/a, Kustomization/ns/b) wait for dependencies: waits", try},
 		},
 	}
 	for name, c := range cases {

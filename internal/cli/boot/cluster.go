@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/memory"
 	"github.com/headgate-dev/headgate/internal/progress"
 )
 
@@ -58,6 +59,7 @@ func runClusterStart(ctx context.Context, g *console.Globals, config controlplan
 	}
 	say := progress.New(g.IO.Err)
 	config.Dir, config.Notify = console.ClusterDir(state, config.Ephemeral), func(text string) { say.Info("note", text) }
+	memory.Tune()
 	plane, err := controlplane.Start(ctx, config)
 	if err != nil {
 		return err

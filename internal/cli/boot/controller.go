@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/controller"
+	"github.com/headgate-dev/headgate/internal/memory"
 	"github.com/headgate-dev/headgate/internal/tracing"
 )
 
@@ -79,7 +80,7 @@ func runController(ctx context.Context, o controllerOptions) error {
 		return err
 	}
 	ctx = logr.NewContext(ctx, log)
-	container := controller.LimitMemory()
+	container := memory.Limit()
 	if container > 0 {
 		log.Info("memory limit set", "bytes", container)
 	}

@@ -6,15 +6,11 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
-// foreseen are the waits that can never end, and what else a repository says of its cluster.
-type foreseen struct {
-	never []string
-	gates string
-}
-
-// foresee searches for waits in the working copy that can never end, beside what is started meanwhile.
+// foresee names the waits in the working copy that can never end, and the feature gates that the repository counts on, as soon
+// as it has found them: it takes its time beside the boot, which does not wait for it.
 func (s *system) foresee(ctx context.Context) error {
 	if !s.options.served() {
 		return nil
@@ -23,41 +19,22 @@ func (s *system) foresee(ctx context.Context) error {
 	o.Marks = true
 	// What cannot be rendered here is left to the engine to tell.
 	o.Globals = &console.Globals{IO: console.IO{In: o.IO.In, Out: io.Discard, Err: io.Discard, Child: o.IO.Child}, Catalogue: o.Catalogue}
-	s.foreseen = make(chan foreseen, 1)
-	go func() {
-		var lines []string
+	gates := s.options.gates
+	guard.Guard{}.Go("the search for waits that never end", func() {
 		if w, err := o.WalkFrom(ctx, console.Place{Layout: s.layout, Objects: s.objects}); err == nil {
 			for _, f := range w.Findings(nil) {
-				if f.Never {
-					lines = append(lines, strings.Join(f.Steps, "; "))
+				if f.Never && ctx.Err() == nil {
+					s.say.Problem("never ends", strings.Join(f.Steps, "; "))
 				}
 			}
 			w.Close()
 		}
-		found := foreseen{never: lines}
-		if !s.options.Real() {
-			found.gates = s.options.gates.suggest(ctx, s.layout.Repository)
+		if s.options.Real() {
+			return
 		}
-		s.foreseen <- found
-	}()
-	return nil
-}
-
-// warn names the waits that can never end, before anything begins to wait, and the feature gates that the repository
-// counts on.
-func (s *system) warn(ctx context.Context) error {
-	if s.foreseen == nil {
-		return nil
-	}
-	select {
-	case found := <-s.foreseen:
-		for _, line := range found.never {
-			s.say.Problem("never ends", line)
+		if text := gates.suggest(ctx, s.layout.Repository); text != "" && ctx.Err() == nil {
+			s.say.Info("feature gates", text)
 		}
-		if found.gates != "" {
-			s.say.Info("feature gates", found.gates)
-		}
-	case <-ctx.Done():
-	}
+	})
 	return nil
 }

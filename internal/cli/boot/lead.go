@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -179,9 +181,11 @@ func (s *system) watch(ctx context.Context) error {
 	if s.mirror == nil {
 		return nil
 	}
+	before := s.mirror.Revision()
 	go func() {
 		_ = s.mirror.Watch(ctx, func(revision string) {
-			s.say.Info("change", fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), revision))
+			s.say.Info("change", s.saved(ctx, before, revision))
+			before = revision
 			s.mirrorChanged(ctx)
 			s.nudge()
 		}, func(err error) {
@@ -191,6 +195,23 @@ func (s *system) watch(ctx context.Context) error {
 		})
 	}()
 	return nil
+}
+
+// maxSaved is how many files a line names.
+const maxSaved = 3
+
+// saved names the files of a change, by their number from the fourth on, and the revision that serves them.
+func (s *system) saved(ctx context.Context, before, after string) string {
+	at := fmt.Sprintf("branch %s at %.12s", s.mirror.Branch(), after)
+	files, err := s.mirror.Changed(ctx, before, after)
+	if err != nil || len(files) == 0 {
+		return at
+	}
+	text := strings.Join(files[:min(len(files), maxSaved)], ", ")
+	if more := len(files) - maxSaved; more > 0 {
+		text += " and " + console.Counted(more, "more file")
+	}
+	return text + "; " + at
 }
 
 // nudge has the sources fetched that are served from here, or all of them when none is.

@@ -55,18 +55,18 @@ func (j *journal) close() error { return j.file.Close() }
 func NewLogs(g *console.Globals) *cobra.Command {
 	var namespace string
 	cmd := &cobra.Command{
-		Use:   "logs [KIND/NAME]",
+		Use:   "logs [KIND/NAME] | logs KIND NAME",
 		Short: "Print what the engine did for a unit",
 		Long: `Print what the engine did, in these steps:
 
   1. read the journal that "headgate up" writes
   2. print the lines of the unit, or all of them; a unit that deploys to another cluster is shown with it ("→ NAME")`,
 		Example: "  headgate logs\n  headgate logs ks/apps",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := ""
 			if len(args) > 0 {
-				target = args[0]
+				target = console.Joined(args)
 			}
 			return runLogs(cmd.Context(), g, target, namespace)
 		},

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -101,6 +102,29 @@ func (r *report) sorted() []*gate {
 	return all
 }
 
+// slowestUnits is how many units a summary names, of those that took slowestSeconds at least from the begin of their pass.
+const slowestUnits, slowestSeconds = 5, 0.5
+
+// slowest names the units that took longest to become ready, with their seconds; empty where none was slow.
+func (r *report) slowest() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var slow []*gate
+	for _, g := range r.units {
+		if g.Order > 0 && g.Ready-g.Began >= slowestSeconds {
+			slow = append(slow, g)
+		}
+	}
+	slices.SortFunc(slow, func(a, b *gate) int {
+		return cmp.Or(cmp.Compare(b.Ready-b.Began, a.Ready-a.Began), strings.Compare(a.Unit, b.Unit))
+	})
+	var names []string
+	for _, g := range slow[:min(len(slow), slowestUnits)] {
+		names = append(names, fmt.Sprintf("%s %.1fs", g.Unit, g.Ready-g.Began))
+	}
+	return strings.Join(names, ", ")
+}
+
 // write writes the report as JSON to a file, and as a table beside it; nothing if there is no name.
 func (r *report) write(file string) error {
 	if file == "" {
@@ -128,7 +152,11 @@ func (r *report) table() string {
 	for _, g := range r.sorted() {
 		var waits []string
 		for _, w := range g.Waits {
-			waits = append(waits, fmt.Sprintf("%.2f–%.2f %s", w.Since, w.Until, cell(w.For)))
+			until := ""
+			if w.Until > 0 {
+				until = fmt.Sprintf("%.2f", w.Until)
+			}
+			waits = append(waits, fmt.Sprintf("%.2f–%s %s", w.Since, until, cell(w.For)))
 		}
 		order, ready := fmt.Sprint(g.Order), fmt.Sprintf("%.2f", g.Ready)
 		if g.Order == 0 {

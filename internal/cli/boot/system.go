@@ -24,6 +24,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/idp/deploy"
+	"github.com/headgate-dev/headgate/internal/memory"
 	"github.com/headgate-dev/headgate/internal/meter"
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/planes"
@@ -58,9 +59,9 @@ type system struct {
 	later     dialect.Groups
 	// explained is what was printed last of what is not ready.
 	explained []string
-	// foreseen is what the repository says before anything starts; nil if it was not checked.
-	foreseen chan foreseen
-	leader   leader
+	// toured is set once it was said where to look.
+	toured bool
+	leader leader
 	// metrics and endpoints are nil unless they are requested.
 	metrics   *meter.Metrics
 	endpoints *server.Server
@@ -92,7 +93,7 @@ const stopTimeout = 3 * time.Second
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
 		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startPlanes, s.startCloud, s.startServer, s.startMirror, s.startPackages, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
-		s.warn, s.lead,
+		s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -143,6 +144,7 @@ func (s *system) startCluster(ctx context.Context) error {
 	if s.options.kubernetesLogs {
 		config.KubernetesLogs = s.options.IO.Err
 	}
+	memory.Tune()
 	if s.plane, err = controlplane.Start(ctx, config); err != nil {
 		return err
 	}

@@ -133,6 +133,10 @@ func runUp(ctx context.Context, o upOptions) error {
 	if ctx.Err() != nil {
 		s.say.Info("stopping", "")
 		err = nil
+		if o.exit {
+			// Whether everything becomes ready is not answered.
+			err = context.Cause(ctx)
+		}
 	}
 	// However it ended: what is not real is most useful when searching for the reason.
 	s.report.standIns(s.standIns())
@@ -271,13 +275,17 @@ func (s *system) summary(states []runner.State) {
 		}
 	}
 	s.say.Done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
+	if slowest := s.report.slowest(); slowest != "" {
+		s.say.Info("slowest", slowest)
+	}
 	s.tellStandIns()
 	if len(suspended) > 0 {
 		s.say.Info("suspended", strings.Join(suspended, ", "))
 	}
-	if s.options.exit {
+	if s.options.exit || s.toured {
 		return
 	}
+	s.toured = true
 	if s.plane != nil {
 		s.say.Info("look around", "kubectl --kubeconfig "+s.plane.Kubeconfig()+" get "+s.kindsOf(states)+",pods -A")
 	}

@@ -33,7 +33,7 @@ func (r *round) Do(ctx context.Context) {
 
 // Chart is told of a chart that was synthesized.
 func (r *round) Chart(e chart.Event) {
-	r.say.Done("chart "+e.Chart, fmt.Sprintf("%s in %s", plural(e.Objects, "object"), seconds(e.Seconds)))
+	r.say.Done("chart "+e.Chart, fmt.Sprintf("%s in %s", console.Counted(e.Objects, "object"), seconds(e.Seconds)))
 }
 
 // Finding is told of a mistake, or of what a check says.
@@ -131,19 +131,12 @@ func (r *round) conclude(changes chart.Changes, times string) error {
 		}
 	}
 	if r.check && total > 0 {
-		r.say.Problem(synth.Shown(r.out), plural(total, "file")+" not as described; headgate synth writes them")
+		r.say.Problem(synth.Shown(r.out), console.Counted(total, "file")+" not as described; headgate synth writes them")
 		return console.ErrNo
 	}
-	r.say.Done(synth.Shown(r.out), fmt.Sprintf("%s, %d changed; %s", plural(total+changes.Unchanged-len(changes.Removed), "file"), total, times))
+	r.say.Done(synth.Shown(r.out), fmt.Sprintf("%s, %d changed; %s", console.Counted(total+changes.Unchanged-len(changes.Removed), "file"), total, times))
 	return nil
 }
 
 // seconds has the digits that matter.
 func seconds(s float64) string { return fmt.Sprintf("%.3fs", s) }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

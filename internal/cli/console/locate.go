@@ -42,7 +42,7 @@ func Seek(target, namespace, cluster string) (Sought, error) {
 
 // Is tells whether an object is the one that is sought, by its kind and name.
 func (s Sought) Is(id engine.ObjectID) bool {
-	return strings.EqualFold(id.Kind, s.Kind) && id.Name == s.Name && (id.Namespace == "" || s.Anywhere || id.Namespace == s.Namespace)
+	return means(s.Kind, id) && id.Name == s.Name && (id.Namespace == "" || s.Anywhere || id.Namespace == s.Namespace)
 }
 
 // String is the object as it was named.

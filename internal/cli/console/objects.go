@@ -197,7 +197,7 @@ func (r Reference) Get(ctx context.Context, c dynamic.Interface) (*unstructured.
 func PrintObjects(streams IO, format string, list []*unstructured.Unstructured) error {
 	switch format {
 	case "json", "yaml":
-		return printDocument(streams, format, list)
+		return printList(streams, format, list)
 	case "name":
 		for _, u := range list {
 			fmt.Fprintf(streams.Out, "%s/%s/%s\n", u.GetKind(), u.GetNamespace(), u.GetName())
@@ -208,14 +208,30 @@ func PrintObjects(streams IO, format string, list []*unstructured.Unstructured) 
 	}
 }
 
-func printDocument(streams IO, format string, list []*unstructured.Unstructured) error {
+// PrintObject prints one object as JSON, YAML or its name.
+func PrintObject(streams IO, format string, u *unstructured.Unstructured) error {
+	if format != "json" && format != "yaml" {
+		return PrintObjects(streams, format, []*unstructured.Unstructured{u})
+	}
+	return printDocument(streams, format, shown(u))
+}
+
+// shown is an object without what only servers need.
+func shown(u *unstructured.Unstructured) map[string]any {
+	u = u.DeepCopy()
+	u.SetManagedFields(nil)
+	return u.Object
+}
+
+func printList(streams IO, format string, list []*unstructured.Unstructured) error {
 	items := make([]any, len(list))
 	for i, u := range list {
-		u = u.DeepCopy()
-		u.SetManagedFields(nil)
-		items[i] = u.Object
+		items[i] = shown(u)
 	}
-	document := map[string]any{"apiVersion": "v1", "kind": "List", "items": items}
+	return printDocument(streams, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+}
+
+func printDocument(streams IO, format string, document map[string]any) error {
 	data, err := json.MarshalIndent(document, "", "  ")
 	if err == nil && format == "yaml" {
 		data, err = yaml.Marshal(document)

@@ -26,3 +26,11 @@ func Hint(err error, format string, args ...any) error {
 	}
 	return &dialect.HintError{Err: err, Next: fmt.Sprintf(format, args...)}
 }
+
+// Counted is a number of things with their name, which takes an s for all numbers but one.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

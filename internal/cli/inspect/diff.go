@@ -74,7 +74,8 @@ func runDiff(ctx context.Context, o console.OfflineOptions, live *console.Refere
 	if d.different {
 		return console.ErrNo
 	}
-	return nil
+	_, err = fmt.Fprintf(o.IO.Err, "no differences in %s\n", console.Counted(d.compared, "object"))
+	return err
 }
 
 func diffRepository(ctx context.Context, o console.OfflineOptions, d *differ, live *console.Reference) error {
@@ -146,6 +147,8 @@ type differ struct {
 	// seen is what charts see of the cluster.
 	seen      dialect.Seen
 	different bool
+	// compared counts the objects that are on the cluster.
+	compared int
 }
 
 func newDiffer(g *console.Globals) (*differ, error) {
@@ -269,6 +272,7 @@ func (d *unitDiffer) object(ctx context.Context, o *unstructured.Unstructured) e
 	case d.of.Kept[engine.IDOf(o)]:
 		return nil
 	}
+	d.compared++
 	after, err := d.dryRun(ctx, client, desired)
 	if err != nil {
 		d.print("✗ %s (of %s): the server refuses it: %v", id, unit, refusal(desired, err))

@@ -29,7 +29,7 @@ type eventsOptions struct {
 func NewEvents(g *console.Globals) *cobra.Command {
 	o := eventsOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:   "events [KIND/NAME]",
+		Use:   "events [KIND/NAME] | events KIND NAME",
 		Short: "List the events of sources and units",
 		Long: `List events, in these steps:
 
@@ -40,10 +40,10 @@ func NewEvents(g *console.Globals) *cobra.Command {
 Of an object of another kind, the events of all clusters that units deploy to are printed. When there are several, the cluster of each
 object is a column. --cluster chooses one: without an object, all events of a cluster that declares no units are printed.`,
 		Example: "  headgate events\n  headgate events ks/apps\n  headgate events hr/podinfo -n apps --follow\n  headgate events Pod/backstage/web-0 --cluster dev-vcluster",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				o.target = args[0]
+				o.target = console.Joined(args)
 			}
 			return runEvents(cmd.Context(), o)
 		},

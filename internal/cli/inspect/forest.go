@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/offline"
 )
 
 // forest is where trees are read from: a directory, or a cluster whose units may deploy to others.
@@ -19,6 +21,10 @@ type forest struct {
 	*console.Globals
 	look     func(context.Context, console.Reference) (crown, error)
 	client   dynamic.Interface
+	// made are the units that objects which are no units have made, such as an ApplicationSet.
+	made map[engine.ObjectID][]engine.ObjectID
+	// declared are the units that others declare, all are those that there are.
+	declared func() (all, declared []engine.UnitID)
 	clusters *console.Clusters
 	units    []*unstructured.Unstructured
 	held     holdings
@@ -40,6 +46,7 @@ func forestOf(ctx context.Context, o console.OfflineOptions, cluster string) (*f
 		}
 		w.Close()
 		f.look = func(_ context.Context, ref console.Reference) (crown, error) { return planted(w, ref) }
+		f.declared = func() (all, declared []engine.UnitID) { return declaredIn(w) }
 		return f, nil
 	}
 	if o.Charts || o.Root != "" || o.AgeKeyFile != "" || len(o.Rewrite) > 0 || o.Rules.Given() {
@@ -52,13 +59,86 @@ func forestOf(ctx context.Context, o console.OfflineOptions, cluster string) (*f
 	if f.units, err = o.ListUnits(ctx, f.client); err != nil {
 		return nil, err
 	}
+	f.declared = f.declaredBy
+	f.made = madeBy(f.units)
 	f.held, f.look, f.clusters = holdingsOf(o.Globals, f.units), f.grown, o.Clusters(ctx, f.client)
 	return f, f.clusters.Check(cluster)
 }
 
+// declaredIn are the units of a directory, and those of them that others declare.
+func declaredIn(w *offline.Walk) (all, declared []engine.UnitID) {
+	for i := range w.Units {
+		u := &w.Units[i]
+		all = append(all, u.Unit.ID)
+		for _, o := range u.Held() {
+			if id := engine.UnitOf(u.IDOf(o, nil)); id != u.Unit.ID {
+				declared = append(declared, id)
+			}
+		}
+		if _, there := w.Find(u.Parent); there && u.Parent != u.Unit.ID {
+			declared = append(declared, u.Unit.ID)
+		}
+	}
+	return all, declared
+}
+
+// declaredBy are the units of the cluster, and those of them that others declare.
+func (f *forest) declaredBy() (all, declared []engine.UnitID) {
+	for _, u := range f.units {
+		all = append(all, console.IdOf(u))
+	}
+	for _, u := range f.units {
+		for _, id := range f.Catalogue.StateOf(u).Inventory {
+			for _, made := range f.made[id] {
+				declared = append(declared, engine.UnitOf(made))
+			}
+		}
+		if owner, is := f.OwnerOf(u); is && owner.ID() != console.IdOf(u) && slices.Contains(all, owner.ID()) {
+			declared = append(declared, console.IdOf(u))
+		}
+	}
+	return all, declared
+}
+
+// madeBy are the units that have controllers, by these.
+func madeBy(units []*unstructured.Unstructured) map[engine.ObjectID][]engine.ObjectID {
+	made := map[engine.ObjectID][]engine.ObjectID{}
+	for _, u := range units {
+		if by := metav1.GetControllerOf(u); by != nil {
+			group, _, _ := strings.Cut(by.APIVersion, "/")
+			id := engine.ObjectID{Group: group, Kind: by.Kind, Namespace: u.GetNamespace(), Name: by.Name}
+			made[id] = append(made[id], engine.IDOf(u))
+		}
+	}
+	return made
+}
+
+// printAll prints the trees of the units that no other one declares, of all if each is declared by another.
+func (f *forest) printAll(ctx context.Context, all bool) error {
+	units, declared := f.declared()
+	roots := slices.DeleteFunc(slices.Clone(units), func(id engine.UnitID) bool { return slices.Contains(declared, id) })
+	if len(roots) == 0 {
+		roots = units
+	}
+	if len(roots) == 0 {
+		return console.Hint(errors.New("there are no units"), "headgate up PATH")
+	}
+	slices.SortFunc(roots, engine.UnitID.Compare)
+	for _, id := range roots {
+		ref, err := f.ReferenceTo(id)
+		if err != nil {
+			return err
+		}
+		if err := f.print(ctx, ref, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // print prints the tree of a unit.
 func (f *forest) print(ctx context.Context, ref console.Reference, all bool) error {
-	t := &treePrinter{Globals: f.Globals, look: f.look, all: all, seen: map[engine.UnitID]bool{ref.ID(): true}}
+	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, all: all, seen: map[engine.UnitID]bool{ref.ID(): true}}
 	root, err := f.look(ctx, ref)
 	if err != nil {
 		return err
@@ -87,6 +167,6 @@ func (f *forest) printHeld(ctx context.Context, target, namespace string) error 
 	}
 	root.holds = slices.DeleteFunc(root.holds, func(id engine.ObjectID) bool { return id != found.ID })
 	fmt.Fprintln(f.IO.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
-	t := &treePrinter{Globals: f.Globals, look: f.look, seen: map[engine.UnitID]bool{ref.ID(): true}}
+	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, seen: map[engine.UnitID]bool{ref.ID(): true}}
 	return t.children(ctx, root, "", true)
 }

@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
@@ -22,7 +24,11 @@ import (
 type getOptions struct {
 	*console.Globals
 	kind, name, namespace, output string
-	everywhere, notReady          bool
+	everywhere, notReady, bare    bool
+	// labels is a selector of labels.
+	labels string
+	// kinds are several that were named with commas.
+	kinds []string
 	// pkg is the name of a package.
 	pkg string
 	// category is a name of several kinds.
@@ -36,8 +42,9 @@ type getOptions struct {
 func NewGet(g *console.Globals) *cobra.Command {
 	o := getOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:   "get [all|packages|secrets|KIND] [NAME]",
-		Short: "List sources and units, and whether they are ready",
+		Use:     "get [all|packages|secrets|KIND[,KIND]] [NAME] | get KIND/NAME",
+		Aliases: []string{"status", "list"},
+		Short:   "List sources and units, and whether they are ready",
 		Long: `List sources and units, in these steps:
 
   1. read the objects of the kind (ks, hr, git, oci, bucket, helm, chart, imgrepo, imgpol,
@@ -49,17 +56,12 @@ declares is in.
 
 "get packages" lists the Applications of packages of idpbuilder, with their health; "get secrets" prints the Secrets that
 packages have for people, with their values: those with the label cnoe.io/cli-secret=true.`,
-		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get apps\n  headgate get --not-ready\n  headgate get packages\n  headgate get secrets -p gitea",
+		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get ks,hr -l team=web\n  headgate get apps\n  headgate get --not-ready\n  headgate get packages\n  headgate get secrets -p gitea",
 		ValidArgsFunction: g.CompleteKind,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && g.IsCategory(args[0]) {
-				o.category = args[0]
-			} else if len(args) > 0 && args[0] != "all" {
-				o.kind = args[0]
-			}
-			if len(args) > 1 {
-				o.name = args[1]
+			if err := o.choose(args); err != nil {
+				return err
 			}
 			switch {
 			case o.kind == "packages":
@@ -78,10 +80,41 @@ packages have for people, with their values: those with the label cnoe.io/cli-se
 	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace")
 	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
 	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name; json or yaml for secrets")
+	f.BoolVar(&o.bare, "no-headers", false, "leave out the first line of a table")
+	f.StringVarP(&o.labels, "selector", "l", "", "only objects with these labels, as with kubectl")
 	f.StringVarP(&o.pkg, "package", "p", "", "only this package, for packages and secrets")
 	console.BindCluster(cmd, &o.cluster, "only objects of this cluster: units that deploy to it, by its name in the column CLUSTER")
 	f.BoolVar(&o.notReady, "not-ready", false, "only objects that are not ready; exit 1 if there are any")
 	return cmd
+}
+
+// choose reads which objects a person names.
+func (o *getOptions) choose(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	kind, name, named := strings.Cut(args[0], "/")
+	if named {
+		if len(args) > 1 || kind == "" || name == "" {
+			return console.Hint(fmt.Errorf("%q: want KIND/NAME or KIND NAME", strings.Join(args, " ")), "headgate get ks apps")
+		}
+		o.name = name
+		if namespace, name, further := strings.Cut(name, "/"); further {
+			o.namespace, o.name = namespace, name
+		}
+	}
+	if len(args) > 1 {
+		o.name = args[1]
+	}
+	switch {
+	case o.IsCategory(kind):
+		o.category = kind
+	case strings.Contains(kind, ","):
+		o.kinds = strings.Split(kind, ",")
+	case kind != "all":
+		o.kind = kind
+	}
+	return nil
 }
 
 func runGet(ctx context.Context, o getOptions) error {
@@ -107,7 +140,7 @@ func runGet(ctx context.Context, o getOptions) error {
 	if o.output == "" {
 		err = printTable(o, list)
 	} else {
-		err = console.PrintObjects(o.IO, o.output, list)
+		err = o.print(list)
 	}
 	if err != nil {
 		return err
@@ -130,6 +163,20 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 		}
 		kinds = []console.Served{k}
 	}
+	if len(o.kinds) > 0 {
+		kinds = nil
+	}
+	for _, name := range o.kinds {
+		k, err := o.FindKind(name)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, k)
+	}
+	selector, err := labels.Parse(o.labels)
+	if err != nil {
+		return nil, console.Hint(fmt.Errorf("-l %q: %w", o.labels, err), "headgate get -l app=web")
+	}
 	var all []*unstructured.Unstructured
 	for _, k := range kinds {
 		list, err := k.List(ctx, client, o.namespace, o.kind == "")
@@ -137,15 +184,23 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 			return nil, err
 		}
 		for _, u := range list {
-			if o.name == "" || u.GetName() == o.name {
+			if (o.name == "" || u.GetName() == o.name) && selector.Matches(labels.Set(u.GetLabels())) {
 				all = append(all, u)
 			}
 		}
 	}
 	if o.name != "" && len(all) == 0 {
-		return nil, console.Hint(fmt.Errorf("%s %q does not exist", o.kind, o.name), "headgate get all")
+		return nil, console.Hint(fmt.Errorf("%s %q does not exist", cmp.Or(o.kind, "object"), o.name), "headgate get all")
 	}
 	return all, nil
+}
+
+// print prints objects in a format; one that was named is no list.
+func (o getOptions) print(list []*unstructured.Unstructured) error {
+	if o.name != "" && len(list) == 1 {
+		return console.PrintObject(o.IO, o.output, list[0])
+	}
+	return console.PrintObjects(o.IO, o.output, list)
 }
 
 func unready(g *console.Globals, list []*unstructured.Unstructured) []*unstructured.Unstructured {
@@ -177,15 +232,19 @@ func printTable(o getOptions, list []*unstructured.Unstructured) error {
 		}
 		fmt.Fprintln(w, strings.Join(columns, "\t"))
 	}
+	header := row
+	if o.bare {
+		header = func(string, string, string, ...string) {}
+	}
 	special := columnsOf(o.Globals, o.kind)
 	if special.whole {
-		row("NAMESPACE", "CLUSTER", "NAME", special.titles...)
+		header("NAMESPACE", "CLUSTER", "NAME", special.titles...)
 		for _, u := range list {
 			row(u.GetNamespace(), o.clusters.Of(u), u.GetName(), special.row(u)...)
 		}
 		return w.Flush()
 	}
-	row("NAMESPACE", "CLUSTER", "NAME", append(slices.Clone(special.titles), "READY", "MESSAGE")...)
+	header("NAMESPACE", "CLUSTER", "NAME", append(slices.Clone(special.titles), "READY", "MESSAGE")...)
 	for _, u := range list {
 		name := u.GetName()
 		if o.kind == "" {

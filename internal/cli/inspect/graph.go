@@ -36,7 +36,8 @@ When units deploy to several clusters, the text names the one of each unit ("→
 
 Applications of Argo CD are printed as a tree, by wave, below what declares them.
 
-With --check and PATH it prints the problems of the repository instead: units that cannot be rendered, objects
+With --check and PATH it prints the problems of the repository instead, in the words of the engine; "headgate validate" has them with
+files and lines, and for machines. They are units that cannot be rendered, objects
 that several units declare differently, and waits that can never end, by dependencies, by health checks, by kinds whose
 definitions or namespaces come later, or by a combination. Each object is validated against the schemas of the
 embedded API server and of the definitions in the repository: versions that are not served, missing or

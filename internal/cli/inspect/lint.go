@@ -24,7 +24,9 @@ type lintOptions struct {
 	workloads  []string
 	schemas    string
 	format     string
-	level      chart.Severity
+	// waits has waits that never end and what a server refuses found, too.
+	waits bool
+	level chart.Severity
 }
 
 // newest stands for the newest Kubernetes that schemas are known of.
@@ -161,7 +163,7 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 		}
 	}
 	counted, below := []lint.Finding{}, 0
-	for _, f := range lint.Sort(findings) {
+	for _, f := range lint.Sort(distinct(findings)) {
 		severity, err := severityOf(f.Severity)
 		if err != nil {
 			return err
@@ -183,7 +185,11 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 	if below > 0 {
 		more = fmt.Sprintf("; %d below, see --severity info", below)
 	}
-	fmt.Fprintf(o.IO.Err, "%d objects, %d findings at or above %s%s\n", objects, len(counted), o.level, more)
+	if o.waits {
+		fmt.Fprintf(o.IO.Err, "%s, %s\n", console.Counted(objects, "object"), console.Counted(len(counted), "problem"))
+	} else {
+		fmt.Fprintf(o.IO.Err, "%s, %s at or above %s%s\n", console.Counted(objects, "object"), console.Counted(len(counted), "finding"), o.level, more)
+	}
 	if len(counted) > 0 {
 		return console.ErrNo
 	}
@@ -204,6 +210,9 @@ func (o *lintOptions) judge(t tree) []lint.Finding {
 	all := make([]lint.Finding, 0, len(found))
 	for _, f := range found {
 		item := t.items[f.Manifest]
+		if item.masked(f.Field) {
+			continue
+		}
 		file, line := t.where(item, f.Field)
 		all = append(all, lint.Finding{
 			File: file, Line: line, Severity: f.Severity.String(), Rule: f.Rule, Object: titleOf(item.object), Unit: item.unit, Field: f.Field, Message: f.Message,

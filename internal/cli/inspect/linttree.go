@@ -45,6 +45,11 @@ type item struct {
 	at       string
 }
 
+// masked tells whether a field of an object that was rendered has a mask instead of what is secret.
+func (i item) masked(field string) bool {
+	return i.document == nil && i.object["kind"] == "Secret" && (strings.HasPrefix(field, "data.") || strings.Contains(field, dialect.Masked))
+}
+
 // where is the file and the line of a field.
 func (t tree) where(i item, field string) (string, int) {
 	if i.document != nil {
@@ -147,6 +152,11 @@ func (o *lintOptions) walked(ctx context.Context, index *lint.Index) (tree, erro
 	for _, b := range w.Broken() {
 		if b.Err != nil {
 			t.fails(b.ID.String(), nil, b.Err)
+		}
+	}
+	if o.waits {
+		if err := o.survey(ctx, &t, w); err != nil {
+			return t, err
 		}
 	}
 	return t, nil

@@ -25,11 +25,11 @@ func NewTree(g *console.Globals) *cobra.Command {
 	var all bool
 	var cluster string
 	cmd := &cobra.Command{
-		Use:   "tree [[KIND/]NAME]",
+		Use:   "tree [[KIND/]NAME] | tree KIND NAME",
 		Short: "Show the objects of a unit, and the units below it",
 		Long: `Show the objects of a unit, in these steps:
 
-  1. read the unit (by default the root, flux-system/flux-system; NAME alone is a Kustomization), from the
+  1. read the unit (NAME alone is a Kustomization), or each root, which no unit declares, from the
      cluster or with --repository from a directory
   2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
      among them is gone into, with what it waits for and where its chart comes from; units that own an object
@@ -39,16 +39,16 @@ KIND/NAMESPACE/NAME of an object shows the unit that holds it, and the object. W
 with the one that it deploys to ("→ NAME"), and each object with the one that it is in ("@ NAME"). An object that is in more than one of
 them is chosen by --cluster.`,
 		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts\n  headgate tree Deployment/backstage/web --cluster dev-vcluster",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := console.DefaultNamespace
-			if len(args) > 0 {
-				name = args[0]
-			}
 			f, err := forestOf(cmd.Context(), o, cluster)
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 {
+				return f.printAll(cmd.Context(), all)
+			}
+			name := console.Joined(args)
 			ref, err := g.ParseReference(name, o.Namespace)
 			if err == nil {
 				return f.print(cmd.Context(), ref, all)
@@ -130,6 +130,12 @@ func planted(w *offline.Walk, ref console.Reference) (crown, error) {
 	for _, o := range u.Held() {
 		c.holds = append(c.holds, u.IDOf(o, nil))
 	}
+	for i := range w.Units {
+		// What is generated is not among them.
+		if id := w.Units[i].Unit.ID.Object(); w.Units[i].Parent == u.Unit.ID && !slices.Contains(c.holds, id) {
+			c.holds = append(c.holds, id)
+		}
+	}
 	return c, nil
 }
 
@@ -152,6 +158,7 @@ func described(unit engine.Unit, chart dialect.Origin) string {
 type treePrinter struct {
 	*console.Globals
 	look func(context.Context, console.Reference) (crown, error)
+	made map[engine.ObjectID][]engine.ObjectID
 	all  bool
 	seen map[engine.UnitID]bool
 }
@@ -170,7 +177,7 @@ func markOf(g *console.Globals, u *unstructured.Unstructured) string {
 func (t *treePrinter) children(ctx context.Context, c crown, indent string, list bool) error {
 	ids := slices.Clone(c.holds)
 	if !list && !t.all {
-		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return !t.Catalogue.IsUnit(id) })
+		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return !t.Catalogue.IsUnit(id) && len(t.made[id]) == 0 })
 	}
 	for i, id := range ids {
 		branch, next := "├── ", indent+"│   "
@@ -203,6 +210,11 @@ func (t *treePrinter) children(ctx context.Context, c crown, indent string, list
 // child prints the line of an object, and goes on when it is a unit that was not seen yet.
 func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, indent string) error {
 	at := engine.UnitOf(id)
+	if made := t.made[id]; len(made) > 0 && !t.Catalogue.IsUnit(id) && !t.seen[at] {
+		t.seen[at] = true
+		fmt.Fprintln(t.IO.Out, line)
+		return t.children(ctx, crown{holds: made}, indent, false)
+	}
 	if !t.Catalogue.IsUnit(id) || t.seen[at] {
 		fmt.Fprintln(t.IO.Out, line)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -19,11 +20,13 @@ import (
 func NewWhy(g *console.Globals) *cobra.Command {
 	var namespace, cluster string
 	cmd := &cobra.Command{
-		Use:   "why KIND/NAME",
-		Short: "Show what something waits for, down to the cause",
+		Use:     "why KIND/NAME | why KIND NAME | why NAME",
+		Aliases: []string{"describe", "explain"},
+		Short:   "Show what something waits for, down to the cause",
 		Long: `Show what something waits for, in these steps:
 
-  1. read the unit or the source (NAME alone is a Kustomization, package/NAME the object of a package), or find the units that hold the object
+  1. read the unit or the source (NAME alone is a Kustomization, or else whatever has that name; package/NAME the object of a package), or find the
+     units that hold the object, by its kind or the short name that kubectl has for it
   2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
      Application of Argo CD its sync, its children, and its objects with their health
   3. name the unit that declares it, up to the root
@@ -32,9 +35,9 @@ When units deploy to several clusters, each unit is shown with the one that it d
 more than one of them is chosen by --cluster.
 
 The exit code is 1 if it is not ready.`,
-		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deployment/web -n shop\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
 		ValidArgsFunction: g.CompleteReference,
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.Client()
 			if err != nil {
@@ -44,7 +47,7 @@ The exit code is 1 if it is not ready.`,
 			if err := w.clusters.Check(cluster); err != nil {
 				return err
 			}
-			target := args[0]
+			target := console.Joined(args)
 			if strings.HasPrefix(target, packagePrefix) {
 				if target, namespace, err = packageTarget(cmd.Context(), g, client, target); err != nil {
 					return err
@@ -74,6 +77,19 @@ func (w *explainer) run(ctx context.Context, target, namespace string) error {
 		return w.object(ctx, target, namespace)
 	}
 	ready, err := w.explain(ctx, ref, 0)
+	if apierrors.IsNotFound(err) {
+		if strings.Contains(target, "/") {
+			return w.Nearest(ctx, w.client, ref, "why", err)
+		}
+		named, held, failed := w.Named(ctx, w.client, target, namespace, "why")
+		if failed != nil {
+			return failed
+		}
+		if named == nil {
+			return w.object(ctx, held, namespace)
+		}
+		ready, err = w.explain(ctx, *named, 0)
+	}
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,9 @@ type syncOptions struct {
 func NewSync(g *console.Globals) *cobra.Command {
 	o := syncOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:   "sync KIND/NAME | sync KIND NAME | sync KIND --all",
-		Short: "Reconcile now, and wait for the result",
+		Use:     "sync KIND/NAME | sync KIND NAME | sync KIND --all",
+		Aliases: []string{"reconcile"},
+		Short:   "Reconcile now, and wait for the result",
 		Long: `Reconcile a unit (ks, hr), a source (git, oci, bucket, helm, chart), or an object
 of image automation (imgrepo, imgpol, imgupd), in these steps:
 

@@ -67,18 +67,56 @@ type Metric struct {
 
 // Provider is how a metric is measured. Those that are not carried out are known by name, so that they can be refused.
 type Provider struct {
-	Web        *Web `json:"web,omitempty"`
-	Job        any  `json:"job,omitempty"`
-	Prometheus any  `json:"prometheus,omitempty"`
-	Kayenta    any  `json:"kayenta,omitempty"`
-	Datadog    any  `json:"datadog,omitempty"`
-	Wavefront  any  `json:"wavefront,omitempty"`
-	NewRelic   any  `json:"newRelic,omitempty"`
-	CloudWatch any  `json:"cloudWatch,omitempty"`
-	Graphite   any  `json:"graphite,omitempty"`
-	Influxdb   any  `json:"influxdb,omitempty"`
-	SkyWalking any  `json:"skywalking,omitempty"`
-	Plugin     any  `json:"plugin,omitempty"`
+	Web        *Web           `json:"web,omitempty"`
+	Job        *Job           `json:"job,omitempty"`
+	Prometheus any            `json:"prometheus,omitempty"`
+	Kayenta    any            `json:"kayenta,omitempty"`
+	Datadog    any            `json:"datadog,omitempty"`
+	Wavefront  any            `json:"wavefront,omitempty"`
+	NewRelic   any            `json:"newRelic,omitempty"`
+	CloudWatch any            `json:"cloudWatch,omitempty"`
+	Graphite   any            `json:"graphite,omitempty"`
+	Influxdb   any            `json:"influxdb,omitempty"`
+	SkyWalking any            `json:"skywalking,omitempty"`
+	Plugin     map[string]any `json:"plugin,omitempty"`
+}
+
+// Job is a Job of Kubernetes that has to complete.
+type Job struct {
+	Metadata Metadata       `json:"metadata,omitzero"`
+	Spec     map[string]any `json:"spec"`
+}
+
+// Metadata are labels and annotations of a Job or a Workflow.
+type Metadata struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Workflow is a WorkflowTemplate of the namespace, or a ClusterWorkflowTemplate, a Workflow of which has to succeed.
+type Workflow struct {
+	Metadata            Metadata          `json:"metadata,omitzero"`
+	WorkflowTemplateRef TemplateRef       `json:"workflowTemplateRef"`
+	Entrypoint          string            `json:"entrypoint,omitempty"`
+	ServiceAccountName  string            `json:"serviceAccountName,omitempty"`
+	Arguments           WorkflowArguments `json:"arguments,omitzero"`
+}
+
+// TemplateRef names what a Workflow is made of.
+type TemplateRef struct {
+	Name         string `json:"name"`
+	ClusterScope bool   `json:"clusterScope,omitempty"`
+}
+
+// WorkflowArguments are the parameters of a Workflow.
+type WorkflowArguments struct {
+	Parameters []Parameter `json:"parameters,omitempty"`
+}
+
+// Parameter is one of them.
+type Parameter struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Web is a request whose response is measured.
@@ -128,6 +166,10 @@ type Measurement struct {
 	Message    string       `json:"message,omitempty"`
 	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	// ResumeAt is when to look again at one that is in progress.
+	ResumeAt *metav1.Time `json:"resumeAt,omitempty"`
+	// Metadata names the object that measures.
+	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
 const (
@@ -187,11 +229,8 @@ func (s Spec) Check() error {
 }
 
 func (m Metric) check() error {
-	if m.Provider.Web == nil {
-		return errors.New("provider: only web is carried out here; Argo Rollouts carries out the others")
-	}
-	if m.Provider.Web.Authentication != nil {
-		return errors.New("provider.web.authentication is not supported: use a header, with an argument from a Secret")
+	if err := m.Provider.check(); err != nil {
+		return err
 	}
 	for field, text := range map[string]string{"interval": m.Interval, "initialDelay": m.InitialDelay} {
 		if _, err := duration(text); err != nil {

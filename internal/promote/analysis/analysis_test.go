@@ -1,11 +1,13 @@
 package analysis
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -107,7 +109,10 @@ func TestMerge(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]string{
 		"metrics: []": "there are 0",
-		"metrics: [{name: a, provider: {prometheus: {address: x}}}]":                    `metric "a": provider: only web`,
+		"metrics: [{name: a, provider: {prometheus: {address: x}}}]":                    `metric "a": provider: one of web, job and plugin`,
+		"metrics: [{name: a, provider: {plugin: {other/thing: {}}}}]":                   "provider.plugin: only",
+		"metrics: [{name: a, provider: {plugin: {headgate.dev/workflow: {}}}}]":         "workflowTemplateRef.name: it is missing",
+		"metrics: [{name: a, provider: {job: {}}}]":                                     "provider.job.spec: it is missing",
 		"metrics: [{name: a, interval: 10s, provider: {web: {url: u}}}]":                "count: it is needed",
 		"metrics: [{name: a, initialDelay: soon, provider: {web: {url: u}}}]":           `initialDelay: "soon"`,
 		"metrics: [{name: a, count: '{{args.n}}', provider: {web: {url: u}}}]":          "count: want a number",
@@ -170,6 +175,89 @@ func TestFill(t *testing.T) {
 	for _, text := range []string{"{{args.none}}", "{{host}}", "{{args.host"} {
 		if got, err := Fill(text, values); err == nil {
 			t.Errorf("%s: %q, want an error", text, got)
+		}
+	}
+}
+
+// TestResume continues a measurement in progress when it is due, under the same name, and counts it once.
+func TestResume(t *testing.T) {
+	s := spec(t, "metrics: [{name: a, count: 2, interval: 1h, provider: {job: {spec: {backoffLimit: 0}}}}]")
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	status := Begin(s, Status{}, noon)
+	one := Next(status, "a", noon)
+	one.Phase, one.ResumeAt, one.Metadata = Running, &metav1.Time{Time: noon.Add(time.Second)}, map[string]string{"job-name": "x"}
+	status = Measured(s, status, "a", one)
+	if due, next := Due(s, status, noon); len(due) != 0 || !next.Equal(noon.Add(time.Second)) {
+		t.Errorf("due are %v, next is %s", due, next)
+	}
+	if due, _ := Due(s, status, noon.Add(time.Second)); len(due) != 1 || Number(status, "a") != 0 {
+		t.Errorf("due are %v, number %d", due, Number(status, "a"))
+	}
+	one = Next(status, "a", noon.Add(time.Minute))
+	if one.Metadata["job-name"] != "x" || one.ResumeAt != nil || !one.StartedAt.Time.Equal(noon) {
+		t.Errorf("the measurement is not the one in progress: %+v", one)
+	}
+	one.Phase, one.FinishedAt = Successful, &metav1.Time{Time: noon.Add(time.Minute)}
+	status = Measured(s, status, "a", one)
+	if r := status.MetricResults[0]; len(r.Measurements) != 1 || r.Count != 1 || Number(status, "a") != 1 || status.Phase != Running {
+		t.Errorf("the status is %+v", status)
+	}
+	if again := Next(status, "a", noon); len(again.Metadata) != 0 {
+		t.Errorf("the next one continues what has ended: %+v", again)
+	}
+}
+
+// TestObject makes the Jobs and the Workflows that measure.
+func TestObject(t *testing.T) {
+	values := map[string]string{"image": "i:1"}
+	for name, c := range map[string]struct{ provider, kind, want, fails string }{
+		"Job":         {provider: "{job: {metadata: {labels: {a: b}}, spec: {template: {spec: {containers: [{image: '{{args.image}}'}]}}}}}", kind: "Job", want: `{"template":{"spec":{"containers":[{"image":"i:1"}]}}}`},
+		"Workflow":    {provider: "{plugin: {headgate.dev/workflow: {workflowTemplateRef: {name: w}, arguments: {parameters: [{name: p, value: '{{args.image}}'}]}}}}", kind: "Workflow", want: `{"arguments":{"parameters":[{"name":"p","value":"i:1"}]},"workflowTemplateRef":{"name":"w"}}`},
+		"No argument": {provider: "{job: {spec: {x: ['{{args.token}}']}}}", fails: `provider.job: there is no argument "token"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(t, "metrics: [{name: a, provider: "+c.provider+"}]")
+			if err := s.Check(); err != nil {
+				t.Fatal(err)
+			}
+			u, err := s.Metrics[0].Object(values)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("the error is %v, want %q", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(u.Object["spec"])
+			if err != nil || string(got) != c.want || u.GetKind() != c.kind {
+				t.Errorf("%s %s (%v), want %s", u.GetKind(), got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestOutcome reads how far a Job and a Workflow are.
+func TestOutcome(t *testing.T) {
+	for text, want := range map[string]string{
+		"{kind: Job}": Running,
+		"{kind: Job, status: {conditions: [{type: Complete, status: 'True'}]}}":                                                             Successful,
+		"{kind: Job, status: {conditions: [{type: Complete, status: 'False'}, {type: Failed, status: 'True', message: DeadlineExceeded}]}}": Failed + " DeadlineExceeded",
+		"{kind: Workflow, status: {phase: Running}}":                                                                                        Running,
+		"{kind: Workflow, status: {phase: Succeeded, message: fine}}":                                                                       Successful,
+		"{kind: Workflow, status: {phase: Failed, message: child failed}}":                                                                  Failed + " child failed",
+		"{kind: Workflow, status: {phase: Error, message: no pods}}":                                                                        Error + " no pods",
+	} {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		phase, message := Outcome(u)
+		if got := strings.TrimSpace(phase + " " + message); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

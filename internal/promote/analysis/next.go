@@ -66,6 +66,9 @@ func (m Metric) dueAt(result MetricResult, status Status) time.Time {
 		return status.StartedAt.Add(delay)
 	}
 	last := result.Measurements[len(result.Measurements)-1]
+	if last.Phase == Running {
+		return last.ResumeAt.Time
+	}
 	interval, _ := duration(m.Interval)
 	if last.Phase == Error {
 		interval = cmp.Or(interval, errorInterval)
@@ -73,7 +76,26 @@ func (m Metric) dueAt(result MetricResult, status Status) time.Time {
 	return last.FinishedAt.Add(interval)
 }
 
-// Measured is the status of a run after a measurement of a metric.
+// Next is the measurement of a metric to make: the one in progress, or another one.
+func Next(status Status, metric string, now time.Time) Measurement {
+	if result := status.result(metric); result != nil && len(result.Measurements) > 0 {
+		if last := result.Measurements[len(result.Measurements)-1]; last.Phase == Running {
+			last.ResumeAt = nil
+			return last
+		}
+	}
+	return Measurement{StartedAt: &metav1.Time{Time: now}}
+}
+
+// Number counts the measurements of a metric that have ended, and is the same as long as one is in progress.
+func Number(status Status, metric string) int32 {
+	if result := status.result(metric); result != nil {
+		return result.Count + result.Error
+	}
+	return 0
+}
+
+// Measured is the status of a run after a measurement of a metric, which takes the place of its state so far if it was in progress.
 func Measured(s Spec, status Status, metric string, one Measurement) Status {
 	status.MetricResults = slices.Clone(status.MetricResults)
 	result := status.result(metric)
@@ -82,9 +104,15 @@ func Measured(s Spec, status Status, metric string, one Measurement) Status {
 		return status
 	}
 	m := s.Metrics[at]
-	result.Measurements = append(slices.Clone(result.Measurements), one)
+	made := slices.Clone(result.Measurements)
+	if len(made) > 0 && made[len(made)-1].Phase == Running {
+		made = made[:len(made)-1]
+	}
+	result.Measurements = append(made, one)
 	result.Measurements = result.Measurements[max(0, len(result.Measurements)-maxMeasurements):]
 	switch one.Phase {
+	case Running:
+		return status
 	case Successful:
 		result.Count, result.Successful, result.ConsecutiveError = result.Count+1, result.Successful+1, 0
 	case Failed:

@@ -344,7 +344,7 @@ func TestTakeTurns(t *testing.T) {
 			p.Status.StepExecutionMetadata = []v1alpha1.StepExecutionMetadata{{StartedAt: &metav1.Time{Time: noon}, Status: status}}
 		}
 	}
-	all := []v1alpha1.Freight{freight("old", time.Hour, nil), freight("new", time.Minute, nil), freight("other", 0, func(f *v1alpha1.Freight) { f.Origin.Name = "other" })}
+	all := []v1alpha1.Freight{freight("old", time.Hour, nil), freight("new", time.Minute, nil), freight("twin", time.Minute, nil), freight("other", 0, func(f *v1alpha1.Freight) { f.Origin.Name = "other" })}
 	for name, tc := range map[string]struct {
 		reason     string
 		promotions []v1alpha1.Promotion
@@ -358,6 +358,8 @@ func TestTakeTurns(t *testing.T) {
 		"Ended":       {reason: "what ended does not count", promotions: []v1alpha1.Promotion{promotion("p1", "old", v1alpha1.PromotionSucceeded, nil)}},
 		"Superseded":  {reason: "newer Freight supersedes one that waits", promotions: []v1alpha1.Promotion{promotion("p1", "old", "", nil), promotion("p2", "new", "", nil)}, run: "p2", end: map[string]string{"p1": `superseded by Promotion "p2" of newer Freight "new"`}},
 		"Between":     {reason: "and one that runs, between two steps", promotions: []v1alpha1.Promotion{promotion("p1", "old", v1alpha1.PromotionRunning, nil), promotion("p2", "new", "", nil)}, run: "p2", end: map[string]string{"p1": `superseded by Promotion "p2" of newer Freight "new"`}},
+		"SameSecond":  {reason: "of one second, what was chosen later is newer", promotions: []v1alpha1.Promotion{promotion("p1", "new", "", nil), promotion("p2", "twin", "", nil)}, run: "p2", end: map[string]string{"p1": `superseded by Promotion "p2" of newer Freight "twin"`}},
+		"Person":      {reason: "but not what a person requested", promotions: []v1alpha1.Promotion{promotion("p1", "new", "", nil), promotion("p2", "twin", "", by("admin"))}, run: "p1", queue: 1},
 		"InStep":      {reason: "but not within a step", promotions: []v1alpha1.Promotion{promotion("p1", "old", v1alpha1.PromotionRunning, within(StepRunning)), promotion("p2", "new", "", nil)}, run: "p1", queue: 1},
 		"Retry":       {reason: "one that waits to be tried again is between", promotions: []v1alpha1.Promotion{promotion("p1", "old", v1alpha1.PromotionRunning, within(StepErrored)), promotion("p2", "new", "", nil)}, run: "p2", end: map[string]string{"p1": `superseded by Promotion "p2" of newer Freight "new"`}},
 		"ByPerson":    {reason: "what a person requested is not superseded", promotions: []v1alpha1.Promotion{promotion("p1", "old", "", by("admin")), promotion("p2", "new", "", nil)}, run: "p1", queue: 1},

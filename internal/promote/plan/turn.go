@@ -76,7 +76,11 @@ func (p Pipeline) ends(promotion *v1alpha1.Promotion, later []*v1alpha1.Promotio
 	}
 	for _, other := range later {
 		newer := p.freight(other.Spec.Freight)
-		if newer == nil || newer.Origin != freight.Origin || !discovered(newer).After(discovered(freight)) {
+		if newer == nil || newer.Origin != freight.Origin || newer.Name == freight.Name || discovered(newer).Before(discovered(freight)) {
+			continue
+		}
+		// Times have whole seconds: within one, what a policy chose later is newer.
+		if discovered(newer).Equal(discovered(freight)) && !Automatic(other) {
 			continue
 		}
 		if _, aborted := AbortRequested(other.Annotations); !aborted {

@@ -38,6 +38,12 @@ func written(es *esv1.ExternalSecret, values map[string][]byte) *corev1.Secret {
 	return step.Secret
 }
 
+// What the upstream computes: SHA3-224 of the data {"k": "v"} and of ns/es.
+const (
+	upstreamOfKV   = "a5ed8ea1c1be40fdb1975cb0a6fd52a4803c7f13cc97721399013172"
+	upstreamOfNsEs = "473f360fa863099bd839b638c87dd73ea1c481336f7f6b47b7eef4bb"
+)
+
 func TestRefresh(t *testing.T) {
 	values := map[string][]byte{"k": []byte("v")}
 	cases := map[string]struct {
@@ -67,7 +73,15 @@ func TestRefresh(t *testing.T) {
 			delete(s.Labels, LabelManaged)
 			return s
 		}, true, 0},
-		"Edited":    {"or was edited", after(0, "1h", ""), func(_ *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { s.Data["k"] = []byte("w"); return s }, true, 0},
+		"Edited": {"or was edited", after(0, "1h", ""), func(_ *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { s.Data["k"] = []byte("w"); return s }, true, 0},
+		"TakenOver": {"what the upstream has written is valid", after(0, "0", ""), func(es *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret {
+			s.Annotations[AnnotationHash], es.Status.SyncedResourceVersion = upstreamOfKV, "1-of-the-upstream"
+			return s
+		}, false, 0},
+		"TakenOverEdited": {"unless it was edited", after(0, "0", ""), func(_ *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret {
+			s.Annotations[AnnotationHash], s.Data["k"] = upstreamOfKV, []byte("w")
+			return s
+		}, true, 0},
 		"Once":      {"CreatedOnce is once", after(time.Hour, "1m", esv1.RefreshCreatedOnce), func(es *esv1.ExternalSecret, s *corev1.Secret) *corev1.Secret { es.Generation++; return s }, false, 0},
 		"OnceGone":  {"unless the Secret is gone", after(0, "1m", esv1.RefreshCreatedOnce), func(*esv1.ExternalSecret, *corev1.Secret) *corev1.Secret { return nil }, true, 0},
 		"OnChange":  {"OnChange is not after an interval", after(time.Hour, "1m", esv1.RefreshOnChange), nil, false, 0},
@@ -273,6 +287,12 @@ func TestComposed(t *testing.T) {
 	var refusal *Refusal
 	if _, err := Target(external(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "X", UID: "x", Controller: new(true)}}}}, Made{Values: map[string][]byte{"k": nil}}); !errors.As(err, &refusal) {
 		t.Errorf("%v is no refusal", err)
+	}
+}
+
+func TestOwnerLabel(t *testing.T) {
+	if got := OwnerLabel("ns", "es"); got != upstreamOfNsEs {
+		t.Errorf("the label of ns/es is %s, want %s", got, upstreamOfNsEs)
 	}
 }
 

@@ -7,6 +7,7 @@ package plan
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha3"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -128,7 +129,15 @@ func Valid(s *corev1.Secret, salt string) bool {
 	if s == nil || s.Labels[LabelManaged] != managed {
 		return false
 	}
-	return Same(s.Annotations[AnnotationHash], Hash(s.Data, salt))
+	written := s.Annotations[AnnotationHash]
+	return Same(written, Hash(s.Data, salt)) || Same(written, upstreamHash(s.Data))
+}
+
+// upstreamHash is what the upstream writes as the hash of data. What it has written is left alone until it is due: a generator would make
+// another value.
+func upstreamHash(data map[string][]byte) string {
+	sum := sha3.Sum224(fmt.Appendf(nil, "%+v", data))
+	return hex.EncodeToString(sum[:])
 }
 
 // Hash is of the data of a Secret. Its salt keeps equal data of different owners from being known as such.

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"crypto/sha256"
+	"crypto/sha3"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -80,9 +80,9 @@ func TargetName(es *esv1.ExternalSecret) string {
 	return es.Name
 }
 
-// OwnerLabel is the value of LabelOwner on Secrets that an ExternalSecret makes.
+// OwnerLabel is the value of LabelOwner on Secrets that an ExternalSecret makes, as the upstream computes it.
 func OwnerLabel(namespace, name string) string {
-	sum := sha256.Sum224([]byte(namespace + "/" + name))
+	sum := sha3.Sum224([]byte(namespace + "/" + name))
 	return hex.EncodeToString(sum[:])
 }
 

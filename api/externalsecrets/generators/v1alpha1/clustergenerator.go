@@ -44,18 +44,20 @@ type GeneratorSpec struct {
 	PasswordSpec *PasswordSpec `json:"passwordSpec,omitempty"`
 	// UUIDSpec is that of a UUID.
 	UUIDSpec *UUIDSpec `json:"uuidSpec,omitempty"`
+	// WebhookSpec is that of a Webhook.
+	WebhookSpec *WebhookSpec `json:"webhookSpec,omitempty"`
+	// GithubAccessTokenSpec is that of a GithubAccessToken.
+	GithubAccessTokenSpec *GithubAccessTokenSpec `json:"githubAccessTokenSpec,omitempty"`
 
 	ACRAccessTokenSpec        *apiextensionsv1.JSON `json:"acrAccessTokenSpec,omitempty"`
 	CloudsmithAccessTokenSpec *apiextensionsv1.JSON `json:"cloudsmithAccessTokenSpec,omitempty"`
 	ECRAuthorizationTokenSpec *apiextensionsv1.JSON `json:"ecrAuthorizationTokenSpec,omitempty"`
 	FakeSpec                  *apiextensionsv1.JSON `json:"fakeSpec,omitempty"`
 	GCRAccessTokenSpec        *apiextensionsv1.JSON `json:"gcrAccessTokenSpec,omitempty"`
-	GithubAccessTokenSpec     *apiextensionsv1.JSON `json:"githubAccessTokenSpec,omitempty"`
 	GrafanaSpec               *apiextensionsv1.JSON `json:"grafanaSpec,omitempty"`
 	MFASpec                   *apiextensionsv1.JSON `json:"mfaSpec,omitempty"`
 	QuayAccessTokenSpec       *apiextensionsv1.JSON `json:"quayAccessTokenSpec,omitempty"`
 	SSHKeySpec                *apiextensionsv1.JSON `json:"sshKeySpec,omitempty"`
 	STSSessionTokenSpec       *apiextensionsv1.JSON `json:"stsSessionTokenSpec,omitempty"`
 	VaultDynamicSecretSpec    *apiextensionsv1.JSON `json:"vaultDynamicSecretSpec,omitempty"`
-	WebhookSpec               *apiextensionsv1.JSON `json:"webhookSpec,omitempty"`
 }

@@ -12,7 +12,9 @@ func TestRoundTrip(t *testing.T) {
 			Reason: "what a Password says comes back as it was, and the sample has every field",
 			File:   "testdata/passwords.yaml", Kind: Password{},
 		},
-		"UUIDs":             {Reason: "so does a UUID, whose spec is empty", File: "testdata/uuids.yaml", Kind: UUID{}},
-		"ClusterGenerators": {Reason: "and a ClusterGenerator", File: "testdata/clustergenerators.yaml", Kind: ClusterGenerator{}},
+		"UUIDs":              {Reason: "so does a UUID, whose spec is empty", File: "testdata/uuids.yaml", Kind: UUID{}},
+		"Webhooks":           {Reason: "and a Webhook", File: "testdata/webhooks.yaml", Kind: Webhook{}},
+		"GithubAccessTokens": {Reason: "and a GithubAccessToken", File: "testdata/githubaccesstokens.yaml", Kind: GithubAccessToken{}},
+		"ClusterGenerators":  {Reason: "and a ClusterGenerator", File: "testdata/clustergenerators.yaml", Kind: ClusterGenerator{}},
 	})
 }

@@ -90,7 +90,7 @@ func New(ctx context.Context, config Config, lookup store.Lookup, client *http.C
 	if days := config.RecoveryDays; days != 0 && (config.ForceDelete || days < 7 || days > 30) {
 		return nil, errors.New("recoveryWindowInDays is neither 7 to 30 nor unset, or it is given with forceDeleteWithoutRecovery")
 	}
-	own := bounded(client)
+	own := rest.Bounded(client)
 	login, err := login(ctx, config, lookup, own)
 	if err != nil {
 		return nil, err
@@ -107,18 +107,6 @@ func New(ctx context.Context, config Config, lookup store.Lookup, client *http.C
 		return nil, fmt.Errorf("service %q is not one of %s, %s", config.Service, SecretsManager, ParameterStore)
 	}
 	return c, nil
-}
-
-// bounded is the client for the SDK. Redirects, which AWS does not send, would take tokens and values to other servers.
-func bounded(client *http.Client) *http.Client {
-	own := *client
-	next := own.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	own.Transport, own.Timeout = rest.Bodies(next), rest.Timeout
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
 }
 
 // login returns what gets credentials for requests.

@@ -11,6 +11,19 @@ import (
 // Bodies bounds the answers of a transport whose library reads them as a whole. Watches, which never end, are not bounded.
 func Bodies(next http.RoundTripper) http.RoundTripper { return bodies{next} }
 
+// Bounded is a client for the library of a cloud: requests take a time, answers have a size, and redirects, which clouds do not send and which would take tokens and
+// values to other servers, are not followed.
+func Bounded(client *http.Client) *http.Client {
+	own := *client
+	next := own.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	own.Transport, own.Timeout = Bodies(next), Timeout
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
 type bodies struct{ next http.RoundTripper }
 
 // RoundTrip sends a request.

@@ -136,7 +136,7 @@ func (m *machine) run(ctx context.Context) {
 	m.write(ctx, status)
 	state := m.wait(main, process)
 	status.ContainerStatuses = []corev1.ContainerStatus{state}
-	if printer != nil {
+	if printer != nil && printer.Process != nil {
 		_ = printer.Process.Signal(syscall.SIGTERM)
 		status.InitContainerStatuses = append(status.InitContainerStatuses, m.wait(&m.pod.Spec.InitContainers[1], printer))
 	}
@@ -228,6 +228,7 @@ func (m *machine) start(c *corev1.Container) *exec.Cmd {
 	defer m.mu.Unlock()
 	if err := process.Start(); err != nil {
 		m.t.Errorf("starting container %s: %v", c.Name, err)
+		return process
 	}
 	m.processes[c.Name] = process
 	if m.ending != nil && c.Name == "main" {
@@ -244,9 +245,12 @@ func (m *machine) wait(c *corev1.Container, process *exec.Cmd) corev1.ContainerS
 		m.t.Error(err)
 	}
 	const most = 4096
-	code := int32(process.ProcessState.ExitCode())
-	if status, is := process.ProcessState.Sys().(syscall.WaitStatus); is && status.Signaled() {
-		code = 128 + int32(status.Signal())
+	code := int32(128) // as of a container that did not start
+	if state := process.ProcessState; state != nil {
+		code = int32(state.ExitCode())
+		if status, is := state.Sys().(syscall.WaitStatus); is && status.Signaled() {
+			code = 128 + int32(status.Signal())
+		}
 	}
 	reason := "Completed"
 	if code != 0 {
