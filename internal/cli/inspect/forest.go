@@ -19,8 +19,8 @@ import (
 // forest is where trees are read from: a directory, or a cluster whose units may deploy to others.
 type forest struct {
 	*console.Globals
-	look     func(context.Context, console.Reference) (crown, error)
-	client   dynamic.Interface
+	look   func(context.Context, console.Reference) (crown, error)
+	client dynamic.Interface
 	// made are the units that objects which are no units have made, such as an ApplicationSet.
 	made map[engine.ObjectID][]engine.ObjectID
 	// declared are the units that others declare, all are those that there are.
