@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -74,6 +75,8 @@ type Simulation interface {
 	Wrap(config *rest.Config) (*rest.Config, error)
 	// Standing returns where all units stand, and whether stand-ins may yet be made for what they wait for in that moment.
 	Standing(ctx context.Context) (states []runner.State, providing bool)
+	// Assumed tells whether an object counts as healthy although expressions say otherwise, since simulated values are what they read.
+	Assumed(o *unstructured.Unstructured, exprs []engine.HealthExpr) bool
 	// Run makes stand-ins until ctx ends.
 	Run(ctx context.Context)
 }
@@ -155,10 +158,14 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	g := guard.New(cfg.Log, cfg.Metrics.Panics())
 	e := &Engine{simulation: cfg.Simulation, late: late{needs: later, ended: make(chan struct{})}, ended: make(chan struct{})}
-	e.runner = runner.New(runner.Config{
+	moving := runner.Config{
 		Renderer: render.New(), Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log, Reserved: cfg.Reserved,
 		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g,
-	})
+	}
+	if cfg.Simulation != nil {
+		moving.Assumed = cfg.Simulation.Assumed
+	}
+	e.runner = runner.New(moving)
 	names := namesOf(cfg.Serve)
 	home, err := cluster.Connect(cfg.Cluster, "", names.Ownership(), e.runner, g)
 	if err != nil {

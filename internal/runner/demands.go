@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,6 +18,8 @@ type Demands struct {
 	Moving bool
 	// Units counts the units, Ready those of them that are ready or suspended.
 	Units, Ready int
+	// Coming is set while a unit may yet declare what others lack: it waits, and not for something that does not exist.
+	Coming bool
 	// Passes counts the passes that began: what they applied may need more than what they waited for.
 	Passes uint64
 	// Kinds are those that have to be served, Sources those that have nothing to give.
@@ -90,7 +93,42 @@ func (r *Runner) demands() Demands {
 			r.demand(u, &d)
 		}
 	}
+	d.Coming = r.coming(&d)
 	return d
+}
+
+// coming tells whether a unit may yet declare what others lack. One that waits for what is lacking cannot, nor can what waits
+// for it.
+func (r *Runner) coming(d *Demands) bool {
+	lacking := map[engine.UnitID]bool{}
+	for _, id := range d.Kinds {
+		lacking[id] = true
+	}
+	for _, o := range d.Objects {
+		if o.Gone {
+			lacking[o.Unit] = true
+		}
+	}
+	if len(lacking) == 0 {
+		return false
+	}
+	var stuck func(u *unit, above map[engine.UnitID]bool) bool
+	stuck = func(u *unit, above map[engine.UnitID]bool) bool {
+		if lacking[u.ID] || above[u.ID] {
+			return true
+		}
+		above[u.ID] = true
+		return slices.ContainsFunc(r.dependencies(u), func(f engine.DependencyFact) bool {
+			on := r.units[f.Dependency.Unit]
+			return !f.Met && on != nil && stuck(on, above)
+		})
+	}
+	for _, u := range r.units {
+		if u.phase == engine.PhaseWaitingForDependencies && !u.declares() && !stuck(u, map[engine.UnitID]bool{}) {
+			return true
+		}
+	}
+	return false
 }
 
 // demand adds what one unit waits for.
@@ -155,12 +193,20 @@ func (r *Runner) demandObject(u *unit, e engine.Entry, d *Demands) {
 		d.Kinds[e.GroupVersionKind()] = u.ID
 		return
 	}
+	if h.Verdict == engine.NotFound && r.isDeclared(e.ID) {
+		return
+	}
 	h.ID = e.ID
 	demand := ObjectDemand{ObjectHealth: h, Unit: u.ID, Exprs: u.Health.Exprs, Gone: h.Verdict == engine.NotFound}
 	if own := r.names[u.Target.Owner].Judge; own != nil {
 		demand.Assess = own.Assess
 	}
 	d.Objects = append(d.Objects, demand)
+}
+
+// isDeclared tells whether a unit is about to apply an object.
+func (r *Runner) isDeclared(id engine.ObjectID) bool {
+	return slices.ContainsFunc(r.owners.Others(id, engine.UnitID{}), func(unit engine.UnitID) bool { return r.owners.Declares(id, unit) })
 }
 
 // Retry retries a failed unit at once, and reads everything again.

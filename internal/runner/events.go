@@ -30,7 +30,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 	}
 	if !known {
 		u = &unit{since: time.Now(), driver: driver, traits: driver.Traits(), verdicts: newVerdicts(), answers: newAnswers()}
-		r.units[declared.ID] = u
+		r.units[declared.ID], r.ordered = u, nil
 		r.adopt(u, declared)
 	}
 	u.Version = declared.Version
@@ -186,6 +186,7 @@ func (r *Runner) remove(id engine.UnitID) {
 		r.byObject.remove(object, id)
 	}
 	delete(r.units, id)
+	r.ordered = nil
 	delete(r.holding, id)
 	r.retire()
 	r.regraph = true

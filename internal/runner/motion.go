@@ -50,9 +50,11 @@ func (r *Runner) unheard(u *unit) bool {
 		return false
 	}
 	return slices.ContainsFunc(u.rendering.children, func(child engine.UnitID) bool {
-		_, known := r.units[child]
+		if _, known := r.units[child]; known {
+			return false
+		}
 		_, there := r.record(u, child.Object())
-		return there && !known
+		return there
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -226,8 +227,11 @@ func (r *Runner) States(ctx context.Context) ([]State, Stats) {
 }
 
 func (r *Runner) states() []State {
-	states := make([]State, 0, len(r.units))
-	for _, u := range r.units {
+	if r.ordered == nil {
+		r.ordered = slices.SortedFunc(maps.Values(r.units), func(a, b *unit) int { return a.ID.Compare(b.ID) })
+	}
+	states := make([]State, 0, len(r.ordered))
+	for _, u := range r.ordered {
 		s := State{
 			Unit: u.ID, Phase: u.phase, Reason: u.reason, Message: u.message, Since: u.since, Waits: u.waits,
 			Suspended: u.Suspended, Ready: r.unitReady(u) && u.phase == engine.PhaseReady,
@@ -250,7 +254,6 @@ func (r *Runner) states() []State {
 		s.Settled = m.Settled()
 		states = append(states, s)
 	}
-	slices.SortFunc(states, func(a, b State) int { return a.Unit.Compare(b.Unit) })
 	return states
 }
 

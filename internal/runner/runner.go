@@ -84,6 +84,8 @@ type Config struct {
 	// Replaced, when set, says why an object of the engine's own cluster is left as it is, since something
 	// else replaces it; it says nothing of most.
 	Replaced func(*unstructured.Unstructured) string
+	// Assumed, when set, tells that an object counts as healthy although the expressions of its unit do not hold.
+	Assumed func(*unstructured.Unstructured, []engine.HealthExpr) bool
 	// Observe, when set, is called with what the units do, as it happens. It must not block.
 	Observe func(Note)
 	// Traced, when set, is called with each pass that ended, and its timings. It must not block.
@@ -129,8 +131,10 @@ type Runner struct {
 	mail mailbox
 
 	// What follows belongs to the loop.
-	ctx      context.Context
-	units    map[engine.UnitID]*unit
+	ctx   context.Context
+	units map[engine.UnitID]*unit
+	// ordered are the units as they are listed; nil while one that came or went is not among them.
+	ordered  []*unit
 	dirty    []engine.UnitID
 	owners   *engine.Owners
 	bySource index[engine.SourceID]

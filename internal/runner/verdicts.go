@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
@@ -90,7 +91,7 @@ func (r *Runner) evaluate(u *unit, unknown []engine.ObjectID) {
 		return
 	}
 	v.evaluating = true
-	b := batch{unit: id, rules: u.rules, objects: t.cluster.Objects, guard: r.cfg.Guard, wanted: unknown, budget: budget}
+	b := batch{unit: id, rules: u.rules, exprs: u.Health.Exprs, assumed: r.cfg.Assumed, objects: t.cluster.Objects, guard: r.cfg.Guard, wanted: unknown, budget: budget}
 	r.work(id, func(ctx context.Context) func() {
 		e := r.evaluated(ctx, b)
 		return func() { r.takeVerdicts(id, v, e) }
@@ -127,6 +128,8 @@ func (r *Runner) takeVerdicts(id engine.UnitID, v *verdicts, e evaluation) {
 type batch struct {
 	unit    engine.UnitID
 	rules   health.Rules
+	exprs   []engine.HealthExpr
+	assumed func(*unstructured.Unstructured, []engine.HealthExpr) bool
 	objects *cluster.Objects
 	guard   guard.Guard
 	wanted  []engine.ObjectID
@@ -165,6 +168,9 @@ func (b batch) assess(rec cluster.Record) engine.ObjectHealth {
 	var h engine.ObjectHealth
 	err := b.guard.Call("health of "+rec.ID.String()+" for "+b.unit.String(), func() error {
 		h = b.rules.Assess(rec.Full)
+		if h.Verdict != engine.Current && b.assumed != nil && b.assumed(rec.Full, b.exprs) {
+			h = engine.ObjectHealth{Verdict: engine.Current}
+		}
 		return nil
 	})
 	if err != nil {

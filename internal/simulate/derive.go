@@ -40,6 +40,8 @@ type solver struct {
 	vars map[string]any
 	// locals are the names among vars that may be changed.
 	locals map[string]bool
+	// supposing is set where values that are simulated may be changed as well, wherever they are.
+	supposing bool
 }
 
 // newSolver makes a solver over an object, or none where there is no CEL.

@@ -73,6 +73,12 @@ func (s *solver) variable(name string) place {
 	}
 }
 
+// supposable tells whether a value is a simulated one that may be changed.
+func (s *solver) supposable(value any) bool {
+	text, is := value.(string)
+	return is && s.supposing && marked(text)
+}
+
 func (s *solver) fieldOf(operand ast.Expr, name string) (place, bool) {
 	above, ok := s.place(operand)
 	if !ok {
@@ -94,7 +100,7 @@ func (s *solver) fieldOf(operand ast.Expr, name string) (place, bool) {
 				m = map[string]any{}
 			}
 			// What is above says whether it may be changed, even where it is there already.
-			if !above.set(m) {
+			if !s.supposable(m[name]) && !above.set(m) {
 				return false
 			}
 			m[name] = value
@@ -138,8 +144,9 @@ func (s *solver) elementOf(operand ast.Expr, at int) (place, bool) {
 			if at == len(entries) {
 				entries = append(entries, value)
 			}
+			supposable := s.supposable(entries[at])
 			entries[at] = value
-			return list.set(entries)
+			return supposable || list.set(entries)
 		},
 		remove: func() bool { return false },
 	}, true

@@ -103,14 +103,17 @@ func cpuTime() time.Duration {
 }
 
 // rss is the resident memory of the process, control plane included, in MB.
-func rss() int {
+func rss() int { return resident("VmRSS") }
+
+// resident is a field of the process's status that tells of its memory, in MB.
+func resident(field string) int {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
-	for _, line := range strings.Split(string(data), "\n") {
+	for line := range strings.Lines(string(data)) {
 		var kb int
-		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kb); n == 1 {
+		if n, _ := fmt.Sscanf(line, field+": %d kB", &kb); n == 1 {
 			return kb / 1024
 		}
 	}

@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -55,6 +56,9 @@ func main() {
 	modules := flag.String("cdk8s", "", "directory with node_modules/cdk8s, to measure the same work there")
 	dialects := flag.String("dialect", "", "flux or argo; both by default")
 	verbose := flag.Bool("v", false, "tell what was asked of the API server until all was ready")
+	grown := flag.String("growth", "120,1000,5000", "numbers of units of the table of growth, each measured in a process of its own; empty leaves it out")
+	onlyGrowth := flag.Bool("only-growth", false, "leave out everything but the table of growth")
+	single := flag.Int("units", 0, "measure this many units of -dialect alone, and print the figures as JSON")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
 	flag.Parse()
 	memory.Tune()
@@ -73,6 +77,15 @@ func main() {
 	}
 	defer end()
 	short := min(*idle, 2*time.Minute)
+	if *single > 0 {
+		err = measureOne(ctx, dialect(*dialects), *single)
+		end()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	all, err := measureParts(ctx, []part{
 		{"charts                                  synth s  written s  cdk8s s", 1, *onlyCharts, charts{*modules}},
 		{"planes  how      ready s  s/one  MB/one  resident/one", *beside, *onlyPlanes, manyPlanes{*beside}},
@@ -82,6 +95,7 @@ func main() {
 		{"warehouses  all s  cpu s/one  rss MB  requests at rest", *followed, *onlyFollowed, pipelines{*followed, 200, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
+		{growthHeading, len(*grown), *onlyGrowth, growth{*grown, *dialects}},
 		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *helm, *only, releases{*helm, *idle}},
 	})
 	if err == nil && all {
@@ -167,60 +181,79 @@ type run struct {
 	kit *kit.Kit
 }
 
+// figures are what a run gave.
+type figures struct {
+	Ready time.Duration
+	// CPU is the time of the processor for each unit, Latency how long a pushed change takes until it is applied.
+	CPU, Latency time.Duration
+	// Memory is what was resident at the end, Peak the most that ever was, in MB.
+	Memory, Peak int
+	// Renders counts those that one change led to.
+	Renders uint64
+	// Rest tells of the requests at rest.
+	Rest string
+}
+
 func (r *run) measure(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "hgb-")
+	f, err := r.figures(ctx)
 	if err != nil {
 		return err
+	}
+	fmt.Printf("%7s %5d %5d  %7.2f  %10.3f  %6d  %15d  %22d  %s\n", r.dialect, r.units, r.depth, f.Ready.Seconds(), f.CPU.Seconds(),
+		f.Memory, f.Latency.Milliseconds(), f.Renders, f.Rest)
+	return nil
+}
+
+// figures measures.
+func (r *run) figures(ctx context.Context) (figures, error) {
+	dir, err := os.MkdirTemp("", "hgb-")
+	if err != nil {
+		return figures{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	r.dir = filepath.Join(dir, "repo")
 	audit := filepath.Join(dir, "audit.log")
 	if r.kit, err = kit.Start(ctx, filepath.Join(dir, "kit"), kit.Options{AuditLog: audit}); err != nil {
-		return err
+		return figures{}, err
 	}
 	defer func() { _ = r.kit.Stop(ctx) }()
 	if err := r.kit.Git.CreateRepo(ctx, "bench"); err != nil {
-		return err
+		return figures{}, err
 	}
-	if err := r.write(); err != nil {
-		return err
-	}
-	if err := r.push(ctx); err != nil {
-		return err
+	if err := errors.Join(r.write(), r.push(ctx)); err != nil {
+		return figures{}, err
 	}
 	cpu, began := cpuTime(), time.Now()
 	if err := r.putRoot(ctx); err != nil {
-		return err
+		return figures{}, err
 	}
 	stats, err := r.ready(ctx)
 	if err != nil {
-		return err
+		return figures{}, err
 	}
-	took, spent := time.Since(began), cpuTime()-cpu
+	f := figures{Ready: time.Since(began), CPU: (cpuTime() - cpu) / time.Duration(r.units), Rest: "not counted"}
 	if r.verbose {
 		asked, watches, err := requests(audit, began)
 		if err != nil {
-			return err
+			return figures{}, err
 		}
 		fmt.Printf("requests until ready, beside %d watches: %s\n", watches, most(asked))
 	}
-	latency, err := r.change(ctx)
-	if err != nil {
-		return err
+	if f.Latency, err = r.change(ctx); err != nil {
+		return figures{}, err
 	}
 	after, err := r.ready(ctx)
 	if err != nil {
-		return err
+		return figures{}, err
 	}
-	rest := "not counted"
+	f.Renders = after.Renders - stats.Renders
 	if r.idle > 0 {
-		if rest, err = r.atRest(ctx, audit); err != nil {
-			return err
+		if f.Rest, err = r.atRest(ctx, audit); err != nil {
+			return figures{}, err
 		}
 	}
-	fmt.Printf("%7s %5d %5d  %7.2f  %10.3f  %6d  %15d  %22d  %s\n", r.dialect, r.units, r.depth, took.Seconds(), spent.Seconds()/float64(r.units),
-		rss(), latency.Milliseconds(), after.Renders-stats.Renders, rest)
-	return nil
+	f.Memory, f.Peak = resident("VmRSS"), resident("VmHWM")
+	return f, nil
 }
 
 // putRoot makes the root, from which everything follows.
@@ -238,9 +271,12 @@ func (r *run) putRoot(ctx context.Context) error {
 func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	stuck := time.Now().Add(patience)
+	stuck := time.Now().Add(r.patience())
 	for {
+		began := time.Now()
 		states, stats := r.kit.Engine.Runner().States(ctx)
+		// What asking costs is not to be measured.
+		tick.Reset(max(20*time.Millisecond, 20*time.Since(began)))
 		ready := 0
 		for _, s := range states {
 			if s.Ready && s.Settled {
@@ -251,7 +287,7 @@ func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 			return stats, nil
 		}
 		if time.Now().After(stuck) {
-			return stats, fmt.Errorf("%d of %d units are ready after %s: %s", ready, r.units+1, patience, unready(states))
+			return stats, fmt.Errorf("%d of %d units are ready after %s: %s", ready, r.units+1, r.patience(), unready(states))
 		}
 		select {
 		case <-ctx.Done():
@@ -263,6 +299,9 @@ func (r *run) ready(ctx context.Context) (runner.Stats, error) {
 
 // patience is when a run is given up.
 const patience = 3 * time.Minute
+
+// patience is that, and more for many units.
+func (r *run) patience() time.Duration { return patience + time.Duration(r.units)*200*time.Millisecond }
 
 // unready names some units that are not ready.
 func unready(states []runner.State) string {

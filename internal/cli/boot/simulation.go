@@ -114,7 +114,7 @@ func (s *system) tellStandIns() {
 		return
 	}
 	var parts []string
-	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object"} {
+	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object", "Expression"} {
 		if counts[what] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
 		}

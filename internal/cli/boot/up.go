@@ -171,7 +171,8 @@ func (s *system) stay(ctx context.Context) error {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	told, seen, since := verdict{}, verdict{}, time.Now()
-	for {
+	for cost := time.Duration(0); ; {
+		breathe(ctx, cost)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -189,8 +190,10 @@ func (s *system) stay(ctx context.Context) error {
 		case <-s.say.Changed():
 		case <-tick.C:
 		}
+		began := time.Now()
 		states, providing := s.standing(ctx)
 		s.say.Live(states)
+		cost = time.Since(began)
 		v, pending := s.withPackages(judge(states), states)
 		providing = providing || pending
 		// It does not rest while stand-ins may yet be made, or packages are yet to be applied.
@@ -205,6 +208,17 @@ func (s *system) stay(ctx context.Context) error {
 			return err
 		}
 		told = v
+	}
+}
+
+// breathe waits after a look in proportion to what it cost, so that looking takes a small part of the time however many units
+// there are.
+func breathe(ctx context.Context, cost time.Duration) {
+	rest := time.NewTimer(20 * cost)
+	defer rest.Stop()
+	select {
+	case <-ctx.Done():
+	case <-rest.C:
 	}
 }
 

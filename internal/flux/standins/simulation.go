@@ -36,7 +36,7 @@ type Simulate struct {
 
 // StandIn is one thing that is not real.
 type StandIn struct {
-	// What is CustomResourceDefinition, Status, Object, Chart, Remote, Patch or Secret; Name names it, and For is the unit
+	// What is CustomResourceDefinition, Status, Object, Chart, Remote, Patch, Secret or Expression; Name names it, and For is the unit
 	// or the source that waited for it.
 	What string    `json:"what"`
 	Name string    `json:"name"`
@@ -123,7 +123,10 @@ func (s *Simulation) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		s.retryServed()
+		began := time.Now()
 		d := s.Parts.Runner.Demands(ctx)
+		// Asking takes a small part of the time, however many units there are.
+		tick.Reset(max(simulateEvery, 20*time.Since(began)))
 		now := fingerprint(d)
 		if d.Moving || now != seen {
 			moved, seen, answered = time.Now(), now, false
@@ -131,6 +134,9 @@ func (s *Simulation) Run(ctx context.Context) {
 		}
 		ready := d.Ready == d.Units
 		rest, provide := time.Since(moved), s.provide
+		if d.Coming = d.Coming && rest < patience; d.Coming {
+			provide = s.provideFirst
+		}
 		if ready {
 			provide = s.providePods
 		}
@@ -147,7 +153,7 @@ func (s *Simulation) Run(ctx context.Context) {
 		switch {
 		case provide(ctx, d):
 			moved, answered = time.Now(), !ready
-		case rest >= patience || !answered && !s.working(d):
+		case rest >= patience || !answered && !d.Coming && !s.working(d):
 			s.exhausted.Store(now)
 		}
 	}
@@ -185,10 +191,23 @@ func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 // provide makes the stand-ins of the first sort that is waited for, and tells whether it made any. What
 // they unblock moves before the next sort is evaluated.
 func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
-	for _, provide := range []func(context.Context, runner.Demands) bool{
+	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{
 		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
 		s.provideVariables, s.providePlaces, s.provideObjects,
-	} {
+	})
+}
+
+// provideFirst makes stand-ins but for what a unit may yet declare itself: kinds, and objects that do not exist.
+func (s *Simulation) provideFirst(ctx context.Context, d runner.Demands) bool {
+	d.Objects = slices.DeleteFunc(d.Objects, func(o runner.ObjectDemand) bool { return o.Gone })
+	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{
+		s.provideLogins, s.provideCharts, s.provideContent, s.provideExternalSecrets, s.provideVariables, s.providePlaces, s.provideObjects,
+	})
+}
+
+// provideOneOf makes the first sort of stand-ins of which there are any to make.
+func provideOneOf(ctx context.Context, d runner.Demands, sorts []func(context.Context, runner.Demands) bool) bool {
+	for _, provide := range sorts {
 		if provide(ctx, d) {
 			return true
 		}
