@@ -8,7 +8,9 @@ package memory
 import (
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 )
@@ -23,8 +25,13 @@ const (
 // unlimited is more than any machine has: the older control groups say so where there is no limit.
 const unlimited = int64(1) << 52
 
-// lazy is how much the heap grows until garbage is collected, in percent, where there is memory.
-const lazy = 300
+// How much the heap grows until garbage is collected, in percent of what was kept: lazy while that is little, less as it grows so that
+// no more than spare bytes of garbage gather, and never less than keen.
+const (
+	lazy  = 300
+	keen  = 60
+	spare = 1 << 30
+)
 
 // Limit has the collector of garbage keep to nine tenths of the memory that the container may use, so
 // that it works harder rather than that the process is killed. It returns the limit in bytes, and zero when
@@ -40,9 +47,9 @@ func Limit() int64 {
 	return limit
 }
 
-// Tune is for processes that carry a control plane: garbage is collected when the heap is four times what was kept, up to
-// the limit of the container and, where it has none, up to half of what the machine has; from there on as often as it takes to
-// stay below. Where GOGC or GOMEMLIMIT is set, nothing changes but for the limit of a container; where the memory of the
+// Tune is for processes that carry a control plane: garbage is collected when the heap is four times what was kept, or when a
+// gigabyte of garbage has gathered, up to the limit of the container and, where it has none, up to half of what the machine has; from
+// there on as often as it takes to stay below. Where GOGC or GOMEMLIMIT is set, nothing changes but for the limit of a container; where the memory of the
 // machine is not known, nothing at all.
 func Tune() {
 	limit := Limit()
@@ -59,6 +66,35 @@ func Tune() {
 		}
 	}
 	debug.SetGCPercent(lazy)
+	follow(lazy)
+}
+
+// follow sets how much the heap may grow after each collection, by what that kept. It ends as soon as something else sets it.
+func follow(set int) {
+	runtime.AddCleanup(new([64]byte), func(set int) {
+		kept, now := collected()
+		if now != set {
+			return
+		}
+		// Setting it stops the world for a moment: small differences do not count.
+		if next := percent(kept); next*10 < set*9 || next*9 > set*10 {
+			debug.SetGCPercent(next)
+			set = next
+		}
+		follow(set)
+	}, set)
+}
+
+// percent is how much a heap of which so many bytes were kept may grow.
+func percent(kept uint64) int {
+	return int(min(lazy, max(keen, spare*100/max(kept, 1))))
+}
+
+// collected is what the last collection kept, in bytes, and how much the heap may grow until the next, in percent.
+func collected() (kept uint64, percent int) {
+	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gogc:percent"}}
+	metrics.Read(read)
+	return read[0].Value.Uint64(), int(read[1].Value.Uint64())
 }
 
 // container is the limit of the container, or zero.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"testing"
 
@@ -81,4 +82,33 @@ func TestTune(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPercent has a small heap grow to four times its size, and a large one by a gigabyte.
+func TestPercent(t *testing.T) {
+	for kept, want := range map[uint64]int{0: lazy, 1 << 20: lazy, 1 << 30: 100, 512 << 20: 200, 1 << 40: keen} {
+		if got := percent(kept); got != want {
+			t.Errorf("after a collection that kept %d bytes the heap may grow by %d %%, want %d", kept, got, want)
+		}
+	}
+}
+
+// TestFollow sets what fits after a collection, and leaves alone what others set.
+func TestFollow(t *testing.T) {
+	before := debug.SetGCPercent(keen)
+	defer debug.SetGCPercent(before)
+	kept := make([]byte, 1<<20)
+	follow(keen)
+	for now := 0; now != lazy; _, now = collected() {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	debug.SetGCPercent(77)
+	for range 20 {
+		runtime.GC()
+	}
+	if _, now := collected(); now != 77 {
+		t.Errorf("what was set by others has become %d", now)
+	}
+	runtime.KeepAlive(kept)
 }
