@@ -58,10 +58,12 @@ type Causing interface {
 	Causes(ctx context.Context, s Session, u *unstructured.Unstructured) iter.Seq[Cause]
 }
 
-// Cause is a reason why a unit is not ready: a line, or another unit that may not be.
+// Cause is a reason why a unit is not ready: a line, or another unit that may not be. Object is what the line is about, where the cluster
+// may say more of what is below it.
 type Cause struct {
-	Text string
-	Unit engine.UnitID
+	Text   string
+	Unit   engine.UnitID
+	Object engine.ObjectID
 }
 
 // Destined is a Dialect whose units may deploy to other clusters than the one that declares them.

@@ -96,18 +96,17 @@ func (r *Runner) beside(u *unit, id engine.ObjectID) wish {
 // sharingOf gathers what a unit and its partners declare of an object; nothing when it has none.
 func (r *Runner) sharingOf(u *unit, id engine.ObjectID) sharing {
 	var s sharing
-	alone := true
-	for _, other := range append(r.owners.Owners(id), r.owners.Recorded(id, engine.UnitID{})...) {
+	owners := slices.DeleteFunc(append(r.owners.Owners(id), r.owners.Recorded(id, engine.UnitID{})...), func(other engine.UnitID) bool {
 		by := r.units[other]
-		if other != u.ID && (by == nil || !r.partners(by, u, id)) {
-			continue
-		}
-		alone = alone && other == u.ID
-		s.asks = s.asks || r.owners.Grip(id, other) == engine.Recorded
-		s.declared = append(s.declared, engine.Declaration{Unit: other, Object: by.rendering.object(id)})
+		return other != u.ID && (by == nil || !r.partners(by, u, id))
+	})
+	// Most objects have one owner: nothing is searched for them.
+	if !slices.ContainsFunc(owners, func(other engine.UnitID) bool { return other != u.ID }) {
+		return s
 	}
-	if alone {
-		return sharing{}
+	for _, other := range owners {
+		s.asks = s.asks || r.owners.Grip(id, other) == engine.Recorded
+		s.declared = append(s.declared, engine.Declaration{Unit: other, Object: r.units[other].rendering.object(id)})
 	}
 	if !s.has(u.ID) {
 		s.declared = append(s.declared, engine.Declaration{Unit: u.ID, Object: u.rendering.object(id)})

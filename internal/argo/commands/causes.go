@@ -32,8 +32,8 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 			yield(dialect.Cause{Text: "✗ " + err.Error()})
 			return
 		}
-		for _, text := range results(app) {
-			if !yield(dialect.Cause{Text: text}) {
+		for _, cause := range results(app) {
+			if !yield(cause) {
 				return
 			}
 		}
@@ -50,21 +50,24 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 }
 
 // results are the objects that the last sync failed at, and the hooks that run.
-func results(app *v1alpha1.Application) []string {
+func results(app *v1alpha1.Application) []dialect.Cause {
 	state := app.Status.OperationState
 	if state == nil || state.SyncResult == nil || state.Phase == v1alpha1.OperationSucceeded {
 		return nil
 	}
-	var texts []string
+	var causes []dialect.Cause
 	for _, r := range state.SyncResult.Resources {
+		id := engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 		switch {
 		case r.Status == v1alpha1.ResultCodeSyncFailed || r.HookPhase == v1alpha1.OperationFailed:
-			texts = append(texts, fmt.Sprintf("✗ %s failed in %s: %s", resourceName(r), cmp.Or(r.SyncPhase, "Sync"), oneLine(r.Message)))
+			text := fmt.Sprintf("✗ %s failed in %s: %s", resourceName(r), cmp.Or(r.SyncPhase, "Sync"), oneLine(r.Message))
+			causes = append(causes, dialect.Cause{Text: text, Object: id})
 		case r.HookType != "" && r.HookPhase == v1alpha1.OperationRunning:
-			texts = append(texts, fmt.Sprintf("◌ hook %s of %s runs: %s", resourceName(r), r.SyncPhase, oneLine(r.Message)))
+			text := fmt.Sprintf("◌ hook %s of %s runs: %s", resourceName(r), r.SyncPhase, oneLine(r.Message))
+			causes = append(causes, dialect.Cause{Text: text, Object: id})
 		}
 	}
-	return texts
+	return causes
 }
 
 // judge evaluates objects of a cluster as Argo CD does, by the settings of the installation.
@@ -146,7 +149,9 @@ func (j *judge) cause(ctx context.Context, r v1alpha1.ResourceStatus) dialect.Ca
 	case !there:
 		return say("◌ %s does not exist yet", name)
 	case h.Status != "" && h.Status != argocd.Healthy:
-		return say("✗ %s is %s: %s", name, h.Status, oneLine(cmp.Or(h.Message, "no message")))
+		ill := say("✗ %s is %s: %s", name, h.Status, oneLine(cmp.Or(h.Message, "no message")))
+		ill.Object = engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+		return ill
 	case differs:
 		return say("✗ %s is %s", name, r.Status)
 	}

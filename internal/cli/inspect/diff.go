@@ -107,7 +107,7 @@ func diffLive(ctx context.Context, o console.OfflineOptions, d *differ, ref cons
 		return err
 	}
 	o.Only, o.Alone = ref.Kind+"/"+ref.Namespace+"/"+ref.Name, true
-	r, err := o.Repository(ctx, console.Place{Layout: offline.Layout{Repository: d.workingCopy(ctx)}, Objects: []*unstructured.Unstructured{u}})
+	r, err := o.Repository(ctx, console.Place{Layout: offline.Layout{Repository: workingCopy(ctx, d.Globals, d.client)}, Objects: []*unstructured.Unstructured{u}})
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/cli/below"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/lint"
 )
 
 // NewWhy is the command that explains what is waited for.
@@ -29,13 +31,15 @@ func NewWhy(g *console.Globals) *cobra.Command {
      units that hold the object, by its kind or the short name that kubectl has for it
   2. print its state, and if it is not ready, continue with what it waits for: its source, its dependencies; for an
      Application of Argo CD its sync, its children, and its objects with their health
-  3. name the unit that declares it, up to the root
+  3. continue with the workloads of a unit that is not ready: ReplicaSets, Pods and claims, what they say and the events about them, and the
+     file and line that declare them, where an embedded cluster serves a directory of this machine
+  4. name the unit that declares it, up to the root
 
 When units deploy to several clusters, each unit is shown with the one that it deploys to ("→ NAME"). An object that is in
 more than one of them is chosen by --cluster.
 
 The exit code is 1 if it is not ready.`,
-		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why pod/web-7d9c-x2x8z -n shop\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
 		ValidArgsFunction: g.CompleteReference,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +47,7 @@ The exit code is 1 if it is not ready.`,
 			if err != nil {
 				return err
 			}
-			w := &explainer{Globals: g, client: client, clusters: g.Clusters(cmd.Context(), client), cluster: cluster, seen: map[string]bool{}}
+			w := &explainer{Globals: g, client: client, clusters: g.Clusters(cmd.Context(), client), cluster: cluster, seen: map[string]bool{}, below: map[string]*below.Reader{}}
 			if err := w.clusters.Check(cluster); err != nil {
 				return err
 			}
@@ -69,6 +73,12 @@ type explainer struct {
 	// cluster is the name of the one that was chosen.
 	cluster string
 	seen    map[string]bool
+	// below reads what the workloads of a unit bring about, by the name of the cluster that they are in.
+	below map[string]*below.Reader
+	// narrow is set when one object of a unit is explained, and not all of them.
+	narrow bool
+	// files is where the objects of the working copy are written, once it has been read.
+	files *lint.Index
 }
 
 func (w *explainer) run(ctx context.Context, target, namespace string) error {
@@ -124,6 +134,7 @@ func (w *explainer) explain(ctx context.Context, ref console.Reference, depth in
 	ready := w.state(u, ref, depth)
 	if !ready {
 		w.causes(ctx, u, depth+1)
+		w.workloads(ctx, u, depth+1)
 	}
 	if depth == 0 {
 		w.declared(ctx, u, ref)
@@ -195,6 +206,7 @@ func (w *explainer) moreCauses(ctx context.Context, u *unstructured.Unstructured
 		}
 		if w.cause(ctx, cause, depth) {
 			told++
+			w.beneath(ctx, u, cause.Object, depth+1)
 		}
 	}
 }
@@ -251,8 +263,9 @@ func (w *explainer) object(ctx context.Context, target, namespace string) error 
 	}
 	found, err := w.Locate(w.clusters, list, sought, "why")
 	if err != nil {
-		return err
+		return w.broughtAbout(ctx, sought, list, err)
 	}
+	w.one(ctx, found.Unit, found.ID)
 	units := append([]engine.UnitID{console.IdOf(found.Unit)}, holdingsOf(w.Globals, list).beside(found.Unit, found.ID)...)
 	where := ""
 	if w.clusters.Several(list) {
@@ -264,6 +277,7 @@ func (w *explainer) object(ctx context.Context, target, namespace string) error 
 // held explains an object by the units that hold it.
 func (w *explainer) held(ctx context.Context, object string, units []engine.UnitID) error {
 	w.print(0, "%s is held by:", object)
+	w.narrow = true
 	allReady := true
 	for _, unit := range units {
 		ref, err := w.ReferenceTo(unit)

@@ -5,18 +5,20 @@ import (
 	"os"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
 // workingCopy is the directory that an embedded cluster serves as a repository, empty when there is none on this machine.
-func (d *differ) workingCopy(ctx context.Context) string {
-	ref, err := d.ParseReference("git/"+toolkit.System, toolkit.Namespace)
+func workingCopy(ctx context.Context, g *console.Globals, client dynamic.Interface) string {
+	ref, err := g.ParseReference("git/"+toolkit.System, toolkit.Namespace)
 	if err != nil {
 		return ""
 	}
-	u, err := ref.Client(d.client).Get(ctx, ref.Name, metav1.GetOptions{})
+	u, err := ref.Client(client).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}
