@@ -88,6 +88,12 @@ type Cluster struct {
 	Err    error
 }
 
+// Waved is a Dialect whose units are ordered by waves below the unit that declares them.
+type Waved interface {
+	// WaveOf is the wave of the unit that an object declares; false for objects that have none.
+	WaveOf(u *unstructured.Unstructured) (wave int, has bool)
+}
+
 // Switching is a Dialect that suspends objects by something else than spec.suspend.
 type Switching interface {
 	// Switch is the change by which an object is suspended, or moves again; nil for kinds without such a thing.

@@ -66,7 +66,7 @@ func Check(ctx context.Context, config *rest.Config, o Options) ([]Finding, erro
 	}
 	looks := []func(context.Context) error{c.version, c.definitions, c.masters, c.controllers, c.permissions, c.health}
 	if o.Embedded {
-		looks = []func(context.Context) error{c.version, c.definitions, c.health}
+		looks = []func(context.Context) error{c.version, c.health}
 	}
 	for _, look := range looks {
 		if err := look(ctx); err != nil {

@@ -50,7 +50,7 @@ func TestUpApplications(t *testing.T) {
 	dir := shortDir(t)
 	p := run(t, "up", repo, "--ephemeral", "--state-dir", dir)
 	p.says("https://git.invalid/fleet.git is served from ")
-	p.says("1 objects of argocd/root.yaml")
+	p.says("1 object of argocd/root.yaml")
 	p.says("get apps,pods -A")
 	text := p.output.String()
 	if a, b := strings.Index(text, "✓ Application argocd/a"), strings.Index(text, "✓ Application argocd/b"); a < 0 || b < a {

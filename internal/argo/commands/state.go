@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
@@ -225,3 +226,10 @@ func since(u *unstructured.Unstructured) string {
 	}
 	return ""
 }
+
+// WaveOf is the wave of an Application below the one that declares it; an ApplicationSet has one for those that it generates.
+func (Verbs) WaveOf(u *unstructured.Unstructured) (wave int, has bool) {
+	return operation.WaveOf(u.GetAnnotations()), kindOf(u) == applicationKind
+}
+
+var _ dialect.Waved = Verbs{}

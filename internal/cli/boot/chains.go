@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -60,7 +61,23 @@ func chains(states []runner.State) []string {
 	case waiting > 1:
 		lines = append(lines, fmt.Sprintf("  %d more units wait for that", waiting))
 	}
-	return append(lines, "  try: headgate why "+causes[0].Unit.String())
+	return append(lines, "  try: "+next(causes))
+}
+
+// next is the command that helps with the causes: one that gives the key, where that is all that is missing.
+func next(causes []runner.State) string {
+	for _, st := range causes {
+		if lacksKey(st.Message) {
+			return "headgate up PATH --age-key-file FILE, or --simulate for values that stand in"
+		}
+	}
+	return "headgate why " + causes[0].Unit.String()
+}
+
+// lacksKey tells whether a message says that the key is missing which up would have stored, or that none of the keys fits.
+func lacksKey(message string) bool {
+	return strings.Contains(message, "none of the keys can decrypt") ||
+		strings.Contains(message, roots.AgeSecret) && strings.Contains(message, "not found")
 }
 
 // headline counts the causes and what they block.

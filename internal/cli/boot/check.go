@@ -24,7 +24,7 @@ func NewCheck(g *console.Globals) *cobra.Command {
   5. each permission that the controller needs
   6. all objects that are not ready
 
-An embedded cluster is served by its own process, and needs no controller.
+An embedded cluster is served by its own process, and needs no controller: its version is checked, and the objects of all groups.
 Each problem is printed with the next command.`,
 		Example: "  headgate check --context prod",
 		Args:    cobra.NoArgs,
@@ -46,7 +46,10 @@ Each problem is printed with the next command.`,
 			if err != nil {
 				return err
 			}
-			o.Embedded = !g.Real()
+			if o.Embedded = !g.Real(); o.Embedded && !cmd.Flags().Changed("serve") {
+				// Its process serves whatever there is.
+				o.Serve = g.Catalogue.All()
+			}
 			findings, err := installation.Check(cmd.Context(), config, o)
 			bad := false
 			for _, f := range findings {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
@@ -18,10 +17,8 @@ import (
 // locate says which directory is served, and what the cluster begins with, before anything is started.
 func (s *system) locate(context.Context) error {
 	var err error
-	if s.options.ageKeyFile != "" {
-		if s.ageKey, err = os.ReadFile(s.options.ageKeyFile); err != nil {
-			return fmt.Errorf("reading the age key: %w", err)
-		}
+	if s.ageKey, s.keyFrom, err = console.GivenKeys(s.options.ageKeyFile); err != nil {
+		return err
 	}
 	if !s.options.served() {
 		return nil
@@ -67,8 +64,14 @@ func (s *system) putRoot(ctx context.Context) error {
 	what := root.Path
 	if what == "" {
 		what = fmt.Sprintf("%d objects of %s", len(root.Objects), s.layout.Root)
+		if len(root.Objects) == 1 {
+			what = "1 object of " + s.layout.Root
+		}
 	}
 	s.say.Done("root", what)
+	if s.keyFrom != "" {
+		s.say.Info("age key", "of "+s.keyFrom+", in Secret "+toolkit.Namespace+"/"+roots.AgeSecret)
+	}
 	return nil
 }
 

@@ -71,6 +71,8 @@ type system struct {
 	// objects are those of the root that are applied as they are; without them the root is a directory.
 	objects []*unstructured.Unstructured
 	ageKey  []byte
+	// keyFrom says where that was given; empty where it was not.
+	keyFrom string
 	// rewrite lets the working copy stand in for its own remotes; nil when there is none.
 	rewrite func(url string) (source.Local, bool)
 	// state is the directory of what lives as long as the cluster, run of what lives as long as this

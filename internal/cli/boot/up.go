@@ -104,7 +104,7 @@ they name is served as a repository of its own.`,
 	f.BoolVar(&o.exit, "exit-when-ready", false, "exit with 0 when all is ready, with 1 when nothing can progress any more")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long --exit-when-ready waits")
 	f.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second, "how long the lease of a killed process blocks the next one on the cluster of --kubeconfig")
-	f.StringVar(&o.ageKeyFile, "age-key-file", "", "file with age identities to decrypt with; stored in the Secret flux-system/sops-age")
+	f.StringVar(&o.ageKeyFile, "age-key-file", "", "file with age identities to decrypt with; stored in the Secret flux-system/sops-age (default: SOPS_AGE_KEY, or the file of SOPS_AGE_KEY_FILE)")
 	f.IntVar(&o.port, "port", 0, "port of the API server (default: the previous one, or a free one)")
 	f.StringVar(&o.auditLog, "audit-log", "", "write the API server's audit log to this file")
 	o.charts.Bind(f)

@@ -44,6 +44,30 @@ func UserKeys(file string) (*decrypt.Keys, error) {
 	return decrypt.Merge(sets...), nil
 }
 
+// GivenKeys is the text of the age identities that a command is given: by the file or, without one, by SOPS_AGE_KEY and by the file of
+// SOPS_AGE_KEY_FILE. From says which; both are empty where none is given. What is no age identity is an error that names where it is written.
+func GivenKeys(file string) (text []byte, from string, err error) {
+	switch env, named := os.Getenv("SOPS_AGE_KEY"), os.Getenv("SOPS_AGE_KEY_FILE"); {
+	case file != "":
+		from = "--age-key-file " + file
+	case env != "":
+		text, from = []byte(identityLines(env)+"\n"), "SOPS_AGE_KEY"
+	case named != "":
+		file, from = named, "SOPS_AGE_KEY_FILE "+named
+	default:
+		return nil, "", nil
+	}
+	if file != "" {
+		if text, err = os.ReadFile(file); err != nil {
+			return nil, "", fmt.Errorf("reading the age key of %s: %w", from, err)
+		}
+	}
+	if _, err := decrypt.ParseAge(text); err != nil {
+		return nil, "", Hint(fmt.Errorf("reading the age key of %s: %w", from, err), "age-keygen -o FILE, or --age-key-file FILE of another key")
+	}
+	return text, from, nil
+}
+
 func readAgeKeys(name string) (*decrypt.Keys, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -65,7 +65,7 @@ func (o *OfflineOptions) Aim(args []string) {
 // BindOffline adds the flags of commands that read a directory.
 func BindOffline(cmd *cobra.Command, o *OfflineOptions) {
 	cmd.Flags().StringVar(&o.Root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
-	cmd.Flags().StringVar(&o.AgeKeyFile, "age-key-file", "", "file with age identities to decrypt with")
+	cmd.Flags().StringVar(&o.AgeKeyFile, "age-key-file", "", "file with age identities to decrypt with (default: SOPS_AGE_KEY, or the file of SOPS_AGE_KEY_FILE)")
 	o.Rules.Bind(cmd.Flags())
 	o.Limits.Bind(cmd.Flags())
 }
@@ -173,10 +173,8 @@ func (o OfflineOptions) Repository(ctx context.Context, p Place) (*dialect.Repos
 	if r.Rewrites, err = source.ParseRewrites(o.Rewrite); err != nil {
 		return nil, fmt.Errorf("--rewrite: %w", err)
 	}
-	if o.AgeKeyFile != "" {
-		if r.AgeKey, err = os.ReadFile(o.AgeKeyFile); err != nil {
-			return nil, fmt.Errorf("reading the age key: %w", err)
-		}
+	if r.AgeKey, _, err = GivenKeys(o.AgeKeyFile); err != nil {
+		return nil, err
 	}
 	r.Fetch = func(engine.UnitID) bool { return o.Charts }
 	if o.Only != "" {

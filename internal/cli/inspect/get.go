@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,6 +23,7 @@ type getOptions struct {
 	*console.Globals
 	kind, name, namespace, output string
 	everywhere, notReady, bare    bool
+	watch                         bool
 	// labels is a selector of labels.
 	labels string
 	// kinds are several that were named with commas.
@@ -56,7 +55,7 @@ declares is in.
 
 "get packages" lists the Applications of packages of idpbuilder, with their health; "get secrets" prints the Secrets that
 packages have for people, with their values: those with the label cnoe.io/cli-secret=true.`,
-		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get ks,hr -l team=web\n  headgate get apps\n  headgate get --not-ready\n  headgate get packages\n  headgate get secrets -p gitea",
+		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get ks,hr -l team=web\n  headgate get apps\n  headgate get --not-ready\n  headgate get ks -o wide --watch\n  headgate get packages\n  headgate get secrets -p gitea",
 		ValidArgsFunction: g.CompleteKind,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,7 +78,8 @@ packages have for people, with their values: those with the label cnoe.io/cli-se
 	f := cmd.Flags()
 	f.StringVarP(&o.namespace, "namespace", "n", "", "only this namespace")
 	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all namespaces, as without -n")
-	f.StringVarP(&o.output, "output", "o", "", "json, yaml or name; json or yaml for secrets")
+	f.StringVarP(&o.output, "output", "o", "", "json, yaml, name, or wide for the age, the owner and the whole message; json or yaml for secrets")
+	f.BoolVarP(&o.watch, "watch", "w", false, "after the table, print each object again when its line changes, until Ctrl-C")
 	f.BoolVar(&o.bare, "no-headers", false, "leave out the first line of a table")
 	f.StringVarP(&o.labels, "selector", "l", "", "only objects with these labels, as with kubectl")
 	f.StringVarP(&o.pkg, "package", "p", "", "only this package, for packages and secrets")
@@ -118,8 +118,11 @@ func (o *getOptions) choose(args []string) error {
 }
 
 func runGet(ctx context.Context, o getOptions) error {
-	if o.everywhere && o.namespace != "" {
+	switch {
+	case o.everywhere && o.namespace != "":
 		return console.Hint(errors.New("-n and --all-namespaces are mutually exclusive"), "headgate get -A")
+	case o.watch && (!o.tabular() || o.notReady):
+		return console.Hint(errors.New("--watch prints the lines of a table, ready or not"), "headgate get --watch")
 	}
 	client, err := o.Client()
 	if err != nil {
@@ -133,12 +136,14 @@ func runGet(ctx context.Context, o getOptions) error {
 	if err != nil {
 		return err
 	}
-	list = o.chosen(list)
 	if o.notReady {
 		list = unready(o.Globals, list)
 	}
-	if o.output == "" {
-		err = printTable(o, list)
+	if o.watch {
+		return watchTable(ctx, o, client, list)
+	}
+	if o.tabular() {
+		err = newTable(o, list).print(list)
 	} else {
 		err = o.print(list)
 	}
@@ -151,7 +156,8 @@ func runGet(ctx context.Context, o getOptions) error {
 	return nil
 }
 
-func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]*unstructured.Unstructured, error) {
+// served are the kinds that are listed.
+func (o getOptions) served() ([]console.Served, error) {
 	kinds := o.Kinds(func(dialect.Kind) bool { return true })
 	if o.category != "" {
 		kinds = o.Kinds(func(k dialect.Kind) bool { return k.Category == o.category })
@@ -173,6 +179,22 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 		}
 		kinds = append(kinds, k)
 	}
+	return kinds, nil
+}
+
+// wanted tells whether an object is one that a person names.
+func (o getOptions) wanted(u *unstructured.Unstructured, selector labels.Selector) bool {
+	return (o.name == "" || u.GetName() == o.name) && selector.Matches(labels.Set(u.GetLabels())) && (o.cluster == "" || o.clusters.Of(u) == o.cluster)
+}
+
+// tabular tells whether objects are printed as a table.
+func (o getOptions) tabular() bool { return o.output == "" || o.output == "wide" }
+
+func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]*unstructured.Unstructured, error) {
+	kinds, err := o.served()
+	if err != nil {
+		return nil, err
+	}
 	selector, err := labels.Parse(o.labels)
 	if err != nil {
 		return nil, console.Hint(fmt.Errorf("-l %q: %w", o.labels, err), "headgate get -l app=web")
@@ -184,7 +206,7 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 			return nil, err
 		}
 		for _, u := range list {
-			if (o.name == "" || u.GetName() == o.name) && selector.Matches(labels.Set(u.GetLabels())) {
+			if o.wanted(u, selector) {
 				all = append(all, u)
 			}
 		}
@@ -211,53 +233,6 @@ func unready(g *console.Globals, list []*unstructured.Unstructured) []*unstructu
 		}
 	}
 	return out
-}
-
-// chosen are the objects of the cluster that was chosen, or all.
-func (o getOptions) chosen(list []*unstructured.Unstructured) []*unstructured.Unstructured {
-	return slices.DeleteFunc(list, func(u *unstructured.Unstructured) bool { return o.cluster != "" && o.clusters.Of(u) != o.cluster })
-}
-
-// printTable prints the columns of the flux command. The name says the kind when there may be several.
-func printTable(o getOptions, list []*unstructured.Unstructured) error {
-	w := tabwriter.NewWriter(o.IO.Out, 0, 0, 2, ' ', 0)
-	several := o.clusters.Several(list)
-	row := func(namespace, cluster, name string, columns ...string) {
-		if several {
-			columns = append([]string{cluster}, columns...)
-		}
-		columns = append([]string{name}, columns...)
-		if o.namespace == "" {
-			columns = append([]string{namespace}, columns...)
-		}
-		fmt.Fprintln(w, strings.Join(columns, "\t"))
-	}
-	header := row
-	if o.bare {
-		header = func(string, string, string, ...string) {}
-	}
-	special := columnsOf(o.Globals, o.kind)
-	if special.whole {
-		header("NAMESPACE", "CLUSTER", "NAME", special.titles...)
-		for _, u := range list {
-			row(u.GetNamespace(), o.clusters.Of(u), u.GetName(), special.row(u)...)
-		}
-		return w.Flush()
-	}
-	header("NAMESPACE", "CLUSTER", "NAME", append(slices.Clone(special.titles), "READY", "MESSAGE")...)
-	for _, u := range list {
-		name := u.GetName()
-		if o.kind == "" {
-			name = strings.ToLower(u.GetKind()) + "/" + name
-		}
-		s := o.Catalogue.StateOf(u)
-		ready, message := s.Ready, s.Message
-		if o.IsStatic(u) {
-			ready, message = "-", "it has no status; headgate events shows its problems"
-		}
-		row(u.GetNamespace(), o.clusters.Of(u), name, append(special.row(u), ready, console.OneLine(progress.Short(message)))...)
-	}
-	return w.Flush()
 }
 
 // columns are those between the name of an object and whether it is ready.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
@@ -29,7 +30,7 @@ func NewGraph(g *console.Globals) *cobra.Command {
 
   1. read the units of the cluster, Kustomizations and HelmReleases, or with PATH those of a repository
   2. print the dependencies, and where the charts of HelmReleases come from: as text in the order in
-     which the units can be applied, as DOT or as Mermaid
+     which the units can be applied, as DOT, as Mermaid or as JSON; an arrow leads to what waits
   3. report every cycle
 
 When units deploy to several clusters, the text names the one of each unit ("→ NAME").
@@ -78,7 +79,7 @@ if there is a cycle, or --check finds a problem. Lines with "·" depend on somet
 	cmd.Flags().BoolVar(&check, "check", false, "check the repository at PATH, and print only its problems")
 	cmd.Flags().BoolVar(&stages, "stages", false, "print the pipelines of promotions")
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "Project of --stages (default: every one)")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot or mermaid; json, too, for --stages")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot, mermaid or json")
 	return cmd
 }
 
@@ -142,9 +143,45 @@ func clusterGraph(ctx context.Context, o *console.Globals) (unitGraph, error) {
 		if several {
 			g.where[d.Unit.ID] = clusters.Of(u)
 		}
-		g.add(&dialect.OfflineUnit{Unit: d.Unit, Chart: d.Chart})
+		unit := &dialect.OfflineUnit{Unit: d.Unit, Chart: d.Chart}
+		if of, has := o.Of(console.GroupKindOf(u)).(dialect.Waved); has {
+			unit.Wave, unit.Tree = of.WaveOf(u)
+		}
+		state := o.Catalogue.StateOf(u)
+		g.counts[d.Unit.ID] = len(state.Inventory)
+		for _, id := range state.Inventory {
+			g.parents[id] = d.Unit.ID
+		}
+		g.add(unit)
+	}
+	for _, u := range g.trees {
+		u.Parent = g.parents[u.Unit.ID.Object()]
+	}
+	// What an object that is no unit has made, such as an ApplicationSet, belongs to the unit that has the object.
+	for by, made := range madeBy(list) {
+		for _, id := range made {
+			if u := g.units[engine.UnitOf(id)]; u != nil && u.Tree {
+				u.Parent, u.Note = g.parents[by], "by "+by.String()
+				u.Wave = waveOf(ctx, o, client, by)
+			}
+		}
 	}
 	return g, nil
+}
+
+// waveOf is the wave of an object that makes units; zero where that cannot be read.
+func waveOf(ctx context.Context, o *console.Globals, client dynamic.Interface, id engine.ObjectID) int {
+	ref, err := o.ReferenceTo(engine.UnitOf(id))
+	if err != nil {
+		return 0
+	}
+	of, has := o.Of(id.GroupKind()).(dialect.Waved)
+	u, err := ref.Get(ctx, client)
+	if err != nil || !has {
+		return 0
+	}
+	wave, _ := of.WaveOf(u)
+	return wave
 }
 
 // unitGraph is what depends on what, where charts come from, and what is not available offline. Units that are ordered in
@@ -155,12 +192,16 @@ type unitGraph struct {
 	trees []*dialect.OfflineUnit
 	// where are the clusters that units deploy to, when there are several.
 	where map[engine.UnitID]string
+	// counts are how many objects units hold, and parents which unit holds an object, in a cluster.
+	counts  map[engine.UnitID]int
+	parents map[engine.ObjectID]engine.UnitID
 	// plain is the kind that is not named.
 	plain schema.GroupKind
 }
 
 func newUnitGraph(catalogue dialect.Catalogue) unitGraph {
-	return unitGraph{plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}, where: map[engine.UnitID]string{}}
+	return unitGraph{plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}, where: map[engine.UnitID]string{},
+		counts: map[engine.UnitID]int{}, parents: map[engine.ObjectID]engine.UnitID{}}
 }
 
 func (g *unitGraph) add(u *dialect.OfflineUnit) {
@@ -184,8 +225,12 @@ func printGraph(streams console.IO, graph unitGraph, format string) error {
 		printDOT(streams, graph, ids)
 	case "mermaid":
 		printMermaid(streams, graph, ids)
+	case "json":
+		if err := graph.printJSON(streams, ids); err != nil {
+			return err
+		}
 	default:
-		return fmt.Errorf("unknown output %q; use text, dot or mermaid", format)
+		return fmt.Errorf("unknown output %q; use text, dot, mermaid or json", format)
 	}
 	cycles := graph.Cycles()
 	for _, cycle := range cycles {
@@ -210,10 +255,10 @@ func printDOT(streams console.IO, graph unitGraph, ids []engine.UnitID) {
 	for _, id := range ids {
 		fmt.Fprintf(streams.Out, "  %q;\n", graph.nodeName(id))
 		for _, d := range graph.Graph[id] {
-			fmt.Fprintf(streams.Out, "  %q -> %q;\n", graph.nodeName(id), graph.nodeName(d))
+			fmt.Fprintf(streams.Out, "  %q -> %q;\n", graph.nodeName(d), graph.nodeName(id))
 		}
 		if chart := graph.units[id].Chart; chart.Text != "" {
-			fmt.Fprintf(streams.Out, "  %q [shape=box];\n  %q -> %q [style=dashed];\n", chart.Source, graph.nodeName(id), chart.Source)
+			fmt.Fprintf(streams.Out, "  %q [shape=box];\n  %q -> %q [style=dashed];\n", chart.Source, chart.Source, graph.nodeName(id))
 		}
 	}
 	graph.treeDOT(streams)
@@ -242,6 +287,27 @@ func mermaidID(name string) string {
 
 // printLayers prints the units by how many gates stand before them.
 func printLayers(streams console.IO, graph unitGraph, ids []engine.UnitID) {
+	depth, inCycle := gates(graph.Graph, ids), graph.InCycle()
+	last := 0
+	for _, id := range ids {
+		last = max(last, depth[id])
+	}
+	for layer := 0; layer <= last; layer++ {
+		fmt.Fprintf(streams.Out, "gate %d\n", layer)
+		for _, id := range ids {
+			if depth[id] == layer {
+				note := graph.note(id)
+				if inCycle[id] != nil {
+					note += "  (in a cycle)"
+				}
+				fmt.Fprintln(streams.Out, "  "+graph.nodeName(id)+note)
+			}
+		}
+	}
+}
+
+// gates are how many gates stand before each unit. Those of a cycle do not count each other.
+func gates(graph engine.Graph, ids []engine.UnitID) map[engine.UnitID]int {
 	depth := map[engine.UnitID]int{}
 	inCycle := graph.InCycle()
 	var depthOf func(id engine.UnitID) int
@@ -251,7 +317,7 @@ func printLayers(streams console.IO, graph unitGraph, ids []engine.UnitID) {
 		}
 		depth[id] = 0
 		most := 0
-		for _, dep := range graph.Graph[id] {
+		for _, dep := range graph[id] {
 			if inCycle[dep] == nil {
 				most = max(most, depthOf(dep)+1)
 			}
@@ -259,18 +325,10 @@ func printLayers(streams console.IO, graph unitGraph, ids []engine.UnitID) {
 		depth[id] = most
 		return most
 	}
-	last := 0
 	for _, id := range ids {
-		last = max(last, depthOf(id))
+		depthOf(id)
 	}
-	for layer := 0; layer <= last; layer++ {
-		fmt.Fprintf(streams.Out, "gate %d\n", layer)
-		for _, id := range ids {
-			if depth[id] == layer {
-				fmt.Fprintln(streams.Out, "  "+graph.nodeName(id)+graph.note(id))
-			}
-		}
-	}
+	return depth
 }
 
 // note says what a unit waits for, and where its chart comes from.

@@ -51,6 +51,9 @@ func (g unitGraph) printWaves(streams console.IO, members []*dialect.OfflineUnit
 // treeNote says what a unit of a tree waits for, what generates and declares it, and what it declares.
 func (g unitGraph) treeNote(u *dialect.OfflineUnit) string {
 	text := ""
+	if at := g.where[u.Unit.ID]; at != "" {
+		text = "  → " + at
+	}
 	if needs := console.UnitsOf(u.Unit.Dependencies); len(needs) > 0 {
 		names := make([]string, len(needs))
 		for i, id := range needs {
@@ -70,9 +73,16 @@ func (g unitGraph) treeNote(u *dialect.OfflineUnit) string {
 	case u.Skipped:
 		text += "  · not rendered"
 	default:
-		text += fmt.Sprintf("  %d objects", len(u.Objects))
+		text += "  " + objectsCount(len(u.Objects)+g.counts[u.Unit.ID])
 	}
 	return text
+}
+
+func objectsCount(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
 }
 
 // edge is a unit that leads to another one, or that is depended on.

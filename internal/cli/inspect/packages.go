@@ -65,11 +65,11 @@ func getPackages(ctx context.Context, o getOptions) error {
 	if name != "" && len(list) == 0 {
 		return console.Hint(fmt.Errorf("package %q does not exist", name), "headgate get packages")
 	}
-	list = o.chosen(list)
+	list = slices.DeleteFunc(list, func(u *unstructured.Unstructured) bool { return o.cluster != "" && o.clusters.Of(u) != o.cluster })
 	if o.notReady {
 		list = unready(o.Globals, list)
 	}
-	if o.output != "" {
+	if !o.tabular() {
 		err = console.PrintObjects(o.IO, o.output, list)
 	} else {
 		err = printPackages(o, list)

@@ -1,0 +1,79 @@
+package inspect
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
+)
+
+// unitJSON is a unit of a graph, as a machine reads it.
+type unitJSON struct {
+	ID        string `json:"id"`
+	Group     string `json:"group"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Gate is how many gates stand before a unit; those that are ordered in a tree have a wave below their parent instead.
+	Gate      *int     `json:"gate,omitempty"`
+	Parent    string   `json:"parent,omitempty"`
+	Wave      *int     `json:"wave,omitempty"`
+	DependsOn []string `json:"dependsOn"`
+	Cluster   string   `json:"cluster,omitempty"`
+	Chart     string   `json:"chart,omitempty"`
+	// ChartSource is the object that the chart comes from.
+	ChartSource string `json:"chartSource,omitempty"`
+}
+
+// graphJSON is a graph as a machine reads it.
+type graphJSON struct {
+	Units  []unitJSON `json:"units"`
+	Cycles [][]string `json:"cycles"`
+}
+
+func (g unitGraph) printJSON(streams console.IO, ids []engine.UnitID) error {
+	out := graphJSON{Units: []unitJSON{}, Cycles: [][]string{}}
+	depth := gates(g.Graph, ids)
+	for _, id := range ids {
+		u := g.unitJSON(id, g.Graph[id])
+		gate := depth[id]
+		u.Gate = &gate
+		out.Units = append(out.Units, u)
+	}
+	for _, tree := range g.trees {
+		u := g.unitJSON(tree.Unit.ID, console.UnitsOf(tree.Unit.Dependencies))
+		if tree.Parent != (engine.UnitID{}) {
+			wave := int(tree.Wave)
+			u.Parent, u.Wave = tree.Parent.String(), &wave
+		}
+		out.Units = append(out.Units, u)
+	}
+	for _, cycle := range g.Cycles() {
+		out.Cycles = append(out.Cycles, names(cycle))
+	}
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the graph: %w", err)
+	}
+	_, err = fmt.Fprintln(streams.Out, string(data))
+	return err
+}
+
+func (g unitGraph) unitJSON(id engine.UnitID, depends []engine.UnitID) unitJSON {
+	u := unitJSON{
+		ID: id.String(), Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, DependsOn: names(depends), Cluster: g.where[id],
+	}
+	if chart := g.units[id].Chart; chart.Text != "" {
+		u.Chart, u.ChartSource = chart.Text, chart.Source.String()
+	}
+	return u
+}
+
+func names(ids []engine.UnitID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+	}
+	return all
+}
