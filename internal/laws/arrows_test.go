@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/resourceset":                          {},
 	"internal/declared":                             {"internal/engine", "internal/redaction"},
 	"internal/rounds":                               {"internal/guard"},
-	"internal/argo/commands":                        {"internal/argo/destination", "internal/argo/policy", "internal/argo/settings", "internal/health/argocd", "internal/dialect", "internal/engine", "api/argoproj/v1alpha1"},
+	"internal/argo/commands":                        {"internal/argo/operation", "internal/argo/destination", "internal/argo/policy", "internal/argo/settings", "internal/health/argocd", "internal/dialect", "internal/engine", "api/argoproj/v1alpha1"},
 	"internal/argo/offline":                         {"internal/dialect", "internal/argo/differences", "internal/argo/lint", "internal/argo/appset", "internal/argo/feeds", "internal/argo/manifests", "internal/argo/operation", "internal/argo/policy", "internal/argo/settings", "internal/render/decrypt", "internal/source", "internal/engine", "api/argoproj/v1alpha1", "internal/feed", "internal/bases", "internal/render"},
 	"internal/argo/lint":                            {"internal/engine"},
 	"internal/argo/sets":                            {"internal/argo/appset", "internal/argo/feeds", "internal/argo/settings", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/meter", "internal/rounds", "internal/source", "api/argoproj/v1alpha1", "internal/guard"},

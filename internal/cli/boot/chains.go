@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -72,12 +71,6 @@ func next(causes []runner.State) string {
 		}
 	}
 	return "headgate why " + causes[0].Unit.String()
-}
-
-// lacksKey tells whether a message says that the key is missing which up would have stored, or that none of the keys fits.
-func lacksKey(message string) bool {
-	return strings.Contains(message, "none of the keys can decrypt") ||
-		strings.Contains(message, roots.AgeSecret) && strings.Contains(message, "not found")
 }
 
 // headline counts the causes and what they block.
