@@ -224,7 +224,7 @@ func TestTemplates(t *testing.T) {
 	for _, hook := range hooks {
 		entries = append(entries, hook.Entry)
 	}
-	if diff := cmp.Diff([]string{"headgate graph . --check", "headgate lint .", "headgate secret check"}, entries); diff != "" {
+	if diff := cmp.Diff([]string{"headgate validate .", "headgate lint .", "headgate secret check"}, entries); diff != "" {
 		t.Errorf("the hooks (-want +got):\n%s", diff)
 	}
 }

@@ -63,7 +63,7 @@ func chains(states []runner.State) []string {
 	return append(lines, "  try: "+next(causes))
 }
 
-// next is the command that helps with the causes: one that gives the key, where that is all that is missing.
+// next is the command that helps with the causes: one that gives a key, where a cause lacks it.
 func next(causes []runner.State) string {
 	for _, st := range causes {
 		if lacksKey(st.Message) {

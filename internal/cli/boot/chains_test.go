@@ -52,6 +52,14 @@ func TestChains(t *testing.T) {
 			[]runner.State{waiting("a", "gone")},
 			[]string{"1 cause blocks 1 of 1 unit:", "  Kustomization/ns/a waits for dependencies: waits", "    it depends on Kustomization/ns/gone, which does not exist", try},
 		},
+		"Key": {
+			"a missing key is what to give",
+			[]runner.State{failed("a", "none of the keys can decrypt x.yaml"), failed("b", "y")},
+			[]string{
+				"2 causes block 2 of 2 units:", "  Kustomization/ns/a failed: none of the keys can decrypt x.yaml", "  Kustomization/ns/b failed: y",
+				"  try: headgate up PATH --age-key-file FILE, or --simulate for values that stand in",
+			},
+		},
 		"Circle": {
 			"those that wait for each other are all named",
 			[]runner.State{waiting("a", "b"), waiting("b", "a")},
