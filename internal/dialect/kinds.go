@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/headgate-dev/headgate/chart/similar"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -156,13 +157,29 @@ func (c Catalogue) Find(name string) (Kind, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Kind{}, fmt.Errorf("%w %q: use %s", ErrKind, name, strings.Join(c.Suggestions(), ", "))
+		return Kind{}, c.unknown(name)
 	}
 	names := make([]string, len(found))
 	for i, k := range found {
 		names[i] = k.Resource + "." + k.Group
 	}
 	return Kind{}, fmt.Errorf("%w %q: it is the name of several; use %s", ErrKind, name, strings.Join(names, " or "))
+}
+
+// maxSuggested is how many kinds an error names.
+const maxSuggested = 8
+
+// unknown is the error for a name that no kind has: with the one that was probably meant, or else the first that there are.
+func (c Catalogue) unknown(name string) error {
+	all := c.Suggestions()
+	if near := similar.Closest(name, all); near != "" {
+		return fmt.Errorf("%w %q; did you mean %q?", ErrKind, name, near)
+	}
+	text := strings.Join(all[:min(len(all), maxSuggested)], ", ")
+	if more := len(all) - maxSuggested; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Errorf("%w %q: it is neither a source nor a unit, such as %s", ErrKind, name, text)
 }
 
 // Suggestions are the first alias of each kind.

@@ -234,6 +234,9 @@ type Finding struct {
 	Never, Note bool
 	// Steps say what is wrong: for a wait what cannot happen before what.
 	Steps []string
+	// Unit is the first one that has it, if any, and Field where its object has it.
+	Unit  engine.UnitID
+	Field string
 }
 
 // Comparison compares objects of one unit with those of a cluster.

@@ -80,6 +80,23 @@ type Key struct {
 	Inputs uint64
 }
 
+// Superseded says in words what in another key supersedes a pass for this one; equal keys are superseded by drift.
+func (k Key) Superseded(by Key) string {
+	switch {
+	case k.Revision != by.Revision:
+		return "superseded by revision " + by.Revision
+	case k.Digest != by.Digest:
+		return "superseded by a change of what its source includes"
+	case k.Generation != by.Generation:
+		return "superseded by a change of its object"
+	case k.Requested != by.Requested:
+		return "superseded by a requested reconciliation"
+	case k.Inputs != by.Inputs:
+		return "superseded by a change of what its render reads"
+	}
+	return "superseded, since what was applied has been changed"
+}
+
 // Progress is how far a pass has come.
 type Progress int
 

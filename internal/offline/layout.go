@@ -7,6 +7,7 @@ package offline
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -65,9 +66,46 @@ func FindLayout(all dialect.Catalogue, dir, root string) (Layout, error) {
 	}
 	root = path.Join(".", path.Clean("/"+filepath.ToSlash(root)))
 	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(root))); err != nil {
-		return Layout{}, fmt.Errorf("searching for the root %q: %w", root, err)
+		return Layout{}, missingRoot(dir, root, repository, layouts, err)
 	}
 	return Layout{Repository: repository, Root: path.Join(below, root)}, nil
+}
+
+// MissingRootError is returned when nothing is where the root is said to be.
+type MissingRootError struct {
+	Dir, Root string
+	// Candidates are where one was found, the best first.
+	Candidates []string
+	Err        error
+}
+
+// Error names what there is.
+func (e *MissingRootError) Error() string {
+	text := fmt.Sprintf("the root %q is not in %s", e.Root, e.Dir)
+	if len(e.Candidates) > 0 {
+		text += "; there is " + strings.Join(e.Candidates, ", ")
+	}
+	return text
+}
+
+// Unwrap returns what the file system said.
+func (e *MissingRootError) Unwrap() error { return e.Err }
+
+// missingRoot is the error for a root that cannot be read, with the ones that there are.
+func missingRoot(dir, root, repository string, layouts []dialect.Layouts, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("searching for the root %q: %w", root, err)
+	}
+	missing := &MissingRootError{Dir: dir, Root: root, Err: err}
+	found, failed := findRoot(dir, repository, layouts)
+	var several *AmbiguousRootError
+	switch {
+	case failed == nil:
+		missing.Candidates = []string{found}
+	case errors.As(failed, &several):
+		missing.Candidates = several.Candidates
+	}
+	return missing
 }
 
 // layoutsOf are the dialects that find where repositories begin.

@@ -51,7 +51,11 @@ func TestFindLayout(t *testing.T) {
 		},
 		"missing": {
 			reason: "a root that is named and is not there is an error",
-			files:  map[string]string{"a.yaml": manifest}, root: "nope", fails: `searching for the root "nope"`,
+			files:  map[string]string{"a.yaml": manifest}, root: "nope", fails: `the root "nope" is not in `,
+		},
+		"mistyped": {
+			reason: "what there is instead is named",
+			files:  map[string]string{"clusters/prod/a.yaml": unitAt("a", "./apps")}, root: "clusters/prd", fails: "; there is clusters/prod",
 		},
 		"none": {
 			reason: "a directory without units has none",

@@ -25,9 +25,12 @@ import (
 type Printer struct {
 	w      io.Writer
 	colour bool
-	// width and height are those of the terminal, zero when there is none.
-	width   int
-	height  int
+	// width and height are those of the terminal, zero when there is none; size asks for them again.
+	width  int
+	height int
+	size   func() (width, height int)
+	// verbose prints every wait, and whole.
+	verbose bool
 	block   []string
 	began   time.Time
 	mu      sync.Mutex
@@ -40,12 +43,16 @@ type Printer struct {
 
 // New returns a Printer on w.
 func New(w io.Writer) *Printer {
-	width, height := terminalSize(w)
+	size := func() (int, int) { return terminalSize(w) }
+	width, height := size()
 	return &Printer{
-		w: w, colour: width > 0 && os.Getenv("NO_COLOR") == "", width: width, height: height, began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
+		w: w, size: size, colour: width > 0 && os.Getenv("NO_COLOR") == "", width: width, height: height, began: time.Now(), changed: make(chan struct{}, 1), last: map[string]string{},
 		opened: map[string]bool{}, family: newFamily(),
 	}
 }
+
+// Verbose has every wait printed again when it changes, whole, and every unit shown on a terminal, as far as there is room.
+func (p *Printer) Verbose() { p.verbose = true }
 
 // Colours of the terminal.
 const (
@@ -76,43 +83,71 @@ func (p *Printer) Plain(text string) {
 
 // above prints text above the block.
 func (p *Printer) above(text string) {
-	fmt.Fprint(p.w, p.erased()+text+strings.Join(p.block, "\n"))
+	erased := p.erased()
+	p.block = fit(p.block, p.width, p.height)
+	fmt.Fprint(p.w, erased+text+p.painted())
 }
 
-// erased is what takes the block off the terminal. The cursor stands at the end of its last line.
+// erased is what takes the block off the terminal, whose size may have changed since: then its lines take more rows. The cursor
+// stands at the end of the last one.
 func (p *Printer) erased() string {
 	if len(p.block) == 0 {
 		return ""
 	}
-	return "\r\x1b[K" + strings.Repeat("\x1b[1A\x1b[K", len(p.block)-1)
+	p.measure()
+	return "\r\x1b[K" + strings.Repeat("\x1b[1A\x1b[K", rowsOf(p.block, p.width)-1)
+}
+
+// measure asks for the size of the terminal.
+func (p *Printer) measure() {
+	if width, height := p.size(); width > 0 {
+		p.width, p.height = width, height
+	}
+}
+
+// painted is the block with its marks in colours.
+func (p *Printer) painted() string {
+	text := strings.Join(p.block, "\n")
+	if !p.colour {
+		return text
+	}
+	return strings.NewReplacer("✗", p.paint(red, "✗"), "◌", p.paint(yellow, "◌")).Replace(text)
 }
 
 // Live rewrites the block on a terminal.
 func (p *Printer) Live(states []runner.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.width == 0 {
 		return
 	}
-	p.show(view(states, time.Now(), p.width))
+	p.measure()
+	room := p.height - leftLive
+	if !p.verbose {
+		room = min(room, maxLive)
+	}
+	p.show(newView(states, time.Now(), p.width, p.verbose).lines(room))
 }
 
 // Block rewrites the block on a terminal with lines of another kind, as many as fit. It is false where there is no terminal.
 func (p *Printer) Block(lines []string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.width == 0 {
 		return false
 	}
+	p.measure()
 	p.show(fit(lines, p.width, p.height))
 	return true
 }
 
 func (p *Printer) show(block []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if slices.Equal(block, p.block) {
 		return
 	}
 	erased := p.erased()
 	p.block = block
-	fmt.Fprint(p.w, erased+strings.Join(p.block, "\n"))
+	fmt.Fprint(p.w, erased+p.painted())
 }
 
 // Done prints good news.
@@ -143,8 +178,14 @@ func (p *Printer) Note(n runner.Note) {
 	if waiting {
 		key = string(n.Phase)
 	}
-	if n.Phase == engine.PhaseWaitingForHealth && len(n.Waits) > 0 {
-		text = counted(n.Waits)
+	if len(n.Waits) > 0 && (n.Phase == engine.PhaseWaitingForHealth || n.Phase == engine.PhaseApplying) && !n.Failed {
+		text = counted(n.Waits, p.verbose)
+		if !waiting {
+			waiting, key = true, text
+		}
+	}
+	if p.verbose {
+		key = text
 	}
 	p.mu.Lock()
 	parental, news := p.family.note(n)
@@ -154,7 +195,8 @@ func (p *Printer) Note(n runner.Note) {
 	told, opened := p.opened[subject]
 	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
 	routine := opened && (waitsItsTurn(n) || n.Ready && !told && !n.Changed)
-	repeated := p.last[subject] == key || !news
+	repeated := p.last[subject] == key || !news && !p.verbose
+	routine = routine && !p.verbose
 	if !routine {
 		p.last[subject] = key
 		if n.Ready || opened {
@@ -183,15 +225,25 @@ func waitsItsTurn(n runner.Note) bool {
 // maxWaits is how many objects that are waited for a line names.
 const maxWaits = 3
 
-// counted words what is waited for in one line: the first objects by name, the others by number.
-func counted(waits []engine.Wait) string {
+// counted words what is waited for in one line: all objects by name, or the first by name and the others by number.
+func counted(waits []engine.Wait, all bool) string {
+	shown := len(waits)
+	if !all {
+		shown = min(shown, maxWaits)
+	}
 	var names []string
-	for _, w := range waits[:min(len(waits), maxWaits)] {
+	for _, w := range waits[:shown] {
 		names = append(names, w.On.String())
 	}
 	text := "waits for " + strings.Join(names, ", ")
-	if more := len(waits) - maxWaits; more > 0 {
+	switch more := len(waits) - shown; {
+	case more == 1:
+		text += " and 1 more object"
+	case more > 1:
 		text += fmt.Sprintf(" and %d more objects", more)
+	}
+	if stage := waits[0].Stage; stage != "" {
+		text = stage + ": " + text
 	}
 	return text
 }
@@ -206,7 +258,11 @@ func (p *Printer) Source(id engine.SourceID, text string) {
 func (p *Printer) Changed() <-chan struct{} { return p.changed }
 
 // Clear takes the block off the terminal.
-func (p *Printer) Clear() { p.show(nil) }
+func (p *Printer) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show(nil)
+}
 
 func (p *Printer) poke() {
 	select {

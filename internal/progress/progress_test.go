@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,34 +51,159 @@ func state(name string, phase engine.Phase, message string, now time.Time) runne
 	}
 }
 
+// TestView draws the gates with their bars, what waits in them and why, and what a unit is made of below it.
 func TestView(t *testing.T) {
 	now := time.Now()
-	states := []runner.State{
-		state("a", engine.PhaseReady, "", now),
-		state("b", engine.PhaseWaitingForDependencies, "Kustomization/ns/c: it is not ready", now),
-		state("c", engine.PhaseWaitingForHealth, "waiting for the health of: Deployment/ns/x\nmore", now),
-		state("d", engine.PhaseFailed, "bad", now),
+	id := func(name string) engine.UnitID { return state(name, "", "", now).Unit }
+	behind := func(s runner.State, others ...string) runner.State {
+		for _, other := range others {
+			s.Depends = append(s.Depends, id(other))
+		}
+		return s
 	}
-	want := []string{
-		"██████░░░░░░░░░░░░░░░░░░ 1 of 4 ready, 8 objects",
-		"  ns/d                           Failed                   3s  bad",
-		"  ns/c                           WaitingForHealth         3s  waiting for the health of: Deployme…",
-		"  ns/b                           WaitingForDependencies   3s  Kustomization/ns/c: it is not ready",
+	waiting := func(s runner.State, stage string, on ...engine.Subject) runner.State {
+		for _, one := range on {
+			s.Waits = append(s.Waits, engine.Wait{On: one, Stage: stage})
+		}
+		s.Objects = 4
+		return s
 	}
-	want[3] = clip(want[3], 99)
-	if diff := cmp.Diff(want, view(states, now, 99)); diff != "" {
-		t.Errorf("the view (-want +got):\n%s", diff)
-	}
-	if got := view(states[:1], now, 99); got != nil {
-		t.Errorf("a view of what is ready: %q", got)
+	x := engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "x"}
+	for name, c := range map[string]struct {
+		states []runner.State
+		width  int
+		all    bool
+		want   []string
+	}{
+		"Ready": {states: []runner.State{state("a", engine.PhaseReady, "", now)}, width: 99},
+		"Gates": {
+			states: []runner.State{
+				state("a", engine.PhaseReady, "", now),
+				waiting(behind(state("b", engine.PhaseWaitingForHealth, "waiting", now), "a"), "", x),
+				behind(state("c", engine.PhaseFailed, "bad\nmore", now), "a"),
+				behind(state("d", engine.PhaseWaitingForDependencies, "b: it is not ready", now), "b"),
+				behind(state("e", engine.PhaseWaitingForDependencies, "d: it is not ready", now), "b", "d"),
+			},
+			width: 99,
+			want: []string{
+				"████░░░░░░░░░░░░░░░░░░░░ 1 of 5 ready, 12 objects",
+				"gate 1  ░░░░░░░░ 0/2",
+				"  ✗ ns/c             3s  bad",
+				"  ◌ ns/b   ██████░░  3s  waits for Deployment/ns/x",
+				"gate 2  ░░░░░░░░ 0/1  ns/d",
+				"gate 3  ░░░░░░░░ 0/1  ns/e",
+			},
+		},
+		"Narrow": {
+			states: []runner.State{waiting(state("a-rather-long-name-of-a-unit", engine.PhaseWaitingForHealth, "", now), "", x)},
+			width:  60,
+			want: []string{
+				"░░░░░░░░░░░░░░░░░░░░░░░░ 0 of 1 ready, 4 objects",
+				"  ◌ ns/a-rather-long-name-of-… ██████░░  3s  waits for Dep…",
+			},
+		},
+		"Parts": {
+			states: []runner.State{
+				waiting(state("root", engine.PhaseApplying, "", now), "wave 1", id("a"), id("b")),
+				state("a", engine.PhaseRendering, "", now),
+				state("b", engine.PhaseApplying, "", now),
+				state("z", engine.PhaseReady, "", now),
+			},
+			width: 80,
+			want: []string{
+				"██████░░░░░░░░░░░░░░░░░░ 1 of 4 ready, 10 objects",
+				"  ◌ ns/root   ████░░░░  3s  wave 1: waits for Kustomization/ns/a, Kustomizatio…",
+				"    · ns/a    ████████  3s  renders",
+				"    · ns/b    ████████  3s  applies",
+			},
+		},
+		"All": {
+			states: []runner.State{
+				state("a", engine.PhaseRendering, "", now), behind(state("b", engine.PhaseWaitingForDependencies, "a: it is not ready", now), "a"),
+			},
+			width: 80, all: true,
+			want: []string{
+				"░░░░░░░░░░░░░░░░░░░░░░░░ 0 of 2 ready, 4 objects",
+				"gate 0  ░░░░░░░░ 0/1",
+				"  · ns/a   ████████  3s  renders",
+				"gate 1  ░░░░░░░░ 0/1",
+				"  ◌ ns/b   ████████  3s  a: it is not ready",
+			},
+		},
+		"Cycles": {
+			states: []runner.State{
+				waiting(state("a", engine.PhaseApplying, "", now), "", id("b")), waiting(state("b", engine.PhaseApplying, "", now), "", id("a")),
+				behind(state("c", engine.PhaseWaitingForDependencies, "d", now), "d"), behind(state("d", engine.PhaseWaitingForDependencies, "c", now), "c"),
+			},
+			width: 80,
+			want: []string{
+				"░░░░░░░░░░░░░░░░░░░░░░░░ 0 of 4 ready, 12 objects",
+				"gate 0  ░░░░░░░░ 0/2",
+				"  ◌ ns/a   ██████░░  3s  waits for Kustomization/ns/b",
+				"    ◌ ns/b ██████░░  3s  waits for Kustomization/ns/a",
+				"gate 1  ░░░░░░░░ 0/1  ns/d",
+				"gate 2  ░░░░░░░░ 0/1  ns/c",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := newView(c.states, now, c.width, c.all).lines(20)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("the view (-want +got):\n%s", diff)
+			}
+			for _, line := range got {
+				if n := utf8.RuneCountInString(line); n >= c.width {
+					t.Errorf("%d columns of %d: %q", n, c.width, line)
+				}
+			}
+		})
 	}
 	var many []runner.State
-	for range maxLive + 3 {
-		many = append(many, state("x", engine.PhaseRendering, "", now))
+	for i := range 11 {
+		many = append(many, state(fmt.Sprint("x", i), engine.PhaseRendering, "", now))
 	}
-	got := view(many, now, 99)
-	if last := got[len(got)-1]; len(got) != maxLive+2 || last != "  and 3 more" {
+	got := newView(many, now, 99, false).lines(10)
+	if last := got[len(got)-1]; len(got) != 10 || last != "  and 3 more lines" {
 		t.Errorf("many units take %d lines and end with %q", len(got), last)
+	}
+}
+
+// TestResize takes the whole block off a terminal that has become narrower, on which its lines take more rows.
+func TestResize(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	width := 80
+	p.size = func() (int, int) { return width, 24 }
+	p.width, p.height = p.size()
+	p.Live([]runner.State{state("a", engine.PhaseFailed, strings.Repeat("bad ", 30), time.Now())})
+	width = 30
+	out.Reset()
+	p.Plain("news")
+	if rows := strings.Count(out.String(), "\x1b[1A"); rows != 2+3-1 {
+		t.Errorf("%d rows up of %q", rows, out.String())
+	}
+	for line := range strings.Lines(out.String()[strings.Index(out.String(), "news"):]) {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n >= width {
+			t.Errorf("%d columns of %d: %q", n, width, line)
+		}
+	}
+}
+
+// TestVerbose prints each change of a wait, with all that is waited for.
+func TestVerbose(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out)
+	p.Verbose()
+	unit := engine.UnitID{Kind: "Kustomization", Namespace: "ns", Name: "a"}
+	var waits []engine.Wait
+	for i := range 5 {
+		waits = append(waits, engine.Wait{On: engine.ObjectID{Kind: "Pod", Namespace: "ns", Name: fmt.Sprint(i)}})
+	}
+	for _, left := range []int{5, 5, 2} {
+		p.Note(runner.Note{Unit: unit, Phase: engine.PhaseWaitingForHealth, Waits: waits[:left]})
+	}
+	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "Pod/ns/4\n") || !strings.HasSuffix(got, "waits for Pod/ns/0, Pod/ns/1\n") {
+		t.Errorf("printed is:\n%s", got)
 	}
 }
 
@@ -85,7 +211,8 @@ func TestView(t *testing.T) {
 func TestBlock(t *testing.T) {
 	var out bytes.Buffer
 	p := New(&out)
-	p.width = 80
+	p.size = func() (int, int) { return 80, 24 }
+	p.width, p.height = p.size()
 	now := time.Now()
 	p.Live([]runner.State{state("a", engine.PhaseRendering, "", now), state("b", engine.PhaseFailed, "bad", now)})
 	p.Plain("first")
@@ -93,7 +220,7 @@ func TestBlock(t *testing.T) {
 	p.Plain("second")
 	want := []string{
 		"first", "second", "████████████░░░░░░░░░░░░ 1 of 2 ready, 4 objects",
-		"  ns/b                           Failed                   3s  worse",
+		"  ✗ ns/b             3s  worse",
 	}
 	if diff := cmp.Diff(want, screen(out.String())); diff != "" {
 		t.Errorf("the screen (-want +got):\n%s", diff)
@@ -173,7 +300,7 @@ func TestParents(t *testing.T) {
 	}
 	want := []string{
 		"wave 0: waits for 2 Applications (ns/a, ns/b)", "wave 0: waits for 2 Applications (ns/b, ns/c)",
-		"wave 1: waits for Application/ns/c", "Job/ns/x: the hook has not completed", "ready: one",
+		"wave 1: waits for Application/ns/c", "wave 1: waits for Job/ns/x", "ready: one",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -212,7 +339,7 @@ func TestWaits(t *testing.T) {
 	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "waits for Deployment/shop/web-0\n") {
 		t.Errorf("printed is:\n%s", got)
 	}
-	if got, want := counted(waits), "waits for Deployment/shop/web-0, Deployment/shop/web-1, Deployment/shop/web-2 and 2 more objects"; got != want {
+	if got, want := counted(waits, false), "waits for Deployment/shop/web-0, Deployment/shop/web-1, Deployment/shop/web-2 and 2 more objects"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

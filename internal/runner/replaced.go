@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,9 +21,13 @@ func (r *Runner) noteReplaced(u *unit, before []replaced) {
 	if u.rendering == nil || slices.Equal(before, u.rendering.replaced) || len(u.rendering.replaced) == 0 {
 		return
 	}
-	var names []string
+	names := map[string][]string{}
 	for _, one := range u.rendering.replaced {
-		names = append(names, one.entry.ID.String()+" ("+one.why+")")
+		names[one.why] = append(names[one.why], one.entry.ID.String())
 	}
-	r.note(u, u.phase, "not applied: "+strings.Join(names, ", "), false)
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(names)) {
+		parts = append(parts, why+": "+strings.Join(names[why], ", "))
+	}
+	r.note(u, u.phase, "not applied, "+strings.Join(parts, "; "), false)
 }

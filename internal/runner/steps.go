@@ -176,7 +176,7 @@ func (u *unit) fresh() bool {
 
 func (r *Runner) abandon(u *unit, d engine.Decision) {
 	if d.Abandoned == engine.AbandonedSuperseded && u.pass != nil && !u.pass.Recheck {
-		r.note(u, d.Phase, "superseded by a newer desired state", false)
+		r.note(u, d.Phase, u.pass.Key.Superseded(r.facts(u).Want()), false)
 	}
 	u.part()
 	r.mark(u.ID)

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/headgate-dev/headgate/internal/cli/causes"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/progress"
@@ -31,7 +31,7 @@ func followUnits(ctx context.Context, g *console.Globals, config *rest.Config, s
 	seen := map[engine.UnitID]runner.State{}
 	var states []runner.State
 	for {
-		now, err := unitStates(ctx, g, client)
+		now, err := causes.States(ctx, g, client)
 		switch {
 		case err != nil && ctx.Err() == nil && !apierrors.IsServiceUnavailable(err):
 			return err
@@ -47,7 +47,7 @@ func followUnits(ctx context.Context, g *console.Globals, config *rest.Config, s
 		select {
 		case <-ctx.Done():
 			say.Clear()
-			for _, line := range chains(states) {
+			for _, line := range causes.Lines(states) {
 				say.Plain("             " + line)
 			}
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -63,51 +63,6 @@ func followUnits(ctx context.Context, g *console.Globals, config *rest.Config, s
 func rooted(g *console.Globals, states []runner.State) bool {
 	root := console.Reference{Served: console.ServedOf(g.Catalogue.Default()), Namespace: console.DefaultNamespace, Name: console.DefaultNamespace}.ID()
 	return slices.ContainsFunc(states, func(s runner.State) bool { return s.Unit == root })
-}
-
-// unitStates are the states of the units as they report them.
-func unitStates(ctx context.Context, g *console.Globals, client dynamic.Interface) ([]runner.State, error) {
-	list, err := g.ListUnits(ctx, client)
-	states := make([]runner.State, 0, len(list))
-	for _, u := range list {
-		states = append(states, stateOf(g, u))
-	}
-	return states, err
-}
-
-// stateOf reads the state of a unit from its object.
-func stateOf(g *console.Globals, u *unstructured.Unstructured) runner.State {
-	said := g.Catalogue.StateOf(u)
-	s := runner.State{
-		Unit: console.IdOf(u), Phase: engine.PhaseWaitingForSource, Since: u.GetCreationTimestamp().Time, Message: "not reconciled yet",
-		Suspended: said.Suspended, Revision: said.Revision, Objects: len(said.Inventory),
-	}
-	if said.Said {
-		s.Reason, s.Message = engine.Reason(said.Reason), said.Message
-		s.Phase, s.Ready = phaseOf(said.Ready, said.Reason, said.Current)
-		if said.Moving && !s.Ready {
-			s.Phase = engine.PhaseWaitingForHealth
-		}
-		if at, err := time.Parse(time.RFC3339, said.Since); err == nil {
-			s.Since = at
-		}
-	}
-	s.Settled = s.Ready || s.Suspended
-	return s
-}
-
-// phaseOf is the phase that a Ready condition stands for.
-func phaseOf(status, reason string, current bool) (phase engine.Phase, ready bool) {
-	switch {
-	case status == "True" && current:
-		return engine.PhaseReady, true
-	case engine.Reason(reason) == engine.ReasonDependencyNotReady:
-		return engine.PhaseWaitingForDependencies, false
-	case status == "False":
-		return engine.PhaseFailed, false
-	default:
-		return engine.PhaseWaitingForHealth, false
-	}
 }
 
 // tellChanges prints a line for each unit that stands elsewhere than before.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"strings"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -96,10 +95,4 @@ func remoteRoot(address, branch, dir string) (roots.Root, error) {
 	root.URL = u.String()
 	root.For = root.URL
 	return root, nil
-}
-
-// lacksKey tells whether a message says that the key is missing which up would have stored, or that none of the keys fits.
-func lacksKey(message string) bool {
-	return strings.Contains(message, "none of the keys can decrypt") ||
-		strings.Contains(message, roots.AgeSecret) && strings.Contains(message, "not found")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/headgate-dev/headgate/internal/cli/causes"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/progress"
@@ -24,6 +25,7 @@ type upOptions struct {
 	packages               []string
 	ephemeral, fresh, exit bool
 	kubernetesLogs         bool
+	verbose                bool
 	timeout                time.Duration
 	leaseDuration          time.Duration
 	ageKeyFile, auditLog   string
@@ -116,12 +118,16 @@ they name is served as a repository of its own.`,
 	o.serving.bind(f)
 	o.gates.bind(f)
 	o.localExec.bind(f)
+	f.BoolVar(&o.verbose, "verbose", false, "print every wait, each time it changes, with all that is waited for")
 	f.BoolVar(&o.kubernetesLogs, "kubernetes-logs", false, "print the logs of the Kubernetes components")
 	return cmd
 }
 
 func runUp(ctx context.Context, o upOptions) error {
 	s := &system{options: o, say: progress.New(o.IO.Err), report: newReport()}
+	if o.verbose {
+		s.say.Verbose()
+	}
 	// What reads the repository ends before the repository is removed.
 	running, end := context.WithCancel(ctx)
 	err := s.start(running)
@@ -219,6 +225,18 @@ func breathe(ctx context.Context, cost time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-rest.C:
+	}
+}
+
+// explain prints why not everything is ready, unless that was printed last.
+func (s *system) explain(states []runner.State) {
+	lines := causes.Lines(states)
+	if slices.Equal(lines, s.explained) {
+		return
+	}
+	s.explained = lines
+	for _, line := range lines {
+		s.say.Plain("             " + line)
 	}
 }
 

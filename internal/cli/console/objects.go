@@ -187,7 +187,10 @@ func (r Reference) Client(c dynamic.Interface) dynamic.ResourceInterface {
 // Get reads the object.
 func (r Reference) Get(ctx context.Context, c dynamic.Interface) (*unstructured.Unstructured, error) {
 	u, err := r.Client(c).Get(ctx, r.Name, metav1.GetOptions{})
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, r.Absent(ctx, c, "", err)
+	case err != nil:
 		return nil, Unreachable(Hint(fmt.Errorf("reading %s: %w", r, err), "headgate get all"))
 	}
 	return u, nil
@@ -270,7 +273,10 @@ func Change(ctx context.Context, client dynamic.ResourceInterface, ref Reference
 		return fmt.Errorf("encoding: %w", err)
 	}
 	_, err = client.Patch(ctx, ref.Name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: "headgate"})
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return Hint(&absentError{ref.String() + " does not exist", err}, "headgate get %s", ref.Aliases[0])
+	case err != nil:
 		return Unreachable(Hint(fmt.Errorf("updating %s: %w", ref, err), "headgate get all"))
 	}
 	return nil

@@ -108,7 +108,12 @@ func Adopted(catalogue dialect.Catalogue, objects []*unstructured.Unstructured, 
 // Helpful gives an error about a missing root the next command to try.
 func Helpful(err error) error {
 	var several *offline.AmbiguousRootError
+	var missing *offline.MissingRootError
 	switch {
+	case errors.As(err, &missing) && len(missing.Candidates) > 0:
+		return Hint(err, "headgate up PATH --path %s", missing.Candidates[0])
+	case errors.As(err, &missing):
+		return Hint(err, "headgate up PATH --path DIR")
 	case errors.As(err, &several):
 		return Hint(err, "headgate up PATH --path %s", several.Candidates[0])
 	case errors.Is(err, offline.ErrNoRoot):

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,26 +110,43 @@ func unnamed(name, verb string, names []string) error {
 	return Hint(fmt.Errorf("nothing is named %q: neither a unit or a source, nor an object of a unit", name), "headgate get all")
 }
 
-// Nearest explains why an object is not found: it is in another namespace, or another one has nearly its name.
-func (g *Globals) Nearest(ctx context.Context, c dynamic.Interface, ref Reference, verb string, err error) error {
+// absentError is that an object does not exist, in words; it wraps what the API server said.
+type absentError struct {
+	text string
+	err  error
+}
+
+func (e *absentError) Error() string { return e.text }
+
+func (e *absentError) Unwrap() error { return e.err }
+
+// Absent explains why an object is not found: it is in another namespace, or another one has nearly its name. The hint is a verb with the name
+// of that, or without one a list. Other errors are returned as they are.
+func (r Reference) Absent(ctx context.Context, c dynamic.Interface, verb string, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
-	list, failed := ref.List(ctx, c, metav1.NamespaceAll, true)
+	list, failed := r.List(ctx, c, metav1.NamespaceAll, true)
 	if failed != nil {
 		return err
 	}
-	var names []string
-	for _, u := range list {
-		if names = append(names, u.GetName()); u.GetName() == ref.Name {
-			other := Reference{Served: ref.Served, Namespace: u.GetNamespace(), Name: ref.Name}
-			return Hint(fmt.Errorf("%s does not exist; there is %s", ref, other), "headgate %s %s", verb, other)
+	text, hint := r.String()+" does not exist", "headgate get "+r.Aliases[0]
+	meant := func(u *unstructured.Unstructured, words string) {
+		other := Reference{Served: r.Served, Namespace: u.GetNamespace(), Name: u.GetName()}
+		text += fmt.Sprintf(words, other)
+		if verb != "" {
+			hint = "headgate " + verb + " " + other.String()
 		}
 	}
-	if near := similar.Closest(ref.Name, names); near != "" {
-		at := slices.IndexFunc(list, func(u *unstructured.Unstructured) bool { return u.GetName() == near })
-		other := Reference{Served: ref.Served, Namespace: list[at].GetNamespace(), Name: near}
-		return Hint(fmt.Errorf("%s does not exist; did you mean %s?", ref, other), "headgate %s %s", verb, other)
+	var names []string
+	for _, u := range list {
+		names = append(names, u.GetName())
 	}
-	return Hint(errors.New(ref.String()+" does not exist"), "headgate get %s", ref.Aliases[0])
+	near := similar.Closest(r.Name, names)
+	if at := slices.Index(names, r.Name); at >= 0 {
+		meant(list[at], "; there is %s")
+	} else if near != "" {
+		meant(list[slices.Index(names, near)], "; did you mean %s?")
+	}
+	return Hint(&absentError{text, err}, "%s", hint)
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/headgate-dev/headgate/internal/cli/causes"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/progress"
@@ -143,7 +144,7 @@ func runGet(ctx context.Context, o getOptions) error {
 		return watchTable(ctx, o, client, list)
 	}
 	if o.tabular() {
-		err = newTable(o, list).print(list)
+		err = errors.Join(newTable(o, list).print(list), o.printCauses(ctx, client, list))
 	} else {
 		err = o.print(list)
 	}
@@ -164,6 +165,9 @@ func (o getOptions) served() ([]console.Served, error) {
 	}
 	if o.kind != "" {
 		k, err := o.FindKind(o.kind)
+		if errors.Is(err, dialect.ErrKind) {
+			return nil, console.Hint(err, "headgate get all, or kubectl get %s", o.kind)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -215,6 +219,21 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 		return nil, console.Hint(fmt.Errorf("%s %q does not exist", cmp.Or(o.kind, "object"), o.name), "headgate get all")
 	}
 	return all, nil
+}
+
+// printCauses says below a table, where it is in nobody's pipe, why some of its objects are not ready.
+func (o getOptions) printCauses(ctx context.Context, client dynamic.Interface, list []*unstructured.Unstructured) error {
+	if o.name != "" || len(unready(o.Globals, list)) == 0 {
+		return nil
+	}
+	states, err := causes.States(ctx, o.Globals, client)
+	for i, line := range causes.Lines(states) {
+		if i == 0 {
+			fmt.Fprintln(o.IO.Err)
+		}
+		fmt.Fprintln(o.IO.Err, line)
+	}
+	return err
 }
 
 // print prints objects in a format; one that was named is no list.

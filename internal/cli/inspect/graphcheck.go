@@ -126,10 +126,10 @@ func (c *checker) skipped(w *offline.Walk) {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(charts)) {
-		c.note("%d %ss are not rendered; --charts fetches their charts", charts[kind], kind)
+		c.note("not rendered: %s; --charts fetches the charts", console.Counted(charts[kind], kind))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(others)) {
-		c.note("%d %ss are not rendered, since they read other repositories or charts; --charts fetches them", others[kind], kind)
+		c.note("not rendered: %s; other repositories or charts are fetched by --charts", console.Counted(others[kind], kind))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	rules "github.com/headgate-dev/headgate/chart/lint"
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/lint"
 	"github.com/headgate-dev/headgate/internal/offline"
 )
@@ -76,7 +77,12 @@ func (o *lintOptions) survey(ctx context.Context, t *tree, w *offline.Walk) erro
 		if f.Never {
 			text = "a wait that never ends: " + text
 		}
-		t.findings = append(t.findings, lint.Finding{Severity: severity, Rule: ruleWait, Message: text})
+		finding := lint.Finding{Severity: severity, Rule: ruleWait, Message: text, Field: f.Field}
+		if u, known := w.Find(f.Unit); known && f.Unit != (engine.UnitID{}) && u.Object != nil {
+			finding.Unit = f.Unit.String()
+			finding.File, finding.Line, _ = t.index.Find(u.Object.Object, f.Field)
+		}
+		t.findings = append(t.findings, finding)
 	}
 	for _, text := range survey.Refused {
 		t.findings = append(t.findings, t.refused(text))

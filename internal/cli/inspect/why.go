@@ -89,7 +89,7 @@ func (w *explainer) run(ctx context.Context, target, namespace string) error {
 	ready, err := w.explain(ctx, ref, 0)
 	if apierrors.IsNotFound(err) {
 		if strings.Contains(target, "/") {
-			return w.Nearest(ctx, w.client, ref, "why", err)
+			return ref.Absent(ctx, w.client, "why", err)
 		}
 		named, held, failed := w.Named(ctx, w.client, target, namespace, "why")
 		if failed != nil {

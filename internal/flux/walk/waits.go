@@ -25,7 +25,14 @@ func (*walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect
 	var found []dialect.Finding
 	for _, k := range knots(all, kinds) {
 		if !elsewhere(k.Units) {
-			found = append(found, dialect.Finding{Never: true, Steps: k.Steps})
+			f := dialect.Finding{Never: true, Steps: k.Steps}
+			if len(k.Units) > 0 {
+				f.Unit = k.Units[0]
+			}
+			if strings.HasPrefix(k.Steps[0], f.Unit.String()+" depends on ") {
+				f.Field = "spec.dependsOn"
+			}
+			found = append(found, f)
 		}
 	}
 	for _, d := range doubles(all, kinds) {

@@ -1,4 +1,4 @@
-package boot
+package causes
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
-func TestChains(t *testing.T) {
+func TestLines(t *testing.T) {
 	id := func(name string) engine.UnitID {
 		return engine.UnitID{Kind: "Kustomization", Namespace: "ns", Name: name}
 	}
@@ -68,7 +68,7 @@ func TestChains(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, chains(c.states)); diff != "" {
+			if diff := cmp.Diff(c.want, Lines(c.states)); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
 			}
 		})

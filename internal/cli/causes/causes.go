@@ -1,4 +1,6 @@
-package boot
+// Package causes says in a few lines why not everything is ready: the units that are in their own way, how many wait for them, and the
+// next command. It knows where units stand, from an engine of this process or from their objects, and prints nothing.
+package causes
 
 import (
 	"fmt"
@@ -6,20 +8,9 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/flux/roots"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
-
-// explain prints why not everything is ready, unless that was printed last.
-func (s *system) explain(states []runner.State) {
-	lines := chains(states)
-	if slices.Equal(lines, s.explained) {
-		return
-	}
-	s.explained = lines
-	for _, line := range lines {
-		s.say.Plain("             " + line)
-	}
-}
 
 const (
 	// chainNames is how many units of which the same is said are named.
@@ -28,9 +19,9 @@ const (
 	chainWidth = 400
 )
 
-// chains words why not everything is ready: how many causes there are, the units that are in their own way, each in one line, and those of which
+// Lines words why not everything is ready: how many causes there are, the units that are in their own way, each in one line, and those of which
 // the same is said together. Those that only wait for them are counted. The last line is the next command.
-func chains(states []runner.State) []string {
+func Lines(states []runner.State) []string {
 	byID := map[engine.UnitID]runner.State{}
 	for _, st := range states {
 		byID[st.Unit] = st
@@ -66,7 +57,7 @@ func chains(states []runner.State) []string {
 // next is the command that helps with the causes: one that gives a key, where a cause lacks it.
 func next(causes []runner.State) string {
 	for _, st := range causes {
-		if lacksKey(st.Message) {
+		if LacksKey(st.Message) {
 			return "headgate up PATH --age-key-file FILE, or --simulate for values that stand in"
 		}
 	}
@@ -179,4 +170,10 @@ func subjects(states []runner.State) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("%d units (%s)", len(states), text)
+}
+
+// LacksKey tells whether a message says that the key is missing which up would have stored, or that none of the keys fits.
+func LacksKey(message string) bool {
+	return strings.Contains(message, "none of the keys can decrypt") ||
+		strings.Contains(message, roots.AgeSecret) && strings.Contains(message, "not found")
 }
