@@ -89,5 +89,6 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 	} {
 		root.AddCommand(add(g))
 	}
+	g.CompleteFlags(root)
 	return root
 }

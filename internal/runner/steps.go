@@ -176,7 +176,10 @@ func (u *unit) fresh() bool {
 
 func (r *Runner) abandon(u *unit, d engine.Decision) {
 	if d.Abandoned == engine.AbandonedSuperseded && u.pass != nil && !u.pass.Recheck {
-		r.note(u, d.Phase, u.pass.Key.Superseded(r.facts(u).Want()), false)
+		// Until a unit has been reconciled once, what it reads is still coming, which is no news.
+		if want := r.facts(u).Want(); !u.last.Ended.IsZero() || u.pass.Key.Revision != want.Revision {
+			r.note(u, d.Phase, u.pass.Key.Superseded(want), false)
+		}
 	}
 	u.part()
 	r.mark(u.ID)

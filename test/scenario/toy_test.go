@@ -275,6 +275,7 @@ func TestToyDialect(t *testing.T) {
 	demand(headgate(0, "graph"), "Application/argocd/two", "Application/argocd/one")
 	demand(headgate(0, "suspend", "toy/blocked", "-n", "argocd"), "suspended")
 	demand(headgate(0, "__complete", "why", ""), "toy/", "ks/")
+	demand(headgate(0, "__complete", "why", "-n", ""), "default", "kube-system")
 	// What goes with its declaration goes, and nothing else.
 	if err := toys.Delete(t.Context(), "rival", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"path"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -23,17 +24,40 @@ func (s *system) locate(context.Context) error {
 	if !s.options.served() {
 		return nil
 	}
-	if s.layout, err = offline.FindLayout(s.options.Catalogue, s.options.path, s.options.root); err != nil {
+	s.layout, err = offline.FindLayout(s.options.Catalogue, s.options.path, s.options.root)
+	var several *offline.AmbiguousRootError
+	if errors.Is(err, offline.ErrNoRoot) && !errors.As(err, &several) {
+		if found, failed := s.wholeRoot(); found || failed != nil {
+			return failed
+		}
+	}
+	if err != nil {
 		return console.Helpful(err)
 	}
 	s.objects, err = console.RootObjects(s.options.Catalogue, s.layout)
 	return err
 }
 
+// wholeRoot takes a directory without units for the root: a chart is installed, and a kustomization or files of objects are applied.
+func (s *system) wholeRoot() (found bool, err error) {
+	dir := s.options.path
+	whole, err := console.WholeOf(dir)
+	if err != nil || whole == console.WholeNone {
+		return false, err
+	}
+	if s.layout, err = offline.FindLayout(s.options.Catalogue, dir, "."); err != nil {
+		return false, err
+	}
+	if whole == console.WholeChart {
+		s.objects = []*unstructured.Unstructured{roots.ChartRelease(filepath.Base(filepath.Join(s.layout.Repository, s.layout.Root)), "./"+s.layout.Root)}
+	}
+	return true, nil
+}
+
 // findRoot says what up begins with.
 func (s *system) findRoot() (roots.Root, error) {
 	if s.options.remote() {
-		return remoteRoot(s.options.path, s.options.branch, s.options.root)
+		return s.options.remoteRoot()
 	}
 	root := roots.Root{
 		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(),
@@ -77,22 +101,3 @@ func (s *system) putRoot(ctx context.Context) error {
 
 // rootIDs are the objects of the root, which no unit may touch.
 func rootIDs() map[engine.ObjectID]bool { return roots.RootIDs() }
-
-// remoteRoot is the root of a repository that is somewhere else. Credentials in its URL go into a Secret.
-func remoteRoot(address, branch, dir string) (roots.Root, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		// The parser's error quotes the URL, which may hold a password.
-		return roots.Root{}, errors.New("the URL of the repository cannot be parsed")
-	}
-	root := roots.Root{Branch: branch, Path: path.Join(".", path.Clean("/"+dir))}
-	if u.User != nil {
-		if password, given := u.User.Password(); given {
-			root.Credentials = map[string][]byte{"username": []byte(u.User.Username()), "password": []byte(password)}
-		}
-		u.User = nil
-	}
-	root.URL = u.String()
-	root.For = root.URL
-	return root, nil
-}

@@ -231,6 +231,11 @@ func (s *system) startMirror(ctx context.Context) error {
 	}
 	s.rewrite = s.standIn(ctx)
 	s.listMirror()
+	if s.plane != nil {
+		if err := console.RememberWorkingCopy(s.state, s.mirror.Root()); err != nil {
+			return err
+		}
+	}
 	s.say.Done("repository", fmt.Sprintf("%s, branch %s at %.12s", s.mirror.Root(), s.mirror.Branch(), revision))
 	return nil
 }

@@ -38,6 +38,7 @@ type upOptions struct {
 	// cloud is empty for the real API.
 	cloud     string
 	localExec localExec
+	ssh       sshFiles
 	secretStores
 	promotions promotions
 }
@@ -64,7 +65,8 @@ func NewUp(g *console.Globals) *cobra.Command {
   5. keep running, and apply every file that is saved, until Ctrl-C
 
 Without --path, the root is a directory of Flux Kustomizations, or the Application of Argo CD that leads to all
-others. The repository that such a root names is served from PATH itself, wherever it was cloned from. An address
+others. In a directory without either, a chart at its top is installed, and a kustomization or the files at its top are
+applied. The repository that such a root names is served from PATH itself, wherever it was cloned from. An address
 such as cnoe://shop/manifests in an Application at the top of PATH is a directory beside it, as for idpbuilder.
 
 With --package, the Applications of packages of idpbuilder are deployed, beside PATH or without one. Each directory that
@@ -80,7 +82,7 @@ they name is served as a repository of its own.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				o.path = args[0]
+				o.path = addressOf(args[0])
 			} else if len(o.packages) == 0 {
 				return console.Hint(errors.New("there is nothing to boot: neither PATH nor --package is given"), "headgate up .")
 			}
@@ -90,7 +92,7 @@ they name is served as a repository of its own.`,
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
 			}
-			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.localExec.check(&o)); err != nil {
+			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.checkRemote(), o.localExec.check(&o)); err != nil {
 				return err
 			}
 			o.unconfine()
@@ -101,6 +103,7 @@ they name is served as a repository of its own.`,
 	f.StringVar(&o.root, "path", "", "directory of the root, or a file of root objects (default: search for it)")
 	f.StringArrayVarP(&o.packages, "package", "p", nil, "directory, file or URL of packages in the layout of idpbuilder; repeat it for several, of which the last has priority")
 	f.StringVar(&o.branch, "branch", "main", "branch, if PATH is a URL")
+	o.ssh.bind(f)
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "use a new cluster, and delete it at the end")
 	f.BoolVar(&o.fresh, "fresh", false, "delete the previous cluster first")
 	f.BoolVar(&o.exit, "exit-when-ready", false, "exit with 0 when all is ready, with 1 when nothing can progress any more")
@@ -306,7 +309,7 @@ func (s *system) summary(states []runner.State) {
 			suspended = append(suspended, st.Unit.Namespace+"/"+st.Unit.Name)
 		}
 	}
-	s.say.Done("ready", fmt.Sprintf("%d units, %d objects", len(states), objects))
+	s.say.Done("ready", console.Counted(len(states), "unit")+", "+console.Counted(objects, "object"))
 	if slowest := s.report.slowest(); slowest != "" {
 		s.say.Info("slowest", slowest)
 	}

@@ -1,15 +1,21 @@
 package console
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-) // completeReference completes KIND/NAME: the kinds of the catalogue, then the names of objects in the cluster.
+	"k8s.io/client-go/tools/clientcmd"
+)
 
 // CompleteReference completes KIND/NAME: the kinds of the catalogue, then the names of objects in the cluster.
 func (g *Globals) CompleteReference(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 1 {
+		return g.names(cmd, args[0]), cobra.ShellCompDirectiveNoFileComp
+	}
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -42,15 +48,18 @@ func (g *Globals) names(cmd *cobra.Command, kind string) []string {
 	if err != nil {
 		namespace = metav1.NamespaceAll
 	}
-	k, err := g.FindKind(kind)
+	k, err := g.Catalogue.Find(kind)
 	if err != nil {
 		return nil
+	}
+	if namespace == DefaultNamespace && k.Namespace != "" {
+		namespace = k.Namespace
 	}
 	client, err := g.Client()
 	if err != nil {
 		return nil
 	}
-	list, err := k.List(cmd.Context(), client, namespace, true)
+	list, err := ServedOf(k).List(cmd.Context(), client, namespace, true)
 	if err != nil {
 		return nil
 	}
@@ -74,3 +83,42 @@ func (g *Globals) categories() []string {
 
 // IsCategory tells whether a name is that of several kinds together.
 func (g *Globals) IsCategory(name string) bool { return slices.Contains(g.categories(), name) }
+
+// CompleteFlags has the flags completed whose values are in the cluster or in the kubeconfig, for a command and all below it.
+func (g *Globals) CompleteFlags(cmd *cobra.Command) {
+	for name, complete := range map[string]cobra.CompletionFunc{"namespace": g.completeNamespace, "context": g.completeContext} {
+		if cmd.LocalFlags().Lookup(name) != nil {
+			// It fails for a flag that a command completes in its own way, which is as well.
+			_ = cmd.RegisterFlagCompletionFunc(name, complete)
+		}
+	}
+	for _, below := range cmd.Commands() {
+		g.CompleteFlags(below)
+	}
+}
+
+func (g *Globals) completeNamespace(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	client, err := g.Client()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	list, err := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).List(cmd.Context(), metav1.ListOptions{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := make([]string, len(list.Items))
+	for i := range list.Items {
+		names[i] = list.Items[i].GetName()
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (g *Globals) completeContext(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = g.kubeconfig
+	config, err := rules.Load()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.Sorted(maps.Keys(config.Contexts)), cobra.ShellCompDirectiveNoFileComp
+}

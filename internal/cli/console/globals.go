@@ -90,6 +90,33 @@ func (g *Globals) EmbeddedKubeconfig() (string, error) {
 	return "", Hint(fmt.Errorf("no embedded cluster in %q", state), "headgate up PATH")
 }
 
+// copyFile is the file beside the kubeconfig of an embedded cluster that names the directory which it serves as a repository.
+const copyFile = "working-copy"
+
+// RememberWorkingCopy writes down which directory the embedded cluster in a directory serves as a repository.
+func RememberWorkingCopy(cluster, dir string) error {
+	if err := os.WriteFile(filepath.Join(cluster, copyFile), []byte(dir), 0o600); err != nil {
+		return fmt.Errorf("writing down the working copy: %w", err)
+	}
+	return nil
+}
+
+// WorkingCopy is the directory that the embedded cluster serves as a repository, empty when there is none, or another cluster is chosen.
+func (g *Globals) WorkingCopy() string {
+	if g.Real() {
+		return ""
+	}
+	kubeconfig, err := g.EmbeddedKubeconfig()
+	if err != nil {
+		return ""
+	}
+	dir, err := os.ReadFile(filepath.Join(filepath.Dir(kubeconfig), copyFile))
+	if err != nil {
+		return ""
+	}
+	return string(dir)
+}
+
 // clientConfig is what the kubeconfig of the chosen cluster says.
 func (g *Globals) clientConfig() (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -103,6 +104,42 @@ func Adopted(catalogue dialect.Catalogue, objects []*unstructured.Unstructured, 
 		}
 	}
 	return urls
+}
+
+// Whole is what a directory without units is, as a whole.
+type Whole int
+
+// The sorts.
+const (
+	WholeNone Whole = iota
+	// WholeChart is a chart of Helm.
+	WholeChart
+	// WholeObjects is a kustomization, or files of objects at the top.
+	WholeObjects
+)
+
+// WholeOf says what the directory is. Files beside objects that are none, such as those of a CI, make it nothing.
+func WholeOf(dir string) (Whole, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return WholeNone, fmt.Errorf("reading %q: %w", dir, err)
+	}
+	found := WholeNone
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case name == "Chart.yaml":
+			return WholeChart, nil
+		case name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization":
+			return WholeObjects, nil
+		case entry.IsDir() || strings.HasPrefix(name, ".") || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
+			continue
+		default:
+			if objects, err := readObjects(filepath.Join(dir, name)); err == nil && len(objects) > 0 {
+				found = WholeObjects
+			}
+		}
+	}
+	return found, nil
 }
 
 // Helpful gives an error about a missing root the next command to try.

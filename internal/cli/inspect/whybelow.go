@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -56,9 +55,6 @@ func (w *explainer) beneath(ctx context.Context, u *unstructured.Unstructured, i
 	}
 	for _, next := range f.Below {
 		w.tell(ctx, next, depth)
-	}
-	if at := w.written(ctx, id); at != "" {
-		w.print(depth, "declared in %s", strings.Trim(at, " ()"))
 	}
 }
 
@@ -121,6 +117,9 @@ func (w *explainer) tell(ctx context.Context, f below.Finding, depth int) {
 
 // written is where the working copy declares an object, in parentheses; empty where it does not, or where there is none.
 func (w *explainer) written(ctx context.Context, id engine.ObjectID) string {
+	if id == (engine.ObjectID{}) {
+		return ""
+	}
 	if w.files == nil {
 		w.files = lint.NewIndex(w.documents(ctx))
 	}

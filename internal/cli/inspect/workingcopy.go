@@ -12,8 +12,12 @@ import (
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 )
 
-// workingCopy is the directory that an embedded cluster serves as a repository, empty when there is none on this machine.
+// workingCopy is the directory that up serves as a repository, empty when there is none on this machine: that of the embedded cluster, or the one
+// that the root of another cluster was made for.
 func workingCopy(ctx context.Context, g *console.Globals, client dynamic.Interface) string {
+	if dir := g.WorkingCopy(); dir != "" {
+		return dir
+	}
 	ref, err := g.ParseReference("git/"+toolkit.System, toolkit.Namespace)
 	if err != nil {
 		return ""

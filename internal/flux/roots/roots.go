@@ -231,6 +231,22 @@ func secret(name string, data map[string][]byte) *corev1.Secret {
 	}
 }
 
+// ChartRelease is the HelmRelease of a chart that is the root: it installs the directory of the root's source under a name, into the namespace
+// "default".
+func ChartRelease(name, dir string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": toolkit.HelmReleaseKind.Kind,
+		"metadata": map[string]any{"name": name, "namespace": toolkit.Namespace},
+		"spec": map[string]any{
+			"interval": "10m", "releaseName": name, "targetNamespace": "default",
+			"chart": map[string]any{"spec": map[string]any{
+				"chart": dir, "reconcileStrategy": "Revision",
+				"sourceRef": map[string]any{"kind": sourcev1.GitRepositoryKind, "name": toolkit.System},
+			}},
+		},
+	}}
+}
+
 // RootIDs are the objects that up makes itself: a repository that declares them too is not
 // followed in that, since it would point the source elsewhere.
 func RootIDs() map[engine.ObjectID]bool {

@@ -1,0 +1,44 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUpWholes boots directories without units: a chart is installed, a kustomization and files of objects are applied, and what is none of
+// them is refused before a cluster is started.
+func TestUpWholes(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n"
+	for name, tc := range map[string]struct {
+		files map[string]string
+		says  string
+		code  int
+	}{
+		"files":         {map[string]string{"a.yaml": object}, "✓ flux-system/flux-system", 0},
+		"kustomization": {map[string]string{"kustomization.yaml": "resources: [x/a.yaml]\n", "x/a.yaml": object}, "✓ flux-system/flux-system", 0},
+		"chart": {map[string]string{
+			"Chart.yaml": "apiVersion: v2\nname: whole\nversion: 1.0.0\n", "templates/a.yaml": object,
+		}, "✓ HelmRelease flux-system/", 0},
+		"nothing": {map[string]string{"compose.yaml": "services: {web: {image: web}}\n"}, "no root was found", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, text := range tc.files {
+				file = filepath.Join(dir, file)
+				if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := run(t, "up", dir, "--ephemeral", "--exit-when-ready", "--state-dir", t.TempDir())
+			<-p.ended
+			if code := p.cmd.ProcessState.ExitCode(); code != tc.code || !strings.Contains(p.output.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", code, tc.code, tc.says, p.output)
+			}
+		})
+	}
+}
