@@ -17,6 +17,7 @@ var ownWords = map[string]string{
 	"internal/cli/boot/simulation.go":         "the stand-ins of a simulation are made by the dialect of Flux",
 	"internal/cli/boot/planes.go":             "the control planes beside the embedded one are those of VirtualClusters",
 	"internal/cli/boot/root.go":               "what up begins with is a source and a Kustomization of Flux",
+	"internal/cli/boot/remote.go":             "what up begins with is a source of Flux, of a repository that is somewhere else",
 	"internal/cli/causes/causes.go":           "a message that lacks the key says so by the Secret that up stores it in",
 	"internal/cli/inspect/workingcopy.go":     "the source that up makes says which directory it serves",
 }
