@@ -30,8 +30,9 @@ type view struct {
 	byID   map[engine.UnitID]runner.State
 	// ranks are the gates of units: how many others are before them, one after the other.
 	ranks map[engine.UnitID]int
-	// parts are the open units that another open unit is made of.
-	parts map[engine.UnitID][]runner.State
+	// parts are the open units that another open unit is made of; nested are those that are part of one.
+	parts  map[engine.UnitID][]runner.State
+	nested map[engine.UnitID]bool
 	// all has every open unit get a row of its own.
 	all   bool
 	now   time.Time
@@ -46,7 +47,7 @@ const maxNames = 40
 func newView(states []runner.State, now time.Time, width int, all bool) view {
 	v := view{
 		states: states, byID: map[engine.UnitID]runner.State{}, ranks: map[engine.UnitID]int{}, parts: map[engine.UnitID][]runner.State{},
-		all: all, now: now, width: width,
+		nested: map[engine.UnitID]bool{}, all: all, now: now, width: width,
 	}
 	for _, s := range states {
 		v.byID[s.Unit] = s
@@ -59,13 +60,12 @@ func newView(states []runner.State, now time.Time, width int, all bool) view {
 	}
 	// On a narrow screen names leave half of the line to what is waited for.
 	v.names = min(v.names, maxNames, width/2)
-	placed := map[engine.UnitID]bool{}
 	for _, s := range states {
 		for _, w := range s.Waits {
 			id, is := engine.UnitIn(w.On)
 			part, known := v.byID[id]
-			if is && known && open(part) && !placed[id] && !v.above(id, s.Unit) && !slices.Contains(s.Depends, id) {
-				placed[id] = true
+			if is && known && open(part) && !v.nested[id] && !v.above(id, s.Unit) && !slices.Contains(s.Depends, id) {
+				v.nested[id] = true
 				v.parts[s.Unit] = append(v.parts[s.Unit], part)
 			}
 		}
@@ -127,12 +127,6 @@ func (v view) lines(room int) []string {
 // gate are the lines of the units behind so many others: a heading where there are several gates, with the names of those that only
 // wait for others, and a row for each of the rest.
 func (v view) gate(gate int, heading bool) []string {
-	nested := map[engine.UnitID]bool{}
-	for _, parts := range v.parts {
-		for _, s := range parts {
-			nested[s.Unit] = true
-		}
-	}
 	var members []runner.State
 	var waiting []string
 	done, all := 0, 0
@@ -144,7 +138,7 @@ func (v view) gate(gate int, heading bool) []string {
 		switch {
 		case !open(s):
 			done++
-		case nested[s.Unit]:
+		case v.nested[s.Unit]:
 		case heading && !v.all && s.Phase == engine.PhaseWaitingForDependencies:
 			waiting = append(waiting, subjectOf(s.Unit))
 		default:
