@@ -257,14 +257,21 @@ func (r *Runner) states() []State {
 	return states
 }
 
-// summary counts changes for a note.
+// namedDeletions is how many deleted objects a note names.
+const namedDeletions = 3
+
+// summary counts changes for a note, and names what was deleted.
 func summary(changes []apply.Result) string {
 	if len(changes) == 0 {
 		return ""
 	}
 	counts := map[engine.Action]int{}
+	var deleted []string
 	for _, c := range changes {
 		counts[c.Action]++
+		if c.Action == engine.Delete && len(deleted) < namedDeletions {
+			deleted = append(deleted, c.Entry.ID.String())
+		}
 	}
 	var parts []string
 	for _, action := range []engine.Action{engine.Create, engine.Configure, engine.Delete} {
@@ -272,5 +279,12 @@ func summary(changes []apply.Result) string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[action], action))
 		}
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	text := " (" + strings.Join(parts, ", ")
+	if len(deleted) > 0 {
+		text += ": " + strings.Join(deleted, ", ")
+	}
+	if more := counts[engine.Delete] - len(deleted); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ")"
 }
