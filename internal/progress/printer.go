@@ -171,50 +171,69 @@ func (p *Printer) Note(n runner.Note) {
 	if n.Began {
 		return
 	}
-	subject := subjectOf(n.Unit)
 	defer p.poke()
-	waiting := waits[n.Phase]
-	text, key := n.Text, n.Text
-	if waiting {
-		key = string(n.Phase)
+	subject, s := subjectOf(n.Unit), p.wordsOf(n)
+	if p.isOld(n, subject, &s) {
+		return
 	}
-	if len(n.Waits) > 0 && (n.Phase == engine.PhaseWaitingForHealth || n.Phase == engine.PhaseApplying) && !n.Failed {
-		text = counted(n.Waits, p.verbose)
-		if !waiting {
-			waiting, key = true, text
-		}
-	}
-	if p.verbose {
-		key = text
-	}
-	p.mu.Lock()
-	parental, news := p.family.note(n)
-	if parental != "" {
-		text, key = parental, parental
-	}
-	told, opened := p.opened[subject]
-	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
-	routine := opened && (waitsItsTurn(n) || n.Ready && !told && !n.Changed)
-	repeated := p.last[subject] == key || !news && !p.verbose
-	routine = routine && !p.verbose
-	if !routine {
-		p.last[subject] = key
-		if n.Ready || opened {
-			p.opened[subject] = !n.Ready
-		}
-	}
-	p.mu.Unlock()
 	switch {
-	case repeated, routine:
 	case n.Failed:
 		p.Problem(subject, n.Text)
-	case waiting, parental != "":
-		p.Waits(subject, text)
+	case s.waits:
+		p.Waits(subject, s.text)
 	case n.Ready:
 		p.Done(subject, Short(n.Text))
 	default:
 		p.Info(subject, Short(n.Text))
 	}
+}
+
+// words are what is said of a note: the text, by which part of it another one says the same, and whether it is about a wait.
+type words struct {
+	text, key string
+	waits     bool
+}
+
+func (p *Printer) wordsOf(n runner.Note) words {
+	s := words{text: n.Text, key: n.Text, waits: waits[n.Phase]}
+	if s.waits {
+		s.key = string(n.Phase)
+	}
+	if len(n.Waits) > 0 && (n.Phase == engine.PhaseWaitingForHealth || n.Phase == engine.PhaseApplying) && !n.Failed {
+		s.text = counted(n.Waits, p.verbose)
+		if !s.waits {
+			s.waits, s.key = true, s.text
+		}
+	}
+	if p.verbose {
+		s.key = s.text
+	}
+	return s
+}
+
+// isOld takes what is about to be said of a unit into account, in the words for one that is made of others, and tells whether it is no news.
+func (p *Printer) isOld(n runner.Note, subject string, s *words) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parental, news := p.family.note(n)
+	if parental != "" {
+		*s = words{text: parental, key: parental, waits: true}
+	}
+	told, opened := p.opened[subject]
+	repeated := p.last[subject] == s.key
+	if p.verbose {
+		p.last[subject] = s.key
+		return repeated
+	}
+	// A unit that was ready waits its turn with every commit, and most of them find nothing to do.
+	if opened && (waitsItsTurn(n) || n.Ready && !told && !n.Changed) {
+		return true
+	}
+	p.last[subject] = s.key
+	if n.Ready || opened {
+		p.opened[subject] = !n.Ready
+	}
+	return repeated || !news
 }
 
 // waitsItsTurn tells whether a unit waits for what comes before it, as with every commit.

@@ -200,8 +200,10 @@ type unitGraph struct {
 }
 
 func newUnitGraph(catalogue dialect.Catalogue) unitGraph {
-	return unitGraph{plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}, where: map[engine.UnitID]string{},
-		counts: map[engine.UnitID]int{}, parents: map[engine.ObjectID]engine.UnitID{}}
+	return unitGraph{
+		plain: catalogue.Default().GroupKind, Graph: engine.Graph{}, units: map[engine.UnitID]*dialect.OfflineUnit{}, where: map[engine.UnitID]string{},
+		counts: map[engine.UnitID]int{}, parents: map[engine.ObjectID]engine.UnitID{},
+	}
 }
 
 func (g *unitGraph) add(u *dialect.OfflineUnit) {

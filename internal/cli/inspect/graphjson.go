@@ -44,7 +44,7 @@ func (g unitGraph) printJSON(streams console.IO, ids []engine.UnitID) error {
 	for _, tree := range g.trees {
 		u := g.unitJSON(tree.Unit.ID, console.UnitsOf(tree.Unit.Dependencies))
 		if tree.Parent != (engine.UnitID{}) {
-			wave := int(tree.Wave)
+			wave := tree.Wave
 			u.Parent, u.Wave = tree.Parent.String(), &wave
 		}
 		out.Units = append(out.Units, u)
