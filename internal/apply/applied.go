@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // Applied is the part of a live object that was applied by these names and is theirs still: what all units together declared
@@ -15,7 +17,7 @@ func (n Names) Applied(live *unstructured.Unstructured) (*unstructured.Unstructu
 		if e.Manager != n.Manager || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "" {
 			continue
 		}
-		fields, err := fieldsOf(e)
+		fields, err := managedfields.Set(e)
 		if err != nil {
 			return nil, err
 		}

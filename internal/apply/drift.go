@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // Drift is a change by another manager that was reverted.
@@ -54,29 +54,6 @@ func (w *write) drift(desired, before *unstructured.Unstructured) *Drift {
 	return &Drift{ID: id, Manager: culprit(before, w.applier.names.Manager, fields), Fields: texts(fields)}
 }
 
-// culprit is the manager, other than ours, that owns one of the fields; else the one that wrote the
-// object's own fields last. It is never empty, which would stand for a deletion.
-func culprit(u *unstructured.Unstructured, ours string, fields []path) string {
-	manager, at := "unknown", int64(-1)
-	for _, e := range u.GetManagedFields() {
-		if e.Manager == ours || e.Subresource == "status" {
-			continue
-		}
-		if set, err := fieldsOf(e); err == nil && slices.ContainsFunc(fields, func(p path) bool { return p.in(set) }) {
-			return e.Manager
-		}
-		// The server writes no time for some subresources.
-		var t int64
-		if e.Time != nil {
-			t = e.Time.Unix()
-		}
-		if t > at {
-			manager, at = e.Manager, t
-		}
-	}
-	return manager
-}
-
 // maxFields bounds the fields that a drift names.
 const maxFields = 5
 
@@ -96,29 +73,6 @@ func (p path) String() string {
 		fmt.Fprint(&text, element)
 	}
 	return text.String()
-}
-
-// in tells whether a set of managed fields holds the field. Lists are managed by keys or as a whole,
-// so that a path into a list counts as the list.
-func (p path) in(set *fieldpath.Set) bool {
-	var elements []any
-	for _, element := range p {
-		if _, ok := element.(int); ok {
-			break
-		}
-		elements = append(elements, element)
-	}
-	field, err := fieldpath.MakePath(elements...)
-	if err != nil {
-		return false
-	}
-	if set.Has(field) {
-		return true
-	}
-	for _, e := range field {
-		set = set.WithPrefix(e)
-	}
-	return !set.Empty()
 }
 
 // to is the path of an element of the field.
@@ -153,6 +107,15 @@ func differing(want, have any, at path) []path {
 		}
 	}
 	return fields[:min(len(fields), maxFields)]
+}
+
+// culprit is the manager, other than ours, that changed one of the fields. It is never empty, which would stand for a deletion.
+func culprit(before *unstructured.Unstructured, ours string, fields []path) string {
+	paths := make([]managedfields.Path, len(fields))
+	for i, f := range fields {
+		paths[i] = managedfields.Path(f)
+	}
+	return managedfields.Culprit(before, ours, paths)
 }
 
 func texts(fields []path) []string {

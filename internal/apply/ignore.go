@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // leaveOut returns desired without the fields that the unit leaves to others: a field that another
@@ -39,7 +40,7 @@ func appliedByOther(live *unstructured.Unstructured, path engine.Pointer, ours s
 		if e.Manager == ours || e.Operation != metav1.ManagedFieldsOperationApply || e.FieldsV1 == nil {
 			continue
 		}
-		set, err := fieldsOf(e)
+		set, err := managedfields.Set(e)
 		if err == nil && set.Has(field) {
 			return true
 		}

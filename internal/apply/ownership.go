@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // Keeper is the field manager that holds fields which a declaration made and then leaves to others:
@@ -47,7 +49,7 @@ func (h homes) ownersOf(u *unstructured.Unstructured) (owners, error) {
 			o.others = append(o.others, e)
 			continue
 		}
-		set, err := fieldsOf(e)
+		set, err := managedfields.Set(e)
 		if err != nil {
 			return owners{}, err
 		}

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,7 +10,11 @@ import (
 func TestRehome(t *testing.T) {
 	const ours = "argocd-controller"
 	update := func(manager, subresource, fields string) metav1.ManagedFieldsEntry {
-		return managed(manager, subresource, fields, time.Unix(100, 0))
+		at := metav1.Unix(100, 0)
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", Subresource: subresource, Time: &at,
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+		}
 	}
 	const image = `{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:name":{}}},"f:replicas":{}}}`
 	cases := map[string]struct {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // place is a field that is left to others, in the terms of server-side apply: elements of lists by
@@ -47,7 +48,7 @@ func places(live *unstructured.Unstructured, pointers []engine.Pointer) ([]place
 func allFields(entries []metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	all := fieldpath.NewSet()
 	for _, e := range entries {
-		set, err := fieldsOf(e)
+		set, err := managedfields.Set(e)
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // lastApplied is the annotation of kubectl's client-side apply.
@@ -60,7 +60,7 @@ func mergeStrays(entries []metav1.ManagedFieldsEntry, ours Names, apiVersion str
 	for i := range entries {
 		e := entries[i]
 		if e.Manager == ours.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "" {
-			set, err := fieldsOf(e)
+			set, err := managedfields.Set(e)
 			if err != nil {
 				return nil, false, err
 			}
@@ -103,15 +103,4 @@ func encoded(set *fieldpath.Set) (*metav1.FieldsV1, error) {
 		return nil, fmt.Errorf("encoding managed fields: %w", err)
 	}
 	return metav1.NewFieldsV1(string(data)), nil
-}
-
-func fieldsOf(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
-	set := &fieldpath.Set{}
-	if e.FieldsV1 == nil {
-		return set, nil
-	}
-	if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
-		return nil, fmt.Errorf("reading the fields of manager %q: %w", e.Manager, err)
-	}
-	return set, nil
 }

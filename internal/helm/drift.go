@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // driftRequests bounds how many objects are compared at a time.
@@ -38,6 +40,8 @@ type Difference struct {
 	Missing bool
 	// Fields are JSON pointers to what differs, sorted; never values.
 	Fields []string
+	// Manager is the field manager that changed one of them, as far as the API server recorded it.
+	Manager string
 
 	desired *unstructured.Unstructured
 }
@@ -53,7 +57,7 @@ func (d Difference) String() string {
 	if len(fields) > named {
 		fields, more = fields[:named], fmt.Sprintf(" and %d more", len(d.Fields)-named)
 	}
-	return fmt.Sprintf("%s differs in %s%s", d.ID, strings.Join(fields, ", "), more)
+	return fmt.Sprintf("%s was changed by %q: %s%s", d.ID, d.Manager, strings.Join(fields, ", "), more)
 }
 
 // Drift compares the last revision of a release with the cluster, by a server-side apply that is not
@@ -162,7 +166,36 @@ func (c *Client) compare(ctx context.Context, desired *unstructured.Unstructured
 		return nil, nil
 	}
 	slices.Sort(out.Fields)
+	out.Manager = managedfields.Culprit(live, FieldManager, pathsIn(live, out.Fields))
 	return out, nil
+}
+
+// pathsIn are the ways along pointers in an object.
+func pathsIn(o *unstructured.Unstructured, pointers []string) []managedfields.Path {
+	var paths []managedfields.Path
+	for _, text := range pointers {
+		pointer, err := engine.ParsePointer(text)
+		if err != nil {
+			continue // the whole object differs
+		}
+		path := managedfields.Path{}
+		for i, part := range pointer {
+			if index, err := strconv.Atoi(part); err == nil && inList(o, pointer[:i]) {
+				path = append(path, index)
+				continue
+			}
+			path = append(path, part)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// inList tells whether what is at a pointer is a list.
+func inList(o *unstructured.Unstructured, at engine.Pointer) bool {
+	value, _ := at.Lookup(o.Object)
+	_, is := value.([]any)
+	return is
 }
 
 // masked is an error about an object, without what the API server quotes from a Secret.

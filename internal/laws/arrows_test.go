@@ -105,7 +105,8 @@ var arrows = map[string][]string{
 	"deploy":                                        {},
 	"internal/runner/objects":                       {"internal/runner", "internal/apply", "internal/engine", "internal/render", "internal/source"},
 	"internal/runner":                               {"internal/rounds", "internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine", "internal/guard"},
-	"internal/apply":                                {"internal/cluster", "internal/engine", "internal/guard"},
+	"internal/apply":                                {"internal/cluster", "internal/engine", "internal/guard", "internal/managedfields"},
+	"internal/managedfields":                       {},
 	"internal/cluster":                              {"chart/similar", "internal/health", "internal/engine", "internal/guard"},
 	"internal/health":                               {"internal/engine", "internal/expression"},
 	"internal/expression":                           {"internal/guard"},
@@ -117,7 +118,7 @@ var arrows = map[string][]string{
 	"internal/render/substitute":                    {},
 	"internal/render/decrypt/decrypttest":           {"internal/render/decrypt"},
 	"internal/sopsfile":                             {"internal/render/decrypt"},
-	"internal/helm":                                 {"internal/helm/plan", "internal/engine", "internal/guard", "internal/sandbox"},
+	"internal/helm":                                 {"internal/helm/plan", "internal/engine", "internal/guard", "internal/managedfields", "internal/sandbox"},
 	"internal/helm/plan":                            {},
 	"internal/source":                               {"internal/guard"},
 	"internal/source/chart":                         {"internal/source"},
@@ -264,7 +265,7 @@ var guarded = map[string][]string{
 }
 
 // pureRooms take values and return values.
-var pureRooms = []string{"internal/engine", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan", "internal/promote/expressions", "internal/secrets/plan", "internal/secrets/templates", "internal/secrets/generate"}
+var pureRooms = []string{"internal/engine", "internal/managedfields", "internal/helm/plan", "internal/resourceset", "internal/images", "internal/simulate", "internal/argo/settings", "internal/argo/policy", "internal/argo/lint", "internal/provision/digitalocean/kinds", "internal/builds/plan", "internal/virtual/builtin", "internal/virtual/plan", "internal/promote/plan", "internal/promote/expressions", "internal/secrets/plan", "internal/secrets/templates", "internal/secrets/generate"}
 
 // pure are the imports that would end the purity of a room: clients, clocks, files, goroutines.
 var pure = []string{"context", "io", "math/rand", "net", "os", "sync", "k8s.io/client-go", "k8s.io/apimachinery/pkg/watch"}

@@ -142,17 +142,8 @@ func (r *Runner) countDrift(u *unit, results []apply.Result) {
 			continue
 		}
 		drift := *result.Drift
-		t := r.tug[drift.ID]
-		if t == nil {
-			t = &tug{}
-			r.tug[drift.ID] = t
-		}
-		now := time.Now()
-		if now.Sub(t.last) > tugWindow {
-			t.count = 0
-		}
-		t.count, t.last, t.drift = t.count+1, now, drift
-		id, times, back := u.ID, t.count, t.delay(now)
+		now, t := time.Now(), r.tugOf(drift.ID)
+		id, times, back := u.ID, t.count(drift, now), t.delay(now)
 		text := "drift corrected: " + drift.String()
 		if back > 0 {
 			text = fmt.Sprintf("tug-of-war: %s, %d times; next correction in %s", drift, times, back)
@@ -163,6 +154,14 @@ func (r *Runner) countDrift(u *unit, results []apply.Result) {
 			return func() {}
 		}, func(error) {})
 	}
+}
+
+// tugOf is what is counted of an object.
+func (r *Runner) tugOf(id engine.ObjectID) tug {
+	if r.tug[id] == nil {
+		r.tug[id] = tug{}
+	}
+	return r.tug[id]
 }
 
 // reconsider looks again at objects that changed while the unit was busy: most of these changes
@@ -187,12 +186,10 @@ func (r *Runner) consider(u *unit, id engine.ObjectID) {
 		u.drift = map[engine.ObjectID]bool{}
 	}
 	u.drift[id] = true
-	if t := r.tug[id]; t != nil {
-		now := time.Now()
-		if wait := t.delay(now); wait > 0 {
-			u.driftAt = sooner(u.driftAt, now.Add(wait))
-			return
-		}
+	now := time.Now()
+	if wait := r.tug[id].delay(now); wait > 0 {
+		u.driftAt = sooner(u.driftAt, now.Add(wait))
+		return
 	}
 	u.driftAt = time.Time{}
 }
@@ -232,15 +229,7 @@ func (r *Runner) noteLeft(u *unit) {
 func (r *Runner) countLooks(u *unit) {
 	now := time.Now()
 	for id := range u.drift {
-		t := r.tug[id]
-		if t == nil {
-			t = &tug{}
-			r.tug[id] = t
-		}
-		if now.Sub(t.last) > tugWindow {
-			t.count = 0
-		}
-		t.count, t.last = t.count+1, now
+		r.tugOf(id).count(apply.Drift{ID: id}, now)
 	}
 	u.drift, u.driftAt, u.left = nil, time.Time{}, nil
 }

@@ -149,7 +149,7 @@ type Runner struct {
 	cycles map[engine.UnitID][]engine.UnitID
 	// regraph is set when dependencies changed since cycles were last searched for.
 	regraph bool
-	tug     map[engine.ObjectID]*tug
+	tug     map[engine.ObjectID]tug
 	// unwritten are the units whose state waits to be written; writing counts the writes in progress.
 	unwritten []engine.UnitID
 	writing   int
@@ -173,7 +173,7 @@ func New(cfg Config) *Runner {
 		bySource: index[engine.SourceID]{}, byObject: index[engine.ObjectID]{},
 		dependents: index[engine.UnitID]{}, byKind: index[kindIn]{},
 		holding: map[engine.UnitID]bool{}, needy: map[engine.UnitID]bool{}, cycles: map[engine.UnitID][]engine.UnitID{},
-		tug: map[engine.ObjectID]*tug{}, targets: targets{held: map[engine.Target]*target{}, dialling: map[string]*sync.Mutex{}},
+		tug: map[engine.ObjectID]tug{}, targets: targets{held: map[engine.Target]*target{}, dialling: map[string]*sync.Mutex{}},
 		evaluations: rounds.NewBoundedSlots(evaluators, evaluatorsEach),
 	}
 }

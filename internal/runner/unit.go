@@ -186,31 +186,3 @@ func childrenOf(objects []*unstructured.Unstructured, kinds map[schema.GroupKind
 	}
 	return children
 }
-
-// tug counts how often an object had to be reverted lately.
-type tug struct {
-	count int
-	last  time.Time
-	drift apply.Drift
-}
-
-// Bounds of a tug-of-war: so many corrections within a window are made at once, further ones wait
-// ever longer.
-const (
-	tugFree   = 3
-	tugWindow = 5 * time.Minute
-	tugDelay  = 2 * time.Second
-	tugMax    = 5 * time.Minute
-)
-
-// delay is how long the next correction has to wait.
-func (t *tug) delay(now time.Time) time.Duration {
-	if now.Sub(t.last) > tugWindow {
-		t.count = 0
-	}
-	if t.count < tugFree {
-		return 0
-	}
-	wait := tugDelay << min(t.count-tugFree, 10)
-	return max(0, t.last.Add(min(wait, tugMax)).Sub(now))
-}

@@ -633,7 +633,7 @@ func drift(t *testing.T, c *helmCluster, client *helm.Client, ns string) {
 	if err := maps.Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"ConfigMap/drift/a differs in /data/k", "ConfigMap/drift/b was deleted"}, find(helm.DriftOptions{})); diff != "" {
+	if diff := cmp.Diff([]string{`ConfigMap/drift/a was changed by "someone": /data/k`, "ConfigMap/drift/b was deleted"}, find(helm.DriftOptions{})); diff != "" {
 		t.Error(diff)
 	}
 	ignore := helm.DriftOptions{Ignore: []engine.IgnoreRule{{Paths: []engine.Pointer{{"data", "k"}}}}}
