@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -68,7 +69,21 @@ func ExternalSecretsCRDs() ([]*unstructured.Unstructured, error) {
 	return definitions(secretsDefinitions)
 }
 
+// parsed are the definitions of directories, read once: copying them costs a fraction of parsing them, and a process needs them several times.
+var parsed sync.Map
+
+// definitions are those of a directory, for the caller to change.
 func definitions(directory string) ([]*unstructured.Unstructured, error) {
+	once, _ := parsed.LoadOrStore(directory, sync.OnceValues(func() ([]*unstructured.Unstructured, error) { return read(directory) }))
+	all, err := once.(func() ([]*unstructured.Unstructured, error))()
+	own := make([]*unstructured.Unstructured, len(all))
+	for i, u := range all {
+		own[i] = u.DeepCopy()
+	}
+	return own, err
+}
+
+func read(directory string) ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(directory)
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions: %w", err)

@@ -154,6 +154,7 @@ func apiOptions(cfg Config, keys *pki, etcd string, listener net.Listener) (*opt
 	o.GenericServerRunOptions.MaxRequestsInFlight = 0
 	o.GenericServerRunOptions.MaxMutatingRequestsInFlight = 0
 	o.Admission.GenericAdmission.DisablePlugins = []string{"TaintNodesByCondition"}
+	finalizers(cfg.Finalizers).enable(o)
 	if cfg.AuditLog != "" {
 		o.Audit.LogOptions.Path = cfg.AuditLog
 		o.Audit.PolicyFile = filepath.Join(cfg.Dir, "audit-policy.yaml")

@@ -53,7 +53,8 @@ func controllers(ctx context.Context, cfg Config, keys *pki) (func(context.Conte
 	o.Generic.ClientConnection.QPS, o.Generic.ClientConnection.Burst = controllerQPS, controllerBurst
 	o.SAController.ServiceAccountKeyFile = keys.path("service-account.key")
 	o.SAController.RootCAFile = keys.path("ca.crt")
-	o.KubeCloudShared.UseServiceAccountCredentials = true
+	// The controllers are one administrator: an account for each would be forty accounts, tokens and some two hundred requests at each start.
+	o.KubeCloudShared.UseServiceAccountCredentials = false
 	o.CSRSigningController.ClusterSigningCertFile = keys.path("ca.crt")
 	o.CSRSigningController.ClusterSigningKeyFile = keys.path("ca.key")
 	o.DeploymentController.ConcurrentDeploymentSyncs = 10

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -46,6 +48,13 @@ type Config struct {
 	KubernetesLogs io.Writer
 	// AuditLog is a file for the audit log at metadata level; empty writes none.
 	AuditLog string
+	// Definitions are CustomResourceDefinitions that the control plane begins with where it does not have them: it serves them from
+	// the start, as if Manager had applied them.
+	Definitions []*unstructured.Unstructured
+	Manager     string
+	// Finalizers are put on each object of a kind when it is created, for whoever serves it: a request less than if that had to put
+	// them there. They belong to no field manager.
+	Finalizers map[schema.GroupKind]string
 	// FeatureGates are set in all parts. They are settings of the process: those of one Start hold for later ones, too.
 	FeatureGates map[string]bool
 	// Notify, when set, is called with what differs here from a real cluster, once each.
@@ -72,8 +81,9 @@ type Running struct {
 const (
 	startTimeout = 60 * time.Second
 	partsTimeout = 2 * time.Second
-	// clientsTimeout is how long clients have to end on their own.
+	// clientsTimeout is how long clients of others have to end on their own; briefClients is that where nothing they write is kept.
 	clientsTimeout = 500 * time.Millisecond
+	briefClients   = 50 * time.Millisecond
 )
 
 // Start starts a control plane and returns when its API is ready. Several may run in one process;
@@ -118,6 +128,9 @@ func (r *Running) start(ctx context.Context) error {
 		return err
 	}
 	if r.store, err = startStore(ctx, r.cfg.Dir, r.cfg.Ephemeral, func(err error) { r.report("etcd", err) }); err != nil {
+		return err
+	}
+	if err := r.store.seed(ctx, r.cfg); err != nil {
 		return err
 	}
 	listener, err := r.listen()
@@ -243,15 +256,19 @@ func (r *Running) kubeconfigs(keys *pki, api *apiServer) error {
 	return nil
 }
 
-// waitReady waits until the API server says that it is ready.
+// waitReady waits until the API server says that it is ready, but for what it creates that is there.
 func (r *Running) waitReady(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(r.config)
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
+	ready := client.Discovery().RESTClient().Get().AbsPath("/readyz")
+	for _, check := range beforehand {
+		ready.Param("exclude", check)
+	}
 	var last error
 	for {
-		_, err := client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		_, err := ready.DoRaw(ctx)
 		if err == nil {
 			return nil
 		}
@@ -290,7 +307,11 @@ func (r *Running) Stop(ctx context.Context) error {
 			r.stopParts()
 			waitFor(ctx, &r.parts, partsTimeout)
 			r.stopServer()
-			if !waitFor(ctx, &r.server, clientsTimeout) {
+			clients := clientsTimeout
+			if r.cfg.Ephemeral && !r.cfg.Keep {
+				clients = briefClients
+			}
+			if !waitFor(ctx, &r.server, clients) {
 				r.conns.drop()
 				waitFor(ctx, &r.server, partsTimeout)
 			}

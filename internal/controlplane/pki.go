@@ -70,7 +70,7 @@ func newPKI(dir string) (*pki, error) {
 	}
 	for _, who := range []struct{ file, user, group string }{
 		{"admin", adminUser, mastersGroup},
-		{"controller-manager", controllerManagerUser, ""},
+		{"controller-manager", controllerManagerUser, mastersGroup},
 		{"scheduler", schedulerUser, ""},
 	} {
 		if err := p.client(p.ca, who.file, who.user, who.group); err != nil {

@@ -123,6 +123,19 @@ func (g Groups) Units() map[schema.GroupKind]bool {
 	return kinds
 }
 
+// Finalizers are those that each object of a kind has while it is served.
+func (g Groups) Finalizers() map[schema.GroupKind]string {
+	finalizers := map[schema.GroupKind]string{}
+	for _, d := range g.Dialects() {
+		for _, k := range d.Kinds() {
+			if k.Finalizer != "" && g.ServesKind(d, k) {
+				finalizers[k.GroupKind] = k.Finalizer
+			}
+		}
+	}
+	return finalizers
+}
+
 // Resource is how objects of a kind of the served groups are reached; false for any other kind.
 func (g Groups) Resource(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool) {
 	for _, d := range g.Dialects() {

@@ -41,6 +41,8 @@ type Kind struct {
 	// Category is a name of several kinds together, such as "images"; Derived sources are taken from other ones.
 	Category string
 	Derived  bool
+	// Finalizer is on each object for as long as its kind is served; empty where that depends on the object.
+	Finalizer string
 }
 
 // GroupVersionResource is how objects of the kind are reached.

@@ -2,6 +2,9 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/apply"
@@ -30,6 +34,13 @@ func Install(ctx context.Context, config *rest.Config, serve dialect.Groups) ([]
 	}
 	n.namespaces = append([]string{Namespace}, n.namespaces...)
 	return n.names(), n.put(ctx, config)
+}
+
+// Definitions are those that Install applies for groups. A control plane that begins with them needs no installation: Install leaves alone
+// what stands as it applies it.
+func Definitions(serve dialect.Groups) ([]*unstructured.Unstructured, error) {
+	n, err := needsOf(serve)
+	return n.definitions, err
 }
 
 // Add applies definitions that no group has. A cluster in which someone else has defined one of the kinds keeps all of them as they are:
@@ -51,6 +62,9 @@ func Add(ctx context.Context, config *rest.Config, definitions []*unstructured.U
 			return false, nil
 		}
 	}
+	if err := mark(definitions); err != nil {
+		return false, err
+	}
 	return true, needs{definitions: definitions}.put(ctx, config)
 }
 
@@ -62,7 +76,56 @@ type needs struct {
 
 func needsOf(serve dialect.Groups) (needs, error) {
 	definitions, namespaces, err := serve.Definitions()
-	return needs{definitions, namespaces}, err
+	if err != nil {
+		return needs{}, err
+	}
+	return needs{definitions, namespaces}, mark(definitions)
+}
+
+// definitionMark is the annotation of a definition with the digest of what was applied.
+const definitionMark = "headgate.dev/definition"
+
+// mark marks definitions with their digests.
+func mark(definitions []*unstructured.Unstructured) error {
+	for _, d := range definitions {
+		data, err := json.Marshal(d.Object)
+		if err != nil {
+			return fmt.Errorf("encoding definition %s: %w", d.GetName(), err)
+		}
+		sum := sha256.Sum256(data)
+		annotations := d.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[definitionMark] = hex.EncodeToString(sum[:16])
+		d.SetAnnotations(annotations)
+	}
+	return nil
+}
+
+// stand are the definitions of a cluster that were applied as they are marked, and that no one else has written since, with their marks.
+func stand(ctx context.Context, config *rest.Config) (map[string]string, error) {
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client: %w", err)
+	}
+	list, err := client.Resource(crdResource).List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing definitions: %w", err)
+	}
+	marks := map[string]string{}
+	for _, d := range list.Items {
+		others := slices.ContainsFunc(d.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+			return f.Manager != Manager && f.Subresource == ""
+		})
+		if digest, marked := d.Annotations[definitionMark]; marked && !others && d.DeletionTimestamp == nil {
+			marks[d.Name] = digest
+		}
+	}
+	return marks, nil
 }
 
 // names are those of the definitions.
@@ -74,7 +137,7 @@ func (n needs) names() []string {
 	return names
 }
 
-// put applies everything, and returns when the kinds are served.
+// put applies everything that does not stand already, and returns when the kinds are served.
 func (n needs) put(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -85,13 +148,22 @@ func (n needs) put(ctx context.Context, config *rest.Config) error {
 			return err
 		}
 	}
-	// A kind that is watched before it is served comes later than one whose definition is waited for.
+	standing, err := stand(ctx, config)
+	if err != nil {
+		return err
+	}
+	// A kind that is watched before it is served comes later than one whose definition is waited for. One that stands is listed as well:
+	// a first request that is a watch is refused for a second.
 	var all errgroup.Group
 	all.SetLimit(installs)
 	for _, d := range n.definitions {
+		digest, stands := standing[d.GetName()]
+		stands = stands && digest == d.GetAnnotations()[definitionMark]
 		all.Go(func() error {
-			if err := apply.Put(ctx, client.Resource(crdResource), Manager, d); err != nil {
-				return err
+			if !stands {
+				if err := apply.Put(ctx, client.Resource(crdResource), Manager, d); err != nil {
+					return err
+				}
 			}
 			return served(ctx, client, resourceOf(d))
 		})

@@ -92,9 +92,13 @@ const UserAgent = "headgate/test"
 
 // StartPlane starts the control plane, again after a stop, with the previous state and address.
 func (k *Kit) StartPlane(ctx context.Context) error {
-	var err error
+	definitions, err := host.Definitions(k.catalogue().All())
+	if err != nil {
+		return err
+	}
 	k.Plane, err = controlplane.Start(ctx, controlplane.Config{
 		Dir: filepath.Join(k.Dir, "cluster"), Ephemeral: !k.options.Persistent, AuditLog: k.options.AuditLog,
+		Definitions: definitions, Manager: host.Manager, Finalizers: k.catalogue().All().Finalizers(),
 	})
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ var arrows = map[string][]string{
 	"internal/runner/objects":                       {"internal/runner", "internal/apply", "internal/engine", "internal/render", "internal/source"},
 	"internal/runner":                               {"internal/rounds", "internal/render", "internal/source", "internal/apply", "internal/cluster", "internal/health", "internal/engine", "internal/guard"},
 	"internal/apply":                                {"internal/cluster", "internal/engine", "internal/guard", "internal/managedfields"},
-	"internal/managedfields":                       {},
+	"internal/managedfields":                        {},
 	"internal/cluster":                              {"chart/similar", "internal/health", "internal/engine", "internal/guard"},
 	"internal/health":                               {"internal/engine", "internal/expression"},
 	"internal/expression":                           {"internal/guard"},

@@ -7,10 +7,10 @@ import (
 )
 
 // Checking all objects of a unit whenever one of them changes costs the square of their number while they come up.
-// A unit of many objects is checked in paces: perObject for each of them, and at most slowest apart.
+// A unit of many objects is checked in paces: perObject for each of them, and at most slowestPace apart.
 const (
-	perObject = 50 * time.Microsecond
-	slowest   = 250 * time.Millisecond
+	perObject   = 50 * time.Microsecond
+	slowestPace = 250 * time.Millisecond
 	// few is how many objects are checked whenever one changes.
 	few = 20
 )
@@ -26,7 +26,7 @@ func (p *pace) wait(objects int) time.Duration {
 	if objects <= few {
 		return 0
 	}
-	return max(0, time.Until(p.at.Add(min(time.Duration(objects)*perObject, slowest))))
+	return max(0, time.Until(p.at.Add(min(time.Duration(objects)*perObject, slowestPace))))
 }
 
 // later has something done by the loop after a while, once.

@@ -155,6 +155,9 @@ type Runner struct {
 	writing   int
 	stats     Stats
 	workers   sync.WaitGroup
+	// moving is how many units were in a pass when that was counted last.
+	moving    int
+	recounted time.Time
 	// evaluations are the slots of workers that evaluate expressions, in fair shares of namespaces.
 	evaluations *rounds.Slots
 }

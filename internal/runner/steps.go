@@ -74,8 +74,30 @@ func since(waits []engine.Wait, began time.Time) []engine.Wait {
 	return waits
 }
 
-// slow is how long a pass or a wait lasts before it is written to the status.
-const slow = time.Second
+// A pass or a wait that is slow is written to the status: one that lasts longer than slow. While many units move at once, each takes
+// long since the others move, and writing that of each would hold all of them up further: then it is longer, by perUnit for each one
+// beyond a few.
+const (
+	slow      = time.Second
+	perUnit   = 50 * time.Millisecond
+	fewAtOnce = 16
+	slowest   = time.Minute
+	// recount is how long a count of the units that move serves.
+	recount = 100 * time.Millisecond
+)
+
+// slow is how long a pass or a wait lasts now before it is written to the status.
+func (r *Runner) slow() time.Duration {
+	if now := time.Now(); now.Sub(r.recounted) > recount {
+		r.moving, r.recounted = 0, now
+		for _, u := range r.units {
+			if u.pass != nil && !u.pass.Recheck && u.phase != engine.PhaseFailed {
+				r.moving++
+			}
+		}
+	}
+	return min(slow+perUnit*time.Duration(max(0, r.moving-fewAtOnce)), slowest)
+}
 
 // wait sets the timer of the unit, and writes a wait that lasts to the status.
 func (r *Runner) wait(u *unit, d engine.Decision) {
@@ -85,7 +107,7 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 		if u.pass != nil {
 			from = u.pass.Started
 		}
-		if since := time.Since(from); since < slow {
+		if slow := r.slow(); time.Since(from) < slow {
 			at = sooner(at, from.Add(slow))
 		} else if text := fmt.Sprint(d.Phase, d.Message, u.stuck); u.announced != text {
 			u.announced = text
@@ -166,7 +188,7 @@ func (r *Runner) begin(u *unit) {
 	u.needs, u.changes, u.announced = nil, nil, ""
 	u.verdicts.retry(r.counted(u))
 	r.stats.Passes++
-	r.setTimer(u, now.Add(slow))
+	r.setTimer(u, now.Add(r.slow()))
 }
 
 // fresh reports whether a user requested the pass, so that it ignores everything that is cached.

@@ -142,6 +142,13 @@ func (s *system) startCluster(ctx context.Context) error {
 		Dir: s.state, Ephemeral: s.options.ephemeral, Port: s.options.port, AuditLog: s.options.auditLog,
 		FeatureGates: s.options.gates.gates,
 		Notify:       func(text string) { s.say.Info("note", text) },
+		Manager:      host.Manager,
+	}
+	if config.Definitions, err = host.Definitions(s.options.serving.groups); err != nil {
+		return err
+	}
+	if s.options.serving.selector == "" {
+		config.Finalizers = s.options.serving.groups.Finalizers()
 	}
 	if s.options.kubernetesLogs {
 		config.KubernetesLogs = s.options.IO.Err

@@ -50,8 +50,8 @@ func Kinds() []dialect.Kind {
 		k.Role = dialect.Source
 		return k
 	}
-	unit := func(k dialect.Kind) dialect.Kind {
-		k.Role = dialect.Unit
+	unit := func(k dialect.Kind, finalizer string) dialect.Kind {
+		k.Role, k.Finalizer = dialect.Unit, finalizer
 		return k
 	}
 	static := func(k dialect.Kind) dialect.Kind {
@@ -72,9 +72,9 @@ func Kinds() []dialect.Kind {
 		source("Bucket", "buckets"),
 		source("HelmRepository", "helmrepositories", "helm", "helmrepo"),
 		derived(source("HelmChart", "helmcharts", "chart")),
-		unit(kind(Kustomize, kustomizev1.GroupVersion.Version, "Kustomization", "kustomizations", "ks")),
-		unit(kind(Helm, helmv2.GroupVersion.Version, "HelmRelease", "helmreleases", "hr")),
-		unit(kind(Operator, fluxcdv1.GroupVersion.Version, "ResourceSet", "resourcesets", "rset")),
+		unit(kind(Kustomize, kustomizev1.GroupVersion.Version, "Kustomization", "kustomizations", "ks"), Finalizer),
+		unit(kind(Helm, helmv2.GroupVersion.Version, "HelmRelease", "helmreleases", "hr"), Finalizer),
+		unit(kind(Operator, fluxcdv1.GroupVersion.Version, "ResourceSet", "resourcesets", "rset"), fluxcdv1.Finalizer),
 		kind(Operator, fluxcdv1.GroupVersion.Version, "ResourceSetInputProvider", "resourcesetinputproviders", "rsip"),
 		kind(Operator, fluxcdv1.GroupVersion.Version, "FluxInstance", "fluxinstances", "instance"),
 		image(kind(Image, imagev1.GroupVersion.Version, "ImageRepository", "imagerepositories", "imgrepo", "imagerepo")),

@@ -14,11 +14,25 @@ import (
 	"strings"
 )
 
-// rounds are those of the hash of passwords, as OWASP recommends for PBKDF2 with SHA-256.
-const rounds = 600_000
+// rounds are those of the hash of passwords, as OWASP recommends for PBKDF2 with SHA-256. A password of randomDigits hexadecimal digits
+// was made by chance: guessing it is hopeless however fast its hash is, and it takes randomRounds.
+const (
+	rounds       = 600_000
+	randomDigits = 40
+	randomRounds = 1_000
+)
+
+// roundsOf are the rounds of the hash of a password.
+func roundsOf(password string) int {
+	if _, err := hex.DecodeString(password); err == nil && len(password) >= randomDigits {
+		return randomRounds
+	}
+	return rounds
+}
 
 // HashPassword hashes a password with a salt.
 func HashPassword(password string) (string, error) {
+	rounds := roundsOf(password)
 	salt := make([]byte, 16)
 	if _, err := rand.Read(salt); err != nil {
 		return "", err

@@ -1,0 +1,206 @@
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	systempriorities "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// A control plane begins with what its API server would create itself, but only a second after its start: the roles of
+// Kubernetes and the classes of system priorities. With them are the definitions of its configuration, as they are when the API server has
+// accepted them: each is served from the first request on, where one that is applied takes seven requests. All are written to
+// the store before the API server runs, where they are not there yet.
+
+// registry is where the API server stores objects.
+const registry = "/registry/"
+
+// Bounds of one transaction with the store: of its writes, and of their bytes. The store has bounds of its own, a little above.
+const (
+	seedWrites = 100
+	seedBytes  = 1 << 20
+)
+
+// beforehand are the checks of readiness that end when the API server has created what is seeded.
+var beforehand = []string{"poststarthook/rbac/bootstrap-roles", "poststarthook/scheduling/bootstrap-system-priority-classes"}
+
+// seeds are objects as they are stored, by their keys.
+type seeds map[string][]byte
+
+// seed writes what a control plane begins with, as far as it is not there.
+func (s *store) seed(ctx context.Context, cfg Config) error {
+	all := seeds{}
+	if err := all.system(); err != nil {
+		return err
+	}
+	for _, d := range cfg.Definitions {
+		if err := all.definition(d, cfg.Manager); err != nil {
+			return fmt.Errorf("preparing definition %s: %w", d.GetName(), err)
+		}
+	}
+	client := v3client.New(s.etcd.Server)
+	defer func() { _ = client.Close() }()
+	if err := all.leaveOut(ctx, client); err != nil {
+		return err
+	}
+	return all.write(ctx, client)
+}
+
+// system are the roles and the priorities of Kubernetes.
+func (s seeds) system() error {
+	for _, o := range slices.Concat(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()) {
+		o.TypeMeta = metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"}
+		if err := s.add("clusterroles", &o); err != nil {
+			return err
+		}
+	}
+	for _, o := range slices.Concat(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings()) {
+		o.TypeMeta = metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"}
+		if err := s.add("clusterrolebindings", &o); err != nil {
+			return err
+		}
+	}
+	for _, o := range systempriorities.SystemPriorityClasses() {
+		o.TypeMeta = metav1.TypeMeta{APIVersion: schedulingv1.SchemeGroupVersion.String(), Kind: "PriorityClass"}
+		o.Generation = 1
+		if err := s.add("priorityclasses", o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// definition is one whose names the API server has accepted.
+func (s seeds) definition(u *unstructured.Unstructured, manager string) error {
+	managed, err := appliedBy(u, manager)
+	if err != nil {
+		return err
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd); err != nil {
+		return err
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
+	now := metav1.Now()
+	crd.ManagedFields = []metav1.ManagedFieldsEntry{managed}
+	crd.Generation = 1
+	crd.Status.AcceptedNames = crd.Spec.Names
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
+		{
+			Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+			Reason: "NoConflicts", Message: "no conflicts found",
+		},
+		{
+			Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
+		},
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Storage {
+			crd.Status.StoredVersions = []string{v.Name}
+		}
+	}
+	return s.add("apiextensions.k8s.io/customresourcedefinitions", crd)
+}
+
+// add enters an object of the whole cluster.
+func (s seeds) add(resource string, o metav1.Object) error {
+	o.SetUID(uuid.NewUUID())
+	o.SetCreationTimestamp(metav1.NewTime(time.Now().Truncate(time.Second)))
+	data, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encoding %s %s: %w", resource, o.GetName(), err)
+	}
+	s[registry+resource+"/"+o.GetName()] = data
+	return nil
+}
+
+// leaveOut takes out what is there.
+func (s seeds) leaveOut(ctx context.Context, client *clientv3.Client) error {
+	prefixes := map[string]bool{}
+	for key := range s {
+		prefixes[path.Dir(key)+"/"] = true
+	}
+	for prefix := range prefixes {
+		there, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			return fmt.Errorf("reading the store: %w", err)
+		}
+		for _, kv := range there.Kvs {
+			delete(s, string(kv.Key))
+		}
+	}
+	return nil
+}
+
+// write writes everything in as few transactions as the store takes.
+func (s seeds) write(ctx context.Context, client *clientv3.Client) error {
+	var writes []clientv3.Op
+	bytes := 0
+	flush := func() error {
+		if len(writes) == 0 {
+			return nil
+		}
+		_, err := client.Txn(ctx).Then(writes...).Commit()
+		writes, bytes = nil, 0
+		if err != nil {
+			return fmt.Errorf("writing to the store: %w", err)
+		}
+		return nil
+	}
+	for key, data := range s {
+		if len(writes) == seedWrites || bytes+len(data) > seedBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		writes, bytes = append(writes, clientv3.OpPut(key, string(data))), bytes+len(data)
+	}
+	return flush()
+}
+
+// appliedBy is what the API server records of a definition that a manager applied. Lists of definitions belong to a manager as a whole,
+// so that no schema is needed to tell which fields there are.
+func appliedBy(u *unstructured.Unstructured, manager string) (metav1.ManagedFieldsEntry, error) {
+	value, err := typed.DeducedParseableType.FromUnstructured(u.Object)
+	if err != nil {
+		return metav1.ManagedFieldsEntry{}, fmt.Errorf("reading its fields: %w", err)
+	}
+	fields, err := value.ToFieldSet()
+	if err != nil {
+		return metav1.ManagedFieldsEntry{}, fmt.Errorf("reading its fields: %w", err)
+	}
+	data, err := fields.Leaves().Difference(identity()).ToJSON()
+	if err != nil {
+		return metav1.ManagedFieldsEntry{}, fmt.Errorf("encoding its fields: %w", err)
+	}
+	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	return metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Time: &now,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(data)),
+	}, nil
+}
+
+// identity are the fields that no manager has.
+func identity() *fieldpath.Set {
+	return fieldpath.NewSet(
+		fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"), fieldpath.MakePathOrDie("metadata", "name"),
+	)
+}
