@@ -53,6 +53,7 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	if err := skipServiceWebhooks(config.KubeAPIs.ControlPlane.VersionedInformers, told); err != nil {
 		return nil, err
 	}
+	config.KubeAPIs.ControlPlane.VersionedInformers = countedRarely{config.KubeAPIs.ControlPlane.VersionedInformers}
 	dead := newDeadServices(told)
 	build := config.Aggregator.GenericConfig.BuildHandlerChainFunc
 	config.Aggregator.GenericConfig.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {

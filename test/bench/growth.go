@@ -15,6 +15,8 @@ import (
 type growth struct {
 	// units are numbers, separated by commas; dialect is one, or empty for both.
 	units, dialect string
+	// spread has the objects of each hundred units in a namespace of their own.
+	spread bool
 }
 
 const growthHeading = "growth  units  ready s  cpu s/unit  of the first  rss MB  peak MB  push→applied ms"
@@ -30,7 +32,7 @@ func (g growth) measure(ctx context.Context) error {
 			if err != nil || units < 1 {
 				return fmt.Errorf("-growth: %q is not a number of units", text)
 			}
-			f, err := apart(ctx, d, units)
+			f, err := g.apart(ctx, d, units)
 			if err != nil {
 				return err
 			}
@@ -45,12 +47,12 @@ func (g growth) measure(ctx context.Context) error {
 }
 
 // apart measures a number of units in another process.
-func apart(ctx context.Context, d dialect, units int) (figures, error) {
+func (g growth) apart(ctx context.Context, d dialect, units int) (figures, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return figures{}, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-units", strconv.Itoa(units), "-dialect", string(d))
+	cmd := exec.CommandContext(ctx, self, "-units", strconv.Itoa(units), "-dialect", string(d), "-spread="+strconv.FormatBool(g.spread))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -64,11 +66,11 @@ func apart(ctx context.Context, d dialect, units int) (figures, error) {
 }
 
 // measureOne measures a number of units in this process, and prints the figures as JSON.
-func measureOne(ctx context.Context, d dialect, units int) error {
+func measureOne(ctx context.Context, d dialect, units int, spread bool, heap string) error {
 	if d == "" {
 		d = ofFlux
 	}
-	r := run{dialect: d, units: units, depth: 1}
+	r := run{dialect: d, units: units, depth: 1, spread: spread, heap: heap}
 	f, err := r.figures(ctx)
 	if err != nil {
 		return err

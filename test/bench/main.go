@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -59,6 +60,8 @@ func main() {
 	grown := flag.String("growth", "120,1000,5000", "numbers of units of the table of growth, each measured in a process of its own; empty leaves it out")
 	onlyGrowth := flag.Bool("only-growth", false, "leave out everything but the table of growth")
 	single := flag.Int("units", 0, "measure this many units of -dialect alone, and print the figures as JSON")
+	spread := flag.Bool("spread", false, "have the objects of each hundred units in a namespace of their own, in the table of growth and with -units")
+	heap := flag.String("heap", "", "write a profile of the heap to this file when all is ready, with -units")
 	only := flag.Bool("only-releases", false, "leave out everything but the run of releases")
 	flag.Parse()
 	memory.Tune()
@@ -78,7 +81,7 @@ func main() {
 	defer end()
 	short := min(*idle, 2*time.Minute)
 	if *single > 0 {
-		err = measureOne(ctx, dialect(*dialects), *single)
+		err = measureOne(ctx, dialect(*dialects), *single, *spread, *heap)
 		end()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -95,7 +98,7 @@ func main() {
 		{"warehouses  all s  cpu s/one  rss MB  requests at rest", *followed, *onlyFollowed, pipelines{*followed, 200, short}},
 		{"  objects  all s  cpu s/one  rss MB  requests at rest", *provisioned, *onlyObjects, objects{*provisioned, short}},
 		{"droplets  ready s  requests by then  of these creations  requests/min at rest  refused", *machines, *onlyMachines, droplets{*machines, short}},
-		{growthHeading, len(*grown), *onlyGrowth, growth{*grown, *dialects}},
+		{growthHeading, len(*grown), *onlyGrowth, growth{*grown, *dialects, *spread}},
 		{"releases  cold s  cpu s/release  changed s  rss MB  requests at rest", *helm, *only, releases{*helm, *idle}},
 	})
 	if err == nil && all {
@@ -176,6 +179,9 @@ type run struct {
 	units, depth int
 	idle         time.Duration
 	verbose      bool
+	// spread has the objects of units in several namespaces; heap is a file for a profile of the heap, if one is wanted.
+	spread bool
+	heap   string
 
 	dir string
 	kit *kit.Kit
@@ -204,6 +210,19 @@ func (r *run) measure(ctx context.Context) error {
 	return nil
 }
 
+// writeHeap writes a profile of what is kept.
+func (r *run) writeHeap() error {
+	if r.heap == "" {
+		return nil
+	}
+	f, err := os.Create(r.heap)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
+}
+
 // figures measures.
 func (r *run) figures(ctx context.Context) (figures, error) {
 	dir, err := os.MkdirTemp("", "hgb-")
@@ -212,7 +231,11 @@ func (r *run) figures(ctx context.Context) (figures, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	r.dir = filepath.Join(dir, "repo")
-	audit := filepath.Join(dir, "audit.log")
+	audit := ""
+	if r.verbose || r.idle > 0 {
+		// Writing it costs something: it is written where requests are counted.
+		audit = filepath.Join(dir, "audit.log")
+	}
 	if r.kit, err = kit.Start(ctx, filepath.Join(dir, "kit"), kit.Options{AuditLog: audit}); err != nil {
 		return figures{}, err
 	}
@@ -232,6 +255,9 @@ func (r *run) figures(ctx context.Context) (figures, error) {
 		return figures{}, err
 	}
 	f := figures{Ready: time.Since(began), CPU: (cpuTime() - cpu) / time.Duration(r.units), Rest: "not counted"}
+	if err := r.writeHeap(); err != nil {
+		return figures{}, err
+	}
 	if r.verbose {
 		asked, watches, err := requests(audit, began)
 		if err != nil {

@@ -34,7 +34,7 @@ spec:
   path: ./apps/%[1]s
   prune: true
   wait: true
-  targetNamespace: default
+  targetNamespace: %[3]s
   sourceRef: {kind: GitRepository, name: flux-system}%[2]s
 `
 )
@@ -74,6 +74,28 @@ func (r *run) applications() []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{login, root}
 }
 
+// namespaceOf is where the objects of a unit are: those of each hundred in a namespace of their own, if they are spread.
+func (r *run) namespaceOf(unit int) string {
+	if n := unit / unitsEach; r.spread && n > 0 {
+		return fmt.Sprintf("bench-%03d", n)
+	}
+	return "default"
+}
+
+// unitsEach is how many units have their objects in one namespace when they are spread.
+const unitsEach = 100
+
+// namespaces are those that the units need beside the one that there is, as files of the root.
+func (r *run) namespaces() string {
+	var text strings.Builder
+	for i := unitsEach; i < r.units; i += unitsEach {
+		if namespace := r.namespaceOf(i); namespace != "default" {
+			fmt.Fprintf(&text, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n---\n", namespace)
+		}
+	}
+	return text.String()
+}
+
 // write writes the repository.
 func (r *run) write() error {
 	var chain []string
@@ -104,12 +126,13 @@ func (r *run) write() error {
 		if i%r.depth > 0 {
 			depends = fmt.Sprintf("\n  dependsOn: [{name: app-%04d}]", i-1)
 		}
-		chain = append(chain, fmt.Sprintf(unitTemplate, name, depends))
+		namespace := r.namespaceOf(i)
+		chain = append(chain, fmt.Sprintf(unitTemplate, name, depends, namespace))
 		wave := ""
 		if r.depth > 1 {
 			wave = fmt.Sprintf("\n  annotations: {argocd.argoproj.io/sync-wave: \"%d\"}", i%r.depth)
 		}
-		text := fmt.Sprintf(applicationTemplate, name, wave, r.kit.Git.URL("bench"), "apps/"+name, "default")
+		text := fmt.Sprintf(applicationTemplate, name, wave, r.kit.Git.URL("bench"), "apps/"+name, namespace)
 		if err := os.WriteFile(filepath.Join(r.dir, "argo", name+".yaml"), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -117,5 +140,9 @@ func (r *run) write() error {
 	if err := os.MkdirAll(filepath.Join(r.dir, "flux"), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dir, "flux", "ks.yaml"), []byte(strings.Join(chain, "---\n")), 0o644)
+	namespaces := []byte(r.namespaces())
+	if err := os.WriteFile(filepath.Join(r.dir, "argo", "namespaces.yaml"), namespaces, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.dir, "flux", "ks.yaml"), append(namespaces, strings.Join(chain, "---\n")...), 0o644)
 }

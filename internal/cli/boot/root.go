@@ -31,6 +31,12 @@ func (s *system) locate(context.Context) error {
 			return failed
 		}
 	}
+	if several != nil && interactive(s.options.IO) {
+		chosen, ok := choose(s.options.IO.In, s.options.IO.Err, "There are several roots in "+several.Dir+".", several.Candidates)
+		if ok {
+			s.layout, err = offline.FindLayout(s.options.Catalogue, s.options.path, chosen)
+		}
+	}
 	if err != nil {
 		return console.Helpful(err)
 	}
