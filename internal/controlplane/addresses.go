@@ -15,10 +15,14 @@ import (
 // The API server counts all addresses of Services, twice, whenever it has allocated one, for two of its gauges: with 5,000 Services that is a
 // tenth of all that it does. Here a list of them serves for a second. Whether an address is free is decided by creating it, not by a list.
 type (
-	countedRarely           struct{ informers.SharedInformerFactory }
+	countedRarely struct {
+		informers.SharedInformerFactory
+	}
 	countedRarelyNetworking struct{ networking.Interface }
 	countedRarelyV1         struct{ networkinginformers.Interface }
-	countedRarelyAddresses  struct{ networkinginformers.IPAddressInformer }
+	countedRarelyAddresses  struct {
+		networkinginformers.IPAddressInformer
+	}
 )
 
 // Networking is the group of addresses.

@@ -40,7 +40,7 @@ func choose(in io.Reader, out io.Writer, question string, candidates []string) (
 		case malformed == nil && n >= 1 && n <= len(candidates):
 			return candidates[n-1], true
 		default:
-			fmt.Fprintf(out, "%q is no number from 1 to %d.\n", answer, len(candidates))
+			fmt.Fprintf(out, "%q is not a number from 1 to %d.\n", answer, len(candidates))
 		}
 	}
 }

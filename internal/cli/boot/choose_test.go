@@ -16,7 +16,7 @@ func TestChoose(t *testing.T) {
 	}{
 		"best":    {"the first candidate is chosen by Enter alone", "\n", "clusters/prod", true, "Which one? [1]"},
 		"second":  {"a number chooses", " 2 \n", "clusters/staging", true, "2  clusters/staging"},
-		"again":   {"what is no number of a candidate is asked again", "3\nstaging\n2\n", "clusters/staging", true, `"staging" is no number from 1 to 2.`},
+		"again":   {"what is no number of a candidate is asked again", "3\nstaging\n2\n", "clusters/staging", true, `"staging" is not a number from 1 to 2.`},
 		"no more": {"nothing is chosen when the input ends", "", "", false, "Which one? [1]"},
 		"partly":  {"nor by a line that is not sent", "2", "", false, "Which one? [1]"},
 	} {

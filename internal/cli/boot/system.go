@@ -154,6 +154,7 @@ func (s *system) startCluster(ctx context.Context) error {
 		config.KubernetesLogs = s.options.IO.Err
 	}
 	memory.Tune()
+	s.say.Info("control plane", "starting")
 	if s.plane, err = controlplane.Start(ctx, config); err != nil {
 		return err
 	}
