@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
@@ -57,7 +58,7 @@ Each problem is printed with the next command.`,
 				if f.Bad {
 					mark, bad = "✗", true
 				}
-				fmt.Fprintf(g.IO.Out, "%s %-12s %s\n", mark, f.Subject, f.Text)
+				fmt.Fprintf(g.IO.Out, "%s %-12s %s\n", mark, f.Subject, engine.Plain(f.Text))
 				if f.Next != "" {
 					fmt.Fprintf(g.IO.Out, "  %-12s try: %s\n", "", f.Next)
 				}

@@ -103,6 +103,14 @@ func (s *system) standIns() []standIn {
 	return nil
 }
 
+// countedKinds is a number of objects of a kind.
+func countedKinds(n int, kind string) string {
+	if n > 1 && kind == "Status" || n > 1 && kind == "Patch" {
+		return fmt.Sprintf("%d %ses", n, kind)
+	}
+	return console.Counted(n, kind)
+}
+
 // tellStandIns says how much is not real.
 func (s *system) tellStandIns() {
 	all := s.standIns()
@@ -116,7 +124,7 @@ func (s *system) tellStandIns() {
 	var parts []string
 	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object", "Expression"} {
 		if counts[what] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
+			parts = append(parts, countedKinds(counts[what], what))
 		}
 	}
 	s.say.Info("simulated", strings.Join(parts, ", "))

@@ -29,6 +29,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/planes"
 	"github.com/headgate-dev/headgate/internal/progress"
+	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/server"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -57,7 +58,8 @@ type system struct {
 	// installed are the definitions that are there before the engine is, later are the groups that it installs those of.
 	installed []string
 	later     dialect.Groups
-	// explained is what was printed last of what is not ready.
+	// seen is where the units stood when that was checked last, explained what was printed last of what is not ready.
+	seen      []runner.State
 	explained []string
 	// toured is set once it was said where to look.
 	toured bool

@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/causes"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -140,6 +141,9 @@ func runUp(ctx context.Context, o upOptions) error {
 	end()
 	s.say.Clear()
 	if ctx.Err() != nil {
+		if judge(s.seen).failed {
+			s.explain(s.seen)
+		}
 		s.say.Info("stopping", "")
 		err = nil
 		if o.exit {
@@ -163,6 +167,10 @@ func runUp(ctx context.Context, o upOptions) error {
 const (
 	look  = 100 * time.Millisecond
 	quiet = 2 * time.Second
+	// stuck and stuckFailed are how long nothing changes until it is said why not everything is ready, although something may still move: while
+	// units wait, and once one has failed.
+	stuck       = 10 * time.Second
+	stuckFailed = 5 * time.Second
 )
 
 // stay prints when all is ready, or nothing moves any more, and ends as the options say.
@@ -201,6 +209,7 @@ func (s *system) stay(ctx context.Context) error {
 		}
 		began := time.Now()
 		states, providing := s.standing(ctx)
+		s.seen = states
 		s.say.Live(states)
 		cost = time.Since(began)
 		v, pending := s.withPackages(judge(states), states)
@@ -209,6 +218,9 @@ func (s *system) stay(ctx context.Context) error {
 		v.rest = v.rest && !providing
 		if v != seen {
 			seen, since = v, time.Now()
+		}
+		if v.stuck(time.Since(since)) {
+			s.explain(states)
 		}
 		if v == told || v.rest && (!v.ready || v.units == 0) && time.Since(since) < quiet {
 			continue
@@ -249,6 +261,13 @@ type verdict struct {
 	units       int
 	revisions   string
 	failures    string
+	// failed is set when a unit has failed.
+	failed bool
+}
+
+// stuck tells whether it is time to say why not everything is ready, when nothing has changed for a while.
+func (v verdict) stuck(unchanged time.Duration) bool {
+	return v.units > 0 && !v.ready && (unchanged >= stuck || v.failed && unchanged >= stuckFailed)
 }
 
 // judge tells whether everything is ready, or at rest without being so.
@@ -265,6 +284,7 @@ func judge(states []runner.State) verdict {
 		revisions[s.Source.String()+s.Revision] = true
 		if !s.Ready && !s.Suspended {
 			failures = append(failures, s.Unit.String()+s.Message)
+			v.failed = v.failed || s.Phase == engine.PhaseFailed
 		}
 	}
 	for r := range revisions {

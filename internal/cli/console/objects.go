@@ -260,8 +260,8 @@ func orWord(text, otherwise string) string {
 	return text
 }
 
-// OneLine is a text on one line.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// OneLine is a message on one line, in plain words.
+func OneLine(s string) string { return engine.Plain(strings.Join(strings.Fields(s), " ")) }
 
 // DefaultNamespace is where units are searched for when none is named.
 const DefaultNamespace = host.Namespace
