@@ -70,6 +70,8 @@ type system struct {
 	// receivers is nil unless requests are taken.
 	receivers *server.Server
 	layout    offline.Layout
+	// whole is set when the root is a directory without units.
+	whole bool
 	// objects are those of the root that are applied as they are; without them the root is a directory.
 	objects []*unstructured.Unstructured
 	ageKey  []byte

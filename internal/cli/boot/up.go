@@ -142,7 +142,7 @@ func runUp(ctx context.Context, o upOptions) error {
 	s.say.Clear()
 	if ctx.Err() != nil {
 		if judge(s.seen).failed {
-			s.explain(s.seen)
+			s.explain(context.WithoutCancel(ctx), s.seen)
 		}
 		s.say.Info("stopping", "")
 		err = nil
@@ -201,7 +201,7 @@ func (s *system) stay(ctx context.Context) error {
 			states, _ := s.standing(ctx)
 			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
 			s.explained = nil
-			s.explain(states)
+			s.explain(ctx, states)
 			s.tellStandIns()
 			return console.ErrNo
 		case <-s.say.Changed():
@@ -220,12 +220,12 @@ func (s *system) stay(ctx context.Context) error {
 			seen, since = v, time.Now()
 		}
 		if v.stuck(time.Since(since)) {
-			s.explain(states)
+			s.explain(ctx, states)
 		}
 		if v == told || v.rest && (!v.ready || v.units == 0) && time.Since(since) < quiet {
 			continue
 		}
-		if end, err := s.conclude(v, states); end {
+		if end, err := s.conclude(ctx, v, states); end {
 			return err
 		}
 		told = v
@@ -244,12 +244,16 @@ func breathe(ctx context.Context, cost time.Duration) {
 }
 
 // explain prints why not everything is ready, unless that was printed last.
-func (s *system) explain(states []runner.State) {
+func (s *system) explain(ctx context.Context, states []runner.State) {
 	lines := causes.Lines(states)
 	if slices.Equal(lines, s.explained) {
 		return
 	}
 	s.explained = lines
+	if last := len(lines) - 1; last > 0 {
+		// The last line is the next command.
+		lines = slices.Insert(slices.Clone(lines), last, s.because(ctx, states)...)
+	}
 	for _, line := range lines {
 		s.say.Plain("             " + line)
 	}
@@ -305,7 +309,7 @@ func (v verdict) with(problems []string) verdict {
 }
 
 // conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
-func (s *system) conclude(v verdict, states []runner.State) (end bool, err error) {
+func (s *system) conclude(ctx context.Context, v verdict, states []runner.State) (end bool, err error) {
 	if !v.rest {
 		return false, nil
 	}
@@ -313,7 +317,7 @@ func (s *system) conclude(v verdict, states []runner.State) (end bool, err error
 		s.summary(states)
 		return s.options.exit, nil
 	}
-	s.explain(states)
+	s.explain(ctx, states)
 	s.tellStandIns()
 	if s.options.exit {
 		return true, console.ErrNo
