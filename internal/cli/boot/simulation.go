@@ -111,7 +111,7 @@ func countedKinds(n int, kind string) string {
 	return console.Counted(n, kind)
 }
 
-// tellStandIns says how much is not real.
+// tellStandIns says how much is not real, unless that was said last.
 func (s *system) tellStandIns() {
 	all := s.standIns()
 	counts := map[string]int{}
@@ -127,5 +127,8 @@ func (s *system) tellStandIns() {
 			parts = append(parts, countedKinds(counts[what], what))
 		}
 	}
-	s.say.Info("simulated", strings.Join(parts, ", "))
+	if text := strings.Join(parts, ", "); text != s.assumed {
+		s.assumed = text
+		s.say.Info("simulated", text)
+	}
 }

@@ -61,6 +61,8 @@ type system struct {
 	// seen is where the units stood when that was checked last, explained what was printed last of what is not ready.
 	seen      []runner.State
 	explained []string
+	// assumed is what was said last of how much is not real.
+	assumed string
 	// toured is set once it was said where to look.
 	toured bool
 	leader leader

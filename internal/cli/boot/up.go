@@ -334,7 +334,8 @@ func (s *system) summary(states []runner.State) {
 		}
 	}
 	s.say.Done("ready", console.Counted(len(states), "unit")+", "+console.Counted(objects, "object"))
-	if slowest := s.report.slowest(); slowest != "" {
+	if slowest := s.report.slowest(); slowest != "" && !s.toured {
+		// What took long in the boot is no news after a change.
 		s.say.Info("slowest", slowest)
 	}
 	s.tellStandIns()
