@@ -29,7 +29,7 @@ func on(ids ...engine.UnitID) engine.Unit {
 	return u
 }
 
-// planted are units, with the names that have no kind.
+// plantedGraph is the graph of units; the names of Kustomizations have no kind.
 func plantedGraph(units ...dialect.OfflineUnit) *unitGraph {
 	g := newUnitGraph(nil)
 	g.plain = ks("").GroupKind()
