@@ -20,6 +20,10 @@ func (w *explainer) workloads(ctx context.Context, u *unstructured.Unstructured,
 		return
 	}
 	s := w.Catalogue.StateOf(u)
+	if aboutFiles(s) {
+		// What it applied before is not why.
+		return
+	}
 	ids := s.Inventory
 	if waits(s) {
 		// Some of what it waits for others hold.
@@ -126,7 +130,7 @@ func (w *explainer) beneath(ctx context.Context, u *unstructured.Unstructured, i
 	if !ill {
 		return
 	}
-	if len(f.Below) == 0 && f.Text != "" {
+	if len(f.Below) == 0 && f.Text != "" && !f.Missing {
 		w.print(depth, "%s", console.OneLine(f.Text))
 	}
 	for _, next := range f.Below {

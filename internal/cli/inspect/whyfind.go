@@ -23,6 +23,10 @@ func (w *explainer) run(ctx context.Context, target string) error {
 	if err != nil {
 		return w.object(ctx, target)
 	}
+	if w.namespace != "" && ref.Namespace != "" && strings.Count(target, "/") < 2 {
+		// The one of the kind is for where none was given.
+		ref.Namespace = w.namespace
+	}
 	err = w.declaring(ctx, ref)
 	if !apierrors.IsNotFound(err) {
 		return err

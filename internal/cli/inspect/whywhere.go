@@ -20,10 +20,15 @@ import (
 
 // written is where the working copy declares an object, in parentheses; empty where it does not, or where there is none.
 func (w *explainer) written(ctx context.Context, id engine.ObjectID) string {
+	return w.writtenField(ctx, id, "")
+}
+
+// writtenField is written with the line of a field.
+func (w *explainer) writtenField(ctx context.Context, id engine.ObjectID, field string) string {
 	if id == (engine.ObjectID{}) {
 		return ""
 	}
-	return placed(w.index(ctx).Find(declaration(id), ""))
+	return placed(w.index(ctx).Find(declaration(id), field))
 }
 
 // declaredAt is written for a unit or a source. Of files of several clusters that each declare one of its name, it is in the one below the path of the
@@ -51,15 +56,17 @@ func (w *explainer) failedAt(ctx context.Context, u *unstructured.Unstructured, 
 	}
 	ids := namedIn(s.Message)
 	for _, id := range ids[:min(len(ids), maxCauses)] {
-		if file, line, found := w.index(ctx).Find(declaration(id), refusedField(s.Message, id)); found {
+		_, said, _ := strings.Cut(s.Message, id.String()+": ")
+		said, _, _ = strings.Cut(said, "; ")
+		if file, line, found := w.index(ctx).Find(declaration(id), refusedField(said)); found {
 			w.print(depth, "%s is declared in %s:%d", id, file, line)
 		}
 	}
 }
 
-// refusedField is the field of an object that a message says was refused; empty where it says none.
-func refusedField(message string, id engine.ObjectID) string {
-	_, after, _ := strings.Cut(message, id.String()+": refused as invalid: ")
+// refusedField is the field that a message about an object says was refused first; empty where it says none.
+func refusedField(said string) string {
+	_, after, _ := strings.Cut(said, "refused as invalid: ")
 	field, _, named := strings.Cut(after, ": ")
 	if !named || strings.Contains(field, " ") {
 		return ""
