@@ -66,6 +66,12 @@ type Cause struct {
 	Object engine.ObjectID
 }
 
+// Touching is a Dialect whose units work on objects that they do not hold, such as hooks.
+type Touching interface {
+	// Touched are the objects that the last operation of a unit was about, held or not.
+	Touched(u *unstructured.Unstructured) []engine.ObjectID
+}
+
 // Destined is a Dialect whose units may deploy to other clusters than the one that declares them.
 type Destined interface {
 	// Clusters are those that units can deploy to, with the one that declares them first. With an error, they are those that are known in

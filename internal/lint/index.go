@@ -23,10 +23,27 @@ func NewIndex(documents []Document) *Index {
 // and a patch of it, it is the one that has the most of the field, then the first by its file. An object whose name was
 // changed while it was rendered, or that a chart gave, is in none.
 func (x *Index) Find(object map[string]any, field string) (file string, line int, found bool) {
-	all := slices.DeleteFunc(slices.Clone(x.byName[keyOf(object)]), func(d Document) bool {
+	return best(x.of(object), field)
+}
+
+// FindBelow is Find among several documents in a directory, such as that of one cluster of several that have a unit of the same name. What is
+// in one document alone is found wherever that is.
+func (x *Index) FindBelow(object map[string]any, dir string) (file string, line int, found bool) {
+	all := x.of(object)
+	if len(all) > 1 {
+		all = slices.DeleteFunc(all, func(d Document) bool { return dir != "" && !strings.HasPrefix(d.File, strings.Trim(dir, "/")+"/") })
+	}
+	return best(all, "")
+}
+
+func (x *Index) of(object map[string]any) []Document {
+	return slices.DeleteFunc(slices.Clone(x.byName[keyOf(object)]), func(d Document) bool {
 		own, wanted := namespaceOf(d.Object), namespaceOf(object)
 		return own != "" && wanted != "" && own != wanted
 	})
+}
+
+func best(all []Document, field string) (file string, line int, found bool) {
 	if len(all) == 0 {
 		return "", 0, false
 	}

@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -91,21 +94,49 @@ func runLogs(ctx context.Context, g *console.Globals, target, namespace string) 
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	clusterOf := sync.OnceValue(func() func(string) string { return clusterNames(ctx, g) })
+	printed, seen := false, map[engine.UnitID]bool{}
 	for lines.Scan() {
 		var n runner.Note
 		if json.Unmarshal(lines.Bytes(), &n) != nil {
 			continue
 		}
-		if only.Name != "" && n.Unit != only.ID() {
+		if seen[n.Unit] = true; only.Name != "" && n.Unit != only.ID() {
 			continue
 		}
+		printed = true
 		unit := n.Unit.String()
 		if n.Cluster != "" {
 			unit += " → " + clusterOf()(n.Cluster)
 		}
 		fmt.Fprintf(g.IO.Out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), unit, n.Phase, n.Text)
 	}
-	return lines.Err()
+	if err := lines.Err(); err != nil || printed || only.Name == "" {
+		return err
+	}
+	return unlogged(only.ID(), slices.SortedFunc(maps.Keys(seen), engine.UnitID.Compare))
+}
+
+// unlogged words that the journal has no line of a unit, and which one was probably meant: one of that name, or with nearly its name.
+func unlogged(unit engine.UnitID, logged []engine.UnitID) error {
+	text := fmt.Sprintf("the journal has no line of %s", unit)
+	var same, others []engine.UnitID
+	var names []string
+	for _, other := range logged {
+		if other.Name == unit.Name {
+			same = append(same, other)
+		}
+		if other.Kind == unit.Kind {
+			others, names = append(others, other), append(names, other.Name)
+		}
+	}
+	if len(same) > 0 {
+		return console.Hint(fmt.Errorf("%s; there is %s", text, same[0]), "headgate logs %s", same[0])
+	}
+	if near := console.Nearest(unit.Name, names); near != "" {
+		meant := others[slices.Index(names, near)]
+		return console.Hint(fmt.Errorf("%s; did you mean %s?", text, meant), "headgate logs %s", meant)
+	}
+	return console.Hint(errors.New(text), "headgate get all")
 }
 
 // clusterNames gives clusters the names that they are registered with; where these cannot be read, as of an engine that has ended, their addresses.

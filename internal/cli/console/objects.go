@@ -65,7 +65,7 @@ func (g *Globals) unitKinds() []Served {
 
 // FindKind is the kind that a person names.
 func (g *Globals) FindKind(name string) (Served, error) {
-	k, err := g.Catalogue.Find(name)
+	k, err := g.Catalogue.Find(unversioned(name))
 	return ServedOf(k), Hint(err, "headgate get all")
 }
 
@@ -168,7 +168,7 @@ func (g *Globals) ParseReference(text, namespace string) (Reference, error) {
 	default:
 		return r, fmt.Errorf("%q: want KIND/NAME or KIND/NAMESPACE/NAME", text)
 	}
-	kind, err := g.Catalogue.Find(parts[0])
+	kind, err := g.Catalogue.Find(unversioned(parts[0]))
 	r.Served = ServedOf(kind)
 	if len(parts) == 2 && kind.Namespace != "" && namespace == DefaultNamespace {
 		r.Namespace = kind.Namespace
@@ -186,10 +186,15 @@ func (r Reference) Client(c dynamic.Interface) dynamic.ResourceInterface {
 
 // Get reads the object.
 func (r Reference) Get(ctx context.Context, c dynamic.Interface) (*unstructured.Unstructured, error) {
+	return r.GetFor(ctx, c, "")
+}
+
+// GetFor reads the object for a verb: the hint of the error is the verb with what was probably meant.
+func (r Reference) GetFor(ctx context.Context, c dynamic.Interface, verb string) (*unstructured.Unstructured, error) {
 	u, err := r.Client(c).Get(ctx, r.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, r.Absent(ctx, c, "", err)
+		return nil, r.Absent(ctx, c, verb, err)
 	case err != nil:
 		return nil, Unreachable(Hint(fmt.Errorf("reading %s: %w", r, err), "headgate get all"))
 	}

@@ -155,6 +155,26 @@ func (f *forest) print(ctx context.Context, ref console.Reference, all bool) err
 	return t.children(ctx, root, "", true)
 }
 
+// printNamed prints the tree of a unit as a person names it: a name alone may be that of any other kind, or of an object of a unit.
+func (f *forest) printNamed(ctx context.Context, ref console.Reference, name, namespace string, all bool) error {
+	err := f.print(ctx, ref, all)
+	var missing *missingError
+	if f.client == nil || !errors.As(err, &missing) || missing.err == nil {
+		return err
+	}
+	if strings.Contains(name, "/") {
+		return ref.Absent(ctx, f.client, "tree", missing.err)
+	}
+	other, held, err := f.Named(ctx, f.client, name, namespace, "tree")
+	switch {
+	case err != nil:
+		return err
+	case other == nil:
+		return f.printHeld(ctx, held, namespace)
+	}
+	return f.print(ctx, *other, all)
+}
+
 // printHeld prints the unit that holds an object, with that object alone.
 func (f *forest) printHeld(ctx context.Context, target, namespace string) error {
 	sought, err := console.Seek(target, namespace, f.cluster)
@@ -162,6 +182,12 @@ func (f *forest) printHeld(ctx context.Context, target, namespace string) error 
 		return err
 	}
 	found, err := f.Locate(f.clusters, f.units, sought, "tree")
+	if before, name, pair := strings.Cut(target, "/"); notHeld(err) && pair && !strings.Contains(name, "/") {
+		// It may be NAMESPACE/NAME of a unit.
+		if ref, _, failed := f.Named(ctx, f.client, name, before, "tree"); failed == nil && ref != nil {
+			return f.print(ctx, *ref, false)
+		}
+	}
 	if err != nil {
 		return err
 	}

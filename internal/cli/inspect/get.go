@@ -204,21 +204,36 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 		return nil, console.Hint(fmt.Errorf("-l %q: %w", o.labels, err), "headgate get -l app=web")
 	}
 	var all []*unstructured.Unstructured
+	var names []string
 	for _, k := range kinds {
 		list, err := k.List(ctx, client, o.namespace, o.kind == "")
 		if err != nil {
 			return nil, err
 		}
 		for _, u := range list {
-			if o.wanted(u, selector) {
+			if names = append(names, u.GetName()); o.wanted(u, selector) {
 				all = append(all, u)
 			}
 		}
 	}
 	if o.name != "" && len(all) == 0 {
-		return nil, console.Hint(fmt.Errorf("%s %q does not exist", cmp.Or(o.kind, "object"), o.name), "headgate get all")
+		return nil, o.absent(names)
 	}
 	return all, nil
+}
+
+// absent words that what was named does not exist, and what was probably meant.
+func (o getOptions) absent(names []string) error {
+	text := fmt.Sprintf("%s %q does not exist", cmp.Or(o.kind, "object"), o.name)
+	near := console.Nearest(o.name, names)
+	if near == "" || near == o.name {
+		return console.Hint(errors.New(text), "headgate get all")
+	}
+	next := fmt.Sprintf("headgate get %s %s", cmp.Or(o.kind, "all"), near)
+	if o.namespace != "" {
+		next += " -n " + o.namespace
+	}
+	return console.Hint(fmt.Errorf("%s; did you mean %q?", text, near), "%s", next)
 }
 
 // printCauses says below a table, where it is in nobody's pipe, why some of its objects are not ready.

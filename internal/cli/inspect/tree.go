@@ -29,7 +29,7 @@ func NewTree(g *console.Globals) *cobra.Command {
 		Short: "Show the objects of a unit, and the units below it",
 		Long: `Show the objects of a unit, in these steps:
 
-  1. read the unit (NAME alone is a Kustomization), or each root, which no unit declares, from the
+  1. read the unit (NAME alone is a Kustomization, or else whatever has that name), or each root, which no unit declares, from the
      cluster or with --repository from a directory
   2. print the objects of its inventory, or those that it would apply; a Kustomization or a HelmRelease
      among them is gone into, with what it waits for, or came after, and where its chart comes from; units that own an object
@@ -50,15 +50,15 @@ them is chosen by --cluster.`,
 			if len(args) == 0 {
 				return f.printAll(cmd.Context(), all)
 			}
-			name := console.Joined(args)
+			name, given := console.Joined(args), console.GivenNamespace(cmd)
 			ref, err := g.ParseReference(name, o.Namespace)
 			if err == nil {
-				return f.print(cmd.Context(), ref, all)
+				return f.printNamed(cmd.Context(), ref, name, given, all)
 			}
 			if o.Dir != "" || !strings.Contains(name, "/") {
 				return err
 			}
-			return f.printHeld(cmd.Context(), name, o.Namespace)
+			return f.printHeld(cmd.Context(), name, given)
 		},
 	}
 	console.BindOffline(cmd, &o)
@@ -82,8 +82,11 @@ type crown struct {
 	exprs []engine.HealthExpr
 }
 
-// missingError names a unit that is not there.
-type missingError struct{ ref console.Reference }
+// missingError names a unit that is not there; err is what the API server said, where one was asked.
+type missingError struct {
+	ref console.Reference
+	err error
+}
 
 func (e *missingError) Error() string { return fmt.Sprintf("%s does not exist", e.ref) }
 
@@ -92,7 +95,7 @@ func (f *forest) grown(ctx context.Context, ref console.Reference) (crown, error
 	g := f.Globals
 	u, err := ref.Client(f.client).Get(ctx, ref.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return crown{}, console.Hint(&missingError{ref}, "headgate get all")
+		return crown{}, console.Hint(&missingError{ref, err}, "headgate get all")
 	}
 	if err != nil {
 		return crown{}, console.Unreachable(fmt.Errorf("reading %s: %w", ref, err))
@@ -126,7 +129,7 @@ func (f *forest) grown(ctx context.Context, ref console.Reference) (crown, error
 func planted(w *offline.Walk, ref console.Reference) (crown, error) {
 	u, found := w.Find(ref.ID())
 	if !found {
-		return crown{}, console.Hint(&missingError{ref}, "headgate graph PATH")
+		return crown{}, console.Hint(&missingError{ref, nil}, "headgate graph PATH")
 	}
 	about := described(console.Declaration{Unit: u.Unit, Chart: u.Chart}, "waits for", func(engine.UnitID) bool { return true })
 	if u.Err != nil {

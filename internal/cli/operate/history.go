@@ -41,7 +41,7 @@ func runHistory(ctx context.Context, g *console.Globals, ref console.Reference, 
 	if err != nil {
 		return err
 	}
-	u, err := ref.Get(ctx, client)
+	u, err := ref.GetFor(ctx, client, "history")
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 		_, err = fmt.Fprintf(o.IO.Out, "%s is no longer pinned\n", o.ref)
 		return err
 	}
-	u, err := o.ref.Get(ctx, client)
+	u, err := o.ref.GetFor(ctx, client, "rollback")
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func runTerminate(ctx context.Context, g *console.Globals, ref console.Reference
 	if err != nil {
 		return err
 	}
-	u, err := ref.Get(ctx, client)
+	u, err := ref.GetFor(ctx, client, "terminate")
 	if err != nil {
 		return err
 	}
