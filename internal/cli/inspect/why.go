@@ -40,7 +40,7 @@ more than one of them is chosen by --cluster.
 
 The exit code is 1 if it is not ready.`,
 		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why pod/web-7d9c-x2x8z -n shop\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
-		ValidArgsFunction: g.CompleteReference,
+		ValidArgsFunction: g.CompleteObject,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.Client()
