@@ -78,6 +78,7 @@ if there is a cycle, or --check finds a problem. Lines with "·" depend on somet
 	cmd.Flags().BoolVar(&stages, "stages", false, "print the pipelines of promotions")
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "Project of --stages (default: every one)")
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot, mermaid or json")
+	console.CompleteOutput(cmd, "text", "dot", "mermaid", "json")
 	return cmd
 }
 

@@ -40,8 +40,9 @@ func NewTree(g *console.Globals) *cobra.Command {
 KIND/NAMESPACE/NAME of an object shows the unit that holds it, and the object. When units deploy to several clusters, each unit is shown
 with the one that it deploys to ("→ NAME"), and each object with the one that it is in ("@ NAME"). An object that is in more than one of
 them is chosen by --cluster.`,
-		Example: "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts\n  headgate tree Deployment/backstage/web --cluster dev-vcluster",
-		Args:    cobra.MaximumNArgs(2),
+		Example:           "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts\n  headgate tree Deployment/backstage/web --cluster dev-vcluster",
+		ValidArgsFunction: g.CompleteObject,
+		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := forestOf(cmd.Context(), o, cluster)
 			if err != nil {

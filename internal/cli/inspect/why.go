@@ -41,7 +41,7 @@ more than one of them is chosen by --cluster.
 
 The exit code is 1 if it is not ready, or if the object is not healthy although its unit is ready.`,
 		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why web-7d9c-x2x8z\n  headgate why shop/web\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
-		ValidArgsFunction: g.CompleteReference,
+		ValidArgsFunction: g.CompleteObject,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.Client()

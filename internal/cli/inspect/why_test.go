@@ -252,23 +252,3 @@ func TestTreeNamed(t *testing.T) {
 		})
 	}
 }
-
-// TestAbsent says of which name an object probably is.
-func TestAbsent(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason string
-		o      getOptions
-		want   string
-	}{
-		"Slip":    {"a slip", getOptions{kind: "ks", name: "shpo"}, "ks \"shpo\" does not exist; did you mean \"shop\"?\ntry: headgate get ks shop\n"},
-		"Given":   {"the namespace stays", getOptions{kind: "ks", name: "shpo", namespace: "n"}, "ks \"shpo\" does not exist; did you mean \"shop\"?\ntry: headgate get ks shop -n n\n"},
-		"Any":     {"of all kinds", getOptions{name: "shpo"}, "object \"shpo\" does not exist; did you mean \"shop\"?\ntry: headgate get all shop\n"},
-		"Nothing": {"nothing is like it", getOptions{kind: "ks", name: "unlike"}, "ks \"unlike\" does not exist\ntry: headgate get all\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := answered(&bytes.Buffer{}, tc.o.absent([]string{"apps", "shop"})); got != tc.want {
-				t.Errorf("%s: got %q", tc.reason, got)
-			}
-		})
-	}
-}

@@ -25,8 +25,9 @@ func NewTerminate(g *console.Globals) *cobra.Command {
 
 A requested sync that has not started is withdrawn.
 The same revision is not synced automatically afterwards. The exit code is 1 if no sync was running.`,
-		Example: "  headgate terminate app guestbook",
-		Args:    cobra.RangeArgs(1, 2),
+		Example:           "  headgate terminate app guestbook",
+		ValidArgsFunction: g.CompleteOperated,
+		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, of, err := console.OperatedReference[dialect.Terminating](g, args, namespace)
 			if err != nil {
