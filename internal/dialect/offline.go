@@ -146,6 +146,10 @@ type OfflineUnit struct {
 	Problems []string
 	Err      error
 	Advice   string
+	// Reads are the files of its source that it was rendered from, as far as they are known; Sealed is set if values in them could not be
+	// decrypted, and stand-ins are in their places.
+	Reads  []string
+	Sealed bool
 	// Objects are what it declares, Namespace where those are that name none, and Namespaces are created beside them.
 	Objects    []*unstructured.Unstructured
 	Namespace  string

@@ -80,6 +80,18 @@ func checkRepository(ctx context.Context, o console.OfflineOptions, w *offline.W
 		c.tell("%s", text)
 	}
 	c.skipped(w)
+	sealed, err := o.SealedFiles(w)
+	if err != nil {
+		return err
+	}
+	for _, one := range sealed {
+		if one.Why != nil {
+			c.tell("%s: %s", one.File, one.Why)
+		}
+	}
+	if text := console.Unsealed(sealed); text != "" {
+		c.note("%s", text)
+	}
 	return c.end("%d %s: every wait can end", len(w.Units), unitsWord(w))
 }
 

@@ -122,6 +122,24 @@ func (o *lintOptions) survey(ctx context.Context, t *tree, w *offline.Walk) erro
 	if text := around.skips(skipped); text != "" {
 		t.notes = append(t.notes, text)
 	}
+	if err != nil {
+		return err
+	}
+	return o.sealed(t, w)
+}
+
+// sealed adds what cannot be decrypted: a finding where a key is given that should, else a note.
+func (o *lintOptions) sealed(t *tree, w *offline.Walk) error {
+	all, err := o.SealedFiles(w)
+	for _, one := range all {
+		if one.Why != nil {
+			file := shorter(filepath.Join(w.Dir, filepath.FromSlash(one.File)))
+			t.findings = append(t.findings, lint.Finding{File: file, Line: 1, Severity: "error", Rule: ruleKey, Unit: one.Unit, Message: one.Why.Error()})
+		}
+	}
+	if text := console.Unsealed(all); text != "" {
+		t.notes = append(t.notes, text)
+	}
 	return err
 }
 
