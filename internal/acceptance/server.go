@@ -15,7 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
+	compiled "k8s.io/component-base/version"
 )
+
+// Version is the minor version of the Kubernetes that is embedded, such as 1.36.
+const Version = compiled.DefaultKubeBinaryVersion
 
 // kind is one that is served.
 type kind interface {

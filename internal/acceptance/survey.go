@@ -31,14 +31,33 @@ type Surroundings struct {
 	Definitions []*unstructured.Unstructured
 	// Namespaces are those that are there, or that something else makes.
 	Namespaces []string
+	// Maybe are objects that may be applied, too: namespaces and definitions among them count as being there.
+	Maybe []*unstructured.Unstructured
 	// Blind is set if not everything is known of what it declares: it may define kinds and create namespaces.
 	Blind bool
+}
+
+// Refusal is what is refused, of objects of one unit.
+type Refusal struct {
+	By engine.UnitID
+	// Objects are those that are refused for the same reason, the first one first.
+	Objects []engine.ObjectID
+	// Namespace is the one that they need and nothing creates; otherwise Why is what the server would say.
+	Namespace, Why string
+}
+
+// String is one line.
+func (r Refusal) String() string {
+	if r.Namespace != "" {
+		return fmt.Sprintf("nothing creates namespace %q: %s of %s", r.Namespace, several(r.Objects), r.By)
+	}
+	return fmt.Sprintf("%s of %s: %s", several(r.Objects), r.By, r.Why)
 }
 
 // Survey is what the server would say to a whole repository.
 type Survey struct {
 	// Refused are what is certain to be refused, for as long as nothing is changed.
-	Refused []string
+	Refused []Refusal
 	// Unknown are what it requires that is not declared here, but may be declared elsewhere.
 	Unknown []string
 }
@@ -58,14 +77,11 @@ func (s *Server) Survey(ctx context.Context, all []Declared, around Surroundings
 	for _, name := range slices.Concat(builtinNamespaces[:], around.Namespaces) {
 		v.namespaces[name] = true
 	}
+	for _, o := range around.Maybe {
+		v.count(ctx, o)
+	}
 	for _, d := range all {
-		switch gk := d.Object.GroupVersionKind().GroupKind(); {
-		case gk.Group == extensionsGroup && gk.Kind == "CustomResourceDefinition":
-			// Why it is refused is said with the other objects.
-			_ = s.Define(ctx, d.Object)
-		case gk.Group == "" && gk.Kind == "Namespace":
-			v.namespaces[d.Object.GetName()] = true
-		}
+		v.count(ctx, d.Object)
 	}
 	for _, d := range all {
 		v.look(ctx, d)
@@ -82,6 +98,17 @@ type surveyor struct {
 	// refused are objects by what is wrong with them, missing by their namespace, unknown the unknown kinds.
 	refused, missing *tally
 	unknown          map[string]bool
+}
+
+// count enters what an object makes that others need.
+func (v *surveyor) count(ctx context.Context, o *unstructured.Unstructured) {
+	switch gk := o.GroupVersionKind().GroupKind(); {
+	case gk.Group == extensionsGroup && gk.Kind == "CustomResourceDefinition":
+		// Why it is refused is said with the other objects.
+		_ = v.Define(ctx, o)
+	case gk.Group == "" && gk.Kind == "Namespace":
+		v.namespaces[o.GetName()] = true
+	}
 }
 
 func (v *surveyor) look(ctx context.Context, d Declared) {
@@ -111,14 +138,14 @@ func (v *surveyor) look(ctx context.Context, d Declared) {
 func (v *surveyor) result() Survey {
 	var out Survey
 	v.refused.each(func(by engine.UnitID, text string, ids []engine.ObjectID) {
-		out.Refused = append(out.Refused, fmt.Sprintf("%s of %s: %s", several(ids), by, text))
+		out.Refused = append(out.Refused, Refusal{By: by, Objects: ids, Why: text})
 	})
 	v.missing.each(func(by engine.UnitID, namespace string, ids []engine.ObjectID) {
-		text := fmt.Sprintf("nothing creates namespace %q: %s of %s", namespace, several(ids), by)
+		missing := Refusal{By: by, Objects: ids, Namespace: namespace}
 		if v.around.Blind {
-			out.Unknown = append(out.Unknown, text+", unless something that is not rendered here does")
+			out.Unknown = append(out.Unknown, missing.String()+", unless something that is not rendered here does")
 		} else {
-			out.Refused = append(out.Refused, text)
+			out.Refused = append(out.Refused, missing)
 		}
 	})
 	if kinds := slices.Sorted(maps.Keys(v.unknown)); len(kinds) > 0 {

@@ -128,8 +128,8 @@ const (
 // OfflineUnit is a unit as a repository declares it.
 type OfflineUnit struct {
 	Unit engine.Unit
-	// Object declares it.
-	Object *unstructured.Unstructured
+	// Object declares it; Maker is what that was generated from, such as an ApplicationSet, if it was.
+	Object, Maker *unstructured.Unstructured
 	// Parent is the unit that declares that; zero for what the cluster begins with.
 	Parent engine.UnitID
 	// Tree is set for units that wait for others by their wave within the parent: they are shown as a tree.
@@ -146,6 +146,10 @@ type OfflineUnit struct {
 	Problems []string
 	Err      error
 	Advice   string
+	// Reads are the files of its source that it was rendered from, as far as they are known; Sealed is set if values in them could not be
+	// decrypted, and stand-ins are in their places.
+	Reads  []string
+	Sealed bool
 	// Objects are what it declares, Namespace where those are that name none, and Namespaces are created beside them.
 	Objects    []*unstructured.Unstructured
 	Namespace  string
@@ -237,6 +241,10 @@ type Finding struct {
 	// Unit is the first one that has it, if any, and Field where its object has it.
 	Unit  engine.UnitID
 	Field string
+	// About is what it is about where that is an object of the unit; Field is one of that then.
+	About engine.ObjectID
+	// Lacks is what no unit declares that is known to the end. Another one may declare it: what is wrong is wrong only if none does.
+	Lacks engine.ObjectID
 }
 
 // Comparison compares objects of one unit with those of a cluster.

@@ -27,6 +27,8 @@ type Knot struct {
 	Steps []string
 	// Units are those that wait.
 	Units []UnitID
+	// Lacks is what no known unit declares, where one may whose objects are unknown: only then does the wait end.
+	Lacks ObjectID
 }
 
 // String is one line.
@@ -34,14 +36,15 @@ func (k Knot) String() string { return strings.Join(k.Steps, "; ") }
 
 // Knots finds the waits that can never end, whatever the cluster does: units that wait for each other,
 // be it by their dependencies, by the health of objects, by the kinds and the objects that these need, or by all of them
-// together; dependencies that no unit declares; and health checks of units that no unit declares, unless what
-// a unit applies is unknown, which may declare them. It reports nothing else about what no known unit applies:
-// a chart or a controller may bring it. Kinds are those that declare units.
+// together; dependencies that no unit declares; and health checks of units that no unit declares. Of the latter two it says
+// what they lack if it is unknown what a unit applies, which may declare that. It reports nothing else about what no known
+// unit applies: a chart or a controller may bring it. What several units declare is there once one of them has applied it, so that nobody
+// waits for a certain one. Kinds are those that declare units.
 func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 	k := knotter{
 		kinds: kinds,
 		units: map[UnitID]*Unit{}, owner: map[ObjectID]UnitID{}, definer: map[schema.GroupKind]UnitID{},
-		shared: map[ObjectID]bool{}, why: map[[2]UnitID]string{}, graph: Graph{},
+		shared: map[ObjectID]bool{}, redefined: map[schema.GroupKind]bool{}, why: map[[2]UnitID]string{}, graph: Graph{},
 	}
 	for _, d := range all {
 		k.units[d.Unit.ID] = d.Unit
@@ -53,6 +56,9 @@ func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 			k.owner[o] = d.Unit.ID
 		}
 		for _, gk := range d.Defines {
+			if other, known := k.definer[gk]; known && other != d.Unit.ID {
+				k.redefined[gk] = true
+			}
 			k.definer[gk] = d.Unit.ID
 		}
 	}
@@ -77,15 +83,16 @@ func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 
 // knotter builds a graph of two moments for each unit: when it begins, and when it is ready.
 type knotter struct {
-	kinds map[schema.GroupKind]bool
-	units map[UnitID]*Unit
-	owner map[ObjectID]UnitID
-	// shared are the objects that several units declare.
-	shared  map[ObjectID]bool
+	kinds   map[schema.GroupKind]bool
+	units   map[UnitID]*Unit
+	owner   map[ObjectID]UnitID
 	definer map[schema.GroupKind]UnitID
-	graph   Graph
-	why     map[[2]UnitID]string
-	found   []Knot
+	// shared are the objects that several units declare, redefined the kinds that several define.
+	shared    map[ObjectID]bool
+	redefined map[schema.GroupKind]bool
+	graph     Graph
+	why       map[[2]UnitID]string
+	found     []Knot
 	// illegible is set when some unit may declare more than is known.
 	illegible bool
 }
@@ -110,36 +117,44 @@ func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
 }
 
 // undeclared enters a wait of a unit for what no unit declares.
-func (k *knotter) undeclared(id UnitID, format string, args ...any) {
-	if !k.illegible {
-		k.found = append(k.found, Knot{Steps: []string{fmt.Sprintf(format, args...)}, Units: []UnitID{id}})
+func (k *knotter) undeclared(id UnitID, lacks ObjectID, format string) {
+	knot := Knot{Steps: []string{fmt.Sprintf(format, id, lacks)}, Units: []UnitID{id}}
+	if k.illegible {
+		knot.Lacks = lacks
 	}
+	k.found = append(k.found, knot)
+}
+
+// sole is the one unit that declares an object.
+func (k *knotter) sole(o ObjectID) (owner UnitID, known bool) {
+	owner, known = k.owner[o]
+	return owner, known && !k.shared[o]
 }
 
 func (k *knotter) look(d Declared) {
 	id := d.Unit.ID
 	k.after(ready(id), id, "")
-	if parent, known := k.owner[id.Object()]; known && parent != id {
+	if parent, known := k.sole(id.Object()); known && parent != id {
 		k.after(id, parent, "%s is created by %s", id, parent)
 	}
 	for _, on := range d.Unit.Dependencies {
-		switch owner, known := k.owner[on.Object]; {
+		switch owner, known := k.sole(on.Object); {
 		case on.Unit == (UnitID{}) && known && owner != id:
 			k.after(id, owner, "%s depends on %s of %s", id, on.Object, owner)
 		case on.Unit == (UnitID{}):
 		case k.units[on.Unit] == nil:
-			k.undeclared(id, "%s depends on %s, which no unit declares", id, on.Unit)
+			k.undeclared(id, on.Unit.Object(), "%s depends on %s, which no unit declares")
 		default:
 			k.after(id, ready(on.Unit), "%s depends on %s", id, on.Unit)
 		}
 	}
 	for _, gk := range d.Uses {
-		if definer, known := k.definer[gk]; known && definer != id {
+		if definer, known := k.definer[gk]; known && definer != id && !k.redefined[gk] {
 			k.after(ready(id), definer, "%s applies objects of %s, which %s defines", id, gk, definer)
 		}
 	}
 	for _, need := range d.Needs {
-		if owner, known := k.owner[need]; known && owner != id && !k.shared[need] {
+		if owner, known := k.sole(need); known && owner != id {
 			k.after(ready(id), owner, "%s applies objects that need %s of %s", id, need, owner)
 		}
 	}
@@ -157,14 +172,14 @@ func (k *knotter) lookAtHealth(d Declared) {
 	}
 	for _, check := range checks {
 		child := UnitOf(check.ID)
-		owner, owned := k.owner[check.ID]
+		owner, owned := k.sole(check.ID)
 		switch {
 		case k.units[child] != nil && child.Object() == check.ID:
 			k.after(ready(id), ready(child), "%s waits for the health of %s", id, child)
 		case owned && owner != id:
 			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
-		case !owned && k.kinds[check.ID.GroupKind()]:
-			k.undeclared(id, "%s waits for the health of %s, which no unit declares", id, check.ID)
+		case !owned && !k.shared[check.ID] && k.kinds[check.ID.GroupKind()]:
+			k.undeclared(id, check.ID, "%s waits for the health of %s, which no unit declares")
 		}
 	}
 }

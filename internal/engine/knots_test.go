@@ -41,6 +41,13 @@ func TestKnots(t *testing.T) {
 	waiting.Unit.Health.Wait = true
 	illegible := declared("illegible", nil, nil, nil)
 	illegible.Illegible = true
+	sharing := func(name string, depends ...string) Declared {
+		d := declared(name, depends, nil, []ObjectID{objectNamed("ConfigMap", "both")})
+		d.Unit.Health.Wait = true
+		return d
+	}
+	definingToo := declared("another", nil, nil, nil)
+	definingToo.Defines = []schema.GroupKind{thing}
 	for name, tt := range map[string]struct {
 		units []Declared
 		want  []string
@@ -65,8 +72,22 @@ func TestKnots(t *testing.T) {
 		},
 		"nobody": {[]Declared{declared("a", []string{"gone"}, nil, nil)}, []string{"Unit/ns/a depends on Unit/ns/gone, which no unit declares"}},
 		"somebody who cannot be read": {
-			[]Declared{illegible, declared("a", []string{"gone"}, nil, nil), declared("b", nil, []ObjectID{objectNamed("Unit", "gone")}, nil)}, nil,
+			[]Declared{illegible, declared("a", []string{"gone"}, nil, nil), declared("b", nil, []ObjectID{objectNamed("Unit", "gone")}, nil)},
+			[]string{
+				"Unit/ns/a depends on Unit/ns/gone, which no unit declares; unless Unit/ns/gone",
+				"Unit/ns/b waits for the health of Unit/ns/gone, which no unit declares; unless Unit/ns/gone",
+			},
 		},
+		"an object of several that wait for their own": {
+			[]Declared{sharing("before"), sharing("after", "before")}, nil,
+		},
+		"a health check of what several declare": {
+			[]Declared{
+				declared("a", nil, []ObjectID{objectNamed("ConfigMap", "both")}, nil),
+				declared("b", []string{"a"}, nil, []ObjectID{objectNamed("ConfigMap", "both")}), declared("c", nil, nil, []ObjectID{objectNamed("ConfigMap", "both")}),
+			}, nil,
+		},
+		"a kind that several define": {[]Declared{defining, definingToo, using}, nil},
 		"a health check of what comes after": {
 			[]Declared{
 				declared("a", nil, []ObjectID{objectNamed("Deployment", "web")}, nil),
@@ -94,7 +115,11 @@ func TestKnots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, k := range Knots(tt.units, map[schema.GroupKind]bool{{Kind: "Unit"}: true}) {
-				got = append(got, k.String())
+				text := k.String()
+				if k.Lacks != (ObjectID{}) {
+					text += "; unless " + k.Lacks.String()
+				}
+				got = append(got, text)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)

@@ -113,6 +113,30 @@ func (d Document) Line(field string) (line, steps int) {
 	return line, steps
 }
 
+// lineWith is the first line of a key or a value with one of some texts, or 0. The lines within a text of several lines count.
+func (d Document) lineWith(texts []string) int {
+	best := 0
+	var look func(n *yaml.Node)
+	look = func(n *yaml.Node) {
+		for _, text := range texts {
+			if at := strings.Index(n.Value, text); at >= 0 && n.Kind == yaml.ScalarNode {
+				line := n.Line
+				if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+					line += 1 + strings.Count(n.Value[:at], "\n")
+				}
+				if best == 0 || line < best {
+					best = line
+				}
+			}
+		}
+		for _, part := range n.Content {
+			look(part)
+		}
+	}
+	look(d.node)
+	return best
+}
+
 // member is what a step leads to, with the node whose line it has.
 func member(at *yaml.Node, step string) (key, value *yaml.Node) {
 	switch at.Kind {

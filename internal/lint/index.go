@@ -2,12 +2,16 @@ package lint
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
 // Index is the objects of files, for what is rendered from them.
-type Index struct{ byName map[string][]Document }
+type Index struct {
+	byName map[string][]Document
+	near   string
+}
 
 // NewIndex is an Index of documents.
 func NewIndex(documents []Document) *Index {
@@ -17,6 +21,20 @@ func NewIndex(documents []Document) *Index {
 		x.byName[key] = append(x.byName[key], d)
 	}
 	return x
+}
+
+// Near is the Index with a directory whose files come before others that say as much.
+func (x *Index) Near(dir string) *Index { return &Index{byName: x.byName, near: filepath.Clean(dir)} }
+
+// compare orders documents by how near they are, and by their files.
+func (x *Index) compare(a, b Document) int {
+	far := func(d Document) int {
+		if x.near == "" || x.near != "." && !strings.HasPrefix(filepath.Clean(d.File), x.near+string(filepath.Separator)) {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(a.File, b.File))
 }
 
 // Find is where an object that was rendered is written, and the line of a field of it. Of several documents for one object, such as a base
@@ -50,10 +68,37 @@ func best(all []Document, field string) (file string, line int, found bool) {
 	best := slices.MinFunc(all, func(a, b Document) int {
 		_, first := a.Line(field)
 		_, second := b.Line(field)
-		return cmp.Or(cmp.Compare(second, first), cmp.Compare(a.File, b.File))
+		return cmp.Or(cmp.Compare(second, first), x.compare(a, b))
 	})
 	line, _ = best.Line(field)
 	return best.File, line, true
+}
+
+// Named is where an object is written of which KIND/NAME or KIND/NAMESPACE/NAME is known; the line is the first one in it that has one of
+// some texts, or its own. Of several documents it is the first that has a text, and then the first by its file.
+func (x *Index) Named(name string, texts []string) (file string, line int, found bool) {
+	parts := strings.Split(name, "/")
+	var all []Document
+	for _, documents := range x.byName {
+		for _, d := range documents {
+			own := namespaceOf(d.Object)
+			if d.Object["kind"] == parts[0] && nameOf(d.Object) == parts[len(parts)-1] && (len(parts) < 3 || own == "" || own == parts[1]) {
+				all = append(all, d)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return "", 0, false
+	}
+	slices.SortFunc(all, func(a, b Document) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.node.Line, b.node.Line))
+	})
+	for _, d := range all {
+		if line := d.lineWith(texts); line > 0 {
+			return d.File, line, true
+		}
+	}
+	return all[0].File, all[0].node.Line, true
 }
 
 // keyOf is the group, the kind and the name of an object.
@@ -61,9 +106,13 @@ func keyOf(object map[string]any) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	group, _, _ := strings.Cut(apiVersion, "/")
 	kind, _ := object["kind"].(string)
+	return group + " " + kind + " " + nameOf(object)
+}
+
+func nameOf(object map[string]any) string {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
-	return group + " " + kind + " " + name
+	return name
 }
 
 func namespaceOf(object map[string]any) string {

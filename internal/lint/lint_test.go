@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -77,6 +78,23 @@ func TestIndex(t *testing.T) {
 			t.Errorf("%s: %s, want %s", field, got, want)
 		}
 	}
+	if file, _, _ := index.Near("x").Find(object, "spec"); file != "base.yaml" {
+		t.Errorf("%s is near a directory without files", file)
+	}
+	some, _, err := lint.Read("x/base.yaml", []byte("apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  type: ${TYPE}\n  clusterIP: |-\n    a\n    ${IP}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	index = lint.NewIndex(append(documents, some...))
+	if file, _, _ := index.Near("x").Find(object, "spec.type"); file != "x/base.yaml" {
+		t.Errorf("%s is nearer", file)
+	}
+	for text, want := range map[string]string{"${TYPE": "x/base.yaml 5", "${IP": "x/base.yaml 8", "${NONE": "base.yaml 1"} {
+		file, line, _ := index.Named("Service/shop/web", []string{text})
+		if got := fmt.Sprintf("%s %d", file, line); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
 	if _, _, found := index.Find(map[string]any{"kind": "Pod"}, ""); found {
 		t.Error("something was found for an object of no file")
 	}
@@ -91,11 +109,11 @@ func TestWrite(t *testing.T) {
 	for format, want := range map[string][]string{
 		"text":   {"a b.yaml:3: error: spec: m (lint/y)", "b.yaml:2: info: Pod/b: 100% is too much,\nreally (lint/x) [Kustomization/a]"},
 		"github": {"::error file=a b.yaml,line=3,title=lint/y::spec: m", "::notice file=b.yaml,line=2,title=lint/x::Pod/b: 100%25 is too much,%0Areally"},
-		"sarif":  {`"uri": "a%20b.yaml"`, `"level": "note"`, `"ruleId": "lint/x"`},
+		"sarif":  {`"uri": "a%20b.yaml"`, `"level": "note"`, `"ruleId": "lint/x"`, `"name": "headgate validate"`},
 		"json":   {`"file": "a b.yaml"`, `"unit": "Kustomization/a"`},
 	} {
 		var out bytes.Buffer
-		if err := lint.Write(&out, format, findings, nil); err != nil {
+		if err := lint.Write(&out, format, findings, lint.Tool{Name: "headgate validate"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range want {

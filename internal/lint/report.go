@@ -37,8 +37,14 @@ func Sort(findings []Finding) []Finding {
 // Formats are those of Write.
 func Formats() []string { return []string{"text", "json", "github", "sarif"} }
 
+// Tool is what SARIF says of who found something: its name, and its rules.
+type Tool struct {
+	Name  string
+	Rules []Rule
+}
+
 // Write writes findings in a format.
-func Write(to io.Writer, format string, findings []Finding, rules []Rule) error {
+func Write(to io.Writer, format string, findings []Finding, by Tool) error {
 	switch format {
 	case "json":
 		if findings == nil {
@@ -46,7 +52,7 @@ func Write(to io.Writer, format string, findings []Finding, rules []Rule) error 
 		}
 		return encode(to, findings)
 	case "sarif":
-		return encode(to, sarif(findings, rules))
+		return encode(to, sarif(by, findings))
 	}
 	for _, f := range findings {
 		line := f.text()

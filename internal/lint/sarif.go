@@ -54,9 +54,9 @@ type (
 	}
 )
 
-func sarif(findings []Finding, rules []Rule) sarifLog {
-	driver := sarifDriver{Name: "headgate lint", Rules: []sarifRule{}}
-	for _, r := range rules {
+func sarif(by Tool, findings []Finding) sarifLog {
+	driver := sarifDriver{Name: by.Name, Rules: []sarifRule{}}
+	for _, r := range by.Rules {
 		driver.Rules = append(driver.Rules, sarifRule{ID: r.Name, Description: sarifText{r.Summary}})
 	}
 	results := []sarifResult{}

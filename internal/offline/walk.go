@@ -13,13 +13,15 @@ import (
 // Walk is a repository that is walked by all dialects as one.
 type Walk struct {
 	parts []dialect.Walk
+	// Dir is the working copy, empty when there is none.
+	Dir string
 	// Units are in the order in which they were rendered.
 	Units []dialect.OfflineUnit
 }
 
 // New begins to walk a repository. Close ends it.
 func New(ctx context.Context, all dialect.Catalogue, r *dialect.Repository) (*Walk, error) {
-	w := &Walk{}
+	w := &Walk{Dir: r.Dir}
 	for _, d := range all {
 		var part dialect.Walk
 		switch of := d.(type) {
@@ -45,7 +47,7 @@ func Again(ctx context.Context, of dialect.Live, r *dialect.Repository, config *
 	if err != nil {
 		return nil, err
 	}
-	w := &Walk{parts: []dialect.Walk{part}}
+	w := &Walk{parts: []dialect.Walk{part}, Dir: r.Dir}
 	return w, w.run(ctx, r)
 }
 

@@ -176,7 +176,26 @@ func TestBuild(t *testing.T) {
 		"syntax error below": {
 			reason: "the file and the line of a syntax error are named",
 			files:  map[string]string{"sub/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n bad: y\n"},
-			fails:  "sub/x.yaml: yaml: line 4: did not find expected key",
+			fails:  "sub/x.yaml:5: it is not YAML: did not find expected key",
+		},
+		"syntax error in another document": {
+			reason: "the line is that of the file",
+			files:  map[string]string{"x.yaml": configMap("x", "1") + "---\nkind: ConfigMap\nmetadata:\n\tname: x\n"}, fails: "x.yaml:8: it is not YAML: a tab; YAML is indented with spaces",
+		},
+		"syntax error in a base": {
+			reason: "a kustomization that is no YAML is named with its line",
+			files:  map[string]string{"kustomization.yaml": "resources: [b]\n", "b/kustomization.yaml": "resources:\n- a\n b\n- : c: d\n"},
+			fails:  "b/kustomization.yaml:4: it is not YAML: ",
+		},
+		"unknown field": {
+			reason: "a field of a kustomization is named with its line, and with what was meant",
+			files:  map[string]string{"kustomization.yaml": "resources: [x.yaml]\nimagez: []\n", "x.yaml": configMap("x", "1")},
+			fails:  `kustomization.yaml:2: imagez: unknown field; did you mean "images"?`,
+		},
+		"unknown field in a base": {
+			reason: "so is one of a base",
+			files:  map[string]string{"kustomization.yaml": "resources: [b]", "b/kustomization.yaml": "resources: [x.yaml]\npatches:\n- pth: a\n", "b/x.yaml": configMap("x", "1")},
+			fails:  `b/kustomization.yaml:3: pth: unknown field; did you mean "path"?`,
 		},
 		"no manifest": {
 			reason: "a YAML file that is no object is named",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
 )
 
 // Kustomize wraps an error once for each kustomization on the way to it, as text. These find the
@@ -15,6 +16,7 @@ import (
 var (
 	enteredPattern = regexp.MustCompile(`recursed (?:accumulation of|merging from) path '([^']+)'`)
 	entryPattern   = regexp.MustCompile(`(?:accumulating (resources|components)(?: from)?|merging resources from|load generator from path|loading transformer from path:?) '([^']+)':? ?`)
+	invalidPattern = regexp.MustCompile(`(?:.*couldn't make target for path '([^']+)': )?invalid Kustomization: `)
 	malformed      = regexp.MustCompile(`MalformedYAMLError: (.*) in File: (\S+)`)
 	linePrefix     = regexp.MustCompile(`^line \d+: `)
 )
@@ -35,7 +37,14 @@ func (f *treeFS) explain(dir string, err error) error {
 		text = strings.TrimPrefix(text[last[1]:], ": ")
 	}
 	if m := malformed.FindStringSubmatch(text); m != nil {
-		return &Error{File: inTree(path.Join(where, strings.TrimPrefix(strings.TrimPrefix(m[2], where), root))), Err: errors.New(strings.TrimRight(m[1], "'"))}
+		return f.malformed(path.Join(where, strings.TrimPrefix(strings.TrimPrefix(strings.TrimRight(m[2], "'"), where), root)), m[1])
+	}
+	if m := invalidPattern.FindStringSubmatch(text); m != nil {
+		for _, dir := range []string{path.Join(where, strings.TrimPrefix(m[1], where)), absolute(m[1]), where} {
+			if located := f.refused(dir, text); located != nil {
+				return located
+			}
+		}
 	}
 	entries := entryPattern.FindAllStringSubmatchIndex(text, -1)
 	if len(entries) == 0 {
@@ -52,6 +61,29 @@ func (f *treeFS) explain(dir string, err error) error {
 		}
 	}
 	return &Error{File: f.named(where), Field: fmt.Sprintf("entry %q", entry), Err: errors.New(f.cause(path.Join(where, entry), plain(cause)))}
+}
+
+// malformed is the error about a file that is no YAML, with the line in it.
+func (f *treeFS) malformed(name, text string) *Error {
+	if data, err := f.ReadFile(name); err == nil {
+		if line, wrong := Syntax(data); wrong != nil {
+			return &Error{File: inTree(name), Line: line, Err: wrong}
+		}
+	}
+	return &Error{File: inTree(name), Err: errors.New(text)}
+}
+
+// refused is the error about the kustomization of a directory that cannot be read; nil if it can.
+func (f *treeFS) refused(dir, text string) *Error {
+	name, err := f.kustomizationFile(dir)
+	if err != nil || name == "" {
+		return nil
+	}
+	data, err := f.ReadFile(name)
+	if err != nil || (&types.Kustomization{}).Unmarshal(data) == nil {
+		return nil
+	}
+	return refused(inTree(name), data, errors.New(text))
 }
 
 // absolute is a path that kustomize names, in the file system that it sees.

@@ -27,7 +27,13 @@ func finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, er
 	}
 	finished, err := Finish(object, o)
 	if err != nil {
-		return nil, &Error{Object: describe(res), Err: err}
+		failed := &Error{Object: describe(res), Err: err}
+		if undefined := (*substitute.UndefinedError)(nil); errors.As(err, &undefined) {
+			for _, name := range undefined.Names {
+				failed.Quotes = append(failed.Quotes, "${"+name)
+			}
+		}
+		return nil, failed
 	}
 	return finished, nil
 }

@@ -105,7 +105,7 @@ func (f *treeFS) readKustomization(name string, into *types.Kustomization) error
 	}
 	rel := inTree(name)
 	if err := into.Unmarshal(data); err != nil {
-		return &Error{File: rel, Err: err}
+		return refused(rel, data, err)
 	}
 	if f.inflater != nil {
 		return nil

@@ -90,18 +90,26 @@ type Result struct {
 // Error is a failure that belongs to a file or an object of the source.
 type Error struct {
 	File, Object, Field string
-	Err                 error
+	// Line is the one of the file, 0 if it is unknown.
+	Line int
+	// Quotes are texts of the object that the failure is about, such as variables: its line has one of them.
+	Quotes []string
+	Err    error
 }
 
 // Error names the place.
 func (e *Error) Error() string {
+	file := e.File
+	if file != "" && e.Line > 0 {
+		file = fmt.Sprintf("%s:%d", file, e.Line)
+	}
 	var where []string
-	for _, part := range []string{e.File, e.Object, e.Field} {
+	for _, part := range []string{file, e.Object, e.Field, e.Err.Error()} {
 		if part != "" {
 			where = append(where, part)
 		}
 	}
-	return strings.Join(where, ": ") + ": " + e.Err.Error()
+	return strings.Join(where, ": ")
 }
 
 // Unwrap returns the cause.

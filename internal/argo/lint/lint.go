@@ -48,6 +48,9 @@ type Finding struct {
 	// Never is set for a wait that never ends.
 	Never bool
 	Text  string
+	// App is the one to change, and About the object of it that it is about, if that is not the Application itself.
+	App   engine.UnitID
+	About engine.ObjectID
 }
 
 // Check finds what is wrong, in a fixed order.
@@ -127,7 +130,7 @@ func (c *checker) definitions() []Finding {
 			}
 			if text := c.late(a, o.ID, defined[gk]); text != "" {
 				told[gk] = true
-				all = append(all, Finding{Never: true, Text: text})
+				all = append(all, Finding{Never: true, Text: text, App: a.ID, About: o.ID})
 			}
 		}
 	}
@@ -179,7 +182,7 @@ func (c *checker) cycles() []Finding {
 	var all []Finding
 	for _, cycle := range graph.Cycles() {
 		if text := reasons(cycle, why); text != "" {
-			all = append(all, Finding{Never: true, Text: text})
+			all = append(all, Finding{Never: true, Text: text, App: cycle[0]})
 		}
 	}
 	return all
@@ -229,7 +232,7 @@ func (c *checker) unknown() []Finding {
 	for _, a := range c.order {
 		for _, d := range a.Depends {
 			if d.Unit.GroupKind() == a.ID.GroupKind() && c.apps[d.Unit] == nil {
-				all = append(all, Finding{Never: true, Text: fmt.Sprintf(
+				all = append(all, Finding{Never: true, App: a.ID, Text: fmt.Sprintf(
 					"%s depends on %s, which the repository does not declare; name one that it does in headgate.dev/depends-on", a.ID, d.Unit)})
 			}
 		}
@@ -239,19 +242,25 @@ func (c *checker) unknown() []Finding {
 
 // doubles finds objects that several Applications declare.
 func (c *checker) doubles() []Finding {
-	by := map[engine.ObjectID][]string{}
+	by := map[engine.ObjectID][]engine.UnitID{}
 	for _, a := range c.order {
 		for _, o := range a.Objects {
-			if name := a.ID.String(); !o.Hook && o.ID.Name != "" && !slices.Contains(by[o.ID], name) {
-				by[o.ID] = append(by[o.ID], name)
+			if !o.Hook && o.ID.Name != "" && !slices.Contains(by[o.ID], a.ID) {
+				by[o.ID] = append(by[o.ID], a.ID)
 			}
 		}
 	}
 	var all []Finding
 	for _, id := range slices.SortedFunc(maps.Keys(by), engine.ObjectID.Compare) {
 		if owners := by[id]; len(owners) > 1 {
-			slices.Sort(owners)
-			all = append(all, Finding{Text: fmt.Sprintf("%s is declared by %s: remove it from all but one", id, strings.Join(owners, " and by "))})
+			slices.SortFunc(owners, engine.UnitID.Compare)
+			names := make([]string, len(owners))
+			for i, owner := range owners {
+				names[i] = owner.String()
+			}
+			all = append(all, Finding{
+				App: owners[0], About: id, Text: fmt.Sprintf("%s is declared by %s: remove it from all but one", id, strings.Join(names, " and by ")),
+			})
 		}
 	}
 	return all

@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 		"definition too late": {
 			reason: "an object in an earlier wave than the definition of its kind is never applied",
 			apps:   []App{member("", "root", 0), member("root", "operator", 2, crd), member("root", "user", -1, widget)},
-			want: []Finding{{Never: true, Text: inWaves +
+			want: []Finding{{App: unit("user"), About: widget.ID, Never: true, Text: inWaves +
 				"in the sync of Application/argocd/root, Application/argocd/user is in wave -1 and Application/argocd/operator in wave 2; " +
 				"move the definition to an earlier wave, or Application/argocd/user to a later one"}},
 		},
@@ -76,7 +76,7 @@ func TestCheck(t *testing.T) {
 				member("", "root", 0), member("root", "infra", 3), member("infra", "operator", -5, crd),
 				member("root", "apps", 2), member("apps", "user", 9, widget),
 			},
-			want: []Finding{{Never: true, Text: inWaves +
+			want: []Finding{{App: unit("user"), About: widget.ID, Never: true, Text: inWaves +
 				"in the sync of Application/argocd/root, Application/argocd/apps is in wave 2 and Application/argocd/infra in wave 3; " +
 				"move the definition to an earlier wave, or Application/argocd/user to a later one"}},
 		},
@@ -85,12 +85,12 @@ func TestCheck(t *testing.T) {
 			apps: []App{
 				member("", "root", 0), member("root", "early", 0, crd), member("root", "operator", 2, crd), member("root", "user", 1, widget),
 			},
-			want: []Finding{{Text: "CustomResourceDefinition/widgets.example.com is declared by Application/argocd/early and by Application/argocd/operator: remove it from all but one"}},
+			want: []Finding{{App: unit("early"), About: crd.ID, Text: "CustomResourceDefinition/widgets.example.com is declared by Application/argocd/early and by Application/argocd/operator: remove it from all but one"}},
 		},
 		"namespace too late": {
 			reason: "an object in an earlier wave than its namespace is never applied",
 			apps:   []App{member("", "root", 0), member("root", "spaces", 3, space), member("root", "user", 1, inSpace)},
-			want: []Finding{{Never: true, Text: "ConfigMap/apps/c, in Application/argocd/user, needs Namespace/apps of Application/argocd/spaces, which comes later: " +
+			want: []Finding{{App: unit("user"), About: inSpace.ID, Never: true, Text: "ConfigMap/apps/c, in Application/argocd/user, needs Namespace/apps of Application/argocd/spaces, which comes later: " +
 				"in the sync of Application/argocd/root, Application/argocd/user is in wave 1 and Application/argocd/spaces in wave 3; " +
 				"move the namespace to an earlier wave, or Application/argocd/user to a later one"}},
 		},
@@ -101,13 +101,13 @@ func TestCheck(t *testing.T) {
 		"namespace too late, within": {
 			reason: "waves count within an Application too",
 			apps:   []App{member("", "a", 0, inSpace, Object{ID: space.ID, Phase: 2, Wave: 1})},
-			want: []Finding{{Never: true, Text: "ConfigMap/apps/c, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
+			want: []Finding{{App: unit("a"), About: inSpace.ID, Never: true, Text: "ConfigMap/apps/c, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
 				"move the namespace to an earlier wave, or create it with the sync option CreateNamespace=true"}},
 		},
 		"namespace for a hook": {
 			reason: "a hook before the sync comes before all of it",
 			apps:   []App{member("", "a", 0, space, Object{ID: engine.ObjectID{Kind: "Job", Namespace: "apps", Name: "h"}, Hook: true, Phase: 1, Needs: space.ID})},
-			want: []Finding{{Never: true, Text: "Job/apps/h, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
+			want: []Finding{{App: unit("a"), About: engine.ObjectID{Kind: "Job", Namespace: "apps", Name: "h"}, Never: true, Text: "Job/apps/h, in Application/argocd/a, needs Namespace/apps, which comes later in the same sync; " +
 				"move the namespace to an earlier wave, or create it with the sync option CreateNamespace=true"}},
 		},
 		"namespace of the sync": {
@@ -132,23 +132,23 @@ func TestCheck(t *testing.T) {
 		"later wave": {
 			reason: "a member that depends on one of a later wave keeps that wave from beginning",
 			apps:   []App{member("", "root", 0), dependent(member("root", "a", 1), "b"), member("root", "b", 2)},
-			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/b; " +
+			want: []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/b; " +
 				"Application/argocd/b, in wave 2, waits for Application/argocd/a, in wave 1"}},
 		},
 		"cycle": {
 			reason: "two that depend on each other wait forever",
 			apps:   []App{dependent(member("", "a", 0), "b"), dependent(member("", "b", 0), "a")},
-			want:   []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/b; Application/argocd/b depends on Application/argocd/a"}},
+			want:   []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/b; Application/argocd/b depends on Application/argocd/a"}},
 		},
 		"itself": {
 			reason: "an Application that depends on itself is a cycle of one",
 			apps:   []App{dependent(member("", "a", 0), "a")},
-			want:   []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/a"}},
+			want:   []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/a"}},
 		},
 		"parent": {
 			reason: "a parent waits for its members, so that these cannot wait for it",
 			apps:   []App{member("", "root", 0), dependent(member("root", "a", 0), "root")},
-			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/root; " +
+			want: []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/root; " +
 				"Application/argocd/root waits for its member Application/argocd/a"}},
 		},
 		"unknown": {
@@ -156,7 +156,7 @@ func TestCheck(t *testing.T) {
 			apps: []App{dependent(member("", "a", 0), "nobody"), {ID: unit("b"), Depends: []engine.Dependency{
 				{Unit: engine.UnitID{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: "flux-system", Name: "x"}},
 			}}},
-			want: []Finding{{Never: true, Text: "Application/argocd/a depends on Application/argocd/nobody, which the repository does not declare; " +
+			want: []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/nobody, which the repository does not declare; " +
 				"name one that it does in headgate.dev/depends-on"}},
 		},
 		"doubles": {
@@ -165,7 +165,7 @@ func TestCheck(t *testing.T) {
 				member("", "b", 0, config, Object{ID: engine.ObjectID{Kind: "Job", Name: "h"}, Hook: true}),
 				member("", "a", 0, config, config, Object{ID: engine.ObjectID{Kind: "Job", Name: "h"}, Hook: true}),
 			},
-			want: []Finding{{Text: "ConfigMap/ns/c is declared by Application/argocd/a and by Application/argocd/b: remove it from all but one"}},
+			want: []Finding{{App: unit("a"), About: config.ID, Text: "ConfigMap/ns/c is declared by Application/argocd/a and by Application/argocd/b: remove it from all but one"}},
 		},
 		"orphan of nobody": {
 			reason: "a parent that is not there is none",

@@ -37,7 +37,7 @@ func (c *checker) namespaces() []Finding {
 			}
 			if text := c.tooLate(a, o, makers[o.Needs]); text != "" {
 				told[o.Needs] = true
-				all = append(all, Finding{Never: true, Text: text})
+				all = append(all, Finding{Never: true, Text: text, App: a.ID, About: o.ID})
 			}
 		}
 	}

@@ -170,7 +170,11 @@ func (j *job) file(ctx context.Context, options *v1alpha1.ApplicationSourceJsonn
 		if len(documents) == 0 && !looksLikeObject(data) {
 			return nil, nil
 		}
-		return nil, &render.Error{File: name, Err: fmt.Errorf("%w; a comment \"# %s\" excludes the file", err, skipMarker)}
+		line := 0
+		if at, wrong := render.Syntax(data); wrong != nil {
+			line, err = at, wrong
+		}
+		return nil, &render.Error{File: name, Line: line, Err: fmt.Errorf("%w; a comment \"# %s\" excludes the file", err, skipMarker)}
 	}
 	ours, err := kubernetes(documents)
 	if err != nil {

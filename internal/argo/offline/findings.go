@@ -3,6 +3,7 @@ package offline
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/headgate-dev/headgate/internal/argo/lint"
 	"github.com/headgate-dev/headgate/internal/argo/operation"
@@ -27,7 +28,11 @@ func (w *Walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []diale
 	}
 	var found []dialect.Finding
 	for _, f := range lint.Check(apps) {
-		found = append(found, dialect.Finding{Never: f.Never, Steps: []string{f.Text}})
+		one := dialect.Finding{Never: f.Never, Steps: []string{f.Text}, Unit: f.App, About: f.About}
+		if f.About == (engine.ObjectID{}) && strings.HasPrefix(f.Text, f.App.String()+" depends on ") {
+			one.Field = fmt.Sprintf("metadata.annotations[%q]", dependsOn)
+		}
+		found = append(found, one)
 	}
 	return found
 }

@@ -48,9 +48,9 @@ type app struct {
 	// object is the Application as it is declared, spec the same in its type.
 	object *unstructured.Unstructured
 	spec   *v1alpha1.Application
-	// parent declares it; zero for a root. set is the ApplicationSet that generates it, empty when none does.
+	// parent declares it; zero for a root. set is the ApplicationSet that generates it, nil when none does.
 	parent engine.UnitID
-	set    string
+	set    *unstructured.Unstructured
 	// wave is the one in the sync of the parent: that of the ApplicationSet if there is one.
 	wave int
 	// secret are texts in it that are not to be shown.

@@ -172,7 +172,7 @@ func (w *Walk) generate(ctx context.Context, o *unstructured.Unstructured, from 
 		app = app.DeepCopy()
 		app.SetNamespace(o.GetNamespace())
 		a := from
-		a.set = o.GetName()
+		a.set = o
 		w.enter(app, a)
 	}
 }

@@ -26,8 +26,8 @@ func (w *Walk) unit(a *app) dialect.OfflineUnit {
 		Unit: engine.Unit{ID: a.id}, Object: a.object, Parent: a.parent, Tree: true, Wave: a.wave,
 		Skipped: a.skipped != "", Elsewhere: a.skipped, Problems: a.problems, Err: a.err, Objects: a.objects,
 	}
-	if a.set != "" {
-		u.Note = "of " + applicationSetKind + " " + a.set
+	if a.set != nil {
+		u.Maker, u.Note = a.set, "of "+applicationSetKind+" "+a.set.GetName()
 	}
 	// What cannot be read is reported by the controller.
 	u.Unit.Dependencies, _ = engine.ParseDependsOn(a.object.GetAnnotations()[dependsOn], a.id.Namespace)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/guard"
 )
 
@@ -23,7 +24,7 @@ func (s *system) foresee(ctx context.Context) error {
 	guard.Guard{}.Go("the search for waits that never end", func() {
 		if w, err := o.WalkFrom(ctx, console.Place{Layout: s.layout, Objects: s.objects}); err == nil {
 			for _, f := range w.Findings(nil) {
-				if f.Never && ctx.Err() == nil {
+				if f.Never && f.Lacks == (engine.ObjectID{}) && ctx.Err() == nil {
 					s.say.Problem("never ends", strings.Join(f.Steps, "; "))
 				}
 			}

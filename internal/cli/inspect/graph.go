@@ -111,7 +111,7 @@ func graphRepository(ctx context.Context, o console.OfflineOptions, format strin
 func tellEndless(o console.OfflineOptions, w *offline.Walk) error {
 	never := false
 	for _, f := range w.Findings(nil) {
-		if f.Never {
+		if f.Never && f.Lacks == (engine.ObjectID{}) {
 			never = true
 			fmt.Fprintln(o.IO.Err, "✗ a wait that never ends: "+strings.Join(f.Steps, "; "))
 		}

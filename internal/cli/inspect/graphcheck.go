@@ -46,12 +46,18 @@ func (c *checker) end(format string, args ...any) error {
 func checkRepository(ctx context.Context, o console.OfflineOptions, w *offline.Walk) error {
 	c := &checker{io: o.IO, catalogue: o.Catalogue}
 	c.units(w)
-	server, survey, err := c.survey(ctx, declaredObjects(w.Units), surroundings(w))
+	around, err := surroundings(w)
+	if err != nil {
+		return err
+	}
+	server, survey, err := c.survey(ctx, declaredObjects(w.Units), around.Surroundings)
 	if err != nil {
 		return err
 	}
 	for _, f := range w.Findings(server) {
 		switch {
+		case !around.certain(f):
+			c.note("%s, unless something that is not rendered here does", strings.Join(f.Steps, "; "))
 		case f.Never:
 			c.tell("a wait that never ends: %s", strings.Join(f.Steps, ";\n    "))
 		case f.Note:
@@ -60,8 +66,8 @@ func checkRepository(ctx context.Context, o console.OfflineOptions, w *offline.W
 			c.tell("%s", strings.Join(f.Steps, "; "))
 		}
 	}
-	for _, text := range survey.Refused {
-		c.tell("%s", text)
+	for _, refusal := range survey.Refused {
+		c.tell("%s", refusal)
 	}
 	for _, text := range survey.Unknown {
 		c.note("%s", text)
@@ -74,6 +80,18 @@ func checkRepository(ctx context.Context, o console.OfflineOptions, w *offline.W
 		c.tell("%s", text)
 	}
 	c.skipped(w)
+	sealed, err := o.SealedFiles(w)
+	if err != nil {
+		return err
+	}
+	for _, one := range sealed {
+		if one.Why != nil {
+			c.tell("%s: %s", one.File, one.Why)
+		}
+	}
+	if text := console.Unsealed(sealed); text != "" {
+		c.note("%s", text)
+	}
 	return c.end("%d %s: every wait can end", len(w.Units), unitsWord(w))
 }
 
@@ -168,22 +186,6 @@ func declaredObjects(units []dialect.OfflineUnit) []acceptance.Declared {
 		}
 	}
 	return all
-}
-
-// surroundings are what there is beside the objects of units.
-func surroundings(w *offline.Walk) acceptance.Surroundings {
-	var around acceptance.Surroundings
-	for i := range w.Units {
-		u := &w.Units[i]
-		if u.Unit.Target.Cluster == "" {
-			around.Namespaces = append(around.Namespaces, u.Namespaces...)
-		}
-		around.Blind = around.Blind || !u.Rendered()
-	}
-	for _, b := range w.Broken() {
-		around.Blind = around.Blind || b.Err != nil
-	}
-	return around
 }
 
 // holdsMark tells whether a value stands in for an encrypted one, in clear or as a value of a Secret.

@@ -26,7 +26,9 @@ type lintOptions struct {
 	format     string
 	// waits has waits that never end and what a server refuses found, too.
 	waits bool
-	level chart.Severity
+	// definitions are those of kinds that are served without being declared.
+	definitions []map[string]any
+	level       chart.Severity
 }
 
 // newest stands for the newest Kubernetes that schemas are known of.
@@ -153,6 +155,7 @@ func severityOf(text string) (chart.Severity, error) {
 func runLint(ctx context.Context, o lintOptions, paths []string) error {
 	var findings []lint.Finding
 	objects := 0
+	var notes []string
 	for _, path := range paths {
 		trees, err := o.trees(ctx, path)
 		if err != nil {
@@ -160,6 +163,7 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 		}
 		for _, t := range trees {
 			objects += len(t.items)
+			notes = append(notes, t.notes...)
 			findings = append(append(findings, t.findings...), o.judge(t)...)
 		}
 	}
@@ -175,11 +179,7 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 		}
 		counted = append(counted, f)
 	}
-	var all []lint.Rule
-	for _, r := range rules.Rules() {
-		all = append(all, lint.Rule{Name: rules.Prefix + r.Name, Summary: r.Summary})
-	}
-	if err := lint.Write(o.IO.Out, o.format, counted, all); err != nil {
+	if err := lint.Write(o.IO.Out, o.format, counted, o.tool()); err != nil {
 		return err
 	}
 	more := ""
@@ -187,7 +187,8 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 		more = fmt.Sprintf("; %d below, see --severity info", below)
 	}
 	if o.waits {
-		fmt.Fprintf(o.IO.Err, "%s, %s\n", console.Counted(objects, "object"), console.Counted(len(counted), "problem"))
+		summary := console.Counted(objects, "object") + ", " + console.Counted(len(counted), "problem")
+		fmt.Fprintln(o.IO.Err, strings.Join(append([]string{summary}, notes...), "; "))
 	} else {
 		fmt.Fprintf(o.IO.Err, "%s, %s at or above %s%s\n", console.Counted(objects, "object"), console.Counted(len(counted), "finding"), o.level, more)
 	}
@@ -195,6 +196,18 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 		return console.ErrNo
 	}
 	return nil
+}
+
+// tool is who finds something: the command that was called.
+func (o *lintOptions) tool() lint.Tool {
+	if o.waits {
+		return lint.Tool{Name: "headgate validate", Rules: validateRules()}
+	}
+	by := lint.Tool{Name: "headgate lint"}
+	for _, r := range rules.Rules() {
+		by.Rules = append(by.Rules, lint.Rule{Name: rules.Prefix + r.Name, Summary: r.Summary})
+	}
+	return by
 }
 
 // judge is the findings about the objects of a tree.
@@ -205,7 +218,7 @@ func (o *lintOptions) judge(t tree) []lint.Finding {
 	}
 	found := o.policy.Validate(objects)
 	if o.schemas != "" {
-		check := schema.Check{Kubernetes: o.schemas, Missing: schema.MissingIgnored, Sources: t.sources}
+		check := schema.Check{Kubernetes: o.schemas, Missing: schema.MissingIgnored, Sources: t.sources, Definitions: o.definitions}
 		found = append(found, check.Validate(objects)...)
 	}
 	all := make([]lint.Finding, 0, len(found))

@@ -31,8 +31,9 @@ type tree struct {
 	index *lint.Index
 	// sources tells that the objects are files of a repository that are yet to be rendered.
 	sources bool
-	// findings are those about files and units.
+	// findings are those about files and units, notes what the summary says besides.
 	findings []lint.Finding
+	notes    []string
 }
 
 // item is an object: the document that it is, or what renders it.
@@ -43,6 +44,10 @@ type item struct {
 	// declares is the object of the unit, for what is in no file; at the file of a kustomization, where that is the unit.
 	declares map[string]any
 	at       string
+	// above is what declares the unit where that is in no file either, the nearest first.
+	above []map[string]any
+	// near is the directory that the unit reads.
+	near string
 }
 
 // masked tells whether a field of an object that was rendered has a mask instead of what is secret.
@@ -56,14 +61,22 @@ func (t tree) where(i item, field string) (string, int) {
 		line, _ := i.document.Line(field)
 		return i.document.File, line
 	}
-	if file, line, found := t.index.Find(i.object, field); found {
+	index := t.index
+	if i.near != "" {
+		index = index.Near(i.near)
+	}
+	if file, line, found := index.Find(i.object, field); found {
 		return file, line
 	}
 	if i.at != "" {
 		return i.at, 1
 	}
-	file, line, _ := t.index.Find(i.declares, "")
-	return file, line
+	for _, declares := range append([]map[string]any{i.declares}, i.above...) {
+		if file, line, found := t.index.Find(declares, ""); found {
+			return file, line
+		}
+	}
+	return "", 0
 }
 
 // trees are the objects at a path.
@@ -139,19 +152,19 @@ func (o *lintOptions) walked(ctx context.Context, index *lint.Index) (tree, erro
 			t.items = append(t.items, item{object: declares, declares: declares}) // of the root: no unit renders it
 		}
 		if u.Err != nil {
-			t.fails(u.Unit.ID.String(), declares, u.Err)
+			t.fails(w, u.Unit.ID, u.Err)
 		} else if !u.Rendered() {
 			o.note(u)
 		}
 		for _, object := range u.Objects {
 			if !u.Handled[object].Never {
-				t.items = append(t.items, item{object: shown(u, object).Object, unit: u.Unit.ID.String(), declares: declares})
+				t.items = append(t.items, item{object: shown(u, object).Object, unit: u.Unit.ID.String(), declares: declares, above: above(w, u), near: readBy(w, u)})
 			}
 		}
 	}
 	for _, b := range w.Broken() {
 		if b.Err != nil {
-			t.fails(b.ID.String(), nil, b.Err)
+			t.fails(w, engine.UnitOf(b.ID), b.Err)
 		}
 	}
 	if o.waits {
@@ -168,12 +181,6 @@ func (o *lintOptions) note(u *dialect.OfflineUnit) {
 		return
 	}
 	fmt.Fprintf(o.IO.Err, "· %s is not rendered; --charts fetches its chart\n", u.Unit.ID)
-}
-
-// fails is a finding about what cannot be rendered.
-func (t *tree) fails(unit string, declares map[string]any, err error) {
-	file, line, _ := t.index.Find(declares, "")
-	t.findings = append(t.findings, lint.Finding{File: file, Line: line, Severity: "error", Rule: ruleUnit, Unit: unit, Message: "it cannot be rendered: " + err.Error()})
 }
 
 // files are those below a directory.
@@ -207,6 +214,16 @@ func filesBelow(dir string) (files, error) {
 
 func isKustomization(name string) bool {
 	return name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization"
+}
+
+// kustomizationIn is the file of a kustomization.
+func kustomizationIn(dir string) string {
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if isFile(dir, name) {
+			return filepath.Join(dir, name)
+		}
+	}
+	return dir
 }
 
 // documentsOf are the documents of files; what cannot be read is told to broken, unless that is nil.
@@ -290,12 +307,7 @@ func (o *lintOptions) directory(ctx context.Context, dir string) (tree, error) {
 
 // build adds what a kustomization builds.
 func (t *tree) build(ctx context.Context, from *source.Tree, dir, kustomization string) {
-	at := kustomization
-	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if _, err := os.Stat(filepath.Join(kustomization, name)); err == nil {
-			at = filepath.Join(kustomization, name)
-		}
-	}
+	at := kustomizationIn(kustomization)
 	// A component is a part of others, and of nothing else.
 	if data, err := os.ReadFile(at); err == nil && bytes.Contains(data, []byte("kind: Component")) {
 		return
@@ -306,7 +318,9 @@ func (t *tree) build(ctx context.Context, from *source.Tree, dir, kustomization 
 		result, err = render.New().Build(ctx, from, render.Options{Path: filepath.ToSlash(path), NoRemoteBases: true})
 	}
 	if err != nil {
-		t.findings = append(t.findings, lint.Finding{File: at, Line: 1, Severity: "error", Rule: ruleUnit, Message: "it cannot be built: " + err.Error()})
+		f := lint.Finding{File: at, Line: 1, Severity: "error", Rule: ruleUnit, Message: "it cannot be built: " + err.Error()}
+		t.locate(&f, dir, err)
+		t.findings = append(t.findings, f)
 		return
 	}
 	for _, o := range result.Objects {

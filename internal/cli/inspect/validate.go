@@ -2,12 +2,18 @@ package inspect
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	rules "github.com/headgate-dev/headgate/chart/lint"
+	"github.com/headgate-dev/headgate/internal/acceptance"
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/lint"
 	"github.com/headgate-dev/headgate/internal/offline"
@@ -15,13 +21,15 @@ import (
 
 // The rules of what a cluster refuses, and of waits.
 const (
-	ruleRefused = "validate/refused"
-	ruleWait    = "validate/wait"
+	ruleRefused   = "validate/refused"
+	ruleNamespace = "validate/namespace"
+	ruleWait      = "validate/wait"
+	ruleKey       = "validate/key"
 )
 
 // NewValidate is the command that finds what a cluster would refuse or wait for without end.
 func NewValidate(g *console.Globals) *cobra.Command {
-	o := lintOptions{OfflineOptions: console.OfflineOptions{Globals: g}, schemas: newest, severities: []string{"error"}, waits: true}
+	o := lintOptions{OfflineOptions: console.OfflineOptions{Globals: g}, schemas: acceptance.Version, severities: []string{"error"}, waits: true}
 	cmd := &cobra.Command{
 		Use:   "validate PATH...",
 		Short: "Find what a cluster would refuse, and waits that never end, without a cluster",
@@ -50,76 +58,150 @@ The exit code is 0 if there is no problem, 1 if there is one, and 2 for a wrong 
 			if err := o.settle(); err != nil {
 				return err
 			}
+			definitions, _, err := g.Catalogue.All().Definitions()
+			if err != nil {
+				return err
+			}
+			for _, d := range definitions {
+				o.definitions = append(o.definitions, d.Object)
+			}
 			return runLint(cmd.Context(), o, args)
 		},
 	}
 	console.BindOffline(cmd, &o.OfflineOptions)
 	console.BindFetches(cmd, &o.OfflineOptions)
 	f := cmd.Flags()
-	f.StringVar(&o.schemas, "schemas", newest, "minor version of Kubernetes whose schemas are taken")
+	f.StringVar(&o.schemas, "schemas", acceptance.Version, "minor version of Kubernetes whose schemas are taken (default: the embedded one)")
 	f.StringVarP(&o.format, "output", "o", "text", strings.Join(lint.Formats(), ", "))
 	console.CompleteOutput(cmd, lint.Formats()...)
 	return cmd
 }
 
+// validateRules are the rules of what is found beside that which schemas say.
+func validateRules() []lint.Rule {
+	return []lint.Rule{
+		{Name: ruleRefused, Summary: "the API server would refuse the object"},
+		{Name: ruleNamespace, Summary: "nothing creates the namespace of the object"},
+		{Name: ruleWait, Summary: "units wait for each other, for what comes too late, or for what nothing declares"},
+		{Name: ruleUnit, Summary: "a unit cannot be rendered, or a file cannot be read"},
+		{Name: ruleKey, Summary: "the given key decrypts nothing of an encrypted file"},
+	}
+}
+
 // survey adds what the API server would refuse, and the waits that never end.
 func (o *lintOptions) survey(ctx context.Context, t *tree, w *offline.Walk) error {
 	c := &checker{io: o.IO, catalogue: o.Catalogue}
-	server, survey, err := c.survey(ctx, declaredObjects(w.Units), surroundings(w))
+	around, err := surroundings(w)
 	if err != nil {
 		return err
 	}
+	server, survey, err := c.survey(ctx, declaredObjects(w.Units), around.Surroundings)
+	if err != nil {
+		return err
+	}
+	skipped := len(survey.Unknown)
 	for _, f := range w.Findings(server) {
-		severity := "error"
-		if f.Note {
-			severity = "info"
+		if !around.certain(f) {
+			skipped++
+			continue
 		}
-		text := strings.Join(f.Steps, "; ")
-		if f.Never {
-			text = "a wait that never ends: " + text
-		}
-		finding := lint.Finding{Severity: severity, Rule: ruleWait, Message: text, Field: f.Field}
-		if u, known := w.Find(f.Unit); known && f.Unit != (engine.UnitID{}) && u.Object != nil {
-			finding.Unit = f.Unit.String()
-			finding.File, finding.Line, _ = t.index.Find(u.Object.Object, f.Field)
-		}
-		t.findings = append(t.findings, finding)
+		t.findings = append(t.findings, t.waits(w, f))
 	}
-	for _, text := range survey.Refused {
-		t.findings = append(t.findings, t.refused(text))
-	}
-	for _, text := range survey.Unknown {
-		t.findings = append(t.findings, lint.Finding{Severity: "info", Rule: ruleRefused, Message: text})
+	for _, refusal := range survey.Refused {
+		t.findings = append(t.findings, t.refused(refusal))
 	}
 	for _, b := range w.Broken() {
+		file, line, _ := t.index.Find(stubOf(b.ID), "")
 		for _, problem := range b.Problems {
-			t.findings = append(t.findings, lint.Finding{Severity: "error", Rule: ruleUnit, Unit: b.ID.String(), Message: problem})
+			t.findings = append(t.findings, lint.Finding{File: file, Line: line, Severity: "error", Rule: ruleUnit, Unit: b.ID.String(), Message: problem})
 		}
 	}
 	unread, err := w.Unread()
 	for _, text := range unread {
-		t.findings = append(t.findings, lint.Finding{Severity: "error", Rule: ruleUnit, Message: text})
+		t.findings = append(t.findings, nowhereRead(w, text))
+	}
+	if text := around.skips(skipped); text != "" {
+		t.notes = append(t.notes, text)
+	}
+	if err != nil {
+		return err
+	}
+	return o.sealed(t, w)
+}
+
+// sealed adds what cannot be decrypted: a finding where a key is given that should, else a note.
+func (o *lintOptions) sealed(t *tree, w *offline.Walk) error {
+	all, err := o.SealedFiles(w)
+	for _, one := range all {
+		if one.Why != nil {
+			file := shorter(filepath.Join(w.Dir, filepath.FromSlash(one.File)))
+			t.findings = append(t.findings, lint.Finding{File: file, Line: 1, Severity: "error", Rule: ruleKey, Unit: one.Unit, Message: one.Why.Error()})
+		}
+	}
+	if text := console.Unsealed(all); text != "" {
+		t.notes = append(t.notes, text)
 	}
 	return err
 }
 
-// refused is the finding about an object that "OBJECT of UNIT: FIELD: what" says is refused, with its file and line.
-func (t *tree) refused(text string) lint.Finding {
-	f := lint.Finding{Severity: "error", Rule: ruleRefused, Message: text}
-	who, what, _ := strings.Cut(text, ": ")
-	object, unit, about := strings.Cut(who, " of ")
-	for _, item := range t.items {
-		if !about || withoutNamespace(titleOf(item.object)) != withoutNamespace(object) || item.unit != unit {
-			continue
-		}
-		f.Object, f.Unit, f.Message = object, unit, what
-		if field, rest, has := strings.Cut(what, ": "); has && !strings.Contains(field, " ") {
-			f.Field, f.Message = field, rest
-		}
-		f.File, f.Line = t.where(item, f.Field)
-		break
+// waits is the finding about a unit, or about an object of one.
+func (t *tree) waits(w *offline.Walk, f dialect.Finding) lint.Finding {
+	severity, text := "error", strings.Join(f.Steps, "; ")
+	if f.Note {
+		severity = "info"
+	}
+	if f.Never {
+		text = "a wait that never ends: " + text
+	}
+	finding := lint.Finding{Severity: severity, Rule: ruleWait, Message: text, Field: f.Field}
+	if f.Unit == (engine.UnitID{}) {
+		return finding
+	}
+	finding.Unit = f.Unit.String()
+	if at := t.itemOf(f.Unit, f.About); at >= 0 {
+		finding.File, finding.Line = t.where(t.items[at], f.Field)
+		return finding
+	}
+	finding.File, finding.Line = t.unit(w, f.Unit, f.Field)
+	return finding
+}
+
+// nowhereRead is the finding about a file that nothing leads to, whose text begins with its name.
+func nowhereRead(w *offline.Walk, text string) lint.Finding {
+	f := lint.Finding{Severity: "error", Rule: ruleUnit, Message: text}
+	if name, rest, has := strings.Cut(text, ": "); has && isFile(w.Dir, name) {
+		f.File, f.Line, f.Message = shorter(filepath.Join(w.Dir, filepath.FromSlash(name))), 1, rest
 	}
 	return f
+}
+
+// refused is the finding about an object that is refused, with its file and line.
+func (t *tree) refused(r acceptance.Refusal) lint.Finding {
+	f := lint.Finding{Severity: "error", Rule: ruleRefused, Unit: r.By.String(), Object: r.Objects[0].String(), Message: r.Why}
+	if field, rest, has := strings.Cut(r.Why, ": "); has && !strings.Contains(field, " ") {
+		f.Field, f.Message = field, rest
+	}
+	if r.Namespace != "" {
+		f.Rule, f.Field, f.Message = ruleNamespace, "metadata.namespace", fmt.Sprintf("nothing creates namespace %q", r.Namespace)
+	}
+	if more := len(r.Objects) - 1; more > 0 {
+		f.Message += fmt.Sprintf("; the same for %d more of the unit", more)
+	}
+	if at := t.itemOf(r.By, r.Objects[0]); at >= 0 {
+		f.Object = titleOf(t.items[at].object)
+		f.File, f.Line = t.where(t.items[at], f.Field)
+	}
+	return f
+}
+
+// itemOf is the index of an object of a unit, or -1.
+func (t *tree) itemOf(unit engine.UnitID, id engine.ObjectID) int {
+	return slices.IndexFunc(t.items, func(one item) bool {
+		own := engine.IDOf(&unstructured.Unstructured{Object: one.object})
+		// An object of an Application has the namespace of that only in a cluster.
+		return one.unit == unit.String() && own.GroupKind() == id.GroupKind() && own.Name == id.Name &&
+			(own.Namespace == "" || id.Namespace == "" || own.Namespace == id.Namespace)
+	})
 }
 
 // withoutNamespace is KIND/NAME of KIND/NAMESPACE/NAME: an object of an Application has the namespace of that only in a cluster.

@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,22 +27,49 @@ func (*walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect
 	var found []dialect.Finding
 	for _, k := range knots(all, kinds) {
 		if !elsewhere(k.Units) {
-			f := dialect.Finding{Never: true, Steps: k.Steps}
+			f := dialect.Finding{Never: true, Steps: k.Steps, Lacks: k.Lacks}
 			if len(k.Units) > 0 {
 				f.Unit = k.Units[0]
-			}
-			if strings.HasPrefix(k.Steps[0], f.Unit.String()+" depends on ") {
-				f.Field = "spec.dependsOn"
+				f.Field = waitsBy(all, f.Unit, k.Steps[0])
 			}
 			found = append(found, f)
 		}
 	}
 	for _, d := range doubles(all, kinds) {
 		if !elsewhere(d.Units) {
-			found = append(found, dialect.Finding{Steps: []string{d.String()}})
+			found = append(found, dialect.Finding{Steps: []string{d.String()}, Unit: d.Units[0], About: d.Object})
 		}
 	}
 	return found
+}
+
+// waitsBy is the field by which a unit waits, where a step says that it does by its own word.
+func waitsBy(all []dialect.OfflineUnit, id engine.UnitID, step string) string {
+	at := slices.IndexFunc(all, func(u dialect.OfflineUnit) bool { return u.Unit.ID == id })
+	what, depends := strings.CutPrefix(step, id.String()+" depends on ")
+	switch {
+	case at < 0 || all[at].Object == nil:
+		return ""
+	case strings.HasPrefix(step, id.String()+" waits for the health of ") && all[at].Unit.Health.Wait:
+		return "spec.wait"
+	case strings.HasPrefix(step, id.String()+" waits for the health of "):
+		return "spec.healthChecks"
+	case !depends:
+		return ""
+	}
+	// The name is written in either; in the annotation behind a kind.
+	what, _, _ = strings.Cut(what, ",")
+	what, _, _ = strings.Cut(what, " of ")
+	written, _, _ := unstructured.NestedSlice(all[at].Object.Object, "spec", "dependsOn")
+	for i, one := range written {
+		if fields, is := one.(map[string]any); is && path.Base(what) == fields["name"] {
+			return fmt.Sprintf("spec.dependsOn[%d]", i)
+		}
+	}
+	if all[at].Object.GetAnnotations()[toolkit.DependsOn] != "" {
+		return fmt.Sprintf("metadata.annotations[%q]", toolkit.DependsOn)
+	}
+	return ""
 }
 
 // knots finds the waits in a repository that can never end.

@@ -115,7 +115,7 @@ func (w *walk) visit(ctx context.Context, d declaration) dialect.OfflineUnit {
 	case d.Unit.Invalid.Message != "":
 		unit.Err = errors.New(d.Unit.Invalid.Message)
 	case d.ks != nil:
-		unit.Objects, unit.Shown, unit.Err = w.render(ctx, d)
+		unit.Err = w.render(ctx, d, &unit)
 	case d.rs != nil:
 		unit.Objects, unit.Err = w.renderSet(ctx, d.rs)
 	case takeover.ReplacedChart(d.hr, w.origin) != "":
@@ -144,32 +144,42 @@ func handle(unit *dialect.OfflineUnit, o *unstructured.Unstructured, how dialect
 	unit.Handled[o] = how
 }
 
-func (w *walk) render(ctx context.Context, d declaration) ([]*unstructured.Unstructured, map[engine.ObjectID]*unstructured.Unstructured, error) {
+func (w *walk) render(ctx context.Context, d declaration, unit *dialect.OfflineUnit) error {
 	ks := d.ks
 	tree, err := w.sourceTree(ctx, kustomize.SourceOf(ks))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := w.undeclaredRead(d); err != nil {
-		return nil, nil, err
+		return err
 	}
-	inputs, err := kustomize.InputsOf(ctx, w.policy(), ks, w)
+	policy := w.policy()
+	if stands := policy.Content; stands != nil {
+		policy.Content = &policies.StandInContent{LeaveOut: stands.LeaveOut, Marks: func(id engine.UnitID) func(string) string {
+			return func(key string) string {
+				unit.Sealed = true
+				return stands.Marks(id)(key)
+			}
+		}}
+	}
+	inputs, err := kustomize.InputsOf(ctx, policy, ks, w)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	result, err := w.build(ctx, ks, tree, inputs.Options)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	unit.Reads = result.Reads.Paths()
 	objects := w.finished(result.Objects, inputs.Labels)
-	var shown map[engine.ObjectID]*unstructured.Unstructured
 	if w.repository.Masks {
-		shown = w.mask(ctx, ks, tree, inputs, objects)
+		unit.Shown = w.mask(ctx, ks, tree, inputs, objects)
 	}
 	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool {
 		return roots.RootIDs()[engine.IDOf(o)] || w.repository.Replaced.Why(o) != ""
 	})
-	return engine.Sort(objects), shown, nil
+	unit.Objects = engine.Sort(objects)
+	return nil
 }
 
 // build renders a Kustomization, with what it names elsewhere.

@@ -1,0 +1,141 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/headgate-dev/headgate/chart/similar"
+)
+
+// yamlPrefix is what the YAML library puts in front of what is wrong. Its line counts from the start of a document, and is one too low for
+// some errors and missing for those of the first line.
+var yamlPrefix = regexp.MustCompile(`^(error converting YAML to JSON: )?yaml: (line \d+: )?`)
+
+// Syntax is what is wrong with a file that is no YAML, and the line of the file; nil if nothing is. It shows no value.
+func Syntax(data []byte) (line int, err error) {
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	before := 0
+	for _, at := range append(separator.FindAllIndex(data, -1), []int{len(data), len(data)}) {
+		part := data[before:at[0]]
+		if what := wrong(part); what != "" {
+			lines := bytes.SplitAfter(part, []byte("\n"))
+			n := firstWrong(lines, what)
+			if strings.HasPrefix(strings.TrimLeft(string(lines[n-1]), " "), "\t") {
+				what = "a tab; YAML is indented with spaces"
+			}
+			return bytes.Count(data[:before], []byte("\n")) + n, errors.New("it is not YAML: " + what)
+		}
+		before = at[1]
+	}
+	return 0, nil
+}
+
+// wrong is what the library says about a text without the line, or nothing.
+func wrong(text []byte) string {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var node yaml.Node
+		switch err := decoder.Decode(&node); {
+		case errors.Is(err, io.EOF):
+			return ""
+		case err != nil:
+			return yamlPrefix.ReplaceAllString(err.Error(), "")
+		}
+	}
+}
+
+// The lines at the end of a text are left out one by one while that is as much as to read so many bytes, and at least a few of them.
+const (
+	mostRead  = 1 << 20
+	fewestOut = 4
+)
+
+// firstWrong is the number of the line behind which a text is wrong in a way: with it the beginning of the text is wrong so, and without
+// it it is not. What is open at the end of a beginning may be wrong in the same way, so that lines are left out from the end on.
+func firstWrong(lines [][]byte, what string) int {
+	n, size := len(lines), 0
+	for _, line := range lines {
+		size += len(line)
+	}
+	tries := max(mostRead/max(size, 1), fewestOut)
+	for ; n > 1 && tries > 0 && wrong(bytes.Join(lines[:n-1], nil)) == what; tries-- {
+		n--
+	}
+	// Of a long text, half of what is left is tried each time.
+	least := 0
+	for tries == 0 && least+1 < n {
+		if half := (least + n) / 2; wrong(bytes.Join(lines[:half], nil)) == what {
+			n = half
+		} else {
+			least = half
+		}
+	}
+	return n
+}
+
+var unknownField = regexp.MustCompile(`json: unknown field "([^"]+)"`)
+
+// refused is why the library refuses a kustomization, with the line of it.
+func refused(rel string, data []byte, err error) *Error {
+	if line, wrong := Syntax(data); wrong != nil {
+		return &Error{File: rel, Line: line, Err: wrong}
+	}
+	m := unknownField.FindStringSubmatch(err.Error())
+	if m == nil {
+		return &Error{File: rel, Err: err}
+	}
+	var document yaml.Node
+	text := "unknown field"
+	if near := similar.Closest(m[1], fieldsOf(reflect.TypeFor[types.Kustomization](), 0)); near != "" {
+		text += `; did you mean "` + near + `"?`
+	}
+	if yaml.Unmarshal(data, &document) != nil {
+		return &Error{File: rel, Field: m[1], Err: errors.New(text)}
+	}
+	return &Error{File: rel, Line: keyLine(&document, m[1]), Field: m[1], Err: errors.New(text)}
+}
+
+// keyLine is the first line of a key, the outer ones first.
+func keyLine(n *yaml.Node, key string) int {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i].Line
+		}
+	}
+	for _, part := range n.Content {
+		if line := keyLine(part, key); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// deepest bounds the fields that are known: those of types may hold themselves.
+const deepest = 4
+
+// fieldsOf are the names of all fields below a type.
+func fieldsOf(t reflect.Type, depth int) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || depth > deepest {
+		return nil
+	}
+	var names []string
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			names = append(names, name)
+		}
+		names = append(names, fieldsOf(field.Type, depth+1)...)
+	}
+	return names
+}
