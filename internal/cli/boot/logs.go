@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +84,14 @@ func runLogs(ctx context.Context, g *console.Globals, target, namespace string) 
 	var err error
 	if target != "" {
 		if only, err = g.ParseReference(target, namespace); err != nil {
-			return err
+			// It may be NAMESPACE/NAME, as up prints a unit.
+			before, name, pair := strings.Cut(target, "/")
+			if !pair || strings.Contains(name, "/") {
+				return err
+			}
+			if only, err = g.ParseReference(name, before); err != nil {
+				return err
+			}
 		}
 	}
 	f, err := openJournal(g)
