@@ -41,7 +41,7 @@ func (x *Index) compare(a, b Document) int {
 // and a patch of it, it is the one that has the most of the field, then the first by its file. An object whose name was
 // changed while it was rendered, or that a chart gave, is in none.
 func (x *Index) Find(object map[string]any, field string) (file string, line int, found bool) {
-	return best(x.of(object), field)
+	return x.best(x.of(object), field)
 }
 
 // FindBelow is Find among several documents in a directory, such as that of one cluster of several that have a unit of the same name. What is
@@ -51,7 +51,7 @@ func (x *Index) FindBelow(object map[string]any, dir string) (file string, line 
 	if len(all) > 1 {
 		all = slices.DeleteFunc(all, func(d Document) bool { return dir != "" && !strings.HasPrefix(d.File, strings.Trim(dir, "/")+"/") })
 	}
-	return best(all, "")
+	return x.best(all, "")
 }
 
 func (x *Index) of(object map[string]any) []Document {
@@ -61,17 +61,17 @@ func (x *Index) of(object map[string]any) []Document {
 	})
 }
 
-func best(all []Document, field string) (file string, line int, found bool) {
+func (x *Index) best(all []Document, field string) (file string, line int, found bool) {
 	if len(all) == 0 {
 		return "", 0, false
 	}
-	best := slices.MinFunc(all, func(a, b Document) int {
+	chosen := slices.MinFunc(all, func(a, b Document) int {
 		_, first := a.Line(field)
 		_, second := b.Line(field)
 		return cmp.Or(cmp.Compare(second, first), x.compare(a, b))
 	})
-	line, _ = best.Line(field)
-	return best.File, line, true
+	line, _ = chosen.Line(field)
+	return chosen.File, line, true
 }
 
 // Named is where an object is written of which KIND/NAME or KIND/NAMESPACE/NAME is known; the line is the first one in it that has one of
