@@ -19,8 +19,10 @@ func explainUsage(cmd *cobra.Command) {
 			case err == nil:
 			case strings.HasPrefix(err.Error(), "unknown command") && !cmd.HasSubCommands():
 				err = fmt.Errorf("%s takes no arguments, but got %q", cmd.CommandPath(), args[0])
+			case len(args) == 0:
+				err = fmt.Errorf("an argument is missing: want %s", forms(cmd))
 			default:
-				err = fmt.Errorf("%w; want %s", err, strings.ReplaceAll(cmd.Use, " | ", ", or "))
+				err = fmt.Errorf("%w: want %s", err, forms(cmd))
 			}
 			return misused(cmd, err)
 		}
@@ -28,6 +30,15 @@ func explainUsage(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		explainUsage(below)
 	}
+}
+
+// forms are the ways to call a command.
+func forms(cmd *cobra.Command) string {
+	before := ""
+	if cmd.HasParent() {
+		before = cmd.Parent().CommandPath() + " "
+	}
+	return before + strings.ReplaceAll(cmd.Use, " | ", ", or "+before)
 }
 
 // misused gives an error of a wrong call the help of the command as what to try.

@@ -33,7 +33,9 @@ func TestUsage(t *testing.T) {
 		try    string
 	}{
 		"Flag":       {"an unknown flag leads to the help of the verb", []string{"get", "--nosuch"}, "unknown flag: --nosuch", "headgate get --help"},
-		"Arguments":  {"so do missing arguments", []string{"sync"}, "received 0; want sync KIND/NAME, or sync KIND NAME", "headgate sync --help"},
+		"Arguments":  {"so do missing arguments", []string{"sync"}, "an argument is missing: want headgate sync KIND/NAME, or headgate sync KIND NAME", "headgate sync --help"},
+		"Path":       {"a missing PATH is named", []string{"diff"}, "an argument is missing: want headgate diff PATH", "headgate diff --help"},
+		"Many":       {"so are the forms where there are too many arguments", []string{"suspend", "a", "b", "c"}, "received 3: want headgate suspend KIND/NAME", "headgate suspend --help"},
 		"None":       {"a verb without arguments says so", []string{"check", "x"}, `headgate check takes no arguments, but got "x"`, "headgate check --help"},
 		"Verb":       {"only an unknown verb leads to the list", []string{"nosuch"}, `unknown command "nosuch"`, "headgate help"},
 		"Below":      {"a word below a verb is not ignored", []string{"cluster", "statsu"}, `did you mean "status"?`, "headgate cluster --help"},

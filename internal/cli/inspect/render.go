@@ -42,7 +42,7 @@ rendered if they are named, or with --charts.`,
   headgate render . hr/podinfo -n apps --rewrite oci://ghcr.io/=oci://mirror.local/
   headgate render examples/layered --age-key-file examples/layered/age.agekey`,
 		ValidArgsFunction: o.CompleteRepository,
-		Args:              cobra.RangeArgs(1, 3),
+		Args:              cobra.MaximumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Aim(args)
 			o.Within = cmd.Flags().Changed("namespace")
