@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,6 +79,17 @@ func (s *Server) Versions(gk schema.GroupKind) []string {
 	}
 	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
 	return versions
+}
+
+// Kinds are the kinds of a group; those of the server's own groups without dots are one, since people leave these out.
+func (s *Server) Kinds(group string) []string {
+	names := map[string]bool{}
+	for gvk := range s.kinds {
+		if gvk.Group == group || !strings.Contains(group, ".") && s.BuiltIn(gvk.Group) {
+			names[gvk.Kind] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // BuiltIn reports whether a group is one of the server's own, so that nothing else can define kinds in it.

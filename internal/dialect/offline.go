@@ -146,6 +146,8 @@ type OfflineUnit struct {
 	Problems []string
 	Err      error
 	Advice   string
+	// Written is set if what it declares is in files, but for names and variables: these can be read even where Err is set.
+	Written bool
 	// Reads are the files of its source that it was rendered from, as far as they are known; Sealed is set if values in them could not be
 	// decrypted, and stand-ins are in their places.
 	Reads  []string
@@ -245,6 +247,8 @@ type Finding struct {
 	About engine.ObjectID
 	// Lacks is what no unit declares that is known to the end. Another one may declare it: what is wrong is wrong only if none does.
 	Lacks engine.ObjectID
+	// Perhaps is set where a controller may make what is lacking: it is worth a look, and no failure.
+	Perhaps bool
 }
 
 // Comparison compares objects of one unit with those of a cluster.
@@ -279,6 +283,8 @@ type Root struct {
 	Path string
 	// Declares are the files, relative to it as well, that declare the units of the root.
 	Declares []string
+	// Written is set if what it declares is in files, but for names and variables: these can be read even where Err is set.
+	Written bool
 	// Reads are the files, absolute, that the root leads to, as far as that is known without rendering.
 	Reads map[string]bool
 }

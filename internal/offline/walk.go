@@ -118,7 +118,7 @@ func (w *Walk) Findings(kinds dialect.Scopes) []dialect.Finding {
 	for _, part := range w.parts {
 		all = append(all, part.Findings(w.Units, kinds)...)
 	}
-	return all
+	return append(all, w.dependencies(kinds)...)
 }
 
 // Unread are problems of files that nothing leads to.

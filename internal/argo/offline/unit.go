@@ -2,6 +2,8 @@ package offline
 
 import (
 	"cmp"
+	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,7 +25,7 @@ const owner = "argo"
 // unit is an Application as every dialect's walk gives its units.
 func (w *Walk) unit(a *app) dialect.OfflineUnit {
 	u := dialect.OfflineUnit{
-		Unit: engine.Unit{ID: a.id}, Object: a.object, Parent: a.parent, Tree: true, Wave: a.wave,
+		Unit: engine.Unit{ID: a.id}, Object: a.object, Parent: a.parent, Tree: true, Written: w.written(a), Wave: a.wave,
 		Skipped: a.skipped != "", Elsewhere: a.skipped, Problems: a.problems, Err: a.err, Objects: a.objects,
 	}
 	if a.set != nil {
@@ -49,6 +51,20 @@ func (w *Walk) unit(a *app) dialect.OfflineUnit {
 	u.Compare = w.comparison(a)
 	u.Hide(a.secret)
 	return u
+}
+
+// written tells whether an Application declares what files say: not what the templates of a chart make.
+func (w *Walk) written(a *app) bool {
+	if a.spec == nil {
+		return true
+	}
+	return !slices.ContainsFunc(sourcesOf(a.spec), func(s v1alpha1.ApplicationSource) bool {
+		if s.Chart != "" || w.tree == nil {
+			return true
+		}
+		_, chart := w.tree.File(path.Join(s.Path, "Chart.yaml"))
+		return chart
+	})
 }
 
 // handling is what a sync does with an object.

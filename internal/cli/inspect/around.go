@@ -12,7 +12,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/acceptance"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/lint"
 	"github.com/headgate-dev/headgate/internal/offline"
 )
@@ -23,6 +22,8 @@ type around struct {
 
 	// absent say what may hold anything: which units are not rendered, and why.
 	absent []string
+	// broken are those which cannot be rendered, but whose files can be read.
+	broken []string
 	// opaque is set if any of them may declare units.
 	opaque bool
 	// written is what files hold that units read which cannot be rendered; nil if there is none.
@@ -33,7 +34,6 @@ type around struct {
 // repository: what none of these holds is missing all the same.
 func surroundings(w *offline.Walk) (around, error) {
 	var a around
-	broken := false
 	for i := range w.Units {
 		u := &w.Units[i]
 		if u.Unit.Target.Cluster == "" {
@@ -41,11 +41,11 @@ func surroundings(w *offline.Walk) (around, error) {
 		}
 		switch {
 		case u.Rendered():
-		case u.Err != nil && (u.Tree || u.Unit.ID.GroupKind() == toolkit.KustomizationKind):
-			broken = true
+		case u.Err != nil && u.Written:
+			a.broken = append(a.broken, u.Unit.ID.String()+" cannot be rendered")
 		case u.Err != nil:
 			a.absent = append(a.absent, u.Unit.ID.String()+" cannot be rendered")
-			a.opaque = a.opaque || u.Unit.ID.GroupKind() != toolkit.HelmReleaseKind
+			a.opaque = a.opaque || u.Chart == (dialect.Origin{})
 		default:
 			a.absent = append(a.absent, u.Unit.ID.String()+" is not rendered")
 			a.opaque = a.opaque || u.Elsewhere != ""
@@ -57,8 +57,9 @@ func surroundings(w *offline.Walk) (around, error) {
 			a.opaque = true
 		}
 	}
+	broken := len(a.broken) > 0
 	if !broken || w.Dir == "" {
-		a.Blind = broken || len(a.absent) > 0
+		a.Blind, a.opaque = broken || len(a.absent) > 0, a.opaque || broken
 		return a, nil
 	}
 	var err error
@@ -75,22 +76,27 @@ func surroundings(w *offline.Walk) (around, error) {
 
 // certain tells whether a finding is certain, given that something lacks which a unit may declare that is not known to the end.
 func (a around) certain(f dialect.Finding) bool {
-	return f.Lacks == (engine.ObjectID{}) || !a.opaque && a.written != nil && !a.written.may(f.Lacks)
+	if f.Lacks == (engine.ObjectID{}) {
+		return true
+	}
+	// Charts declare no units, but all else.
+	return !a.opaque && !(f.Perhaps && len(a.absent) > 0) && (a.written == nil || !a.written.may(f.Lacks))
 }
 
 // skips says how many checks could not be made, and why, or nothing.
 func (a around) skips(checks int) string {
-	if checks == 0 || len(a.absent) == 0 {
+	why := slices.Concat(a.absent, a.broken)
+	if checks == 0 || len(why) == 0 {
 		return ""
 	}
 	was, more := " was", ""
 	if checks > 1 {
 		was = "s were"
 	}
-	if others := len(a.absent) - 1; others > 0 {
+	if others := len(why) - 1; others > 0 {
 		more = fmt.Sprintf(" (and %d more)", others)
 	}
-	return fmt.Sprintf("%d check%s skipped, since %s%s", checks, was, a.absent[0], more)
+	return fmt.Sprintf("%d check%s skipped, since %s%s", checks, was, why[0], more)
 }
 
 // written is what the files of a repository hold, whatever becomes of them.

@@ -60,7 +60,7 @@ func checkRepository(ctx context.Context, o console.OfflineOptions, w *offline.W
 			c.note("%s, unless something that is not rendered here does", strings.Join(f.Steps, "; "))
 		case f.Never:
 			c.tell("a wait that never ends: %s", strings.Join(f.Steps, ";\n    "))
-		case f.Note:
+		case f.Note, f.Perhaps:
 			c.note("%s", strings.Join(f.Steps, "\n    "))
 		default:
 			c.tell("%s", strings.Join(f.Steps, "; "))

@@ -167,13 +167,16 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 			findings = append(append(findings, t.findings...), o.judge(t)...)
 		}
 	}
-	counted, below := []lint.Finding{}, 0
+	counted, below, warnings := []lint.Finding{}, 0, 0
 	for _, f := range lint.Sort(distinct(findings)) {
 		severity, err := severityOf(f.Severity)
 		if err != nil {
 			return err
 		}
-		if severity > o.level {
+		switch {
+		case o.waits && severity == chart.SeverityWarning && f.Rule == ruleWait:
+			warnings++
+		case severity > o.level:
 			below++
 			continue
 		}
@@ -187,12 +190,15 @@ func runLint(ctx context.Context, o lintOptions, paths []string) error {
 		more = fmt.Sprintf("; %d below, see --severity info", below)
 	}
 	if o.waits {
-		summary := console.Counted(objects, "object") + ", " + console.Counted(len(counted), "problem")
+		summary := console.Counted(objects, "object") + ", " + console.Counted(len(counted)-warnings, "problem")
+		if warnings > 0 {
+			summary += ", " + console.Counted(warnings, "warning")
+		}
 		fmt.Fprintln(o.IO.Err, strings.Join(append([]string{summary}, notes...), "; "))
 	} else {
 		fmt.Fprintf(o.IO.Err, "%s, %s at or above %s%s\n", console.Counted(objects, "object"), console.Counted(len(counted), "finding"), o.level, more)
 	}
-	if len(counted) > 0 {
+	if len(counted) > warnings {
 		return console.ErrNo
 	}
 	return nil

@@ -98,7 +98,7 @@ func TestLint(t *testing.T) {
 		"all":              {files: map[string]string{"a.yaml": deployment}, args: []string{"a.yaml", "--severity", "info"}, want: []string{"a.yaml:5: info: ConfigMap/c: metadata.labels", "a.yaml:11: info: Deployment/web: spec.replicas"}},
 		"schemas":          {files: map[string]string{"a.yaml": deployment}, args: []string{"a.yaml", "--schemas", "--rule", "labels"}, want: []string{`a.yaml:12: error: Deployment/web: spec.replica: unknown field; did you mean "replicas"?`}},
 		"a workload":       {files: map[string]string{"a.yaml": strings.Replace(deployment, "apps/v1\nkind: Deployment", "argoproj.io/v1alpha1\nkind: Rollout", 1)}, args: []string{"a.yaml", "--workload", "argoproj.io/Rollout"}, want: []string{"a.yaml:17: error: Rollout/web"}},
-		"no YAML":          {files: map[string]string{"a.yaml": "a: b\nc: [\n"}, args: []string{"a.yaml"}, want: []string{"error: it cannot be read: it is not YAML (lint/unit)"}},
+		"no YAML":          {files: map[string]string{"a.yaml": "a: b\nc: [\n"}, args: []string{"a.yaml"}, want: []string{"a.yaml:2: error: it is not YAML: did not find expected node content (lint/unit)"}},
 		"kustomizations":   {files: overlays, args: []string{"."}, want: []string{"base/web.yaml:17: " + tag, "[prod]"}, not: "part"},
 		"a repository":     {files: flux, args: []string{"."}, want: []string{"apps/web.yaml:17: error: Deployment/shop/web", "[Kustomization/flux-system/apps]", "clusters/x/apps.yaml:", "ConfigMap/shop/generated"}},
 		"Applications":     {files: argo, args: []string{"."}, want: []string{"web/a.yaml:17: " + tag, "[Application/argocd/web]"}},

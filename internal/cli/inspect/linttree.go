@@ -237,11 +237,20 @@ func documentsOf(names []string, broken *[]lint.Finding) []lint.Document {
 			some, line, err = lint.Read(name, data)
 		}
 		if err != nil && broken != nil {
-			*broken = append(*broken, lint.Finding{File: name, Line: line, Severity: "error", Rule: ruleUnit, Message: "it cannot be read: it is not YAML"})
+			*broken = append(*broken, unreadable(name, line, data))
 		}
 		all = append(all, some...)
 	}
 	return all
+}
+
+// unreadable is the finding about a file that is no YAML; the line is the one that the library gives.
+func unreadable(name string, line int, data []byte) lint.Finding {
+	f := lint.Finding{File: name, Line: line, Severity: "error", Rule: ruleUnit, Message: "it cannot be read: it is not YAML"}
+	if at, wrong := render.Syntax(data); wrong != nil {
+		f.Line, f.Message = at, wrong.Error()
+	}
+	return f
 }
 
 // plain is the objects of files.
@@ -255,7 +264,7 @@ func (o *lintOptions) plain(names []string) (tree, error) {
 		}
 		some, line, err := lint.Read("-", bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 		if err != nil {
-			t.findings = append(t.findings, lint.Finding{File: "-", Line: line, Severity: "error", Rule: ruleUnit, Message: "it cannot be read: it is not YAML"})
+			t.findings = append(t.findings, unreadable("-", line, data))
 		}
 		documents = append(documents, some...)
 	}

@@ -24,9 +24,7 @@ func (t *tree) fails(w *offline.Walk, unit engine.UnitID, err error) {
 		here.index = t.index.Near(readBy(w, u))
 	}
 	if !here.locate(&f, w.Dir, err) {
-		f.Field = fieldOf(err)
-		f.File, f.Line = t.unit(w, unit, f.Field)
-		f.Field = ""
+		f.File, f.Line = t.unit(w, unit, fieldOf(w, unit, err))
 	}
 	t.findings = append(t.findings, f)
 }
@@ -75,7 +73,14 @@ func isFile(dir, name string) bool {
 var fieldAtStart = regexp.MustCompile(`^(?:.*?: )??(spec(?:\.\w+|\[\d+\])+)(?: \([^)]*\))?: (.*)$`)
 
 // fieldOf is the field of a unit that an error is about, as far as it says so.
-func fieldOf(err error) string {
+func fieldOf(w *offline.Walk, unit engine.UnitID, err error) string {
+	if u, known := w.Find(unit); known && u.Object != nil && strings.Contains(err.Error(), "the repository declares no ") {
+		for _, field := range []string{"sourceRef", "chartRef", "chart"} {
+			if _, there, _ := unstructured.NestedFieldNoCopy(u.Object.Object, "spec", field); there {
+				return "spec." + field
+			}
+		}
+	}
 	m := fieldAtStart.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	switch missing := errors.Is(err, render.ErrPathNotFound); {
 	case m == nil && missing:

@@ -38,11 +38,13 @@ func NewValidate(g *console.Globals) *cobra.Command {
   1. find out what each PATH is, and render it, as "headgate lint" does
   2. hold all objects against the schemas of Kubernetes and of the definitions among them, and those of a repository against the rules of the
      embedded API server too: unknown, missing and invalid fields, kinds and versions that are not served, namespaces that nothing creates
-  3. find waits of the units of a repository that never end, and units that cannot be rendered
+  3. find waits of the units of a repository that never end, units that cannot be rendered, and files that the given age key does not decrypt
   4. print each problem with the file, the line in it, the object, the field and the unit that renders it
 
 Values of Secrets are never printed. Encrypted values are not validated. The rules of good practice are those of "headgate lint"; which unit waits
 for which is shown by "headgate graph".
+
+The last line says which checks could not be made, and which files are not decrypted for want of a key: neither is a problem.
 
 The exit code is 0 if there is no problem, 1 if there is one, and 2 for a wrong call.`,
 		Example: `  headgate validate .
@@ -71,7 +73,7 @@ The exit code is 0 if there is no problem, 1 if there is one, and 2 for a wrong 
 	console.BindOffline(cmd, &o.OfflineOptions)
 	console.BindFetches(cmd, &o.OfflineOptions)
 	f := cmd.Flags()
-	f.StringVar(&o.schemas, "schemas", acceptance.Version, "minor version of Kubernetes whose schemas are taken (default: the embedded one)")
+	f.StringVar(&o.schemas, "schemas", acceptance.Version, "minor version of Kubernetes whose schemas are taken")
 	f.StringVarP(&o.format, "output", "o", "text", strings.Join(lint.Formats(), ", "))
 	console.CompleteOutput(cmd, lint.Formats()...)
 	return cmd
@@ -147,8 +149,11 @@ func (o *lintOptions) sealed(t *tree, w *offline.Walk) error {
 // waits is the finding about a unit, or about an object of one.
 func (t *tree) waits(w *offline.Walk, f dialect.Finding) lint.Finding {
 	severity, text := "error", strings.Join(f.Steps, "; ")
-	if f.Note {
+	switch {
+	case f.Note:
 		severity = "info"
+	case f.Perhaps:
+		severity = "warning"
 	}
 	if f.Never {
 		text = "a wait that never ends: " + text

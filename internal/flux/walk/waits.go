@@ -16,7 +16,7 @@ import (
 
 // Findings are the waits of units that can never end, and the objects that several units declare and cannot own together;
 // those of units that are ordered in a tree alone are left to their own dialect.
-func (*walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect.Finding {
+func (w *walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect.Finding {
 	trees := map[engine.UnitID]bool{}
 	for i := range all {
 		trees[all[i].Unit.ID] = all[i].Tree
@@ -35,10 +35,39 @@ func (*walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []dialect
 			found = append(found, f)
 		}
 	}
+	found = append(found, w.sourceless(all)...)
 	for _, d := range doubles(all, kinds) {
 		if !elsewhere(d.Units) {
 			found = append(found, dialect.Finding{Steps: []string{d.String()}, Unit: d.Units[0], About: d.Object})
 		}
+	}
+	return found
+}
+
+// sourceless finds releases that are not rendered here, and whose charts would come from a source that nothing declares. Kustomizations, and
+// releases that are rendered, fail by themselves.
+func (w *walk) sourceless(all []dialect.OfflineUnit) []dialect.Finding {
+	unknown := slices.ContainsFunc(all, func(u dialect.OfflineUnit) bool { return u.Err != nil || u.Elsewhere != "" })
+	var found []dialect.Finding
+	for i := range all {
+		u := &all[i]
+		from := u.Chart.Source
+		if !u.Skipped || from.Kind == "" || w.held[from.Object()] != nil {
+			continue
+		}
+		f := dialect.Finding{
+			Unit: u.Unit.ID, Field: "spec.chartRef",
+			Steps: []string{fmt.Sprintf("%s takes its chart from %s, which no unit declares", u.Unit.ID, from)},
+		}
+		if u.Object != nil {
+			if _, there, _ := unstructured.NestedFieldNoCopy(u.Object.Object, "spec", "chart"); there {
+				f.Field = "spec.chart.spec.sourceRef"
+			}
+		}
+		if unknown {
+			f.Lacks = from.Object()
+		}
+		found = append(found, f)
 	}
 	return found
 }

@@ -102,6 +102,7 @@ func (w *walk) next() (at, rank int) {
 func (w *walk) visit(ctx context.Context, d declaration) dialect.OfflineUnit {
 	unit := dialect.OfflineUnit{
 		Unit: d.Unit, Object: d.object, Parent: d.parent, Chart: dialect.Origin{Source: d.Chart.Source}, Compare: comparison{d.Unit.ID},
+		Written: d.ks != nil,
 	}
 	if d.Chart.Source.Kind != "" {
 		unit.Chart.Text = d.Chart.String()
