@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,6 +162,38 @@ func requested(sync *v1alpha1.SyncOperation, token string) *v1alpha1.Operation {
 
 // newToken is a token that no other request has.
 func newToken() string { return time.Now().UTC().Format(time.RFC3339Nano) }
+
+// overtake has a sync that will be retried give way to a newer commit, which may not have been fetched yet, and waits for that. It leaves alone one
+// that would sync the same again.
+func overtake(ctx context.Context, s dialect.Session, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	app, err := applicationOf(u)
+	if err != nil || over(app) || app.Status.OperationState.RetryCount == 0 || u.GetDeletionTimestamp() != nil {
+		// What is wrong with it is said by mayOperate.
+		return u, nil
+	}
+	if u, err = refresh(ctx, s, idOf(u), false); err != nil {
+		return nil, err
+	}
+	if app, err = applicationOf(u); err != nil || over(app) || !newer(app) {
+		return u, nil
+	}
+	return s.Until(ctx, idOf(u), idle{})
+}
+
+// newer tells whether an Application was compared with another revision than the one that its operation syncs.
+func newer(app *v1alpha1.Application) bool {
+	result := app.Status.OperationState.SyncResult
+	return result != nil && (app.Status.Sync.Revision != result.Revision || !slices.Equal(app.Status.Sync.Revisions, result.Revisions))
+}
+
+// idle is an Application whose operation is over.
+type idle struct{}
+
+// Done tells whether it is.
+func (idle) Done(u *unstructured.Unstructured) bool {
+	app, err := applicationOf(u)
+	return err == nil && app.Operation == nil && over(app)
+}
 
 // mayOperate refuses to ask for a sync where none would begin.
 func mayOperate(u *unstructured.Unstructured) error {

@@ -19,6 +19,9 @@ func (Verbs) Syncs(gk schema.GroupKind) bool { return gk == applicationKind }
 
 // Sync syncs an Application: it has it fetched and compared, requests the sync, and follows that to its end.
 func (Verbs) Sync(ctx context.Context, s dialect.Session, u *unstructured.Unstructured, o dialect.SyncOptions) (reached bool, err error) {
+	if u, err = overtake(ctx, s, u); err != nil {
+		return false, err
+	}
 	if err := mayOperate(u); err != nil {
 		return false, err
 	}
