@@ -38,6 +38,10 @@ quoted() { tail -n "$1" "$dir/boot.log" | cut -c1-300 | sed 's/^/    /'; }
   echo "<!-- headgate $name -->"
   if [ "$code" -eq 0 ]; then
     echo "### ✓ $name: everything becomes ready"
+  elif [ "$code" -eq 2 ]; then
+    echo "### ✗ $name: it was not booted"
+    echo
+    quoted 15
   else
     echo "### ✗ $name: not everything becomes ready"
     echo

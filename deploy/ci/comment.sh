@@ -6,9 +6,10 @@
 # It needs gh, with a token in GH_TOKEN.
 set -eu
 repository=$1 number=$2 name=$3 file=$4
-previous=$(MARK="<!-- headgate $name -->" gh api --paginate "repos/$repository/issues/$number/comments" \
-  --jq '.[] | select(.user.type == "Bot" and (.body | startswith(env.MARK))) | .id')
-# Comments of people with the same mark are left alone.
+# Comments of others with the same mark are left alone. The token of a workflow has no user: its comments are a bot's.
+me=$(gh api user --jq .login 2>/dev/null || true)
+previous=$(MARK="<!-- headgate $name -->" ME="$me" gh api --paginate "repos/$repository/issues/$number/comments" \
+  --jq '.[] | select((if env.ME == "" then .user.type == "Bot" else .user.login == env.ME end) and (.body | startswith(env.MARK))) | .id')
 previous=$(echo "$previous" | tail -n 1)
 if [ -n "$previous" ]; then
   gh api --silent -X PATCH "repos/$repository/issues/comments/$previous" -F "body=@$file"

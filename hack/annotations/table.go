@@ -120,6 +120,7 @@ func byHeadgate() []Name {
 		written("headgate.dev/hooks", "which hooks have run", "Application"),
 		written("headgate.dev/completed", "which Jobs have completed that their time to live deletes", "Application"),
 		written("headgate.dev/hook-of", "what a hook was created from, and by which sync"),
+		written("headgate.dev/definition", "the digest of the definition that was applied", "CustomResourceDefinition"),
 		written("headgate.dev/up", "what `headgate up` made a root object for: a directory, or a URL"),
 		written("headgate.dev/package", "the argument of `--package` that declares the object"),
 		written("headgate.dev/package-file", "the file of the package that declares the object"),

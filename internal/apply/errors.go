@@ -66,7 +66,7 @@ func Transient(err error) bool {
 	var early *unserved
 	var unknown *cluster.UnknownKind
 	switch {
-	case err == nil:
+	case err == nil, mistyped(err):
 		return false
 	case errors.As(err, &early), errors.As(err, &unknown):
 		return true
@@ -82,8 +82,9 @@ func Transient(err error) bool {
 	return !errors.As(err, &status) && isConnection(err)
 }
 
-// Refused tells whether an error says that the account may not do it.
-func Refused(err error) bool { return apierrors.IsForbidden(err) }
+// Refused tells whether an error says that the account may not do it, or that the object does not fit the schema of its kind. Both may pass
+// soon: a role counts a moment after it was created, and so does a definition that was changed.
+func Refused(err error) bool { return apierrors.IsForbidden(err) || mistyped(err) }
 
 func isConnection(err error) bool {
 	text := err.Error()

@@ -8,6 +8,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,16 +50,27 @@ func MainWith(ctx context.Context, args []string, streams console.IO, catalogue 
 	streams.Err = redaction.NewWriter(streams.Err)
 	root := NewCommand(streams, catalogue)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	return console.Exit(ctx, streams, err, nextCommand(err))
+	cmd, err := root, strayed(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
+	return console.Exit(ctx, streams, err, nextCommand(cmd, err))
 }
 
-// nextCommand is what to try after an error that does not say so itself.
-func nextCommand(err error) string {
-	if errors.Is(err, controlplane.ErrLocked) {
+// nextCommand is what to try after an error that does not say so itself; nothing after one of a command that was called as it should be.
+func nextCommand(cmd *cobra.Command, err error) string {
+	switch {
+	case errors.Is(err, controlplane.ErrLocked):
 		return "headgate cluster status"
+	case err == nil:
+		return ""
+	case cmd == nil || !cmd.HasParent():
+		return "headgate help"
+	case strings.HasPrefix(err.Error(), "if any flags in the group"):
+		return cmd.CommandPath() + " --help"
+	default:
+		return ""
 	}
-	return "headgate help"
 }
 
 // NewCommand returns the root command.
@@ -90,5 +102,7 @@ healthy, on an embedded Kubernetes control plane or on any cluster.
 		root.AddCommand(add(g))
 	}
 	g.CompleteFlags(root)
+	explainUsage(root)
+	root.SetHelpCommand(newHelp())
 	return root
 }

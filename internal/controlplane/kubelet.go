@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/server/egressselector"
 )
@@ -91,8 +93,24 @@ func simulated(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(rest, "/")
 	absence, is := absences[verb]
 	if !is || len(parts) < 2 {
-		http.Error(w, "the nodes of this control plane are simulated: there is no kubelet", http.StatusBadRequest)
+		answer(w, verb, "the nodes of this control plane are simulated: there is no kubelet")
 		return
 	}
-	http.Error(w, fmt.Sprintf("pod %s/%s is simulated: its containers do not run, so %s", parts[0], parts[1], absence), http.StatusBadRequest)
+	answer(w, verb, fmt.Sprintf("pod %s/%s is simulated: its containers do not run, so %s", parts[0], parts[1], absence))
+}
+
+// answer says why a request cannot be served, in the form that its client reads: that of forwarded ports takes text for an object of the API,
+// and shows nothing of it.
+func answer(w http.ResponseWriter, verb, text string) {
+	if verb != "portForward" {
+		http.Error(w, text, http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	// A client that has gone hears nothing either way.
+	_ = json.NewEncoder(w).Encode(metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: http.StatusBadRequest,
+		Reason: metav1.StatusReasonBadRequest, Message: text,
+	})
 }

@@ -66,6 +66,12 @@ type Cause struct {
 	Object engine.ObjectID
 }
 
+// Touching is a Dialect whose units work on objects that they do not hold, such as hooks.
+type Touching interface {
+	// Touched are the objects that the last operation of a unit was about, held or not.
+	Touched(u *unstructured.Unstructured) []engine.ObjectID
+}
+
 // Destined is a Dialect whose units may deploy to other clusters than the one that declares them.
 type Destined interface {
 	// Clusters are those that units can deploy to, with the one that declares them first. With an error, they are those that are known in
@@ -169,7 +175,26 @@ type Historic interface {
 }
 
 // Entry is one of a history.
-type Entry struct{ ID, Date, Revision, By string }
+type Entry struct {
+	ID       string `json:"id"`
+	Date     string `json:"date"`
+	Revision string `json:"revision"`
+	By       string `json:"by"`
+}
+
+// Releasing is a Dialect with kinds whose objects remember what they released, and are not synced by operations.
+type Releasing interface {
+	// Releases are those that an object remembers, oldest first; false for kinds that have none.
+	Releases(u *unstructured.Unstructured) (releases []Release, has bool)
+}
+
+// Release is one that an object remembers.
+type Release struct {
+	Version string `json:"version"`
+	Date    string `json:"date"`
+	Chart   string `json:"chart"`
+	Status  string `json:"status"`
+}
 
 // Reverting is a Dialect whose objects go back to an entry of their history.
 type Reverting interface {

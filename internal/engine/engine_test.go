@@ -171,6 +171,10 @@ func TestCycles(t *testing.T) {
 	if in[id("d")] != nil || in[id("f")] != nil || len(in) != 4 {
 		t.Errorf("members of cycles: %v", in)
 	}
+	knotted := [][]UnitID{{id("a"), id("b"), id("c")}, {id("e")}}
+	if diff := cmp.Diff(knotted, g.Knotted()); diff != "" {
+		t.Errorf("sets with a cycle (-want +got):\n%s", diff)
+	}
 }
 
 func TestRollUp(t *testing.T) {

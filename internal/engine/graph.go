@@ -13,12 +13,8 @@ type Graph map[UnitID][]UnitID
 // passes through its smallest member; a unit that depends on itself is a cycle of one.
 func (g Graph) Cycles() [][]UnitID {
 	var cycles [][]UnitID
-	for _, members := range g.components() {
-		first := members[0]
-		if len(members) == 1 && !slices.Contains(g[first], first) {
-			continue
-		}
-		cycles = append(cycles, g.loop(first, members))
+	for _, members := range g.Knotted() {
+		cycles = append(cycles, g.loop(members[0], members))
 	}
 	slices.SortFunc(cycles, func(a, b []UnitID) int { return a[0].Compare(b[0]) })
 	return cycles
@@ -27,16 +23,19 @@ func (g Graph) Cycles() [][]UnitID {
 // InCycle maps each member of a strongly connected set to the cycle of its set.
 func (g Graph) InCycle() map[UnitID][]UnitID {
 	in := map[UnitID][]UnitID{}
-	for _, members := range g.components() {
-		first := members[0]
-		if len(members) == 1 && !slices.Contains(g[first], first) {
-			continue
-		}
+	for _, members := range g.Knotted() {
 		for _, m := range members {
 			in[m] = g.loop(m, members)
 		}
 	}
 	return in
+}
+
+// Knotted returns the strongly connected sets with a cycle, each sorted: each member waits for all others, directly or not.
+func (g Graph) Knotted() [][]UnitID {
+	return slices.DeleteFunc(g.components(), func(members []UnitID) bool {
+		return len(members) == 1 && !slices.Contains(g[members[0]], members[0])
+	})
 }
 
 // loop finds the shortest way from start back to itself within members.

@@ -65,6 +65,8 @@ const (
 const (
 	soon           = 30 * time.Second
 	transientTries = 8
+	// unhealthyTries is how often in a row a unit gives up on health before what is on its way there counts for nothing.
+	unhealthyTries = 2
 	// RefusedTries is how often what was refused is tried again soon.
 	RefusedTries = 6
 )
@@ -72,10 +74,16 @@ const (
 // Settled reports that nothing moves the unit any more but a change from outside: nothing is in progress or due, and what
 // it waits for does not come on its own. Units that wait for each other are settled when none of them moves.
 func (m Motion) Settled() bool {
-	if m.Underway || m.Overtaken() || !m.Due.IsZero() && m.Due.Before(m.Now.Add(soon)) {
+	coming := slices.ContainsFunc(m.Awaits, Awaited.coming)
+	switch due := !m.Due.IsZero() && m.Due.Before(m.Now.Add(soon)); {
+	case m.Underway || m.Overtaken():
+		return false
+	case m.Phase == PhaseFailed:
+		// It is tried again at its interval, however short that is: with the same result, unless the failure may pass.
+		return !m.retried() && (!coming || m.Attempts > unhealthyTries)
+	case due:
 		return false
 	}
-	coming := slices.ContainsFunc(m.Awaits, Awaited.coming)
 	switch m.Phase {
 	case PhaseReady:
 		return m.Reached
@@ -83,8 +91,6 @@ func (m Motion) Settled() bool {
 		return true
 	case PhaseWaitingForSource:
 		return !m.Source.Pending
-	case PhaseFailed:
-		return !m.retried() && !coming
 	case PhaseWaitingForDependencies, PhaseApplying, PhasePruning, PhaseWaitingForHealth, PhaseDeleting:
 		return len(m.Awaits) > 0 && !coming
 	default:

@@ -1,6 +1,9 @@
 package flux
 
 import (
+	"fmt"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -116,6 +119,22 @@ func (*Dialect) Switch(gk schema.GroupKind, suspend bool) map[string]any {
 		word = "disabled"
 	}
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{toolkit.Operator.Name + "/reconcile": word}}}
+}
+
+// Releases are those in the history of a HelmRelease, whose status has the newest first.
+func (*Dialect) Releases(u *unstructured.Unstructured) (releases []dialect.Release, has bool) {
+	if u.GroupVersionKind().GroupKind() != toolkit.HelmReleaseKind {
+		return nil, false
+	}
+	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
+	for _, item := range slices.Backward(history) {
+		entry, _ := item.(map[string]any)
+		text := func(field string) string { s, _ := entry[field].(string); return s }
+		releases = append(releases, dialect.Release{
+			Version: fmt.Sprint(entry["version"]), Date: text("lastDeployed"), Chart: text("chartName") + " " + text("chartVersion"), Status: text("status"),
+		})
+	}
+	return releases, true
 }
 
 // requestPrefix is that of the annotations by which a pass is requested.

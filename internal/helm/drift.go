@@ -51,13 +51,28 @@ func (d Difference) String() string {
 	if d.Missing {
 		return fmt.Sprintf("%s was deleted", d.ID)
 	}
-	const named = 5
 	fields := d.Fields
 	more := ""
 	if len(fields) > named {
 		fields, more = fields[:named], fmt.Sprintf(" and %d more", len(d.Fields)-named)
 	}
 	return fmt.Sprintf("%s was changed by %q: %s%s", d.ID, d.Manager, strings.Join(fields, ", "), more)
+}
+
+// named bounds the fields that a difference names.
+const named = 5
+
+// Paths are the fields in the form in which other drift names them, at most a few.
+func (d Difference) Paths() []string {
+	var paths []string
+	for _, pointer := range d.Fields[:min(len(d.Fields), named)] {
+		parsed, err := engine.ParsePointer(pointer)
+		if err != nil {
+			continue
+		}
+		paths = append(paths, strings.Join(parsed, "."))
+	}
+	return paths
 }
 
 // Drift compares the last revision of a release with the cluster, by a server-side apply that is not

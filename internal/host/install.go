@@ -119,7 +119,8 @@ func stand(ctx context.Context, config *rest.Config) (map[string]string, error) 
 	marks := map[string]string{}
 	for _, d := range list.Items {
 		others := slices.ContainsFunc(d.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
-			return f.Manager != Manager && f.Subresource == ""
+			// A client that writes as "headgate/..." is called headgate as well.
+			return f.Subresource == "" && (f.Manager != Manager || f.Operation != metav1.ManagedFieldsOperationApply)
 		})
 		if digest, marked := d.Annotations[definitionMark]; marked && !others && d.DeletionTimestamp == nil {
 			marks[d.Name] = digest

@@ -41,20 +41,37 @@ func (x *Index) compare(a, b Document) int {
 // and a patch of it, it is the one that has the most of the field, then the first by its file. An object whose name was
 // changed while it was rendered, or that a chart gave, is in none.
 func (x *Index) Find(object map[string]any, field string) (file string, line int, found bool) {
-	all := slices.DeleteFunc(slices.Clone(x.byName[keyOf(object)]), func(d Document) bool {
+	return x.best(x.of(object), field)
+}
+
+// FindBelow is Find among several documents in a directory, such as that of one cluster of several that have a unit of the same name. What is
+// in one document alone is found wherever that is.
+func (x *Index) FindBelow(object map[string]any, dir string) (file string, line int, found bool) {
+	all := x.of(object)
+	if len(all) > 1 {
+		all = slices.DeleteFunc(all, func(d Document) bool { return dir != "" && !strings.HasPrefix(d.File, strings.Trim(dir, "/")+"/") })
+	}
+	return x.best(all, "")
+}
+
+func (x *Index) of(object map[string]any) []Document {
+	return slices.DeleteFunc(slices.Clone(x.byName[keyOf(object)]), func(d Document) bool {
 		own, wanted := namespaceOf(d.Object), namespaceOf(object)
 		return own != "" && wanted != "" && own != wanted
 	})
+}
+
+func (x *Index) best(all []Document, field string) (file string, line int, found bool) {
 	if len(all) == 0 {
 		return "", 0, false
 	}
-	best := slices.MinFunc(all, func(a, b Document) int {
+	chosen := slices.MinFunc(all, func(a, b Document) int {
 		_, first := a.Line(field)
 		_, second := b.Line(field)
 		return cmp.Or(cmp.Compare(second, first), x.compare(a, b))
 	})
-	line, _ = best.Line(field)
-	return best.File, line, true
+	line, _ = chosen.Line(field)
+	return chosen.File, line, true
 }
 
 // Named is where an object is written of which KIND/NAME or KIND/NAMESPACE/NAME is known; the line is the first one in it that has one of

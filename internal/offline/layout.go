@@ -38,7 +38,7 @@ type AmbiguousRootError struct {
 
 // Error lists the candidates.
 func (e *AmbiguousRootError) Error() string {
-	return fmt.Sprintf("%v in %q: there are several candidates:\n  %s", ErrNoRoot, e.Dir, strings.Join(e.Candidates, "\n  "))
+	return fmt.Sprintf("%q has several candidates for the root, the best first:\n  %s", e.Dir, strings.Join(e.Candidates, "\n  "))
 }
 
 // Unwrap returns ErrNoRoot.

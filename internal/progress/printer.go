@@ -178,7 +178,7 @@ func (p *Printer) Note(n runner.Note) {
 	}
 	switch {
 	case n.Failed:
-		p.Problem(subject, n.Text)
+		p.Problem(subject, engine.Plain(n.Text))
 	case s.waits:
 		p.Waits(subject, s.text)
 	case n.Ready:

@@ -69,10 +69,13 @@ func (r *Runner) count(u *unit, result apply.Result) {
 
 // failureOf words what failed in an apply or a deletion; nil when nothing did.
 func failureOf(results []apply.Result) *engine.Failure {
-	var failed []engine.Wait
+	var failed, waiting []engine.Wait
 	transient, refused := true, false
 	for _, result := range results {
 		if result.Err == nil {
+			if result.Wait != nil {
+				waiting = append(waiting, result.Wait.Wait)
+			}
 			continue
 		}
 		transient = transient && apply.Transient(result.Err)
@@ -84,6 +87,9 @@ func failureOf(results []apply.Result) *engine.Failure {
 		return nil
 	}
 	message := fmt.Sprintf("%d of %d objects failed: %s", len(failed), len(results), engine.Grouped(failed))
+	if len(waiting) > 0 {
+		message += fmt.Sprintf("; %d more cannot be applied: %s", len(waiting), engine.Grouped(waiting))
+	}
 	return &engine.Failure{Reason: engine.ReasonFailed, Message: message, Transient: transient, Refused: refused}
 }
 

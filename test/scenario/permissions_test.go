@@ -241,6 +241,8 @@ func permissions(t *testing.T, i *installed) {
 		r.ready(http.StatusServiceUnavailable, `cannot list resource "deployments"`)
 		i.setRules(without(rules, 0, "watch"))
 		r.ready(http.StatusServiceUnavailable, "watching fluxinstances: not permitted")
+		// A definition that stands as it is applied is left alone.
+		i.describe("kustomizations.kustomize.toolkit.fluxcd.io")
 		i.setRules(without(rules, 0, "patch"))
 		r.ready(http.StatusServiceUnavailable, `cannot patch resource "customresourcedefinitions"`)
 		i.setRules(rules)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,7 +22,7 @@ import (
 )
 
 // Causes are why an Application is not ready: what its last sync failed at, children that may not be ready, and objects that differ
-// or are not healthy.
+// or are not healthy. There are none of one that could not be compared: its condition is the cause, and how its objects are is unknown.
 func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unstructured) iter.Seq[dialect.Cause] {
 	return func(yield func(dialect.Cause) bool) {
 		if kindOf(u) != applicationKind {
@@ -30,6 +31,9 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 		app, err := applicationOf(u)
 		if err != nil {
 			yield(dialect.Cause{Text: "✗ " + err.Error()})
+			return
+		}
+		if uncompared(app) {
 			return
 		}
 		for _, cause := range results(app) {
@@ -47,6 +51,28 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 			}
 		}
 	}
+}
+
+// uncompared tells whether an Application could not be compared with what it declares.
+func uncompared(app *v1alpha1.Application) bool {
+	return app.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown && slices.ContainsFunc(app.Status.Conditions, func(c v1alpha1.ApplicationCondition) bool {
+		return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError
+	})
+}
+
+// Touched are the objects that the last sync of an Application was about; hooks are in no inventory.
+func (Verbs) Touched(u *unstructured.Unstructured) []engine.ObjectID {
+	app, err := applicationOf(u)
+	if kindOf(u) != applicationKind || err != nil {
+		return nil
+	}
+	var ids []engine.ObjectID
+	if state := app.Status.OperationState; state != nil && state.SyncResult != nil {
+		for _, r := range state.SyncResult.Resources {
+			ids = append(ids, engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
+		}
+	}
+	return ids
 }
 
 // results are the objects that the last sync failed at, and the hooks that run.
@@ -153,7 +179,9 @@ func (j *judge) cause(ctx context.Context, r v1alpha1.ResourceStatus) dialect.Ca
 		ill.Object = engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 		return ill
 	case differs:
-		return say("✗ %s is %s", name, r.Status)
+		other := say("✗ %s is %s", name, r.Status)
+		other.Object = engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+		return other
 	}
 	return dialect.Cause{}
 }

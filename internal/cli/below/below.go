@@ -26,6 +26,8 @@ type Finding struct {
 	ID    engine.ObjectID
 	Text  string
 	Below []Finding
+	// Missing is set when the object does not exist.
+	Missing bool
 	// More counts those below that are left out, since they are many or say the same.
 	More int
 }
@@ -88,7 +90,7 @@ func (r *Reader) Of(ctx context.Context, id engine.ObjectID) (Finding, bool, err
 	}
 	o, err := r.client.Resource(resource).Namespace(id.Namespace).Get(ctx, id.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return Finding{ID: id, Text: "does not exist"}, true, nil
+		return Finding{ID: id, Text: "does not exist", Missing: true}, true, nil
 	}
 	if err != nil {
 		return Finding{}, false, fmt.Errorf("reading %s: %w", id, err)
@@ -224,10 +226,12 @@ func (r *Reader) Find(ctx context.Context, gk schema.GroupKind, namespace, name 
 	if err != nil {
 		return nil, false, fmt.Errorf("searching for %s %q: %w", gk, name, err)
 	}
-	if len(list.Items) == 0 {
-		return nil, false, nil
+	for i := range list.Items {
+		if list.Items[i].GetName() == name {
+			return &list.Items[i], true, nil
+		}
 	}
-	return &list.Items[0], true, nil
+	return nil, false, nil
 }
 
 // Above are the objects that brought one about, the nearest first.

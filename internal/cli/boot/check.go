@@ -6,12 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/installation"
 )
 
 // NewCheck is the command that checks an installation.
 func NewCheck(g *console.Globals) *cobra.Command {
 	i := &installing{}
+	var output string
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the installation in a cluster; exit 1 if something needs attention",
@@ -29,6 +31,9 @@ Each problem is printed with the next command.`,
 		Example: "  headgate check --context prod",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != "" && output != "json" && output != "yaml" {
+				return console.UnknownOutput(output, "json", "yaml")
+			}
 			config, err := g.RestConfig()
 			if err != nil {
 				return err
@@ -51,26 +56,51 @@ Each problem is printed with the next command.`,
 				o.Serve = g.Catalogue.All()
 			}
 			findings, err := installation.Check(cmd.Context(), config, o)
-			bad := false
-			for _, f := range findings {
-				mark := "✓"
-				if f.Bad {
-					mark, bad = "✗", true
-				}
-				fmt.Fprintf(g.IO.Out, "%s %-12s %s\n", mark, f.Subject, f.Text)
-				if f.Next != "" {
-					fmt.Fprintf(g.IO.Out, "  %-12s try: %s\n", "", f.Next)
-				}
-			}
-			if err != nil {
+			bad, failed := printFindings(g.IO, output, findings)
+			switch {
+			case err != nil:
 				return console.Unreachable(err)
-			}
-			if bad {
+			case failed != nil:
+				return failed
+			case bad:
 				return console.ErrNo
 			}
 			return nil
 		},
 	}
 	i.bind(cmd.Flags())
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml")
+	console.CompleteOutput(cmd, "json", "yaml")
 	return cmd
+}
+
+// finding is one of a check, as machines read it.
+type finding struct {
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	OK      bool   `json:"ok"`
+	Try     string `json:"try,omitempty"`
+}
+
+// printFindings prints what a check found, and tells whether something has to be done.
+func printFindings(streams console.IO, output string, findings []installation.Finding) (bad bool, err error) {
+	all := make([]finding, len(findings))
+	for i, f := range findings {
+		all[i] = finding{f.Subject, engine.Plain(f.Text), !f.Bad, f.Next}
+		bad = bad || f.Bad
+	}
+	if output != "" {
+		return bad, console.PrintDocument(streams, output, all)
+	}
+	for _, f := range all {
+		mark := "✓"
+		if !f.OK {
+			mark = "✗"
+		}
+		fmt.Fprintf(streams.Out, "%s %-12s %s\n", mark, f.Subject, f.Text)
+		if f.Try != "" {
+			fmt.Fprintf(streams.Out, "  %-12s try: %s\n", "", f.Try)
+		}
+	}
+	return bad, nil
 }

@@ -2,110 +2,213 @@ package boot
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
-	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
-
-// journal keeps what the units did, a line of JSON each, for the logs command. Notes hold no
-// secrets. It is safe for concurrent use.
-type journal struct {
-	mu   sync.Mutex
-	file *os.File
-}
-
-const journalName = "journal.jsonl"
 
 // namesTimeout bounds how long the names of clusters are asked for.
 const namesTimeout = 5 * time.Second
 
-func newJournal(dir string) (*journal, error) {
-	f, err := os.OpenFile(filepath.Join(dir, journalName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening the journal: %w", err)
-	}
-	return &journal{file: f}, nil
-}
+// journalInterval is how often a journal that is followed is read.
+const journalInterval = 200 * time.Millisecond
 
-func (j *journal) note(n runner.Note) {
-	data, err := json.Marshal(n)
-	if err != nil {
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	// A journal that cannot be written must not hold up what it records.
-	_, _ = j.file.Write(append(data, '\n'))
+type logsOptions struct {
+	*console.Globals
+	target, namespace string
+	follow            bool
 }
-
-func (j *journal) close() error { return j.file.Close() }
 
 // NewLogs is the command that prints what the engine did.
 func NewLogs(g *console.Globals) *cobra.Command {
-	var namespace string
+	o := logsOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:   "logs [KIND/NAME] | logs KIND NAME",
+		Use:   "logs [[KIND/]NAME] | logs KIND NAME",
 		Short: "Print what the engine did for a unit",
 		Long: `Print what the engine did, in these steps:
 
   1. read the journal that "headgate up" writes
-  2. print the lines of the unit, or all of them; a unit that deploys to another cluster is shown with it ("→ NAME")`,
-		Example: "  headgate logs\n  headgate logs ks/apps",
-		Args:    cobra.MaximumNArgs(2),
+  2. print the lines of the unit (NAME alone is a Kustomization, or else any unit with that name), or all of them; a unit that
+     deploys to another cluster is shown with it ("→ NAME")
+  3. with --follow, keep printing new lines until Ctrl-C`,
+		Example:           "  headgate logs\n  headgate logs ks/apps\n  headgate logs -f",
+		ValidArgsFunction: g.CompleteReference,
+		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			target := ""
 			if len(args) > 0 {
-				target = console.Joined(args)
+				o.target = console.Joined(args)
 			}
-			return runLogs(cmd.Context(), g, target, namespace)
+			return runLogs(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", console.DefaultNamespace, "namespace of the unit")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", console.DefaultNamespace, "namespace of the unit")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new lines")
 	return cmd
 }
 
-func runLogs(ctx context.Context, g *console.Globals, target, namespace string) error {
+func runLogs(ctx context.Context, o logsOptions) error {
 	only := console.Reference{}
 	var err error
-	if target != "" {
-		if only, err = g.ParseReference(target, namespace); err != nil {
+	if o.target != "" {
+		if only, err = o.ParseReference(o.target, o.namespace); err != nil {
 			return err
 		}
 	}
-	f, err := openJournal(g)
+	f, err := openJournal(o.Globals)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
+	p := &journalPrinter{out: o.IO.Out, clusterOf: sync.OnceValue(func() func(string) string { return clusterNames(ctx, o.Globals) })}
+	notes, err := readNotes(f)
+	if err != nil {
+		return err
+	}
+	id, err := o.chosen(ctx, only, notes)
+	if err != nil && !o.follow {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(o.IO.Err, "· %v\n", err)
+	}
+	if p.only = id; !o.follow {
+		return p.print(notes)
+	}
+	if err := p.print(notes); err != nil {
+		return err
+	}
+	return p.follow(ctx, f)
+}
+
+// chosen is the unit whose lines are printed; zero for all. It is an error if the journal has no line about it, and it does not exist.
+func (o logsOptions) chosen(ctx context.Context, only console.Reference, notes []runner.Note) (engine.UnitID, error) {
+	if only.Name == "" {
+		return engine.UnitID{}, nil
+	}
+	var units []engine.UnitID
+	for _, n := range notes {
+		if !slices.Contains(units, n.Unit) {
+			units = append(units, n.Unit)
+		}
+	}
+	if slices.Contains(units, only.ID()) {
+		return only.ID(), nil
+	}
+	if !strings.Contains(o.target, "/") {
+		named := slices.DeleteFunc(slices.Clone(units), func(id engine.UnitID) bool { return id.Name != only.Name })
+		if len(named) == 1 {
+			return named[0], nil
+		}
+		if len(named) > 1 {
+			return only.ID(), console.Hint(fmt.Errorf("several units are named %q: %v", only.Name, named), "headgate logs %s", named[0])
+		}
+	}
+	client, err := o.Client()
+	if err == nil {
+		_, err = only.Get(ctx, client)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return only.ID(), only.Missing(ctx, client, "logs")
+	case err != nil:
+		names := make([]string, len(units))
+		for i, id := range units {
+			names[i] = id.Name
+		}
+		return only.ID(), console.Hint(fmt.Errorf("the journal has no line about %s%s", only, console.DidYouMean(only.Name, names)), "headgate logs")
+	}
+	fmt.Fprintf(o.IO.Err, "· the journal has no line about %s\n", only)
+	return only.ID(), nil
+}
+
+// readNotes reads what a journal has.
+func readNotes(r io.Reader) ([]runner.Note, error) {
+	var notes []runner.Note
+	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
-	clusterOf := sync.OnceValue(func() func(string) string { return clusterNames(ctx, g) })
 	for lines.Scan() {
 		var n runner.Note
-		if json.Unmarshal(lines.Bytes(), &n) != nil {
-			continue
+		if json.Unmarshal(lines.Bytes(), &n) == nil {
+			notes = append(notes, n)
 		}
-		if only.Name != "" && n.Unit != only.ID() {
+	}
+	return notes, lines.Err()
+}
+
+// journalPrinter prints the lines of a unit, or of all.
+type journalPrinter struct {
+	out       io.Writer
+	only      engine.UnitID
+	clusterOf func() func(string) string
+}
+
+func (p *journalPrinter) print(notes []runner.Note) error {
+	for _, n := range notes {
+		if p.only.Name != "" && n.Unit != p.only {
 			continue
 		}
 		unit := n.Unit.String()
 		if n.Cluster != "" {
-			unit += " → " + clusterOf()(n.Cluster)
+			unit += " → " + p.clusterOf()(n.Cluster)
 		}
-		fmt.Fprintf(g.IO.Out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), unit, n.Phase, n.Text)
+		if _, err := fmt.Fprintf(p.out, "%s %s %-22s %s\n", n.Time.Format(time.RFC3339Nano), unit, n.Phase, n.Text); err != nil {
+			return err
+		}
 	}
-	return lines.Err()
+	return nil
+}
+
+// follow prints what is added to a journal until ctx ends. An engine that starts empties it, and it is read from its beginning then.
+func (p *journalPrinter) follow(ctx context.Context, f *os.File) error {
+	ticks := time.NewTicker(journalInterval)
+	defer ticks.Stop()
+	var pending []byte
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticks.C:
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return fmt.Errorf("reading the journal: %w", err)
+		}
+		at, err := f.Seek(0, io.SeekCurrent)
+		if err == nil && info.Size() < at {
+			pending = nil
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		more, failed := io.ReadAll(f)
+		if err := errors.Join(err, failed); err != nil {
+			return fmt.Errorf("reading the journal: %w", err)
+		}
+		pending = append(pending, more...)
+		// The last line may be half written.
+		end := bytes.LastIndexByte(pending, '\n') + 1
+		notes, err := readNotes(bytes.NewReader(pending[:end]))
+		if err != nil {
+			return err
+		}
+		pending = pending[end:]
+		if err := p.print(notes); err != nil {
+			return err
+		}
+	}
 }
 
 // clusterNames gives clusters the names that they are registered with; where these cannot be read, as of an engine that has ended, their addresses.
@@ -117,28 +220,4 @@ func clusterNames(ctx context.Context, g *console.Globals) func(server string) s
 	ctx, cancel := context.WithTimeout(ctx, namesTimeout)
 	defer cancel()
 	return g.Clusters(ctx, client).Named
-}
-
-// openJournal opens the journal of the engine that runs, or ran last.
-func openJournal(g *console.Globals) (*os.File, error) {
-	state, err := g.State()
-	if err != nil {
-		return nil, err
-	}
-	dirs := []string{console.ClusterDir(state, true), console.ClusterDir(state, false)}
-	if g.Real() {
-		config, err := g.RestConfig()
-		if err != nil {
-			return nil, err
-		}
-		dirs = []string{console.EngineDir(state, config.Host)}
-	}
-	for _, dir := range dirs {
-		f, err := os.Open(filepath.Join(dir, journalName))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		return f, err
-	}
-	return nil, console.Hint(errors.New("no journal: no engine has run here"), "headgate up PATH")
 }

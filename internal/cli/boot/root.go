@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -40,8 +42,32 @@ func (s *system) locate(context.Context) error {
 	if err != nil {
 		return console.Helpful(err)
 	}
-	s.objects, err = console.RootObjects(s.options.Catalogue, s.layout)
-	return err
+	if s.objects, err = console.RootObjects(s.options.Catalogue, s.layout); err != nil {
+		return err
+	}
+	s.whole = s.whole || len(s.objects) == 0 && s.unitless()
+	return s.refuseUnknown()
+}
+
+// unitless tells whether the directory of the root that was named holds no units, which would wait for the health of objects.
+func (s *system) unitless() bool {
+	var several *offline.AmbiguousRootError
+	_, err := offline.FindLayout(s.options.Catalogue, filepath.Join(s.layout.Repository, filepath.FromSlash(s.layout.Root)), "")
+	return errors.Is(err, offline.ErrNoRoot) && !errors.As(err, &several)
+}
+
+// refuseUnknown refuses a root of objects among which is none of a kind that is served: there would be nothing to follow, and nothing that becomes
+// ready.
+func (s *system) refuseUnknown() error {
+	known := func(o *unstructured.Unstructured) bool {
+		_, is := s.options.Catalogue.Kind(console.GroupKindOf(o))
+		return is
+	}
+	if len(s.objects) == 0 || slices.ContainsFunc(s.objects, known) {
+		return nil
+	}
+	return console.Hint(fmt.Errorf("%s declares no Kustomization, Application or other object of a kind that is served, so that nothing would be followed; a directory is applied as a whole", s.layout.Root),
+		"headgate up %s --path %s", s.options.path, path.Dir(s.layout.Root))
 }
 
 // wholeRoot takes a directory without units for the root: a chart is installed, and a kustomization or files of objects are applied.
@@ -54,6 +80,7 @@ func (s *system) wholeRoot() (found bool, err error) {
 	if s.layout, err = offline.FindLayout(s.options.Catalogue, dir, "."); err != nil {
 		return false, err
 	}
+	s.whole = true
 	if whole == console.WholeChart {
 		s.objects = []*unstructured.Unstructured{roots.ChartRelease(filepath.Base(filepath.Join(s.layout.Repository, s.layout.Root)), "./"+s.layout.Root)}
 	}
@@ -66,7 +93,7 @@ func (s *system) findRoot() (roots.Root, error) {
 		return s.options.remoteRoot()
 	}
 	root := roots.Root{
-		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(),
+		URL: s.server.URL(repository), Branch: s.mirror.Branch(), For: s.mirror.Root(), Wait: s.whole,
 		Credentials: map[string][]byte{"username": []byte(gitUser), "password": []byte(s.token)},
 	}
 	if root.Objects = s.objects; len(root.Objects) == 0 {

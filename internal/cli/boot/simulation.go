@@ -103,7 +103,15 @@ func (s *system) standIns() []standIn {
 	return nil
 }
 
-// tellStandIns says how much is not real.
+// countedKinds is a number of objects of a kind.
+func countedKinds(n int, kind string) string {
+	if n > 1 && kind == "Status" || n > 1 && kind == "Patch" {
+		return fmt.Sprintf("%d %ses", n, kind)
+	}
+	return console.Counted(n, kind)
+}
+
+// tellStandIns says how much is not real, unless that was said last.
 func (s *system) tellStandIns() {
 	all := s.standIns()
 	counts := map[string]int{}
@@ -116,8 +124,11 @@ func (s *system) tellStandIns() {
 	var parts []string
 	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object", "Expression"} {
 		if counts[what] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
+			parts = append(parts, countedKinds(counts[what], what))
 		}
 	}
-	s.say.Info("simulated", strings.Join(parts, ", "))
+	if text := strings.Join(parts, ", "); text != s.assumed {
+		s.assumed = text
+		s.say.Info("simulated", text)
+	}
 }

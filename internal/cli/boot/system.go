@@ -29,6 +29,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/planes"
 	"github.com/headgate-dev/headgate/internal/progress"
+	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/server"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -57,8 +58,11 @@ type system struct {
 	// installed are the definitions that are there before the engine is, later are the groups that it installs those of.
 	installed []string
 	later     dialect.Groups
-	// explained is what was printed last of what is not ready.
+	// seen is where the units stood when that was checked last, explained what was printed last of what is not ready.
+	seen      []runner.State
 	explained []string
+	// assumed is what was said last of how much is not real.
+	assumed string
 	// toured is set once it was said where to look.
 	toured bool
 	leader leader
@@ -68,6 +72,8 @@ type system struct {
 	// receivers is nil unless requests are taken.
 	receivers *server.Server
 	layout    offline.Layout
+	// whole is set when the root is a directory without units.
+	whole bool
 	// objects are those of the root that are applied as they are; without them the root is a directory.
 	objects []*unstructured.Unstructured
 	ageKey  []byte

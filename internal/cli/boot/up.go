@@ -15,6 +15,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/causes"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/progress"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
@@ -140,6 +141,9 @@ func runUp(ctx context.Context, o upOptions) error {
 	end()
 	s.say.Clear()
 	if ctx.Err() != nil {
+		if judge(s.seen).failed {
+			s.explain(context.WithoutCancel(ctx), s.seen)
+		}
 		s.say.Info("stopping", "")
 		err = nil
 		if o.exit {
@@ -163,6 +167,10 @@ func runUp(ctx context.Context, o upOptions) error {
 const (
 	look  = 100 * time.Millisecond
 	quiet = 2 * time.Second
+	// stuck and stuckFailed are how long nothing changes until it is said why not everything is ready, although something may still move: while
+	// units wait, and once one has failed.
+	stuck       = 10 * time.Second
+	stuckFailed = 5 * time.Second
 )
 
 // stay prints when all is ready, or nothing moves any more, and ends as the options say.
@@ -193,7 +201,7 @@ func (s *system) stay(ctx context.Context) error {
 			states, _ := s.standing(ctx)
 			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
 			s.explained = nil
-			s.explain(states)
+			s.explain(ctx, states)
 			s.tellStandIns()
 			return console.ErrNo
 		case <-s.say.Changed():
@@ -201,6 +209,7 @@ func (s *system) stay(ctx context.Context) error {
 		}
 		began := time.Now()
 		states, providing := s.standing(ctx)
+		s.seen = states
 		s.say.Live(states)
 		cost = time.Since(began)
 		v, pending := s.withPackages(judge(states), states)
@@ -210,10 +219,13 @@ func (s *system) stay(ctx context.Context) error {
 		if v != seen {
 			seen, since = v, time.Now()
 		}
+		if v.stuck(time.Since(since)) {
+			s.explain(ctx, states)
+		}
 		if v == told || v.rest && (!v.ready || v.units == 0) && time.Since(since) < quiet {
 			continue
 		}
-		if end, err := s.conclude(v, states); end {
+		if end, err := s.conclude(ctx, v, states); end {
 			return err
 		}
 		told = v
@@ -232,12 +244,16 @@ func breathe(ctx context.Context, cost time.Duration) {
 }
 
 // explain prints why not everything is ready, unless that was printed last.
-func (s *system) explain(states []runner.State) {
+func (s *system) explain(ctx context.Context, states []runner.State) {
 	lines := causes.Lines(states)
 	if slices.Equal(lines, s.explained) {
 		return
 	}
 	s.explained = lines
+	if last := len(lines) - 1; last > 0 {
+		// The last line is the next command.
+		lines = slices.Insert(slices.Clone(lines), last, s.because(ctx, states)...)
+	}
 	for _, line := range lines {
 		s.say.Plain("             " + line)
 	}
@@ -249,6 +265,13 @@ type verdict struct {
 	units       int
 	revisions   string
 	failures    string
+	// failed is set when a unit has failed.
+	failed bool
+}
+
+// stuck tells whether it is time to say why not everything is ready, when nothing has changed for a while.
+func (v verdict) stuck(unchanged time.Duration) bool {
+	return v.units > 0 && !v.ready && (unchanged >= stuck || v.failed && unchanged >= stuckFailed)
 }
 
 // judge tells whether everything is ready, or at rest without being so.
@@ -265,6 +288,7 @@ func judge(states []runner.State) verdict {
 		revisions[s.Source.String()+s.Revision] = true
 		if !s.Ready && !s.Suspended {
 			failures = append(failures, s.Unit.String()+s.Message)
+			v.failed = v.failed || s.Phase == engine.PhaseFailed
 		}
 	}
 	for r := range revisions {
@@ -285,7 +309,7 @@ func (v verdict) with(problems []string) verdict {
 }
 
 // conclude prints a summary when the whole has come to rest, and tells whether the process ends with that.
-func (s *system) conclude(v verdict, states []runner.State) (end bool, err error) {
+func (s *system) conclude(ctx context.Context, v verdict, states []runner.State) (end bool, err error) {
 	if !v.rest {
 		return false, nil
 	}
@@ -293,7 +317,7 @@ func (s *system) conclude(v verdict, states []runner.State) (end bool, err error
 		s.summary(states)
 		return s.options.exit, nil
 	}
-	s.explain(states)
+	s.explain(ctx, states)
 	s.tellStandIns()
 	if s.options.exit {
 		return true, console.ErrNo
@@ -310,7 +334,8 @@ func (s *system) summary(states []runner.State) {
 		}
 	}
 	s.say.Done("ready", console.Counted(len(states), "unit")+", "+console.Counted(objects, "object"))
-	if slowest := s.report.slowest(); slowest != "" {
+	if slowest := s.report.slowest(); slowest != "" && !s.toured {
+		// What took long in the boot is no news after a change.
 		s.say.Info("slowest", slowest)
 	}
 	s.tellStandIns()

@@ -147,9 +147,13 @@ func worded(states []runner.State, byID map[engine.UnitID]runner.State) (reasons
 	return len(order), lines
 }
 
+// healthPrefix begins messages about what the stance of their units says already.
+const healthPrefix = "waiting for the health of: "
+
 // shortened is the first line of a message, up to a width.
 func shortened(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
+	message = strings.TrimPrefix(engine.Plain(message), healthPrefix)
 	if runes := []rune(message); len(runes) > chainWidth {
 		return string(runes[:chainWidth]) + "…"
 	}

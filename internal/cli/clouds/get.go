@@ -43,6 +43,7 @@ The audit log has every request that changed something or met a fault; --reads a
 		},
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json, yaml or name")
+	console.CompleteOutput(cmd, "json", "yaml", "name")
 	cmd.Flags().BoolVar(&o.reads, "reads", false, "with audit: also requests that changed nothing")
 	return cmd
 }

@@ -54,6 +54,9 @@ func TestLocate(t *testing.T) {
 		"Several":   {"Deployment/web/web", "", "", "", "Deployment/web is in several clusters: Deployment/web/web in dev, Deployment/web/web in staging"},
 		"Elsewhere": {"Deployment/other/web", "", "dev", "", `no unit holds Deployment/web in namespace "other" of cluster dev`},
 		"Nowhere":   {"Deployment/third/web", "", "", "", `no unit holds Deployment/web in namespace "third"`},
+		"Any":       {"deploy/web", "", "staging", "", `several objects are named "deploy/web": Deployment/other/web, Deployment/web/web`},
+		"Given":     {"deploy/web", DefaultNamespace, "", "", `no unit holds deploy/web in namespace "flux-system"; there is Deployment/lost/web`},
+		"Version":   {"deployment.v1.apps/web", "other", "", "c", ""},
 		"Long":      {"a/b/c/d", "", "", "", "want KIND/NAME or KIND/NAMESPACE/NAME"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -127,7 +129,27 @@ func (g *Globals) clientConfig() (clientcmd.ClientConfig, error) {
 		}
 		rules.ExplicitPath = file
 	}
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: g.context}), nil
+	if g.kubeconfig != "" && !exists(g.kubeconfig) {
+		return nil, fmt.Errorf("--kubeconfig %s: there is no such file", g.kubeconfig)
+	}
+	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: g.context})
+	return config, g.checkContext(config)
+}
+
+// checkContext is an error for a context that the kubeconfig does not have. One that cannot be read fails where it is used.
+func (g *Globals) checkContext(config clientcmd.ClientConfig) error {
+	if g.context == "" {
+		return nil
+	}
+	raw, err := config.RawConfig()
+	if err != nil {
+		return nil
+	}
+	if _, has := raw.Contexts[g.context]; has {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(raw.Contexts))
+	return fmt.Errorf("--context %s: the kubeconfig has no such context; there are %s", g.context, orWord(strings.Join(names, ", "), "none"))
 }
 
 // RestConfig is how the chosen cluster is reached.

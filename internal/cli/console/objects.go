@@ -65,7 +65,7 @@ func (g *Globals) unitKinds() []Served {
 
 // FindKind is the kind that a person names.
 func (g *Globals) FindKind(name string) (Served, error) {
-	k, err := g.Catalogue.Find(name)
+	k, err := g.Catalogue.Find(unversioned(name))
 	return ServedOf(k), Hint(err, "headgate get all")
 }
 
@@ -126,6 +126,8 @@ func (g *Globals) ListUnits(ctx context.Context, c dynamic.Interface) ([]*unstru
 type Reference struct {
 	Served
 	Namespace, Name string
+	// bare is set for a NAME alone that is the word for a kind: its own name is probably missing.
+	bare bool
 }
 
 // String is Kind/namespace/name, or Kind/name of what is in no namespace.
@@ -160,6 +162,8 @@ func (g *Globals) ParseReference(text, namespace string) (Reference, error) {
 	switch len(parts) {
 	case 1:
 		r.Name = parts[0]
+		_, err := g.Catalogue.Find(parts[0])
+		r.bare = err == nil
 		return r, nil
 	case 2:
 		r.Name = parts[1]
@@ -168,7 +172,10 @@ func (g *Globals) ParseReference(text, namespace string) (Reference, error) {
 	default:
 		return r, fmt.Errorf("%q: want KIND/NAME or KIND/NAMESPACE/NAME", text)
 	}
-	kind, err := g.Catalogue.Find(parts[0])
+	kind, err := g.Catalogue.Find(unversioned(parts[0]))
+	if err == nil && r.Name == "" {
+		return r, Hint(fmt.Errorf("%q: the name of the %s is missing", text, kind.GroupKind.Kind), "headgate get %s", parts[0])
+	}
 	r.Served = ServedOf(kind)
 	if len(parts) == 2 && kind.Namespace != "" && namespace == DefaultNamespace {
 		r.Namespace = kind.Namespace
@@ -186,10 +193,17 @@ func (r Reference) Client(c dynamic.Interface) dynamic.ResourceInterface {
 
 // Get reads the object.
 func (r Reference) Get(ctx context.Context, c dynamic.Interface) (*unstructured.Unstructured, error) {
+	return r.GetFor(ctx, c, "")
+}
+
+// GetFor reads the object for a verb: the hint of the error is the verb with what was probably meant.
+func (r Reference) GetFor(ctx context.Context, c dynamic.Interface, verb string) (*unstructured.Unstructured, error) {
 	u, err := r.Client(c).Get(ctx, r.Name, metav1.GetOptions{})
 	switch {
+	case apierrors.IsNotFound(err) && r.bare:
+		return nil, r.unnamed(err)
 	case apierrors.IsNotFound(err):
-		return nil, r.Absent(ctx, c, "", err)
+		return nil, r.Absent(ctx, c, verb, err)
 	case err != nil:
 		return nil, Unreachable(Hint(fmt.Errorf("reading %s: %w", r, err), "headgate get all"))
 	}
@@ -207,7 +221,7 @@ func PrintObjects(streams IO, format string, list []*unstructured.Unstructured) 
 		}
 		return nil
 	default:
-		return fmt.Errorf("unknown output %q; use json, yaml or name", format)
+		return UnknownOutput(format, "json", "yaml", "name")
 	}
 }
 
@@ -216,7 +230,7 @@ func PrintObject(streams IO, format string, u *unstructured.Unstructured) error 
 	if format != "json" && format != "yaml" {
 		return PrintObjects(streams, format, []*unstructured.Unstructured{u})
 	}
-	return printDocument(streams, format, shown(u))
+	return PrintDocument(streams, format, shown(u))
 }
 
 // shown is an object without what only servers need.
@@ -231,10 +245,14 @@ func printList(streams IO, format string, list []*unstructured.Unstructured) err
 	for i, u := range list {
 		items[i] = shown(u)
 	}
-	return printDocument(streams, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	return PrintDocument(streams, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 }
 
-func printDocument(streams IO, format string, document map[string]any) error {
+// PrintDocument prints anything as JSON or YAML.
+func PrintDocument(streams IO, format string, document any) error {
+	if format != "json" && format != "yaml" {
+		return UnknownOutput(format, "json", "yaml")
+	}
 	data, err := json.MarshalIndent(document, "", "  ")
 	if err == nil && format == "yaml" {
 		data, err = yaml.Marshal(document)
@@ -260,8 +278,8 @@ func orWord(text, otherwise string) string {
 	return text
 }
 
-// OneLine is a text on one line.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// OneLine is a message on one line, in plain words.
+func OneLine(s string) string { return engine.Plain(strings.Join(strings.Fields(s), " ")) }
 
 // DefaultNamespace is where units are searched for when none is named.
 const DefaultNamespace = host.Namespace
@@ -274,6 +292,8 @@ func Change(ctx context.Context, client dynamic.ResourceInterface, ref Reference
 	}
 	_, err = client.Patch(ctx, ref.Name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: "headgate"})
 	switch {
+	case apierrors.IsNotFound(err) && ref.bare:
+		return ref.unnamed(err)
 	case apierrors.IsNotFound(err):
 		return Hint(&absentError{ref.String() + " does not exist", err}, "headgate get %s", ref.Aliases[0])
 	case err != nil:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,9 +26,11 @@ type OfflineOptions struct {
 	// Charts renders every HelmRelease; only is KIND/NAME of the one requested unit, in namespace.
 	Charts          bool
 	Only, Namespace string
-	Rewrite         []string
-	Local           LocalCharts
-	Rules           PolicyFlags
+	// Within is set where Namespace was given, and selects units as long as none is named.
+	Within  bool
+	Rewrite []string
+	Local   LocalCharts
+	Rules   PolicyFlags
 	// Cluster is what is known of the cluster that is compared with.
 	Cluster dialect.Seen
 	// Masks hides values of Secrets, marks replaces those that cannot be decrypted.
@@ -41,25 +42,6 @@ type OfflineOptions struct {
 	Sandbox *sandbox.Pool
 	// Folder is the directory where only a unit is named.
 	Folder string
-}
-
-// Aim reads [PATH] [KIND/NAME]: what names a unit, and is no directory, stands alone.
-func (o *OfflineOptions) Aim(args []string) {
-	o.Dir = orWord(o.Folder, ".")
-	if len(args) == 1 {
-		if _, err := os.Stat(args[0]); err != nil && strings.Contains(args[0], "/") {
-			if _, err := o.ParseReference(args[0], o.Namespace); err == nil {
-				o.Only = args[0]
-				return
-			}
-		}
-	}
-	if len(args) > 0 {
-		o.Dir = args[0]
-	}
-	if len(args) > 1 {
-		o.Only = args[1]
-	}
 }
 
 // BindOffline adds the flags of commands that read a directory.
@@ -198,14 +180,17 @@ func (o OfflineOptions) Repository(ctx context.Context, p Place) (*dialect.Repos
 // Selected is the requested unit, or all of them.
 func (o OfflineOptions) Selected(w *offline.Walk) ([]dialect.OfflineUnit, error) {
 	if o.Only == "" {
-		return w.Units, nil
+		return o.within(w.Units)
 	}
 	ref, err := o.ParseReference(o.Only, o.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	unit, found := w.Find(ref.ID())
-	if !found {
+	switch {
+	case !found && ref.bare:
+		return nil, Hint(fmt.Errorf("the name is missing: %q is a kind, and the repository declares no %s with this name", ref.Name, ref.Kind), "headgate graph PATH")
+	case !found:
 		return nil, Hint(fmt.Errorf("the repository declares no %s%s", ref, barren(w)), "headgate graph PATH")
 	}
 	if unit.Err == nil || unit.Tree {
@@ -213,6 +198,27 @@ func (o OfflineOptions) Selected(w *offline.Walk) ([]dialect.OfflineUnit, error)
 	}
 	// What it refers to may be declared by another one that failed.
 	return slices.DeleteFunc(slices.Clone(w.Units), func(u dialect.OfflineUnit) bool { return u.Err == nil }), nil
+}
+
+// within are the units of the namespace that was given.
+func (o OfflineOptions) within(units []dialect.OfflineUnit) ([]dialect.OfflineUnit, error) {
+	if !o.Within {
+		return units, nil
+	}
+	var in []dialect.OfflineUnit
+	var others []string
+	for _, u := range units {
+		if at := u.Unit.ID.Namespace; at == o.Namespace {
+			in = append(in, u)
+		} else if !slices.Contains(others, at) {
+			others = append(others, at)
+		}
+	}
+	if len(in) > 0 {
+		return in, nil
+	}
+	slices.Sort(others)
+	return nil, Hint(fmt.Errorf("the repository declares no unit in namespace %q: its units are in %s", o.Namespace, orWord(strings.Join(others, ", "), "none")), "headgate graph PATH")
 }
 
 // barren names the objects that declare no units and should.

@@ -32,20 +32,42 @@ func OperatedNamespace(g *Globals) string {
 	return kind.Namespace
 }
 
+// NotOperatedError is that an object is of a kind whose objects are not synced by operations.
+type NotOperatedError struct {
+	Ref Reference
+	// want is a kind that has them.
+	want string
+}
+
+func (e *NotOperatedError) Error() string {
+	return fmt.Sprintf("%s/%s: it requires an %s", e.Ref.Kind, e.Ref.Name, e.want)
+}
+
 // OperatedReference reads what a verb for operations is about: "KIND NAME", "KIND/NAME", or NAME alone of the first kind that has
-// them.
+// them. The reference is valid with a NotOperatedError, too.
 func OperatedReference[V dialect.Syncing](g *Globals, args []string, namespace string) (ref Reference, of V, err error) {
 	kind, title := g.OperatedKind()
-	target := strings.Join(args, "/")
-	if !strings.Contains(target, "/") && len(kind.Aliases) > 0 {
+	target := Joined(args)
+	alone := !strings.Contains(target, "/")
+	if alone && len(kind.Aliases) > 0 {
 		target = kind.Aliases[0] + "/" + target
 	}
 	if ref, err = g.ParseReference(target, namespace); err != nil {
 		return ref, of, err
 	}
-	of, can := g.Of(ref.GroupKind()).(V)
-	if !can || !of.Syncs(ref.GroupKind()) {
-		return ref, of, Hint(fmt.Errorf("%s: it requires an %s of %s", ref, kind.GroupKind.Kind, title), "headgate get %s", kind.Plural())
+	if alone {
+		_, err := g.Catalogue.Find(args[0])
+		ref.bare = err == nil
 	}
-	return ref, of, nil
+	of, can := g.Of(ref.GroupKind()).(V)
+	if can && of.Syncs(ref.GroupKind()) {
+		return ref, of, nil
+	}
+	if namespace == kind.Namespace && len(strings.Split(target, "/")) == 2 {
+		// That is where the operated kind is, not this one.
+		if ref, err = g.ParseReference(target, DefaultNamespace); err != nil {
+			return ref, of, err
+		}
+	}
+	return ref, of, Hint(&NotOperatedError{ref, kind.GroupKind.Kind + " of " + title}, "headgate get %s", kind.Plural())
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,8 +16,19 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// Joined is what a person names by "KIND/NAME", or by "KIND NAME" as with kubectl.
-func Joined(args []string) string { return strings.Join(args, "/") }
+// Joined is what a person names by "KIND/NAME", by "KIND NAME" as with kubectl, or by "KIND NAMESPACE/NAME", also in one argument.
+func Joined(args []string) string { return strings.Join(strings.Fields(strings.Join(args, " ")), "/") }
+
+// versioned is a kind as kubectl takes it with its version: KIND.VERSION.GROUP.
+var versioned = regexp.MustCompile(`^([A-Za-z]+)\.v[0-9]+(?:(?:alpha|beta)[0-9]+)?\.(.*)$`)
+
+// unversioned is the name of a kind without its version.
+func unversioned(kind string) string {
+	if parts := versioned.FindStringSubmatch(kind); parts != nil {
+		return strings.TrimSuffix(parts[1]+"."+parts[2], ".")
+	}
+	return kind
+}
 
 // shortNames are those of kubectl for kinds that repositories have objects of.
 var shortNames = map[string]string{
@@ -28,7 +40,7 @@ var shortNames = map[string]string{
 
 // means tells whether a word names a kind: the kind itself, its plural, or the short name of kubectl, each with or without the group.
 func means(word string, id engine.ObjectID) bool {
-	word, group, grouped := strings.Cut(strings.ToLower(word), ".")
+	word, group, grouped := strings.Cut(unversioned(strings.ToLower(word)), ".")
 	if grouped && group != id.Group {
 		return false
 	}
@@ -40,58 +52,96 @@ func means(word string, id engine.ObjectID) bool {
 // maxNamed bounds how many objects of one name an error lists.
 const maxNamed = 8
 
+// namesakes are what has a name: the units and sources, and the objects that units hold.
+type namesakes struct {
+	declaring []Reference
+	held      []engine.ObjectID
+	// others are those of other names, or in other namespaces, as they are named in commands; names are theirs.
+	others, names []string
+}
+
 // Named is what has a name, whatever its kind is: a unit or a source, or else an object that a unit holds, of which target is "KIND/NAMESPACE/NAME". The
-// namespace is that of -n; the default one stands for any. Several of a name are listed in the error, and for none the nearest is suggested.
+// namespace is the one that was given; the empty one stands for any. Several of a name are listed in the error, and for none it is a NotHeldError, with
+// the nearest as a suggestion.
 func (g *Globals) Named(ctx context.Context, c dynamic.Interface, name, namespace, verb string) (ref *Reference, target string, err error) {
-	everywhere := namespace == DefaultNamespace || namespace == ""
-	var declaring []Reference
-	held := map[string]engine.ObjectID{}
-	var names []string
+	found, err := g.namesakes(ctx, c, name, namespace)
+	if err != nil {
+		return nil, "", err
+	}
+	switch {
+	case len(found.declaring) == 1:
+		return &found.declaring[0], "", nil
+	case len(found.declaring) > 1:
+		var all []string
+		for _, one := range found.declaring {
+			all = append(all, one.String())
+		}
+		return nil, "", ambiguous(name, verb, all)
+	case len(found.held) == 1:
+		return nil, targetsOf(found.held)[0], nil
+	case len(found.held) > 1:
+		return nil, "", ambiguous(name, verb, targetsOf(found.held))
+	}
+	return nil, "", found.none(name, namespace, verb)
+}
+
+func (g *Globals) namesakes(ctx context.Context, c dynamic.Interface, name, namespace string) (namesakes, error) {
+	var found namesakes
+	is := func(id engine.ObjectID) bool {
+		return id.Name == name && (namespace == "" || id.Namespace == "" || id.Namespace == namespace)
+	}
 	for _, kind := range g.Catalogue.Kinds() {
 		served := ServedOf(kind)
 		list, err := served.List(ctx, c, metav1.NamespaceAll, true)
 		if err != nil {
-			return nil, "", err
+			return found, err
 		}
 		for _, u := range list {
-			if names = append(names, u.GetName()); u.GetName() == name && (everywhere || u.GetNamespace() == namespace) {
-				declaring = append(declaring, Reference{Served: served, Namespace: u.GetNamespace(), Name: name})
+			if is(engine.IDOf(u)) {
+				found.declaring = append(found.declaring, Reference{Served: served, Namespace: u.GetNamespace(), Name: name})
 			}
-			for _, id := range g.Catalogue.StateOf(u).Inventory {
-				if names = append(names, id.Name); id.Name == name && (everywhere || id.Namespace == "" || id.Namespace == namespace) {
-					held[id.String()] = id
+			for _, id := range append(g.Catalogue.StateOf(u).Inventory, engine.IDOf(u)) {
+				switch {
+				case !is(id):
+					found.others, found.names = append(found.others, id.String()), append(found.names, id.Name)
+				case !slices.Contains(found.held, id):
+					found.held = append(found.held, id)
 				}
 			}
 		}
 	}
-	switch {
-	case len(declaring) == 1:
-		return &declaring[0], "", nil
-	case len(declaring) > 1:
-		var all []string
-		for _, one := range declaring {
-			all = append(all, one.String())
-		}
-		return nil, "", ambiguous(name, verb, all)
-	case len(held) == 1:
-		for _, id := range held {
-			return nil, heldTarget(id), nil
-		}
-	case len(held) > 1:
-		var all []string
-		for _, id := range held {
-			all = append(all, heldTarget(id))
-		}
-		return nil, "", ambiguous(name, verb, all)
-	}
-	return nil, "", unnamed(name, verb, names)
+	return found, nil
 }
 
-func heldTarget(id engine.ObjectID) string {
-	if id.Namespace == "" {
-		return id.Kind + "/" + id.Name
+// none words that nothing has a name, and what was probably meant: it may be in another namespace.
+func (n namesakes) none(name, namespace, verb string) error {
+	text := fmt.Sprintf("nothing is named %q", name)
+	if namespace != "" {
+		text += fmt.Sprintf(" in namespace %q", namespace)
 	}
-	return id.Kind + "/" + id.Namespace + "/" + id.Name
+	near := similar.Closest(name, n.names)
+	at := slices.Index(n.names, near)
+	switch {
+	case near == "":
+		return Hint(&NotHeldError{text + ": neither a unit or a source, nor an object of a unit"}, "headgate get all")
+	case near == name:
+		return Hint(&NotHeldError{text + "; there is " + n.others[at]}, "headgate %s %s", verb, n.others[at])
+	case namespace != "":
+		return Hint(&NotHeldError{text + "; did you mean " + n.others[at] + "?"}, "headgate %s %s", verb, n.others[at])
+	}
+	return Hint(&NotHeldError{fmt.Sprintf("%s; did you mean %q?", text, near)}, "headgate %s %s", verb, near)
+}
+
+// targetsOf are what commands name objects by: Kind/namespace/name, with the group where two differ in nothing else.
+func targetsOf(ids []engine.ObjectID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+		if slices.ContainsFunc(ids, func(other engine.ObjectID) bool { return other != id && other.String() == all[i] }) && id.Group != "" {
+			all[i] = strings.Replace(all[i], "/", "."+id.Group+"/", 1)
+		}
+	}
+	return all
 }
 
 func ambiguous(name, verb string, all []string) error {
@@ -103,12 +153,8 @@ func ambiguous(name, verb string, all []string) error {
 	return Hint(fmt.Errorf("several objects are named %q: %s", name, strings.Join(all, ", ")), "headgate %s %s", verb, first)
 }
 
-func unnamed(name, verb string, names []string) error {
-	if near := similar.Closest(name, names); near != "" {
-		return Hint(fmt.Errorf("nothing is named %q; did you mean %q?", name, near), "headgate %s %s", verb, near)
-	}
-	return Hint(fmt.Errorf("nothing is named %q: neither a unit or a source, nor an object of a unit", name), "headgate get all")
-}
+// Nearest is the one of names that a person probably meant by another; empty when none is like it.
+func Nearest(name string, names []string) string { return similar.Closest(name, names) }
 
 // absentError is that an object does not exist, in words; it wraps what the API server said.
 type absentError struct {

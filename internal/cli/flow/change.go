@@ -245,6 +245,7 @@ type following struct {
 func (a *following) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&a.output, "output", "o", "", "name, wide, short, json or yaml")
+	console.CompleteOutput(cmd, "name", "wide", "short", "json", "yaml")
 	f.BoolVarP(&a.wait, "wait", "w", false, "wait until it has ended; exit 1 if it has not succeeded")
 	f.BoolVar(&a.watch, "watch", false, "watch it until it has ended; exit 1 if it has not succeeded")
 	f.BoolVar(&a.log, "log", false, "print what it prints until it has ended; exit 1 if it has not succeeded")

@@ -34,6 +34,7 @@ func newGet(g *console.Globals) *cobra.Command {
 	o.bind(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "name, wide, short, json or yaml")
+	console.CompleteOutput(cmd, "name", "wide", "short", "json", "yaml")
 	f.StringVar(&o.status, "status", "", "only nodes in this phase")
 	f.StringVar(&o.selector, "node-field-selector", "", "only these nodes, such as displayName=build,phase=Failed")
 	return cmd

@@ -49,6 +49,7 @@ func newList(g *console.Globals) *cobra.Command {
 	f.StringVar(&o.prefix, "prefix", "", "only those whose names begin like this")
 	f.DurationVar(&o.since, "since", 0, "only those that were created at most so long ago, such as 24h, or have not ended")
 	f.StringVarP(&o.output, "output", "o", "", "name, wide, json or yaml")
+	console.CompleteOutput(cmd, "name", "wide", "json", "yaml")
 	f.BoolVar(&o.noHeaders, "no-headers", false, "no titles above the columns")
 	return cmd
 }

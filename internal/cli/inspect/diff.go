@@ -29,7 +29,7 @@ import (
 func NewDiff(g *console.Globals) *cobra.Command {
 	o := console.OfflineOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:   "diff PATH [KIND/NAME] | diff app NAME",
+		Use:   "diff PATH [KIND/NAME] | diff PATH KIND NAME | diff app NAME",
 		Short: "Compare what a repository declares with the cluster",
 		Long: `Compare a repository with the cluster, in these steps:
 
@@ -41,18 +41,18 @@ func NewDiff(g *console.Globals) *cobra.Command {
 With "app NAME" instead of PATH, an Application of Argo CD in the cluster is compared with the current state of its sources:
 what a sync would change. Fields that it ignores are not compared.
 
-Values of Secrets are masked. Hooks of charts are skipped, and lookup returns nothing. The
+Values of Secrets are masked. Hooks of charts are skipped, and lookup returns nothing. Controllers of Flux and Argo CD that the
+repository declares are left out where Headgate serves instead: an engine does not apply them. -n selects the units of a namespace. The
 exit code is 1 if there is a difference.`,
-		Example: "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps\n  headgate diff app guestbook\n  headgate diff . app/guestbook",
-		Args:    cobra.RangeArgs(1, 2),
+		Example:           "  headgate diff .\n  headgate diff . ks/apps\n  headgate diff . hr/podinfo -n apps\n  headgate diff app guestbook\n  headgate diff . app/guestbook",
+		ValidArgsFunction: o.CompleteRepository,
+		Args:              cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ref, live := liveUnit(o.Globals, args, o.Namespace); live {
 				return runDiff(cmd.Context(), o, &ref)
 			}
-			o.Dir = args[0]
-			if len(args) > 1 {
-				o.Only = args[1]
-			}
+			o.Aim(args)
+			o.Within = cmd.Flags().Changed("namespace")
 			return runDiff(cmd.Context(), o, nil)
 		},
 	}
@@ -71,6 +71,7 @@ func runDiff(ctx context.Context, o console.OfflineOptions, live *console.Refere
 	if err := diffRepository(ctx, o, d, live); err != nil {
 		return err
 	}
+	d.tellLeft()
 	if d.different {
 		return console.ErrNo
 	}
@@ -149,6 +150,9 @@ type differ struct {
 	different bool
 	// compared counts the objects that are on the cluster.
 	compared int
+	// replaced knows the objects that an engine does not apply, and left are those that were left out as such, by the reason.
+	replaced dialect.Replaced
+	left     map[string][]string
 }
 
 func newDiffer(g *console.Globals) (*differ, error) {
@@ -172,7 +176,10 @@ func newDiffer(g *console.Globals) (*differ, error) {
 	if err != nil {
 		return nil, console.Unreachable(fmt.Errorf("discovering the kinds of the cluster: %w", err))
 	}
-	d := &differ{Globals: g, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}
+	d := &differ{Globals: g, client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups), left: map[string][]string{}}
+	if d.replaced, err = g.Catalogue.All().Replaced(); err != nil {
+		return nil, err
+	}
 	d.seen = dialect.Seen{KubeVersion: version.GitVersion, APIVersions: servedVersions(groups), Has: d}
 	return d, nil
 }
@@ -263,6 +270,9 @@ func (d *unitDiffer) object(ctx context.Context, o *unstructured.Unstructured) e
 		client = d.client.Resource(mapping.Resource).Namespace(desired.GetNamespace())
 	}
 	live, err := client.Get(ctx, o.GetName(), metav1.GetOptions{})
+	if d.leaves(o, apierrors.IsNotFound(err)) {
+		return nil
+	}
 	switch {
 	case apierrors.IsNotFound(err):
 		d.print("+ %s (of %s)", id, unit)

@@ -23,6 +23,8 @@ type forest struct {
 	client dynamic.Interface
 	// made are the units that objects which are no units have made, such as an ApplicationSet.
 	made map[engine.ObjectID][]engine.ObjectID
+	// marks say how objects of the cluster stand.
+	marks func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]string
 	// declared are the units that others declare, all are those that there are.
 	declared func() (all, declared []engine.UnitID)
 	clusters *console.Clusters
@@ -61,6 +63,7 @@ func forestOf(ctx context.Context, o console.OfflineOptions, cluster string) (*f
 	}
 	f.declared = f.declaredBy
 	f.made = madeBy(f.units)
+	f.marks = newMarker(o.Globals, f.client).marks
 	f.held, f.look, f.clusters = holdingsOf(o.Globals, f.units), f.grown, o.Clusters(ctx, f.client)
 	return f, f.clusters.Check(cluster)
 }
@@ -80,6 +83,11 @@ func declaredIn(w *offline.Walk) (all, declared []engine.UnitID) {
 		}
 	}
 	return all, declared
+}
+
+// exists tells whether the cluster has a unit.
+func (f *forest) exists(id engine.UnitID) bool {
+	return slices.ContainsFunc(f.units, func(u *unstructured.Unstructured) bool { return console.IdOf(u) == id })
 }
 
 // declaredBy are the units of the cluster, and those of them that others declare.
@@ -138,13 +146,33 @@ func (f *forest) printAll(ctx context.Context, all bool) error {
 
 // print prints the tree of a unit.
 func (f *forest) print(ctx context.Context, ref console.Reference, all bool) error {
-	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, all: all, seen: map[engine.UnitID]bool{ref.ID(): true}}
+	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, marks: f.marks, all: all, seen: map[engine.UnitID]bool{ref.ID(): true}}
 	root, err := f.look(ctx, ref)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(f.IO.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
 	return t.children(ctx, root, "", true)
+}
+
+// printNamed prints the tree of a unit as a person names it: a name alone may be that of any other kind, or of an object of a unit.
+func (f *forest) printNamed(ctx context.Context, ref console.Reference, name, namespace string, all bool) error {
+	err := f.print(ctx, ref, all)
+	var missing *missingError
+	if f.client == nil || !errors.As(err, &missing) || missing.err == nil {
+		return err
+	}
+	if strings.Contains(name, "/") {
+		return ref.Absent(ctx, f.client, "tree", missing.err)
+	}
+	other, held, err := f.Named(ctx, f.client, name, namespace, "tree")
+	switch {
+	case err != nil:
+		return err
+	case other == nil:
+		return f.printHeld(ctx, held, namespace)
+	}
+	return f.print(ctx, *other, all)
 }
 
 // printHeld prints the unit that holds an object, with that object alone.
@@ -154,6 +182,12 @@ func (f *forest) printHeld(ctx context.Context, target, namespace string) error 
 		return err
 	}
 	found, err := f.Locate(f.clusters, f.units, sought, "tree")
+	if before, name, pair := strings.Cut(target, "/"); notHeld(err) && pair && !strings.Contains(name, "/") {
+		// It may be NAMESPACE/NAME of a unit.
+		if ref, _, failed := f.Named(ctx, f.client, name, before, "tree"); failed == nil && ref != nil {
+			return f.print(ctx, *ref, false)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -167,6 +201,6 @@ func (f *forest) printHeld(ctx context.Context, target, namespace string) error 
 	}
 	root.holds = slices.DeleteFunc(root.holds, func(id engine.ObjectID) bool { return id != found.ID })
 	fmt.Fprintln(f.IO.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
-	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, seen: map[engine.UnitID]bool{ref.ID(): true}}
+	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, marks: f.marks, seen: map[engine.UnitID]bool{ref.ID(): true}}
 	return t.children(ctx, root, "", true)
 }

@@ -3,11 +3,10 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,8 +26,10 @@ type getOptions struct {
 	watch                         bool
 	// labels is a selector of labels.
 	labels string
-	// kinds are several that were named with commas.
+	// kinds are several that were named.
 	kinds []string
+	// asked are the objects that were named; name is that of the only one.
+	asked []asked
 	// pkg is the name of a package.
 	pkg string
 	// category is a name of several kinds.
@@ -38,11 +39,14 @@ type getOptions struct {
 	clusters *console.Clusters
 }
 
+// getOutputs are the values of -o.
+var getOutputs = []string{"json", "yaml", "name", "wide"}
+
 // NewGet is the command that lists objects.
 func NewGet(g *console.Globals) *cobra.Command {
 	o := getOptions{Globals: g}
 	cmd := &cobra.Command{
-		Use:     "get [all|packages|secrets|KIND[,KIND]] [NAME] | get KIND/NAME",
+		Use:     "get [all|packages|secrets|KIND[,KIND]] [NAME...] | get KIND/NAME...",
 		Aliases: []string{"status", "list"},
 		Short:   "List sources and units, and whether they are ready",
 		Long: `List sources and units, in these steps:
@@ -56,14 +60,15 @@ declares is in.
 
 "get packages" lists the Applications of packages of idpbuilder, with their health; "get secrets" prints the Secrets that
 packages have for people, with their values: those with the label cnoe.io/cli-secret=true.`,
-		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get ks,hr -l team=web\n  headgate get apps\n  headgate get --not-ready\n  headgate get ks -o wide --watch\n  headgate get packages\n  headgate get secrets -p gitea",
+		Example:           "  headgate get\n  headgate get hr -n apps\n  headgate get ks apps -o yaml\n  headgate get ks/apps hr/podinfo\n  headgate get ks,hr -l team=web\n  headgate get apps\n  headgate get --not-ready\n  headgate get ks -o wide --watch\n  headgate get packages\n  headgate get secrets -p gitea",
 		ValidArgsFunction: g.CompleteKind,
-		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.choose(args); err != nil {
 				return err
 			}
 			switch {
+			case o.kind != "secrets" && o.output != "" && !slices.Contains(getOutputs, o.output):
+				return console.UnknownOutput(o.output, getOutputs...)
 			case o.kind == "packages":
 				return getPackages(cmd.Context(), o)
 			case o.kind == "secrets" && o.cluster != "":
@@ -85,37 +90,9 @@ packages have for people, with their values: those with the label cnoe.io/cli-se
 	f.StringVarP(&o.labels, "selector", "l", "", "only objects with these labels, as with kubectl")
 	f.StringVarP(&o.pkg, "package", "p", "", "only this package, for packages and secrets")
 	console.BindCluster(cmd, &o.cluster, "only objects of this cluster: units that deploy to it, by its name in the column CLUSTER")
+	console.CompleteOutput(cmd, getOutputs...)
 	f.BoolVar(&o.notReady, "not-ready", false, "only objects that are not ready; exit 1 if there are any")
 	return cmd
-}
-
-// choose reads which objects a person names.
-func (o *getOptions) choose(args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	kind, name, named := strings.Cut(args[0], "/")
-	if named {
-		if len(args) > 1 || kind == "" || name == "" {
-			return console.Hint(fmt.Errorf("%q: want KIND/NAME or KIND NAME", strings.Join(args, " ")), "headgate get ks apps")
-		}
-		o.name = name
-		if namespace, name, further := strings.Cut(name, "/"); further {
-			o.namespace, o.name = namespace, name
-		}
-	}
-	if len(args) > 1 {
-		o.name = args[1]
-	}
-	switch {
-	case o.IsCategory(kind):
-		o.category = kind
-	case strings.Contains(kind, ","):
-		o.kinds = strings.Split(kind, ",")
-	case kind != "all":
-		o.kind = kind
-	}
-	return nil
 }
 
 func runGet(ctx context.Context, o getOptions) error {
@@ -188,7 +165,7 @@ func (o getOptions) served() ([]console.Served, error) {
 
 // wanted tells whether an object is one that a person names.
 func (o getOptions) wanted(u *unstructured.Unstructured, selector labels.Selector) bool {
-	return (o.name == "" || u.GetName() == o.name) && selector.Matches(labels.Set(u.GetLabels())) && (o.cluster == "" || o.clusters.Of(u) == o.cluster)
+	return o.names(u) && selector.Matches(labels.Set(u.GetLabels())) && (o.cluster == "" || o.clusters.Of(u) == o.cluster)
 }
 
 // tabular tells whether objects are printed as a table.
@@ -204,26 +181,36 @@ func listServed(ctx context.Context, o getOptions, client dynamic.Interface) ([]
 		return nil, console.Hint(fmt.Errorf("-l %q: %w", o.labels, err), "headgate get -l app=web")
 	}
 	var all []*unstructured.Unstructured
+	var there []string
 	for _, k := range kinds {
 		list, err := k.List(ctx, client, o.namespace, o.kind == "")
 		if err != nil {
 			return nil, err
 		}
 		for _, u := range list {
+			there = append(there, u.GetName())
 			if o.wanted(u, selector) {
 				all = append(all, u)
 			}
 		}
 	}
-	if o.name != "" && len(all) == 0 {
-		return nil, console.Hint(fmt.Errorf("%s %q does not exist", cmp.Or(o.kind, "object"), o.name), "headgate get all")
+	if len(there) == 0 && o.namespace != "" {
+		if err := console.CheckNamespace(ctx, client, o.namespace, "get all"); err != nil {
+			return nil, err
+		}
+		if len(o.asked) == 0 {
+			fmt.Fprintf(o.IO.Err, "· no %s in namespace %q\n", o.listed(), o.namespace)
+		}
+	}
+	if err := o.missing(all, there); err != nil {
+		return nil, err
 	}
 	return all, nil
 }
 
 // printCauses says below a table, where it is in nobody's pipe, why some of its objects are not ready.
 func (o getOptions) printCauses(ctx context.Context, client dynamic.Interface, list []*unstructured.Unstructured) error {
-	if o.name != "" || len(unready(o.Globals, list)) == 0 {
+	if len(o.asked) > 0 || len(unready(o.Globals, list)) == 0 {
 		return nil
 	}
 	states, err := causes.States(ctx, o.Globals, client)
@@ -238,7 +225,7 @@ func (o getOptions) printCauses(ctx context.Context, client dynamic.Interface, l
 
 // print prints objects in a format; one that was named is no list.
 func (o getOptions) print(list []*unstructured.Unstructured) error {
-	if o.name != "" && len(list) == 1 {
+	if len(o.asked) == 1 && len(list) == 1 {
 		return console.PrintObject(o.IO, o.output, list[0])
 	}
 	return console.PrintObjects(o.IO, o.output, list)

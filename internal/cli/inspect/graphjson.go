@@ -16,14 +16,25 @@ type unitJSON struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Gate is how many gates stand before a unit; those that are ordered in a tree have a wave below their parent instead.
-	Gate      *int     `json:"gate,omitempty"`
-	Parent    string   `json:"parent,omitempty"`
-	Wave      *int     `json:"wave,omitempty"`
-	DependsOn []string `json:"dependsOn"`
-	Cluster   string   `json:"cluster,omitempty"`
-	Chart     string   `json:"chart,omitempty"`
+	Gate   *int   `json:"gate,omitempty"`
+	Parent string `json:"parent,omitempty"`
+	Wave   *int   `json:"wave,omitempty"`
+	// DependsOn are the units that dependencies lead to: Missing are those of them that do not exist, and Objects the dependencies on
+	// objects.
+	DependsOn []string     `json:"dependsOn"`
+	Missing   []string     `json:"missing,omitempty"`
+	Objects   []objectJSON `json:"objects,omitempty"`
+	InCycle   bool         `json:"inCycle,omitempty"`
+	Cluster   string       `json:"cluster,omitempty"`
+	Chart     string       `json:"chart,omitempty"`
 	// ChartSource is the object that the chart comes from.
 	ChartSource string `json:"chartSource,omitempty"`
+}
+
+// objectJSON is an object that a unit waits for, and the unit that declares it, where one is known.
+type objectJSON struct {
+	ID   string `json:"id"`
+	Unit string `json:"unit,omitempty"`
 }
 
 // graphJSON is a graph as a machine reads it.
@@ -32,24 +43,27 @@ type graphJSON struct {
 	Cycles [][]string `json:"cycles"`
 }
 
-func (g unitGraph) printJSON(streams console.IO, ids []engine.UnitID) error {
+func (g *unitGraph) printJSON(streams console.IO) error {
 	out := graphJSON{Units: []unitJSON{}, Cycles: [][]string{}}
-	depth := gates(g.Graph, ids)
-	for _, id := range ids {
-		u := g.unitJSON(id, g.Graph[id])
+	depth := g.gates()
+	for _, id := range g.gated {
+		u := g.unitJSON(id)
 		gate := depth[id]
 		u.Gate = &gate
+		if maker := g.maker(g.units[id]); maker != nil {
+			u.Parent = maker.Unit.ID.String()
+		}
 		out.Units = append(out.Units, u)
 	}
 	for _, tree := range g.trees {
-		u := g.unitJSON(tree.Unit.ID, console.UnitsOf(tree.Unit.Dependencies))
+		u := g.unitJSON(tree.Unit.ID)
 		if tree.Parent != (engine.UnitID{}) {
 			wave := tree.Wave
 			u.Parent, u.Wave = tree.Parent.String(), &wave
 		}
 		out.Units = append(out.Units, u)
 	}
-	for _, cycle := range g.Cycles() {
+	for _, cycle := range g.cycles {
 		out.Cycles = append(out.Cycles, names(cycle))
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
@@ -60,9 +74,21 @@ func (g unitGraph) printJSON(streams console.IO, ids []engine.UnitID) error {
 	return err
 }
 
-func (g unitGraph) unitJSON(id engine.UnitID, depends []engine.UnitID) unitJSON {
+func (g *unitGraph) unitJSON(id engine.UnitID) unitJSON {
 	u := unitJSON{
-		ID: id.String(), Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, DependsOn: names(depends), Cluster: g.where[id],
+		ID: id.String(), Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, DependsOn: names(g.leadsTo(id)),
+		InCycle: g.inKnot(id), Cluster: g.where[id],
+	}
+	for _, n := range g.needs[id] {
+		switch {
+		case n.missing:
+			u.Missing = append(u.Missing, n.unit.String())
+		case n.object == (engine.ObjectID{}):
+		case n.unit == (engine.UnitID{}):
+			u.Objects = append(u.Objects, objectJSON{ID: n.object.String()})
+		default:
+			u.Objects = append(u.Objects, objectJSON{ID: n.object.String(), Unit: n.unit.String()})
+		}
 	}
 	if chart := g.units[id].Chart; chart.Text != "" {
 		u.Chart, u.ChartSource = chart.Text, chart.Source.String()

@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // tops are the units at the top of trees.
-func (g unitGraph) tops() []*dialect.OfflineUnit {
+func (g *unitGraph) tops() []*dialect.OfflineUnit {
 	return g.below(func(u *dialect.OfflineUnit) bool {
 		parent := g.units[u.Parent]
 		return parent == nil || !parent.Tree
@@ -20,7 +18,7 @@ func (g unitGraph) tops() []*dialect.OfflineUnit {
 }
 
 // below are the units of trees that a test takes, by wave.
-func (g unitGraph) below(takes func(*dialect.OfflineUnit) bool) []*dialect.OfflineUnit {
+func (g *unitGraph) below(takes func(*dialect.OfflineUnit) bool) []*dialect.OfflineUnit {
 	var members []*dialect.OfflineUnit
 	for _, u := range g.trees {
 		if takes(u) {
@@ -34,7 +32,7 @@ func (g unitGraph) below(takes func(*dialect.OfflineUnit) bool) []*dialect.Offli
 }
 
 // printWaves prints units that another one declares, wave by wave, with those below them.
-func (g unitGraph) printWaves(streams console.IO, members []*dialect.OfflineUnit, indent string) {
+func (g *unitGraph) printWaves(streams console.IO, members []*dialect.OfflineUnit, indent string) {
 	for i, u := range members {
 		if indent != "" && (i == 0 || members[i-1].Wave != u.Wave) {
 			fmt.Fprintf(streams.Out, "%swave %d\n", indent, u.Wave)
@@ -49,23 +47,20 @@ func (g unitGraph) printWaves(streams console.IO, members []*dialect.OfflineUnit
 }
 
 // treeNote says what a unit of a tree waits for, what generates and declares it, and what it declares.
-func (g unitGraph) treeNote(u *dialect.OfflineUnit) string {
+func (g *unitGraph) treeNote(u *dialect.OfflineUnit) string {
 	text := ""
 	if at := g.where[u.Unit.ID]; at != "" {
 		text = "  → " + at
 	}
-	if needs := console.UnitsOf(u.Unit.Dependencies); len(needs) > 0 {
-		names := make([]string, len(needs))
-		for i, id := range needs {
-			names[i] = g.nodeName(id)
-		}
-		text += "  waits for " + strings.Join(names, ", ")
-	}
+	text += g.waitsText(u.Unit.ID)
 	if u.Note != "" {
 		text += "  (" + u.Note + ")"
 	}
 	if parent := g.units[u.Parent]; parent != nil && !parent.Tree {
 		text += "  (of " + g.nodeName(u.Parent) + ")"
+	}
+	if g.inKnot(u.Unit.ID) {
+		text += cycleNote
 	}
 	switch {
 	case u.Err != nil:
@@ -83,56 +78,4 @@ func objectsCount(n int) string {
 		return "1 object"
 	}
 	return fmt.Sprintf("%d objects", n)
-}
-
-// edge is a unit that leads to another one, or that is depended on.
-type edge struct {
-	from   engine.UnitID
-	parent bool
-}
-
-// edgesOf are the edges to a unit of a tree: from its parent, and from those that it depends on.
-func edgesOf(u *dialect.OfflineUnit) []edge {
-	var edges []edge
-	if u.Parent != (engine.UnitID{}) {
-		edges = append(edges, edge{u.Parent, true})
-	}
-	for _, id := range console.UnitsOf(u.Unit.Dependencies) {
-		edges = append(edges, edge{from: id})
-	}
-	return edges
-}
-
-func waveNote(u *dialect.OfflineUnit) string {
-	if u.Parent == (engine.UnitID{}) {
-		return ""
-	}
-	return fmt.Sprintf(" (wave %d)", u.Wave)
-}
-
-func (g unitGraph) treeDOT(streams console.IO) {
-	for _, u := range g.trees {
-		fmt.Fprintf(streams.Out, "  %q [label=%q];\n", g.nodeName(u.Unit.ID), u.Unit.ID.Name+waveNote(u))
-		for _, e := range edgesOf(u) {
-			style := " [style=dashed]"
-			if e.parent {
-				style = ""
-			}
-			fmt.Fprintf(streams.Out, "  %q -> %q%s;\n", g.nodeName(e.from), g.nodeName(u.Unit.ID), style)
-		}
-	}
-}
-
-func (g unitGraph) treeMermaid(streams console.IO) {
-	for _, u := range g.trees {
-		name := mermaidID(g.nodeName(u.Unit.ID))
-		fmt.Fprintf(streams.Out, "  %s[%s]\n", name, u.Unit.ID.Name+strings.NewReplacer("(", "", ")", "").Replace(waveNote(u)))
-		for _, e := range edgesOf(u) {
-			arrow := "-.->"
-			if e.parent {
-				arrow = "-->"
-			}
-			fmt.Fprintf(streams.Out, "  %s %s %s\n", mermaidID(g.nodeName(e.from)), arrow, name)
-		}
-	}
 }

@@ -48,6 +48,7 @@ if a script of the settings has a syntax error.`,
 	f.StringArrayVarP(&o.files, "filename", "f", nil, "file with objects, or - for standard input (repeatable)")
 	f.StringVar(&o.settings, "settings", "", "argocd-cm, values of the chart argo-cd, or a directory with one of them")
 	f.StringVarP(&o.output, "output", "o", "", "json")
+	console.CompleteOutput(cmd, "json")
 	return cmd
 }
 

@@ -82,6 +82,7 @@ Rules, by their groups, with their severities:
 	f.StringVar(&o.schemas, "schemas", "", "also validate objects by the schemas of this minor version of Kubernetes")
 	f.Lookup("schemas").NoOptDefVal = newest
 	f.StringVarP(&o.format, "output", "o", "text", strings.Join(lint.Formats(), ", "))
+	console.CompleteOutput(cmd, lint.Formats()...)
 	return cmd
 }
 

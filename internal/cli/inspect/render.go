@@ -17,7 +17,7 @@ func NewRender(g *console.Globals) *cobra.Command {
 	o := console.OfflineOptions{Globals: g}
 	var secrets bool
 	cmd := &cobra.Command{
-		Use:   "render [PATH] [KIND/NAME]",
+		Use:   "render [PATH] [KIND/NAME] | render [PATH] KIND NAME",
 		Short: "Print what the units of a repository would apply, without a cluster",
 		Long: `Print what units would apply, in these steps:
 
@@ -37,12 +37,15 @@ a unit cannot be rendered; the others are printed. Applications that read other 
 rendered if they are named, or with --charts.`,
 		Example: `  headgate render .
   headgate render . ks/apps --path clusters/staging
+  headgate render . -n apps
   headgate render app/guestbook -f ./gitops
   headgate render . hr/podinfo -n apps --rewrite oci://ghcr.io/=oci://mirror.local/
   headgate render examples/layered --age-key-file examples/layered/age.agekey`,
-		Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: o.CompleteRepository,
+		Args:              cobra.MaximumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Aim(args)
+			o.Within = cmd.Flags().Changed("namespace")
 			return runRender(cmd.Context(), o, secrets)
 		},
 	}

@@ -75,6 +75,7 @@ The exit code is 0 if there is no problem, 1 if there is one, and 2 for a wrong 
 	f := cmd.Flags()
 	f.StringVar(&o.schemas, "schemas", acceptance.Version, "minor version of Kubernetes whose schemas are taken")
 	f.StringVarP(&o.format, "output", "o", "text", strings.Join(lint.Formats(), ", "))
+	console.CompleteOutput(cmd, lint.Formats()...)
 	return cmd
 }
 

@@ -3,7 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"path/filepath"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -12,33 +12,113 @@ import (
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
-	"github.com/headgate-dev/headgate/internal/lint"
 )
 
-// workloads continues with the workloads of a unit, unless its dialect names its objects itself.
+// workloads continues with the workloads of a unit, and the units among its objects, unless its dialect names its objects itself.
 func (w *explainer) workloads(ctx context.Context, u *unstructured.Unstructured, depth int) {
 	if _, names := w.Of(console.GroupKindOf(u)).(dialect.Causing); names || w.narrow {
 		return
 	}
+	s := w.Catalogue.StateOf(u)
+	if aboutFiles(s) {
+		// What it applied before is not why.
+		return
+	}
+	ids := s.Inventory
+	if waits(s) {
+		// Some of what it waits for others hold.
+		ids = appendNew(slices.Clone(ids), namedIn(s.Message)...)
+	}
+	before := w.dependsOn(u)
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id engine.ObjectID) bool { return slices.Contains(before, id) })
 	told := 0
-	for _, id := range w.Catalogue.StateOf(u).Inventory {
+	for _, id := range ids {
+		if told == maxCauses {
+			w.print(depth, "and more: headgate tree %s", console.IdOf(u))
+			return
+		}
+		if w.Catalogue.IsUnit(id) {
+			if waits(s) && w.part(ctx, u, id, depth) {
+				told++
+			}
+			continue
+		}
+		if f, ill := w.find(ctx, u, id, depth); ill {
+			told++
+			w.tell(ctx, f, depth)
+		}
+	}
+}
+
+// waits tells whether a unit is not ready because of what it waits for. One that failed on its own does not wait: what is below it follows from that.
+func waits(s dialect.State) bool {
+	switch engine.Reason(s.Reason) {
+	case engine.ReasonProgressing, engine.ReasonHealthCheckFailed, engine.ReasonDependencyNotReady:
+		return true
+	}
+	return false
+}
+
+// part explains a unit that another one has among its objects, and tells whether it is a cause: it may be ready.
+func (w *explainer) part(ctx context.Context, u *unstructured.Unstructured, id engine.ObjectID, depth int) bool {
+	ref, err := w.ReferenceTo(engine.UnitOf(id))
+	if err != nil || w.seen[ref.String()] || w.clusters.Of(u) != w.clusters.Home() {
+		return false
+	}
+	return w.cause(ctx, dialect.Cause{Unit: engine.UnitOf(id)}, depth)
+}
+
+// dependsOn are the objects, other than units, that are to be ready before a unit begins.
+func (w *explainer) dependsOn(u *unstructured.Unstructured) []engine.ObjectID {
+	d, err := w.DeclaredBy(u)
+	if err != nil || !w.Catalogue.IsUnit(engine.IDOf(u)) {
+		// That it cannot be read has been said.
+		return nil
+	}
+	var ids []engine.ObjectID
+	for _, dependency := range d.Unit.Dependencies {
+		if dependency.Unit == (engine.UnitID{}) && !dependency.Exists {
+			ids = append(ids, dependency.Object)
+		}
+	}
+	return ids
+}
+
+// dependencies continues with the objects that a unit depends on.
+func (w *explainer) dependencies(ctx context.Context, u *unstructured.Unstructured, depth int) {
+	for _, id := range w.dependsOn(u) {
 		f, ill := w.find(ctx, u, id, depth)
 		if !ill {
 			continue
 		}
-		if told++; told > maxCauses {
-			w.print(depth, "and more: headgate tree %s", console.IdOf(u))
-			return
-		}
 		w.tell(ctx, f, depth)
+		if f.Missing {
+			w.blame(ctx, f.ID, depth+1)
+		}
 	}
 }
 
-// one is workloads for one object.
-func (w *explainer) one(ctx context.Context, u *unstructured.Unstructured, id engine.ObjectID) {
-	if f, ill := w.find(ctx, u, id, 0); ill {
+// blame explains the units that say why an object does not exist.
+func (w *explainer) blame(ctx context.Context, id engine.ObjectID, depth int) {
+	units, err := w.ListUnits(ctx, w.client)
+	if err != nil {
+		w.print(depth, "✗ %v", err)
+		return
+	}
+	for _, unit := range w.mentioning(units, console.Sought{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}).units {
+		if _, err := w.explain(ctx, unit, depth); err != nil {
+			w.print(depth, "✗ %v", err)
+		}
+	}
+}
+
+// one is workloads for one object; it tells whether something is wrong with it.
+func (w *explainer) one(ctx context.Context, u *unstructured.Unstructured, id engine.ObjectID) bool {
+	f, ill := w.find(ctx, u, id, 0)
+	if ill {
 		w.tell(ctx, f, 0)
 	}
+	return ill
 }
 
 // beneath is what is below an object of a unit of which something was said already.
@@ -50,7 +130,7 @@ func (w *explainer) beneath(ctx context.Context, u *unstructured.Unstructured, i
 	if !ill {
 		return
 	}
-	if len(f.Below) == 0 && f.Text != "" {
+	if len(f.Below) == 0 && f.Text != "" && !f.Missing {
 		w.print(depth, "%s", console.OneLine(f.Text))
 	}
 	for _, next := range f.Below {
@@ -113,99 +193,4 @@ func (w *explainer) tell(ctx context.Context, f below.Finding, depth int) {
 	if f.More > 0 {
 		w.print(depth+1, "and %d more", f.More)
 	}
-}
-
-// written is where the working copy declares an object, in parentheses; empty where it does not, or where there is none.
-func (w *explainer) written(ctx context.Context, id engine.ObjectID) string {
-	if id == (engine.ObjectID{}) {
-		return ""
-	}
-	if w.files == nil {
-		w.files = lint.NewIndex(w.documents(ctx))
-	}
-	file, line, found := w.files.Find(map[string]any{
-		"apiVersion": id.Group + "/", "kind": id.Kind, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace},
-	}, "")
-	if !found {
-		return ""
-	}
-	return fmt.Sprintf(" (%s:%d)", file, line)
-}
-
-// documents are those of the working copy that an embedded cluster serves, by their paths in it.
-func (w *explainer) documents(ctx context.Context) []lint.Document {
-	dir := workingCopy(ctx, w.Globals, w.client)
-	if dir == "" {
-		return nil
-	}
-	found, err := filesBelow(dir)
-	if err != nil {
-		return nil
-	}
-	documents := documentsOf(found.names, nil)
-	for i := range documents {
-		if path, err := filepath.Rel(dir, documents[i].File); err == nil {
-			documents[i].File = path
-		}
-	}
-	return documents
-}
-
-// broughtAbout explains an object that no unit holds and that one of a unit has brought about, such as a Pod. The error is what is said
-// where there is no such object.
-func (w *explainer) broughtAbout(ctx context.Context, sought console.Sought, units []*unstructured.Unstructured, err error) error {
-	cluster := sought.Cluster
-	if cluster == "" {
-		cluster = w.clusters.Home()
-	}
-	reader, failed := w.reader(cluster)
-	if failed != nil || reader == nil {
-		return err
-	}
-	namespace := sought.Namespace
-	if sought.Anywhere {
-		namespace = ""
-	}
-	for _, gk := range below.Kinds() {
-		if !sought.Is(engine.ObjectID{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: sought.Name}) {
-			continue
-		}
-		o, there, failed := reader.Find(ctx, gk, namespace, sought.Name)
-		if failed != nil {
-			return failed
-		}
-		if !there {
-			return err
-		}
-		return w.climb(ctx, reader, o, units, cluster)
-	}
-	return err
-}
-
-// climb explains an object, and the unit that holds the one that brought it about.
-func (w *explainer) climb(ctx context.Context, reader *below.Reader, o *unstructured.Unstructured, units []*unstructured.Unstructured, cluster string) error {
-	id := engine.IDOf(o)
-	f, ill, err := reader.Of(ctx, id)
-	if err != nil {
-		return err
-	}
-	if ill {
-		w.tell(ctx, f, 0)
-	} else {
-		w.print(0, "✓ %s is healthy", id)
-	}
-	above, err := reader.Above(ctx, o)
-	if err != nil {
-		return err
-	}
-	for _, owner := range above {
-		w.print(0, "brought about by %s%s", owner, w.written(ctx, owner))
-		found, err := w.Locate(w.clusters, units, console.Sought{Kind: owner.Kind, Namespace: owner.Namespace, Name: owner.Name, Cluster: cluster}, "why")
-		if err != nil {
-			continue
-		}
-		return w.held(ctx, owner.String(), append([]engine.UnitID{console.IdOf(found.Unit)}, holdingsOf(w.Globals, units).beside(found.Unit, found.ID)...))
-	}
-	w.print(0, "no unit holds it")
-	return console.ErrNo
 }

@@ -2,8 +2,10 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,16 +40,17 @@ func NewRollback(g *console.Globals) *cobra.Command {
   3. sync it to the revisions and the sources of the entry, and wait for the result
 
 The pin is the annotation headgate.dev/pin, "REVISION until TIME". --unpin only removes it, without
-a sync. The exit code is 1 if the sync failed.`,
+a sync. The exit code is 1 if the sync failed. A Kustomization or a HelmRelease is rolled back with git revert.`,
 		Example: `  headgate rollback app guestbook
   headgate rollback app guestbook 3 --for 8h
   headgate rollback app guestbook --unpin`,
-		Args: cobra.RangeArgs(1, 3),
+		ValidArgsFunction: g.CompleteOperated,
+		Args:              cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, o.id = splitID(g, args)
 			var err error
 			if o.ref, o.of, err = console.OperatedReference[dialect.Reverting](g, args, namespace); err != nil {
-				return err
+				return revertible(o.ref, err)
 			}
 			return runRollback(cmd.Context(), o)
 		},
@@ -64,12 +67,29 @@ a sync. The exit code is 1 if the sync failed.`,
 // splitID takes the number of an entry off the end of arguments.
 func splitID(g *console.Globals, args []string) (rest []string, id string) {
 	last := args[len(args)-1]
-	kind, _ := g.OperatedKind()
-	named := len(args) == 3 || len(args) == 2 && (strings.Contains(args[0], "/") || !slices.Contains(kind.Aliases, args[0]))
-	if !named {
+	if len(args) == 1 || len(args) == 2 && !strings.Contains(args[0], "/") && leads(g, args[0], last) {
 		return args, ""
 	}
 	return args[:len(args)-1], last
+}
+
+// leads tells whether the first of two arguments is the kind of the second one. Another kind than the operated one has no entries, and
+// a number after its name is the entry of an Application that has this name.
+func leads(g *console.Globals, first, second string) bool {
+	if kind, _ := g.OperatedKind(); slices.Contains(kind.Aliases, first) {
+		return true
+	}
+	_, unknown := g.FindKind(first)
+	_, word := strconv.ParseInt(second, 10, 64)
+	return unknown == nil && word != nil
+}
+
+// revertible explains how an object is rolled back that is not synced by operations.
+func revertible(ref console.Reference, err error) error {
+	if other := (*console.NotOperatedError)(nil); !errors.As(err, &other) {
+		return err
+	}
+	return console.Hint(fmt.Errorf("%w; a %s is rolled back in the repository that declares it", err, ref.Kind), "git revert COMMIT, git push, headgate sync %s/%s", ref.Aliases[0], ref.Name)
 }
 
 func runRollback(ctx context.Context, o rollbackOptions) error {
@@ -86,7 +106,7 @@ func runRollback(ctx context.Context, o rollbackOptions) error {
 		_, err = fmt.Fprintf(o.IO.Out, "%s is no longer pinned\n", o.ref)
 		return err
 	}
-	u, err := o.ref.Get(ctx, client)
+	u, err := o.ref.GetFor(ctx, client, "rollback")
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +34,7 @@ func newSwitch(g *console.Globals, verb, title string, on bool) *cobra.Command {
 		ValidArgsFunction: g.CompleteReference,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := g.ParseReference(strings.Join(args, "/"), namespace)
+			ref, err := g.ParseReference(console.Joined(args), namespace)
 			if err == nil && switched(g, ref, on) == nil {
 				err = console.Hint(fmt.Errorf("%s: objects of this kind cannot be suspended", ref), "headgate %s KIND/NAME, of a unit", verb)
 			}
@@ -54,6 +53,14 @@ func runSwitch(ctx context.Context, g *console.Globals, ref console.Reference, o
 	if err != nil {
 		return err
 	}
+	u, err := ref.Get(ctx, client)
+	if err != nil {
+		return err
+	}
+	if holds(u.Object, switched(g, ref, true)) == on {
+		_, err = fmt.Fprintf(g.IO.Out, "%s %s\n", ref, map[bool]string{true: "was already suspended", false: "was not suspended"}[on])
+		return err
+	}
 	if err := console.Change(ctx, ref.Client(client), ref, switched(g, ref, on)); err != nil {
 		return err
 	}
@@ -63,6 +70,23 @@ func runSwitch(ctx context.Context, g *console.Globals, ref console.Reference, o
 	}
 	_, err = fmt.Fprintf(g.IO.Out, "%s %s\n", ref, word)
 	return err
+}
+
+// holds tells whether an object already has what a change sets. What the status says of it may be older.
+func holds(object, change map[string]any) bool {
+	for key, value := range change {
+		below, further := value.(map[string]any)
+		if !further {
+			if object[key] != value {
+				return false
+			}
+			continue
+		}
+		if inner, _ := object[key].(map[string]any); !holds(inner, below) {
+			return false
+		}
+	}
+	return true
 }
 
 // switched is the change by which an object is suspended or let move again; nil if it has none.

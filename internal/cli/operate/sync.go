@@ -63,7 +63,8 @@ that cannot be changed.`,
   headgate sync ks --all
   headgate sync app guestbook --prune
   headgate sync app guestbook --resource apps:Deployment:web --dry-run`,
-		Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: g.CompleteReference,
+		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return runSync(cmd.Context(), o)

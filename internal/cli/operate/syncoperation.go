@@ -80,7 +80,7 @@ func runOperations(ctx context.Context, o syncOptions, client dynamic.Interface,
 	group, ctx := errgroup.WithContext(ctx)
 	for i, ref := range refs {
 		group.Go(func() error {
-			u, err := ref.Get(ctx, client)
+			u, err := ref.GetFor(ctx, client, "sync")
 			if err == nil {
 				reached[i], err = of.Sync(ctx, s, u, o.operation())
 			}

@@ -50,7 +50,7 @@ func (s *syncer) forces(ref console.Reference) bool {
 
 // name adds a requested object.
 func (s *syncer) name(ctx context.Context, ref console.Reference) error {
-	u, err := ref.Get(ctx, s.client)
+	u, err := ref.GetFor(ctx, s.client, "sync")
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,9 @@ func NewTerminate(g *console.Globals) *cobra.Command {
 
 A requested sync that has not started is withdrawn.
 The same revision is not synced automatically afterwards. The exit code is 1 if no sync was running.`,
-		Example: "  headgate terminate app guestbook",
-		Args:    cobra.RangeArgs(1, 2),
+		Example:           "  headgate terminate app guestbook",
+		ValidArgsFunction: g.CompleteOperated,
+		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, of, err := console.OperatedReference[dialect.Terminating](g, args, namespace)
 			if err != nil {
@@ -47,7 +48,7 @@ func runTerminate(ctx context.Context, g *console.Globals, ref console.Reference
 	if err != nil {
 		return err
 	}
-	u, err := ref.Get(ctx, client)
+	u, err := ref.GetFor(ctx, client, "terminate")
 	if err != nil {
 		return err
 	}

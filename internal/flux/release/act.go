@@ -10,6 +10,7 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/kustomize"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
@@ -37,6 +38,7 @@ type act struct {
 	// drift is what the last check found, and corrected is set when it was reverted in this pass.
 	drift     []helm.Difference
 	corrected bool
+	reverted  []apply.Result
 	// seen are the versions of the objects before they were checked.
 	seen string
 }
@@ -231,10 +233,11 @@ func (a *act) done() runner.Acted {
 		return Failed("StateError", err.Error(), true)
 	}
 	entries := entriesOf(rendered, kustomize.Target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster)
-	out := runner.Acted{Entries: entries, Deferred: a.guard.deferred, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || !a.released())}
+	out := runner.Acted{Entries: entries, Deferred: a.guard.deferred, Written: a.client.Written(), Waits: a.waits() && (a.changed != "" || a.corrected || !a.released())}
 	if a.changed != "" {
 		out.Changes = changesOf(entries, a.changed)
 	}
+	out.Changes = append(out.Changes, a.reverted...)
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/kustomize"
 	"github.com/headgate-dev/headgate/internal/helm"
@@ -48,8 +49,16 @@ func (a *act) correct() (runner.Acted, bool) {
 	if a.corrected {
 		return Failed(helmv2.DriftDetectedReason, "reverted objects differ again at once: "+driftText(a.drift), false), true
 	}
-	a.corrected, a.changed = true, engine.Configure
-	if _, err := a.client.Correct(a.ctx, a.drift); err != nil {
+	a.corrected = true
+	reverted, err := a.client.Correct(a.ctx, a.drift)
+	cluster := kustomize.Target(a.hr.Namespace, a.hr.Spec.KubeConfig, "").Cluster
+	for _, d := range reverted {
+		id := d.ID.In(cluster)
+		a.reverted = append(a.reverted, apply.Result{
+			Entry: engine.Entry{ID: id}, Action: engine.Configure, Drift: &apply.Drift{ID: id, Manager: d.Manager, Fields: d.Paths()},
+		})
+	}
+	if err != nil {
 		return Failed(helmv2.DriftDetectedReason, err.Error(), true), true
 	}
 	return runner.Acted{}, false

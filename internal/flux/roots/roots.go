@@ -43,6 +43,8 @@ type Root struct {
 	URL, Branch string
 	// Path is the directory of the root unit.
 	Path string
+	// Wait has the root unit wait for the health of its objects, as it does where there are no units that would.
+	Wait bool
 	// Served are the groups whose definitions have been installed.
 	Served dialect.Groups
 	// Objects are applied as they are, instead of a root unit.
@@ -214,7 +216,7 @@ func rootUnit(root Root, m metav1.ObjectMeta) *kustomizev1.Kustomization {
 		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},
 		ObjectMeta: m,
 		Spec: kustomizev1.KustomizationSpec{
-			Interval: metav1.Duration{Duration: 10 * time.Minute}, Path: "./" + root.Path, Prune: true,
+			Interval: metav1.Duration{Duration: 10 * time.Minute}, Path: "./" + root.Path, Prune: true, Wait: root.Wait,
 			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.GitRepositoryKind, Name: toolkit.System},
 		},
 	}

@@ -67,13 +67,24 @@ func (RootFinder) Repositories(objects []*unstructured.Unstructured, dir string)
 	return repositories(objects, dir)
 }
 
-// manifests visits the files below dir that declare Kustomizations. What is hidden is left out.
+// partOfChart tells whether a directory is one of a chart whose files are no objects as they are, or definitions.
+func partOfChart(dir string) bool {
+	if !slices.Contains([]string{"templates", "crds", "charts"}, filepath.Base(dir)) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(filepath.Dir(dir), "Chart.yaml"))
+	return err == nil
+}
+
+// manifests visits the files below dir that declare Kustomizations. What is hidden is left out, and so are the parts of charts.
 func manifests(dir string, visit func(name string, data []byte)) error {
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && name != dir:
+			return filepath.SkipDir
+		case entry.IsDir() && name != dir && partOfChart(name):
 			return filepath.SkipDir
 		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
 			return nil
