@@ -61,7 +61,7 @@ func TestDirectory(t *testing.T) {
 		},
 		"half": {
 			reason: "so is one of which other documents are objects", source: "path: .",
-			files: repo{"x.yaml": configMap("x") + "---\na: b: c\n"}, fails: "spec.source: x.yaml: document 2: ",
+			files: repo{"x.yaml": configMap("x") + "---\na: b: c\n"}, fails: "spec.source: x.yaml:6: it is not YAML: ",
 		},
 		"mixed": {
 			reason: "and one with a document that is none", source: "path: .",

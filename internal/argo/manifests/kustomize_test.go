@@ -113,7 +113,7 @@ spec:
 		"missing component ignored": {"unless it may be", "{components: [../c/two], ignoreMissingComponents: true}", "", want(), ""},
 		"unknown version":           {"a version that the settings do not have", "{version: v4.0.0}", "", "", `spec.source.kustomize.version: "v4.0.0" is not a version in argocd-cm`},
 		"missing resource":          {"the kustomization to change is named", "{}", "components: [../nope]\n", "", "spec.source: a/kustomization.yaml"},
-		"broken":                    {"a kustomization that cannot be read", "{}", "resource: [x]\n", "", "spec.source: a/kustomization.yaml: "},
+		"broken":                    {"a kustomization that cannot be read", "{}", "resource: [x]\n", "", "spec.source: a/kustomization.yaml:2: resource: unknown field"},
 	}
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
