@@ -65,8 +65,9 @@ const (
 const (
 	soon           = 30 * time.Second
 	transientTries = 8
-	// unhealthyTries is how often in a row a unit gives up on health before what is on its way there counts for nothing.
-	unhealthyTries = 2
+	// failedTries is how often in a row a unit fails before it counts for nothing that it is tried again soon, or that health is on its way: other
+	// units may have brought meanwhile what it lacked.
+	failedTries = 2
 	// RefusedTries is how often what was refused is tried again soon.
 	RefusedTries = 6
 )
@@ -79,8 +80,7 @@ func (m Motion) Settled() bool {
 	case m.Underway || m.Overtaken():
 		return false
 	case m.Phase == PhaseFailed:
-		// It is tried again at its interval, however short that is: with the same result, unless the failure may pass.
-		return !m.retried() && (!coming || m.Attempts > unhealthyTries)
+		return !m.retried() && (!due && !coming || m.Attempts > failedTries)
 	case due:
 		return false
 	}

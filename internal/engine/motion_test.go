@@ -87,7 +87,15 @@ func TestSettled(t *testing.T) {
 		"failed for want of a kind": {"the kind is served in a moment", Motion{
 			Phase: PhaseFailed, Failure: &Failure{}, Awaits: []Awaited{{What: AwaitingKind, Applied: true}},
 		}, false},
-		"invalid": {"it is what is declared that has to change", Motion{Phase: PhaseFailed}, true},
+		"failed, tried soon": {"another unit may have brought what it lacks", Motion{
+			Phase: PhaseFailed, Failure: &Failure{}, Attempts: failedTries, Now: time.Unix(100, 0), Due: time.Unix(110, 0),
+		}, false},
+		"failed again and again": {"the next try would give the same", Motion{
+			Phase: PhaseFailed, Failure: &Failure{}, Attempts: failedTries + 1, Now: time.Unix(100, 0), Due: time.Unix(110, 0),
+		}, true},
+		"health on its way":       {"it may come a little later", Motion{Phase: PhaseFailed, Failure: &Failure{}, Attempts: 1, Awaits: health(InProgress)}, false},
+		"health that never comes": {"it was waited for several times", Motion{Phase: PhaseFailed, Failure: &Failure{}, Attempts: failedTries + 1, Awaits: health(InProgress)}, true},
+		"invalid":                 {"it is what is declared that has to change", Motion{Phase: PhaseFailed}, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -54,12 +54,10 @@ func Lines(states []runner.State) []string {
 	return append(lines, "  try: "+next(causes))
 }
 
-// next is the command that helps with the causes: one that gives a key, where a cause lacks it.
+// next is the command that helps with the first cause: one that gives a key, where it lacks one.
 func next(causes []runner.State) string {
-	for _, st := range causes {
-		if LacksKey(st.Message) {
-			return "headgate up PATH --age-key-file FILE, or --simulate for values that stand in"
-		}
+	if LacksKey(causes[0].Message) {
+		return "headgate up PATH --age-key-file FILE, or --simulate for values that stand in"
 	}
 	return "headgate why " + causes[0].Unit.String()
 }
@@ -112,8 +110,21 @@ func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 	}
 	return slices.ContainsFunc(st.Depends, late) || slices.ContainsFunc(st.Waits, func(w engine.Wait) bool {
 		id, may := engine.UnitIn(w.On)
-		return may && late(id)
+		return may && late(id) || st.Phase == engine.PhaseWaitingForDependencies && explained(w.On, byID)
 	})
+}
+
+// explained tells whether a unit that is not ready says of an object that it is in the way: what depends on the object waits for that unit.
+func explained(object engine.Subject, byID map[engine.UnitID]runner.State) bool {
+	for _, st := range byID {
+		if st.Ready || st.Suspended || st.Phase == engine.PhaseWaitingForDependencies {
+			continue
+		}
+		if strings.Contains(st.Message+" ", object.String()+":") || strings.Contains(st.Message+" ", object.String()+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 // alike is what is said of a unit.

@@ -41,7 +41,18 @@ func TestLines(t *testing.T) {
 		},
 		"Parent": {"a parent waits for its children", []runner.State{failed("a", "broken"), parent}, []string{"1 cause blocks 2 of 2 units:", "  Kustomization/ns/a failed: broken", "  1 more unit waits for that", try}},
 		"Late":   {"also when its time is over", []runner.State{failed("a", "broken"), late}, []string{"1 cause blocks 2 of 2 units:", "  Kustomization/ns/a failed: broken", "  1 more unit waits for that", try}},
-		"Own":    {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"2 causes block 2 of 2 units:", "  Kustomization/ns/a failed: x", "  Kustomization/ns/b failed: y", try}},
+		"Object": {
+			"what depends on an object waits for the unit that could not apply it",
+			[]runner.State{failed("a", "1 of 2 objects failed: Deployment/shop/web: refused as invalid"), {
+				Unit: id("b"), Phase: engine.PhaseWaitingForDependencies, Message: "Deployment/shop/web: not found",
+				Waits: []engine.Wait{{On: engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}}},
+			}},
+			[]string{
+				"1 cause blocks 2 of 2 units:", "  Kustomization/ns/a failed: 1 of 2 objects failed: Deployment/shop/web: refused as invalid",
+				"  1 more unit waits for that", try,
+			},
+		},
+		"Own": {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"2 causes block 2 of 2 units:", "  Kustomization/ns/a failed: x", "  Kustomization/ns/b failed: y", try}},
 		"Alike": {
 			"equal reasons are said once",
 			[]runner.State{failed("a", "no such host"), failed("b", "no such host"), failed("c", "no such host"), failed("d", "no such host")},
