@@ -53,6 +53,9 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	if err := skipServiceWebhooks(config.KubeAPIs.ControlPlane.VersionedInformers, told); err != nil {
 		return nil, err
 	}
+	if err := leaveBootstraps(config.KubeAPIs.ControlPlane.Generic); err != nil {
+		return nil, err
+	}
 	config.KubeAPIs.ControlPlane.VersionedInformers = countedRarely{config.KubeAPIs.ControlPlane.VersionedInformers}
 	dead := newDeadServices(told)
 	build := config.Aggregator.GenericConfig.BuildHandlerChainFunc

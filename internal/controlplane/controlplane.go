@@ -174,6 +174,7 @@ func (r *Running) startParts(ctx, parts context.Context, keys *pki) error {
 	if err != nil {
 		return err
 	}
+	bootstrap(parts, r.RESTConfig())
 	r.run(&r.parts, "kube-controller-manager", parts, manager)
 	r.run(&r.parts, "kube-scheduler", parts, scheduler)
 	if err := simulate(parts, r.as("headgate-simulated-cloud")); err != nil {
@@ -256,19 +257,15 @@ func (r *Running) kubeconfigs(keys *pki, api *apiServer) error {
 	return nil
 }
 
-// waitReady waits until the API server says that it is ready, but for what it creates that is there.
+// waitReady waits until the API server says that it is ready.
 func (r *Running) waitReady(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(r.config)
 	if err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
-	ready := client.Discovery().RESTClient().Get().AbsPath("/readyz")
-	for _, check := range beforehand {
-		ready.Param("exclude", check)
-	}
 	var last error
 	for {
-		_, err := ready.DoRaw(ctx)
+		_, err := client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 		if err == nil {
 			return nil
 		}

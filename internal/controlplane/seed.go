@@ -17,7 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	systempriorities "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+	rbacrest "k8s.io/kubernetes/pkg/registry/rbac/rest"
+	schedulingrest "k8s.io/kubernetes/pkg/registry/scheduling/rest"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -37,8 +42,36 @@ const (
 	seedBytes  = 1 << 20
 )
 
-// beforehand are the checks of readiness that end when the API server has created what is seeded.
-var beforehand = []string{"poststarthook/rbac/bootstrap-roles", "poststarthook/scheduling/bootstrap-system-priority-classes"}
+// bootstraps are the hooks of the API server that create what is seeded. Its health would wait for them, and they begin with a rest of a second.
+func bootstraps() []genericapiserver.PostStartHookProvider {
+	return []genericapiserver.PostStartHookProvider{rbacrest.RESTStorageProvider{}, schedulingrest.RESTStorageProvider{}}
+}
+
+// leaveBootstraps takes the hooks out of an API server.
+func leaveBootstraps(config *genericapiserver.Config) error {
+	for _, of := range bootstraps() {
+		name, _, err := of.PostStartHook()
+		if err != nil {
+			return fmt.Errorf("reading a hook of the API server: %w", err)
+		}
+		config.DisabledPostStartHooks.Insert(name)
+	}
+	return nil
+}
+
+// bootstrap carries the hooks out beside everything else, until they succeed: they bring up to date what another version of Kubernetes left in the
+// store, and find a new store as they would leave it.
+func bootstrap(ctx context.Context, config *rest.Config) {
+	for _, of := range bootstraps() {
+		// It was read before.
+		_, hook, _ := of.PostStartHook()
+		go func() {
+			for ctx.Err() == nil && hook(genericapiserver.PostStartHookContext{Context: ctx, LoopbackClientConfig: config}) != nil {
+				klog.FromContext(ctx).Info("roles or priorities of Kubernetes could not be brought up to date; retrying")
+			}
+		}()
+	}
+}
 
 // seeds are objects as they are stored, by their keys.
 type seeds map[string][]byte

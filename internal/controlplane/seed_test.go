@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -34,10 +35,11 @@ func TestSeed(t *testing.T) {
 	for _, d := range definitions {
 		unchangedByApply(t, client, d, manager)
 	}
-	until(t, "the API server has created what it does", func() (bool, error) {
-		_, err := clientOf(t, r).Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(t.Context())
-		return err == nil, err
-	})
+	for _, of := range bootstraps() {
+		_, hook, err := of.PostStartHook()
+		must(t, err)
+		must(t, hook(genericapiserver.PostStartHookContext{Context: t.Context(), LoopbackClientConfig: r.RESTConfig()}))
+	}
 	if diff := cmp.Diff(system, versionsOf(t, clientOf(t, r))); diff != "" {
 		t.Errorf("the API server changed what it found (-found +left):\n%s", diff)
 	}
