@@ -29,6 +29,7 @@ var unguarded = map[string]struct {
 	"internal/controller/lead.go":                 {2, "leases and engines as a whole, no content"},
 	"internal/controlplane/controlplane.go":       {2, "the embedded control plane, of the one user of this process"},
 	"internal/controlplane/kubelet.go":            {1, "the same"},
+	"internal/controlplane/seed.go":               {1, "the same"},
 	"internal/controlplane/simulate.go":           {2, "the same"},
 	"internal/feed/feed.go":                       {1, "deletes a directory"},
 	"internal/flux/engine.go":                     {9, "it waits for the first lists"},
