@@ -20,8 +20,10 @@ func hinted(err error) string {
 // TestMeant suggests what a person probably meant, and nothing where nothing is like it.
 func TestMeant(t *testing.T) {
 	ids := []engine.ObjectID{
-		{Group: "apps", Kind: "Deployment", Namespace: "home", Name: "web"}, {Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"},
-		{Kind: "Service", Namespace: "shop", Name: "web"}, {Kind: "ConfigMap", Namespace: "shop", Name: "settings"},
+		{Group: "apps", Kind: "Deployment", Namespace: "home", Name: "web"},
+		{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"},
+		{Kind: "Service", Namespace: "shop", Name: "web"},
+		{Kind: "ConfigMap", Namespace: "shop", Name: "settings"},
 	}
 	for name, c := range map[string]struct {
 		reason string

@@ -3,17 +3,23 @@ package inspect
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/cli/below"
@@ -111,25 +117,64 @@ var copied = map[string]string{
 	"f/web.yaml":            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: f}\nspec:\n  replicas: three\n",
 }
 
-// fakeCluster is a client of what cluster has.
-func fakeCluster(t *testing.T, g *console.Globals) *fake.FakeDynamicClient {
+// clientOf is a client of a server that has what cluster has, as the API server would answer.
+func clientOf(t *testing.T) dynamic.Interface {
 	t.Helper()
-	kinds := map[schema.GroupVersionResource]string{{Version: "v1", Resource: "events"}: "EventList", {Version: "v1", Resource: "secrets"}: "SecretList"}
-	for _, k := range g.Catalogue.Kinds() {
-		kinds[k.GroupVersionResource()] = k.GroupKind.Kind + "List"
-	}
-	for _, gk := range below.Kinds() {
-		kinds[schema.GroupVersionResource{Group: gk.Group, Version: "v1", Resource: strings.ToLower(gk.Kind) + "s"}] = gk.Kind + "List"
-	}
-	var objects []runtime.Object
+	var all []unstructured.Unstructured
 	for text := range strings.SplitSeq(cluster, "\n---\n") {
-		o := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(text), o); err != nil {
+		o := unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &o); err != nil {
 			t.Fatal(err)
 		}
-		objects = append(objects, o)
+		all = append(all, o)
 	}
-	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveObjects(w, r, all) }))
+	t.Cleanup(server.Close)
+	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// serveObjects answers a read of an object, or of all of a kind.
+func serveObjects(w http.ResponseWriter, r *http.Request, all []unstructured.Unstructured) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	group, parts := "", parts[1:]
+	if strings.HasPrefix(r.URL.Path, "/apis/") {
+		group, parts = parts[0], parts[1:]
+	}
+	parts = parts[1:]
+	namespace, name := "", ""
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		namespace, parts = parts[1], parts[2:]
+	}
+	if len(parts) > 1 {
+		name = parts[1]
+	}
+	chosen, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	found := []unstructured.Unstructured{}
+	for _, o := range all {
+		gk := o.GroupVersionKind()
+		plural, _ := meta.UnsafeGuessKindToResource(gk)
+		if gk.Group == group && plural.Resource == parts[0] && (namespace == "" || o.GetNamespace() == namespace) && (name == "" || o.GetName() == name) && chosen.Matches(labels.Set(o.GetLabels())) {
+			found = append(found, o)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case name == "":
+		_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": found})
+	case len(found) == 0:
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(apierrors.NewNotFound(schema.GroupResource{Group: group, Resource: parts[0]}, name).Status())
+	default:
+		_ = json.NewEncoder(w).Encode(found[0].Object)
+	}
 }
 
 // workingCopyOf writes files, and has the embedded cluster serve them.
@@ -156,7 +201,7 @@ func explained(t *testing.T, target, namespace string) string {
 	t.Helper()
 	var out bytes.Buffer
 	g := &console.Globals{IO: console.IO{Out: &out, Err: &out}, Catalogue: dialects.All()}
-	client := fakeCluster(t, g)
+	client := clientOf(t)
 	w := &explainer{
 		Globals: g, client: client, clusters: g.Clusters(context.Background(), client), namespace: namespace,
 		seen: map[string]bool{}, below: map[string]*below.Reader{},
@@ -235,7 +280,7 @@ func TestTreeNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			g := &console.Globals{IO: console.IO{Out: &out, Err: &out}, Catalogue: dialects.All()}
-			f := &forest{Globals: g, client: fakeCluster(t, g)}
+			f := &forest{Globals: g, client: clientOf(t)}
 			f.clusters = g.Clusters(context.Background(), f.client)
 			f.look = f.grown
 			var err error

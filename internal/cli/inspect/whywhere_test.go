@@ -50,7 +50,8 @@ func TestRefusedField(t *testing.T) {
 func TestNamedIn(t *testing.T) {
 	got := namedIn("waiting for: [Deployment/q/web status: 'InProgress': Replicas: 1/3, HelmRelease/network/proxy], Namespace/q: gone; Deployment/q/web: refused")
 	want := []engine.ObjectID{
-		{Group: "apps", Kind: "Deployment", Namespace: "q", Name: "web"}, {Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "network", Name: "proxy"},
+		{Group: "apps", Kind: "Deployment", Namespace: "q", Name: "web"},
+		{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "network", Name: "proxy"},
 		{Kind: "Namespace", Name: "q"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
