@@ -92,7 +92,8 @@ func (p *pipelined) superseded(t *testing.T) {
 	newest := p.commit(p.sources, "version", "5")
 	eventually(t, "another Promotion waits", func() (bool, string) {
 		for _, u := range p.list("promotions") {
-			if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase == "Pending" {
+			stage, _, _ := unstructured.NestedString(u.Object, "spec", "stage")
+			if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase == "Pending" && stage == "dev" {
 				return true, ""
 			}
 		}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -184,6 +185,10 @@ func (r Reference) Absent(ctx context.Context, c dynamic.Interface, verb string,
 			hint = "headgate " + verb + " " + other.String()
 		}
 	}
+	// Of several of one name, that of the namespace is meant.
+	slices.SortStableFunc(list, func(a, b *unstructured.Unstructured) int {
+		return cmp.Compare(rankIn(r.Namespace, a), rankIn(r.Namespace, b))
+	})
 	var names []string
 	for _, u := range list {
 		names = append(names, u.GetName())
@@ -195,4 +200,12 @@ func (r Reference) Absent(ctx context.Context, c dynamic.Interface, verb string,
 		meant(list[slices.Index(names, near)], "; did you mean %s?")
 	}
 	return Hint(&absentError{text, err}, "%s", hint)
+}
+
+// rankIn has objects of a namespace come before others.
+func rankIn(namespace string, u *unstructured.Unstructured) int {
+	if u.GetNamespace() == namespace {
+		return 0
+	}
+	return 1
 }

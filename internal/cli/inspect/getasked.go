@@ -97,7 +97,17 @@ func (o getOptions) missing(list []*unstructured.Unstructured, there []string) e
 	if len(texts) == 0 {
 		return nil
 	}
-	return console.Hint(errors.New(strings.Join(texts, "; ")), "headgate get %s", cmp.Or(o.kind, "all"))
+	next := "headgate get " + cmp.Or(o.kind, "all")
+	if len(o.asked) == 1 {
+		// The next command has what was probably meant.
+		if near := console.Nearest(o.asked[0].name, there); near != "" && near != o.asked[0].name {
+			next += " " + near
+		}
+		if o.namespace != "" {
+			next += " -n " + o.namespace
+		}
+	}
+	return console.Hint(errors.New(strings.Join(texts, "; ")), "%s", next)
 }
 
 // listed are the kinds that a list is of, in the words of the user.
