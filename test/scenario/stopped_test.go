@@ -86,6 +86,15 @@ func (p *pipelined) stops(t *testing.T, freight string) {
 
 // superseded has the Promotion of newer Freight take the place of one that waits within a step, as soon as that step ends.
 func (p *pipelined) superseded(t *testing.T) {
+	eventually(t, "no Promotion to dev is in progress any more", func() (bool, string) {
+		for _, u := range p.list("promotions") {
+			stage, _, _ := unstructured.NestedString(u.Object, "spec", "stage")
+			if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); stage == "dev" && (phase == "" || phase == "Pending" || phase == "Running") {
+				return false, fmt.Sprint(u.Object["status"])
+			}
+		}
+		return true, ""
+	})
 	p.closed.Store(true)
 	p.commit(p.sources, "version", "4")
 	older := p.running(t, "dev")
