@@ -80,7 +80,7 @@ func (a around) certain(f dialect.Finding) bool {
 		return true
 	}
 	// Charts declare no units, but all else.
-	return !a.opaque && !(f.Perhaps && len(a.absent) > 0) && (a.written == nil || !a.written.may(f.Lacks))
+	return !a.opaque && (!f.Perhaps || len(a.absent) == 0) && (a.written == nil || !a.written.may(f.Lacks))
 }
 
 // skips says how many checks could not be made, and why, or nothing.
