@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -73,12 +72,32 @@ func bootstrap(ctx context.Context, config *rest.Config) {
 	}
 }
 
-// seeds are objects as they are stored, by their keys.
-type seeds map[string][]byte
+// The resources that are seeded, as they are in the keys of the store.
+const (
+	roles       = "clusterroles"
+	bindings    = "clusterrolebindings"
+	classes     = "priorityclasses"
+	definitions = "apiextensions.k8s.io/customresourcedefinitions"
+)
+
+// keyOf is the key of an object of the whole cluster in the store.
+func keyOf(resource, name string) string { return registry + resource + "/" + name }
+
+// seeds are objects as they are stored, by their keys, as far as they are not there.
+type seeds struct {
+	there   map[string]bool
+	lacking map[string][]byte
+}
 
 // seed writes what a control plane begins with, as far as it is not there.
 func (s *store) seed(ctx context.Context, cfg Config) error {
-	all := seeds{}
+	client := v3client.New(s.etcd.Server)
+	defer func() { _ = client.Close() }()
+	there, err := seeded(ctx, client)
+	if err != nil {
+		return err
+	}
+	all := seeds{there, map[string][]byte{}}
 	if err := all.system(); err != nil {
 		return err
 	}
@@ -87,32 +106,42 @@ func (s *store) seed(ctx context.Context, cfg Config) error {
 			return fmt.Errorf("preparing definition %s: %w", d.GetName(), err)
 		}
 	}
-	client := v3client.New(s.etcd.Server)
-	defer func() { _ = client.Close() }()
-	if err := all.leaveOut(ctx, client); err != nil {
-		return err
-	}
 	return all.write(ctx, client)
+}
+
+// seeded are the keys of the objects that are there, of the resources that are seeded.
+func seeded(ctx context.Context, client *clientv3.Client) (map[string]bool, error) {
+	keys := map[string]bool{}
+	for _, resource := range []string{roles, bindings, classes, definitions} {
+		there, err := client.Get(ctx, keyOf(resource, ""), clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			return nil, fmt.Errorf("reading the store: %w", err)
+		}
+		for _, kv := range there.Kvs {
+			keys[string(kv.Key)] = true
+		}
+	}
+	return keys, nil
 }
 
 // system are the roles and the priorities of Kubernetes.
 func (s seeds) system() error {
 	for _, o := range slices.Concat(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()) {
 		o.TypeMeta = metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"}
-		if err := s.add("clusterroles", &o); err != nil {
+		if err := s.add(roles, &o); err != nil {
 			return err
 		}
 	}
 	for _, o := range slices.Concat(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings()) {
 		o.TypeMeta = metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"}
-		if err := s.add("clusterrolebindings", &o); err != nil {
+		if err := s.add(bindings, &o); err != nil {
 			return err
 		}
 	}
 	for _, o := range systempriorities.SystemPriorityClasses() {
 		o.TypeMeta = metav1.TypeMeta{APIVersion: schedulingv1.SchemeGroupVersion.String(), Kind: "PriorityClass"}
 		o.Generation = 1
-		if err := s.add("priorityclasses", o); err != nil {
+		if err := s.add(classes, o); err != nil {
 			return err
 		}
 	}
@@ -121,6 +150,9 @@ func (s seeds) system() error {
 
 // definition is one whose names the API server has accepted.
 func (s seeds) definition(u *unstructured.Unstructured, manager string) error {
+	if s.there[keyOf(definitions, u.GetName())] {
+		return nil // what it takes to prepare one is spared
+	}
 	managed, err := appliedBy(u, manager)
 	if err != nil {
 		return err
@@ -150,36 +182,22 @@ func (s seeds) definition(u *unstructured.Unstructured, manager string) error {
 			crd.Status.StoredVersions = []string{v.Name}
 		}
 	}
-	return s.add("apiextensions.k8s.io/customresourcedefinitions", crd)
+	return s.add(definitions, crd)
 }
 
 // add enters an object of the whole cluster.
 func (s seeds) add(resource string, o metav1.Object) error {
+	key := keyOf(resource, o.GetName())
+	if s.there[key] {
+		return nil
+	}
 	o.SetUID(uuid.NewUUID())
 	o.SetCreationTimestamp(metav1.NewTime(time.Now().Truncate(time.Second)))
 	data, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encoding %s %s: %w", resource, o.GetName(), err)
 	}
-	s[registry+resource+"/"+o.GetName()] = data
-	return nil
-}
-
-// leaveOut takes out what is there.
-func (s seeds) leaveOut(ctx context.Context, client *clientv3.Client) error {
-	prefixes := map[string]bool{}
-	for key := range s {
-		prefixes[path.Dir(key)+"/"] = true
-	}
-	for prefix := range prefixes {
-		there, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
-		if err != nil {
-			return fmt.Errorf("reading the store: %w", err)
-		}
-		for _, kv := range there.Kvs {
-			delete(s, string(kv.Key))
-		}
-	}
+	s.lacking[key] = data
 	return nil
 }
 
@@ -198,7 +216,7 @@ func (s seeds) write(ctx context.Context, client *clientv3.Client) error {
 		}
 		return nil
 	}
-	for key, data := range s {
+	for key, data := range s.lacking {
 		if len(writes) == seedWrites || bytes+len(data) > seedBytes {
 			if err := flush(); err != nil {
 				return err

@@ -142,10 +142,7 @@ func (g *Globals) held(cmd *cobra.Command) []engine.ObjectID {
 	if err != nil {
 		return nil
 	}
-	within := ""
-	if flag := cmd.Flags().Lookup("namespace"); flag != nil && flag.Changed {
-		within = flag.Value.String()
-	}
+	within := GivenNamespace(cmd)
 	var all []engine.ObjectID
 	for _, u := range units {
 		for _, id := range g.Catalogue.StateOf(u).Inventory {

@@ -28,13 +28,13 @@ func (w *explainer) writtenField(ctx context.Context, id engine.ObjectID, field 
 	if id == (engine.ObjectID{}) {
 		return ""
 	}
-	return placed(w.index(ctx).Find(declaration(id), field))
+	return placed(w.index(ctx).Find(stubOf(id), field))
 }
 
 // declaredAt is written for a unit or a source. Of files of several clusters that each declare one of its name, it is in the one below the path of the
 // unit that declares it here.
 func (w *explainer) declaredAt(ctx context.Context, u *unstructured.Unstructured) string {
-	files, object := w.index(ctx), declaration(engine.IDOf(u))
+	files, object := w.index(ctx), stubOf(engine.IDOf(u))
 	if _, _, found := files.Find(object, ""); !found {
 		return ""
 	}
@@ -58,7 +58,7 @@ func (w *explainer) failedAt(ctx context.Context, u *unstructured.Unstructured, 
 	for _, id := range ids[:min(len(ids), maxCauses)] {
 		_, said, _ := strings.Cut(s.Message, id.String()+": ")
 		said, _, _ = strings.Cut(said, "; ")
-		if file, line, found := w.index(ctx).Find(declaration(id), refusedField(said)); found {
+		if file, line, found := w.index(ctx).Find(stubOf(id), refusedField(said)); found {
 			w.print(depth, "%s is declared in %s:%d", id, file, line)
 		}
 	}
@@ -79,15 +79,6 @@ func placed(file string, line int, found bool) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s:%d)", file, line)
-}
-
-// declaration is as much of an object as it is found by.
-func declaration(id engine.ObjectID) map[string]any {
-	apiVersion := id.Group + "/"
-	if id.Group == "" {
-		apiVersion = "v1"
-	}
-	return map[string]any{"apiVersion": apiVersion, "kind": id.Kind, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace}}
 }
 
 // index is what the working copy declares.
