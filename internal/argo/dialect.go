@@ -80,8 +80,8 @@ func (d *Dialect) Definitions(serve dialect.Groups) ([]*unstructured.Unstructure
 func (*Dialect) Declared(u *unstructured.Unstructured) (engine.Unit, error) {
 	unit := engine.Unit{ID: engine.UnitOf(engine.IDOf(u))}
 	var err error
-	if unit.Dependencies, err = engine.ParseDependsOn(u.GetAnnotations()[dependsOn], u.GetNamespace()); err != nil {
-		return unit, fmt.Errorf("annotation %s: %w", dependsOn, err)
+	if unit.Dependencies, err = engine.ParseDependsOn(u.GetAnnotations()[engine.DependsOn], u.GetNamespace()); err != nil {
+		return unit, fmt.Errorf("annotation %s: %w", engine.DependsOn, err)
 	}
 	return unit, nil
 }

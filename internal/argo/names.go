@@ -23,9 +23,7 @@ const (
 	// component is who events come from.
 	component = "argocd-application-controller"
 
-	// dependsOn and the rest are our own.
-	dependsOn = "headgate.dev/depends-on"
-	// annotationHooks keeps which hooks have run, and annotationDone which Jobs have completed that their time to live
+	// annotationHooks and the rest are our own. It keeps which hooks have run, and annotationDone which Jobs have completed that their time to live
 	// deletes.
 	annotationHooks = "headgate.dev/hooks"
 	annotationDone  = "headgate.dev/completed"

@@ -32,9 +32,9 @@ func (e *Engine) unitOf(a *app, s settings.Settings) engine.Unit {
 		Inventory: e.inventoryOf(a), Applied: appliedOf(obj), Handled: a.requested,
 		LetGo: "remove the finalizer " + v1alpha1.ResourcesFinalizer,
 	}
-	deps, err := engine.ParseDependsOn(obj.Annotations[dependsOn], obj.Namespace)
+	deps, err := engine.ParseDependsOn(obj.Annotations[engine.DependsOn], obj.Namespace)
 	if err != nil {
-		u.Invalid = engine.Invalid{Reason: v1alpha1.ApplicationConditionInvalidSpecError, Message: "annotation " + dependsOn + ": " + err.Error()}
+		u.Invalid = engine.Invalid{Reason: v1alpha1.ApplicationConditionInvalidSpecError, Message: "annotation " + engine.DependsOn + ": " + err.Error()}
 	}
 	u.Dependencies = deps
 	if len(a.invalid) > 0 {

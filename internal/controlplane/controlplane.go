@@ -52,8 +52,8 @@ type Config struct {
 	// the start, as if Manager had applied them.
 	Definitions []*unstructured.Unstructured
 	Manager     string
-	// Finalizers are put on each object of a kind when it is created, for whoever serves it: a request less than if that had to put
-	// them there. They belong to no field manager.
+	// Finalizers are put on each object of a kind when it is created, which spares the controller of that kind a request for each. They
+	// belong to no field manager.
 	Finalizers map[schema.GroupKind]string
 	// FeatureGates are set in all parts. They are settings of the process: those of one Start hold for later ones, too.
 	FeatureGates map[string]bool

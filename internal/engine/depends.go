@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-// ParseDependsOn reads the value of the annotation headgate.dev/depends-on: "[group/]Kind/[namespace/]name, ...". A group
+// DependsOn is the annotation by which a unit of any dialect waits for objects of any kind.
+const DependsOn = "headgate.dev/depends-on"
+
+// ParseDependsOn reads the value of the annotation DependsOn: "[group/]Kind/[namespace/]name, ...". A group
 // is told from a kind by the dot that every group has. The error names the item.
 func ParseDependsOn(text, namespace string) ([]Dependency, error) {
 	var deps []Dependency

@@ -71,7 +71,7 @@ func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 			if step := k.why[[2]UnitID{cycle[i], cycle[i+1]}]; step != "" {
 				knot.Steps = append(knot.Steps, step)
 			}
-			if unit := begun(cycle[i]); !slices.Contains(knot.Units, unit) {
+			if unit := UnitOfMoment(cycle[i]); !slices.Contains(knot.Units, unit) {
 				knot.Units = append(knot.Units, unit)
 			}
 		}
@@ -97,14 +97,14 @@ type knotter struct {
 	illegible bool
 }
 
-// ready is the moment when a unit is; the unit itself stands for the one when it begins.
-func ready(id UnitID) UnitID {
+// ReadyMoment is the moment when a unit is; the unit itself stands for the one when it begins.
+func ReadyMoment(id UnitID) UnitID {
 	id.Name += "\x00ready"
 	return id
 }
 
-// begun is the unit of a moment.
-func begun(id UnitID) UnitID {
+// UnitOfMoment is the unit of a moment.
+func UnitOfMoment(id UnitID) UnitID {
 	id.Name = strings.TrimSuffix(id.Name, "\x00ready")
 	return id
 }
@@ -133,7 +133,7 @@ func (k *knotter) sole(o ObjectID) (owner UnitID, known bool) {
 
 func (k *knotter) look(d Declared) {
 	id := d.Unit.ID
-	k.after(ready(id), id, "")
+	k.after(ReadyMoment(id), id, "")
 	if parent, known := k.sole(id.Object()); known && parent != id {
 		k.after(id, parent, "%s is created by %s", id, parent)
 	}
@@ -145,17 +145,17 @@ func (k *knotter) look(d Declared) {
 		case k.units[on.Unit] == nil:
 			k.undeclared(id, on.Unit.Object(), "%s depends on %s, which no unit declares")
 		default:
-			k.after(id, ready(on.Unit), "%s depends on %s", id, on.Unit)
+			k.after(id, ReadyMoment(on.Unit), "%s depends on %s", id, on.Unit)
 		}
 	}
 	for _, gk := range d.Uses {
 		if definer, known := k.definer[gk]; known && definer != id && !k.redefined[gk] {
-			k.after(ready(id), definer, "%s applies objects of %s, which %s defines", id, gk, definer)
+			k.after(ReadyMoment(id), definer, "%s applies objects of %s, which %s defines", id, gk, definer)
 		}
 	}
 	for _, need := range d.Needs {
 		if owner, known := k.sole(need); known && owner != id {
-			k.after(ready(id), owner, "%s applies objects that need %s of %s", id, need, owner)
+			k.after(ReadyMoment(id), owner, "%s applies objects that need %s of %s", id, need, owner)
 		}
 	}
 	k.lookAtHealth(d)
@@ -175,9 +175,9 @@ func (k *knotter) lookAtHealth(d Declared) {
 		owner, owned := k.sole(check.ID)
 		switch {
 		case k.units[child] != nil && child.Object() == check.ID:
-			k.after(ready(id), ready(child), "%s waits for the health of %s", id, child)
+			k.after(ReadyMoment(id), ReadyMoment(child), "%s waits for the health of %s", id, child)
 		case owned && owner != id:
-			k.after(ready(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
+			k.after(ReadyMoment(id), owner, "%s waits for the health of %s of %s", id, check.ID, owner)
 		case !owned && !k.shared[check.ID] && k.kinds[check.ID.GroupKind()]:
 			k.undeclared(id, check.ID, "%s waits for the health of %s, which no unit declares")
 		}

@@ -42,7 +42,7 @@ func TestCulprit(t *testing.T) {
 			"editor",
 		},
 		"removed": {
-			"nobody owns a field that was removed: it was whoever wrote last",
+			"no manager owns a field that was removed: the one that wrote last is named",
 			[]metav1.ManagedFieldsEntry{managed("first", "", `{"f:data":{"f:a":{}}}`, early), managed("last", "", `{"f:data":{"f:b":{}}}`, late)},
 			[]Path{replicas},
 			"last",

@@ -12,9 +12,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// annotation is where units of any dialect name objects that they wait for.
-const annotation = "headgate.dev/depends-on"
-
 // kindNames are the kinds of an API group, for what is misspelled.
 type kindNames interface{ Kinds(group string) []string }
 
@@ -51,8 +48,8 @@ func (w *Walk) dependencies(kinds dialect.Scopes) []dialect.Finding {
 // waitsFor is the finding about a unit that waits for an object which nothing declares.
 func waitsFor(u *dialect.OfflineUnit, on engine.ObjectID, kinds dialect.Scopes) (dialect.Finding, bool) {
 	f := dialect.Finding{Unit: u.Unit.ID, Field: "spec.dependsOn"}
-	if u.Object != nil && strings.Contains(u.Object.GetAnnotations()[annotation], on.Name) {
-		f.Field = fmt.Sprintf("metadata.annotations[%q]", annotation)
+	if u.Object != nil && strings.Contains(u.Object.GetAnnotations()[engine.DependsOn], on.Name) {
+		f.Field = fmt.Sprintf("metadata.annotations[%q]", engine.DependsOn)
 	}
 	_, known := kinds.Scope(schema.GroupVersionKind{Group: on.Group, Kind: on.Kind})
 	switch {

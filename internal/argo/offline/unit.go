@@ -16,9 +16,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// dependsOn is the annotation by which an Application waits for other units.
-const dependsOn = "headgate.dev/depends-on"
-
 // owner is that of targets of Applications.
 const owner = "argo"
 
@@ -32,7 +29,7 @@ func (w *Walk) unit(a *app) dialect.OfflineUnit {
 		u.Maker, u.Note = a.set, "of "+applicationSetKind+" "+a.set.GetName()
 	}
 	// What cannot be read is reported by the controller.
-	u.Unit.Dependencies, _ = engine.ParseDependsOn(a.object.GetAnnotations()[dependsOn], a.id.Namespace)
+	u.Unit.Dependencies, _ = engine.ParseDependsOn(a.object.GetAnnotations()[engine.DependsOn], a.id.Namespace)
 	if a.spec == nil {
 		return u
 	}

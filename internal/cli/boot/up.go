@@ -188,6 +188,7 @@ func (s *system) stay(ctx context.Context) error {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	told, seen, since := verdict{}, verdict{}, time.Now()
+	said := verdict{}
 	for cost := time.Duration(0); ; {
 		breathe(ctx, cost)
 		select {
@@ -219,8 +220,9 @@ func (s *system) stay(ctx context.Context) error {
 		if v != seen {
 			seen, since = v, time.Now()
 		}
-		if v.stuck(time.Since(since)) {
+		if v != said && v.stuck(time.Since(since)) {
 			s.explain(ctx, states)
+			said = v
 		}
 		if v == told || v.rest && (!v.ready || v.units == 0) && time.Since(since) < quiet {
 			continue

@@ -3,31 +3,16 @@ package inspect
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
-// afterBegin marks the moment when a unit is ready; the unit itself stands for the one when it begins.
-const afterBegin = "\x00ready"
-
-func ready(id engine.UnitID) engine.UnitID {
-	id.Name += afterBegin
-	return id
-}
-
-// begin is the unit of a moment.
-func begin(id engine.UnitID) engine.UnitID {
-	id.Name = strings.TrimSuffix(id.Name, afterBegin)
-	return id
-}
-
 // unitsOfMoments are the units of a way through moments, each once in a row.
 func unitsOfMoments(way []engine.UnitID) []engine.UnitID {
 	units := make([]engine.UnitID, len(way))
 	for i, moment := range way {
-		units[i] = begin(moment)
+		units[i] = engine.UnitOfMoment(moment)
 	}
 	units = slices.Compact(units)
 	if len(units) == 1 {
@@ -44,13 +29,12 @@ func (g *unitGraph) order() engine.Graph {
 	order := engine.Graph{}
 	after := func(later, earlier engine.UnitID) { order[later] = append(order[later], earlier) }
 	for id, u := range g.units {
-		after(ready(id), id)
-		order[id] = append(order[id], nil...)
+		after(engine.ReadyMoment(id), id)
 		for _, n := range g.needs[id] {
 			switch {
 			case n.missing || n.unit == (engine.UnitID{}):
 			case n.object == (engine.ObjectID{}):
-				after(id, ready(n.unit))
+				after(id, engine.ReadyMoment(n.unit))
 			case n.unit != id:
 				after(id, n.unit)
 			}
@@ -58,7 +42,7 @@ func (g *unitGraph) order() engine.Graph {
 		if maker := g.maker(u); maker != nil {
 			after(id, maker.Unit.ID)
 			if u.Tree && maker.Tree {
-				after(ready(maker.Unit.ID), ready(id))
+				after(engine.ReadyMoment(maker.Unit.ID), engine.ReadyMoment(id))
 			}
 		}
 	}
@@ -67,7 +51,7 @@ func (g *unitGraph) order() engine.Graph {
 		for i := 1; i < len(numbers); i++ {
 			for _, later := range waves[numbers[i]] {
 				for _, earlier := range waves[numbers[i-1]] {
-					after(later, ready(earlier))
+					after(later, engine.ReadyMoment(earlier))
 				}
 			}
 		}

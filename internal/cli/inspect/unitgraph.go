@@ -106,7 +106,7 @@ func (g *unitGraph) link() {
 	g.knots = map[engine.UnitID]int{}
 	for i, members := range order.Knotted() {
 		for _, moment := range members {
-			g.knots[begin(moment)] = i + 1
+			g.knots[engine.UnitOfMoment(moment)] = i + 1
 		}
 	}
 }

@@ -41,7 +41,7 @@ func Declare(t policies.Policy, ks *kustomizev1.Kustomization) engine.Unit {
 			Unit: toolkit.KustomizationID(cmp.Or(d.Namespace, ks.Namespace), d.Name), Expr: d.ReadyExpr,
 		})
 	}
-	extra, malformed := ParseDependsOn(ks.Annotations[toolkit.DependsOn], ks.Namespace)
+	extra, malformed := ParseDependsOn(ks.Annotations[engine.DependsOn], ks.Namespace)
 	u.Dependencies = append(u.Dependencies, extra...)
 	u.Reads = readsOf(t, ks)
 	u.Health = healthOf(ks, u.Target.Cluster)
@@ -173,7 +173,7 @@ func ExprsOf(declared []kustomize.CustomHealthCheck) []engine.HealthExpr {
 func ParseDependsOn(text, namespace string) ([]engine.Dependency, error) {
 	deps, err := engine.ParseDependsOn(text, namespace)
 	if err != nil {
-		return nil, fmt.Errorf("annotation %s: %w", toolkit.DependsOn, err)
+		return nil, fmt.Errorf("annotation %s: %w", engine.DependsOn, err)
 	}
 	return deps, nil
 }

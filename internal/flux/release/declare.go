@@ -39,7 +39,7 @@ func Declare(t policies.Policy, hr *helmv2.HelmRelease) engine.Unit {
 			Unit: toolkit.ReleaseID(cmp.Or(d.Namespace, hr.Namespace), d.Name), Expr: d.ReadyExpr,
 		})
 	}
-	extra, malformed := kustomize.ParseDependsOn(hr.Annotations[toolkit.DependsOn], hr.Namespace)
+	extra, malformed := kustomize.ParseDependsOn(hr.Annotations[engine.DependsOn], hr.Namespace)
 	u.Dependencies = append(u.Dependencies, extra...)
 	u.Reads = releaseReads(hr)
 	u.Health = releaseHealth(hr)

@@ -56,7 +56,7 @@ func Declare(t policies.Policy, rs *fluxcdv1.ResourceSet) engine.Unit {
 		}
 		u.Dependencies = append(u.Dependencies, on)
 	}
-	extra, malformed := kustomize.ParseDependsOn(rs.Annotations[toolkit.DependsOn], rs.Namespace)
+	extra, malformed := kustomize.ParseDependsOn(rs.Annotations[engine.DependsOn], rs.Namespace)
 	u.Dependencies = append(u.Dependencies, extra...)
 	u.Invalid = toolkit.FirstInvalid(
 		engine.Invalid{Reason: engine.ReasonUnsupported, Message: unsupportedResourceSet(rs)},

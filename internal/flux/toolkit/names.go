@@ -37,8 +37,6 @@ const (
 	NamespaceLabel  = Prefix + "namespace"
 	Finalizer       = kustomizev1.KustomizationFinalizer
 	RequestedAt     = meta.ReconcileRequestAnnotation
-	// DependsOn is our own: dependencies on objects of any kind.
-	DependsOn = "headgate.dev/depends-on"
 )
 
 // Namespace is where a Flux cluster keeps its root objects; System is the name of these.

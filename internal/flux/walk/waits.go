@@ -95,8 +95,8 @@ func waitsBy(all []dialect.OfflineUnit, id engine.UnitID, step string) string {
 			return fmt.Sprintf("spec.dependsOn[%d]", i)
 		}
 	}
-	if all[at].Object.GetAnnotations()[toolkit.DependsOn] != "" {
-		return fmt.Sprintf("metadata.annotations[%q]", toolkit.DependsOn)
+	if all[at].Object.GetAnnotations()[engine.DependsOn] != "" {
+		return fmt.Sprintf("metadata.annotations[%q]", engine.DependsOn)
 	}
 	return ""
 }
