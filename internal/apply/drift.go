@@ -51,74 +51,44 @@ func (w *write) drift(desired, before *unstructured.Unstructured) *Drift {
 	if len(fields) == 0 && len(w.ignored) > 0 {
 		return nil // what was changed is left to others
 	}
-	return &Drift{ID: id, Manager: culprit(before, w.applier.names.Manager, fields), Fields: texts(fields)}
+	return &Drift{ID: id, Manager: managedfields.Culprit(before, w.applier.names.Manager, fields), Fields: texts(fields)}
 }
 
 // maxFields bounds the fields that a drift names.
 const maxFields = 5
 
-// path is the way to a field: names of fields and indexes of lists.
-type path []any
-
-func (p path) String() string {
-	var text strings.Builder
-	for _, element := range p {
-		if index, ok := element.(int); ok {
-			fmt.Fprintf(&text, "[%d]", index)
-			continue
-		}
-		if text.Len() > 0 {
-			text.WriteByte('.')
-		}
-		fmt.Fprint(&text, element)
-	}
-	return text.String()
-}
-
-// to is the path of an element of the field.
-func (p path) to(element any) path { return append(slices.Clone(p), element) }
-
 // differing lists the declared fields whose live values differ, at most a few of them.
-func differing(want, have any, at path) []path {
+func differing(want, have any, at managedfields.Path) []managedfields.Path {
 	if len(at) > 0 && reflect.DeepEqual(want, have) {
 		return nil
 	}
-	var fields []path
+	var fields []managedfields.Path
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
 		if !ok {
-			return []path{at}
+			return []managedfields.Path{at}
 		}
 		for _, key := range slices.Sorted(maps.Keys(w)) {
-			fields = append(fields, differing(w[key], h[key], at.to(key))...)
+			fields = append(fields, differing(w[key], h[key], at.To(key))...)
 		}
 	case []any:
 		h, ok := have.([]any)
 		if !ok || len(h) < len(w) {
-			return []path{at}
+			return []managedfields.Path{at}
 		}
 		for i := range w {
-			fields = append(fields, differing(w[i], h[i], at.to(i))...)
+			fields = append(fields, differing(w[i], h[i], at.To(i))...)
 		}
 	default:
 		if fmt.Sprint(want) != fmt.Sprint(have) {
-			return []path{at}
+			return []managedfields.Path{at}
 		}
 	}
 	return fields[:min(len(fields), maxFields)]
 }
 
-// culprit is the manager, other than ours, that changed one of the fields. It is never empty, which would stand for a deletion.
-func culprit(before *unstructured.Unstructured, ours string, fields []path) string {
-	paths := make([]managedfields.Path, len(fields))
-	for i, f := range fields {
-		paths[i] = managedfields.Path(f)
-	}
-	return managedfields.Culprit(before, ours, paths)
-}
-
-func texts(fields []path) []string {
+func texts(fields []managedfields.Path) []string {
 	var list []string
 	for _, f := range fields {
 		list = append(list, f.String())

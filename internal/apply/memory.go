@@ -3,6 +3,7 @@ package apply
 import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // memoryOf is what is remembered of an object as a record has it. Held is set when our manager holds every declared field.
@@ -46,5 +47,5 @@ func (s *scribe) drift() *Drift {
 	if len(fields) == 0 && (s.known.Signs != engine.SignsHeld || s.Ignored != nil) {
 		return nil // some other version, which is as declared
 	}
-	return &Drift{ID: s.id, Manager: culprit(s.before, s.applier.names.Manager, fields), Fields: texts(fields)}
+	return &Drift{ID: s.id, Manager: managedfields.Culprit(s.before, s.applier.names.Manager, fields), Fields: texts(fields)}
 }

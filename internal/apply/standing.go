@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/managedfields"
 )
 
 // Standing is where an object stands beside its declaration.
@@ -215,7 +216,7 @@ func declarable(u *unstructured.Unstructured) map[string]any {
 
 // dropped are the fields that a client-side apply made last, that are still there and that are declared
 // no more: taking the object over removes them. Lists are not looked into.
-func dropped(live, desired *unstructured.Unstructured) []path {
+func dropped(live, desired *unstructured.Unstructured) []managedfields.Path {
 	var original map[string]any
 	if json.Unmarshal([]byte(live.GetAnnotations()[lastApplied]), &original) != nil {
 		return nil
@@ -223,8 +224,8 @@ func dropped(live, desired *unstructured.Unstructured) []path {
 	return droppedIn(original, desired.Object, live.Object, nil)
 }
 
-func droppedIn(original, desired, live map[string]any, at path) []path {
-	var fields []path
+func droppedIn(original, desired, live map[string]any, at managedfields.Path) []managedfields.Path {
+	var fields []managedfields.Path
 	for key, was := range original {
 		now, there := live[key]
 		want, declared := desired[key]
@@ -233,17 +234,17 @@ func droppedIn(original, desired, live map[string]any, at path) []path {
 		case !declared && len(at) == 1 && at[0] == "metadata" && key == "creationTimestamp":
 		case !declared:
 			if m, isMap := was.(map[string]any); !isMap || len(m) > 0 {
-				fields = append(fields, at.to(key))
+				fields = append(fields, at.To(key))
 			}
 		default:
 			o, ok1 := was.(map[string]any)
 			d, ok2 := want.(map[string]any)
 			l, ok3 := now.(map[string]any)
 			if ok1 && ok2 && ok3 {
-				fields = append(fields, droppedIn(o, d, l, at.to(key))...)
+				fields = append(fields, droppedIn(o, d, l, at.To(key))...)
 			}
 		}
 	}
-	slices.SortFunc(fields, func(a, b path) int { return slices.Compare([]string{a.String()}, []string{b.String()}) })
+	slices.SortFunc(fields, func(a, b managedfields.Path) int { return slices.Compare([]string{a.String()}, []string{b.String()}) })
 	return fields[:min(len(fields), maxFields)]
 }

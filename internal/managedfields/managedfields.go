@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,6 +18,25 @@ const Unknown = "unknown"
 
 // Path is the way to a field: names of fields and indexes of lists, strings and ints.
 type Path []any
+
+// To is the path of an element of the field.
+func (p Path) To(element any) Path { return append(slices.Clone(p), element) }
+
+// String is the path as people write it, such as spec.containers[0].image.
+func (p Path) String() string {
+	var text strings.Builder
+	for _, element := range p {
+		if index, ok := element.(int); ok {
+			fmt.Fprintf(&text, "[%d]", index)
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte('.')
+		}
+		fmt.Fprint(&text, element)
+	}
+	return text.String()
+}
 
 // Set are the fields of a manager.
 func Set(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {

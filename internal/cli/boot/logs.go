@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -100,15 +101,14 @@ func (o logsOptions) chosen(ctx context.Context, only console.Reference, notes [
 	if only.Name == "" {
 		return engine.UnitID{}, nil
 	}
-	var units []engine.UnitID
+	logged := map[engine.UnitID]bool{}
 	for _, n := range notes {
-		if !slices.Contains(units, n.Unit) {
-			units = append(units, n.Unit)
-		}
+		logged[n.Unit] = true
 	}
-	if slices.Contains(units, only.ID()) {
+	if logged[only.ID()] {
 		return only.ID(), nil
 	}
+	units := slices.SortedFunc(maps.Keys(logged), engine.UnitID.Compare)
 	if !strings.Contains(o.target, "/") {
 		named := slices.DeleteFunc(slices.Clone(units), func(id engine.UnitID) bool { return id.Name != only.Name })
 		if len(named) == 1 {

@@ -103,14 +103,6 @@ func (s *system) standIns() []standIn {
 	return nil
 }
 
-// countedKinds is a number of objects of a kind.
-func countedKinds(n int, kind string) string {
-	if n > 1 && kind == "Status" || n > 1 && kind == "Patch" {
-		return fmt.Sprintf("%d %ses", n, kind)
-	}
-	return console.Counted(n, kind)
-}
-
 // tellStandIns says how much is not real, unless that was said last.
 func (s *system) tellStandIns() {
 	all := s.standIns()
@@ -124,7 +116,7 @@ func (s *system) tellStandIns() {
 	var parts []string
 	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object", "Expression"} {
 		if counts[what] > 0 {
-			parts = append(parts, countedKinds(counts[what], what))
+			parts = append(parts, console.Counted(counts[what], what))
 		}
 	}
 	if text := strings.Join(parts, ", "); text != s.assumed {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
 )
@@ -27,10 +28,14 @@ func Hint(err error, format string, args ...any) error {
 	return &dialect.HintError{Err: err, Next: fmt.Sprintf(format, args...)}
 }
 
-// Counted is a number of things with their name, which takes an s for all numbers but one.
+// Counted is a number of things with their name, which takes an s for all numbers but one, or es where it ends in s or ch.
 func Counted(n int, noun string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + noun
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	default:
+		return fmt.Sprintf("%d %ss", n, noun)
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
