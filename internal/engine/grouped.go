@@ -67,7 +67,7 @@ func Named(all []Subject) string {
 	kind, what := all[0].GroupKind().Kind, "objects"
 	same := !slices.ContainsFunc(all, func(on Subject) bool { return on.GroupKind().Kind != kind })
 	if same {
-		what = plural(kind)
+		what = Plural(kind)
 	}
 	var names []string
 	for _, on := range all[:min(len(all), groupNames)] {
@@ -91,10 +91,10 @@ func namedBy(on Subject, reason string) bool {
 	return begins && named && !strings.Contains(group, " ")
 }
 
-// plural is the name of a kind for several of it.
-func plural(kind string) string {
+// Plural is a noun, such as the name of a kind, for several of it.
+func Plural(kind string) string {
 	switch {
-	case strings.HasSuffix(kind, "ss") || strings.HasSuffix(kind, "x") || strings.HasSuffix(kind, "ch"):
+	case strings.HasSuffix(kind, "ss") || strings.HasSuffix(kind, "us") || strings.HasSuffix(kind, "x") || strings.HasSuffix(kind, "ch"):
 		return kind + "es"
 	case strings.HasSuffix(kind, "s"):
 		return kind

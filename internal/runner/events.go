@@ -33,7 +33,7 @@ func (r *Runner) upsert(declared engine.Unit) {
 		r.units[declared.ID], r.ordered = u, nil
 		r.adopt(u, declared)
 	}
-	u.Version = declared.Version
+	u.Version, u.Inventory = declared.Version, declared.Inventory
 	changed := !known || u.Generation != declared.Generation || u.Requested != declared.Requested ||
 		u.Suspended != declared.Suspended || u.Source != declared.Source || u.Target != declared.Target || u.Deleting != declared.Deleting ||
 		u.refusal != declared.Invalid || !slices.Equal(u.Dependencies, declared.Dependencies)

@@ -107,7 +107,7 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 		if u.pass != nil {
 			from = u.pass.Started
 		}
-		if slow := r.slow(); time.Since(from) < slow {
+		if slow := r.slow(); time.Since(from) < slow && !u.unrecorded() {
 			at = sooner(at, from.Add(slow))
 		} else if text := fmt.Sprint(d.Phase, d.Message, u.stuck); u.announced != text {
 			u.announced = text
@@ -134,6 +134,12 @@ func (r *Runner) wait(u *unit, d engine.Decision) {
 		}
 	}
 	r.setTimer(u, at)
+}
+
+// unrecorded reports whether a pass has applied what the status does not have yet, and has written nothing of it: should this
+// process be killed while it waits, the next one must know what is there.
+func (u *unit) unrecorded() bool {
+	return u.traits.Prunes && !u.busy && u.announced == "" && u.pass != nil && len(engine.Leftover(u.inventory, u.Inventory)) > 0
 }
 
 func (r *Runner) worthTelling(u *unit, d engine.Decision) bool {

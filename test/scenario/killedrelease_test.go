@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,6 +130,10 @@ func TestKilledReleases(t *testing.T) {
 	}
 	writeFile(t, manifest, string(web)+fmt.Sprintf(manyRelease, "doomed", few, "3", "post-install"))
 	stuck(client, "doomed 1", "pending-install")
+	eventually(t, "the Kustomization, which waits for the release, says that it holds it", func() (bool, string) {
+		out, err := client.CoreV1().RESTClient().Get().AbsPath("/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations/flux-system").DoRaw(t.Context())
+		return err == nil && strings.Contains(string(out), `"crowd_doomed_helm.toolkit.fluxcd.io_HelmRelease"`), string(out)
+	})
 	p.kill()
 	writeFile(t, manifest, string(web))
 	p, client = up()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,7 +32,7 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 			yield(dialect.Cause{Text: "✗ " + err.Error()})
 			return
 		}
-		if uncompared(app) {
+		if uncomparable(app) {
 			return
 		}
 		for _, cause := range results(app) {
@@ -51,13 +50,6 @@ func (Verbs) Causes(ctx context.Context, s dialect.Session, u *unstructured.Unst
 			}
 		}
 	}
-}
-
-// uncompared tells whether an Application could not be compared with what it declares.
-func uncompared(app *v1alpha1.Application) bool {
-	return app.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown && slices.ContainsFunc(app.Status.Conditions, func(c v1alpha1.ApplicationCondition) bool {
-		return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError
-	})
 }
 
 // Touched are the objects that the last sync of an Application was about; hooks are in no inventory.

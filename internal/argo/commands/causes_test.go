@@ -46,7 +46,7 @@ func TestUncompared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := uncompared(app); got != c.want {
+			if got := uncomparable(app); got != c.want {
 				t.Errorf("got %v: %s", got, c.reason)
 			}
 		})

@@ -87,9 +87,5 @@ func Unsealed(all []SealedFile) string {
 		return names[0] + " is not decrypted: no key for it is given"
 	}
 	const most = 3
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text + " are not decrypted: no key for them is given"
+	return First(names, most) + " are not decrypted: no key for them is given"
 }

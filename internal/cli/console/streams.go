@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/engine"
 )
 
 // IO is where a command reads and writes.
@@ -28,14 +29,18 @@ func Hint(err error, format string, args ...any) error {
 	return &dialect.HintError{Err: err, Next: fmt.Sprintf(format, args...)}
 }
 
-// Counted is a number of things with their name, which takes an s for all numbers but one, or es where it ends in s or ch.
+// Counted is a number of things with their name, which is in the plural for all numbers but one.
 func Counted(n int, noun string) string {
-	switch {
-	case n == 1:
+	if n == 1 {
 		return "1 " + noun
-	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	default:
-		return fmt.Sprintf("%d %ss", n, noun)
 	}
+	return fmt.Sprintf("%d %s", n, engine.Plural(noun))
+}
+
+// First are some names, the first so many of them, and how many there are besides.
+func First(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -33,17 +32,9 @@ func (d *differ) tellLeft() {
 		if len(names) == 1 {
 			of = "it"
 		}
-		fmt.Fprintf(d.IO.Err, "· %s left out, no engine applies %s: %s (%s)\n", console.Counted(len(names), "object"), of, why, summary(names))
+		fmt.Fprintf(d.IO.Err, "· %s left out, no engine applies %s: %s (%s)\n", console.Counted(len(names), "object"), of, why, console.First(names, maxLeft))
 	}
 }
 
 // maxLeft bounds how many of the objects that are left out are named.
 const maxLeft = 3
-
-// summary are the first of some names.
-func summary(names []string) string {
-	if more := len(names) - maxLeft; more > 0 {
-		return strings.Join(names[:maxLeft], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
-}
