@@ -115,12 +115,17 @@ func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 }
 
 // explained tells whether a unit that is not ready says of an object that it is in the way: what depends on the object waits for that unit.
+// A unit that waits for health says so by its waits alone: its message goes on with what these wait for in turn.
 func explained(object engine.Subject, byID map[engine.UnitID]runner.State) bool {
+	name := object.String()
 	for _, st := range byID {
-		if st.Ready || st.Suspended || st.Phase == engine.PhaseWaitingForDependencies {
-			continue
-		}
-		if strings.Contains(st.Message+" ", object.String()+":") || strings.Contains(st.Message+" ", object.String()+" ") {
+		switch {
+		case st.Ready || st.Suspended || st.Phase == engine.PhaseWaitingForDependencies:
+		case st.Phase == engine.PhaseWaitingForHealth || st.Reason == engine.ReasonHealthCheckFailed:
+			if slices.ContainsFunc(st.Waits, func(w engine.Wait) bool { return w.On.String() == name }) {
+				return true
+			}
+		case strings.Contains(st.Message+" ", name+":") || strings.Contains(st.Message+" ", name+" "):
 			return true
 		}
 	}

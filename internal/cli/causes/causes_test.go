@@ -52,6 +52,23 @@ func TestLines(t *testing.T) {
 				"  1 more unit waits for that", try,
 			},
 		},
+		"Quoted": {
+			"a parent repeats what its child waits for, and brings none of it",
+			[]runner.State{
+				{
+					Unit: id("a"), Phase: engine.PhaseWaitingForDependencies, Message: "Kustomization/ns/gone: not found",
+					Depends: []engine.UnitID{id("gone")}, Waits: []engine.Wait{{On: id("gone")}},
+				},
+				{
+					Unit: id("root"), Phase: engine.PhaseWaitingForHealth, Message: "Kustomization/ns/a waits: Kustomization/ns/gone: not found",
+					Waits: []engine.Wait{{On: id("a")}},
+				},
+			},
+			[]string{
+				"1 cause blocks 2 of 2 units:", "  Kustomization/ns/a waits for dependencies: Kustomization/ns/gone: not found",
+				"    it depends on Kustomization/ns/gone, which does not exist", "  1 more unit waits for that", try,
+			},
+		},
 		"Own": {"what fails by itself is a cause", []runner.State{failed("a", "x"), failed("b", "y")}, []string{"2 causes block 2 of 2 units:", "  Kustomization/ns/a failed: x", "  Kustomization/ns/b failed: y", try}},
 		"Alike": {
 			"equal reasons are said once",
