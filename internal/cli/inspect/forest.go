@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type forest struct {
 	// made are the units that objects which are no units have made, such as an ApplicationSet.
 	made map[engine.ObjectID][]engine.ObjectID
 	// marks say how objects of the cluster stand.
-	marks func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]string
+	marks func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]standing
 	// declared are the units that others declare, all are those that there are.
 	declared func() (all, declared []engine.UnitID)
 	clusters *console.Clusters
@@ -33,6 +32,9 @@ type forest struct {
 	// cluster is the name of the one that was chosen, begun is set when the unit at the root was read.
 	cluster string
 	begun   bool
+	// all is set when the objects of the units below are listed as well; output is how trees are written.
+	all    bool
+	output string
 }
 
 // forestOf finds units in the cluster, or in a directory.
@@ -122,7 +124,7 @@ func madeBy(units []*unstructured.Unstructured) map[engine.ObjectID][]engine.Obj
 }
 
 // printAll prints the trees of the units that no other one declares, of all if each is declared by another.
-func (f *forest) printAll(ctx context.Context, all bool) error {
+func (f *forest) printAll(ctx context.Context) error {
 	units, declared := f.declared()
 	roots := slices.DeleteFunc(slices.Clone(units), func(id engine.UnitID) bool { return slices.Contains(declared, id) })
 	if len(roots) == 0 {
@@ -132,32 +134,47 @@ func (f *forest) printAll(ctx context.Context, all bool) error {
 		return console.Hint(errors.New("there are no units"), "headgate up PATH")
 	}
 	slices.SortFunc(roots, engine.UnitID.Compare)
-	for _, id := range roots {
+	trees := make([]*branch, len(roots))
+	for i, id := range roots {
 		ref, err := f.ReferenceTo(id)
 		if err != nil {
 			return err
 		}
-		if err := f.print(ctx, ref, all); err != nil {
+		if trees[i], err = f.tree(ctx, ref, nil); err != nil {
 			return err
 		}
 	}
-	return nil
+	return printBranches(f.IO, f.output, trees, false)
+}
+
+// tree reads the tree of a unit, with the object alone that is given, if one is.
+func (f *forest) tree(ctx context.Context, ref console.Reference, only *engine.ObjectID) (*branch, error) {
+	root, err := f.look(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if only != nil {
+		root.holds = slices.DeleteFunc(root.holds, func(id engine.ObjectID) bool { return id != *only })
+	}
+	t := &treeBuilder{Globals: f.Globals, look: f.look, made: f.made, marks: f.marks, all: f.all, seen: map[engine.UnitID]bool{ref.ID(): true}}
+	b := branchOf(ref.ID().Object())
+	b.about = root.about
+	b.Objects, err = t.objects(ctx, root, true)
+	return b, err
 }
 
 // print prints the tree of a unit.
-func (f *forest) print(ctx context.Context, ref console.Reference, all bool) error {
-	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, marks: f.marks, all: all, seen: map[engine.UnitID]bool{ref.ID(): true}}
-	root, err := f.look(ctx, ref)
+func (f *forest) print(ctx context.Context, ref console.Reference, only *engine.ObjectID) error {
+	b, err := f.tree(ctx, ref, only)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(f.IO.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
-	return t.children(ctx, root, "", true)
+	return printBranches(f.IO, f.output, []*branch{b}, true)
 }
 
 // printNamed prints the tree of a unit as a person names it: a name alone may be that of any other kind, or of an object of a unit.
-func (f *forest) printNamed(ctx context.Context, ref console.Reference, name, namespace string, all bool) error {
-	err := f.print(ctx, ref, all)
+func (f *forest) printNamed(ctx context.Context, ref console.Reference, name, namespace string) error {
+	err := f.print(ctx, ref, nil)
 	var missing *missingError
 	if f.client == nil || !errors.As(err, &missing) || missing.err == nil {
 		return err
@@ -172,7 +189,7 @@ func (f *forest) printNamed(ctx context.Context, ref console.Reference, name, na
 	case other == nil:
 		return f.printHeld(ctx, held, namespace)
 	}
-	return f.print(ctx, *other, all)
+	return f.print(ctx, *other, nil)
 }
 
 // printHeld prints the unit that holds an object, with that object alone.
@@ -185,7 +202,7 @@ func (f *forest) printHeld(ctx context.Context, target, namespace string) error 
 	if before, name, pair := strings.Cut(target, "/"); notHeld(err) && pair && !strings.Contains(name, "/") {
 		// It may be NAMESPACE/NAME of a unit.
 		if ref, _, failed := f.Named(ctx, f.client, name, before, "tree"); failed == nil && ref != nil {
-			return f.print(ctx, *ref, false)
+			return f.print(ctx, *ref, nil)
 		}
 	}
 	if err != nil {
@@ -195,12 +212,5 @@ func (f *forest) printHeld(ctx context.Context, target, namespace string) error 
 	if err != nil {
 		return err
 	}
-	root, err := f.look(ctx, ref)
-	if err != nil {
-		return err
-	}
-	root.holds = slices.DeleteFunc(root.holds, func(id engine.ObjectID) bool { return id != found.ID })
-	fmt.Fprintln(f.IO.Out, strings.TrimRight(ref.String()+"  "+root.text, " "))
-	t := &treePrinter{Globals: f.Globals, look: f.look, made: f.made, marks: f.marks, seen: map[engine.UnitID]bool{ref.ID(): true}}
-	return t.children(ctx, root, "", true)
+	return f.print(ctx, ref, &found.ID)
 }

@@ -10,20 +10,17 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
-	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/offline"
-	"github.com/headgate-dev/headgate/internal/progress"
 )
 
 // NewTree is the command that shows what units hold.
 func NewTree(g *console.Globals) *cobra.Command {
 	o := console.OfflineOptions{Globals: g}
 	var all bool
-	var cluster string
+	var cluster, output string
 	cmd := &cobra.Command{
 		Use:   "tree [[KIND/]NAME] | tree KIND NAME",
 		Short: "Show the objects of a unit, and the units below it",
@@ -40,21 +37,25 @@ func NewTree(g *console.Globals) *cobra.Command {
 KIND/NAMESPACE/NAME of an object shows the unit that holds it, and the object. When units deploy to several clusters, each unit is shown
 with the one that it deploys to ("→ NAME"), and each object with the one that it is in ("@ NAME"). An object that is in more than one of
 them is chosen by --cluster.`,
-		Example:           "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts\n  headgate tree Deployment/backstage/web --cluster dev-vcluster",
+		Example:           "  headgate tree\n  headgate tree apps\n  headgate tree hr/podinfo -n apps\n  headgate tree --all\n  headgate tree --repository . --charts\n  headgate tree Deployment/backstage/web --cluster dev-vcluster\n  headgate tree -o json",
 		ValidArgsFunction: g.CompleteObject,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"", "json", "yaml", "name"}, output) {
+				return console.UnknownOutput(output, "json", "yaml", "name")
+			}
 			f, err := forestOf(cmd.Context(), o, cluster)
 			if err != nil {
 				return err
 			}
+			f.all, f.output = all, output
 			if len(args) == 0 {
-				return f.printAll(cmd.Context(), all)
+				return f.printAll(cmd.Context())
 			}
 			name, given := console.Joined(args), console.GivenNamespace(cmd)
 			ref, err := g.ParseReference(name, o.Namespace)
 			if err == nil {
-				return f.printNamed(cmd.Context(), ref, name, given, all)
+				return f.printNamed(cmd.Context(), ref, name, given)
 			}
 			if o.Dir != "" || !strings.Contains(name, "/") {
 				return err
@@ -67,12 +68,14 @@ them is chosen by --cluster.`,
 	cmd.Flags().StringVar(&o.Dir, "repository", "", "read this directory instead of the cluster")
 	console.BindCluster(cmd, &cluster, "the cluster that the object is in, or that the unit deploys to")
 	cmd.Flags().BoolVar(&all, "all", false, "also list the objects of the units below")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json, yaml or name")
+	console.CompleteOutput(cmd, "json", "yaml", "name")
 	return cmd
 }
 
 // crown is what a tree shows of a unit.
 type crown struct {
-	text  string
+	about
 	holds []engine.ObjectID
 	// with are the units that own objects together with this one.
 	with map[engine.ObjectID][]engine.UnitID
@@ -105,9 +108,8 @@ func (f *forest) grown(ctx context.Context, ref console.Reference) (crown, error
 	if err != nil {
 		return crown{}, err
 	}
-	state := g.Catalogue.StateOf(u)
-	about := described(d, waitWord(state), f.exists)
-	c := crown{text: markOf(g, u) + about, holds: state.Inventory, with: map[engine.ObjectID][]engine.UnitID{}, exprs: d.Unit.Health.Exprs}
+	c := crown{about: aboutUnit(d, f.exists), holds: g.Catalogue.StateOf(u).Inventory, with: map[engine.ObjectID][]engine.UnitID{}, exprs: d.Unit.Health.Exprs}
+	c.standing = standingOf(g, u)
 	if made := f.made[engine.IDOf(u)]; !g.Catalogue.IsUnit(engine.IDOf(u)) {
 		c.holds = made
 	}
@@ -117,7 +119,7 @@ func (f *forest) grown(ctx context.Context, ref console.Reference) (crown, error
 	at := f.clusters.Of(u)
 	c.away = at != f.clusters.Home()
 	if f.clusters.Several(f.units) {
-		c.cluster, c.text = at, markOf(g, u)+"  → "+at+about
+		c.cluster, c.Target = at, at
 	}
 	if f.cluster != "" && at != f.cluster && !f.begun {
 		return crown{}, console.Hint(fmt.Errorf("%s is for cluster %s, not for %s", ref, at, f.cluster), "headgate tree %s --cluster %s", ref, at)
@@ -132,14 +134,12 @@ func planted(w *offline.Walk, ref console.Reference) (crown, error) {
 	if !found {
 		return crown{}, console.Hint(&missingError{ref, nil}, "headgate graph PATH")
 	}
-	about := described(console.Declaration{Unit: u.Unit, Chart: u.Chart}, "waits for", func(engine.UnitID) bool { return true })
+	c := crown{about: aboutUnit(console.Declaration{Unit: u.Unit, Chart: u.Chart}, func(engine.UnitID) bool { return true })}
 	if u.Err != nil {
-		return crown{text: fmt.Sprintf("✗ %v", u.Err) + about}, nil
+		c.standing = badStanding(u.Err.Error())
+		return c, nil
 	}
-	c := crown{text: strings.TrimSpace(about)}
-	if u.Elsewhere != "" {
-		c.text = strings.TrimSpace(c.text + "  · " + u.Elsewhere)
-	}
+	c.Note = u.Elsewhere
 	for _, o := range u.Held() {
 		c.holds = append(c.holds, u.IDOf(o, nil))
 	}
@@ -152,105 +152,55 @@ func planted(w *offline.Walk, ref console.Reference) (crown, error) {
 	return c, nil
 }
 
-// waitWord is what stands before what a unit waits for, or has waited for.
-func waitWord(s dialect.State) string {
-	if s.Ready == "True" {
-		return "after"
-	}
-	return "waits for"
-}
-
-// described says where the chart of a unit comes from, and what the unit waits for.
-func described(d console.Declaration, waits string, exists func(engine.UnitID) bool) string {
-	text := ""
-	if d.Chart.Text != "" {
-		text += "  (" + d.Chart.Text + ")"
-	}
-	names := make([]string, len(d.Unit.Dependencies))
-	for i, dependency := range d.Unit.Dependencies {
-		names[i] = dependency.String()
-		if dependency.Unit != (engine.UnitID{}) && !exists(dependency.Unit) {
-			names[i] += " (missing)"
-		}
-	}
-	if len(names) > 0 {
-		text += "  " + waits + " " + strings.Join(names, ", ")
-	}
-	return text
-}
-
-type treePrinter struct {
+// treeBuilder reads trees.
+type treeBuilder struct {
 	*console.Globals
 	look func(context.Context, console.Reference) (crown, error)
 	made map[engine.ObjectID][]engine.ObjectID
 	// marks say how objects stand that are no units; nil without a cluster.
-	marks func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]string
+	marks func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]standing
 	all   bool
 	seen  map[engine.UnitID]bool
 }
 
-func markOf(g *console.Globals, u *unstructured.Unstructured) string {
-	switch s := g.Catalogue.StateOf(u); {
-	case s.Suspended:
-		return "suspended"
-	case s.Ready == "True", s.Static != "":
-		return strings.TrimSpace("✓ " + progress.Short(s.Revision))
-	default:
-		return "✗ " + s.Reason
-	}
-}
-
-func (t *treePrinter) children(ctx context.Context, c crown, indent string, list bool) error {
+// objects reads what a unit holds: the units and what is below them, and the other objects if they are listed.
+func (t *treeBuilder) objects(ctx context.Context, c crown, list bool) ([]*branch, error) {
 	ids := slices.Clone(c.holds)
 	if !list && !t.all {
 		ids = slices.DeleteFunc(ids, func(id engine.ObjectID) bool { return !t.goesOn(id) })
 	}
-	var marks map[engine.ObjectID]string
+	var marks map[engine.ObjectID]standing
 	if t.marks != nil && !c.away {
 		marks = t.marks(ctx, slices.DeleteFunc(slices.Clone(ids), t.goesOn), c.exprs)
 	}
+	all := make([]*branch, len(ids))
 	for i, id := range ids {
-		branch, next := "├── ", indent+"│   "
-		if i == len(ids)-1 {
-			branch, next = "└── ", indent+"    "
+		b := branchOf(id)
+		for _, unit := range c.with[id] {
+			b.With = append(b.With, unit.String())
 		}
-		line := indent + branch + id.String()
-		if with := c.with[id]; len(with) > 0 {
-			names := make([]string, len(with))
-			for i, unit := range with {
-				names[i] = unit.String()
-			}
-			line += "  (with " + strings.Join(names, ", ") + ")"
-		}
-		if c.cluster != "" {
-			line += "  @ " + c.cluster
-		}
+		b.Cluster, b.standing, all[i] = c.cluster, marks[id], b
 		if c.away {
 			// Whatever it is, no unit of this cluster is meant.
-			fmt.Fprintln(t.IO.Out, line)
 			continue
 		}
-		if mark := marks[id]; mark != "" {
-			line += "  " + mark
-		}
-		if err := t.child(ctx, id, line, next); err != nil {
-			return err
+		if err := t.goOn(ctx, id, b); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // goesOn tells whether a tree goes on below an object: a unit, or what has made some.
-func (t *treePrinter) goesOn(id engine.ObjectID) bool {
+func (t *treeBuilder) goesOn(id engine.ObjectID) bool {
 	_, known := t.Catalogue.Kind(id.GroupKind())
 	return t.Catalogue.IsUnit(id) || known && len(t.made[id]) > 0
 }
 
-// child prints the line of an object, and goes on when it is a unit that was not seen yet.
-func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, indent string) error {
+// goOn reads what is below an object when it is a unit that was not seen yet.
+func (t *treeBuilder) goOn(ctx context.Context, id engine.ObjectID, b *branch) error {
 	at := engine.UnitOf(id)
 	if !t.goesOn(id) || t.seen[at] {
-		fmt.Fprintln(t.IO.Out, line)
 		return nil
 	}
 	t.seen[at] = true
@@ -261,12 +211,13 @@ func (t *treePrinter) child(ctx context.Context, id engine.ObjectID, line, inden
 	below, err := t.look(ctx, ref)
 	var missing *missingError
 	if errors.As(err, &missing) {
-		fmt.Fprintln(t.IO.Out, line+"  ✗ missing")
+		b.standing = badStanding("missing")
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(t.IO.Out, strings.TrimRight(line+"  "+below.text, " "))
-	return t.children(ctx, below, indent, false)
+	b.about = below.about
+	b.Objects, err = t.objects(ctx, below, false)
+	return err
 }

@@ -27,15 +27,59 @@ func TestTreeMarks(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := &treePrinter{Globals: &console.Globals{IO: console.IO{Out: &out}}, marks: func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]string {
-				return map[engine.ObjectID]string{gone: (&marker{}).mark(nil, nil)}
+			p := &treeBuilder{Globals: &console.Globals{}, marks: func(context.Context, []engine.ObjectID, []engine.HealthExpr) map[engine.ObjectID]standing {
+				return map[engine.ObjectID]standing{gone: (&marker{}).mark(nil, nil)}
 			}}
-			if err := p.children(t.Context(), c.crown, "", true); err != nil {
+			objects, err := p.objects(t.Context(), c.crown, true)
+			if err != nil {
 				t.Fatal(err)
 			}
+			(&branch{Objects: objects}).print(&out, "")
 			if diff := cmp.Diff(c.want, out.String()); diff != "" {
 				t.Errorf("%s: (-want +got)\n%s", c.reason, diff)
 			}
 		})
+	}
+}
+
+// TestTreeOutputs writes one tree in each form.
+func TestTreeOutputs(t *testing.T) {
+	root, child := branchOf(ks("a").Object()), branchOf(engine.ObjectID{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "web"})
+	root.about = about{standing: badStanding("DependencyNotReady"), Chart: "chart of x", After: []string{"Kustomization/f/b (missing)"}}
+	child.standing, child.With, child.Cluster = goodStanding(""), []string{"Kustomization/f/c"}, "far"
+	root.Objects = []*branch{child}
+	for output, want := range map[string]string{
+		"": "Kustomization/f/a  ✗ DependencyNotReady  (chart of x)  waits for Kustomization/f/b (missing)\n" +
+			"└── Deployment/n/web  (with Kustomization/f/c)  @ far  ✓\n",
+		"name": "Kustomization/f/a\nDeployment/n/web\n",
+		"yaml": `after:
+- Kustomization/f/b (missing)
+chart: chart of x
+group: kustomize.toolkit.fluxcd.io
+id: Kustomization/f/a
+kind: Kustomization
+name: a
+namespace: f
+objects:
+- cluster: far
+  group: apps
+  id: Deployment/n/web
+  kind: Deployment
+  name: web
+  namespace: "n"
+  ready: true
+  with:
+  - Kustomization/f/c
+ready: false
+state: DependencyNotReady
+`,
+	} {
+		var out bytes.Buffer
+		if err := printBranches(console.IO{Out: &out}, output, []*branch{root}, true); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("-o %s: (-want +got)\n%s", output, diff)
+		}
 	}
 }

@@ -27,13 +27,13 @@ func newMarker(g *console.Globals, client dynamic.Interface) *marker {
 }
 
 // marks are the marks of objects of one unit; one that cannot be read has none.
-func (m *marker) marks(ctx context.Context, ids []engine.ObjectID, exprs []engine.HealthExpr) map[engine.ObjectID]string {
+func (m *marker) marks(ctx context.Context, ids []engine.ObjectID, exprs []engine.HealthExpr) map[engine.ObjectID]standing {
 	found, err := m.reader.Objects(ctx, ids, m.reach)
 	if err != nil && !m.told[err.Error()] {
 		m.told[err.Error()] = true
 		fmt.Fprintln(m.IO.Err, "· some objects have no mark: "+console.OneLine(err.Error()))
 	}
-	marks := map[engine.ObjectID]string{}
+	marks := map[engine.ObjectID]standing{}
 	for id, o := range found {
 		marks[id] = m.mark(o, exprs)
 	}
@@ -52,15 +52,15 @@ func (m *marker) reach(gk schema.GroupKind) (schema.GroupVersionResource, error)
 	return mapping.Resource, nil
 }
 
-func (m *marker) mark(o *unstructured.Unstructured, exprs []engine.HealthExpr) string {
+func (m *marker) mark(o *unstructured.Unstructured, exprs []engine.HealthExpr) standing {
 	if o == nil {
-		return "✗ missing"
+		return badStanding("missing")
 	}
 	if _, err := m.FindGroupKind(console.GroupKindOf(o)); err == nil && !m.IsStatic(o) {
-		return markOf(m.Globals, o)
+		return standingOf(m.Globals, o)
 	}
 	if wrong := below.Judge(o, exprs); wrong != "" {
-		return "✗ " + console.OneLine(wrong)
+		return badStanding(console.OneLine(wrong))
 	}
-	return "✓"
+	return goodStanding("")
 }

@@ -19,7 +19,7 @@ import (
 
 // NewWhy is the command that explains what is waited for.
 func NewWhy(g *console.Globals) *cobra.Command {
-	var cluster string
+	var cluster, output string
 	cmd := &cobra.Command{
 		Use:     "why KIND/NAME | why KIND NAME | why NAME | why NAMESPACE/NAME",
 		Aliases: []string{"describe", "explain"},
@@ -40,15 +40,18 @@ When units deploy to several clusters, each unit is shown with the one that it d
 more than one of them is chosen by --cluster.
 
 The exit code is 1 if it is not ready, or if the object is not healthy although its unit is ready.`,
-		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why web-7d9c-x2x8z\n  headgate why shop/web\n  headgate why Deployment/backstage/web --cluster dev-vcluster",
+		Example:           "  headgate why apps\n  headgate why ks/apps\n  headgate why app/guestbook\n  headgate why package/shop\n  headgate why deploy/web -n shop\n  headgate why web\n  headgate why web-7d9c-x2x8z\n  headgate why shop/web\n  headgate why Deployment/backstage/web --cluster dev-vcluster\n  headgate why apps -o json",
 		ValidArgsFunction: g.CompleteObject,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != "" && output != "json" && output != "yaml" {
+				return console.UnknownOutput(output, "json", "yaml")
+			}
 			client, err := g.Client()
 			if err != nil {
 				return err
 			}
-			w := &explainer{Globals: g, client: client, clusters: g.Clusters(cmd.Context(), client), cluster: cluster, namespace: console.GivenNamespace(cmd), seen: map[string]bool{}, below: map[string]*below.Reader{}}
+			w := &explainer{Globals: g, output: output, client: client, clusters: g.Clusters(cmd.Context(), client), cluster: cluster, namespace: console.GivenNamespace(cmd), seen: map[string]bool{}, below: map[string]*below.Reader{}}
 			if err := w.clusters.Check(cluster); err != nil {
 				return err
 			}
@@ -63,6 +66,8 @@ The exit code is 1 if it is not ready, or if the object is not healthy although 
 	}
 	cmd.Flags().StringP("namespace", "n", console.DefaultNamespace, "namespace of the object")
 	console.BindCluster(cmd, &cluster, "the cluster that the object is in, or that the unit deploys to")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml")
+	console.CompleteOutput(cmd, "json", "yaml")
 	return cmd
 }
 
@@ -84,10 +89,18 @@ type explainer struct {
 	files *lint.Index
 	// try is the command that helps, where a unit has said what is wrong in a file.
 	try string
+	// output is how the answer is written; it is gathered in chain unless that is text.
+	output string
+	chain  chain
 }
 
 func (w *explainer) print(depth int, format string, args ...any) {
-	fmt.Fprintf(w.IO.Out, strings.Repeat("  ", depth)+format+"\n", args...)
+	text := fmt.Sprintf(format, args...)
+	if w.output != "" {
+		w.chain.add(depth, text)
+		return
+	}
+	fmt.Fprintln(w.IO.Out, strings.Repeat("  ", depth)+text)
 }
 
 // explain prints the state of a unit or source, and of what it waits for.

@@ -197,13 +197,13 @@ func workingCopyOf(t *testing.T, files map[string]string) {
 }
 
 // explained is what why prints of a target, with the error and its hint.
-func explained(t *testing.T, target, namespace string) string {
+func explained(t *testing.T, target, namespace, output string) string {
 	t.Helper()
 	var out bytes.Buffer
 	g := &console.Globals{IO: console.IO{Out: &out, Err: &out}, Catalogue: dialects.All()}
 	client := clientOf(t)
 	w := &explainer{
-		Globals: g, client: client, clusters: g.Clusters(context.Background(), client), namespace: namespace,
+		Globals: g, client: client, clusters: g.Clusters(context.Background(), client), namespace: namespace, output: output,
 		seen: map[string]bool{}, below: map[string]*below.Reader{},
 	}
 	return answered(&out, w.run(context.Background(), target))
@@ -261,10 +261,29 @@ no
 		"Wrong":   {"a name that is written wrong", "deploy/wbe", "q", "no unit holds deploy/wbe in namespace \"q\"; did you mean Deployment/q/web?\ntry: headgate why Deployment/q/web\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, explained(t, tc.target, tc.namespace)); diff != "" {
+			if diff := cmp.Diff(tc.want, explained(t, tc.target, tc.namespace, "")); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestWhyDocument has each cause below what it is the cause of.
+func TestWhyDocument(t *testing.T) {
+	workingCopyOf(t, copied)
+	want := `ok: false
+says:
+- because:
+  - text: '✓ GitRepository/flux-system/flux-system is ready: stored'
+  - text: Deployment/f/web is declared in f/web.yaml:5
+  text: '✗ Kustomization/flux-system/badfield is not ready (ReconciliationFailed):
+    1 of 4 objects failed: Deployment/f/web: refused as invalid: spec.replicas: expected
+    numeric'
+try: headgate validate .
+no
+`
+	if diff := cmp.Diff(want, explained(t, "badfield", "", "yaml")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -291,7 +310,7 @@ func TestTreeNamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, answered(&out, f.printNamed(context.Background(), ref, tc.name, tc.namespace, false))); diff != "" {
+			if diff := cmp.Diff(tc.want, answered(&out, f.printNamed(context.Background(), ref, tc.name, tc.namespace))); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
 			}
 		})

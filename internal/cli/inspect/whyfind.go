@@ -55,7 +55,12 @@ func (w *explainer) declaring(ctx context.Context, ref console.Reference) error 
 
 // answer is how the command ends.
 func (w *explainer) answer(well bool) error {
-	if w.try != "" {
+	switch {
+	case w.output != "":
+		if err := console.PrintDocument(w.IO, w.output, answer{well, w.chain.first, w.try}); err != nil {
+			return err
+		}
+	case w.try != "":
 		w.print(0, "try: %s", w.try)
 	}
 	if !well {
