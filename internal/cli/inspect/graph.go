@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,14 +105,14 @@ func graphRepository(ctx context.Context, o console.OfflineOptions, format strin
 	if err != nil && !errors.Is(err, console.ErrNo) {
 		return err
 	}
-	return errors.Join(err, tellEndless(o, w))
+	return errors.Join(err, tellEndless(o, w, g.cycles))
 }
 
-// tellEndless names the waits that never end, and what fails to give units.
-func tellEndless(o console.OfflineOptions, w *offline.Walk) error {
+// tellEndless names the waits that never end, other than cycles that were named, and what fails to give units.
+func tellEndless(o console.OfflineOptions, w *offline.Walk, cycles [][]engine.UnitID) error {
 	never := false
 	for _, f := range w.Findings(nil) {
-		if f.Never && f.Lacks == (engine.ObjectID{}) {
+		if f.Never && f.Lacks == (engine.ObjectID{}) && !isCycle(f, cycles) {
 			never = true
 			fmt.Fprintln(o.IO.Err, "✗ a wait that never ends: "+strings.Join(f.Steps, "; "))
 		}
@@ -120,6 +121,13 @@ func tellEndless(o console.OfflineOptions, w *offline.Walk) error {
 		return console.ErrNo
 	}
 	return nil
+}
+
+// isCycle tells whether a wait that never ends is one of some cycles of dependencies.
+func isCycle(f dialect.Finding, cycles [][]engine.UnitID) bool {
+	steps := strings.Split(strings.Join(f.Steps, "; "), "; ")
+	return slices.ContainsFunc(cycles, func(cycle []engine.UnitID) bool { return slices.Contains(cycle, f.Unit) }) &&
+		!slices.ContainsFunc(steps, func(step string) bool { return !strings.Contains(step, " depends on ") })
 }
 
 // clusterGraph reads the units of the cluster.

@@ -204,3 +204,19 @@ func TestGraphPictures(t *testing.T) {
 		})
 	}
 }
+
+// TestIsCycle knows a cycle that was named from other waits that never end.
+func TestIsCycle(t *testing.T) {
+	cycles := [][]engine.UnitID{{ks("a"), ks("b"), ks("a")}}
+	for text, want := range map[string]bool{
+		"Kustomization/f/a depends on Kustomization/f/b; Kustomization/f/b depends on Kustomization/f/a":              true,
+		"Kustomization/f/a depends on Kustomization/f/b; Kustomization/f/b waits for the health of Kustomization/f/a": false,
+	} {
+		if got := isCycle(dialect.Finding{Unit: ks("a"), Steps: []string{text}}, cycles); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if isCycle(dialect.Finding{Unit: ks("c"), Steps: []string{"Kustomization/f/c depends on Kustomization/f/c"}}, cycles) {
+		t.Error("no cycle that was named contains it")
+	}
+}
