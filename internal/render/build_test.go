@@ -204,7 +204,15 @@ func TestBuild(t *testing.T) {
 		"key twice": {
 			reason: "the key is named, and no value is shown",
 			files:  map[string]string{"x.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: {k: a, k: b}\n"},
-			fails:  `Secret/x: mapping key "k" already defined`,
+			fails:  `x.yaml:4: Secret/x: mapping key "k" already defined`,
+		},
+		"key twice in another document": {
+			reason: "the file and its line are named, whatever the object is called in the end",
+			files: map[string]string{
+				"kustomization.yaml": "namePrefix: a-\nresources: [w.yaml, x.yaml]\n", "w.yaml": configMap("w", "1"),
+				"x.yaml": configMap("y", "1") + "---\nkind: ConfigMap\napiVersion: v1\nmetadata:\n  name: x\ndata:\n  k: a\n  l: b\n  k: c\n",
+			},
+			fails: `x.yaml:13: ConfigMap/a-x: mapping key "k" already defined`,
 		},
 		"kind from a variable without value": {
 			reason:  "an object that loses its kind is named, and no value is shown",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 )
 
@@ -18,7 +19,7 @@ var (
 	entryPattern   = regexp.MustCompile(`(?:accumulating (resources|components)(?: from)?|merging resources from|load generator from path|loading transformer from path:?) '([^']+)':? ?`)
 	invalidPattern = regexp.MustCompile(`(?:.*couldn't make target for path '([^']+)': )?invalid Kustomization: `)
 	malformed      = regexp.MustCompile(`MalformedYAMLError: (.*) in File: (\S+)`)
-	linePrefix     = regexp.MustCompile(`^line \d+: `)
+	linePrefix     = regexp.MustCompile(`^line (\d+): `)
 )
 
 // explain turns an error of kustomize into one that names the file to change.
@@ -134,22 +135,38 @@ func plain(text string) string {
 	return strings.ReplaceAll(text, "'"+root+"'", "the root")
 }
 
-// unreadable explains why an object could not be decoded. It never shows a value.
-func unreadable(err error) error {
+// unreadable explains why an object could not be decoded, and where that is written. It never shows a value.
+func (f *treeFS) unreadable(res *resource.Resource, err error) *Error {
+	reasons := repetitions(err)
+	if len(reasons) == 0 {
+		return &Error{Object: describe(res), Err: errors.New("its YAML cannot be decoded")}
+	}
+	failed := &Error{Object: describe(res), Err: errors.New(strings.Join(reasons, "; "))}
+	for _, name := range f.reads.Paths() {
+		data, err := f.ReadFile(path.Join(root, name))
+		if err != nil {
+			continue
+		}
+		if line := repeated(data, res, reasons[0]); line > 0 {
+			failed.File, failed.Line = name, line
+			break
+		}
+	}
+	return failed
+}
+
+// repetitions are the keys that an object has twice, as errors without their lines: these are of kustomize's own making.
+func repetitions(err error) []string {
 	var types *yaml.TypeError
 	if !errors.As(err, &types) {
-		return errors.New("its YAML cannot be decoded")
+		return nil
 	}
 	var reasons []string
 	for _, reason := range types.Errors {
 		if strings.Contains(reason, "already defined") {
-			// The line is one of kustomize's own making.
 			reason, _, _ = strings.Cut(linePrefix.ReplaceAllString(reason, ""), " at line")
 			reasons = append(reasons, reason)
 		}
 	}
-	if len(reasons) == 0 {
-		return errors.New("its YAML cannot be decoded")
-	}
-	return errors.New(strings.Join(reasons, "; "))
+	return reasons
 }

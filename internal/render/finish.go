@@ -20,10 +20,10 @@ const prefix = "kustomize.toolkit.fluxcd.io/"
 
 // finish takes one built resource through what follows the build: decryption, substitution, common
 // metadata. A List becomes its items.
-func finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, error) {
+func (f *treeFS) finish(res *resource.Resource, o Options) ([]*unstructured.Unstructured, error) {
 	object, err := res.Map()
 	if err != nil {
-		return nil, &Error{Object: describe(res), Err: unreadable(err)}
+		return nil, f.unreadable(res, err)
 	}
 	finished, err := Finish(object, o)
 	if err != nil {

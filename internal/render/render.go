@@ -174,7 +174,7 @@ func (r *Renderer) build(ctx context.Context, tree *source.Tree, o Options, s *s
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		object, err := finish(res, o)
+		object, err := f.finish(res, o)
 		if err != nil {
 			return nil, err
 		}

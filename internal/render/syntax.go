@@ -6,9 +6,11 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/headgate-dev/headgate/chart/similar"
@@ -47,6 +49,38 @@ func wrong(text []byte) string {
 			return ""
 		case err != nil:
 			return yamlPrefix.ReplaceAllString(err.Error(), "")
+		}
+	}
+}
+
+// repeated is the line of a file at which an object has a key for the second time, by what is said of that; 0 if it has not. The name of
+// the object may have got a prefix or a suffix since.
+func repeated(data []byte, res *resource.Resource, reason string) int {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var node yaml.Node
+		if decoder.Decode(&node) != nil {
+			return 0
+		}
+		var object struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		// What else is wrong with it is no matter here.
+		_ = node.Decode(&object)
+		if object.Kind != res.GetKind() || !strings.Contains(res.GetName(), object.Metadata.Name) {
+			continue
+		}
+		var all map[string]any
+		types := (*yaml.TypeError)(nil)
+		if !errors.As(node.Decode(&all), &types) {
+			continue
+		}
+		for _, text := range types.Errors {
+			if m := linePrefix.FindStringSubmatch(text); m != nil && strings.Contains(text, reason) {
+				line, _ := strconv.Atoi(m[1])
+				return line
+			}
 		}
 	}
 }
