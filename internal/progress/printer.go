@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -66,12 +67,59 @@ func (p *Printer) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// Columns of a line: what stands below the first row is indented, and subjects are padded where there is room.
+const (
+	indent   = 13
+	subjects = 30
+	roomy    = 80
+)
+
 func (p *Printer) line(code, mark, subject, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	since := fmt.Sprintf("%7.2fs", time.Since(p.began).Seconds())
-	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", 13))
-	p.above(fmt.Sprintf("%s %s %-30s %s\n", p.paint(grey, since), p.paint(code, mark), subject, text))
+	if p.width == 0 || p.width >= roomy {
+		subject = fmt.Sprintf("%-*s", subjects, subject)
+	}
+	text = strings.TrimSpace(text)
+	if code != grey {
+		// The others may have commands, which are pasted.
+		text = wrapped(text, len(since)+utf8.RuneCountInString(" "+mark+" "+subject+" "), p.width)
+	}
+	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent))
+	p.above(fmt.Sprintf("%s %s %s %s\n", p.paint(grey, since), p.paint(code, mark), subject, text))
+}
+
+// wrapped breaks a text between words where a row of the terminal ends; its first row begins at a column, the others behind the indent. A
+// word for which a row is too short is left to the terminal.
+func wrapped(text string, column, width int) string {
+	if width <= indent {
+		return text
+	}
+	var b strings.Builder
+	for i, row := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+			column = indent
+		}
+		for j, word := range strings.Split(row, " ") {
+			size := utf8.RuneCountInString(word)
+			switch {
+			case j > 0 && column+1+size >= width:
+				b.WriteByte('\n')
+				column = indent
+			case j > 0:
+				b.WriteByte(' ')
+				column++
+			case i == 0 && column+size >= width && size < width-indent:
+				b.WriteByte('\n')
+				column = indent
+			}
+			b.WriteString(word)
+			column += size
+		}
+	}
+	return b.String()
 }
 
 // Plain prints a line without a time or a mark.

@@ -343,3 +343,27 @@ func TestWaits(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestWrapped breaks lines between words on a narrow terminal, and leaves commands whole.
+func TestWrapped(t *testing.T) {
+	const columns = 60
+	var b strings.Builder
+	p := New(&b)
+	p.width, p.height, p.size = columns, 24, func() (int, int) { return columns, 24 }
+	p.Problem("HelmRelease apps/podinfo", "1 of 4 objects failed: Deployment/shop/web: refused as invalid: spec.replicas: expected numeric\nHelmRelease/apps/other")
+	command := "kubectl --kubeconfig /a/long/directory/cluster/kubeconfig get ks,pods -A"
+	p.Info("look around", command)
+	if !strings.Contains(b.String(), "look around "+command+"\n") {
+		t.Errorf("the command is broken, or padded:\n%s", b.String())
+	}
+	lines := strings.Split(b.String(), "\n")
+	for _, line := range lines[:len(lines)-2] {
+		if n := utf8.RuneCountInString(line); n >= columns {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	want := "HelmRelease apps/podinfo 1 of 4 objects failed: Deployment/shop/web: refused as invalid: spec.replicas: expected numeric HelmRelease/apps/other"
+	if got := strings.Join(strings.Fields(strings.Join(lines[:len(lines)-2], " "))[2:], " "); got != want {
+		t.Errorf("the words are not the same:\n%s", b.String())
+	}
+}
