@@ -86,10 +86,13 @@ func (g *generator) own(ctx context.Context, o *swapi.ArtifactGenerator, out Out
 	return before, nil
 }
 
-// existing reads an ExternalArtifact, of which the watch need not know yet.
+// existing reads an ExternalArtifact. The watch need not know yet of one that was made or that another generator has released, of which
+// it sends nothing more.
 func (g *generator) existing(ctx context.Context, key source.Key) (*sourcev1.ExternalArtifact, error) {
 	if o, known := g.known(key); known {
-		return o, nil
+		if by, made := sources.GeneratorOf(o); made && by == g.id {
+			return o, nil
+		}
 	}
 	u, err := g.objects(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
