@@ -199,12 +199,7 @@ func (s *system) stay(ctx context.Context) error {
 		case err := <-s.leader.failed:
 			return err
 		case <-deadline:
-			states, _ := s.standing(ctx)
-			s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
-			s.explained = nil
-			s.explain(ctx, states)
-			s.tellStandIns()
-			return console.ErrNo
+			return s.giveUp(ctx)
 		case <-s.say.Changed():
 		case <-tick.C:
 		}
@@ -232,6 +227,16 @@ func (s *system) stay(ctx context.Context) error {
 		}
 		told = v
 	}
+}
+
+// giveUp says why not everything is ready when the time for it is over.
+func (s *system) giveUp(ctx context.Context) error {
+	states, _ := s.standing(ctx)
+	s.say.Problem("timeout", fmt.Sprintf("not ready after %s", s.options.timeout))
+	s.explained = nil
+	s.explain(ctx, states)
+	s.tellStandIns()
+	return console.ErrNo
 }
 
 // breathe waits after a look in proportion to what it cost, so that looking takes a small part of the time however many units
