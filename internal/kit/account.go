@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -30,7 +32,31 @@ func account(ctx context.Context, admin *rest.Config, serve dialect.Groups) (*re
 	if err := installation.Apply(ctx, admin, objects, func(installation.Change) {}); err != nil {
 		return nil, err
 	}
-	return Account(ctx, admin, toolkit.Namespace, installation.Name)
+	own, err := Account(ctx, admin, toolkit.Namespace, installation.Name)
+	if err != nil {
+		return nil, err
+	}
+	return own, permitted(ctx, own, objects)
+}
+
+// permitted waits until the API server knows of the roles, and that the account has them: a watch that is refused ends.
+func permitted(ctx context.Context, own *rest.Config, objects []*unstructured.Unstructured) error {
+	client, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return fmt.Errorf("creating a client: %w", err)
+	}
+	all, err := installation.Permissions(objects)
+	if err != nil {
+		return err
+	}
+	err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		all, err = installation.Missing(ctx, client, "", all)
+		return err == nil && len(all) == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the rights of the account, %d of which are missing: %w", len(all), err)
+	}
+	return nil
 }
 
 // Account returns how a ServiceAccount reaches a cluster, for some hours.

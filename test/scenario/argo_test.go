@@ -36,6 +36,7 @@ func (w *world) login(ctx context.Context) error {
 // TestArgoSettings runs scripts that change settings of the whole installation: one after the other, with a system of
 // their own. Each puts back what it changed.
 func TestArgoSettings(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/argo/settings/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no scripts: %v", err)

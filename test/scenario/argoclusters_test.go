@@ -56,6 +56,7 @@ spec:
 // TestArgoClusters has Applications go to another cluster, by its name and by its address; that cluster goes and comes
 // back, while those of the engine's own go on.
 func TestArgoClusters(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	d := newDestinations(t, k)
 	server := d.far.running.RESTConfig().Host

@@ -149,6 +149,7 @@ data: {k: "1"}
 // TestArgoKilled kills the process while a hook runs, while a wave waits, and while objects are pruned: what must run once
 // does, and what is to stay does.
 func TestArgoKilled(t *testing.T) {
+	t.Parallel()
 	const many = 600
 	dir, repo := shortDir(t), t.TempDir()
 	command(t, repo, "git init -q -b main . && git remote add origin "+faultURL)
@@ -197,6 +198,10 @@ func TestArgoKilled(t *testing.T) {
 	eventually(t, "the hook that its time to live deletes is gone", func() (bool, string) {
 		_, err := a.client.BatchV1().Jobs("work").Get(t.Context(), "brief", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
+	// Events are written late, and those of a process that is killed are lost.
+	eventually(t, "there are events of the hooks", func() (bool, string) {
+		return a.ran("brief") == 1 && a.ran("pre") == 1, ""
 	})
 	p.kill()
 	p = up()
@@ -254,6 +259,7 @@ func command(t *testing.T, dir, script string) {
 
 // TestArgoServersVanish takes away the Git server and the API server while Applications are served, and while a hook runs.
 func TestArgoServersVanish(t *testing.T) {
+	t.Parallel()
 	w := newWorldOf(t, kit.Options{Persistent: true})
 	if err := w.login(t.Context()); err != nil {
 		t.Fatal(err)

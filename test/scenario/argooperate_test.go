@@ -95,6 +95,7 @@ status:
 
 // TestArgoOperate takes a cluster over from Argo CD, works on it, and gives it back.
 func TestArgoOperate(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	o := newTaken(t, k)

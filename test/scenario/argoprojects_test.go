@@ -26,6 +26,7 @@ spec:
 // TestDefaultProject deletes the default project: nothing stands for it from then on, and no restart brings it back. Where none was
 // ever there, everything is permitted, and a restart does not change that either.
 func TestDefaultProject(t *testing.T) {
+	t.Parallel()
 	w := newWorldOf(t, kit.Options{})
 	if err := w.login(t.Context()); err != nil {
 		t.Fatal(err)

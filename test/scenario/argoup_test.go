@@ -27,6 +27,7 @@ spec:
 // TestUpApplications boots a repository of Argo CD: its root is found, and the repository that this names is the working
 // copy, although the clone is of another one.
 func TestUpApplications(t *testing.T) {
+	t.Parallel()
 	repo := t.TempDir()
 	for name, text := range map[string]string{
 		"argocd/root.yaml": appOf("root", "apps", ""), "apps/a.yaml": appOf("a", "work/a", `, annotations: {argocd.argoproj.io/sync-wave: "1"}`),
@@ -68,6 +69,7 @@ func TestUpApplications(t *testing.T) {
 
 // TestEstateOffline finds the root of a hundred Applications, and all of them.
 func TestEstateOffline(t *testing.T) {
+	t.Parallel()
 	f, repo := newEstate(), t.TempDir()
 	f.write(t, repo)
 	var out, errs bytes.Buffer

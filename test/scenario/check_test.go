@@ -22,15 +22,16 @@ func (i *installed) headgate(args ...string) (code int, text string) {
 func checkCluster(t *testing.T, i *installed) {
 	check := func(code int, lines ...string) {
 		t.Helper()
-		got, text := i.headgate("check")
-		if got != code {
-			t.Errorf("check ended with %d", got)
-		}
-		for _, line := range lines {
-			if !strings.Contains(text, line) {
-				t.Errorf("check lacks %q:\n%s", line, text)
+		// What it reads are statuses, which take a moment.
+		eventually(t, fmt.Sprintf("check ends with %d", code), func() (bool, string) {
+			got, text := i.headgate("check")
+			for _, line := range lines {
+				if !strings.Contains(text, line) {
+					return false, fmt.Sprintf("it lacks %q:\n%s", line, text)
+				}
 			}
-		}
+			return got == code, fmt.Sprintf("%d:\n%s", got, text)
+		})
 	}
 	if err := i.delete("CustomResourceDefinition", "", "imagepolicies.image.toolkit.fluxcd.io"); err != nil {
 		t.Fatal(err)

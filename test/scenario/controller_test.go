@@ -27,6 +27,7 @@ import (
 // TestController runs the controller as pods do: as processes that have the rights of the chart, and share a
 // cluster with one another, and with controllers of Flux.
 func TestController(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	i := newInstalled(t, k)

@@ -61,6 +61,7 @@ spec:
 // TestGroupsAway starts an engine while an API group does not answer. What it has of that group is unknown, not gone: nothing is
 // dropped from an inventory, and nothing that is deleted goes before its objects.
 func TestGroupsAway(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	var down atomic.Bool

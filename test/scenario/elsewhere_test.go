@@ -43,6 +43,7 @@ spec:
 // TestElsewhere lets another engine serve the sources: an engine in this process stands for Flux's controller, and
 // a process serves Kustomizations and HelmReleases beside it.
 func TestElsewhere(t *testing.T) {
+	t.Parallel()
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	k := startKit(t, kit.Options{Serve: []string{theSources}, AuditLog: audit})
 	charts, err := kit.StartCharts()

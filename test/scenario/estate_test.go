@@ -19,6 +19,7 @@ import (
 // TestEstate boots a hundred Applications of which nothing can be fetched but the repository itself: every wave is
 // healthy before the next one begins, and hooks run once.
 func TestEstate(t *testing.T) {
+	t.Parallel()
 	f, repo, dir := newEstate(), t.TempDir(), shortDir(t)
 	if len(f.waves) != 99 {
 		t.Fatalf("there are %d Applications beside the root, want 99", len(f.waves))

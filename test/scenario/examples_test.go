@@ -8,6 +8,7 @@ import (
 
 // The examples boot as their READMEs say, in the order that they declare.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	for name, example := range map[string]struct {
 		args []string
 		// order are units, each of which is ready before the next.
@@ -37,6 +38,7 @@ func TestExamples(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			boots(t, name, example.args, example.order)
 		})
 	}
@@ -44,6 +46,7 @@ func TestExamples(t *testing.T) {
 
 // With --simulate the examples boot without what they need from outside, in the same order. What a unit declares is never stood in for.
 func TestSimulateExamples(t *testing.T) {
+	t.Parallel()
 	for name, order := range map[string][]string{
 		"layered":      {"flux-system/bootstrap ", "flux-system/controllers ", "flux-system/certs ", "flux-system/shop ", "flux-system/blog "},
 		"homelab":      {"flux-system/cluster-apps ", "home/notes "},
@@ -51,6 +54,7 @@ func TestSimulateExamples(t *testing.T) {
 		"typed-charts": {"Application argocd/api-staging "},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			output := boots(t, name, []string{"--simulate"}, order)
 			if strings.Contains(output, "simulated Object") {
 				t.Errorf("an object that the example declares is simulated:\n%s", output)

@@ -128,6 +128,7 @@ var externalSecretResource = schema.GroupVersionResource{Group: "external-secret
 // TestExternalSecrets has ExternalSecrets of a fake store and of a generator become Secrets, follow their inputs, be refreshed on request, be
 // reverted, and fail without showing a value.
 func TestExternalSecrets(t *testing.T) {
+	t.Parallel()
 	v := newVaulted(t)
 	v.put(fmt.Sprintf(fakeStore, vaultSecret))
 	for _, one := range strings.Split(externalSecrets+"---\n"+unservable, "---\n") {

@@ -34,6 +34,7 @@ func crowd(n int, value string, keep func(i int) bool) (manifest string, want ma
 // TestKilled kills the process in the middle of an apply and in the middle of a prune, lets Git go on
 // meanwhile, and looks whether the next process ends with what Git says, and with nothing less.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	const many = 1500
 	dir, repo := shortDir(t), t.TempDir()
 	manifest := filepath.Join(repo, "cluster", "crowd.yaml")
@@ -102,6 +103,7 @@ func shortDir(t *testing.T) string {
 // TestServersVanish takes away the Git server and the API server for a while, and then lets two
 // processes contend for the cluster.
 func TestServersVanish(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{Persistent: true})
 	f := newFleet(t, k)
 	f.push("1")

@@ -89,6 +89,7 @@ spec:
 // TestFirstStart has everything come about that needs a kind whose definition is installed while units move already: nothing fails
 // over it, nothing says so, and when all is ready every kind is served.
 func TestFirstStart(t *testing.T) {
+	t.Parallel()
 	repo, state := t.TempDir(), shortDir(t)
 	for name, text := range firstStart {
 		writeFile(t, filepath.Join(repo, name), text)

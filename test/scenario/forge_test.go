@@ -93,6 +93,7 @@ func (f forge) git(login bool, repository string, args ...string) (string, error
 // once; directories of packages and the working copy are listed, and refuse pushes; images are pushed and pulled, and hooks hear of them.
 // After a restart everything is there that was made, with the same password.
 func TestUpForge(t *testing.T) {
+	t.Parallel()
 	stack, state := t.TempDir(), shortDir(t)
 	writeFile(t, filepath.Join(stack, "database.yaml"), withdrawable("database", "1"))
 	writeFile(t, filepath.Join(stack, "database/manifests/size.yaml"), settings("size", "small"))
@@ -196,6 +197,7 @@ func TestUpForge(t *testing.T) {
 
 // TestUpListsWorkingCopy lists the directory that up serves for its user alone.
 func TestUpListsWorkingCopy(t *testing.T) {
+	t.Parallel()
 	state, copied := shortDir(t), t.TempDir()
 	writeFile(t, filepath.Join(copied, "size.yaml"), settings("size", "small"))
 	p := run(t, "up", copied, "--path", ".", "--state-dir", state)

@@ -28,6 +28,7 @@ spec: {interval: 1h, retryInterval: 1h, path: ./, prune: true, sourceRef: {kind:
 // TestGeneratorsStartAgain starts the engine again, with what it stored and without: an artifact whose files
 // are the same stays the same.
 func TestGeneratorsStartAgain(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)
 	part := func(value string) {

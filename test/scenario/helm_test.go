@@ -43,6 +43,7 @@ type helmCluster struct {
 
 // TestHelm runs Helm's actions on a real API server. Each part works in a namespace of its own.
 func TestHelm(t *testing.T) {
+	t.Parallel()
 	plane, err := controlplane.Start(t.Context(), controlplane.Config{Dir: shortDir(t), Ephemeral: true})
 	if err != nil {
 		t.Fatal(err)

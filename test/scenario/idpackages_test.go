@@ -42,6 +42,7 @@ func asked(t *testing.T, dir string, args ...string) (int, string) {
 // TestPackages deploys packages of two arguments and follows their files: contents, deletions, edits of Applications, new ones and
 // removed ones. A file that is broken is named and keeps nothing else from being deployed.
 func TestPackages(t *testing.T) {
+	t.Parallel()
 	stack, over, dir := t.TempDir(), t.TempDir(), shortDir(t)
 	for name, text := range map[string]string{
 		"database.yaml": withdrawable("database", "1"), "shop.yaml": withdrawable("shop", "2"),
@@ -222,6 +223,7 @@ func gitAddress(t *testing.T, dir string) string {
 // TestPackagesReady ends when all packages are ready, and otherwise says which is not: two of one name, one that leaves its directory, and
 // one whose namespace nothing makes.
 func TestPackagesReady(t *testing.T) {
+	t.Parallel()
 	stack := t.TempDir()
 	for name, text := range map[string]string{
 		"database.yaml": packageOf("database", "1"), "shop.yaml": packageOf("shop", "2"),

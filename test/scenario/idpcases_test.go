@@ -20,6 +20,7 @@ import (
 // TestPackageCases deploys one package of each form: one source, several of one directory, none with an address, addresses in the values of a
 // chart, an override, and ApplicationSets with a list, a Git generator, and one within matrix and merge.
 func TestPackageCases(t *testing.T) {
+	t.Parallel()
 	dir, from := shortDir(t), t.TempDir()
 	if err := os.CopyFS(from, os.DirFS("testdata/packages")); err != nil {
 		t.Fatal(err)

@@ -64,6 +64,7 @@ spec:
 // TestImagesOfWorkingCopy boots a repository that has its own images updated: the files of the user's stay as
 // they are. References to other namespaces are closed, and the registry is fetched from elsewhere.
 func TestImagesOfWorkingCopy(t *testing.T) {
+	t.Parallel()
 	repo, dir := t.TempDir(), shortDir(t)
 	app := filepath.Join(repo, "app", "x.yaml")
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {tag: old} # {\"$imagepolicy\": \"team:app:tag\"}\n"
@@ -149,6 +150,7 @@ spec:
 // TestImagesAfterRestart has an engine go on where another one left off: what was chosen holds while the
 // registry is away, nothing is pushed again, and what came meanwhile is found.
 func TestImagesAfterRestart(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	registry, err := kit.StartRegistry()
 	if err != nil {

@@ -295,6 +295,7 @@ func (patient) Now() time.Time { return time.Now().Add(61 * time.Second) }
 // number, of the Secrets, of the Droplet and its number, and of the deletion of the one before it. Another engine continues each time. There is one
 // registration for each digest, and one Droplet for each image.
 func TestKilledBuilds(t *testing.T) {
+	t.Parallel()
 	r := &reaper{namespace: "killed-build", ended: map[string]int{}}
 	r.revive()
 	address, account := r.front(t)

@@ -22,6 +22,7 @@ spec:
 // TestKilledCloud kills headgate up --cloud simulated as soon as the cloud has created a Droplet, and starts it again until the Droplet is
 // adopted: the account outlives the process, and there is one creation. Then the Droplet is deleted by headgate cloud, and comes back.
 func TestKilledCloud(t *testing.T) {
+	t.Parallel()
 	repo, state := t.TempDir(), shortDir(t)
 	writeFile(t, filepath.Join(repo, "apps", "kustomization.yaml"), "resources: [vm.yaml]\n")
 	writeFile(t, filepath.Join(repo, "apps", "vm.yaml"), killedDroplet)

@@ -31,6 +31,7 @@ spec: {providerRef: {name: %[1]s}, inclusionList: ["ConfigMap/default/"], eventS
 // TestKilledWithNotifications kills a process whose notifications wait for a receiver that is broken, and looks
 // whether the next one delivers each of them, once.
 func TestKilledWithNotifications(t *testing.T) {
+	t.Parallel()
 	dir, repo := shortDir(t), t.TempDir()
 	broken, well := startSink(), startSink()
 	t.Cleanup(broken.Close)

@@ -71,6 +71,7 @@ func records(t *testing.T, client kubernetes.Interface) map[string]string {
 // whose HelmRelease is deleted meanwhile, and looks whether the next process ends with one release that
 // holds everything, and with nothing of the deleted one.
 func TestKilledReleases(t *testing.T) {
+	t.Parallel()
 	const many, few = 400, 10
 	dir, repo := shortDir(t), t.TempDir()
 	manifest := filepath.Join(repo, "cluster", "releases.yaml")

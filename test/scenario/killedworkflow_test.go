@@ -131,6 +131,7 @@ func (k *killer) counts(r *http.Request) bool {
 // TestKilledWorkflows ends the process of an engine after every write that a run and a schedule take, starts another one each time, and expects that
 // each object was created once, that everything was done, and that a schedule has the one run that it may have.
 func TestKilledWorkflows(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{Serve: []string{"workflows"}})
 	k.StopEngine()
 	client, err := dynamic.NewForConfig(k.Config)

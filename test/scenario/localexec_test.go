@@ -14,6 +14,7 @@ import (
 
 // TestLocalExec has containers and scripts of workflows run as processes of this machine, through the whole engine.
 func TestLocalExec(t *testing.T) {
+	t.Parallel()
 	w := newWorldOf(t, kit.Options{Dialects: dialects.With(dialects.Options{
 		Workflow: workflow.Options{Containers: steps.Containers{Program: sandbox.Self()}},
 	})})

@@ -52,6 +52,7 @@ subjects: [{kind: ServiceAccount, name: blind, namespace: flux-system}]
 
 // TestLockdownOfShards has a FluxInstance of no shard lock every shard down, and a shard that cannot read it end.
 func TestLockdownOfShards(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	f := newFleet(t, k)

@@ -19,6 +19,7 @@ spec: {distribution: {version: 2.x, registry: ghcr.io/fluxcd}, cluster: {multite
 
 // TestLockedTenants runs scripts about tenants on a cluster that is locked down.
 func TestLockedTenants(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/tenants/lockdown/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no scripts: %v", err)

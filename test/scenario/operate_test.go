@@ -42,6 +42,7 @@ type operated struct {
 // TestOperate bootstraps a cluster from Git, hands it to Flux and back, and restores it after
 // it was deleted.
 func TestOperate(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	o := newOperated(t, k)

@@ -46,6 +46,7 @@ func packages(t *testing.T) (dist string) {
 // TestUpPackages boots a tree of packages: the addresses of the Applications name directories beside them, and a file of one
 // that is saved is applied.
 func TestUpPackages(t *testing.T) {
+	t.Parallel()
 	dist, dir := packages(t), shortDir(t)
 	p := run(t, "up", dist, "--ephemeral", "--state-dir", dir)
 	p.says("2 units, 2 objects")
@@ -67,6 +68,7 @@ func TestUpPackages(t *testing.T) {
 
 // TestPackagesElsewhere deploys packages to a cluster that is not the process's own, and follows their files there.
 func TestPackagesElsewhere(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	k.StopEngine()
 	stack := packages(t)
@@ -95,6 +97,7 @@ func TestPackagesElsewhere(t *testing.T) {
 
 // TestPackagesOffline renders a tree of packages without a cluster, and refuses one that leaves its directory.
 func TestPackagesOffline(t *testing.T) {
+	t.Parallel()
 	dist := packages(t)
 	offline := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer

@@ -19,8 +19,10 @@ var pages = []string{
 
 // TestPages follows pages literally: it runs each block of commands, in its order, in a copy of the examples.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(filepath.Join("../..", page))
 			if err != nil {
 				t.Fatal(err)

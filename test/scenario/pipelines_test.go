@@ -138,6 +138,7 @@ spec:
 // TestPipelineFaults has what is wrong in a pipeline named, while the rest goes on: a registry that limits requests, Freight of one repository from two
 // Warehouses, an unknown step, a receiver without its Secret. A webhook starts a search; a Promotion is aborted; no value of a Secret is in a status.
 func TestPipelineFaults(t *testing.T) {
+	t.Parallel()
 	p := newPipelined(t)
 	var ready, verified atomic.Bool
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

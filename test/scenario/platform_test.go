@@ -24,6 +24,7 @@ import (
 // host, from a vault, what is saved arrives in one of them, and a package that is taken away leaves it. An image that is pushed is promoted to dev, to
 // staging by a person, and back.
 func TestPlatformExample(t *testing.T) {
+	t.Parallel()
 	stack, dir := filepath.Join(t.TempDir(), "packages"), shortDir(t)
 	if err := os.CopyFS(stack, os.DirFS("../../examples/platform/packages")); err != nil {
 		t.Fatal(err)

@@ -248,6 +248,7 @@ func (p *pipelined) stands(stage, freight string) {
 // TestPromotions has a commit become Freight, which is promoted by a commit to another repository and by the sync of an Application, again for the
 // next commit and after a restart; an Application that has not authorized a Stage is refused.
 func TestPromotions(t *testing.T) {
+	t.Parallel()
 	p := newPipelined(t)
 	p.put(pipelineProject)
 	eventually(t, "the namespace of the Project is there", func() (bool, string) {

@@ -55,6 +55,7 @@ var (
 
 // TestPushSecrets writes values of Secrets to a 1Password Connect server, follows their changes, and takes them away again.
 func TestPushSecrets(t *testing.T) {
+	t.Parallel()
 	v := newVaulted(t)
 	connect := storetest.NewConnect(t, "lab")
 	secret := func(name, key, value string) {
@@ -106,6 +107,7 @@ spec:
 
 // TestClusterExternalSecrets has an ExternalSecret in each selected namespace, as namespaces come and go, and leaves those of others alone.
 func TestClusterExternalSecrets(t *testing.T) {
+	t.Parallel()
 	v := newVaulted(t)
 	namespace := func(name, team string) {
 		t.Helper()

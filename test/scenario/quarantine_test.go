@@ -10,6 +10,7 @@ import (
 // TestQuarantine boots a repository without child processes. A file of Jsonnet that overflows the stack ends the process; the
 // next one serves everything else, and says why it does not render that one.
 func TestQuarantine(t *testing.T) {
+	t.Parallel()
 	repo := t.TempDir()
 	for name, text := range map[string]string{
 		"argocd/root.yaml": appOf("root", "apps", ""), "apps/bomb.yaml": appOf("bomb", "work/bomb", ""), "apps/calm.yaml": appOf("calm", "work/calm", ""),

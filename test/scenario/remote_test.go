@@ -103,6 +103,7 @@ spec:
 // TestRemoteClusters has units work in another cluster, which comes late, goes, and comes back, while
 // those of the engine's own cluster go on.
 func TestRemoteClusters(t *testing.T) {
+	t.Parallel()
 	k, err := kit.Start(t.Context(), shortDir(t), kit.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -97,11 +97,10 @@ type replica struct {
 // lease of one that is killed is short.
 func (i *installed) start(t *testing.T, ip string, args ...string) *replica {
 	t.Helper()
-	t.Setenv("POD_IP", ip)
 	if !slices.Contains(args, "--serve") {
 		args = append(args, "--serve", "flux")
 	}
-	return &replica{of: i, ip: ip, process: run(t, append([]string{
+	return &replica{of: i, ip: ip, process: runIn(t, "", append(os.Environ(), "POD_IP="+ip), append([]string{
 		"controller", "--kubeconfig", i.kubeconfig, "--lease-duration", "3s",
 		"--storage-path", t.TempDir(), "--storage-adv-url", "http://" + net.JoinHostPort(here, i.storage),
 		"--health-addr", net.JoinHostPort(ip, i.health), "--storage-addr", net.JoinHostPort(ip, i.storage),

@@ -19,6 +19,7 @@ spec:
 
 // TestExitWhenReady boots repositories that come to rest, and checks how the process ends.
 func TestExitWhenReady(t *testing.T) {
+	t.Parallel()
 	unit := func(name, more string) string {
 		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\n" +
 			"spec: {interval: 1h, timeout: 1h, path: ./" + name + ", prune: true, sourceRef: {kind: GitRepository, name: flux-system}" + more + "}\n"
@@ -52,6 +53,7 @@ func TestExitWhenReady(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			repo := t.TempDir()
 			for path, text := range c.files {
 				writeFile(t, filepath.Join(repo, path), text)
@@ -77,6 +79,7 @@ func definition(singular, kind string) string {
 
 // TestInterruptedBoot interrupts a boot whose exit code says whether everything is ready: that of an interruption says neither.
 func TestInterruptedBoot(t *testing.T) {
+	t.Parallel()
 	p := run(t, "up", filepath.Join("../../examples", "app-of-apps"), "--ephemeral", "--exit-when-ready", "--state-dir", shortDir(t))
 	p.says("control plane")
 	if code := p.interrupt(); code != 130 {

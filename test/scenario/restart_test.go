@@ -38,6 +38,7 @@ metadata: {name: claimed, namespace: fleet}
 // TestClaimsAfterRestart starts an engine on a cluster in which the status of a unit names objects that it never applied,
 // and on one from which a unit and its directory are to go.
 func TestClaimsAfterRestart(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)
 	writeFile(t, filepath.Join(f.repo, "b", "claimed.yaml"), claimed)
@@ -86,6 +87,7 @@ func TestClaimsAfterRestart(t *testing.T) {
 
 // TestSharedAfterRestart starts an engine on a cluster in which two units own an object together.
 func TestSharedAfterRestart(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)
 	f.share("a", `{x: "1", a: "1"}`)

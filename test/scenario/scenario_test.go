@@ -24,13 +24,20 @@ import (
 // patience is how long a script waits for one condition.
 const patience = slowness * 60 * time.Second
 
+// alone is the directory of scripts that run before those of the others: what they print is about everything in the cluster.
+const alone = "cli"
+
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if err := w.login(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range scriptDirs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
+			if filepath.Base(dir) != alone {
+				t.Parallel()
+			}
 			testscript.Run(t, testscript.Params{
 				Dir: dir, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true,
 			})

@@ -29,6 +29,7 @@ spec:
 // TestInventoryWithWrongScope begins with an inventory in which an object has a namespace whose kind has none: it
 // was written while the scope was unknown.
 func TestInventoryWithWrongScope(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	f := newFleet(t, k)
 	vane := func(name string) {

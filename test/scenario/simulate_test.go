@@ -256,6 +256,7 @@ func writeEncrypted(t *testing.T, name string) {
 // TestSimulate boots a repository that needs what does not exist: stand-ins appear when nothing else can move,
 // and the real definition of a kind takes the place of its stub, whatever that had guessed.
 func TestSimulate(t *testing.T) {
+	t.Parallel()
 	repo, dir := writeSimulated(t), shortDir(t)
 	writeFile(t, filepath.Join(repo, "talos", "talconfig.yaml"), talosConfig)
 	writeFile(t, filepath.Join(repo, "variables", "hpa.yaml"), gatedObject)
@@ -366,6 +367,7 @@ func checkSimulatedPlaces(t *testing.T, client kubernetes.Interface) {
 
 // TestSimulateReport has the report tell what is not real also when the boot ends otherwise than ready.
 func TestSimulateReport(t *testing.T) {
+	t.Parallel()
 	repo, report := t.TempDir(), filepath.Join(t.TempDir(), "report.json")
 	writeFile(t, filepath.Join(repo, "cluster", "units.yaml"), strings.Replace(simulatedUnits, "path: ./remote", "path: ./missing", 1))
 	for name, text := range simulatedFiles {
@@ -388,6 +390,7 @@ func TestSimulateReport(t *testing.T) {
 // TestSimulateOrder takes a dependency away: the definition comes first then, the objects wait for it, and
 // nothing stands in for it.
 func TestSimulateOrder(t *testing.T) {
+	t.Parallel()
 	repo, report := writeSimulated(t), filepath.Join(t.TempDir(), "report.json")
 	freed := strings.Replace(simulatedUnits, "  dependsOn: [{name: things}]\n", "", 1)
 	writeFile(t, filepath.Join(repo, "cluster", "units.yaml"), freed)
@@ -462,6 +465,7 @@ func checkReport(t *testing.T, file string) {
 
 // TestSimulateRefuses creates no stand-in on a real cluster, nor one that was not requested.
 func TestSimulateRefuses(t *testing.T) {
+	t.Parallel()
 	repo := writeSimulated(t)
 	writeFile(t, filepath.Join(repo, "talos", "talconfig.yaml"), talosConfig)
 	p := run(t, "up", repo, "--path", "cluster", "--simulate", "--kubeconfig", "/nonexistent")

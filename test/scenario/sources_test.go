@@ -72,6 +72,7 @@ func tokens(t *testing.T, key *rsa.PrivateKey, git *gitserver.Server) (url strin
 // TestSourcesStartAgain has a source that includes another one and logs in by a GitHub App, and starts the
 // engine again: nothing of that is to be seen in the status.
 func TestSourcesStartAgain(t *testing.T) {
+	t.Parallel()
 	k := startKit(t, kit.Options{})
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

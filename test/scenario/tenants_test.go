@@ -95,6 +95,7 @@ func tenantIsTold(t *testing.T, told *sink, client kubernetes.Interface) {
 // TestClosedDown boots a repository with the flags that lock a cluster down for tenants, and checks
 // its metrics.
 func TestClosedDown(t *testing.T) {
+	t.Parallel()
 	repo, dir := t.TempDir(), shortDir(t)
 	config := func(name, namespace string) string {
 		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: %s}\ndata: {k: v}\n", name, namespace)

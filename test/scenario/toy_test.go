@@ -195,6 +195,7 @@ func (p *toyPart) Wait()                                                        
 
 // TestToyDialect serves a dialect that nothing but this file knows beside all others.
 func TestToyDialect(t *testing.T) {
+	t.Parallel()
 	catalogue := append(dialects.All(), toy{})
 	k := startKit(t, kit.Options{Dialects: catalogue})
 	headgate := func(code int, args ...string) string {

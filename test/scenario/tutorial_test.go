@@ -13,6 +13,7 @@ const tutorial = "../../docs/guide/typed-charts.md"
 
 // TestTutorial runs the commands of the tutorial as they stand there, one after the other, with this headgate and without the network.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(tutorial)
 	if err != nil {
 		t.Fatal(err)

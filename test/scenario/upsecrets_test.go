@@ -74,6 +74,7 @@ spec:
 // TestUpSecrets has External Secrets come from a file that SOPS encrypts where it has a store, and from stand-ins where not; a store that the file gets
 // later takes over. No value is anywhere but in the Secrets.
 func TestUpSecrets(t *testing.T) {
+	t.Parallel()
 	repo, dir, mine := t.TempDir(), shortDir(t), t.TempDir()
 	writeFile(t, filepath.Join(repo, "clusters/lab/apps.yaml"), upSecretsRoot)
 	writeFile(t, filepath.Join(repo, "apps/all.yaml"), upSecretsApps)

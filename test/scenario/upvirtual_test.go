@@ -57,6 +57,7 @@ type upVirtual struct {
 // TestUpVirtualClusters deploys to a virtual cluster that is declared by its chart, which is not fetched. A registration of the repository's
 // own makes no second one.
 func TestUpVirtualClusters(t *testing.T) {
+	t.Parallel()
 	stack, dir := t.TempDir(), shortDir(t)
 	for name, text := range map[string]string{
 		"vcluster-dev.yaml": chartedCluster, "vcluster-dev/values/dev.yaml": chartedValues,

@@ -71,6 +71,7 @@ func (v *virtuals) start(ctx context.Context, name, dir string) (planes.Running,
 // TestVirtualClusters has a VirtualCluster come, be reached by the Secrets that scripts and Argo CD read, follow the Secrets that it maps,
 // survive the end of its control plane, and go without leaving anything.
 func TestVirtualClusters(t *testing.T) {
+	t.Parallel()
 	v := newVirtuals(t, "virtual")
 	v.secret(v.host, "dev-vcluster", "app", "first")
 	v.secret(v.host, "elsewhere", "root", "forbidden")

@@ -59,6 +59,7 @@ type virtualApps struct {
 // TestVirtualClustersOfApplications has Applications declare virtual clusters, which get the Secrets that their project permits; one of them
 // dies, and a login changes, while Applications are deployed to them.
 func TestVirtualClustersOfApplications(t *testing.T) {
+	t.Parallel()
 	v := newVirtualApps(t)
 	for _, name := range []string{"dev", "staging"} {
 		if err := v.world.put(fmt.Sprintf(chartedApp, name)); err != nil {

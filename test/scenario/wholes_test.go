@@ -10,6 +10,7 @@ import (
 // TestUpWholes boots directories without units: a chart is installed, a kustomization and files of objects are applied, and what is none of
 // them is refused before a cluster is started. What they hold is waited for, and when it is stuck, the cause below it is said.
 func TestUpWholes(t *testing.T) {
+	t.Parallel()
 	const pending = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: default}\nspec:\n  selector: {matchLabels: {a: a}}\n" +
 		"  template: {metadata: {labels: {a: a}}, spec: {nodeSelector: {disk: ssd}, containers: [{name: a, image: a}]}}\n"
 	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n"
@@ -29,6 +30,7 @@ func TestUpWholes(t *testing.T) {
 		"nothing": {map[string]string{"compose.yaml": "services: {web: {image: web}}\n"}, "no root was found", 2, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			for file, text := range tc.files {
 				file = filepath.Join(dir, file)

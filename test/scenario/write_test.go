@@ -79,6 +79,7 @@ type desk struct {
 
 // TestWrite orders objects of a real API server.
 func TestWrite(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "hg-")
 	if err != nil {
 		t.Fatal(err)
