@@ -71,6 +71,11 @@ func (w *world) resourceFor(script, kind string) (mapping, string, error) {
 	}[kind]; known {
 		kind = long
 	}
+	if known, ok := w.kinds.Load(kind); ok {
+		found := known.(servedKind)
+		return found.mapping, found.kind, nil
+	}
+	asked := kind
 	kind, group, _ := strings.Cut(kind, ".")
 	disc, err := discovery.NewDiscoveryClientForConfig(w.kit.Config)
 	if err != nil {
@@ -88,11 +93,21 @@ func (w *world) resourceFor(script, kind string) (mapping, string, error) {
 				if err == nil && (group != "" && gv.Group != group || elsewhere(gv.Group, script)) {
 					continue
 				}
-				return mapping{gv.WithResource(r.Name), r.Namespaced}, r.Kind, err
+				m := mapping{gv.WithResource(r.Name), r.Namespaced}
+				if err == nil && !strings.HasSuffix(gv.Group, "example.dev") {
+					w.kinds.Store(asked, servedKind{m, r.Kind})
+				}
+				return m, r.Kind, err
 			}
 		}
 	}
 	return mapping{}, "", fmt.Errorf("kind %q is not served", kind)
+}
+
+// servedKind is a kind that was found. Those that scripts define are not kept: they come and go.
+type servedKind struct {
+	mapping mapping
+	kind    string
 }
 
 // scriptGroup is an API group that a script defines, with the namespace of the script.

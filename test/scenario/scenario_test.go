@@ -111,6 +111,8 @@ type world struct {
 	cloud *cloud.Server
 	disks string
 	count atomic.Int64
+	// kinds are those that were found, by how scripts call them.
+	kinds sync.Map
 	// hooks is the URL of the hooks of receivers.
 	hooks string
 	// sinks are the receivers of notifications, by the namespace of the script.
