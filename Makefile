@@ -1,4 +1,5 @@
-# Everything here is plain go underneath: "go build ./cmd/headgate" and "go test ./..." work as well.
+# Everything here is plain go underneath: "go build ./cmd/headgate" and "go test ./..." work as well. Tests run without vet: it is one of the
+# linters, and takes minutes.
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -26,7 +27,7 @@ build: ## Build bin/headgate; the first build takes minutes and shows its progre
 
 test: ## Run all tests
 	@$(PROGRESS) ./internal/...
-	$(GO) test -p 2 -timeout 40m ./...
+	$(GO) test -p 2 -vet=off -timeout 40m ./...
 
 # The race detector needs cgo and a C compiler (gcc and libc6-dev), which nothing else here does, and compiles every
 # dependency again. So "race" covers what does not link k8s.io/kubernetes: all packages that decide, fetch, render,
@@ -36,7 +37,7 @@ test: ## Run all tests
 TESTED = $(GO) list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | sed -n
 LINKS  = / k8s\.io\/kubernetes\//
 NAME   = s/^\([^ ]*\)\.test .*/\1/p
-RACE   = CGO_ENABLED=1 $(GO) test -race
+RACE   = CGO_ENABLED=1 $(GO) test -race -vet=off
 
 race: ## Run the tests of all packages that do not link Kubernetes with the race detector; needs a C compiler
 	$(RACE) -p 2 -timeout 25m $$($(TESTED) '$(LINKS)d; $(NAME)')

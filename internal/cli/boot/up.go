@@ -191,17 +191,8 @@ func (s *system) stay(ctx context.Context) error {
 	said := verdict{}
 	for cost := time.Duration(0); ; {
 		breathe(ctx, cost)
-		select {
-		case <-ctx.Done():
-			return nil
-		case err := <-failures:
-			return fmt.Errorf("the control plane failed: %w", err)
-		case err := <-s.leader.failed:
+		if ended, err := s.news(ctx, tick.C, deadline, failures); ended {
 			return err
-		case <-deadline:
-			return s.giveUp(ctx)
-		case <-s.say.Changed():
-		case <-tick.C:
 		}
 		began := time.Now()
 		states, providing := s.standing(ctx)
@@ -227,6 +218,23 @@ func (s *system) stay(ctx context.Context) error {
 		}
 		told = v
 	}
+}
+
+// news waits until there is something to look at, or tells that there will be nothing more, and how that ends the command.
+func (s *system) news(ctx context.Context, tick, deadline <-chan time.Time, failures <-chan error) (ended bool, err error) {
+	select {
+	case <-ctx.Done():
+		return true, nil
+	case err := <-failures:
+		return true, fmt.Errorf("the control plane failed: %w", err)
+	case err := <-s.leader.failed:
+		return true, err
+	case <-deadline:
+		return true, s.giveUp(ctx)
+	case <-s.say.Changed():
+	case <-tick:
+	}
+	return false, nil
 }
 
 // giveUp says why not everything is ready when the time for it is over.
