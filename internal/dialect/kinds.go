@@ -177,11 +177,7 @@ func (c Catalogue) unknown(name string) error {
 	if near := similar.Closest(name, all); near != "" {
 		return fmt.Errorf("%w %q; did you mean %q?", ErrKind, name, near)
 	}
-	text := strings.Join(all[:min(len(all), maxSuggested)], ", ")
-	if more := len(all) - maxSuggested; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Errorf("%w %q: it is neither a source nor a unit, such as %s", ErrKind, name, text)
+	return fmt.Errorf("%w %q: it is neither a source nor a unit, such as %s", ErrKind, name, engine.First(all, maxSuggested))
 }
 
 // Suggestions are the first alias of each kind.

@@ -70,18 +70,14 @@ func Named(all []Subject) string {
 		what = Plural(kind)
 	}
 	var names []string
-	for _, on := range all[:min(len(all), groupNames)] {
+	for _, on := range all {
 		name := on.String()
 		if same {
 			name = nameIn(on)
 		}
 		names = append(names, name)
 	}
-	text := strings.Join(names, ", ")
-	if more := len(all) - groupNames; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%d %s (%s)", len(all), what, text)
+	return fmt.Sprintf("%d %s (%s)", len(all), what, First(names, groupNames))
 }
 
 // namedBy tells whether a reason begins with the name of the object, as those of the API server do.
@@ -89,6 +85,14 @@ func namedBy(on Subject, reason string) bool {
 	rest, begins := strings.CutPrefix(reason, on.GroupKind().Kind)
 	group, _, named := strings.Cut(rest, ` "`+lastName(on)+`" `)
 	return begins && named && !strings.Contains(group, " ")
+}
+
+// First are some names, the first so many of them, and how many there are besides.
+func First(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Plural is a noun, such as the name of a kind, for several of it.

@@ -31,8 +31,8 @@ Each problem is printed with the next command.`,
 		Example: "  headgate check --context prod",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if output != "" && output != "json" && output != "yaml" {
-				return console.UnknownOutput(output, "json", "yaml")
+			if err := console.CheckOutput(output, "json", "yaml"); err != nil {
+				return err
 			}
 			config, err := g.RestConfig()
 			if err != nil {

@@ -115,7 +115,7 @@ func behind(st runner.State, byID map[engine.UnitID]runner.State) bool {
 }
 
 // explained tells whether a unit that is not ready says of an object that it is in the way: what depends on the object waits for that unit.
-// A unit that waits for health says so by its waits alone: its message goes on with what these wait for in turn.
+// The message of a unit that waits for health also names what its children wait for, so only its own waits count.
 func explained(object engine.Subject, byID map[engine.UnitID]runner.State) bool {
 	name := object.String()
 	for _, st := range byID {
@@ -181,15 +181,11 @@ func subjects(states []runner.State) string {
 	if len(states) == 1 {
 		return states[0].Unit.String()
 	}
-	var names []string
-	for _, st := range states[:min(len(states), chainNames)] {
-		names = append(names, st.Unit.String())
+	names := make([]string, len(states))
+	for i, st := range states {
+		names[i] = st.Unit.String()
 	}
-	text := strings.Join(names, ", ")
-	if more := len(states) - chainNames; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%d units (%s)", len(states), text)
+	return fmt.Sprintf("%d units (%s)", len(states), engine.First(names, chainNames))
 }
 
 // LacksKey tells whether a message says that the key is missing which up would have stored, or that none of the keys fits.

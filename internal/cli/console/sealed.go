@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/offline"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 )
@@ -87,5 +88,5 @@ func Unsealed(all []SealedFile) string {
 		return names[0] + " is not decrypted: no key for it is given"
 	}
 	const most = 3
-	return First(names, most) + " are not decrypted: no key for them is given"
+	return engine.First(names, most) + " are not decrypted: no key for them is given"
 }

@@ -78,6 +78,14 @@ func UnknownOutput(format string, values ...string) error {
 	return fmt.Errorf("unknown output %q; use %s", format, list)
 }
 
+// CheckOutput is the error for an output that is none of some values; the empty one is text.
+func CheckOutput(format string, values ...string) error {
+	if format == "" || slices.Contains(values, format) {
+		return nil
+	}
+	return UnknownOutput(format, values...)
+}
+
 // names reads arguments that name a unit without a directory before it: KIND/NAME, or KIND NAME.
 func (o *OfflineOptions) names(args []string) bool {
 	if exists(args[0]) || !strings.Contains(Joined(args), "/") {

@@ -32,7 +32,7 @@ func (d *differ) tellLeft() {
 		if len(names) == 1 {
 			of = "it"
 		}
-		fmt.Fprintf(d.IO.Err, "· %s left out, no engine applies %s: %s (%s)\n", console.Counted(len(names), "object"), of, why, console.First(names, maxLeft))
+		fmt.Fprintf(d.IO.Err, "· %s left out, no engine applies %s: %s (%s)\n", console.Counted(len(names), "object"), of, why, engine.First(names, maxLeft))
 	}
 }
 

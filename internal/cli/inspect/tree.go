@@ -41,8 +41,8 @@ them is chosen by --cluster.`,
 		ValidArgsFunction: g.CompleteObject,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"", "json", "yaml", "name"}, output) {
-				return console.UnknownOutput(output, "json", "yaml", "name")
+			if err := console.CheckOutput(output, "json", "yaml", "name"); err != nil {
+				return err
 			}
 			f, err := forestOf(cmd.Context(), o, cluster)
 			if err != nil {

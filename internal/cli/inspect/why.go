@@ -44,8 +44,8 @@ The exit code is 1 if it is not ready, or if the object is not healthy although 
 		ValidArgsFunction: g.CompleteObject,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "" && output != "json" && output != "yaml" {
-				return console.UnknownOutput(output, "json", "yaml")
+			if err := console.CheckOutput(output, "json", "yaml"); err != nil {
+				return err
 			}
 			client, err := g.Client()
 			if err != nil {

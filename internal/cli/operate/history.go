@@ -35,8 +35,8 @@ its repository.`,
 		ValidArgsFunction: g.CompleteOperated,
 		Args:              cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.output != "" && o.output != "json" && o.output != "yaml" {
-				return console.UnknownOutput(o.output, "json", "yaml")
+			if err := console.CheckOutput(o.output, "json", "yaml"); err != nil {
+				return err
 			}
 			ref, of, err := console.OperatedReference[dialect.Historic](g, args, o.namespace)
 			if other := (*console.NotOperatedError)(nil); errors.As(err, &other) {

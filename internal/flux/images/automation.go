@@ -184,13 +184,7 @@ func (l *lastPass) others(before, now autov1.ObservedPolicies, namespace string)
 	return false
 }
 
-// files names a few files.
-func files(paths []string) string {
-	const shown = 5
-	if len(paths) > shown {
-		return strings.Join(paths[:shown], ", ") + fmt.Sprintf(" and %d more", len(paths)-shown)
-	}
-	return strings.Join(paths, ", ")
-}
-
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// shownFiles is how many files a message names.
+const shownFiles = 5

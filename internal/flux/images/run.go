@@ -85,14 +85,14 @@ func (r *imageRun) aside(done *source.GitEdited) string {
 	var text string
 	if r.keeper.unpushed != "" {
 		if changed := sortedKeys(r.result.FileChanges); len(changed) > 0 {
-			text = fmt.Sprintf("; %s; %d file(s) would change: %s", r.keeper.unpushed, len(changed), files(changed))
+			text = fmt.Sprintf("; %s; %d file(s) would change: %s", r.keeper.unpushed, len(changed), engine.First(changed, shownFiles))
 		}
 	}
 	for _, name := range done.Large {
 		r.notes = append(r.notes, name+": too large to be edited")
 	}
 	if len(r.notes) > 0 {
-		text += "; not changed: " + files(r.notes)
+		text += "; not changed: " + engine.First(r.notes, shownFiles)
 	}
 	return text
 }
