@@ -30,20 +30,16 @@ test: ## Run all tests
 	$(GO) test -p 2 -vet=off -timeout 40m ./...
 
 # The race detector needs cgo and a C compiler (gcc and libc6-dev), which nothing else here does, and compiles every
-# dependency again. So "race" covers what does not link k8s.io/kubernetes: all packages that decide, fetch, render,
-# move units and write to clusters, some 2100 of the 3700 packages in the suite. The embedded control plane, the
-# command line that links it, and acceptance, which calls the API server's validation, are covered by the scenarios. Neither
-# list is maintained by hand: what a package's tests link decides.
-TESTED = $(GO) list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | sed -n
-LINKS  = / k8s\.io\/kubernetes\//
-NAME   = s/^\([^ ]*\)\.test .*/\1/p
-RACE   = CGO_ENABLED=1 $(GO) test -race -vet=off
+# dependency again. So "race" covers what may have races, and does not link k8s.io/kubernetes: the packages that fetch, render,
+# move units and write to clusters. The embedded control plane, the command line that links it, and acceptance, which calls the API
+# server's validation, are covered by the scenarios. Neither list is maintained by hand: hack/raced reads the packages.
+RACE = CGO_ENABLED=1 $(GO) test -race -vet=off
 
-race: ## Run the tests of all packages that do not link Kubernetes with the race detector; needs a C compiler
-	$(RACE) -p 2 -timeout 25m $$($(TESTED) '$(LINKS)d; $(NAME)')
+race: ## Run the tests of all packages that start goroutines and do not link Kubernetes with the race detector; needs a C compiler
+	$(RACE) -p 2 -timeout 25m $$(hack/raced)
 
 race-scenarios: ## The same for the scenarios and the other tests; RUN=TestScenarios/argo selects some
-	$(RACE) -p 1 -timeout 90m -run '$(RUN)' $$($(TESTED) '$(LINKS)!d; $(NAME)')
+	$(RACE) -p 1 -timeout 90m -run '$(RUN)' $$(hack/raced --others)
 
 # The quick ones run first.
 check: tidy-check generate-check lint docs-check ## What CI checks besides the tests; writes only to bin/

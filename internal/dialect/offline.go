@@ -238,6 +238,8 @@ type Broken struct {
 type Finding struct {
 	// Never is set for a wait that never ends, Note for what is no problem here, though it may be one elsewhere.
 	Never, Note bool
+	// Declared is set for a wait that never ends because of dependencies alone that units declare on each other: a cycle of the graph.
+	Declared bool
 	// Steps say what is wrong: for a wait what cannot happen before what.
 	Steps []string
 	// Unit is the first one that has it, if any, and Field where its object has it.

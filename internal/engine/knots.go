@@ -27,6 +27,8 @@ type Knot struct {
 	Steps []string
 	// Units are those that wait.
 	Units []UnitID
+	// Declared is set where every step is a dependency that a unit declares.
+	Declared bool
 	// Lacks is what no known unit declares, where one may whose objects are unknown: only then does the wait end.
 	Lacks ObjectID
 }
@@ -44,7 +46,7 @@ func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 	k := knotter{
 		kinds: kinds,
 		units: map[UnitID]*Unit{}, owner: map[ObjectID]UnitID{}, definer: map[schema.GroupKind]UnitID{},
-		shared: map[ObjectID]bool{}, redefined: map[schema.GroupKind]bool{}, why: map[[2]UnitID]string{}, graph: Graph{},
+		shared: map[ObjectID]bool{}, redefined: map[schema.GroupKind]bool{}, why: map[[2]UnitID]step{}, graph: Graph{},
 	}
 	for _, d := range all {
 		k.units[d.Unit.ID] = d.Unit
@@ -66,10 +68,11 @@ func Knots(all []Declared, kinds map[schema.GroupKind]bool) []Knot {
 		k.look(d)
 	}
 	for _, cycle := range k.graph.Cycles() {
-		var knot Knot
+		knot := Knot{Declared: true}
 		for i := range len(cycle) - 1 {
-			if step := k.why[[2]UnitID{cycle[i], cycle[i+1]}]; step != "" {
-				knot.Steps = append(knot.Steps, step)
+			if step := k.why[[2]UnitID{cycle[i], cycle[i+1]}]; step.text != "" {
+				knot.Steps = append(knot.Steps, step.text)
+				knot.Declared = knot.Declared && step.declared
 			}
 			if unit := UnitOfMoment(cycle[i]); !slices.Contains(knot.Units, unit) {
 				knot.Units = append(knot.Units, unit)
@@ -91,10 +94,17 @@ type knotter struct {
 	shared    map[ObjectID]bool
 	redefined map[schema.GroupKind]bool
 	graph     Graph
-	why       map[[2]UnitID]string
+	why       map[[2]UnitID]step
 	found     []Knot
 	// illegible is set when some unit may declare more than is known.
 	illegible bool
+}
+
+// step is why a moment comes after another one; declared is set for a dependency that a unit declares. That of a unit which is ready after it
+// has begun has no text.
+type step struct {
+	text     string
+	declared bool
 }
 
 // ReadyMoment is the moment when a unit is; the unit itself stands for the one when it begins.
@@ -110,9 +120,17 @@ func UnitOfMoment(id UnitID) UnitID {
 }
 
 func (k *knotter) after(later, earlier UnitID, format string, args ...any) {
+	k.enter(later, earlier, step{text: fmt.Sprintf(format, args...)})
+}
+
+func (k *knotter) depends(later, earlier UnitID, format string, args ...any) {
+	k.enter(later, earlier, step{fmt.Sprintf(format, args...), true})
+}
+
+func (k *knotter) enter(later, earlier UnitID, why step) {
 	k.graph[later] = append(k.graph[later], earlier)
-	if key := [2]UnitID{later, earlier}; k.why[key] == "" {
-		k.why[key] = fmt.Sprintf(format, args...)
+	if key := [2]UnitID{later, earlier}; k.why[key].text == "" {
+		k.why[key] = why
 	}
 }
 
@@ -140,12 +158,12 @@ func (k *knotter) look(d Declared) {
 	for _, on := range d.Unit.Dependencies {
 		switch owner, known := k.sole(on.Object); {
 		case on.Unit == (UnitID{}) && known && owner != id:
-			k.after(id, owner, "%s depends on %s of %s", id, on.Object, owner)
+			k.depends(id, owner, "%s depends on %s of %s", id, on.Object, owner)
 		case on.Unit == (UnitID{}):
 		case k.units[on.Unit] == nil:
 			k.undeclared(id, on.Unit.Object(), "%s depends on %s, which no unit declares")
 		default:
-			k.after(id, ReadyMoment(on.Unit), "%s depends on %s", id, on.Unit)
+			k.depends(id, ReadyMoment(on.Unit), "%s depends on %s", id, on.Unit)
 		}
 	}
 	for _, gk := range d.Uses {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,9 @@ func TestKnots(t *testing.T) {
 			var got []string
 			for _, k := range Knots(tt.units, map[schema.GroupKind]bool{{Kind: "Unit"}: true}) {
 				text := k.String()
+				if alone := !slices.ContainsFunc(k.Steps, func(s string) bool { return !strings.Contains(s, " depends on ") }); k.Declared != (alone && len(k.Units) > 1) {
+					t.Errorf("%s: declared is %v", k, k.Declared)
+				}
 				if k.Lacks != (ObjectID{}) {
 					text += "; unless " + k.Lacks.String()
 				}

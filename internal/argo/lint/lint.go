@@ -47,7 +47,9 @@ type Object struct {
 type Finding struct {
 	// Never is set for a wait that never ends.
 	Never bool
-	Text  string
+	// Declared is set where dependencies alone make it so.
+	Declared bool
+	Text     string
 	// App is the one to change, and About the object of it that it is about, if that is not the Application itself.
 	App   engine.UnitID
 	About engine.ObjectID
@@ -158,18 +160,19 @@ func waves(a, b *App) string {
 
 // cycles finds waits for each other: by dependencies, by waves, and by parents that wait for their children.
 func (c *checker) cycles() []Finding {
-	graph, why := engine.Graph{}, map[[2]engine.UnitID]string{}
-	wait := func(from, on engine.UnitID, text string) {
-		if key := [2]engine.UnitID{from, on}; why[key] == "" {
-			why[key] = text
+	graph, why := engine.Graph{}, map[[2]engine.UnitID]reason{}
+	enter := func(from, on engine.UnitID, r reason) {
+		if key := [2]engine.UnitID{from, on}; why[key].text == "" {
+			why[key] = r
 			graph[from] = append(graph[from], on)
 		}
 	}
+	wait := func(from, on engine.UnitID, text string) { enter(from, on, reason{text: text}) }
 	for _, a := range c.order {
 		graph[a.ID] = append(graph[a.ID], nil...)
 		for _, d := range a.Depends {
 			if c.apps[d.Unit] != nil {
-				wait(a.ID, d.Unit, fmt.Sprintf("%s depends on %s", a.ID, d.Unit))
+				enter(a.ID, d.Unit, reason{fmt.Sprintf("%s depends on %s", a.ID, d.Unit), true})
 			}
 		}
 		if c.apps[a.Parent] != nil {
@@ -181,8 +184,8 @@ func (c *checker) cycles() []Finding {
 	}
 	var all []Finding
 	for _, cycle := range graph.Cycles() {
-		if text := reasons(cycle, why); text != "" {
-			all = append(all, Finding{Never: true, Text: text, App: cycle[0]})
+		if text, declared := reasons(cycle, why); text != "" {
+			all = append(all, Finding{Never: true, Declared: declared, Text: text, App: cycle[0]})
 		}
 	}
 	return all
@@ -217,13 +220,21 @@ func (c *checker) sequence(members map[int][]*App, wait func(from, on engine.Uni
 	}
 }
 
-// reasons words a cycle, step by step. A cycle begins and ends with the same one.
-func reasons(cycle []engine.UnitID, why map[[2]engine.UnitID]string) string {
+// reason is why an Application waits for another one; declared is set for a dependency that it declares.
+type reason struct {
+	text     string
+	declared bool
+}
+
+// reasons words a cycle, step by step, and tells whether all of them are declared. A cycle begins and ends with the same one.
+func reasons(cycle []engine.UnitID, why map[[2]engine.UnitID]reason) (text string, declared bool) {
 	var steps []string
+	declared = true
 	for i := 1; i < len(cycle); i++ {
-		steps = append(steps, why[[2]engine.UnitID{cycle[i-1], cycle[i]}])
+		step := why[[2]engine.UnitID{cycle[i-1], cycle[i]}]
+		steps, declared = append(steps, step.text), declared && step.declared
 	}
-	return strings.Join(steps, "; ")
+	return strings.Join(steps, "; "), declared
 }
 
 // unknown finds dependencies on Applications that there are not.

@@ -138,12 +138,15 @@ func TestCheck(t *testing.T) {
 		"cycle": {
 			reason: "two that depend on each other wait forever",
 			apps:   []App{dependent(member("", "a", 0), "b"), dependent(member("", "b", 0), "a")},
-			want:   []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/b; Application/argocd/b depends on Application/argocd/a"}},
+			want: []Finding{{
+				App: unit("a"), Never: true, Declared: true,
+				Text: "Application/argocd/a depends on Application/argocd/b; Application/argocd/b depends on Application/argocd/a",
+			}},
 		},
 		"itself": {
 			reason: "an Application that depends on itself is a cycle of one",
 			apps:   []App{dependent(member("", "a", 0), "a")},
-			want:   []Finding{{App: unit("a"), Never: true, Text: "Application/argocd/a depends on Application/argocd/a"}},
+			want:   []Finding{{App: unit("a"), Never: true, Declared: true, Text: "Application/argocd/a depends on Application/argocd/a"}},
 		},
 		"parent": {
 			reason: "a parent waits for its members, so that these cannot wait for it",

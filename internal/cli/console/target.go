@@ -86,8 +86,8 @@ func CheckOutput(format string, values ...string) error {
 	return UnknownOutput(format, values...)
 }
 
-// names reads arguments that name a unit without a directory before it: KIND/NAME, or KIND NAME.
-func (o *OfflineOptions) names(args []string) bool {
+// Names tells that arguments name a unit without a directory before it: KIND/NAME, or KIND NAME.
+func (o *OfflineOptions) Names(args []string) bool {
 	if exists(args[0]) || !strings.Contains(Joined(args), "/") {
 		return false
 	}
@@ -105,7 +105,7 @@ func (o *OfflineOptions) Aim(args []string) {
 	o.Dir = orWord(o.Folder, ".")
 	switch {
 	case len(args) == 0:
-	case o.names(args):
+	case o.Names(args):
 		o.Only = Joined(args)
 	default:
 		o.Dir, o.Only = args[0], Joined(args[1:])

@@ -19,10 +19,9 @@ import (
 // NewGraph is the command that prints dependencies.
 func NewGraph(g *console.Globals) *cobra.Command {
 	o := console.OfflineOptions{Globals: g}
-	var format, namespace string
-	var check, stages bool
+	var q graphQuery
 	cmd := &cobra.Command{
-		Use:   "graph [PATH]",
+		Use:   "graph [PATH] [KIND/NAME | KIND NAME]",
 		Short: "Print the dependency graph, and its cycles",
 		Long: `Print the dependency graph, in these steps:
 
@@ -31,6 +30,8 @@ func NewGraph(g *console.Globals) *cobra.Command {
   3. print the dependencies, which unit makes which, and where the charts of HelmReleases come from: as text in the order in
      which the units can be applied, as DOT, as Mermaid or as JSON; an arrow leads to what waits
   4. mark and report every cycle, and every dependency on a unit that does not exist
+
+Of a unit that is named it prints only that one, with what it waits for, what waits for it, directly or not, and what makes them.
 
 When units deploy to several clusters, the text names the one of each unit ("→ NAME").
 
@@ -49,48 +50,49 @@ waits for.
 
 A Kustomization is printed as NAMESPACE/NAME, anything else with its kind first. The exit code is 1
 if there is a cycle, or --check finds a problem. Lines with "·" depend on something outside the repository.`,
-		Example: "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph . --check\n  headgate graph --stages -n shop",
-		Args:    cobra.MaximumNArgs(1),
+		Example:           "  headgate graph\n  headgate graph . -o mermaid\n  headgate graph ks/apps\n  headgate graph . ks/apps\n  headgate graph . --check\n  headgate graph --stages -n shop",
+		ValidArgsFunction: completeGraph(&o),
+		Args:              cobra.MaximumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Marks = true
-			switch {
-			case stages && (len(args) > 0 || check):
-				return console.Hint(errors.New("--stages is about a cluster, and takes no repository"), "headgate graph --stages")
-			case stages:
-				return graphStages(cmd.Context(), g, namespace, format)
-			case namespace != "":
-				return console.Hint(errors.New("--namespace is for --stages"), "headgate graph --stages --namespace %s", namespace)
-			case len(args) > 0:
-				o.Dir = args[0]
-				return graphRepository(cmd.Context(), o, format, check)
-			case check:
-				return console.Hint(errors.New("--check requires a repository"), "headgate graph PATH --check")
+			q.aim(&o, args)
+			switch err := q.invalid(); {
+			case err != nil:
+				return err
+			case q.stages:
+				return graphStages(cmd.Context(), g, q.namespace, q.format)
+			case q.dir != "":
+				o.Dir = q.dir
+				return graphRepository(cmd.Context(), o, q)
 			}
 			units, err := clusterGraph(cmd.Context(), g)
 			if err != nil {
 				return err
 			}
-			return printGraph(g.IO, units, format)
+			if err := q.narrow(units, g.Catalogue); err != nil {
+				return err
+			}
+			return printGraph(g.IO, units, q.format)
 		},
 	}
 	console.BindOffline(cmd, &o)
 	console.BindFetches(cmd, &o)
-	cmd.Flags().BoolVar(&check, "check", false, "check the repository at PATH, and print only its problems")
-	cmd.Flags().BoolVar(&stages, "stages", false, "print the pipelines of promotions")
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "Project of --stages (default: every one)")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, dot, mermaid or json")
+	cmd.Flags().BoolVar(&q.check, "check", false, "check the repository at PATH, and print only its problems")
+	cmd.Flags().BoolVar(&q.stages, "stages", false, "print the pipelines of promotions")
+	cmd.Flags().StringVarP(&q.namespace, "namespace", "n", "", "namespace of the unit, or Project of --stages (default: every one)")
+	cmd.Flags().StringVarP(&q.format, "output", "o", "text", "text, dot, mermaid or json")
 	console.CompleteOutput(cmd, "text", "dot", "mermaid", "json")
 	return cmd
 }
 
 // graphRepository prints the graph of a repository, or what is wrong with it.
-func graphRepository(ctx context.Context, o console.OfflineOptions, format string, check bool) error {
+func graphRepository(ctx context.Context, o console.OfflineOptions, q graphQuery) error {
 	w, err := o.Walk(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if check {
+	if q.check {
 		return checkRepository(ctx, o, w)
 	}
 	g := newUnitGraph(o.Catalogue)
@@ -98,8 +100,11 @@ func graphRepository(ctx context.Context, o console.OfflineOptions, format strin
 		g.plant(&w.Units[i])
 	}
 	g.link()
-	err = printGraph(o.IO, g, format)
-	if len(g.trees) == 0 {
+	if err := q.narrow(g, o.Catalogue); err != nil {
+		return err
+	}
+	err = printGraph(o.IO, g, q.format)
+	if len(g.trees) == 0 || q.unit != "" {
 		return err
 	}
 	if err != nil && !errors.Is(err, console.ErrNo) {
@@ -111,8 +116,11 @@ func graphRepository(ctx context.Context, o console.OfflineOptions, format strin
 // tellEndless names the waits that never end, other than cycles that were named, and what fails to give units.
 func tellEndless(o console.OfflineOptions, w *offline.Walk, cycles [][]engine.UnitID) error {
 	never := false
+	told := func(unit engine.UnitID) bool {
+		return slices.ContainsFunc(cycles, func(cycle []engine.UnitID) bool { return slices.Contains(cycle, unit) })
+	}
 	for _, f := range w.Findings(nil) {
-		if f.Never && f.Lacks == (engine.ObjectID{}) && !isCycle(f, cycles) {
+		if f.Never && f.Lacks == (engine.ObjectID{}) && !(f.Declared && told(f.Unit)) {
 			never = true
 			fmt.Fprintln(o.IO.Err, "✗ a wait that never ends: "+strings.Join(f.Steps, "; "))
 		}
@@ -121,13 +129,6 @@ func tellEndless(o console.OfflineOptions, w *offline.Walk, cycles [][]engine.Un
 		return console.ErrNo
 	}
 	return nil
-}
-
-// isCycle tells whether a wait that never ends is one of some cycles of dependencies.
-func isCycle(f dialect.Finding, cycles [][]engine.UnitID) bool {
-	steps := strings.Split(strings.Join(f.Steps, "; "), "; ")
-	return slices.ContainsFunc(cycles, func(cycle []engine.UnitID) bool { return slices.Contains(cycle, f.Unit) }) &&
-		!slices.ContainsFunc(steps, func(step string) bool { return !strings.Contains(step, " depends on ") })
 }
 
 // clusterGraph reads the units of the cluster.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/engine"
 )
 
@@ -205,18 +206,59 @@ func TestGraphPictures(t *testing.T) {
 	}
 }
 
-// TestIsCycle knows a cycle that was named from other waits that never end.
-func TestIsCycle(t *testing.T) {
-	cycles := [][]engine.UnitID{{ks("a"), ks("b"), ks("a")}}
-	for text, want := range map[string]bool{
-		"Kustomization/f/a depends on Kustomization/f/b; Kustomization/f/b depends on Kustomization/f/a":              true,
-		"Kustomization/f/a depends on Kustomization/f/b; Kustomization/f/b waits for the health of Kustomization/f/a": false,
-	} {
-		if got := isCycle(dialect.Finding{Unit: ks("a"), Steps: []string{text}}, cycles); got != want {
-			t.Errorf("%s: %v", text, got)
+// TestGraphAround prints of a graph what has to do with one unit.
+func TestGraphAround(t *testing.T) {
+	none := engine.UnitID{}
+	units := func() []dialect.OfflineUnit {
+		return []dialect.OfflineUnit{
+			unit(ks("root"), none, engine.Unit{}), unit(ks("certs"), ks("root"), engine.Unit{}), unit(ks("db"), ks("root"), engine.Unit{}),
+			unit(ks("shop"), ks("root"), on(ks("certs"))), unit(ks("blog"), ks("root"), on(ks("shop"), ks("db"))), unit(ks("other"), ks("root"), on(ks("db"))),
+			wave(app("top"), none, 0, engine.Unit{}), wave(app("one"), app("top"), 1, engine.Unit{}), wave(app("two"), app("top"), 2, on(app("one"))),
+			unit(ks("x"), none, on(ks("y"))), unit(ks("y"), none, on(ks("x"))),
 		}
 	}
-	if isCycle(dialect.Finding{Unit: ks("c"), Steps: []string{"Kustomization/f/c depends on Kustomization/f/c"}}, cycles) {
-		t.Error("no cycle that was named contains it")
+	cases := map[string]struct {
+		reason, name, namespace, format, want, errs string
+	}{
+		"both ways": {
+			"what it waits for, what makes these, and what waits for it", "shop", "", "text",
+			"gate 0\n  f/certs\n  f/root\ngate 1\n  f/shop  waits for f/certs\ngate 2\n  f/blog  waits for f/shop, f/db\n", "",
+		},
+		"picture": {
+			"no arrow comes from what is not shown", "ks/shop", "", "dot",
+			"digraph headgate {\n  \"f/blog\";\n  \"f/certs\";\n  \"f/root\";\n  \"f/shop\";\n" +
+				"  \"f/shop\" -> \"f/blog\";\n  \"f/root\" -> \"f/blog\" [style=dotted, label=\"makes\"];\n" +
+				"  \"f/root\" -> \"f/certs\" [style=dotted, label=\"makes\"];\n" +
+				"  \"f/certs\" -> \"f/shop\";\n  \"f/root\" -> \"f/shop\" [style=dotted, label=\"makes\"];\n}\n", "",
+		},
+		"tree": {
+			"a member is shown below its parent", "app/one", "", "text",
+			"Application/a/top  0 objects\n  wave 1\n    Application/a/one  0 objects\n  wave 2\n    Application/a/two  waits for Application/a/one  0 objects\n", "",
+		},
+		"namespace":       {"as graphs name it", "f/other", "", "text", "gate 0\n  f/db\n  f/root\ngate 1\n  f/other  waits for f/db\n", ""},
+		"kind in full":    {"KIND/NAMESPACE/NAME", "Kustomization/f/other", "", "text", "gate 0\n  f/db\n  f/root\ngate 1\n  f/other  waits for f/db\n", ""},
+		"wrong namespace": {"a namespace that is given counts", "other", "g", "text", "", "the cluster has no unit \"other\"; did you mean Kustomization/f/other?"},
+		"near miss":       {"what was meant is named", "shpo", "", "text", "", "the cluster has no unit \"shpo\"; did you mean Kustomization/f/shop?"},
+		"cycle of others": {"a cycle that has nothing to do with it is not reported", "certs", "", "json", "", ""},
+		"own cycle":       {"its own is", "x", "", "text", "gate 0\n  f/x  waits for f/y  (in a cycle)\n  f/y  waits for f/x  (in a cycle)\n", "✗ dependency cycle: "},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := plantedGraph(units()...)
+			q := graphQuery{unit: c.name, namespace: c.namespace}
+			err := q.narrow(g, dialects.All())
+			var out, said string
+			if err != nil {
+				said = err.Error()
+			} else {
+				out, said = printed(t, g, c.format)
+			}
+			if c.format != "json" && out != c.want {
+				t.Errorf("%s (-want +got):\n%s", c.reason, cmp.Diff(c.want, out))
+			}
+			if (c.errs == "") != (said == "") || !strings.HasPrefix(said, c.errs) {
+				t.Errorf("%s: it says %q, want %q", c.reason, said, c.errs)
+			}
+		})
 	}
 }

@@ -52,7 +52,7 @@ func (g *unitGraph) drawing() *drawing {
 		u := g.units[id]
 		d.nodes = append(d.nodes, node{name: g.nodeName(id), label: g.nodeName(id), cycle: g.inKnot(id)})
 		d.needs(g, id, solid)
-		if maker := g.maker(u); maker != nil {
+		if maker := g.maker(u); maker != nil && g.shows(u.Parent) {
 			d.links = append(d.links, link{from: g.nodeName(u.Parent), to: g.nodeName(id), line: makes, cycle: g.inKnot(id, u.Parent)})
 		}
 		if u.Chart.Text != "" {
@@ -62,7 +62,7 @@ func (g *unitGraph) drawing() *drawing {
 	for _, u := range g.trees {
 		id := u.Unit.ID
 		d.nodes = append(d.nodes, node{name: g.nodeName(id), label: id.Name + waveNote(u), cycle: g.inKnot(id)})
-		if u.Parent != (engine.UnitID{}) {
+		if u.Parent != (engine.UnitID{}) && g.shows(u.Parent) {
 			d.links = append(d.links, link{from: g.nodeName(u.Parent), to: g.nodeName(id)})
 		}
 		d.needs(g, id, dashed)
@@ -75,6 +75,8 @@ func (d *drawing) needs(g *unitGraph, id engine.UnitID, by line) {
 	for _, n := range g.needs[id] {
 		l := link{to: g.nodeName(id), line: by}
 		switch {
+		case g.units[n.unit] != nil && !g.shows(n.unit):
+			continue
 		case n.unit == (engine.UnitID{}):
 			l.from = n.object.String()
 			d.once(node{name: l.from, label: l.from, object: true})

@@ -30,6 +30,8 @@ type unitGraph struct {
 	counts map[engine.UnitID]int
 	// whole is set when there are no units beside these: nothing was skipped.
 	whole bool
+	// shown are the units that are printed; nil for all.
+	shown map[engine.UnitID]bool
 	// plain is the kind that is not named.
 	plain schema.GroupKind
 }

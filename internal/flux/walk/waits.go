@@ -27,7 +27,7 @@ func (w *walk) Findings(all []dialect.OfflineUnit, kinds dialect.Scopes) []diale
 	var found []dialect.Finding
 	for _, k := range knots(all, kinds) {
 		if !elsewhere(k.Units) {
-			f := dialect.Finding{Never: true, Steps: k.Steps, Lacks: k.Lacks}
+			f := dialect.Finding{Never: true, Declared: k.Declared, Steps: k.Steps, Lacks: k.Lacks}
 			if len(k.Units) > 0 {
 				f.Unit = k.Units[0]
 				f.Field = waitsBy(all, f.Unit, k.Steps[0])
