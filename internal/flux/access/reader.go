@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -16,13 +17,17 @@ type Reader interface {
 	Secret(ctx context.Context, namespace, name string) (map[string][]byte, error)
 }
 
-// VersionReader notes the versions of what it reads from the cluster.
+// VersionReader notes the versions of what it reads from the cluster: zero for what is not there, and nothing for what could not be read, since it
+// is not known which version that was.
 type VersionReader struct {
 	Client   kubernetes.Interface
 	Versions map[engine.ObjectID]uint64
 }
 
-func (r VersionReader) note(kind, namespace, name string, o metav1.Object) {
+func (r VersionReader) note(kind, namespace, name string, o metav1.Object, err error) {
+	if err != nil && !apierrors.IsNotFound(err) {
+		return
+	}
 	version, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	r.Versions[engine.ObjectID{Kind: kind, Namespace: namespace, Name: name}] = version
 }
@@ -30,7 +35,7 @@ func (r VersionReader) note(kind, namespace, name string, o metav1.Object) {
 // ConfigMap reads one, and notes its version.
 func (r VersionReader) ConfigMap(ctx context.Context, namespace, name string) (map[string]string, error) {
 	cm, err := r.Client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
-	r.note("ConfigMap", namespace, name, cm)
+	r.note("ConfigMap", namespace, name, cm, err)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +45,7 @@ func (r VersionReader) ConfigMap(ctx context.Context, namespace, name string) (m
 // Secret reads one, and notes its version.
 func (r VersionReader) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	s, err := r.Client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
-	r.note("Secret", namespace, name, s)
+	r.note("Secret", namespace, name, s, err)
 	if err != nil {
 		return nil, err
 	}
