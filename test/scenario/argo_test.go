@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,16 +36,7 @@ func (w *world) login(ctx context.Context) error {
 // their own. Each puts back what it changed.
 func TestArgoSettings(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/argo/settings/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no scripts: %v", err)
-	}
-	w := newWorld(t)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			testscript.Run(t, testscript.Params{Files: []string{file}, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
-		})
-	}
+	newWorld(t).inTurn(t, "testdata/argo/settings/*.txtar")
 }
 
 // app makes an Application of a directory of the script's repository, whose name begins with that of the script's

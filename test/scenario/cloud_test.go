@@ -77,7 +77,7 @@ func (w *world) cloudVerb(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprint(ts.Stdout(), w.droplets(ts))
 	case args[0] == "until" && len(args) == 2:
 		pattern := regexp.MustCompile(args[1])
-		until(ts, strings.Join(args, " "), func() (bool, string) {
+		w.until(ts, strings.Join(args, " "), func() (bool, string) {
 			text := w.droplets(ts)
 			return pattern.MatchString(text), text
 		})

@@ -213,7 +213,7 @@ func (w *world) root(ts *testscript.TestScript, neg bool, args []string) {
 func (w *world) kapply(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 1, "kapply FILE")
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
-	until(ts, args[0]+" is applied", func() (bool, string) {
+	w.until(ts, args[0]+" is applied", func() (bool, string) {
 		err := w.put(text)
 		if meta.IsNoMatchError(err) {
 			// A kind that has just come is announced a moment later.
@@ -263,8 +263,26 @@ func (w *world) put(text string) error {
 }
 
 // until tries a condition of a script until it holds. Each try asks a lot of the server.
-func until(ts *testscript.TestScript, what string, try func() (bool, string)) {
-	poll(ts, 50*time.Millisecond, "waiting for "+what, try)
+func (w *world) until(ts *testscript.TestScript, what string, try func() (bool, string)) {
+	poll(standing{ts, w}, 50*time.Millisecond, "waiting for "+what, try)
+}
+
+// standing fails a script that has waited in vain with where its units stand, those of its namespace and those that are named after it.
+type standing struct {
+	*testscript.TestScript
+	w *world
+}
+
+func (s standing) Fatalf(format string, args ...any) {
+	text, ns := fmt.Sprintf(format, args...), s.Getenv("NS")
+	states, _ := s.w.kit.Engine.States(context.Background())
+	for i := range states {
+		u := &states[i]
+		if id := u.Unit; id.Namespace == ns || strings.HasPrefix(id.Namespace, ns+"-") || strings.HasPrefix(id.Name, ns+"-") {
+			text += fmt.Sprintf("\n%s: %s for %s at %q: %s", id, u.Phase, time.Since(u.Since).Round(time.Millisecond), u.Revision, u.Message)
+		}
+	}
+	s.TestScript.Fatalf("%s", text)
 }
 
 // failer is a test or a script.
@@ -333,7 +351,7 @@ func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 3 {
 		pattern = regexp.MustCompile(args[2])
 	}
-	until(ts, strings.Join(args, " "), func() (bool, string) {
+	w.until(ts, strings.Join(args, " "), func() (bool, string) {
 		client, name := w.object(ts, args[0])
 		u, err := client.Get(context.Background(), name, metav1.GetOptions{})
 		if err != nil {
@@ -360,7 +378,7 @@ func (w *world) kcan(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 3, "kcan ACCOUNT VERB RESOURCE")
 	namespace := ts.Getenv("NS")
-	until(ts, strings.Join(args, " "), func() (bool, string) {
+	w.until(ts, strings.Join(args, " "), func() (bool, string) {
 		review := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
 			"spec": map[string]any{
@@ -405,7 +423,7 @@ func (w *world) kgone(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) == 1, "kgone KIND/NAME")
 	client, name := w.object(ts, args[0])
-	until(ts, "the end of "+args[0], func() (bool, string) {
+	w.until(ts, "the end of "+args[0], func() (bool, string) {
 		_, err := client.Get(context.Background(), name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), "it is there"
 	})
@@ -477,7 +495,7 @@ func (w *world) begin(ts *testscript.TestScript, neg bool, args []string) {
 		s.code <- cli.Main(ctx, args, cli.IO{In: strings.NewReader(""), Out: &s.out, Err: &s.errs, Child: true})
 	}()
 	ts.Defer(s.interrupt)
-	until(ts, "the first output", func() (bool, string) { return s.out.String() != "", s.errs.String() })
+	w.until(ts, "the first output", func() (bool, string) { return s.out.String() != "", s.errs.String() })
 }
 
 // end waits until the command that was begun has printed something, and interrupts it: "end REGEXP".
@@ -486,7 +504,7 @@ func (w *world) end(ts *testscript.TestScript, neg bool, args []string) {
 	s, ok := ts.Value(stayingKey).(*staying)
 	usage(ts, ok && s.interrupt != nil && len(args) == 1, "end REGEXP, after begin")
 	pattern := regexp.MustCompile(args[0])
-	until(ts, "output that matches "+args[0], func() (bool, string) {
+	w.until(ts, "output that matches "+args[0], func() (bool, string) {
 		return pattern.MatchString(s.out.String()), s.out.String() + s.errs.String()
 	})
 	s.interrupt()

@@ -48,7 +48,7 @@ func (w *world) untilHook(ts *testscript.TestScript, neg bool, args []string) {
 	noNeg(ts, neg)
 	usage(ts, len(args) >= 3, "until-hook NAME:TOKEN STATUS FILE|- [HEADER=VALUE...]")
 	name, token, _ := strings.Cut(args[0], ":")
-	until(ts, args[0]+" answers "+args[1], func() (bool, string) {
+	w.until(ts, args[0]+" answers "+args[1], func() (bool, string) {
 		status, err := w.callHook(ts, hookPath(ts.Getenv("NS"), name, token), args[2], args[3:])
 		return err == nil && strconv.Itoa(status) == args[1], fmt.Sprint(status, err)
 	})
@@ -116,7 +116,7 @@ func (w *world) eventOf(ts *testscript.TestScript, neg bool, args []string) {
 		return pattern.MatchString(text), text
 	}
 	if !neg {
-		until(ts, strings.Join(args, " "), look)
+		w.until(ts, strings.Join(args, " "), look)
 		return
 	}
 	if there, text := look(); there {
@@ -163,7 +163,7 @@ func (w *world) flood(ts *testscript.TestScript, neg bool, args []string) {
 	if text, some := <-wrong; some {
 		ts.Fatalf("a request was answered with %s", text)
 	}
-	until(ts, "the last request being handled", func() (bool, string) {
+	w.until(ts, "the last request being handled", func() (bool, string) {
 		u, err := client.Get(context.Background(), object, metav1.GetOptions{})
 		if err != nil {
 			return false, err.Error()

@@ -3,8 +3,6 @@ package scenario
 import (
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/headgate-dev/headgate/internal/dialects"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/sandbox"
@@ -21,5 +19,5 @@ func TestLocalExec(t *testing.T) {
 	if err := w.login(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Dir: "testdata/workflow/local", Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
+	w.inTurn(t, "testdata/workflow/local/*.txtar")
 }

@@ -1,11 +1,7 @@
 package scenario
 
 import (
-	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/headgate-dev/headgate/internal/kit"
 )
@@ -20,19 +16,11 @@ spec: {distribution: {version: 2.x, registry: ghcr.io/fluxcd}, cluster: {multite
 // TestLockedTenants runs scripts about tenants on a cluster that is locked down.
 func TestLockedTenants(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/tenants/lockdown/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no scripts: %v", err)
-	}
 	w := newWorldOf(t, kit.Options{})
 	f := &fleet{kit: w.kit, world: w, t: t}
 	if err := w.put(locked); err != nil {
 		t.Fatal(err)
 	}
 	f.conditionIn("flux-system", "FluxInstance", "flux", "True", "")
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			testscript.Run(t, testscript.Params{Files: []string{file}, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
-		})
-	}
+	w.inTurn(t, "testdata/tenants/lockdown/*.txtar")
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli"
 	"github.com/headgate-dev/headgate/internal/kit"
+	"github.com/headgate-dev/headgate/internal/memory"
 )
 
 // asCommand, in the environment, makes the binary of these tests the command itself, so that a test
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 	// register for the process.
 	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
 	if os.Getenv(asCommand) == "" {
+		memory.Tune()
 		os.Exit(m.Run())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

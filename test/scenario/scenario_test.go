@@ -45,6 +45,28 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// inTurn runs scripts one after the other, each in its turn of the parent: the world of the parent lasts no longer than they take.
+func (w *world) inTurn(t *testing.T, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no scripts at %s: %v", pattern, err)
+	}
+	for _, file := range files {
+		testscript.RunT(serial{t}, testscript.Params{Files: []string{file}, Setup: w.setup, Cmds: w.commands(), RequireUniqueNames: true})
+	}
+}
+
+// serial is a test whose scripts do not step aside for others.
+type serial struct{ *testing.T }
+
+func (serial) Parallel()     {}
+func (serial) Verbose() bool { return testing.Verbose() }
+
+func (s serial) Run(name string, script func(testscript.T)) {
+	s.T.Run(name, func(t *testing.T) { script(serial{t}) })
+}
+
 // newWorld starts what scripts share, which ends with the test.
 func newWorld(t *testing.T) *world {
 	t.Helper()

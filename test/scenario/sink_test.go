@@ -93,7 +93,7 @@ func (w *world) sink(ts *testscript.TestScript, neg bool, args []string) {
 	switch {
 	case args[0] == "has" && len(args) == 2:
 		pattern := regexp.MustCompile(args[1])
-		until(ts, "a notification that matches "+args[1], func() (bool, string) {
+		w.until(ts, "a notification that matches "+args[1], func() (bool, string) {
 			return s.matching(pattern) > 0, strings.Join(s.received(), "\n")
 		})
 	case args[0] == "print":
@@ -119,7 +119,7 @@ func (w *world) kevent(ts *testscript.TestScript, neg bool, args []string) {
 	_, kind, err := w.resource(kind)
 	ts.Check(err)
 	events := w.client.Resource(schemaGVR{Version: "v1", Resource: "events"}).Namespace(namespace)
-	until(ts, strings.Join(args, " "), func() (bool, string) {
+	w.until(ts, strings.Join(args, " "), func() (bool, string) {
 		list, err := events.List(context.Background(), metav1.ListOptions{
 			FieldSelector: "involvedObject.kind=" + kind + ",involvedObject.name=" + name,
 		})
