@@ -303,9 +303,7 @@ func pollFor(t failer, patience, every time.Duration, what string, try func() (b
 	if helped, ok := t.(interface{ Helper() }); ok {
 		helped.Helper()
 	}
-	deadline := time.After(patience)
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	began, deadline := time.Now(), time.After(patience)
 	for {
 		ok, last := try()
 		if ok {
@@ -314,7 +312,7 @@ func pollFor(t failer, patience, every time.Duration, what string, try func() (b
 		select {
 		case <-deadline:
 			t.Fatalf("%s: %s", what, last)
-		case <-tick.C:
+		case <-time.After(min(max(every, time.Since(began)/50), max(every, 50*time.Millisecond))):
 		}
 	}
 }

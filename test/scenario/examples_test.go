@@ -6,44 +6,6 @@ import (
 	"testing"
 )
 
-// The examples boot as their READMEs say, in the order that they declare.
-func TestExamples(t *testing.T) {
-	t.Parallel()
-	for name, example := range map[string]struct {
-		args []string
-		// order are units, each of which is ready before the next.
-		order []string
-	}{
-		"layered": {
-			args:  []string{"--age-key-file", "../../examples/layered/age.agekey"},
-			order: []string{"flux-system/bootstrap ", "flux-system/controllers ", "flux-system/certs ", "flux-system/shop ", "flux-system/blog "},
-		},
-		"homelab": {
-			args:  []string{"--serve-charts", "oci://registry.example/charts=../../examples/homelab/charts"},
-			order: []string{"flux-system/cluster-apps ", "network/proxy ", "home/notes ", "media/player "},
-		},
-		"app-of-apps": {
-			order: []string{
-				"Application argocd/definitions ", "Application argocd/storage ", "Application argocd/secrets ", "Application argocd/database ",
-				"Application argocd/infrastructure-gateway ", "Application argocd/monitoring-metrics ", "Application argocd/my-apps-notes ",
-			},
-		},
-		"nixos-image": {
-			args:  []string{"--cloud", "simulated", "--allow-local-exec"},
-			order: []string{"flux-system/cloud ", "flux-system/image ", "flux-system/machine "},
-		},
-		"nixos-trio": {
-			args:  []string{"--cloud", "simulated", "--allow-local-exec"},
-			order: []string{"flux-system/trio "},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			boots(t, name, example.args, example.order)
-		})
-	}
-}
-
 // With --simulate the examples boot without what they need from outside, in the same order. What a unit declares is never stood in for.
 func TestSimulateExamples(t *testing.T) {
 	t.Parallel()
@@ -73,13 +35,19 @@ func boots(t *testing.T, name string, args, order []string) string {
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, p.output)
 	}
+	inOrder(t, p.output.String(), order)
+	return p.output.String()
+}
+
+// inOrder wants units to be reported ready one after the other.
+func inOrder(t *testing.T, output string, order []string) {
+	t.Helper()
 	at := 0
 	for _, unit := range order {
-		next := strings.Index(p.output.String()[at:], "✓ "+unit)
+		next := strings.Index(output[at:], "✓ "+unit)
 		if next < 0 {
-			t.Fatalf("%s is not ready after the one before it:\n%s", unit, p.output)
+			t.Fatalf("%s is not ready after the one before it:\n%s", unit, output)
 		}
 		at += next
 	}
-	return p.output.String()
 }

@@ -9,18 +9,25 @@ import (
 	"testing"
 )
 
-// pages are what a person follows with nothing but Headgate and Git. Their blocks that are tagged "console" need more. The tutorial of
-// typed charts is TestTutorial's, and the example of typed charts that of its own test.
-var pages = []string{
-	"docs/guide/start.md", "docs/guide/tutorial-flux.md", "docs/guide/tutorial-argocd.md",
-	"examples/app-of-apps/README.md", "examples/homelab/README.md", "examples/layered/README.md",
-	"examples/nixos-image/README.md", "examples/nixos-trio/README.md",
+// pages are what a person follows with nothing but Headgate and Git, with units of which each is ready before the next one whenever the page boots
+// them. Their blocks that are tagged "console" need more. The tutorial of typed charts is TestTutorial's, and the example of typed charts that of
+// its own test.
+var pages = map[string][]string{
+	"docs/guide/start.md": nil, "docs/guide/tutorial-flux.md": nil, "docs/guide/tutorial-argocd.md": nil,
+	"examples/layered/README.md": {"flux-system/bootstrap ", "flux-system/controllers ", "flux-system/certs ", "flux-system/shop ", "flux-system/blog "},
+	"examples/homelab/README.md": {"flux-system/cluster-apps ", "network/proxy ", "home/notes ", "media/player "},
+	"examples/app-of-apps/README.md": {
+		"Application argocd/definitions ", "Application argocd/storage ", "Application argocd/secrets ", "Application argocd/database ",
+		"Application argocd/infrastructure-gateway ", "Application argocd/monitoring-metrics ", "Application argocd/my-apps-notes ",
+	},
+	"examples/nixos-image/README.md": {"flux-system/cloud ", "flux-system/image ", "flux-system/machine "},
+	"examples/nixos-trio/README.md":  {"flux-system/trio "},
 }
 
 // TestPages follows pages literally: it runs each block of commands, in its order, in a copy of the examples.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	for _, page := range pages {
+	for page, order := range pages {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(filepath.Join("../..", page))
@@ -32,6 +39,7 @@ func TestPages(t *testing.T) {
 				t.Fatal("it has no commands")
 			}
 			f := newFollower(t)
+			f.order = order
 			for _, block := range blocks {
 				f.follow(block)
 			}
@@ -73,6 +81,8 @@ type follower struct {
 	temporary string
 	cluster   *process
 	booted    int
+	// order are units that become ready one after the other.
+	order []string
 }
 
 // newFollower is in a clone with the examples and nothing else.
@@ -126,6 +136,7 @@ func (f *follower) boot(args []string) {
 	f.interrupt()
 	f.cluster = runIn(f.t, f.dir, f.env, args...)
 	f.cluster.says("✓ ready")
+	inOrder(f.t, f.cluster.output.String(), f.order)
 	f.booted++
 }
 

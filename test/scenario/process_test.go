@@ -161,7 +161,8 @@ func (p *process) saysWithin(patience time.Duration, text string) {
 	})
 }
 
-// eventually tries a condition until it holds, often enough to see what lasts for a moment.
+// eventually tries a condition until it holds, often enough to see what lasts for a moment; less often the longer that takes, since each try asks
+// a lot of the server.
 func eventually(t *testing.T, what string, try func() (bool, string)) {
 	t.Helper()
 	poll(t, 5*time.Millisecond, "waiting until "+what, try)
