@@ -18,6 +18,9 @@ func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 		request = d.automate(a, c, now)
 	}
 	if request == nil {
+		if a.job.op == nil {
+			a.overtake(now)
+		}
 		return nil
 	}
 	if state == nil {

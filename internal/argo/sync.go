@@ -170,7 +170,7 @@ func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	if op == nil {
 		return
 	}
-	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), "superseded: the newer revision needs no sync"), d.gate(a, w)
+	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), overtaken), d.gate(a, w)
 	d.letGo(ctx, g, op.sync, step.Release)
 	d.drop(ctx, g, step.Drop)
 	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message

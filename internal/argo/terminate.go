@@ -38,15 +38,32 @@ func (a *app) halt(now time.Time) {
 	if a.obj.Operation != nil {
 		v.handled = encoded(a.obj.Operation)
 	}
+	v.retry = nil
+	a.closeOperation(now, halted)
+}
+
+// overtaken is how a sync ends that waited to be retried, or that a killed process left, and that the revision of now does not need.
+const overtaken = "superseded: the newer revision needs no sync"
+
+// overtake has the status say that no sync goes on any more, where one waited to be retried.
+func (a *app) overtake(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closeOperation(now, overtaken)
+}
+
+// closeOperation ends the operation that the status says is running, without success. The caller holds the lock.
+func (a *app) closeOperation(now time.Time, why string) {
+	v := &a.view
 	state := v.operation
 	if state == nil {
 		state = a.obj.Status.OperationState
 	}
-	if v.retry = nil; state == nil || state.Phase != v1alpha1.OperationRunning && state.Phase != v1alpha1.OperationTerminating {
+	if state == nil || state.Phase != v1alpha1.OperationRunning && state.Phase != v1alpha1.OperationTerminating {
 		return
 	}
 	ended := state.DeepCopy()
-	ended.Phase, ended.Message, ended.FinishedAt = v1alpha1.OperationFailed, halted, since(now)
+	ended.Phase, ended.Message, ended.FinishedAt = v1alpha1.OperationFailed, why, since(now)
 	v.operation, v.waits = ended, nil
 }
 
