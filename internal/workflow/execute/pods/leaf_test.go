@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
 
@@ -107,5 +109,30 @@ func TestObserveTimes(t *testing.T) {
 	want := plan.Leaf{StartedAt: time.Date(2026, 11, 22, 10, 0, 1, 0, time.UTC), FinishedAt: time.Date(2026, 11, 22, 10, 0, 5, 0, time.UTC), Host: "node-1"}
 	if !leaf.StartedAt.Equal(want.StartedAt) || !leaf.FinishedAt.Equal(want.FinishedAt) || leaf.Host != want.Host {
 		t.Errorf("%v - %v on %q, want %v", leaf.StartedAt, leaf.FinishedAt, leaf.Host, want)
+	}
+}
+
+// TestEndsOnce keeps how a pod ended that was deleted while it ran: the API server sets its grace period to zero, and the moment of its deletion to
+// now, before it goes.
+func TestEndsOnce(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "p", UID: "u", ResourceVersion: "1", Annotations: map[string]string{v1alpha1.AnnotationRun: "w/n"}, Labels: map[string]string{v1alpha1.LabelWorkflow: "wf"},
+	}}
+	status := "{phase: Failed, containerStatuses: [{name: main, state: {terminated: {exitCode: 143, startedAt: 2026-11-22T10:00:01Z, finishedAt: 2026-11-22T10:00:05Z}}}]}"
+	if err := yaml.UnmarshalStrict([]byte(status), &pod.Status); err != nil {
+		t.Fatal(err)
+	}
+	r := newRecords()
+	for i, grace := range []int64{30, 0} {
+		at := metav1.NewTime(time.Date(2026, 11, 22, 10, 0, 35, 0, time.UTC))
+		if grace == 0 {
+			at = metav1.NewTime(time.Date(2026, 11, 22, 10, 0, 6, 0, time.UTC))
+		}
+		pod.ResourceVersion, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = strconv.Itoa(i+1), &at, &grace
+		of, changed := r.put(pod)
+		one, known := r.get(of, "n")
+		if !changed || !known || !one.ended || one.seen.leaf.Message != "pod deleted" {
+			t.Errorf("with a grace period of %d s it is known: %v, and %s: %q", grace, known, one.seen.leaf.Phase, one.seen.leaf.Message)
+		}
 	}
 }

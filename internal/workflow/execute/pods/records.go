@@ -79,8 +79,8 @@ func (r *records) put(pod *corev1.Pod) (of execute.Workflow, changed bool) {
 		return of, false
 	}
 	if known != nil && known.uid == fresh.uid && known.ended {
-		// Outputs do not change any more.
-		fresh.settled = known.settled
+		// It has ended once and for all. That of a pod which was deleted shows only as long as its grace period does.
+		fresh.settled, fresh.ended, fresh.seen.leaf = known.settled, true, known.seen.leaf
 	}
 	if r.pods[of] == nil {
 		r.pods[of] = map[string]*record{}
