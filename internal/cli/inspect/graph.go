@@ -120,7 +120,7 @@ func tellEndless(o console.OfflineOptions, w *offline.Walk, cycles [][]engine.Un
 		return slices.ContainsFunc(cycles, func(cycle []engine.UnitID) bool { return slices.Contains(cycle, unit) })
 	}
 	for _, f := range w.Findings(nil) {
-		if f.Never && f.Lacks == (engine.ObjectID{}) && !(f.Declared && told(f.Unit)) {
+		if f.Never && f.Lacks == (engine.ObjectID{}) && (!f.Declared || !told(f.Unit)) {
 			never = true
 			fmt.Fprintln(o.IO.Err, "✗ a wait that never ends: "+strings.Join(f.Steps, "; "))
 		}
