@@ -312,7 +312,7 @@ func pollFor(t failer, patience, every time.Duration, what string, try func() (b
 		select {
 		case <-deadline:
 			t.Fatalf("%s: %s", what, last)
-		case <-time.After(min(max(every, time.Since(began)/50), max(every, 50*time.Millisecond))):
+		case <-time.After(max(every, min(time.Since(began)/50, 50*time.Millisecond))):
 		}
 	}
 }

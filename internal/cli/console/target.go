@@ -86,8 +86,8 @@ func CheckOutput(format string, values ...string) error {
 	return UnknownOutput(format, values...)
 }
 
-// Names tells that arguments name a unit without a directory before it: KIND/NAME, or KIND NAME.
-func (o *OfflineOptions) Names(args []string) bool {
+// names tells that arguments name a unit without a directory before it: KIND/NAME, or KIND NAME.
+func (o *OfflineOptions) names(args []string) bool {
 	if exists(args[0]) || !strings.Contains(Joined(args), "/") {
 		return false
 	}
@@ -100,14 +100,19 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Aim reads [PATH] [KIND/NAME | KIND NAME]: what names a unit, and is no directory, stands alone.
-func (o *OfflineOptions) Aim(args []string) {
-	o.Dir = orWord(o.Folder, ".")
+// Split reads [PATH] [KIND/NAME | KIND NAME]: what names a unit, and is no directory, stands alone.
+func (o *OfflineOptions) Split(args []string) (dir, unit string) {
 	switch {
 	case len(args) == 0:
-	case o.Names(args):
-		o.Only = Joined(args)
-	default:
-		o.Dir, o.Only = args[0], Joined(args[1:])
+		return "", ""
+	case o.names(args):
+		return "", Joined(args)
 	}
+	return args[0], Joined(args[1:])
+}
+
+// Aim is Split for a command about a repository, which is that of --folder or of the current directory where there is no PATH.
+func (o *OfflineOptions) Aim(args []string) {
+	dir, unit := o.Split(args)
+	o.Dir, o.Only = orWord(dir, orWord(o.Folder, ".")), unit
 }

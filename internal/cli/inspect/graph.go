@@ -55,7 +55,7 @@ if there is a cycle, or --check finds a problem. Lines with "·" depend on somet
 		Args:              cobra.MaximumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Marks = true
-			q.aim(&o, args)
+			q.dir, q.unit = o.Split(args)
 			switch err := q.invalid(); {
 			case err != nil:
 				return err

@@ -22,17 +22,6 @@ type graphQuery struct {
 	check, stages                bool
 }
 
-// aim reads the arguments.
-func (q *graphQuery) aim(o *console.OfflineOptions, args []string) {
-	switch {
-	case len(args) == 0:
-	case o.Names(args):
-		q.unit = console.Joined(args)
-	default:
-		q.dir, q.unit = args[0], console.Joined(args[1:])
-	}
-}
-
 // invalid is why it cannot be answered.
 func (q *graphQuery) invalid() error {
 	switch {
