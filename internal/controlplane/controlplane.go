@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/headgate-dev/headgate/internal/guard"
 )
 
 // Config is what a control plane needs.
@@ -68,9 +71,14 @@ type Running struct {
 	store  *store
 	config *rest.Config
 	conns  *connections
-	done   chan error
-	failed sync.Once
 
+	// reporting guards done from what still fails once it is closed.
+	reporting sync.Mutex
+	done      chan error
+	closed    bool
+
+	// starting names the part that a start is about.
+	starting atomic.Value
 	// stopParts ends what uses the API server, stopServer the server, in this order.
 	stopParts, stopServer context.CancelFunc
 	parts, server         sync.WaitGroup
@@ -80,6 +88,8 @@ type Running struct {
 // Bounds of a start and of the parts of a stop.
 const (
 	startTimeout = 60 * time.Second
+	// startGrace is how long a start has to end by itself once its time is over.
+	startGrace   = storeTimeout + 5*time.Second
 	partsTimeout = 2 * time.Second
 	// clientsTimeout is how long clients of others have to end on their own; briefClients is that where nothing they write is kept.
 	clientsTimeout = 500 * time.Millisecond
@@ -110,16 +120,62 @@ func Start(ctx context.Context, cfg Config) (*Running, error) {
 	}
 	r := &Running{cfg: cfg, lock: held, done: make(chan error, 16)}
 	theProcess.add(r)
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := r.start(ctx); err != nil {
-		_ = r.Stop(context.WithoutCancel(ctx))
+	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
+// begin starts in a goroutine of its own: parts of Kubernetes and etcd end that from which they would end the process, and some wait for
+// what may never come. Then a start fails, keeps its directory for as long as anything may write to it, and lets others start.
+func (r *Running) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		err := errEnded
+		defer func() {
+			if err != nil {
+				err = r.because(err)
+				_ = r.Stop(context.WithoutCancel(ctx))
+			}
+			ended <- err
+		}()
+		err = guard.Catch(func() error { return r.start(ctx) })
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(startGrace):
+		go func() {
+			if err := <-ended; err == nil {
+				_ = r.Stop(context.WithoutCancel(ctx))
+			}
+		}()
+		return fmt.Errorf("starting %s: it has neither begun nor failed within %s", r.starting.Load(), startTimeout+startGrace)
+	}
+}
+
+// because is why a start failed: for one that a part has ended, what that part reported.
+func (r *Running) because(err error) error {
+	if !errors.Is(err, errEnded) {
+		return err
+	}
+	select {
+	case reported := <-r.done:
+		err = reported
+	default:
+	}
+	return fmt.Errorf("starting %s: %w", r.starting.Load(), err)
+}
+
 func (r *Running) start(ctx context.Context) error {
+	r.starting.Store("etcd")
 	keys, err := newPKI(filepath.Join(r.cfg.Dir, "pki"))
 	if err != nil {
 		return err
@@ -133,6 +189,7 @@ func (r *Running) start(ctx context.Context) error {
 	if err := r.store.seed(ctx, r.cfg); err != nil {
 		return err
 	}
+	r.starting.Store("the API server")
 	listener, err := r.listen()
 	if err != nil {
 		return err
@@ -165,6 +222,7 @@ func (r *Running) start(ctx context.Context) error {
 
 // startParts starts everything that is a client of the API server.
 func (r *Running) startParts(ctx, parts context.Context, keys *pki) error {
+	r.starting.Store("the controllers")
 	forget()
 	manager, err := controllers(parts, r.cfg, keys)
 	if err != nil {
@@ -204,6 +262,11 @@ func (r *Running) run(group *sync.WaitGroup, name string, ctx context.Context, p
 
 // report hands a failure to the reader of Done; it never blocks.
 func (r *Running) report(part string, err error) {
+	r.reporting.Lock()
+	defer r.reporting.Unlock()
+	if r.closed {
+		return
+	}
 	select {
 	case r.done <- fmt.Errorf("%s: %w", part, err):
 	default:
@@ -296,7 +359,8 @@ func (r *Running) Kubeconfig() string { return filepath.Join(r.cfg.Dir, "kubecon
 // Done brings the failure of any part. It is closed when the control plane has stopped.
 func (r *Running) Done() <-chan error { return r.done }
 
-// Stop ends the control plane: first what uses the API server, then the server, then the store.
+// Stop ends the control plane: first what uses the API server, then the server, then the store. When the store does not end, its
+// directory stays, locked for as long as this process lasts.
 func (r *Running) Stop(ctx context.Context) error {
 	var err error
 	r.stopOnce.Do(func() {
@@ -314,14 +378,20 @@ func (r *Running) Stop(ctx context.Context) error {
 			}
 		}
 		if r.store != nil {
-			r.store.stop()
+			err = r.store.stop()
 		}
 		theProcess.remove(r)
-		if r.cfg.Ephemeral && !r.cfg.Keep {
-			err = os.RemoveAll(r.cfg.Dir)
+		if err == nil {
+			// Where etcd may still write, nobody else may.
+			if r.cfg.Ephemeral && !r.cfg.Keep {
+				err = os.RemoveAll(r.cfg.Dir)
+			}
+			r.lock.release()
 		}
-		r.lock.release()
-		r.failed.Do(func() { close(r.done) })
+		r.reporting.Lock()
+		defer r.reporting.Unlock()
+		r.closed = true
+		close(r.done)
 	})
 	return err
 }

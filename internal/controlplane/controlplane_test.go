@@ -327,6 +327,39 @@ func namespaceWithDeadService(t *testing.T, r *Running, c kubernetes.Interface) 
 	}
 }
 
+// TestFailedStarts has control planes not start, for files that etcd cannot read and for a caller that went. Others start all the same.
+func TestFailedStarts(t *testing.T) {
+	for _, name := range []string{"member/wal/*-0000000000000000.wal", "member/snap/db"} {
+		t.Run(name, func(t *testing.T) {
+			dir := stateDir(t)
+			r, err := Start(t.Context(), Config{Dir: dir})
+			must(t, err)
+			must(t, r.Stop(t.Context()))
+			files, err := filepath.Glob(filepath.Join(dir, "etcd", name))
+			if err != nil || len(files) != 1 {
+				t.Fatalf("files of etcd: %q, %v", files, err)
+			}
+			must(t, os.WriteFile(files[0], bytes.Repeat([]byte("damaged "), 1<<13), 0o600))
+			if _, err := Start(t.Context(), Config{Dir: dir}); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, "etcd")) {
+				t.Errorf("a start on damaged files: %v", err)
+			}
+			// What etcd left open stays so, and must not be opened once more.
+			if _, err := Start(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrLocked) {
+				t.Errorf("another start on damaged files: %v", err)
+			}
+		})
+	}
+	dir := stateDir(t)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := Start(gone, Config{Dir: dir}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a start for nobody: %v", err)
+	}
+	r, err := Start(t.Context(), Config{Dir: dir})
+	must(t, err)
+	must(t, r.Stop(t.Context()))
+}
+
 // TestTwoAtOnce comes last: it also checks what the stops of all tests left behind.
 func TestTwoAtOnce(t *testing.T) {
 	before := runtime.NumGoroutine()

@@ -84,5 +84,9 @@ func forget() {
 	cache.ResetInformerNamesForTesting()
 }
 
-// errStopped is how parts end that were asked to.
-var errStopped = errors.New("stopped")
+var (
+	// errStopped is how parts end that were asked to.
+	errStopped = errors.New("stopped")
+	// errEnded is how a start ends that a part of it has ended.
+	errEnded = errors.New("it ended without saying why; run with --kubernetes-logs to see")
+)

@@ -27,6 +27,9 @@ func acquire(dir string) (*lock, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
 		_ = f.Close()
+		if strings.TrimSpace(string(holder)) == strconv.Itoa(os.Getpid()) {
+			return nil, fmt.Errorf("%w: a control plane of this process runs in %q, or has not ended", ErrLocked, dir)
+		}
 		return nil, fmt.Errorf("%w: process %s uses %q; stop it, or choose another directory with --state-dir",
 			ErrLocked, strings.TrimSpace(string(holder)), dir)
 	}
