@@ -183,7 +183,7 @@ func (r *Running) start(ctx context.Context) error {
 	if err := r.files(); err != nil {
 		return err
 	}
-	if r.store, err = startStore(ctx, r.cfg.Dir, r.cfg.Ephemeral, func(err error) { r.report("etcd", err) }); err != nil {
+	if err := r.startStore(ctx); err != nil {
 		return err
 	}
 	if err := r.store.seed(ctx, r.cfg); err != nil {
@@ -218,6 +218,23 @@ func (r *Running) start(ctx context.Context) error {
 		return err
 	}
 	return r.startParts(ctx, partsCtx, keys)
+}
+
+// startStore starts etcd, once more where that may help.
+func (r *Running) startStore(ctx context.Context) error {
+	for {
+		var err error
+		r.store, err = startStore(ctx, r.cfg.Dir, r.cfg.Ephemeral, func(err error) { r.report("etcd", err) })
+		if !errors.Is(err, errIdle) || ctx.Err() != nil {
+			return err
+		}
+		if stop := r.store.stop(); stop != nil {
+			return errors.Join(err, stop)
+		}
+		if r.cfg.Notify != nil {
+			r.cfg.Notify(err.Error() + "; starting it again")
+		}
+	}
 }
 
 // startParts starts everything that is a client of the API server.

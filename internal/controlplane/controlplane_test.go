@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.uber.org/zap"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -356,6 +358,23 @@ func TestFailedStarts(t *testing.T) {
 		t.Errorf("a start for nobody: %v", err)
 	}
 	r, err := Start(t.Context(), Config{Dir: dir})
+	must(t, err)
+	must(t, r.Stop(t.Context()))
+
+	// An etcd that is killed early enough has a log without a member, from which it never serves. It ends all the same.
+	early := stateDir(t)
+	members := unserved(filepath.Join(early, "etcd"))
+	ids := []byte{0x08, 1, 0x10, 1} // of the member and of the cluster, in protobuf
+	log, err := wal.Create(zap.NewNop(), filepath.Join(string(members), "member", "wal"), ids)
+	must(t, err)
+	must(t, log.Close())
+	brief, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Start(brief, Config{Dir: early}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "waiting until it serves") {
+		t.Errorf("a start of an etcd without members: %v", err)
+	}
+	must(t, os.WriteFile(members.mark(), nil, 0o600))
+	r, err = Start(t.Context(), Config{Dir: early})
 	must(t, err)
 	must(t, r.Stop(t.Context()))
 }

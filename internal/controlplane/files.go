@@ -39,3 +39,13 @@ clientConnection: {kubeconfig: %q, qps: %d, burst: %d}
 	}
 	return nil
 }
+
+// writeWhole writes a file that only its user can read, and that is there as a whole or not at all: a process killed meanwhile leaves no half of
+// a key, with which nothing would start again.
+func writeWhole(file string, data []byte) error {
+	next := file + ".next"
+	if err := os.WriteFile(next, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
+}

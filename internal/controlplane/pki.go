@@ -172,10 +172,10 @@ func (p *pki) write(file string, der []byte, key *ecdsa.PrivateKey) error {
 	if err != nil {
 		return fmt.Errorf("encoding the key of %s: %w", file, err)
 	}
-	if err := os.WriteFile(p.path(file+".key"), encodePEM("EC PRIVATE KEY", raw), 0o600); err != nil {
+	if err := writeWhole(p.path(file+".key"), encodePEM("EC PRIVATE KEY", raw)); err != nil {
 		return fmt.Errorf("writing the key of %s: %w", file, err)
 	}
-	if err := os.WriteFile(p.path(file+".crt"), encodePEM("CERTIFICATE", der), 0o600); err != nil {
+	if err := writeWhole(p.path(file+".crt"), encodePEM("CERTIFICATE", der)); err != nil {
 		return fmt.Errorf("writing the certificate of %s: %w", file, err)
 	}
 	return nil
@@ -196,7 +196,7 @@ func (p *pki) serviceAccountKey() error {
 	if err != nil {
 		return fmt.Errorf("encoding the service account key: %w", err)
 	}
-	return os.WriteFile(file, encodePEM("EC PRIVATE KEY", raw), 0o600)
+	return writeWhole(file, encodePEM("EC PRIVATE KEY", raw))
 }
 
 func encodePEM(kind string, data []byte) []byte {
@@ -244,5 +244,5 @@ resources:
       keys:
       - {name: headgate, secret: %s}
 `, base64.StdEncoding.EncodeToString(key))
-	return os.WriteFile(file, []byte(text), 0o600)
+	return writeWhole(file, []byte(text))
 }
