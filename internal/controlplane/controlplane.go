@@ -131,7 +131,7 @@ func Start(ctx context.Context, cfg Config) (*Running, error) {
 func (r *Running) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	ended := make(chan error, 1)
+	ended, givenUp := make(chan error), make(chan struct{})
 	go func() {
 		err := errEnded
 		defer func() {
@@ -139,7 +139,11 @@ func (r *Running) begin(ctx context.Context) error {
 				err = r.because(err)
 				_ = r.Stop(context.WithoutCancel(ctx))
 			}
-			ended <- err
+			select {
+			case ended <- err:
+			case <-givenUp:
+				_ = r.Stop(context.WithoutCancel(ctx))
+			}
 		}()
 		err = guard.Catch(func() error { return r.start(ctx) })
 	}()
@@ -152,11 +156,7 @@ func (r *Running) begin(ctx context.Context) error {
 	case err := <-ended:
 		return err
 	case <-time.After(startGrace):
-		go func() {
-			if err := <-ended; err == nil {
-				_ = r.Stop(context.WithoutCancel(ctx))
-			}
-		}()
+		close(givenUp)
 		return fmt.Errorf("starting %s: it has neither begun nor failed within %s", r.starting.Load(), startTimeout+startGrace)
 	}
 }

@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 	"internal/gitserver":                            {},
 	"internal/cloud":                                {"internal/cloud/disk", "internal/guard"},
 	"internal/cloud/disk":                           {},
-	"internal/controlplane":                         {"internal/controlplane/quiet"},
+	"internal/controlplane":                         {"internal/controlplane/quiet", "internal/guard"},
 	"internal/controlplane/quiet":                   {},
 	"internal/memory":                               {},
 	"internal/planes":                               {"internal/guard"},
