@@ -91,6 +91,8 @@ const (
 	// startGrace is how long a start has to end by itself once its time is over.
 	startGrace   = storeTimeout + 5*time.Second
 	partsTimeout = 2 * time.Second
+	// serverTimeout is how long the API server has once all connections to it are closed. It needs the store to end.
+	serverTimeout = 10 * time.Second
 	// clientsTimeout is how long clients of others have to end on their own; briefClients is that where nothing they write is kept.
 	clientsTimeout = 500 * time.Millisecond
 	briefClients   = 50 * time.Millisecond
@@ -391,7 +393,7 @@ func (r *Running) Stop(ctx context.Context) error {
 			}
 			if !waitFor(ctx, &r.server, clients) {
 				r.conns.drop()
-				waitFor(ctx, &r.server, partsTimeout)
+				waitFor(ctx, &r.server, serverTimeout)
 			}
 		}
 		if r.store != nil {

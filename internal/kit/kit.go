@@ -59,7 +59,7 @@ type Options struct {
 }
 
 // stopTimeout bounds each part of a stop.
-const stopTimeout = 5 * time.Second
+const stopTimeout = 20 * time.Second
 
 // Start starts a system in dir.
 func Start(ctx context.Context, dir string, o Options) (*Kit, error) {
