@@ -90,7 +90,7 @@ const (
 	startTimeout = 60 * time.Second
 	// startGrace is how long a start has to end by itself once its time is over.
 	startGrace   = storeTimeout + 5*time.Second
-	partsTimeout = 2 * time.Second
+	partsTimeout = 5 * time.Second
 	// serverTimeout is how long the API server has once all connections to it are closed. It needs the store to end.
 	serverTimeout = 10 * time.Second
 	// clientsTimeout is how long clients of others have to end on their own; briefClients is that where nothing they write is kept.
