@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 // compare tells where each object stands. What was written and has not changed since costs no request.
 func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*comparison, error) {
 	a.mu.Lock()
-	obj, destination := a.obj, a.cluster
+	obj, destination, ran := a.obj, a.cluster, a.view.hooks
 	a.mu.Unlock()
 	s, g := d.settings.Now(), d.gate(a, w)
 	if g.moved != nil {
@@ -82,7 +83,8 @@ func (d *driver) compare(ctx context.Context, a *app, w runner.Work) (*compariso
 	if namespace := managedNamespace(obj, w, c, c.options); namespace != nil {
 		c.bar(g.visible(w.Applier.Entry(namespace)))
 	}
-	c.digestAll(obj)
+	// What ran meanwhile may not be back yet with the object.
+	c.digestAll(obj, cmp.Or(ran, obj.Annotations[annotationHooks]))
 	return c, nil
 }
 

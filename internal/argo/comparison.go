@@ -105,8 +105,8 @@ func (c *comparison) bar(why error) {
 	}
 }
 
-// digestAll records what distinguishes this state from others.
-func (c *comparison) digestAll(obj *v1alpha1.Application) {
+// digestAll records what distinguishes this state from others; ran is the digest of the hooks that ran last.
+func (c *comparison) digestAll(obj *v1alpha1.Application, ran string) {
 	var text, hooks strings.Builder
 	text.WriteString(c.cluster)
 	for _, o := range c.objects {
@@ -119,7 +119,6 @@ func (c *comparison) digestAll(obj *v1alpha1.Application) {
 	}
 	c.hooked = digest(hooks.String())
 	c.digest = digest(text.String() + c.hooked)
-	ran := obj.Annotations[annotationHooks]
 	c.hooksDiffer = hooks.Len() > 0 && ran != "" && ran != c.hooked
 	if ran == "" && hooks.Len() > 0 && obj.Status.OperationState == nil {
 		c.hooksDiffer = true
