@@ -189,6 +189,8 @@ func TestArgoKilled(t *testing.T) {
 
 	p := up()
 	pre := a.job("pre")
+	// Events are written late, and those of a process that is killed are lost.
+	eventually(t, "there is the event of the hook that its time to live deletes", func() (bool, string) { return a.ran("brief") == 1, "" })
 	p.kill()
 	p = up()
 	a.begin("pre")
@@ -199,7 +201,6 @@ func TestArgoKilled(t *testing.T) {
 		_, err := a.client.BatchV1().Jobs("work").Get(t.Context(), "brief", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), fmt.Sprint(err)
 	})
-	// Events are written late, and those of a process that is killed are lost.
 	eventually(t, "there are events of the hooks", func() (bool, string) {
 		return a.ran("brief") == 1 && a.ran("pre") == 1, ""
 	})
