@@ -31,8 +31,8 @@ const (
 var (
 	// errDamaged is said of files that etcd gives up on.
 	errDamaged = errors.New(`its files cannot be read; if they are damaged, "headgate cluster delete" deletes them, and the next start restores the cluster from Git`)
-	// errIdle is how the start of an etcd ends that neither serves nor fails, though its files are as they should be: it was seen once in some
-	// ten thousand starts, on a machine under load. Another start is all it takes.
+	// errIdle is how the start of an etcd ends that neither serves nor fails. It was seen once in some ten thousand starts, on a machine under
+	// load, and the cause is unknown; the same files served at the next start.
 	errIdle = fmt.Errorf("it has opened its files, and did not serve within %s", servingTimeout)
 	// errOpen is how a stop ends that etcd outlasts.
 	errOpen = errors.New("etcd has not closed its files")
