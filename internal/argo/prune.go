@@ -98,6 +98,10 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if skipped {
 			options.Prune = policy.GuardForbid
 		}
+		if live.GetDeletionTimestamp() != nil && options.Prune == policy.GuardConfirm {
+			// There is nothing left to agree to.
+			options.Prune = policy.GuardNone
+		}
 		c.extras = append(c.extras, &extra{
 			entry: e, live: live, options: options, ignored: skipped || policy.CompareOptionsOf(live, true).IgnoreExtraneous,
 		})
@@ -105,9 +109,9 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 	return nil
 }
 
-// prunable tells whether an object could be what an Application left behind: something else takes away what goes
-// already, what another object owns, and hooks; definitions stay.
+// prunable tells whether an object could be what an Application left behind: something else takes away what another object
+// owns, and hooks; definitions stay. What is being deleted is left behind until it is gone, so that an operation which begins
+// again meanwhile waits for it.
 func prunable(live *unstructured.Unstructured) bool {
-	return live.GetDeletionTimestamp() == nil && len(live.GetOwnerReferences()) == 0 && live.GetKind() != "CustomResourceDefinition" &&
-		!operation.HookOf(live).Is
+	return len(live.GetOwnerReferences()) == 0 && live.GetKind() != "CustomResourceDefinition" && !operation.HookOf(live).Is
 }
