@@ -1,10 +1,13 @@
 package argo
 
 import (
+	"slices"
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/argo/operation"
 	"github.com/headgate-dev/headgate/internal/argo/policy"
+	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/runner"
 )
 
@@ -33,6 +36,36 @@ func (d *driver) begin(a *app, w runner.Work, c *comparison) *running {
 	return op
 }
 
+// continues tells whether the operation that runs goes on as it was planned: what is declared, where, and what is in its way
+// are as they were when it began, nothing that it wrote was changed since, and nothing else is to be deleted.
+func (d *driver) continues(a *app, w runner.Work, c *comparison) bool {
+	op := a.job.op
+	if op == nil || op.abandoned || a.asksElse(op) || a.job.target != w.Declared.Target || a.job.key.Generation != w.Key.Generation ||
+		!a.job.sameContent(c) || a.job.obstacles != c.obstacles() {
+		return false
+	}
+	for _, t := range op.sync.Tasks {
+		if o := c.find(t.ID); o != nil && !t.Hook && t.Code == operation.Synced && !o.inSync() {
+			return false
+		}
+	}
+	chosen := selected(op.request.Sync, a.now())
+	return !slices.ContainsFunc(c.extras, func(e *extra) bool {
+		return unpruned(e, op.request.Sync.Prune) == "" && (chosen == nil || chosen(e.entry.ID)) && !op.sync.Prunes(e.entry.ID)
+	})
+}
+
+// goOn has the operation that runs go on with another comparison of the same. Others may have claimed what it has not deleted yet.
+func (d *driver) goOn(a *app, w runner.Work, c *comparison) {
+	d.show(a, c, w, time.Now())
+	op := a.job.op
+	op.request = *at(op.request, c.revision)
+	op.state.Operation, op.state.SyncResult = op.request, a.result(c, op.request.Sync)
+	op.sync.Spare(func(id engine.ObjectID) bool {
+		return slices.ContainsFunc(c.extras, func(e *extra) bool { return e.entry.ID == id })
+	})
+}
+
 // asked is what was requested, or what continues: with the state that it has, if any.
 func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operation, *v1alpha1.OperationState) {
 	// Of a request that came since, nothing was compared yet.
@@ -41,8 +74,13 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 	same := func(state v1alpha1.OperationState) bool {
 		return sameRevision(state, c.revision) || a.job.sameContent(c)
 	}
-	if op := a.job.op; op != nil && same(op.state) {
-		return at(op.request, c.revision), &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
+	if op := a.job.op; op != nil && same(op.state) && !a.asksElse(op) {
+		state := &v1alpha1.OperationState{StartedAt: op.state.StartedAt, RetryCount: op.state.RetryCount}
+		if a.job.sameContent(c) {
+			state.SyncResult = op.state.SyncResult.DeepCopy()
+			state.SyncResult.Resources = op.results()
+		}
+		return at(op.request, c.revision), state
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +89,7 @@ func (d *driver) asked(a *app, w runner.Work, c *comparison) (*v1alpha1.Operatio
 			return nil, nil
 		}
 		state := a.view.retry
-		if state == nil {
+		if state == nil || !sameRequest(state.Operation, *obj.Operation) {
 			state = resumable(obj, c.revision, obj.Operation)
 		}
 		if a.unpinned() {

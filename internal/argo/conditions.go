@@ -57,8 +57,8 @@ func (v *view) brokenBy(r *runner.Report) *v1alpha1.ApplicationCondition {
 	case engine.ReasonArtifactFailed, engine.ReasonBuildFailed, v1alpha1.ApplicationConditionComparisonError:
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}
 	case engine.ReasonFailed:
-		if v.operation != nil && v.operation.Message == r.Message {
-			// The operation says so itself.
+		if v.operation != nil && v.operation.Message == r.Message || v.failed != "" && v.failed == r.Message {
+			// The operation says so itself, or did before it was tried again.
 			return nil
 		}
 		return &v1alpha1.ApplicationCondition{Type: v1alpha1.ApplicationConditionComparisonError, Message: r.Message}

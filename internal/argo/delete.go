@@ -56,6 +56,9 @@ func (d *driver) tear(ctx context.Context, a *app, w runner.Work) ([]engine.Wait
 		step := plan.Next(time.Now(), d.liveObjects(a, w, false))
 		d.letGo(ctx, g, plan, step.Release)
 		d.drop(ctx, g, step.Drop)
+		if err := d.prepared(ctx, a, g, plan); err != nil {
+			return nil, err
+		}
 		switch {
 		case step.Ended && step.Failed:
 			a.job.teardown = nil
@@ -110,7 +113,12 @@ func (d *driver) teardown(ctx context.Context, a *app, w runner.Work) (*operatio
 		ID: w.Applier.Entry, Digest: hookDigest, Run: string(obj.UID), Started: obj.DeletionTimestamp.Time, Revision: obj.Status.Sync.Revision,
 		Cascade: slices.ContainsFunc(obj.Finalizers, func(f string) bool { return slices.Contains(cascading, f) }),
 	}
-	if slices.ContainsFunc(obj.Finalizers, deletionHooks) {
+	for phase, finalizer := range hookFinalizers {
+		if slices.ContainsFunc(obj.Finalizers, stands(finalizer)) {
+			r.Phases = append(r.Phases, phase)
+		}
+	}
+	if len(r.Phases) > 0 {
 		hooks, err := d.declaredHooks(ctx, a, w)
 		if err != nil {
 			return nil, err
@@ -186,8 +194,7 @@ func (a *app) left(w runner.Work, g gate) []engine.Entry {
 	}
 	for _, r := range state.SyncResult.Resources {
 		if r.HookType != "" && r.Name != "" {
-			id := engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: w.Cluster.Name}
-			left = engine.Union(left, []engine.Entry{{ID: id, Version: r.Version}})
+			left = engine.Union(left, []engine.Entry{{ID: idOfResult(r, w.Cluster.Name), Version: r.Version}})
 		}
 	}
 	return left
@@ -197,8 +204,19 @@ func (d *driver) watchOne(ctx context.Context, w runner.Work, e engine.Entry) {
 	_ = w.Cluster.Objects.WatchManaged(ctx, e.GroupVersionKind(), []string{e.ID.Namespace})
 }
 
+// hookFinalizers stand for the hooks of a deletion that have to run yet.
+var hookFinalizers = map[operation.Phase]string{operation.PreDelete: v1alpha1.PreDeleteFinalizer, operation.PostDelete: v1alpha1.PostDeleteFinalizer}
+
 func deletionHooks(finalizer string) bool {
-	return strings.HasPrefix(finalizer, v1alpha1.PreDeleteFinalizer) || strings.HasPrefix(finalizer, v1alpha1.PostDeleteFinalizer)
+	return stands(v1alpha1.PreDeleteFinalizer)(finalizer) || stands(v1alpha1.PostDeleteFinalizer)(finalizer)
+}
+
+// stands finds a finalizer, with a stage behind it or without.
+func stands(name string) func(string) bool {
+	return func(finalizer string) bool {
+		stage, _, _ := strings.Cut(finalizer, "/")
+		return stage == name
+	}
 }
 
 // declaredHooks are the hooks for deletions that the sources declare. Those of sources that the Application may not have
@@ -271,16 +289,40 @@ func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {
 	return nil
 }
 
+// prepared takes the finalizer of the hooks from before a deletion off an Application once they have run: whatever comes of the rest, they
+// do not run again, since they may need what is deleted by then.
+func (d *driver) prepared(ctx context.Context, a *app, g gate, plan *operation.Operation) error {
+	ours := func(f string) bool { return slices.Contains(cascading, f) || deletionHooks(f) }
+	is := stands(v1alpha1.PreDeleteFinalizer)
+	hooks, finalizers := plan.Passed(operation.PreDelete), a.now().Finalizers
+	others := slices.ContainsFunc(finalizers, func(f string) bool { return ours(f) && !is(f) })
+	if len(hooks) == 0 || !others || !slices.ContainsFunc(finalizers, is) {
+		return nil
+	}
+	d.drop(ctx, g, slices.DeleteFunc(hooks, func(t *operation.Task) bool { return !slices.Contains(t.Policies, operation.HookSucceeded) }))
+	return d.finalize(ctx, a, func(obj *v1alpha1.Application) []string { return slices.DeleteFunc(slices.Clone(obj.Finalizers), is) })
+}
+
 // keepHooks has an Application with hooks for deletions stay until these have run, and one that has no more of them go
 // without.
 func (d *driver) keepHooks(ctx context.Context, a *app, c *comparison) error {
+	return d.finalize(ctx, a, func(obj *v1alpha1.Application) []string {
+		if obj.DeletionTimestamp != nil {
+			return obj.Finalizers
+		}
+		return c.finalizers(obj.Finalizers)
+	})
+}
+
+// finalize has an Application have other finalizers, as they follow from it.
+func (d *driver) finalize(ctx context.Context, a *app, wanted func(*v1alpha1.Application) []string) error {
 	for range releases {
 		obj := a.now()
-		wanted := c.finalizers(obj.Finalizers)
-		if slices.Equal(wanted, obj.Finalizers) || obj.DeletionTimestamp != nil {
+		finalizers := wanted(obj)
+		if slices.Equal(finalizers, obj.Finalizers) {
 			return nil
 		}
-		u, err := d.writer().Finalizers(ctx, obj, wanted)
+		u, err := d.writer().Finalizers(ctx, obj, finalizers)
 		if apierrors.IsConflict(err) {
 			u, err = d.client.Resource(applicationResource).Namespace(obj.Namespace).Get(ctx, obj.Name, metav1.GetOptions{})
 		}

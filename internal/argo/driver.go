@@ -108,6 +108,7 @@ func (d *driver) Act(ctx context.Context, w runner.Work) runner.Acted {
 	a.see(w.Cluster)
 	d.leaveBehind(a, w)
 	if a.job.op == nil || a.job.key != w.Key || a.job.target != w.Declared.Target {
+		d.endEarly(ctx, a, w)
 		if acted, stop := d.open(ctx, a, w); stop {
 			return acted
 		}
@@ -137,7 +138,13 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	case why != "":
 		return d.hold(a, c, why), true
 	}
+	continues := d.continues(a, w, c)
 	a.job.key, a.job.target, a.job.compared = w.Key, w.Declared.Target, c
+	if continues {
+		d.goOn(a, w, c)
+		d.releaseStrays(ctx, a, w)
+		return runner.Acted{}, false
+	}
 	switch op := d.begin(a, w, c); {
 	case op != nil:
 		if was := a.job.op; was != nil {
@@ -150,6 +157,16 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	}
 	d.releaseStrays(ctx, a, w)
 	return runner.Acted{}, false
+}
+
+// endEarly ends an operation that is terminated, or whose time is over, before what is declared by now is compared: that may have to wait.
+func (d *driver) endEarly(ctx context.Context, a *app, w runner.Work) {
+	if a.job.op == nil {
+		return
+	}
+	if why, _ := d.ends(a, a.job.op); why != "" {
+		d.stop(ctx, a, w, why)
+	}
 }
 
 // stopped is what is left of a step that may not continue: what is declared by now is about to be evaluated.

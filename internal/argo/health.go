@@ -28,7 +28,7 @@ func (d *driver) liveObjects(a *app, w runner.Work, finished bool) func(engine.O
 		if h.Status == live.Healthy && rec.ID.Kind == "Job" {
 			a.complete(id)
 		}
-		return operation.Live{Exists: true, Deleting: rec.Deleting, Health: h.Status, Message: h.Message}
+		return operation.Live{Exists: true, Health: h.Status, Message: h.Message}
 	}
 }
 

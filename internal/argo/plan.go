@@ -24,17 +24,18 @@ func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Ope
 	r := &running{request: request, state: state, options: policy.OptionsOf(obj, sync)}
 	r.state.Operation, r.state.Phase, r.state.FinishedAt, r.state.Message = request, v1alpha1.OperationRunning, nil, ""
 	r.state.SyncResult = a.result(c, sync)
-	var done map[operation.Hooked]bool
+	var before []v1alpha1.ResourceResult
 	if state.FinishedAt == nil {
-		done = succeeded(state.SyncResult, r.state.SyncResult, w.Cluster.Name)
+		before = resultsBefore(state.SyncResult, r.state.SyncResult)
 	}
 	p := operation.Request{
 		ID: w.Applier.Entry, Digest: hookDigest, Revision: c.revision, Started: state.StartedAt.Time, PruneLast: r.options.Objects.PruneLast,
-		Run: digest(c.revision + state.StartedAt.UTC().String() + fmt.Sprint(state.RetryCount)), Selected: selected(sync, obj),
-		NoHooks: sync.SyncStrategy != nil && sync.SyncStrategy.Apply != nil, Succeeded: done,
+		Run: digest(c.digest + state.StartedAt.UTC().String() + fmt.Sprint(state.RetryCount)), Selected: selected(sync, obj),
+		NoHooks: sync.SyncStrategy != nil && sync.SyncStrategy.Apply != nil, Succeeded: succeeded(before, w.Cluster.Name),
 	}
+	waited := awaited(before, w.Cluster.Name)
 	for _, o := range c.objects {
-		if o.done || r.options.OutOfSyncOnly && o.inSync() {
+		if o.done || r.options.OutOfSyncOnly && o.inSync() && !waited[o.entry.ID] {
 			continue
 		}
 		p.Objects = append(p.Objects, o.order.Object)
@@ -42,7 +43,7 @@ func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Ope
 	p.Objects = append(p.Objects, c.hooks...)
 	for _, e := range c.extras {
 		if why := unpruned(e, sync.Prune); why != "" {
-			r.skipped = append(r.skipped, resultOf(e.entry, v1alpha1.ResultCodePruneSkipped, why))
+			r.beside = append(r.beside, resultOf(e.entry, v1alpha1.ResultCodePruneSkipped, why))
 			continue
 		}
 		p.Extra = append(p.Extra, operation.Extra{
@@ -51,6 +52,7 @@ func (d *driver) plan(a *app, w runner.Work, c *comparison, request v1alpha1.Ope
 	}
 	p.Namespace = managedNamespace(obj, w, c, r.options)
 	r.sync = operation.New(p)
+	r.beside = append(r.beside, finished(before, r.sync, w.Cluster.Name)...)
 	d.refuseEarly(a, c, r)
 	return r
 }

@@ -41,9 +41,26 @@ func (a *app) unpinned() bool {
 		sameRequest(state.Operation, *op)
 }
 
-// sameRequest tells whether two requests are the same one, before and after it was unpinned.
-func sameRequest(a, b v1alpha1.Operation) bool {
-	return encoded(a) == encoded(b) || encoded(unpin(a)) == encoded(unpin(b))
+// sameRequest tells whether two requests are the same one, before and after it was planned, unpinned, or taken to another revision.
+func sameRequest(a, b v1alpha1.Operation) bool { return encoded(canonical(a)) == encoded(canonical(b)) }
+
+// canonical is a request without what changes while it is carried out.
+func canonical(request v1alpha1.Operation) *v1alpha1.Operation {
+	out := unpin(request)
+	if out.Sync == nil {
+		out.Sync = &v1alpha1.SyncOperation{}
+	}
+	if out.InitiatedBy.Automated {
+		out.Sync.Revision = ""
+	}
+	return out
+}
+
+// asksElse tells whether something else is requested than what runs.
+func (a *app) asksElse(op *running) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.obj.Operation != nil && a.view.handled != encoded(a.obj.Operation) && !sameRequest(op.request, *a.obj.Operation)
 }
 
 // unpin is a request as it is tried again: without revisions, where its strategy says refresh.

@@ -39,7 +39,7 @@ func resultAt(obj *v1alpha1.Application, revision string, sync *v1alpha1.SyncOpe
 func (r *running) results() []v1alpha1.ResourceResult {
 	r.guard.Lock()
 	defer r.guard.Unlock()
-	all := append([]v1alpha1.ResourceResult{}, r.skipped...)
+	all := append([]v1alpha1.ResourceResult{}, r.beside...)
 	for _, t := range r.sync.Tasks {
 		if t.State == operation.Pending || t.State == operation.Deleting {
 			continue

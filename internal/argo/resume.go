@@ -13,7 +13,10 @@ import (
 // resumable is the state of an operation that a process which ended has left, when it is the one that is wanted.
 func resumable(obj *v1alpha1.Application, revision string, op *v1alpha1.Operation) *v1alpha1.OperationState {
 	state := obj.Status.OperationState
-	if state == nil || state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision) || !sameRequest(state.Operation, *op) {
+	if state == nil || !sameRequest(state.Operation, *op) {
+		return nil
+	}
+	if state.Phase != v1alpha1.OperationTerminating && (state.Phase != v1alpha1.OperationRunning || !sameRevision(*state, revision)) {
 		return nil
 	}
 	out := &v1alpha1.OperationState{StartedAt: state.StartedAt, RetryCount: state.RetryCount, Operation: state.Operation}
@@ -24,19 +27,51 @@ func resumable(obj *v1alpha1.Application, revision string, op *v1alpha1.Operatio
 	return out
 }
 
-// succeeded are the hooks that have succeeded in an operation that goes on, when it is of the same sources.
-func succeeded(before, now *v1alpha1.SyncOperationResult, cluster string) map[operation.Hooked]bool {
+// resultsBefore are what came of the objects of an operation that goes on, when it is of the same sources.
+func resultsBefore(before, now *v1alpha1.SyncOperationResult) []v1alpha1.ResourceResult {
 	if before == nil || encoded(before.Source) != encoded(now.Source) || encoded(before.Sources) != encoded(now.Sources) {
 		return nil
 	}
+	return before.Resources
+}
+
+// succeeded are the hooks among them that have succeeded.
+func succeeded(before []v1alpha1.ResourceResult, cluster string) map[operation.Hooked]bool {
 	hooks := map[operation.Hooked]bool{}
-	for _, r := range before.Resources {
+	for _, r := range before {
 		if r.HookType != "" && r.HookPhase == v1alpha1.OperationSucceeded {
-			id := engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: cluster}
-			hooks[operation.Hooked{ID: id, Phase: operation.Phase(r.HookType)}] = true
+			hooks[operation.Hooked{ID: idOfResult(r, cluster), Phase: operation.Phase(r.HookType)}] = true
 		}
 	}
 	return hooks
+}
+
+// awaited are the objects among them that were written, and whose health was waited for.
+func awaited(before []v1alpha1.ResourceResult, cluster string) map[engine.ObjectID]bool {
+	objects := map[engine.ObjectID]bool{}
+	for _, r := range before {
+		if r.HookType == "" && r.HookPhase == v1alpha1.OperationRunning {
+			objects[idOfResult(r, cluster)] = true
+		}
+	}
+	return objects
+}
+
+// finished are those of objects for which there is nothing left to do.
+func finished(before []v1alpha1.ResourceResult, op *operation.Operation, cluster string) []v1alpha1.ResourceResult {
+	var rest []v1alpha1.ResourceResult
+	for _, r := range before {
+		id := idOfResult(r, cluster)
+		has := slices.ContainsFunc(op.Tasks, func(t *operation.Task) bool { return t.ID == id && string(t.Phase) == r.SyncPhase })
+		if !has && r.Status != v1alpha1.ResultCodePruneSkipped {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}
+
+func idOfResult(r v1alpha1.ResourceResult, cluster string) engine.ObjectID {
+	return engine.ObjectID{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Cluster: cluster}
 }
 
 func sameRevision(state v1alpha1.OperationState, revision string) bool {

@@ -51,6 +51,7 @@ func (e *Engine) write(ctx context.Context, a *app, r *runner.Report) error {
 	a.mu.Lock()
 	obj := a.obj
 	a.refuse(fact)
+	a.endRetry(time.Now())
 	a.incomparable(r)
 	a.noteFinished()
 	patch, err := e.patchOf(a, r, h)

@@ -21,10 +21,12 @@ type running struct {
 	request v1alpha1.Operation
 	state   v1alpha1.OperationState
 	options policy.Options
-	// skipped are objects that are not pruned, with why.
-	skipped []v1alpha1.ResourceResult
+	// beside are what came of objects without a task: those that are not pruned, and what was done before a process took over.
+	beside []v1alpha1.ResourceResult
 	// terminated is set when it was ended from outside: it is not tried again.
 	terminated bool
+	// abandoned is set when nothing takes its place, and its hooks that run are waited for.
+	abandoned bool
 	// written is set once the status says that the operation runs.
 	written bool
 	// guard guards what follows: several objects are written at a time.
@@ -122,6 +124,13 @@ func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operati
 		op.state.Message += "; " + strings.Join(notes, "; ")
 	}
 	a.ended(op, c, again, wait)
+	if op.abandoned {
+		d.events.operation(a.now(), op)
+		d.measureSync(a, op)
+		acted := d.rest(a)
+		acted.Changes = changes
+		return acted
+	}
 	d.show(a, c, w, time.Now())
 	if !again {
 		d.events.operation(a.now(), op)
@@ -136,8 +145,14 @@ func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operati
 		}
 		return runner.Acted{Entries: op.entries(c), Held: true, Failure: f, Needs: op.lacks(), Changes: changes, Terminal: f.After == 0 && !again && len(op.needs) == 0}
 	}
+	// A person may have requested a part.
+	begins := !op.request.InitiatedBy.Automated && d.automate(a, c, time.Now()) != nil
 	acted := d.rest(a)
 	acted.Changes = changes
+	if begins {
+		acted.Again = time.Now()
+		acted.Waiting = []engine.Wait{{On: a.id, Reason: "out of sync: more than what was requested is about to be synced"}}
+	}
 	return acted
 }
 
@@ -164,18 +179,31 @@ func (d *driver) retry(a *app, op *running) (time.Duration, bool) {
 	return wait, true
 }
 
-// abandon ends an operation that is no longer needed: running hooks continue on their own.
+// abandon ends an operation that is no longer needed. Its hooks that run do so to their end, or up to their deadline.
 func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	op := a.job.op
-	if op == nil {
+	if op.abandoned {
 		return
 	}
-	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), overtaken), d.gate(a, w)
+	op.beside = op.results()
+	if op.sync.Abandon(overtaken) {
+		op.abandoned, op.terminated = true, true
+		return
+	}
+	d.stop(ctx, a, w, overtaken)
+}
+
+// stop ends an operation at once: its hooks that run are deleted.
+func (d *driver) stop(ctx context.Context, a *app, w runner.Work, why string) {
+	op := a.job.op
+	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), why), d.gate(a, w)
 	d.letGo(ctx, g, op.sync, step.Release)
 	d.drop(ctx, g, step.Drop)
 	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message
 	a.job.op = nil
 	a.ended(op, a.job.compared, false, 0)
+	d.events.operation(a.now(), op)
+	d.measureSync(a, op)
 }
 
 func sooner(a, b time.Time) time.Time {

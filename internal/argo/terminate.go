@@ -15,19 +15,11 @@ const halted = policy.Terminated + ": the application is being deleted"
 // halt terminates the sync of a deleted Application: its hooks that run are deleted, nothing is retried, and what was asked
 // for is withdrawn.
 func (d *driver) halt(ctx context.Context, a *app, w runner.Work) {
-	op := a.job.op
-	if op == nil {
+	if a.job.op == nil {
 		a.halt(time.Now())
 		return
 	}
-	step, g := op.sync.Terminate(time.Now(), d.liveObjects(a, w, true), halted), d.gate(a, w)
-	d.letGo(ctx, g, op.sync, step.Release)
-	d.drop(ctx, g, step.Drop)
-	op.state.Phase, op.state.Message = v1alpha1.OperationFailed, step.Message
-	a.job.op = nil
-	a.ended(op, a.job.compared, false, 0)
-	d.events.operation(a.now(), op)
-	d.measureSync(a, op)
+	d.stop(ctx, a, w, halted)
 }
 
 // halt has the status say that the sync of a process that has ended is over, as well as one that waits to be retried.
@@ -65,6 +57,19 @@ func (a *app) closeOperation(now time.Time, why string) {
 	ended := state.DeepCopy()
 	ended.Phase, ended.Message, ended.FinishedAt = v1alpha1.OperationFailed, why, since(now)
 	v.operation, v.waits = ended, nil
+}
+
+// endRetry ends a sync that waits to be retried and is terminated. The caller holds the lock.
+func (a *app) endRetry(now time.Time) {
+	v := &a.view
+	if v.retry == nil || !a.terminating() {
+		return
+	}
+	if a.obj.Operation != nil && sameRequest(v.retry.Operation, *a.obj.Operation) {
+		v.handled = encoded(a.obj.Operation)
+	}
+	v.retry = nil
+	a.closeOperation(now, policy.Terminated)
 }
 
 // ends tells why an operation has to end before its time, and whether it is terminated: that is for good.

@@ -42,8 +42,9 @@ type view struct {
 	againAt time.Time
 	// operation is the state of the last operation of this process, nil while there was none.
 	operation *v1alpha1.OperationState
-	// retry is the state of an operation that is tried again.
-	retry *v1alpha1.OperationState
+	// retry is the state of an operation that is tried again; failed is how the last one failed.
+	retry  *v1alpha1.OperationState
+	failed string
 	// handled is the request that has been carried out, until it is gone.
 	handled string
 	// history is the one that the Application has not been given yet.
@@ -203,13 +204,16 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := &a.view
-	v.operation, v.waits, v.retry = op.state.DeepCopy(), nil, nil
+	v.operation, v.waits, v.retry, v.failed = op.state.DeepCopy(), nil, nil, ""
+	if again || op.state.Phase == v1alpha1.OperationFailed {
+		v.failed = op.state.Message
+	}
 	if again {
 		v.retry = op.state.DeepCopy()
 		v.waits = []engine.Wait{{On: a.id, Reason: op.state.Message, Since: now, Until: now.Add(wait)}}
 		return
 	}
-	if a.obj.Operation != nil {
+	if a.obj.Operation != nil && sameRequest(op.request, *a.obj.Operation) {
 		v.handled = encoded(a.obj.Operation)
 	}
 	if len(c.barred) > 0 && v.hooks == "" && a.obj.Annotations[annotationHooks] == "" {

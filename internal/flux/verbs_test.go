@@ -36,3 +36,30 @@ func TestReleases(t *testing.T) {
 		})
 	}
 }
+
+// TestHandled has a request be over when a later one took its place, since the object holds one at a time.
+func TestHandled(t *testing.T) {
+	const asked = "2026-01-02T03:04:05.6Z"
+	for name, tc := range map[string]struct {
+		handled, ready string
+		want           bool
+	}{
+		"Same":      {asked, "True", true},
+		"Failed":    {asked, "False", true},
+		"Later":     {"2026-01-02T03:04:05.61Z", "True", true},
+		"Elsewhere": {"2026-01-02T05:04:06+02:00", "True", true},
+		"Before":    {"2026-01-02T03:04:05.59Z", "True", false},
+		"Word":      {"now", "True", false},
+		"None":      {"", "True", false},
+		"Underway":  {asked, "Unknown", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{
+				"lastHandledReconcileAt": tc.handled, "conditions": []any{map[string]any{"type": "Ready", "status": tc.ready}},
+			}}}
+			if got := (*Dialect)(nil).Handled(u, asked); got != tc.want {
+				t.Errorf("after %q, %s, it is handled: %v", tc.handled, tc.ready, got)
+			}
+		})
+	}
+}

@@ -190,7 +190,9 @@ func TestArgoKilled(t *testing.T) {
 	p := up()
 	pre := a.job("pre")
 	// Events are written late, and those of a process that is killed are lost.
-	eventually(t, "there is the event of the hook that its time to live deletes", func() (bool, string) { return a.ran("brief") == 1, "" })
+	eventually(t, "there is the event of the hook that its time to live deletes, and of the Job of the wave before", func() (bool, string) {
+		return a.ran("brief") == 1 && a.ran("once") == 1, fmt.Sprint(a.ran("brief"), a.ran("once"))
+	})
 	p.kill()
 	p = up()
 	a.begin("pre")

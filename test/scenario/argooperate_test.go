@@ -101,7 +101,7 @@ func TestArgoOperate(t *testing.T) {
 	o := newTaken(t, k)
 	before := o.prints()
 	served := run(t, "controller", "--kubeconfig", k.Plane.Kubeconfig(), "--serve", "argocd", "--storage-path", t.TempDir(),
-		"--storage-addr", "127.0.0.1:0", "--health-addr", "127.0.0.1:0", "--metrics-addr", o.metrics, "--lease-duration", "3s")
+		"--storage-addr", "127.0.0.1:0", "--health-addr", "127.0.0.1:0", "--metrics-addr", o.metrics, "--lease-duration", "10s")
 	// Two engines never serve one group: Headgate waits.
 	served.says("Argo CD runs on this cluster: Deployment argocd/argocd-applicationset-controller serves argoproj.io; StatefulSet argocd/argocd-application-controller serves argoproj.io")
 	t.Run("refused", func(t *testing.T) {
@@ -298,7 +298,7 @@ func (o *taken) migrates(t *testing.T, before map[string]string) {
 	if got := o.replicas(t); got["argocd-application-controller"] != 1 {
 		t.Errorf("the dry run changes something: %v", got)
 	}
-	code, said = o.command(t, "migrate", "argocd", "--timeout", "1m")
+	code, said = o.command(t, "migrate", "argocd", "--timeout", patience.String())
 	t.Log(o.application(t).Object["status"])
 	if code != 0 || !strings.Contains(said, "none of 3 objects was changed") {
 		t.Fatalf("migrate ends with %d:\n%s", code, said)
@@ -317,7 +317,7 @@ func (o *taken) migrates(t *testing.T, before map[string]string) {
 	if status, _, _ := unstructured.NestedString(u.Object, "status", "sync", "status"); status != "Synced" {
 		t.Errorf("the Application is %s: %v", status, u.Object["status"])
 	}
-	if code, said := o.command(t, "migrate", "argocd", "--timeout", "1m"); code != 0 {
+	if code, said := o.command(t, "migrate", "argocd", "--timeout", patience.String()); code != 0 {
 		t.Errorf("the second time ends with %d:\n%s", code, said)
 	}
 	if diff := cmp.Diff(before, o.prints()); diff != "" {

@@ -370,18 +370,18 @@ func (w *world) kwait(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// kcan waits until the API server knows that an account of the namespace may do something: "kcan ACCOUNT VERB RESOURCE". Roles count a moment
-// after they were written.
+// kcan waits until the API server knows that an account of the namespace may do something, or that it may not: "kcan ACCOUNT VERB
+// RESOURCE[.GROUP]". Roles count a moment after they were written.
 func (w *world) kcan(ts *testscript.TestScript, neg bool, args []string) {
-	noNeg(ts, neg)
-	usage(ts, len(args) == 3, "kcan ACCOUNT VERB RESOURCE")
+	usage(ts, len(args) == 3, "kcan ACCOUNT VERB RESOURCE[.GROUP]")
 	namespace := ts.Getenv("NS")
+	resource, group, _ := strings.Cut(args[2], ".")
 	w.until(ts, strings.Join(args, " "), func() (bool, string) {
 		review := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
 			"spec": map[string]any{
 				"user":               "system:serviceaccount:" + namespace + ":" + args[0],
-				"resourceAttributes": map[string]any{"namespace": namespace, "verb": args[1], "resource": args[2]},
+				"resourceAttributes": map[string]any{"namespace": namespace, "verb": args[1], "resource": resource, "group": group},
 			},
 		}}
 		reviews := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}
@@ -390,7 +390,7 @@ func (w *world) kcan(ts *testscript.TestScript, neg bool, args []string) {
 			return false, err.Error()
 		}
 		allowed, _, _ := unstructured.NestedBool(made.Object, "status", "allowed")
-		return allowed, "it is not allowed"
+		return allowed != neg, map[bool]string{true: "it is allowed", false: "it is not allowed"}[allowed]
 	})
 }
 

@@ -269,7 +269,7 @@ func apiServerVanishes(t *testing.T, f *fleet) {
 func twoProcesses(t *testing.T, f *fleet) {
 	repo := t.TempDir()
 	up := func() *process {
-		return run(t, "up", repo, "--path", "pair", "--kubeconfig", f.kit.Plane.Kubeconfig(), "--serve", "flux", "--state-dir", shortDir(t), "--lease-duration", "3s")
+		return run(t, "up", repo, "--path", "pair", "--kubeconfig", f.kit.Plane.Kubeconfig(), "--serve", "flux", "--state-dir", shortDir(t), "--lease-duration", "15s")
 	}
 	change := func(value string) {
 		t.Helper()

@@ -116,7 +116,7 @@ func (o *operated) push(message string) {
 // controller runs what the pods of the installation would: those of this cluster only seem to run.
 func (o *operated) controller() *process {
 	return run(o.t, "controller", "--kubeconfig", o.kit.Plane.Kubeconfig(), "--serve", "flux", "--storage-path", o.t.TempDir(),
-		"--storage-addr", "127.0.0.1:0", "--health-addr", "127.0.0.1:0", "--lease-duration", "3s")
+		"--storage-addr", "127.0.0.1:0", "--health-addr", "127.0.0.1:0", "--lease-duration", "10s")
 }
 
 // command runs headgate on the cluster to its end, and returns its exit code and what it printed.

@@ -172,7 +172,7 @@ func eventually(t *testing.T, what string, try func() (bool, string)) {
 func configMaps(t *testing.T, client kubernetes.Interface, namespace string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	list, err := client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+	list, err := client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		return found
 	}

@@ -143,39 +143,47 @@ func TestTerminate(t *testing.T) {
 }
 
 func TestDeletion(t *testing.T) {
-	begin := func(cascade bool) *world {
+	begin := func(cascade bool, phases []operation.Phase) *world {
 		return &world{there: map[string]bool{"x": true}, health: map[string]string{}, op: operation.Delete(operation.Removal{
-			ID: engine.EntryOf, Digest: func(u *unstructured.Unstructured) string { return u.GetName() }, Cascade: cascade, Started: began,
+			ID: engine.EntryOf, Digest: func(u *unstructured.Unstructured) string { return u.GetName() }, Cascade: cascade, Started: began, Phases: phases,
 			Hooks: []*unstructured.Unstructured{object("before hook=PreDelete"), object("sync hook=Sync"), object("after hook=PostDelete")},
 			Held:  map[bool][]operation.Extra{true: {{Entry: engine.EntryOf(object("x"))}}}[cascade],
 		})}
 	}
+	both := []operation.Phase{operation.PreDelete, operation.PostDelete}
 	cases := map[string]struct {
 		reason  string
 		cascade bool
+		phases  []operation.Phase
 		health  map[string]string
 		message string
 		done    []string
 		dropped string
 	}{
 		"cascade": {
-			"the hook before goes with the objects, the one after stays; a hook of a sync does not run", true, nil,
+			"the hook before goes with the objects, the one after stays; a hook of a sync does not run", true, both, nil,
 			"successfully synced (all tasks run)",
 			[]string{"before", "-before-x", "after"},
 			"",
 		},
-		"orphans": {"objects that stay are left alone", false, nil, "successfully synced (all tasks run)", []string{"before", "after"}, ""},
+		"orphans": {"objects that stay are left alone", false, both, nil, "successfully synced (all tasks run)", []string{"before", "after"}, ""},
 		"failure": {
-			"a hook that fails holds the deletion, and makes room for the next attempt", true,
+			"a hook that fails holds the deletion, and makes room for the next attempt", true, both,
 			map[string]string{"before": "Degraded"},
 			"FAILED PreDelete hook(s) failed: ConfigMap/before: it is Degraded",
 			[]string{"before"},
 			"before",
 		},
+		"second": {
+			"what ran before the objects went does not run again in another attempt", true, both[1:], nil,
+			"successfully synced (all tasks run)",
+			[]string{"-x", "after"},
+			"",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := begin(tc.cascade)
+			w := begin(tc.cascade, tc.phases)
 			w.health = tc.health
 			if got := w.run(t); got != tc.message {
 				t.Errorf("\n%s\nit says %q, want %q", tc.reason, got, tc.message)
@@ -191,5 +199,70 @@ func TestDeletion(t *testing.T) {
 				t.Errorf("\n%s\nit drops %q, want %q", tc.reason, dropped, tc.dropped)
 			}
 		})
+	}
+}
+
+// TestPassed tells when the hooks from before a deletion have run: all of them, and well.
+func TestPassed(t *testing.T) {
+	w := &world{there: map[string]bool{}, health: map[string]string{"b": "Progressing"}, op: operation.Delete(operation.Removal{
+		ID: engine.EntryOf, Digest: func(u *unstructured.Unstructured) string { return u.GetName() }, Started: began, Phases: []operation.Phase{operation.PreDelete},
+		Hooks: []*unstructured.Unstructured{object("a hook=PreDelete"), object("b hook=PreDelete")},
+	})}
+	passed := func() (names string) {
+		for _, task := range w.op.Passed(operation.PreDelete) {
+			names += task.ID.Name
+		}
+		return names
+	}
+	w.run(t)
+	if got := passed(); got != "" {
+		t.Errorf("while b runs, %q have passed", got)
+	}
+	w.health["b"] = "Healthy"
+	w.run(t)
+	if got := passed(); got != "ab" {
+		t.Errorf("at the end, %q have passed", got)
+	}
+	if got := w.op.Passed(operation.PostDelete); got != nil {
+		t.Errorf("of a phase without hooks, %d have passed", len(got))
+	}
+}
+
+// TestAbandon ends a sync that nothing replaces: its hook that runs does so to its end, and nothing else is done.
+func TestAbandon(t *testing.T) {
+	w := start("pre hook=PreSync", "x")
+	w.health["pre"] = "Progressing"
+	w.run(t)
+	if !w.op.Abandon("not needed") {
+		t.Error("no hook runs")
+	}
+	if got, want := w.run(t), "waiting for completion of hook /ConfigMap/pre of a superseded sync"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	w.health["pre"] = "Healthy"
+	if got, want := w.run(t), "FAILED not needed"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	if diff := cmp.Diff([]string{"pre"}, w.done); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if idle := start("x"); idle.op.Abandon("not needed") {
+		t.Error("a hook runs where there is none")
+	}
+}
+
+// TestSpare leaves what others have claimed by now, and what is being deleted already goes.
+func TestSpare(t *testing.T) {
+	w := &world{there: map[string]bool{"first": true, "kept": true}, health: map[string]string{}, op: operation.New(operation.Request{
+		ID: engine.EntryOf, Digest: func(*unstructured.Unstructured) string { return "" }, Started: began,
+		Extra: []operation.Extra{{Entry: engine.EntryOf(object("first")), Wave: 1}, {Entry: engine.EntryOf(object("kept"))}},
+	})}
+	first, kept := engine.EntryOf(object("first")).ID, engine.EntryOf(object("kept")).ID
+	for _, task := range w.op.Next(began, w.live).Delete {
+		w.op.Deleted(task, began, operation.Result{})
+	}
+	w.op.Spare(func(engine.ObjectID) bool { return false })
+	if !w.op.Prunes(first) || w.op.Prunes(kept) {
+		t.Errorf("it deletes first: %t, kept: %t", w.op.Prunes(first), w.op.Prunes(kept))
 	}
 }

@@ -182,6 +182,18 @@ func (t *Task) deadline() time.Time {
 	return t.Since.Add(patience)
 }
 
+// Prunes tells whether the operation deletes an object that is no longer declared.
+func (o *Operation) Prunes(id engine.ObjectID) bool {
+	return slices.ContainsFunc(o.Tasks, func(t *Task) bool { return t.Prune && t.ID == id })
+}
+
+// Spare has the operation leave what it would still delete, but for what is left to be deleted.
+func (o *Operation) Spare(left func(engine.ObjectID) bool) {
+	o.Tasks = slices.DeleteFunc(o.Tasks, func(t *Task) bool {
+		return t.Prune && (t.State == Pending || t.Confirm && t.State == Running && t.Message != "") && !left(t.ID)
+	})
+}
+
 // Supersede has this operation take the place of another one: it joins hooks that run and are the same here, and
 // waits for others.
 func (o *Operation) Supersede(old *Operation) {
@@ -201,6 +213,17 @@ func (o *Operation) Supersede(old *Operation) {
 	}
 }
 
+// Abandon has the operation fail without another step, for a reason, once its hooks that run have ended; it tells whether any do.
+func (o *Operation) Abandon(why string) bool {
+	for _, t := range o.Tasks {
+		if t.Hook && t.State == Running {
+			o.lingering = append(o.lingering, t)
+		}
+	}
+	o.Refuse(why)
+	return len(o.lingering) > 0
+}
+
 func (o *Operation) find(t *Task) *Task {
 	for _, mine := range o.Tasks {
 		if mine.Hook && mine.ID == t.ID && mine.Phase == t.Phase && mine.Digest == t.Digest {
@@ -216,5 +239,5 @@ func (o *Operation) Notes() []string { return o.notes }
 // Failing is why the operation is about to fail, empty while it is not.
 func (o *Operation) Failing() string { return o.failure }
 
-// Refuse has the operation fail before it does anything.
+// Refuse has the operation fail before it does anything more.
 func (o *Operation) Refuse(why string) { o.Tasks, o.failure = nil, why }

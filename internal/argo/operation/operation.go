@@ -117,11 +117,9 @@ func (t *Task) fail(message string) { t.State, t.Code, t.Message = Failed, SyncF
 
 // Live is what is known of an object in the cluster.
 type Live struct {
-	Exists, Deleting bool
+	Exists bool
 	// Health is a status of Argo CD, empty for an object that has none.
 	Health, Message string
-	// Hook is the digest of the hook that the object was made from, and by which run.
-	Hook, Run string
 }
 
 // Operation is a sync, or a deletion, in progress.
@@ -334,6 +332,21 @@ func (o *Operation) close(group []*Task, last bool) {
 			}
 		}
 	}
+}
+
+// Passed are the hooks of a phase once all of them have succeeded; nil while one has not, or when there are none.
+func (o *Operation) Passed(phase Phase) []*Task {
+	var hooks []*Task
+	for _, t := range o.Tasks {
+		if !t.Hook || t.Phase != phase {
+			continue
+		}
+		if t.State != Done || !t.released {
+			return nil
+		}
+		hooks = append(hooks, t)
+	}
+	return hooks
 }
 
 // end tells how the operation ended.

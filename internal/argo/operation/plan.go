@@ -161,9 +161,10 @@ func (r Request) prunes(tasks []*Task) []*Task {
 
 // Removal is what a deletion is planned from.
 type Removal struct {
-	// Hooks may hold hooks for deletions; other objects are passed over.
-	Hooks []*unstructured.Unstructured
-	ID    func(*unstructured.Unstructured) engine.Entry
+	// Hooks may hold hooks for deletions; other objects are passed over, and those of other phases than Phases.
+	Hooks  []*unstructured.Unstructured
+	Phases []Phase
+	ID     func(*unstructured.Unstructured) engine.Entry
 	// Held are deleted, in the reverse of their waves. Cascade has hooks from before the deletion go with them.
 	Held     []Extra
 	Cascade  bool
@@ -181,7 +182,7 @@ func Delete(r Removal) *Operation {
 	for _, u := range r.Hooks {
 		hook := HookOf(u)
 		for _, phase := range hook.Phases {
-			if phase != PreDelete && phase != PostDelete {
+			if !slices.Contains(r.Phases, phase) {
 				continue
 			}
 			t := request.hook(u, phase, WaveOf(u.GetAnnotations()), hook)
