@@ -225,19 +225,20 @@ func (r *Runner) destroyed(id engine.UnitID, gone Destroyed) {
 		r.report(u, Report{Observed: true})
 		return
 	}
-	if failure := r.takeDeletions(u, gone.Results); failure != nil {
-		r.deletionFailed(id, failure.Message)
-		return
-	}
-	r.drop(u, u.inventory)
-	u.deletion.pruned = true
+	failure := r.takeDeletions(u, gone.Results)
 	if u.Deletion == engine.DeletionWaitForTermination {
-		u.terminating = deletedEntries(gone.Results)
-		u.deletion.deadline = time.Now().Add(u.Timeout)
+		// Also what an attempt deleted that failed for others.
+		u.terminating = engine.Union(u.terminating, deletedEntries(gone.Results))
 		for _, e := range u.terminating {
 			r.byObject.add(e.ID, id)
 		}
 	}
+	if failure != nil {
+		r.deletionFailed(id, failure.Message)
+		return
+	}
+	r.drop(u, u.inventory)
+	u.deletion.pruned, u.deletion.deadline = true, time.Now().Add(u.Timeout)
 }
 
 // abandoned leaves the objects of a deleted unit where they are, since they cannot be deleted.
