@@ -40,7 +40,7 @@ func (r *running) results() []v1alpha1.ResourceResult {
 	r.guard.Lock()
 	defer r.guard.Unlock()
 	all := append([]v1alpha1.ResourceResult{}, r.beside...)
-	for _, t := range r.sync.Tasks {
+	for _, t := range slices.Concat(r.sync.Tasks, r.left) {
 		if t.State == operation.Pending || t.State == operation.Deleting {
 			continue
 		}

@@ -25,8 +25,9 @@ type running struct {
 	beside []v1alpha1.ResourceResult
 	// terminated is set when it was ended from outside: it is not tried again.
 	terminated bool
-	// abandoned is set when nothing takes its place, and its hooks that run are waited for.
+	// abandoned is set when nothing takes its place, and its hooks that run are waited for; left are its tasks then.
 	abandoned bool
+	left      []*operation.Task
 	// written is set once the status says that the operation runs.
 	written bool
 	// guard guards what follows: several objects are written at a time.
@@ -185,12 +186,13 @@ func (d *driver) abandon(ctx context.Context, a *app, w runner.Work) {
 	if op.abandoned {
 		return
 	}
-	op.beside = op.results()
-	if op.sync.Abandon(overtaken) {
+	why := a.overtaken()
+	op.left = op.sync.Tasks
+	if op.sync.Abandon(why) {
 		op.abandoned, op.terminated = true, true
 		return
 	}
-	d.stop(ctx, a, w, overtaken)
+	d.stop(ctx, a, w, why)
 }
 
 // stop ends an operation at once: its hooks that run are deleted.

@@ -34,14 +34,25 @@ func (a *app) halt(now time.Time) {
 	a.closeOperation(now, halted)
 }
 
-// overtaken is how a sync ends that waited to be retried, or that a killed process left, and that the revision of now does not need.
-const overtaken = "superseded: the newer revision needs no sync"
+// overtaken is how a sync ends whose revision is not that of now, and in whose place none begins.
+func (a *app) overtaken() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.view.overtaken()
+}
+
+func (v *view) overtaken() string {
+	if v.sync.Status == v1alpha1.SyncStatusCodeOutOfSync && v.why != "" {
+		return "superseded: the newer revision is not synced yet: " + v.why
+	}
+	return "superseded: the newer revision needs no sync"
+}
 
 // overtake has the status say that no sync goes on any more, where one waited to be retried.
 func (a *app) overtake(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.closeOperation(now, overtaken)
+	a.closeOperation(now, a.view.overtaken())
 }
 
 // closeOperation ends the operation that the status says is running, without success. The caller holds the lock.
