@@ -94,19 +94,22 @@ func (d *driver) lookForExtras(ctx context.Context, a *app, w runner.Work, c *co
 		if !tracking.Mine(live) || !prunable(live) || g.removable(e) != nil {
 			continue
 		}
-		options, skipped := c.options.For(live), operation.HookOf(live).Skip
-		if skipped {
-			options.Prune = policy.GuardForbid
-		}
-		if live.GetDeletionTimestamp() != nil && options.Prune == policy.GuardConfirm {
-			// There is nothing left to agree to.
-			options.Prune = policy.GuardNone
-		}
-		c.extras = append(c.extras, &extra{
-			entry: e, live: live, options: options, ignored: skipped || policy.CompareOptionsOf(live, true).IgnoreExtraneous,
-		})
+		c.extras = append(c.extras, c.extra(e, live))
 	}
 	return nil
+}
+
+// extra is an object that is no longer declared, with what its annotations say of that.
+func (c *comparison) extra(e engine.Entry, live *unstructured.Unstructured) *extra {
+	options, skipped := c.options.For(live), operation.HookOf(live).Skip
+	switch {
+	case skipped:
+		options.Prune = policy.GuardForbid
+	case live.GetDeletionTimestamp() != nil && options.Prune == policy.GuardConfirm:
+		// There is nothing left to agree to.
+		options.Prune = policy.GuardNone
+	}
+	return &extra{entry: e, live: live, options: options, ignored: skipped || policy.CompareOptionsOf(live, true).IgnoreExtraneous}
 }
 
 // prunable tells whether an object could be what an Application left behind: something else takes away what another object
