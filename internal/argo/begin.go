@@ -49,9 +49,9 @@ func (d *driver) continues(a *app, w runner.Work, c *comparison) bool {
 			return false
 		}
 	}
-	chosen := selected(op.request.Sync, a.now())
+	chosen, pruned := selected(op.request.Sync, a.now()), op.sync.Prunes()
 	return !slices.ContainsFunc(c.extras, func(e *extra) bool {
-		return unpruned(e, op.request.Sync.Prune) == "" && (chosen == nil || chosen(e.entry.ID)) && !op.sync.Prunes(e.entry.ID)
+		return unpruned(e, op.request.Sync.Prune) == "" && (chosen == nil || chosen(e.entry.ID)) && !pruned[e.entry.ID]
 	})
 }
 
@@ -61,9 +61,11 @@ func (d *driver) goOn(a *app, w runner.Work, c *comparison) {
 	op := a.job.op
 	op.request = *at(op.request, c.revision)
 	op.state.Operation, op.state.SyncResult = op.request, a.result(c, op.request.Sync)
-	op.sync.Spare(func(id engine.ObjectID) bool {
-		return slices.ContainsFunc(c.extras, func(e *extra) bool { return e.entry.ID == id })
-	})
+	left := map[engine.ObjectID]bool{}
+	for _, e := range c.extras {
+		left[e.entry.ID] = true
+	}
+	op.sync.Spare(left)
 }
 
 // asked is what was requested, or what continues: with the state that it has, if any.

@@ -211,6 +211,11 @@ func deletionHooks(finalizer string) bool {
 	return stands(v1alpha1.PreDeleteFinalizer)(finalizer) || stands(v1alpha1.PostDeleteFinalizer)(finalizer)
 }
 
+// ours tells whether a finalizer is one that the deletion of an Application waits for, and takes off.
+func ours(finalizer string) bool {
+	return slices.Contains(cascading, finalizer) || deletionHooks(finalizer)
+}
+
 // stands finds a finalizer, with a stage behind it or without.
 func stands(name string) func(string) bool {
 	return func(finalizer string) bool {
@@ -273,9 +278,7 @@ func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {
 		return nil
 	}
 	obj := a.now()
-	rest := slices.DeleteFunc(slices.Clone(obj.Finalizers), func(f string) bool {
-		return slices.Contains(cascading, f) || deletionHooks(f)
-	})
+	rest := slices.DeleteFunc(slices.Clone(obj.Finalizers), ours)
 	if len(rest) == len(obj.Finalizers) {
 		return nil
 	}
@@ -292,7 +295,6 @@ func (d dialectPort) Release(ctx context.Context, id engine.UnitID) error {
 // prepared takes the finalizer of the hooks from before a deletion off an Application once they have run: whatever comes of the rest, they
 // do not run again, since they may need what is deleted by then.
 func (d *driver) prepared(ctx context.Context, a *app, g gate, plan *operation.Operation) error {
-	ours := func(f string) bool { return slices.Contains(cascading, f) || deletionHooks(f) }
 	is := stands(v1alpha1.PreDeleteFinalizer)
 	hooks, finalizers := plan.Passed(operation.PreDelete), a.now().Finalizers
 	others := slices.ContainsFunc(finalizers, func(f string) bool { return ours(f) && !is(f) })

@@ -142,9 +142,15 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 	a.job.key, a.job.target, a.job.compared = w.Key, w.Declared.Target, c
 	if continues {
 		d.goOn(a, w, c)
-		d.releaseStrays(ctx, a, w)
-		return runner.Acted{}, false
+	} else {
+		d.startOver(ctx, a, w, c)
 	}
+	d.releaseStrays(ctx, a, w)
+	return runner.Acted{}, false
+}
+
+// startOver begins an operation when there is reason to, in the place of one that runs.
+func (d *driver) startOver(ctx context.Context, a *app, w runner.Work, c *comparison) {
 	switch op := d.begin(a, w, c); {
 	case op != nil:
 		if was := a.job.op; was != nil {
@@ -155,8 +161,6 @@ func (d *driver) open(ctx context.Context, a *app, w runner.Work) (runner.Acted,
 		// What was superseded is over; its hooks run to their end on their own.
 		d.abandon(ctx, a, w)
 	}
-	d.releaseStrays(ctx, a, w)
-	return runner.Acted{}, false
 }
 
 // endEarly ends an operation that is terminated, or whose time is over, before what is declared by now is compared: that may have to wait.

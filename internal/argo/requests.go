@@ -56,6 +56,13 @@ func canonical(request v1alpha1.Operation) *v1alpha1.Operation {
 	return out
 }
 
+// answer notes that a request was carried out, if it is the one in force. The caller holds the lock.
+func (a *app) answer(request v1alpha1.Operation) {
+	if a.obj.Operation != nil && sameRequest(request, *a.obj.Operation) {
+		a.view.handled = encoded(a.obj.Operation)
+	}
+}
+
 // asksElse tells whether something else is requested than what runs.
 func (a *app) asksElse(op *running) bool {
 	a.mu.Lock()

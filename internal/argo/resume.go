@@ -59,10 +59,13 @@ func awaited(before []v1alpha1.ResourceResult, cluster string) map[engine.Object
 
 // finished are those of objects for which there is nothing left to do.
 func finished(before []v1alpha1.ResourceResult, op *operation.Operation, cluster string) []v1alpha1.ResourceResult {
+	planned := map[operation.Hooked]bool{}
+	for _, t := range op.Tasks {
+		planned[operation.Hooked{ID: t.ID, Phase: t.Phase}] = true
+	}
 	var rest []v1alpha1.ResourceResult
 	for _, r := range before {
-		id := idOfResult(r, cluster)
-		has := slices.ContainsFunc(op.Tasks, func(t *operation.Task) bool { return t.ID == id && string(t.Phase) == r.SyncPhase })
+		has := planned[operation.Hooked{ID: idOfResult(r, cluster), Phase: operation.Phase(r.SyncPhase)}]
 		if !has && r.Status != v1alpha1.ResultCodePruneSkipped {
 			rest = append(rest, r)
 		}

@@ -125,19 +125,12 @@ func (d *driver) finish(ctx context.Context, a *app, w runner.Work, step operati
 		op.state.Message += "; " + strings.Join(notes, "; ")
 	}
 	a.ended(op, c, again, wait)
-	if op.abandoned {
-		d.events.operation(a.now(), op)
-		d.measureSync(a, op)
-		acted := d.rest(a)
-		acted.Changes = changes
-		return acted
-	}
 	d.show(a, c, w, time.Now())
 	if !again {
 		d.events.operation(a.now(), op)
 		d.measureSync(a, op)
 	}
-	if step.Failed {
+	if step.Failed && !op.abandoned {
 		f := &engine.Failure{Reason: engine.ReasonFailed, Message: op.state.Message, After: wait, Transient: again}
 		if !again {
 			if automatic := d.automate(a, c, time.Now()); automatic == nil {

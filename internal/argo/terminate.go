@@ -76,9 +76,7 @@ func (a *app) endRetry(now time.Time) {
 	if v.retry == nil || !a.terminating() {
 		return
 	}
-	if a.obj.Operation != nil && sameRequest(v.retry.Operation, *a.obj.Operation) {
-		v.handled = encoded(a.obj.Operation)
-	}
+	a.answer(v.retry.Operation)
 	v.retry = nil
 	a.closeOperation(now, policy.Terminated)
 }

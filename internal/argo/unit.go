@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func deletionOf(obj *v1alpha1.Application, c clusterOf) engine.DeletionPolicy {
 		return engine.DeletionOrphan
 	}
 	for _, f := range obj.Finalizers {
-		if slices.Contains(cascading, f) || deletionHooks(f) {
+		if ours(f) {
 			return engine.DeletionDelete
 		}
 	}

@@ -213,9 +213,7 @@ func (a *app) ended(op *running, c *comparison, again bool, wait time.Duration) 
 		v.waits = []engine.Wait{{On: a.id, Reason: op.state.Message, Since: now, Until: now.Add(wait)}}
 		return
 	}
-	if a.obj.Operation != nil && sameRequest(op.request, *a.obj.Operation) {
-		v.handled = encoded(a.obj.Operation)
-	}
+	a.answer(op.request)
 	if len(c.barred) > 0 && v.hooks == "" && a.obj.Annotations[annotationHooks] == "" {
 		v.hooks = hooksNever
 	}

@@ -97,7 +97,7 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 // Handled tells whether the status names a request, and no run is active.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	building, _, _, _ := dialect.Condition(u, v1alpha1.ConditionBuilding)
-	return dialect.Text(u, "status", "lastHandledReconcileAt") == token && building != "True"
+	return dialect.Answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token) && building != "True"
 }
 
 // Forces tells that no Build is forced: to delete an output is how a rebuild is requested.

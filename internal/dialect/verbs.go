@@ -106,6 +106,17 @@ type Switching interface {
 	Switch(gk schema.GroupKind, suspend bool) map[string]any
 }
 
+// Answers tells whether a request was handled, or a later one: an object has room for one request, so that one which comes before the
+// other was handled takes its place.
+func Answers(handled, token string) bool {
+	if handled == token {
+		return true
+	}
+	was, err := time.Parse(time.RFC3339Nano, handled)
+	wanted, wrong := time.Parse(time.RFC3339Nano, token)
+	return err == nil && wrong == nil && was.After(wanted)
+}
+
 // Requested is a Dialect whose objects make a pass at request.
 type Requested interface {
 	// Request is the change that requests one. The token is that of no other request.

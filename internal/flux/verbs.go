@@ -3,7 +3,6 @@ package flux
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -156,18 +155,7 @@ func (*Dialect) Request(token string, o dialect.RequestOptions) map[string]any {
 // Handled tells whether the status names a request, or one that took its place, and the object is no longer on its way.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	ready, _, _, _ := dialect.Condition(u, toolkit.ConditionReady)
-	return answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token) && ready != "Unknown"
-}
-
-// answers tells whether a request was handled, or a later one: an object has room for one request, so that one which comes before the
-// other was handled takes its place.
-func answers(handled, token string) bool {
-	if handled == token {
-		return true
-	}
-	was, err := time.Parse(time.RFC3339Nano, handled)
-	wanted, wrong := time.Parse(time.RFC3339Nano, token)
-	return err == nil && wrong == nil && was.After(wanted)
+	return dialect.Answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token) && ready != "Unknown"
 }
 
 // Forces tells whether a kind is that of releases.

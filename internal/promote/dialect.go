@@ -124,8 +124,7 @@ func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
 	if u.GetKind() != v1alpha1.WarehouseKind {
 		return true
 	}
-	handled, _, _ := unstructured.NestedString(u.Object, "status", "lastHandledRefresh")
-	return handled == token
+	return dialect.Answers(dialect.Text(u, "status", "lastHandledRefresh"), token)
 }
 
 // Forces tells that nothing is forced or reset beyond that.

@@ -27,7 +27,7 @@ func (*Dialect) Request(token string, _ dialect.RequestOptions) map[string]any {
 
 // Handled tells whether the last pass answered a request.
 func (*Dialect) Handled(u *unstructured.Unstructured, token string) bool {
-	return dialect.Text(u, "status", "lastHandledReconcileAt") == token
+	return dialect.Answers(dialect.Text(u, "status", "lastHandledReconcileAt"), token)
 }
 
 // Forces is false of all kinds.

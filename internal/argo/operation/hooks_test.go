@@ -261,8 +261,8 @@ func TestSpare(t *testing.T) {
 	for _, task := range w.op.Next(began, w.live).Delete {
 		w.op.Deleted(task, began, operation.Result{})
 	}
-	w.op.Spare(func(engine.ObjectID) bool { return false })
-	if !w.op.Prunes(first) || w.op.Prunes(kept) {
-		t.Errorf("it deletes first: %t, kept: %t", w.op.Prunes(first), w.op.Prunes(kept))
+	w.op.Spare(nil)
+	if pruned := w.op.Prunes(); !pruned[first] || pruned[kept] {
+		t.Errorf("it deletes first: %t, kept: %t", pruned[first], pruned[kept])
 	}
 }

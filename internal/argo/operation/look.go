@@ -182,15 +182,21 @@ func (t *Task) deadline() time.Time {
 	return t.Since.Add(patience)
 }
 
-// Prunes tells whether the operation deletes an object that is no longer declared.
-func (o *Operation) Prunes(id engine.ObjectID) bool {
-	return slices.ContainsFunc(o.Tasks, func(t *Task) bool { return t.Prune && t.ID == id })
+// Prunes are the objects that the operation deletes since they are no longer declared.
+func (o *Operation) Prunes() map[engine.ObjectID]bool {
+	pruned := map[engine.ObjectID]bool{}
+	for _, t := range o.Tasks {
+		if t.Prune {
+			pruned[t.ID] = true
+		}
+	}
+	return pruned
 }
 
 // Spare has the operation leave what it would still delete, but for what is left to be deleted.
-func (o *Operation) Spare(left func(engine.ObjectID) bool) {
+func (o *Operation) Spare(left map[engine.ObjectID]bool) {
 	o.Tasks = slices.DeleteFunc(o.Tasks, func(t *Task) bool {
-		return t.Prune && (t.State == Pending || t.Confirm && t.State == Running && t.Message != "") && !left(t.ID)
+		return t.Prune && (t.State == Pending || t.Confirm && t.State == Running && t.Message != "") && !left[t.ID]
 	})
 }
 

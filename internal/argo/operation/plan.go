@@ -46,7 +46,7 @@ type Request struct {
 	Succeeded map[Hooked]bool
 }
 
-// Hooked is a hook in one phase.
+// Hooked is a hook, or any other object, in one phase.
 type Hooked struct {
 	ID    engine.ObjectID
 	Phase Phase
