@@ -1,8 +1,8 @@
 // Package controlplane runs a Kubernetes control plane inside this process: etcd, kube-apiserver,
 // controller-manager, scheduler, and nodes that only seem to run what is put on them.
 //
-// It is the only importer of k8s.io/kubernetes and of etcd. It listens on the loopback interface
-// and on unix sockets that no other user can reach, encrypts Secrets at rest, and refuses to end the
+// It is the only importer of k8s.io/kubernetes and of etcd. Its API server listens on the loopback interface, with TLS, and etcd
+// on one unix socket for clients, in a directory that no other user can enter; nothing else listens. It encrypts Secrets at rest, and refuses to end the
 // process or to write to its standard output: failures of any part arrive on Done.
 package controlplane
 
@@ -44,6 +44,9 @@ type Config struct {
 	// documents of the built-in kinds that the first one made, has one simulated node, and no controllers for what few
 	// applications have.
 	Light bool
+	// Isolated has the API server connect to nothing that objects name, by webhooks, conversions and subresources: others write them than who
+	// runs this process. A light control plane is isolated.
+	Isolated bool
 	// Nodes is the number of simulated nodes; 0 means 3, and 1 for a light control plane.
 	Nodes int
 	// KubernetesLogs takes the logs of the Kubernetes parts; nil drops them. It is a setting of the
@@ -104,6 +107,7 @@ func Start(ctx context.Context, cfg Config) (*Running, error) {
 	theProcess.setUp(cfg.KubernetesLogs)
 	theProcess.starting.Lock()
 	defer theProcess.starting.Unlock()
+	cfg.Isolated = cfg.Isolated || cfg.Light
 	if cfg.Nodes == 0 {
 		cfg.Nodes = 3
 		if cfg.Light {

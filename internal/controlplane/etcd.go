@@ -38,7 +38,7 @@ var (
 	errOpen = errors.New("etcd has not closed its files")
 )
 
-// store is the etcd of one control plane. It listens on unix sockets in a directory that only its
+// store is the etcd of one control plane. It listens on one unix socket, for clients, in a directory that only its
 // user can enter.
 type store struct {
 	// opened is closed when etcd has opened its files, or failed to; etcd and broken are set before.
@@ -187,9 +187,9 @@ func etcdConfig(data, sockets string, ephemeral bool, died func(error)) *embed.C
 	c := embed.NewConfig()
 	c.Dir = data
 	client := url.URL{Scheme: "unix", Path: filepath.Join(sockets, "client.sock")}
-	peer := url.URL{Scheme: "unix", Path: filepath.Join(sockets, "peer.sock")}
-	// What is advertised is a name only: the single member dials no peer.
-	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{client}, []url.URL{peer}
+	// There is no listener for peers, who write to the log without a login. What is advertised to them is a name only: the single member dials none.
+	// A unix URL would not hide one: etcd binds its Host, and where only Path is set, that is an abstract socket, which any process reaches.
+	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{client}, nil
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	last := fatal{died}
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop().WithOptions(zap.WithFatalHook(last), zap.WithPanicHook(last)))

@@ -134,6 +134,7 @@ var arrows = map[string][]string{
 	"internal/planes":                               {"internal/guard"},
 	"internal/buildinfo":                            {},
 	"internal/simulate":                             {"internal/health", "internal/engine"},
+	"internal/kit/sockets":                          {},
 	"internal/kit":                                  {"internal/controlplane", "internal/installation", "internal/gitserver", "internal/source", "internal/dialect", "internal/dialects", "internal/host", "internal/flux/toolkit", "internal/sandbox"},
 	"internal/dialect":                              {"chart/similar", "internal/runner", "internal/engine", "internal/apply", "internal/cluster", "internal/meter", "internal/source", "internal/feed", "internal/guard", "internal/bases", "internal/sandbox"},
 	"internal/offline":                              {"chart/similar", "internal/dialect", "internal/engine"},
