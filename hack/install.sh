@@ -7,7 +7,8 @@
 #   HEADGATE_BIN_DIR   where the binary goes (default: /usr/local/bin if it is writable, or else ~/.local/bin)
 #   HEADGATE_URL       the address of the releases, for a mirror
 #
-# If cosign is on the PATH, the signature of the checksums is verified as well.
+# If cosign is on the PATH, it is verified as well that the checksums were signed by the release of exactly that version. Without it, the script says what
+# was not verified.
 set -eu
 
 releases=${HEADGATE_URL:-https://github.com/headgate-dev/headgate/releases}
@@ -58,17 +59,18 @@ platform() {
   echo "${os}_$arch"
 }
 
-# verify DIRECTORY ADDRESS: the signature of the checksums, if there is a program that can tell.
+# verify DIRECTORY ADDRESS VERSION: that the release of this very version has signed the checksums, if there is a program that can tell.
 verify() {
   if ! has cosign; then
-    echo "only the checksum is compared, the signature is not verified: cosign is not on the PATH" >&2
+    echo "not verified, since cosign is not on the PATH: that checksums.txt was signed by the release $3 of headgate-dev/headgate. The archive is only compared with \
+$2/checksums.txt, which comes from the same server" >&2
     return
   fi
   fetch "$2/checksums.txt.sigstore.json" "$1/checksums.txt.sigstore.json"
   cosign verify-blob --bundle "$1/checksums.txt.sigstore.json" \
-    --certificate-identity-regexp '^https://github\.com/headgate-dev/headgate/\.github/workflows/release\.yaml@refs/tags/v' \
+    --certificate-identity "https://github.com/headgate-dev/headgate/.github/workflows/release.yaml@refs/tags/$3" \
     --certificate-oidc-issuer https://token.actions.githubusercontent.com "$1/checksums.txt" >/dev/null ||
-    fail "the signature of $2/checksums.txt is not that of a release of Headgate; nothing was installed"
+    fail "the signature of $2/checksums.txt is not that of the release $3 of Headgate; nothing was installed"
 }
 
 directory() {
@@ -85,8 +87,12 @@ directory() {
 main() {
   target=$(platform)
   case ${HEADGATE_VERSION:-latest} in
-  latest) address=$releases/latest/download ;;
-  *) address=$releases/download/v${HEADGATE_VERSION#v} ;;
+  latest) requested= address=$releases/latest/download ;;
+  v[0-9]* | [0-9]*) requested=v${HEADGATE_VERSION#v} address=$releases/download/v${HEADGATE_VERSION#v} ;;
+  *) fail "HEADGATE_VERSION is $HEADGATE_VERSION, want a release such as v1.2.3, or latest" ;;
+  esac
+  case $requested in
+  *[!0-9A-Za-z.+-]*) fail "HEADGATE_VERSION is $HEADGATE_VERSION, want a release such as v1.2.3, or latest" ;;
   esac
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
@@ -99,9 +105,14 @@ main() {
   [ "$(echo "$archive" | wc -l)" -eq 1 ] || fail "$address/checksums.txt names several archives for $target"
   version=${archive#headgate_}
   version=v${version%"_$target.tar.gz"}
+  # A server may have an older release instead of the one that was named, with a signature that is good for that one.
+  [ -z "$requested" ] || [ "$version" = "$requested" ] ||
+    fail "$address/checksums.txt is of the release $version, and HEADGATE_VERSION is $requested; nothing was installed"
+  [ -n "$requested" ] || [ -z "${HEADGATE_URL:-}" ] ||
+    echo "$releases says that $version is the latest release; HEADGATE_VERSION names one that you know" >&2
   # "latest" may be another release by now.
   address=$releases/download/$version
-  verify "$work" "$address"
+  verify "$work" "$address" "$version"
 
   fetch "$address/$archive" "$work/$archive"
   want=$(sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p" "$work/checksums.txt")

@@ -148,7 +148,7 @@ func TestInstall(t *testing.T) {
 		"Unsigned": {
 			"without cosign it is said what was not verified",
 			func(t *testing.T) served { return releaseOf(t, "1.2.3", "linux_amd64") },
-			uname("Linux", "x86_64"), "", "", `only the checksum is compared, the signature is not verified: cosign is not on the PATH`, false,
+			uname("Linux", "x86_64"), "", "", `not verified, since cosign is not on the PATH: that checksums\.txt was signed by the release v1\.2\.3 of headgate-dev/headgate\. .*(.*\n)*headgate v1\.2\.3 is`, false,
 		},
 		"Signed": {
 			"cosign gets the checksums and their bundle",
@@ -158,13 +158,45 @@ func TestInstall(t *testing.T) {
 			and(uname("Linux", "x86_64"), map[string]string{"cosign": `read bundle <"$3" || :; echo "cosign $1 of $bundle" >&2`}),
 			"", "", `cosign verify-blob of a bundle\n(.*\n)*headgate v1\.2\.3 is`, false,
 		},
+		"SignedBy": {
+			"the signature has to be that of the release with this version, to the letter",
+			func(t *testing.T) served {
+				return releaseOf(t, "1.2.3", "linux_amd64").with(signature, "a bundle")
+			},
+			and(uname("Linux", "x86_64"), map[string]string{"cosign": `echo "by $4 $5" >&2`}),
+			"v1.2.3", "", `by --certificate-identity https://github\.com/headgate-dev/headgate/\.github/workflows/release\.yaml@refs/tags/v1\.2\.3\n`, false,
+		},
+		"Older": {
+			"a server that has an older release, with its signature, instead of the one that was named",
+			func(t *testing.T) served {
+				old := releaseOf(t, "1.0.0", "linux_amd64").with("/download/v1.0.0/checksums.txt.sigstore.json", "a bundle")
+				return old.with("/download/v1.2.3/checksums.txt", old["/download/v1.0.0/checksums.txt"]).with(signature, "a bundle")
+			},
+			and(uname("Linux", "x86_64"), map[string]string{"cosign": "exit 0"}),
+			"1.2.3", "", `/download/v1\.2\.3/checksums\.txt is of the release v1\.0\.0, and HEADGATE_VERSION is v1\.2\.3; nothing was installed`, true,
+		},
+		"LatestOfAMirror": {
+			"which release is the latest is what a mirror says",
+			func(t *testing.T) served { return releaseOf(t, "1.0.0", "linux_amd64") },
+			uname("Linux", "x86_64"), "latest", "", `says that v1\.0\.0 is the latest release; HEADGATE_VERSION names one that you know`, false,
+		},
+		"NoVersion": {
+			"a version that leads elsewhere",
+			func(t *testing.T) served { return releaseOf(t, "1.2.3", "linux_amd64") },
+			uname("Linux", "x86_64"), "v9/../v1.2.3", "", `HEADGATE_VERSION is v9/\.\./v1\.2\.3, want a release such as v1\.2\.3, or latest`, true,
+		},
+		"NoNumber": {
+			"a version without a number",
+			func(t *testing.T) served { return releaseOf(t, "1.2.3", "linux_amd64") },
+			uname("Linux", "x86_64"), "main", "", `HEADGATE_VERSION is main, want a release such as v1\.2\.3, or latest`, true,
+		},
 		"Forged": {
 			"a signature that cosign refuses",
 			func(t *testing.T) served {
 				return releaseOf(t, "1.2.3", "linux_amd64").with(signature, "a bundle")
 			},
 			and(uname("Linux", "x86_64"), map[string]string{"cosign": "exit 1"}),
-			"", "", `is not that of a release of Headgate; nothing was installed`, true,
+			"", "", `is not that of the release v1\.2\.3 of Headgate; nothing was installed`, true,
 		},
 		"Checksum": {
 			"an archive that is not the one of the checksums",
