@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -126,11 +127,28 @@ func longest(templates []Repository, address string) (Repository, bool) {
 	var best Repository
 	length, normal := 0, NormalURL(address)
 	for _, t := range templates {
-		if prefix := NormalURL(t.URL); len(prefix) > length && strings.HasPrefix(normal, prefix) {
+		if prefix := NormalURL(t.URL); len(prefix) > length && begins(normal, prefix) {
 			best, length = t, len(prefix)
 		}
 	}
 	return best, length > 0
+}
+
+// port is what may follow the name of a host.
+var port = regexp.MustCompile(`^(:[0-9]*)?(/|$)`)
+
+// begins reports whether an address begins with that of a template, on the same host: https://git.example is not the beginning of
+// https://git.example.org/x nor of https://git.example@elsewhere/x, whose owners would get its login.
+func begins(address, prefix string) bool {
+	rest, is := strings.CutPrefix(address, prefix)
+	if !is {
+		return false
+	}
+	_, server, found := strings.Cut(prefix, "://")
+	if !found {
+		server = prefix
+	}
+	return strings.Contains(server, "/") || port.MatchString(rest)
 }
 
 // inherit takes what a template says; a repository that needs one has no login of its own.

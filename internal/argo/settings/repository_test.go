@@ -184,3 +184,32 @@ func TestCredentialsFor(t *testing.T) {
 		t.Errorf("a push signs in as %+v", got)
 	}
 }
+
+// TestTemplateOfAHost has a template that names a host serve addresses of that host, and none that only begins with its name.
+func TestTemplateOfAHost(t *testing.T) {
+	for name, tc := range map[string]struct {
+		template, address string
+		want              bool
+	}{
+		"Host":            {"https://git.example.com", "https://git.example.com/web/app.git", true},
+		"Slash":           {"https://git.example.com/", "https://git.example.com/web/app.git", true},
+		"Port":            {"https://git.example.com", "https://git.example.com:8443/web/app", true},
+		"Path":            {"https://git.example.com/web", "https://git.example.com/web-tools/app", true},
+		"SSH":             {"ssh://git@git.example.com", "git@git.example.com:web/app.git", true},
+		"Registry":        {"registry.example.com", "registry.example.com/charts", true},
+		"Longer host":     {"https://git.example.com", "https://git.example.com.evil.example/a", false},
+		"Longer name":     {"https://git.example", "https://git.example-evil.com/a", false},
+		"User":            {"https://git.example.com", "https://git.example.com@evil.example/a", false},
+		"User and port":   {"https://git.example.com", "https://git.example.com:8443@evil.example/a", false},
+		"Longer SSH host": {"ssh://git@git.example.com", "git@git.example.com.evil.example:a", false},
+		"Longer registry": {"registry.example.com", "registry.example.com.evil.example/charts", false},
+		"Longer port":     {"https://git.example.com:84", "https://git.example.com:8443/a", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := Credentials{Templates: []Repository{{Secret: "t", URL: tc.template, Login: Login{Password: NewSecret("p")}}}}
+			if got := c.For(tc.address, "").Template == "t"; got != tc.want {
+				t.Errorf("the template %s serves %s: %v, want %v", tc.template, tc.address, got, tc.want)
+			}
+		})
+	}
+}
