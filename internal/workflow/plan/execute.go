@@ -116,7 +116,7 @@ func (p *planner) carryOut(c call) (*v1alpha1.NodeStatus, error) {
 	case DAGTemplate:
 		return p.dag(c), nil
 	case SuspendTemplate:
-		return p.suspend(c), nil
+		return p.suspend(c)
 	case "":
 		err := fmt.Errorf("template %q missing specification", c.template.Name)
 		return p.fail(c.request, err), err
@@ -139,16 +139,6 @@ func (p *planner) bind(r request, template *v1alpha1.Template) (*v1alpha1.Templa
 	if template.Inputs, err = text.Bind(inputs, r.arguments, p.facts.Configs); err != nil {
 		return nil, nil, err
 	}
-	scope := outer.Inside()
-	for _, parameter := range template.Inputs.Parameters {
-		scope.Set("inputs.parameters."+parameter.Name, parameter.Value.String())
-	}
-	list, err := parametersJSON(template.Inputs.Parameters)
-	if err != nil {
-		return nil, nil, err
-	}
-	scope.Set("inputs.parameters", list)
-	setPaths(scope, template)
 	late := lateInLeaf
 	switch {
 	case template.Steps != nil || template.DAG != nil:
@@ -156,9 +146,20 @@ func (p *planner) bind(r request, template *v1alpha1.Template) (*v1alpha1.Templa
 	case p.strategy(template) != nil:
 		late = lateInRetry
 	default:
-		scope.Set("pod.name", PodName(p.wf.Name, template.Name, r.name))
+		outer.Set("pod.name", PodName(p.wf.Name, template.Name, r.name))
 	}
-	bound, err := replaceTemplate(template, scope, text.Mode{Late: late, Must: resolved})
+	mode := text.Mode{Late: late, Must: resolved}
+	scope, err := text.Settle(template.Inputs.Parameters, r.arguments.Parameters, outer, mode)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := parametersJSON(template.Inputs.Parameters)
+	if err != nil {
+		return nil, nil, err
+	}
+	scope.Set("inputs.parameters", list)
+	setPaths(scope, template)
+	bound, err := replaceTemplate(template, scope, mode)
 	return bound, scope, err
 }
 

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 )
@@ -124,6 +127,77 @@ func bindParameter(p *v1alpha1.Parameter, arguments []v1alpha1.Parameter, config
 	}
 	p.ValueFrom = nil
 	return nil
+}
+
+// Settle gives inputs whose values are defaults with tags or expressions what these say, each after the inputs that it names. What was
+// supplied as an argument stays as it is. It returns a scope inside another one, in which every input has its value.
+func Settle(inputs, arguments []v1alpha1.Parameter, outer *Scope, mode Mode) (*Scope, error) {
+	scope := outer.Inside()
+	open := map[string]*v1alpha1.Parameter{}
+	for i := range inputs {
+		p := &inputs[i]
+		given := slices.ContainsFunc(arguments, func(a v1alpha1.Parameter) bool { return a.Name == p.Name && a.Value != nil })
+		if given || !strings.Contains(p.Value.String(), opening) {
+			scope.Set(inputPrefix+p.Name, p.Value.String())
+			continue
+		}
+		open[p.Name] = p
+	}
+	for len(open) > 0 {
+		progress := false
+		for _, name := range slices.Sorted(maps.Keys(open)) {
+			p := open[name]
+			needs, err := needed(p.Value.String(), open)
+			if err != nil {
+				return nil, fmt.Errorf("inputs.parameters.%s: %w", name, err)
+			}
+			if needs {
+				continue
+			}
+			value, err := Replace(p.Value.String(), scope, mode)
+			if err != nil {
+				return nil, fmt.Errorf("inputs.parameters.%s: %w", name, err)
+			}
+			p.Value = v1alpha1.Any(value)
+			scope.Set(inputPrefix+name, value)
+			delete(open, name)
+			progress = true
+		}
+		if !progress {
+			return nil, fmt.Errorf("the defaults of inputs.parameters name each other: %s", strings.Join(slices.Sorted(maps.Keys(open)), ", "))
+		}
+	}
+	return scope, nil
+}
+
+// inputPrefix begins the names of inputs that are parameters.
+const inputPrefix = "inputs.parameters."
+
+// needed reports whether a text names an input that has no value yet.
+func needed(text string, open map[string]*v1alpha1.Parameter) (bool, error) {
+	names, expressions := Tags(text)
+	for _, expression := range expressions {
+		more, err := Names(expression)
+		if err != nil {
+			return false, err
+		}
+		names = append(names, more...)
+	}
+	for _, name := range names {
+		if name+"." == inputPrefix || name == "inputs" {
+			return len(open) > 1, nil
+		}
+		input, is := strings.CutPrefix(name, inputPrefix)
+		if !is {
+			continue
+		}
+		for other := range open {
+			if input == other || strings.HasPrefix(input, other+".") {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // supplied is the value of an argument; nil if there is none.

@@ -207,3 +207,44 @@ func TestBool(t *testing.T) {
 		t.Errorf("a number is neither true nor false: %v", err)
 	}
 }
+
+func TestSettle(t *testing.T) {
+	parameter := func(name, value string) v1alpha1.Parameter {
+		return v1alpha1.Parameter{Name: name, Value: v1alpha1.Any(value)}
+	}
+	for name, tc := range map[string]struct {
+		reason            string
+		inputs, arguments []v1alpha1.Parameter
+		want              map[string]string
+		refused           string
+	}{
+		"Chain":    {"a default after those that it names", []v1alpha1.Parameter{parameter("a", "{{=inputs.parameters.b + 'c'}}"), parameter("b", "{{inputs.parameters.c}}b"), parameter("c", "x")}, nil, map[string]string{"a": "xbc", "b": "xb", "c": "x"}, ""},
+		"Supplied": {"an argument is no text with tags", []v1alpha1.Parameter{parameter("a", "{{inputs.parameters.b}}"), parameter("b", "x")}, []v1alpha1.Parameter{parameter("a", "{{inputs.parameters.b}}")}, map[string]string{"a": "{{inputs.parameters.b}}", "b": "x"}, ""},
+		"Late":     {"what a later pass knows stays", []v1alpha1.Parameter{parameter("a", "{{retries}}")}, nil, map[string]string{"a": "{{retries}}"}, ""},
+		"Cycle":    {"defaults that name each other", []v1alpha1.Parameter{parameter("a", "{{inputs.parameters.b}}"), parameter("b", "{{inputs.parameters.a}}")}, nil, nil, "name each other: a, b"},
+		"Itself":   {"a default that names itself", []v1alpha1.Parameter{parameter("a", "{{=inputs.parameters.a}}")}, nil, nil, "name each other: a"},
+		"Missing":  {"a name that there is not", []v1alpha1.Parameter{parameter("a", "{{inputs.parameters.z}}")}, nil, nil, "inputs.parameters.a: failed to resolve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scope, err := Settle(tc.inputs, tc.arguments, NewScope(time.Now()), Mode{Late: []string{"retries"}, Must: []string{"inputs"}})
+			if tc.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.refused) {
+					t.Fatalf("%s: %v does not say %q", tc.reason, err, tc.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			got := map[string]string{}
+			for _, p := range tc.inputs {
+				if got[p.Name], _ = scope.Lookup("inputs.parameters." + p.Name); got[p.Name] != p.Value.String() {
+					t.Errorf("%s: the scope has %q for %s, which is %q", tc.reason, got[p.Name], p.Name, p.Value)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
