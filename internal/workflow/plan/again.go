@@ -13,8 +13,8 @@ import (
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 )
 
-// Again makes a workflow that failed continue where it failed: what has succeeded or was skipped for its condition stays, but for the selected nodes, by
-// ID, and all that follows them. With a selection, a workflow that succeeded may continue there, too. It gives a copy.
+// Again makes a workflow that failed continue where it failed: what has succeeded or was skipped for its condition stays, and so does what failed
+// without failing the workflow; but for the selected nodes, by ID, and all that follows them. With a selection, a workflow that succeeded may continue there, too. It gives a copy.
 //
 // The copy has no phase but the time of the request as its start, which is what the upstream's command writes as well. The next
 // pass removes the executions of nodes that are gone before anything starts: the next ones have their names.
@@ -30,10 +30,11 @@ func Again(workflow *v1alpha1.Workflow, selected []string, now time.Time) (*v1al
 	}
 	wf := workflow.DeepCopy()
 	over := following(workflow, selected)
-	reopen(wf, over)
+	kept := tolerated(workflow)
+	reopen(wf, over, kept)
 	gone := maps.Clone(over)
 	for id, node := range workflow.Status.Nodes {
-		if goes(workflow, &node) {
+		if !kept[id] && goes(workflow, &node) {
 			gone[id] = true
 		}
 	}
@@ -66,10 +67,10 @@ func renew(wf *v1alpha1.Workflow, now time.Time) {
 }
 
 // reopen lets nodes continue that failed, and those that something is part of which starts over.
-func reopen(wf *v1alpha1.Workflow, over map[string]bool) {
+func reopen(wf *v1alpha1.Workflow, over, kept map[string]bool) {
 	open := map[string]bool{}
 	for id, node := range wf.Status.Nodes {
-		if node.Phase.Bad() {
+		if node.Phase.Bad() && !kept[id] {
 			open[id] = true
 		}
 	}
