@@ -25,7 +25,7 @@ func (c *checker) templateOf(path string, t *v1alpha1.Template) {
 		c.add(path, "multiple template types specified: %s. choose one", strings.Join(kinds, ", "))
 	}
 	c.parameters(path+".inputs", t.Inputs.Parameters)
-	c.artifacts(path+".inputs", t.Inputs.Artifacts, isLeaf(t))
+	c.artifacts(path+".inputs", t.Inputs.Artifacts, isLeaf(t), false)
 	c.outputs(path+".outputs", t)
 	c.retry(path+".retryStrategy", t.RetryStrategy)
 	c.duration(path+".timeout", t.Timeout)
@@ -122,8 +122,8 @@ func (c *checker) named(field, name string, seen map[string]bool) {
 	seen[name] = true
 }
 
-// artifacts checks artifacts that are put somewhere, for which leaves need a path.
-func (c *checker) artifacts(path string, artifacts []v1alpha1.Artifact, pathNeeded bool) {
+// artifacts checks artifacts that are put somewhere, for which leaves need a path. One file may be several outputs, but has one content as an input.
+func (c *checker) artifacts(path string, artifacts []v1alpha1.Artifact, pathNeeded, shared bool) {
 	seen, paths := map[string]bool{}, map[string]string{}
 	for i := range artifacts {
 		a := &artifacts[i]
@@ -132,7 +132,7 @@ func (c *checker) artifacts(path string, artifacts []v1alpha1.Artifact, pathNeed
 		switch {
 		case pathNeeded && a.Path == "":
 			c.add(at+".path", "it is required: the file is put there, or taken from there")
-		case a.Path != "" && paths[a.Path] != "":
+		case !shared && a.Path != "" && paths[a.Path] != "":
 			c.add(at+".path", "%q is also that of artifact %q", a.Path, paths[a.Path])
 		}
 		paths[a.Path] = a.Name
@@ -180,9 +180,8 @@ func (c *checker) outputs(path string, t *v1alpha1.Template) {
 		from := p.ValueFrom
 		switch {
 		case from == nil && p.Value == nil:
-			c.add(at, "valueFrom is required")
+			c.add(at, "value or valueFrom is required")
 		case from == nil:
-			c.add(at+".value", "an output has its value from valueFrom")
 		case t.Steps != nil || t.DAG != nil:
 			if from.Parameter == "" && from.Expression == "" {
 				c.add(at+".valueFrom", "parameter or expression is required for %s", plan.KindOf(t))
@@ -204,7 +203,7 @@ func (c *checker) outputs(path string, t *v1alpha1.Template) {
 			}
 		}
 	}
-	c.artifacts(path, t.Outputs.Artifacts, t.Container != nil || t.Script != nil)
+	c.artifacts(path, t.Outputs.Artifacts, t.Container != nil || t.Script != nil, true)
 }
 
 // retry checks how something is retried.

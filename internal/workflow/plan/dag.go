@@ -39,6 +39,9 @@ func (p *planner) dag(c call) *v1alpha1.NodeStatus {
 			return p.mark(node, v1alpha1.NodeError, err.Error())
 		}
 	}
+	if g.halts(p) {
+		p.endRetries(node)
+	}
 	phase := p.assess(g, targets)
 	if phase == v1alpha1.NodeRunning {
 		return node

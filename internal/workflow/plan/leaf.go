@@ -25,6 +25,7 @@ func (p *planner) leaf(c call) (*v1alpha1.NodeStatus, error) {
 		if len(inputs.Parameters)+len(inputs.Artifacts) > 0 {
 			node.Inputs = inputs.DeepCopy()
 		}
+		node.Outputs = constants(c.template)
 		// After a crash, what it stands for may be running already.
 		p.see(node)
 	}
@@ -98,7 +99,7 @@ func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*R
 	settings.Volumes = append(settings.Volumes, p.wf.Status.PersistentVolumeClaims...)
 	run := &Run{
 		Kind: Pod, NodeID: node.ID, NodeName: node.Name, Name: PodName(p.wf.Name, c.template.Name, node.Name),
-		Template: c.template, Settings: settings, Deadline: deadline, Avoid: c.avoid, Result: c.wantsResult(),
+		Template: reporting(c.template), Settings: settings, Deadline: deadline, Avoid: c.avoid, Result: c.wantsResult(),
 		Begun: node.Phase == v1alpha1.NodeRunning,
 	}
 	switch {
@@ -111,6 +112,31 @@ func (p *planner) run(c call, node *v1alpha1.NodeStatus, deadline time.Time) (*R
 		}
 	}
 	return run, nil
+}
+
+// constants are the outputs that a template declares with their values; nil if there are none.
+func constants(t *v1alpha1.Template) *v1alpha1.Outputs {
+	var outputs *v1alpha1.Outputs
+	for _, parameter := range t.Outputs.Parameters {
+		if parameter.Value == nil || parameter.ValueFrom != nil {
+			continue
+		}
+		if outputs == nil {
+			outputs = &v1alpha1.Outputs{}
+		}
+		outputs.Parameters = append(outputs.Parameters, parameter)
+	}
+	return outputs
+}
+
+// reporting is a template without the outputs whose values it declares: an execution has nothing to report of them.
+func reporting(t *v1alpha1.Template) *v1alpha1.Template {
+	if constants(t) == nil {
+		return t
+	}
+	copied := t.DeepCopy()
+	copied.Outputs.Parameters = slices.DeleteFunc(copied.Outputs.Parameters, func(p v1alpha1.Parameter) bool { return p.Value != nil && p.ValueFrom == nil })
+	return copied
 }
 
 // wantsResult tells whether what the call prints is used: by the template that it is a step or task of.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func (p *planner) see(node *v1alpha1.NodeStatus) {
 		node.Progress = leaf.Progress
 	}
 	if leaf.Outputs != nil {
-		node.Outputs = leaf.Outputs.DeepCopy()
+		node.Outputs = reported(leaf.Outputs, node.Outputs)
 	}
 	if leaf.Phase.Fulfilled() && !leaf.FinishedAt.IsZero() {
 		node.FinishedAt = metav1.NewTime(leaf.FinishedAt)
@@ -51,6 +52,20 @@ func (p *planner) see(node *v1alpha1.NodeStatus) {
 	if leaf.Phase.Fulfilled() {
 		p.export(node.Outputs)
 	}
+}
+
+// reported are the outputs that an execution reports, with those that its node has already: values that the template declares.
+func reported(outputs, before *v1alpha1.Outputs) *v1alpha1.Outputs {
+	all := outputs.DeepCopy()
+	if before == nil {
+		return all
+	}
+	for _, parameter := range before.Parameters {
+		if !slices.ContainsFunc(all.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == parameter.Name }) {
+			all.Parameters = append(all.Parameters, parameter)
+		}
+	}
+	return all
 }
 
 // complete is a progress with nothing left.

@@ -17,7 +17,7 @@ import (
 // of a template that was not executed have their defaults.
 func (p *planner) describe(scope *text.Scope, name string, node *v1alpha1.NodeStatus, r request) {
 	if node.Type == v1alpha1.NodeTypeTaskGroup {
-		p.aggregate(scope, name, node.Name+"(", node.BoundaryID)
+		p.aggregate(scope, name, node.Name+"(", r)
 		scope.Set(name+".status", string(node.Phase))
 		p.finished(scope, name, node, r)
 		return
@@ -83,15 +83,24 @@ func setOutputs(scope *text.Scope, name string, outputs *v1alpha1.Outputs) {
 }
 
 // aggregate gives the outputs of all executions of a loop their names, as lists in JSON in the order of the items.
-func (p *planner) aggregate(scope *text.Scope, name, prefix, boundary string) {
+// Those of one whose executions were all skipped are empty lists.
+func (p *planner) aggregate(scope *text.Scope, name, prefix string, r request) {
 	var executed []*v1alpha1.NodeStatus
+	skipped := false
 	for _, node := range p.nodes {
-		if node.BoundaryID == boundary && strings.HasPrefix(node.Name, prefix) && node.Type != v1alpha1.NodeTypeSkipped && !node.Hooked() && !node.Retried() {
+		switch {
+		case node.BoundaryID != r.boundary || !strings.HasPrefix(node.Name, prefix) || node.Hooked() || node.Retried():
+		case node.Type == v1alpha1.NodeTypeSkipped:
+			skipped = true
+		default:
 			executed = append(executed, node)
 		}
 	}
-	if len(executed) == 0 {
+	if len(executed) == 0 && !skipped {
 		return
+	}
+	if len(executed) == 0 {
+		p.noOutputs(scope, name, r)
 	}
 	slices.SortFunc(executed, func(a, b *v1alpha1.NodeStatus) int {
 		return cmp.Or(cmp.Compare(indexOf(a.Name, prefix), indexOf(b.Name, prefix)), cmp.Compare(a.Name, b.Name))
@@ -119,6 +128,17 @@ func (p *planner) aggregate(scope *text.Scope, name, prefix, boundary string) {
 	setJSON(scope, name+".outputs.parameters", maps)
 	for parameter, list := range lists {
 		setJSON(scope, name+".outputs.parameters."+parameter, structured(list))
+	}
+}
+
+// noOutputs gives every output that the template of a loop declares an empty list. Expressions see the list of all of them.
+func (p *planner) noOutputs(scope *text.Scope, name string, r request) {
+	template, _, err := p.resolve(r)
+	if err != nil || template == nil {
+		return
+	}
+	for _, parameter := range template.Outputs.Parameters {
+		scope.SetTag(name+".outputs.parameters."+parameter.Name, "[]")
 	}
 }
 
@@ -197,20 +217,22 @@ func collect(t *v1alpha1.Template, scope *text.Scope) (*v1alpha1.Outputs, error)
 // outputValue is the value of one output.
 func outputValue(parameter v1alpha1.Parameter, scope *text.Scope) (string, error) {
 	from := parameter.ValueFrom
-	if from == nil {
-		return "", fmt.Errorf("output parameter %q must have a valueFrom specified", parameter.Name)
-	}
 	var value string
 	var err error
-	if from.Expression != "" {
+	switch {
+	case from == nil && parameter.Value == nil:
+		return "", fmt.Errorf("output parameter %q has neither a value nor a valueFrom", parameter.Name)
+	case from == nil:
+		value, err = text.Replace(parameter.Value.String(), scope, stepMode)
+	case from.Expression != "":
 		value, err = text.Replace("{{="+from.Expression+"}}", scope, stepMode)
-	} else {
+	default:
 		value, err = text.Replace(from.Parameter, scope, stepMode)
 	}
 	if err == nil {
 		return value, nil
 	}
-	if from.Default != nil {
+	if from != nil && from.Default != nil {
 		return from.Default.String(), nil
 	}
 	return "", fmt.Errorf("unable to resolve output parameter %q: %w", parameter.Name, err)

@@ -95,20 +95,24 @@ func (p *planner) stepGroup(c call, node, current *v1alpha1.NodeStatus, group v1
 		}
 		for _, one := range all {
 			child, settled, err := p.step(c, node, current, step, one)
-			if err != nil {
+			if err != nil && (child == nil || !step.ContinueOn.Covers(child.Phase)) {
 				p.mark(current, v1alpha1.NodeError, fmt.Sprintf("step group deemed errored due to child %s error: %s", current.Name+"."+one.name, err))
 				return
 			}
-			done = done && settled
+			done = done && (settled || err != nil)
 			if failed == "" && child != nil && child.Phase.Bad() && !step.ContinueOn.Covers(child.Phase) {
 				failed = child.ID
 			}
 		}
 	}
-	fast := c.template.FailFast != nil && *c.template.FailFast
+	fast := c.template.FailFast != nil && *c.template.FailFast && failed != ""
+	if fast && !done {
+		p.endRetries(node)
+	}
 	switch {
-	case !done && fast && failed != "" && p.active(node.ID) == 0:
-		p.mark(current, v1alpha1.NodeFailed, "template has failed or errored children and failFast enabled")
+	case !done && fast && !p.executing(current):
+		p.endWaiting(current)
+		p.mark(current, v1alpha1.NodeFailed, failedFast)
 	case !done:
 	case failed != "":
 		p.mark(current, v1alpha1.NodeFailed, fmt.Sprintf("child '%s' failed", failed))
@@ -164,7 +168,7 @@ func (p *planner) describeStep(scope *text.Scope, c call, node, current *v1alpha
 		p.describe(scope, name, child, r)
 		return
 	}
-	p.aggregate(scope, name, r.name+"(", node.ID)
+	p.aggregate(scope, name, r.name+"(", r)
 	scope.Set(name+".status", string(current.Phase))
 	p.skippedLoop(scope, name, r, current)
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow/text"
 )
 
-// suspend brings a node further that waits for a time, or for a user to set its phase.
-func (p *planner) suspend(c call) *v1alpha1.NodeStatus {
+// suspend brings a node further that waits for a time, or for a user to set its phase. Where its time is over and an output has neither been
+// supplied nor a default, that is a mistake of the template, as upstream: what calls it ends with an error.
+func (p *planner) suspend(c call) (*v1alpha1.NodeStatus, error) {
 	node := p.node(c.name)
 	if node == nil {
 		node = p.create(c.request, v1alpha1.NodeTypeSuspend, v1alpha1.NodeRunning, "")
@@ -18,30 +19,31 @@ func (p *planner) suspend(c call) *v1alpha1.NodeStatus {
 		node.Outputs = toSupply(c.template)
 	}
 	if reason := p.refusal(c.exit); reason != "" {
-		return p.mark(node, v1alpha1.NodeFailed, reason)
+		return p.mark(node, v1alpha1.NodeFailed, reason), nil
 	}
 	if c.template.Suspend.Duration == "" {
-		return node
+		return node, nil
 	}
 	duration, err := text.Duration(c.template.Suspend.Duration)
 	if err != nil {
-		return p.mark(node, v1alpha1.NodeError, "suspend.duration: "+err.Error())
+		err = fmt.Errorf("suspend.duration: %w", err)
+		return p.mark(node, v1alpha1.NodeError, err.Error()), err
 	}
 	if at := node.StartedAt.Add(duration); p.facts.Now.Before(at) {
 		p.wakeAt(at)
-		return node
+		return node, nil
 	}
 	if err := takeDefaults(node.Outputs); err != nil {
-		return p.mark(node, v1alpha1.NodeError, err.Error())
+		return p.mark(node, v1alpha1.NodeError, err.Error()), err
 	}
 	p.mark(node, v1alpha1.NodeSucceeded, "")
 	p.export(node.Outputs)
-	return node
+	return node, nil
 }
 
-// toSupply are the outputs that are supplied when the node is resumed.
+// toSupply are the outputs that are supplied when the node is resumed, after those that have their values already.
 func toSupply(t *v1alpha1.Template) *v1alpha1.Outputs {
-	var outputs *v1alpha1.Outputs
+	outputs := constants(t)
 	for _, parameter := range t.Outputs.Parameters {
 		if parameter.ValueFrom == nil || parameter.ValueFrom.Supplied == nil {
 			continue
