@@ -104,6 +104,10 @@ type LaterTemplate struct {
 	ArchiveLocation *runtime.RawExtension `json:"archiveLocation,omitempty"`
 	// Executor configures the upstream's executor.
 	Executor *runtime.RawExtension `json:"executor,omitempty"`
+	// PodResources are requests and limits of the pod as a whole.
+	PodResources *runtime.RawExtension `json:"podResources,omitempty"`
+	// ResourceClaims are devices that the pod claims.
+	ResourceClaims []runtime.RawExtension `json:"resourceClaims,omitempty"`
 }
 
 // OlderTemplate are fields of early versions, which the upstream accepts and does not act on either.

@@ -141,6 +141,12 @@ type LaterSpec struct {
 	ArchiveLogs *bool `json:"archiveLogs,omitempty"`
 	// Executor configures the upstream's executor.
 	Executor *runtime.RawExtension `json:"executor,omitempty"`
+	// ExecutorPlugins are sidecars of the upstream's agent.
+	ExecutorPlugins []runtime.RawExtension `json:"executorPlugins,omitempty"`
+	// PodResources are requests and limits of each pod as a whole.
+	PodResources *runtime.RawExtension `json:"podResources,omitempty"`
+	// ResourceClaims are devices that each pod claims.
+	ResourceClaims []runtime.RawExtension `json:"resourceClaims,omitempty"`
 }
 
 // ShutdownStrategy says how a run is ended.
