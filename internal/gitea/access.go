@@ -24,6 +24,11 @@ type caller struct {
 
 func (c caller) known() bool { return c.ID != 0 }
 
+// publicScope is the scope of a token that has access to no more than what everyone can read.
+const publicScope = "public-only"
+
+func (c caller) publicOnly() bool { return slices.Contains(c.scopes, publicScope) }
+
 // covers tells whether the scopes of a token allow reading or writing in a category of the API.
 func (c caller) covers(category string, write bool) bool {
 	if !c.known() || c.password || slices.Contains(c.scopes, "all") || slices.Contains(c.scopes, "write:"+category) {
@@ -114,14 +119,25 @@ func (s *Server) token(text string) (caller, bool) {
 	return found, found.known()
 }
 
-// owns tells whether a user acts for an owner: as the owner, as a member, as an administrator.
+// owns tells whether a user acts for an owner: as the owner, as a member, as an administrator. A token for what is public acts for no private owner.
 func owns(user caller, owner store.Account) bool {
-	return user.known() && (user.ID == owner.ID || user.Admin || slices.Contains(owner.Members, user.ID))
+	return user.known() && !(owner.Private && user.publicOnly()) && (user.ID == owner.ID || user.Admin || slices.Contains(owner.Members, user.ID))
 }
 
 // reads tells whether a user has read access to a repository.
 func reads(user caller, at place) bool {
-	return !at.Private && !at.owner.Private || owns(user, at.owner)
+	if !at.Private && !at.owner.Private {
+		return true
+	}
+	return !user.publicOnly() && owns(user, at.owner)
+}
+
+// public refuses a token for what is public, where something that is not would be read or created.
+func public(c *call) error {
+	if c.user.publicOnly() {
+		return fail(http.StatusForbidden, "token scope is limited to public repositories, users and organizations")
+	}
+	return nil
 }
 
 // Authenticate returns the login of a user by a password or a token.

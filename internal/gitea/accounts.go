@@ -174,6 +174,11 @@ func (s *Server) createOrg(c *call) (answer, error) {
 	if err := text("description", wanted.Description+wanted.FullName+wanted.Email); err != nil {
 		return answer{}, err
 	}
+	if wanted.Visibility == "private" {
+		if err := public(c); err != nil {
+			return answer{}, err
+		}
+	}
 	org := store.Account{
 		Name: wanted.Username, Organisation: true, FullName: wanted.FullName, Email: wanted.Email, Description: wanted.Description,
 		Private: wanted.Visibility == "private", Members: []int64{c.user.ID},

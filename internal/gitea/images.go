@@ -33,7 +33,7 @@ func (s *Server) ServeImages(ctx context.Context) error {
 
 // puller is a user as the registry knows one.
 func puller(c caller) registry.Account {
-	return registry.Account{Login: c.Name, ReadOnly: !c.covers("package", true)}
+	return registry.Account{Login: c.Name, ReadOnly: !c.covers("package", true), Public: c.publicOnly()}
 }
 
 // Authenticate implements registry.Accounts.

@@ -185,6 +185,11 @@ func (s *Server) create(c *call, of store.Account) (answer, error) {
 	if err := decode(c, &wanted); err != nil {
 		return answer{}, err
 	}
+	if wanted.Private || of.Private {
+		if err := public(c); err != nil {
+			return answer{}, err
+		}
+	}
 	wanted.DefaultBranch = cmp.Or(wanted.DefaultBranch, "main")
 	if err := errors.Join(checkName(wanted.Name), bare.CheckBranch(wanted.DefaultBranch), text("description", wanted.Description)); err != nil {
 		return answer{}, err

@@ -56,7 +56,7 @@ func checkScopes(scopes []string) error {
 	}
 	for _, one := range scopes {
 		kind, category, _ := strings.Cut(one, ":")
-		if one != "all" && one != "public-only" && (kind != "read" && kind != "write" || !slices.Contains(categories, category)) {
+		if one != "all" && one != publicScope && (kind != "read" && kind != "write" || !slices.Contains(categories, category)) {
 			return fail(http.StatusBadRequest, "invalid access token scope provided: %q", one)
 		}
 	}

@@ -29,6 +29,10 @@ func (s *Server) hookRoutes() []route {
 		at := func(do func(c *call, of scope) (answer, error)) handler {
 			return func(c *call) (answer, error) {
 				found, err := of(c)
+				if err == nil && found.repository == 0 {
+					// Its events are those of private repositories, too.
+					err = public(c)
+				}
 				if err != nil {
 					return answer{}, err
 				}

@@ -36,15 +36,17 @@ type grant struct {
 type claims struct {
 	jwt.RegisteredClaims
 	Access []grant `json:"access"`
+	// Public is that of the account.
+	Public bool `json:"public,omitempty"`
 }
 
-func (t *tokens) sign(login string, access []grant, now time.Time) (string, error) {
+func (t *tokens) sign(who Account, access []grant, now time.Time) (string, error) {
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: service, Audience: jwt.ClaimStrings{service}, Subject: login,
+			Issuer: service, Audience: jwt.ClaimStrings{service}, Subject: who.Login,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lifetime)),
 		},
-		Access: access,
+		Access: access, Public: who.Public,
 	}).SignedString(t.key[:])
 }
 
@@ -88,7 +90,7 @@ func (r *Registry) issue(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	now := time.Now()
-	token, err := r.tokens.sign(who.Login, access, now)
+	token, err := r.tokens.sign(who, access, now)
 	if err != nil {
 		fail(w, http.StatusInternalServerError, "UNKNOWN", "the token could not be signed")
 		return
@@ -119,7 +121,7 @@ func (r *Registry) granted(ctx context.Context, who Account, scope string) (gran
 	one := grant{Type: parts[0], Name: to.name()}
 	for _, action := range []Access{Pull, Push, Delete} {
 		asked := slices.Contains(strings.Split(parts[2], ","), string(action)) || parts[2] == "*"
-		if asked && who.may(action) && r.cfg.Accounts.Permits(ctx, who.Login, owner, action) {
+		if asked && who.may(action) && r.permits(ctx, who, owner, action) {
 			one.Actions = append(one.Actions, action)
 		}
 	}
@@ -129,27 +131,32 @@ func (r *Registry) granted(ctx context.Context, who Account, scope string) (gran
 // may tells whether an access is within what an account came with.
 func (a Account) may(access Access) bool { return !a.ReadOnly || access == Pull }
 
+// permits reports whether an account has access to the images of an owner, within what it came with.
+func (r *Registry) permits(ctx context.Context, who Account, owner string, access Access) bool {
+	return r.cfg.Accounts.Permits(ctx, who.Login, owner, access) && (!who.Public || r.cfg.Accounts.Permits(ctx, "", owner, Pull))
+}
+
 // admit tells who asks, having made sure that this is permitted. It answers requests that are not.
-func (r *Registry) admit(w http.ResponseWriter, req *http.Request, to target) (string, bool) {
+func (r *Registry) admit(w http.ResponseWriter, req *http.Request, to target) (Account, bool) {
 	access := needed(req.Method)
-	login, holds, err := r.identify(req)
+	who, holds, err := r.identify(req)
 	if err != nil {
 		r.challenge(w, req, to, access, err.Error())
-		return "", false
+		return Account{}, false
 	}
 	if to.image == "" {
-		return login, true
+		return who, true
 	}
 	owner, known := r.cfg.Accounts.Owner(req.Context(), to.owner)
 	if !holds(to.name(), access) {
 		r.challenge(w, req, to, access, "the token has no such access")
-		return "", false
+		return Account{}, false
 	}
-	if !known || !r.cfg.Accounts.Permits(req.Context(), login, owner, access) {
+	if !known || !r.permits(req.Context(), who, owner, access) {
 		fail(w, http.StatusForbidden, "DENIED", "the account has no permission to "+string(access)+" images of this owner")
-		return "", false
+		return Account{}, false
 	}
-	return login, true
+	return who, true
 }
 
 // needed is the access that a method needs.
@@ -164,24 +171,24 @@ func needed(method string) Access {
 	}
 }
 
-// identify returns the login of who asks, and whether what it came with holds access to an image.
-func (r *Registry) identify(req *http.Request) (string, func(name string, access Access) bool, error) {
+// identify returns the account that asks, and whether what it came with holds access to an image.
+func (r *Registry) identify(req *http.Request) (Account, func(name string, access Access) bool, error) {
 	if user, password, given := req.BasicAuth(); given {
 		who, ok := r.cfg.Accounts.Authenticate(req.Context(), user, password)
 		if !ok {
-			return "", nil, errors.New("the user name or the password is wrong")
+			return Account{}, nil, errors.New("the user name or the password is wrong")
 		}
-		return who.Login, func(_ string, access Access) bool { return who.may(access) }, nil
+		return who, func(_ string, access Access) bool { return who.may(access) }, nil
 	}
 	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", nil, errors.New("authentication is required")
+		return Account{}, nil, errors.New("authentication is required")
 	}
 	said, err := r.tokens.verify(strings.TrimSpace(token))
 	if err != nil {
-		return "", nil, errors.New("the token is invalid or has expired")
+		return Account{}, nil, errors.New("the token is invalid or has expired")
 	}
-	return said.Subject, func(name string, access Access) bool {
+	return Account{Login: said.Subject, Public: said.Public}, func(name string, access Access) bool {
 		return slices.ContainsFunc(said.Access, func(one grant) bool { return one.Name == name && slices.Contains(one.Actions, access) })
 	}, nil
 }

@@ -60,13 +60,13 @@ func (r *Registry) tidy() {
 }
 
 // mount links a blob of another image that the account may read.
-func (r *Registry) mount(ctx context.Context, to target, login, digest, from string) bool {
+func (r *Registry) mount(ctx context.Context, to target, who Account, digest, from string) bool {
 	source, valid := named(target{}, strings.Split(from, "/"))
 	if !valid {
 		return false
 	}
 	owner, known := r.cfg.Accounts.Owner(ctx, source.owner)
-	if !known || !r.cfg.Accounts.Permits(ctx, login, owner, Pull) {
+	if !known || !r.permits(ctx, who, owner, Pull) {
 		return false
 	}
 	r.mu.Lock()

@@ -12,7 +12,7 @@ import (
 const maxList = 1000
 
 // catalog lists the images that an account may pull.
-func (r *Registry) catalog(w http.ResponseWriter, req *http.Request, login string) {
+func (r *Registry) catalog(w http.ResponseWriter, req *http.Request, who Account) {
 	owners := map[string][]string{}
 	r.mu.Lock()
 	for name, one := range r.images {
@@ -24,7 +24,7 @@ func (r *Registry) catalog(w http.ResponseWriter, req *http.Request, login strin
 	names := []string{}
 	for lower, images := range owners {
 		owner, known := r.cfg.Accounts.Owner(req.Context(), lower)
-		if known && r.cfg.Accounts.Permits(req.Context(), login, owner, Pull) {
+		if known && r.permits(req.Context(), who, owner, Pull) {
 			names = append(names, images...)
 		}
 	}

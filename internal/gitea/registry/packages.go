@@ -97,11 +97,11 @@ func (r *Registry) API(identify func(*http.Request) (who Account, ok bool)) http
 		}
 		access := needed(req.Method)
 		owner, known := r.cfg.Accounts.Owner(req.Context(), words[0])
-		if !known || !r.cfg.Accounts.Permits(req.Context(), who.Login, owner, Pull) {
+		if !known || !r.permits(req.Context(), who, owner, Pull) {
 			refuse(w, http.StatusNotFound, "user redirect does not exist")
 			return
 		}
-		if !who.may(access) || !r.cfg.Accounts.Permits(req.Context(), who.Login, owner, access) {
+		if !who.may(access) || !r.permits(req.Context(), who, owner, access) {
 			refuse(w, http.StatusForbidden, "user should have specific permission or be a site admin")
 			return
 		}

@@ -38,6 +38,8 @@ type Account struct {
 	Login string
 	// ReadOnly is set for a token that permits no more than to pull.
 	ReadOnly bool
+	// Public is set for a token that has access to no more than what everyone can read.
+	Public bool
 }
 
 // Accounts are the users and organisations that there are.
@@ -153,32 +155,32 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		fail(w, http.StatusNotFound, "NAME_INVALID", "there is no such path, or the name of the image is not OWNER/NAME")
 		return
 	}
-	login, ok := r.admit(w, req, to)
+	who, ok := r.admit(w, req, to)
 	if !ok {
 		return
 	}
-	r.route(w, req, to, login)
+	r.route(w, req, to, who)
 }
 
-func (r *Registry) route(w http.ResponseWriter, req *http.Request, to target, login string) {
+func (r *Registry) route(w http.ResponseWriter, req *http.Request, to target, who Account) {
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
 	switch {
 	case to.part == partRoot && reads:
 		w.WriteHeader(http.StatusOK)
 	case to.part == partCatalog && reads:
-		r.catalog(w, req, login)
+		r.catalog(w, req, who)
 	case to.part == partTags && reads:
 		r.tags(w, req, to)
 	case to.part == partUploads:
-		r.upload(w, req, to, login)
+		r.upload(w, req, to, who)
 	case to.part == partBlobs && reads:
 		r.blob(w, req, to)
 	case (to.part == partReferrers || to.part == partManifests) && reads:
 		r.read(w, req, to)
 	case to.part == partManifests && req.Method == http.MethodPut:
-		r.putManifest(w, req, to, login)
+		r.putManifest(w, req, to, who.Login)
 	case to.part == partManifests && req.Method == http.MethodDelete:
-		r.deleteManifest(w, req, to, login)
+		r.deleteManifest(w, req, to, who.Login)
 	default:
 		fail(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "the method is not supported here")
 	}

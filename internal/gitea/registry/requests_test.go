@@ -135,7 +135,7 @@ func TestTokens(t *testing.T) {
 	}
 	full := []grant{{"repository", "dev/app", []Access{Pull, Push, Delete}}}
 	sign := func(login string, at time.Time, of *tokens) string {
-		token, err := of.sign(login, full, at)
+		token, err := of.sign(Account{Login: login}, full, at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,12 +73,12 @@ func (m metered) Write(content []byte) (int, error) {
 }
 
 // upload serves the parts of an upload.
-func (r *Registry) upload(w http.ResponseWriter, req *http.Request, to target, login string) {
+func (r *Registry) upload(w http.ResponseWriter, req *http.Request, to target, who Account) {
 	if to.reference == "" {
-		r.begin(w, req, to, login)
+		r.begin(w, req, to, who)
 		return
 	}
-	u := r.resume(to, login)
+	u := r.resume(to, who.Login)
 	if u == nil {
 		fail(w, http.StatusNotFound, "BLOB_UPLOAD_UNKNOWN", "there is no such upload")
 		return
@@ -110,17 +110,17 @@ func (r *Registry) upload(w http.ResponseWriter, req *http.Request, to target, l
 }
 
 // begin starts an upload, takes a blob as a whole, or from another image.
-func (r *Registry) begin(w http.ResponseWriter, req *http.Request, to target, login string) {
+func (r *Registry) begin(w http.ResponseWriter, req *http.Request, to target, who Account) {
 	if req.Method != http.MethodPost {
 		fail(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "an upload begins with POST")
 		return
 	}
 	query := req.URL.Query()
-	if digest := query.Get("mount"); digest != "" && r.mount(req.Context(), to, login, digest, query.Get("from")) {
+	if digest := query.Get("mount"); digest != "" && r.mount(req.Context(), to, who, digest, query.Get("from")) {
 		stored(w, to, digest)
 		return
 	}
-	u, err := r.start(to, login)
+	u, err := r.start(to, who.Login)
 	if err != nil {
 		r.failed(w, err, "beginning an upload")
 		return
