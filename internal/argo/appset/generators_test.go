@@ -1,6 +1,7 @@
 package appset
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -188,7 +189,7 @@ func TestGeneratorsNamed(t *testing.T) {
 		"SelectorMaps":  {reason: "labels of clusters are found", generator: `{clusters: {}, selector: {matchLabels: {metadata.labels.env: prod}}}`, key: "name", want: "Prod_EU"},
 		"SelectorBad":   {reason: "an operator that nobody knows is named", generator: `{list: {elements: [{name: a}]}, selector: {matchExpressions: [{key: x, operator: Like}]}}`, failure: `selector.matchExpressions[0]: unknown operator "Like"`},
 		"Matrix":        {reason: "each with each, in order", generator: `{matrix: {generators: [` + list("a", "b") + `, {list: {elements: [{x: '1'}, {x: '2'}]}}]}}`, key: "x", want: "1 2 1 2"},
-		"MatrixFirst":   {reason: "the first one's parameters win, deep in maps, unless they are empty", generator: `{matrix: {generators: [{list: {elements: [{name: a, m: {x: first, e: ''}}]}}, {list: {elements: [{name: b, m: {x: second, e: kept, z: more}}]}}]}}`, key: "m.e", want: "kept"},
+		"MatrixFirst":   {reason: "the first one's parameters win, deep in maps, also those that are empty", generator: `{matrix: {generators: [{list: {elements: [{name: a, m: {x: first, e: ''}}]}}, {list: {elements: [{name: b, m: {x: second, e: lost, z: more}}]}}]}}`, key: "m.e", want: ""},
 		"MatrixWith":    {reason: "the second is written with the parameters of the first", generator: `{matrix: {generators: [` + git(`directories: [{path: apps/one}, {path: env}]`) + `, {list: {elementsYaml: '[{name: "{{.path.basename}}-x"}]'}}]}}`, key: "name", want: "one-x env-x"},
 		"MatrixValues":  {reason: "values that need the second's own parameters wait for those", generator: `{matrix: {generators: [` + list("a") + `, {clusters: {selector: {matchLabels: {env: prod}}, values: {one: '{{.name}}', two: '{{.server}}', three: '{{.name}}{{.server}}'}}}]}}`, key: "values.two", want: "https://eu"},
 		"MatrixThree":   {reason: "two, not three", generator: `{matrix: {generators: [` + list("a") + `, ` + list("a") + `, ` + list("a") + `]}}`, failure: "matrix.generators: a matrix requires exactly two, got 3"},
@@ -278,5 +279,37 @@ func TestRepositories(t *testing.T) {
 	facts.failure = errors.New("it is being fetched")
 	if _, err := Generate(t.Context(), set, facts, Options{}); !errors.Is(err, facts.failure) {
 		t.Errorf("errors of the facts are wrapped: %v", err)
+	}
+}
+
+// TestEmptyOverrides has values that are empty lie over others, in merges and matrices.
+func TestEmptyOverrides(t *testing.T) {
+	under := `{name: a, auto: true, count: 3, text: old, list: [1], map: {a: 1, keep: 2}, gone: old, deep: {auto: true}, kind: {a: 1}}`
+	over := `{name: a, auto: false, count: 0, text: '', list: [], map: {}, gone: null, deep: {auto: false}, kind: text}`
+	want := map[string]any{
+		"name": "a", "auto": false, "count": 0.0, "text": "", "list": []any{}, "map": map[string]any{"a": 1.0, "keep": 2.0}, "gone": nil,
+		"deep": map[string]any{"auto": false}, "kind": "text",
+	}
+	for name, generator := range map[string]string{
+		"Merge":  `{merge: {mergeKeys: [name], generators: [{list: {elements: [` + under + `]}}, {list: {elements: [` + over + `]}}]}}`,
+		"Matrix": `{matrix: {generators: [{list: {elements: [` + over + `]}}, {list: {elements: [` + under + `]}}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, failure := parametersOf(t, setOf(t, `{goTemplate: true, generators: [`+generator+`]}`), testFacts(t), Options{})
+			if failure != "" || len(all) != 1 {
+				t.Fatalf("%d sets: %s", len(all), failure)
+			}
+			data, err := json.Marshal(all[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got map[string]any
+			if err := json.Unmarshal(data, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

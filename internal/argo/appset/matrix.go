@@ -41,7 +41,7 @@ func (g *generation) matrix(body map[string]any, depth int) ([]parameters, error
 // combine makes one set of two.
 func (g *generation) combine(a, b map[string]any) (map[string]any, error) {
 	if g.set.Spec.GoTemplate {
-		return overlay(b, a), nil
+		return overlay(b, a)
 	}
 	made := map[string]any{}
 	for key, value := range a {

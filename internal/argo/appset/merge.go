@@ -45,22 +45,26 @@ func (g *generation) merge(body map[string]any, depth int) ([]parameters, error)
 			continue
 		}
 		for key, n := range byKey {
-			if to, found := first[key]; found {
-				base[to].values = g.lay(base[to].values, sets[n].values)
+			to, found := first[key]
+			if !found {
+				continue
+			}
+			if base[to].values, err = g.lay(base[to].values, sets[n].values); err != nil {
+				return nil, within(fmt.Sprintf(".generators[%d]", i), fmt.Errorf("%s: %w", sets[n].origin, err))
 			}
 		}
 	}
 	return base, nil
 }
 
-func (g *generation) lay(under, over map[string]any) map[string]any {
+func (g *generation) lay(under, over map[string]any) (map[string]any, error) {
 	if g.set.Spec.GoTemplate {
 		return overlay(under, over)
 	}
 	made := map[string]any{}
 	maps.Copy(made, under)
 	maps.Copy(made, over)
-	return made
+	return made, nil
 }
 
 // keyed finds sets by what they have for some parameters, which no two may have in common.

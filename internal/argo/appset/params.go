@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dario.cat/mergo"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -39,37 +40,14 @@ func addValues(e engine, values map[string]string, params map[string]any) error 
 	return nil
 }
 
-// overlay lays parameters over others, deep in maps. An empty value lays over nothing, as upstream has it.
-func overlay(under, over map[string]any) map[string]any {
-	made := map[string]any{}
-	maps.Copy(made, under)
-	for key, above := range over {
-		below, there := made[key]
-		switch {
-		case !there:
-			made[key] = above
-		case empty(above):
-		default:
-			made[key] = overlayValue(below, above)
-		}
+// overlay lays parameters over others, deep in maps, by the library that upstream has for it, with its rules: false, 0, an empty string, an empty
+// list and null lie over what is there, an empty map over nothing, and lists are taken as a whole.
+func overlay(under, over map[string]any) (map[string]any, error) {
+	made := own(under)
+	if err := mergo.Merge(&made, own(over), mergo.WithOverride); err != nil {
+		return nil, fmt.Errorf("merging parameters: %w", err)
 	}
-	return made
-}
-
-func overlayValue(below, above any) any {
-	switch above := above.(type) {
-	case map[string]any:
-		if lower, ok := below.(map[string]any); ok {
-			return overlay(lower, above)
-		}
-	case map[string]string:
-		if lower, ok := below.(map[string]string); ok {
-			made := maps.Clone(lower)
-			maps.Copy(made, above)
-			return made
-		}
-	}
-	return above
+	return made, nil
 }
 
 // copyValue is a private copy of a value: templates can change maps.
