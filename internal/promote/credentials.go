@@ -65,6 +65,7 @@ func normal(kind, address string) string {
 	return plan.NormalizeGit(address)
 }
 
+// forRepository reports whether a Secret has the credentials for a repository.
 func forRepository(s *corev1.Secret, kind, repoURL string) (bool, error) {
 	of := string(s.Data["repoURL"])
 	if string(s.Data["repoURLIsRegex"]) != "true" {
@@ -73,7 +74,12 @@ func forRepository(s *corev1.Secret, kind, repoURL string) (bool, error) {
 	if len(of) > maxExpression {
 		return false, fmt.Errorf("Secret %q: repoURL is longer than %d bytes", s.Name, maxExpression)
 	}
-	pattern, err := regexp.Compile(of)
+	// It is valid on its own, so that no parenthesis in it ends the group below.
+	if _, err := regexp.Compile(of); err != nil {
+		return false, fmt.Errorf("Secret %q: repoURL is not a valid regular expression", s.Name)
+	}
+	// It is matched against the whole address: a Project writes that, and whatever else it has in it must not bring the credentials of another host.
+	pattern, err := regexp.Compile(`\A(?:` + of + `)\z`)
 	if err != nil {
 		return false, fmt.Errorf("Secret %q: repoURL is not a valid regular expression", s.Name)
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/dialects"
-	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/promote"
 )
@@ -54,7 +53,7 @@ spec:
 const pipelineObjects = `apiVersion: v1
 kind: Secret
 metadata: {name: git, namespace: shop, labels: {kargo.akuity.io/cred-type: git}}
-stringData: {repoURL: "^%[1]s", repoURLIsRegex: "true", username: %[3]q, password: %[4]q}
+stringData: {repoURL: "%[1]s.*", repoURLIsRegex: "true", username: %[3]q, password: %[4]q}
 ---
 apiVersion: kargo.akuity.io/v1alpha1
 kind: ProjectConfig
@@ -107,7 +106,7 @@ type pipelined struct {
 
 func newPipelined(t *testing.T) *pipelined {
 	t.Helper()
-	options := promote.Options{Told: true, Analyses: true, Targets: egress.Loopback}
+	options := promote.Options{Told: true, Analyses: true}
 	k := startKit(t, kit.Options{Serve: []string{"kargo", "argocd", "workflows"}, Dialects: dialects.With(dialects.Options{Promote: options})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
