@@ -138,13 +138,14 @@ func TestJsonnet(t *testing.T) {
 			want:   "ConfigMap//shop-2-x-4",
 		},
 		"imports": {
-			reason: "imports beside the file, in a library of the directory, and in one at the root, the last library first",
+			reason: "imports beside the file, and in libraries, whose paths begin at the root of the repository, the last one first",
 			source: "path: a\ndirectory: {recurse: true, jsonnet: {libs: [lib, /vendor]}}",
 			files: repo{
 				"a/b/x.jsonnet":         "local n = import 'n.libsonnet', l = import 'l.libsonnet', v = import 'v.libsonnet', d = importstr 'd.txt'; " + object("n + l + v + d"),
 				"a/b/n.libsonnet":       `"n"`,
-				"a/lib/l.libsonnet":     `"l"`,
-				"a/lib/v.libsonnet":     `"first"`,
+				"lib/l.libsonnet":       `"l"`,
+				"lib/v.libsonnet":       `"first"`,
+				"a/lib/l.libsonnet":     `"beside"`,
 				"vendor/v.libsonnet":    `"v"`,
 				"a/d.txt":               "d",
 				"elsewhere/l.libsonnet": `"no"`,
@@ -158,8 +159,8 @@ func TestJsonnet(t *testing.T) {
 			reason: "or begins nowhere", source: "path: a", files: repo{"a/x.jsonnet": "import '/etc/passwd'"}, fails: "an import is relative to the importing file",
 		},
 		"library outside": {
-			reason: "a library too", source: "path: a\ndirectory: {jsonnet: {libs: [../../x]}}", files: repo{"a/x.jsonnet": "{}"},
-			fails: `spec.source.directory.jsonnet.libs[0]: "../../x": outside the repository`,
+			reason: "a library too", source: "path: a\ndirectory: {jsonnet: {libs: [../x]}}", files: repo{"a/x.jsonnet": "{}"},
+			fails: `spec.source.directory.jsonnet.libs[0]: "../x": outside the repository`,
 		},
 		"broken": {
 			reason: "an error names the file and the place", source: "path: a", files: repo{"a/x.jsonnet": "{\n  a: b\n}"}, fails: "spec.source: a/x.jsonnet: a/x.jsonnet:2:6-7 Unknown variable: b",

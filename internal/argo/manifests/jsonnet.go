@@ -58,7 +58,7 @@ func (j *job) importer(o *v1alpha1.ApplicationSourceJsonnet) (*importer, error) 
 	in := &importer{reader: render.NewReader(j.source.Tree)}
 	if o != nil {
 		for i, lib := range o.Libs {
-			at, err := j.inTree(lib)
+			at, err := fromRoot(lib)
 			if err != nil {
 				return nil, fieldError(fmt.Sprintf("directory.jsonnet.libs[%d]", i), "%q: %w", lib, err)
 			}
@@ -84,13 +84,9 @@ func (j *job) variables(o *v1alpha1.ApplicationSourceJsonnet) []variable {
 	return all
 }
 
-// inTree is a path in the tree that is given relative to the directory of the source, or with a slash before it to the
-// root of the tree.
-func (j *job) inTree(name string) (string, error) {
-	at := path.Join(j.dir, name)
-	if path.IsAbs(name) {
-		at = path.Clean(name)[1:]
-	}
+// fromRoot is the path of a library in the tree: it is relative to the root of the repository, as upstream, with a slash before it or without.
+func fromRoot(name string) (string, error) {
+	at := path.Clean(strings.TrimLeft(name, "/"))
 	if at == ".." || strings.HasPrefix(at, "../") {
 		return "", errors.New("outside the repository")
 	}
