@@ -296,6 +296,7 @@ func (patient) Now() time.Time { return time.Now().Add(61 * time.Second) }
 // registration for each digest, and one Droplet for each image.
 func TestKilledBuilds(t *testing.T) {
 	t.Parallel()
+	needsConfinement(t)
 	r := &reaper{namespace: "killed-build", ended: map[string]int{}}
 	r.revive()
 	address, account := r.front(t)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -16,7 +16,7 @@ import (
 type ability struct {
 	// Host is its name.
 	Host string
-	// Reason is why processes cannot have paths of their own; empty if they can.
+	// Reason is why processes are not confined, and have no paths of their own; empty if they are.
 	Reason string
 	// User is set if that takes a user namespace.
 	User bool
@@ -28,19 +28,28 @@ func probe(ctx context.Context, program, dir string) ability {
 	if err != nil {
 		host = "localhost"
 	}
-	var reasons []string
+	var seen []string
 	for _, a := range candidates() {
 		a.Host = host
 		err := try(ctx, program, dir, a)
 		if err == nil {
 			return a
 		}
-		reasons = append(reasons, err.Error())
+		if !slices.Contains(seen, err.Error()) {
+			seen = append(seen, err.Error())
+		}
 	}
-	if len(reasons) == 0 {
-		reasons = []string{"only Linux has them"}
+	return ability{Host: host, Reason: explained(seen, os.DirFS("/"), os.Geteuid() == 0)}
+}
+
+// Unable is why processes cannot be confined on this machine, and what would change that; empty if they can. The program is this binary.
+func Unable(ctx context.Context, program string) (string, error) {
+	dir, err := os.MkdirTemp("", "headgate-confined-")
+	if err != nil {
+		return "", fmt.Errorf("finding out whether processes can be confined: %w", err)
 	}
-	return ability{Host: host, Reason: strings.Join(reasons, "; ")}
+	defer os.RemoveAll(dir)
+	return probe(ctx, program, dir).Reason, nil
 }
 
 // try sets everything up as for a program, and runs none.

@@ -19,6 +19,8 @@ type Containers struct {
 	Program string
 	// Hidden are directories that no process gets to see.
 	Hidden []string
+	// Unconfined has processes run also where they cannot be confined.
+	Unconfined bool
 }
 
 // Executor is the one for a cluster that a host serves.
@@ -32,8 +34,8 @@ func (c Containers) Executor(ctx context.Context, host *dialect.Host, listener e
 		return nil, err
 	}
 	return New(ctx, Options{
-		Dir: dir, Config: host.Config, Program: c.Program, Hidden: append([]string{host.Dir}, c.Hidden...), Listener: listener, Guard: host.Guard,
-		Places: &artifacts.Places{Store: store, Local: host.Local, Rewrites: host.Rewrites, Limits: limits},
+		Dir: dir, Config: host.Config, Program: c.Program, Hidden: append([]string{host.Dir}, c.Hidden...), Listener: listener, Guard: host.Guard, Unconfined: c.Unconfined,
+		Places: &artifacts.Places{Store: store, Local: host.Local, Rewrites: host.Rewrites, Limits: limits, Egress: host.Egress.Requests},
 	})
 }
 

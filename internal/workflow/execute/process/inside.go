@@ -46,6 +46,9 @@ func (j *job) execute() report {
 	if err := j.enter(); err != nil {
 		return report{Setup: err.Error()}
 	}
+	if err := j.restrain(); err != nil {
+		return report{Setup: err.Error()}
+	}
 	if len(j.Command) == 0 {
 		return report{}
 	}
@@ -98,9 +101,6 @@ func (j *job) start(program string) (report, error) {
 	}
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM)
-	if err := restrain(); err != nil {
-		return report{}, err
-	}
 	alone := j.Ability.Reason == ""
 	pid, err := syscall.ForkExec(program, j.Command, &syscall.ProcAttr{
 		Dir: j.Cwd, Env: j.Env, Files: []uintptr{null.Fd(), 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: alone},

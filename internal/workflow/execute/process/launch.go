@@ -89,6 +89,10 @@ func (e *Executor) spawn(x *execution, j *job, lock *os.File) error {
 
 // prepare puts together what a process gets.
 func (e *Executor) prepare(ctx context.Context, x *execution) (*job, error) {
+	// It may have been recorded where it could be confined.
+	if reason := e.unconfined(); reason != "" {
+		return nil, never("%s", reason)
+	}
 	run := &x.intent.Run
 	p := &preparation{
 		executor: e, x: x, run: run, container: containerOf(run.Template),

@@ -22,6 +22,7 @@ func (j *job) enter() error {
 		return fmt.Errorf("separating mounts: %w", err)
 	}
 	v := &view{root: filepath.Join(j.Dir, privateDir, "root"), shadowed: map[string]bool{}}
+	v.own = v.owned()
 	for i := range j.Mounts {
 		j.Mounts[i].Path = resolve(j.Mounts[i].Path)
 	}
@@ -76,6 +77,8 @@ type view struct {
 	root string
 	// shadowed are directories of the machine that have others beside their own entries.
 	shadowed map[string]bool
+	// own are those that show nothing of the machine but what is put into them.
+	own map[string]func(at string) error
 }
 
 // plan finds the directories that have to be shadowed: those above a path that does not exist, and those that a program may write files into.
@@ -93,6 +96,9 @@ func (v *view) plan(j *job) {
 		if !j.covered(dir) {
 			v.shadow(dir)
 		}
+	}
+	for dir := range v.own {
+		v.shadow(filepath.Dir(dir))
 	}
 }
 
@@ -114,15 +120,7 @@ func (v *view) build() error {
 	if err := v.copy("/"); err != nil {
 		return err
 	}
-	proc := filepath.Join(v.root, "proc")
-	if err := os.MkdirAll(proc, 0o755); err != nil {
-		return err
-	}
-	if unix.Mount("proc", proc, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") == nil {
-		return nil
-	}
-	// Where a part of it is hidden, there is no other one.
-	return v.bind("/proc", false)
+	return v.processes()
 }
 
 // copy shows the entries of a directory.
@@ -156,6 +154,11 @@ func (v *view) show(path string, entry fs.DirEntry) error {
 			return nil //nolint:nilerr // it is gone by now
 		}
 		return os.Symlink(target, at)
+	case entry.IsDir() && v.own[path] != nil:
+		if err := os.Mkdir(at, 0o755); err != nil {
+			return err
+		}
+		return v.own[path](at)
 	case entry.IsDir() && v.shadowed[path]:
 		if err := os.Mkdir(at, 0o755); err != nil {
 			return err
@@ -190,16 +193,22 @@ func (v *view) bind(path string, readOnly bool) error {
 	return nil
 }
 
-// tree is a copy of a part of the mounts that has no place yet.
+// tree is a copy of a part of the mounts that has no place yet. No file in it is a device, or gives the rights of another user.
 func tree(path string, readOnly bool) (int, error) {
+	attributes := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+	if readOnly {
+		attributes |= unix.MOUNT_ATTR_RDONLY
+	}
+	return clone(path, attributes)
+}
+
+// clone is such a copy, with the attributes of mounts.
+func clone(path string, attributes uint64) (int, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil {
 		return -1, err
 	}
-	if !readOnly {
-		return fd, nil
-	}
-	err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attributes})
 	if err != nil {
 		return -1, errors.Join(fmt.Errorf("making it unchangeable: %w", err), unix.Close(fd))
 	}

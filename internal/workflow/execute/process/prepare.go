@@ -93,9 +93,7 @@ func (p *preparation) standard(context.Context) error {
 	} else if _, err := os.Stat(p.job.Cwd); err != nil {
 		p.job.Private = append(p.job.Private, p.job.Cwd)
 	}
-	if _, err := os.Stat("/dev/shm"); err == nil {
-		p.mount(mount{Path: "/dev/shm", Memory: true})
-	}
+	p.mount(mount{Path: "/dev/shm", Memory: true})
 	return p.emptied()
 }
 

@@ -4,7 +4,8 @@
 // change, and has directories of its own wherever its template declares any: volumes, artifacts, outputs, /tmp. Its environment is what the
 // template declares. What it may do in the cluster is what the account of the template may do, and what it gets of Secrets is
 // what that account may read; secret values are handed over by pipes and kept in memory, and are taken out of what is printed.
-// It is no sandbox against its own user: it runs as the user of this process, in the network of this machine.
+// It has no capabilities, no devices but harmless ones, and cannot change settings of the kernel. A machine without namespaces cannot confine it so: there
+// nothing runs, unless that is permitted, too. It is no sandbox against its own user: it runs as the user of this process, in the network of this machine.
 //
 // Each execution has a directory, and a keeper: a process of this binary that outlives the engine, starts the program, and records
 // how it ended. The keeper holds a lock for as long as it lives, so that it is always known whether one does. It records that it begins before it
@@ -61,7 +62,9 @@ type Options struct {
 	Places *artifacts.Places
 	// Hidden are directories that no process gets to see, such as that of the state of the cluster.
 	Hidden []string
-	// AtOnce is how many processes run at a time; zero for one per processor.
+	// Unconfined has processes run also where they cannot be confined.
+	Unconfined bool
+	// AtOnce is how many processes of a namespace run at a time, of all namespaces one more; zero for one per processor.
 	AtOnce int
 	// Limits are the default ones where they are zero.
 	Limits Limits
@@ -110,12 +113,12 @@ func New(ctx context.Context, o Options) (*Executor, error) {
 	if o.Dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("preparing to run processes: %w", err)
 	}
-	e := &Executor{options: o, slots: rounds.NewSlots(o.AtOnce), running: ctx, active: map[string]*execution{}}
+	e := &Executor{options: o, slots: rounds.NewBoundedSlots(o.AtOnce+1, o.AtOnce), running: ctx, active: map[string]*execution{}}
 	e.ability = probe(ctx, o.Program, o.Dir)
 	return e, e.resume()
 }
 
-// Able tells why processes cannot have paths of their own on this machine; empty if they can.
+// Able is why processes are not confined on this machine, and have no paths of their own; empty if they are.
 func (e *Executor) Able() string { return e.ability.Reason }
 
 // Wait waits until nothing more is done here. Keepers and their programs are not waited for.

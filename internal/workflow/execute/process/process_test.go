@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 	if _, is := Serve(); is {
 		return
 	}
+	if os.Getenv(withoutMounts) != "" {
+		ableWithoutMounts()
+		return
+	}
 	if dir := os.Getenv(engineDir); dir != "" {
 		engineThatIsKilled(dir)
 		return

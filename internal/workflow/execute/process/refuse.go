@@ -38,6 +38,9 @@ func (e *Executor) refusal(run *plan.Run) string {
 	if len(c.Command) == 0 {
 		return fmt.Sprintf("template %q: image %q is not pulled, so that its entrypoint is unknown: declare %s.command", t.Name, c.Image, kind)
 	}
+	if reason := e.unconfined(); reason != "" {
+		return fmt.Sprintf("template %q: %s", t.Name, reason)
+	}
 	if e.ability.Reason != "" {
 		if paths := own(run, c); len(paths) > 0 {
 			return fmt.Sprintf("template %q: %s: processes of this machine cannot have paths of their own, since there are no mount namespaces: %s",
@@ -45,6 +48,15 @@ func (e *Executor) refusal(run *plan.Run) string {
 		}
 	}
 	return ""
+}
+
+// unconfined is why nothing runs on a machine that cannot confine it; empty if it can, or if that is permitted.
+func (e *Executor) unconfined() string {
+	if e.ability.Reason == "" || e.options.Unconfined {
+		return ""
+	}
+	return "processes cannot be confined on this machine, and are not run without that: " + e.ability.Reason +
+		"; --allow-local-exec=unconfined has them run with all that your user may do"
 }
 
 // later are fields that nothing acts on.
