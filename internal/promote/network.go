@@ -12,7 +12,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/promote/plan"
-	"github.com/headgate-dev/headgate/internal/promote/steps"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -84,43 +83,23 @@ func (t rewriting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// allow refuses an address that tenants may not reach.
+// allow refuses an address that tenants may not reach, by the addresses that its host has now. Those that it has when it is connected to are checked
+// again by the client.
 func (n *network) allow(ctx context.Context, address string) error {
-	_, err := n.route(ctx, address)
-	return err
-}
-
-// route is where an address leads, with the addresses of its host as they were checked. One that tenants may not reach is refused.
-func (n *network) route(ctx context.Context, address string) (steps.Route, error) {
-	route := steps.Route{URL: n.rewrites.Apply(address)}
-	at, err := url.Parse(route.URL)
+	at, err := url.Parse(n.rewrites.Apply(address))
 	if err != nil || at.Hostname() == "" {
-		return steps.Route{}, fmt.Errorf("%.200q is not an address with a host", address)
+		return fmt.Errorf("%.200q is not an address with a host", address)
 	}
 	resolved, err := net.DefaultResolver.LookupNetIP(ctx, "ip", at.Hostname())
 	if err != nil {
-		return steps.Route{}, fmt.Errorf("resolving the host %q: %w", at.Hostname(), err)
+		return fmt.Errorf("resolving the host %q: %w", at.Hostname(), err)
 	}
-	var all []string
 	for _, ip := range resolved {
 		if err := n.rules.Permits(at.Hostname(), ip.Unmap()); err != nil {
-			return steps.Route{}, err
+			return err
 		}
-		text := ip.Unmap().String()
-		if ip.Unmap().Is6() {
-			text = "[" + text + "]"
-		}
-		all = append(all, text)
 	}
-	port := at.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
-	}
-	// A host that is an address is no name that could have another one later.
-	if net.ParseIP(at.Hostname()) == nil && port != "" && len(all) > 0 {
-		route.Pins = []string{at.Hostname() + ":" + port + ":" + strings.Join(all, ",")}
-	}
-	return route, nil
+	return nil
 }
 
 // inClear tells whether a login for an address would be sent without encryption, beyond this machine.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -102,7 +101,11 @@ func value(node *yaml.Node, name string) string {
 // notCommitted refuses a chart that was committed in its old version.
 func (s *step) notCommitted(at, name, before, after string) error {
 	packed := path.Join(at, "charts", name+"-"+before+".tgz")
-	if _, err := s.root.Stat(packed); err == nil && before != after {
+	there, err := s.exists(packed)
+	if err != nil {
+		return err
+	}
+	if there && before != after {
 		return fmt.Errorf("%q is committed, and charts are not fetched by this step: delete it, and have it built where the chart is rendered", packed)
 	}
 	return nil
@@ -110,8 +113,8 @@ func (s *step) notCommitted(at, name, before, after string) error {
 
 // relock has the lock of a chart agree with its dependencies.
 func (s *step) relock(file string, declared []byte, updates []chartUpdate) error {
-	if _, err := s.root.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if there, err := s.exists(file); err != nil || !there {
+		return err
 	}
 	content, err := s.read(file)
 	if err != nil {

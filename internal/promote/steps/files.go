@@ -9,6 +9,8 @@ import (
 	"path"
 
 	"github.com/tidwall/sjson"
+
+	"github.com/headgate-dev/headgate/internal/promote/worktree"
 )
 
 type update struct {
@@ -66,7 +68,30 @@ func message(config updateConfig) map[string]any {
 	return map[string]any{"commitMessage": text}
 }
 
+// straight refuses a path of which a part is a symbolic link: it leads to what the path does not say.
+func (s *step) straight(at string) error {
+	if err := worktree.Straight(s.root, at); err != nil {
+		return fail("%q: %w", at, err)
+	}
+	return nil
+}
+
+// exists reports whether there is something at a path.
+func (s *step) exists(at string) (bool, error) {
+	if err := s.straight(at); err != nil {
+		return false, err
+	}
+	_, err := s.root.Lstat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (s *step) read(at string) ([]byte, error) {
+	if err := s.straight(at); err != nil {
+		return nil, err
+	}
 	file, err := s.root.Open(at)
 	if err != nil {
 		return nil, fail("reading %q: %w", at, err)
@@ -87,6 +112,9 @@ func (s *step) read(at string) ([]byte, error) {
 }
 
 func (s *step) write(at string, data []byte) error {
+	if err := s.straight(at); err != nil {
+		return err
+	}
 	if err := s.root.MkdirAll(path.Dir(at), 0o700); err != nil {
 		return fail("creating the directory of %q: %w", at, err)
 	}
@@ -120,6 +148,9 @@ func (s *step) copy(_ context.Context, data []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.straight(from); err != nil {
+		return nil, err
+	}
 	count, size := 0, 0
 	// A copy into a part of what is copied would go on without end: the list is complete before the first file is written.
 	var names []string
@@ -147,8 +178,15 @@ func (s *step) copy(_ context.Context, data []byte) (map[string]any, error) {
 		if size += len(content); size > maxBytes {
 			return nil, fail("inPath: the files in %q are larger than %d bytes together", from, maxBytes)
 		}
-		if err := s.write(path.Join(to, name[len(prefixOf(from)):]), content); err != nil {
+		out := path.Join(to, name[len(prefixOf(from)):])
+		if err := s.write(out, content); err != nil {
 			return nil, err
+		}
+		// What may be executed stays so.
+		if info, err := s.root.Lstat(name); err == nil && info.Mode().Perm()&0o100 != 0 {
+			if err := s.root.Chmod(out, 0o700); err != nil {
+				return nil, fmt.Errorf("setting the permissions of %q: %w", out, err)
+			}
 		}
 	}
 	return nil, nil
@@ -179,6 +217,10 @@ func (s *step) delete(_ context.Context, data []byte) (map[string]any, error) {
 	}
 	if at == "." {
 		return nil, fail("path: it is the directory of the Promotion")
+	}
+	// A link is deleted itself.
+	if err := s.straight(path.Dir(at)); err != nil {
+		return nil, err
 	}
 	_, err = s.root.Lstat(at)
 	if errors.Is(err, fs.ErrNotExist) && !config.Strict {

@@ -134,17 +134,26 @@ func (s *step) request(ctx context.Context, config httpConfig) (*http.Response, 
 	return s.send(q, config.InsecureSkipTLSVerify)
 }
 
-// send sends a request to where tenants may send some. Errors do not have its address, which may have a token in it.
-func (s *step) send(q *http.Request, insecure bool) (*http.Response, []byte, error) {
+// client sends requests to where tenants may send some.
+func (s *step) client(insecure bool) (*http.Client, error) {
 	if s.runner.HTTP == nil {
-		return nil, nil, fail("requests are not sent here")
+		return nil, fail("requests are not sent here")
 	}
 	client := *s.runner.HTTP
 	if insecure {
 		if s.runner.Insecure == nil {
-			return nil, nil, fail("insecureSkipTLSVerify: certificates are always verified here: remove the field")
+			return nil, fail("insecureSkipTLSVerify: certificates are always verified here: remove the field")
 		}
 		client.Transport = s.runner.Insecure
+	}
+	return &client, nil
+}
+
+// send sends a request to where tenants may send some. Errors do not have its address, which may have a token in it.
+func (s *step) send(q *http.Request, insecure bool) (*http.Response, []byte, error) {
+	client, err := s.client(insecure)
+	if err != nil {
+		return nil, nil, err
 	}
 	response, err := client.Do(q)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -103,7 +102,11 @@ func (s *step) freightImages() ([]imageSet, error) {
 func (s *step) kustomization(dir string) (file string, content []byte, err error) {
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		file = path.Join(dir, name)
-		if _, err := s.root.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		there, err := s.exists(file)
+		if err != nil {
+			return "", nil, err
+		}
+		if !there {
 			continue
 		}
 		content, err = s.read(file)

@@ -36,6 +36,9 @@ func (s *step) tree() (*source.Tree, error) {
 			if err != nil {
 				return err
 			}
+			if err := s.stays(name, target); err != nil {
+				return err
+			}
 			all = append(all, source.NewLink(name, target))
 			return nil
 		}
@@ -61,6 +64,17 @@ func (s *step) tree() (*source.Tree, error) {
 		return nil, fail("reading the files: %w", err)
 	}
 	return tree, nil
+}
+
+// stays refuses a link that leads out of its checkout: a repository does not choose files of another one to be rendered.
+func (s *step) stays(name, target string) error {
+	for at := range s.work.State.Checkouts {
+		within := func(name string) bool { return at == "." || name == at || strings.HasPrefix(name, at+"/") }
+		if within(name) && (path.IsAbs(target) || !within(path.Join(path.Dir(name), target))) {
+			return fail("the symbolic link %q leads to %q, out of its checkout", name, target)
+		}
+	}
+	return nil
 }
 
 // fromTo is what is rendered, and where that is written.
@@ -97,6 +111,9 @@ func (s *step) kustomizeBuild(ctx context.Context, data []byte) (map[string]any,
 		return nil, fail("plugin: charts in kustomizations are not rendered: use helm-template")
 	case !slices.Contains([]string{"", "kargo", "kustomize"}, config.OutputFormat):
 		return nil, fail("outputFormat: %q is neither kargo nor kustomize", config.OutputFormat)
+	}
+	if err := s.straight(at); err != nil {
+		return nil, err
 	}
 	tree, err := s.tree()
 	if err != nil {
@@ -232,6 +249,9 @@ func (s *step) templated(ctx context.Context, at string, config templateConfig) 
 	if err != nil {
 		return helm.TemplateOptions{}, fail("%w", err)
 	}
+	if err := s.straight(at); err != nil {
+		return helm.TemplateOptions{}, err
+	}
 	tree, err := s.tree()
 	if err != nil {
 		return helm.TemplateOptions{}, err
@@ -284,7 +304,7 @@ func (s *step) clear(_ context.Context, data []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, _, err := s.checkedOut(config.Path)
+	at, _, _, err := s.checkedOut(config.Path)
 	if err != nil {
 		return nil, err
 	}

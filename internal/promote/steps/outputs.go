@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -50,7 +49,11 @@ func (s *step) fileWrite(_ context.Context, data []byte) (map[string]any, error)
 			return nil, fail("permissions: %q is not an octal mode such as 0644", config.Permissions)
 		}
 	}
-	if _, err := s.root.Lstat(at); !config.Overwrite && !errors.Is(err, fs.ErrNotExist) {
+	exists, err := s.exists(at)
+	if err != nil {
+		return nil, err
+	}
+	if exists && !config.Overwrite {
 		there, err := s.read(at)
 		if err != nil {
 			return nil, err

@@ -68,7 +68,7 @@ func (g github) find(ctx context.Context, f *pullServer, source, target, commit 
 	for page := 1; page <= pages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		var found []githubPull
-		if err := f.call(ctx, http.MethodGet, "/repos/"+f.path+"/pulls?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil {
+		if err := f.call(ctx, http.MethodGet, "/repos/"+f.path+"/pulls?"+query.Encode(), g.authorization(f.login()), nil, &found); err != nil {
 			return nil, err
 		}
 		// Gitea has no filter for the source, and forks may have branches of the same name.
@@ -97,18 +97,18 @@ func (g github) merge(ctx context.Context, f *pullServer, number int64, method s
 	case method != "":
 		body["merge_method"] = method
 	}
-	return f.call(ctx, verb, fmt.Sprintf("/repos/%s/pulls/%d/merge", f.path, number), g.authorization(f.login.Login), body, nil)
+	return f.call(ctx, verb, fmt.Sprintf("/repos/%s/pulls/%d/merge", f.path, number), g.authorization(f.login()), body, nil)
 }
 
 func (g github) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
 	var made githubPull
 	body := map[string]any{"title": config.Title, "head": config.SourceBranch, "base": config.TargetBranch, "body": config.Description}
-	if err := f.call(ctx, http.MethodPost, "/repos/"+f.path+"/pulls", g.authorization(f.login.Login), body, &made); err != nil {
+	if err := f.call(ctx, http.MethodPost, "/repos/"+f.path+"/pulls", g.authorization(f.login()), body, &made); err != nil {
 		return nil, err
 	}
 	if len(config.Labels) > 0 {
 		labels := map[string]any{"labels": config.Labels}
-		if err := f.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/labels", f.path, made.Number), g.authorization(f.login.Login), labels, nil); err != nil {
+		if err := f.call(ctx, http.MethodPost, fmt.Sprintf("/repos/%s/issues/%d/labels", f.path, made.Number), g.authorization(f.login()), labels, nil); err != nil {
 			return nil, fmt.Errorf("labels: %w", err)
 		}
 	}
@@ -117,7 +117,7 @@ func (g github) open(ctx context.Context, f *pullServer, config openPullConfig) 
 
 func (g github) get(ctx context.Context, f *pullServer, number int64) (*pull, error) {
 	var found githubPull
-	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/pulls/%d", f.path, number), g.authorization(f.login.Login), nil, &found); err != nil {
+	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/pulls/%d", f.path, number), g.authorization(f.login()), nil, &found); err != nil {
 		return nil, err
 	}
 	return found.pull(), nil
@@ -157,7 +157,7 @@ func (gitlab) authorization(login Login) string {
 func (g gitlab) find(ctx context.Context, f *pullServer, source, target, commit string) (*pull, error) {
 	query := url.Values{"state": {"all"}, "source_branch": {source}, "target_branch": {target}, "per_page": {"100"}}
 	var found []gitlabPull
-	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login.Login), nil, &found); err != nil {
+	if err := f.call(ctx, http.MethodGet, g.at(f)+"?"+query.Encode(), g.authorization(f.login()), nil, &found); err != nil {
 		return nil, err
 	}
 	var merged *pull
@@ -183,7 +183,7 @@ func (g gitlab) merge(ctx context.Context, f *pullServer, number int64, method s
 	default:
 		return fail("mergeMethod: %q is neither merge nor squash", method)
 	}
-	return f.call(ctx, http.MethodPut, fmt.Sprintf("%s/%d/merge", g.at(f), number), g.authorization(f.login.Login), body, nil)
+	return f.call(ctx, http.MethodPut, fmt.Sprintf("%s/%d/merge", g.at(f), number), g.authorization(f.login()), body, nil)
 }
 
 func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) (*pull, error) {
@@ -192,7 +192,7 @@ func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) 
 		"title": config.Title, "source_branch": config.SourceBranch, "target_branch": config.TargetBranch, "description": config.Description,
 		"labels": strings.Join(config.Labels, ","),
 	}
-	if err := f.call(ctx, http.MethodPost, g.at(f), g.authorization(f.login.Login), body, &made); err != nil {
+	if err := f.call(ctx, http.MethodPost, g.at(f), g.authorization(f.login()), body, &made); err != nil {
 		return nil, err
 	}
 	return made.pull(), nil
@@ -200,7 +200,7 @@ func (g gitlab) open(ctx context.Context, f *pullServer, config openPullConfig) 
 
 func (g gitlab) get(ctx context.Context, f *pullServer, number int64) (*pull, error) {
 	var found gitlabPull
-	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", g.at(f), number), g.authorization(f.login.Login), nil, &found); err != nil {
+	if err := f.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", g.at(f), number), g.authorization(f.login()), nil, &found); err != nil {
 		return nil, err
 	}
 	return found.pull(), nil
@@ -253,8 +253,8 @@ func (f *pullServer) refused(response *http.Response, data []byte) error {
 	if json.Unmarshal(data, &said) == nil && said.Message != nil {
 		text = fmt.Sprintf(": %.300v", said.Message)
 	}
-	if f.login.Password != "" {
-		text = strings.ReplaceAll(text, f.login.Password, "…")
+	if f.remote.Password != "" {
+		text = strings.ReplaceAll(text, f.remote.Password, "…")
 	}
 	err := fmt.Errorf("%s %s: the server responds %s%s", response.Request.Method, response.Request.URL.Host, response.Status, text)
 	switch response.StatusCode {

@@ -2,11 +2,14 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/promote/worktree"
 )
 
 type openPullConfig struct {
@@ -88,83 +91,75 @@ func (s *step) openNew(ctx context.Context, f *pullServer, config openPullConfig
 }
 
 // lastMessage is that of the last commit of a branch.
-func (s *step) lastMessage(ctx context.Context, f *pullServer, branch string) (string, error) {
-	c, done, err := s.bare(ctx, f)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	if _, err := s.git(ctx, ".", c, f.login, "fetch", "--quiet", "--no-tags", "--depth=1", "--", c.URL, "refs/heads/"+branch); err != nil {
-		return "", err
-	}
-	return s.git(ctx, ".", c, access{}, "log", "-1", "--format=%B", "FETCH_HEAD")
+func (s *step) lastMessage(ctx context.Context, f *pullServer, branch string) (message string, err error) {
+	err = s.bare(ctx, f, func(ctx context.Context, repo *worktree.Repository, server *worktree.Connection) error {
+		if err := repo.Fetch(ctx, server, worktree.Ref{Branch: branch}); err != nil {
+			return err
+		}
+		message, err = repo.Message()
+		message = strings.TrimSpace(message)
+		return err
+	})
+	return message, err
 }
 
 // heads are the commits of the two branches; empty for one that is not there.
 func (s *step) heads(ctx context.Context, f *pullServer, config openPullConfig) (source, target string, err error) {
-	c, done, err := s.bare(ctx, f)
+	ctx, cancel := context.WithTimeoutCause(ctx, gitTimeout, errTimeout)
+	defer cancel()
+	server, err := f.remote.Connect(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	defer done()
-	listed, err := s.git(ctx, ".", c, f.login, "ls-remote", "--heads", "--", c.URL, "refs/heads/"+config.SourceBranch, "refs/heads/"+config.TargetBranch)
-	if err != nil {
-		return "", "", err
-	}
-	for line := range strings.Lines(listed) {
-		commit, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		switch ref {
-		case "refs/heads/" + config.SourceBranch:
-			source = commit
-		case "refs/heads/" + config.TargetBranch:
-			target = commit
-		}
-	}
-	return source, target, nil
+	return server.Branch(config.SourceBranch), server.Branch(config.TargetBranch), nil
 }
 
 // createBranch pushes a branch with an empty commit.
 func (s *step) createBranch(ctx context.Context, f *pullServer, branch string) error {
-	c, done, err := s.bare(ctx, f)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if _, err := s.git(ctx, ".", c, access{}, "check-ref-format", "refs/heads/"+branch); err != nil {
+	if !worktree.IsBranch(branch) {
 		return fail("targetBranch: %q is not the name of a branch", branch)
 	}
-	if _, err := s.git(ctx, ".", c, access{}, "commit", "--quiet", "--allow-empty", "--message", "Initial commit of "+branch); err != nil {
-		return err
-	}
-	_, err = s.git(ctx, ".", c, f.login, "push", "--quiet", "--", c.URL, "HEAD:refs/heads/"+branch)
-	return err
+	return s.bare(ctx, f, func(ctx context.Context, repo *worktree.Repository, server *worktree.Connection) error {
+		by := Checkout{}.author()
+		if err := repo.Begin(branch, by); err != nil {
+			return err
+		}
+		return s.filesOf(".", func(root *os.Root) error { return repo.Push(ctx, server, root, branch, by) })
+	})
 }
 
-// bare is a copy of a repository that has nothing yet, until done.
-func (s *step) bare(ctx context.Context, f *pullServer) (c Checkout, done func(), err error) {
+// bare has something done with a copy of a repository that has nothing yet, and is gone afterwards.
+func (s *step) bare(ctx context.Context, f *pullServer, do func(context.Context, *worktree.Repository, *worktree.Connection) error) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, gitTimeout, errTimeout)
+	defer cancel()
 	dir, err := os.MkdirTemp(filepath.Join(s.work.Dir, gitData), "pull-")
 	if err != nil {
-		return c, nil, fmt.Errorf("creating a directory for Git: %w", err)
+		return fmt.Errorf("creating a directory for Git: %w", err)
 	}
-	done = func() { _ = os.RemoveAll(dir) }
-	c = Checkout{URL: f.repoURL, Git: filepath.Base(dir), Insecure: f.insecure}
-	if _, err := s.git(ctx, ".", c, access{}, "init", "--quiet", "--template="); err != nil {
-		done()
-		return c, nil, err
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	repo, err := worktree.Create(dir)
+	if err != nil {
+		return err
 	}
-	return c, done, nil
+	server, err := f.remote.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	return final(do(ctx, repo, server))
 }
 
 // pullServer is a repository on a server with pull requests.
 type pullServer struct {
 	repoURL  string
 	insecure bool
-	login    access
+	remote   worktree.Remote
 	api      pullAPI
 	step     *step
 	// base is the address of the API, and path that of the repository on the server: OWNER/NAME.
 	base, path string
 }
+
+func (f *pullServer) login() Login { return Login{f.remote.Username, f.remote.Password} }
 
 // pull is a pull request.
 type pull struct {
@@ -191,11 +186,11 @@ func (s *step) pulls(ctx context.Context, repoURL, provider string, insecure boo
 	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.User != nil {
 		return nil, fail("repoURL: want an http or https address without a login")
 	}
-	login, err := s.reach(ctx, repoURL)
+	remote, err := s.reach(ctx, repoURL, insecure)
 	if err != nil {
 		return nil, err
 	}
-	f := &pullServer{repoURL: repoURL, insecure: insecure, login: login, step: s, path: strings.TrimSuffix(strings.Trim(address.Path, "/"), ".git")}
+	f := &pullServer{repoURL: repoURL, insecure: insecure, remote: remote, step: s, path: strings.TrimSuffix(strings.Trim(address.Path, "/"), ".git")}
 	if provider == "" {
 		provider = inferred(address.Hostname())
 	}

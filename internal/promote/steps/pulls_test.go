@@ -15,11 +15,11 @@ import (
 
 // allow permits addresses that begin with a prefix.
 func (f *forge) allow(prefix string) {
-	f.runner.Route = func(_ context.Context, url string) (Route, error) {
+	f.runner.Allow = func(_ context.Context, url string) error {
 		if !strings.HasPrefix(url, prefix) {
-			return Route{}, errors.New("this address is not allowed")
+			return errors.New("this address is not allowed")
 		}
-		return Route{}, nil
+		return nil
 	}
 }
 

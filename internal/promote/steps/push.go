@@ -6,24 +6,29 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/promote/worktree"
 )
 
-// checkedOut is the checkout at a path.
-func (s *step) checkedOut(name string) (string, Checkout, error) {
+// checkedOut is the checkout at a path, with its data.
+func (s *step) checkedOut(name string) (string, Checkout, *worktree.Repository, error) {
 	at, err := clean("path", name)
 	if err != nil {
-		return "", Checkout{}, err
+		return "", Checkout{}, nil, err
 	}
 	c, known := s.work.State.Checkouts[at]
 	if !known {
-		return "", c, fail("path: there is no checkout at %q: git-clone makes one", name)
+		return "", c, nil, fail("path: there is no checkout at %q: git-clone makes one", name)
 	}
-	if _, err := os.Stat(filepath.Join(s.work.Dir, gitData, filepath.Base(c.Git))); err != nil {
-		return "", c, fail("path: the checkout at %q is gone, with the directory of the Promotion: promote once more", name)
+	repo, err := worktree.Open(s.gitDir(c))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", c, nil, fail("path: the checkout at %q is gone, with the directory of the Promotion: promote once more", name)
+	case err != nil:
+		return "", c, nil, fmt.Errorf("opening the checkout at %q: %w", name, err)
 	}
-	return at, c, nil
+	return at, c, repo, nil
 }
 
 type commitConfig struct {
@@ -39,7 +44,7 @@ func (s *step) commit(ctx context.Context, data []byte) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	at, c, err := s.checkedOut(config.Path)
+	at, c, repo, err := s.checkedOut(config.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -49,35 +54,25 @@ func (s *step) commit(ctx context.Context, data []byte) (map[string]any, error) 
 	if config.Author != nil {
 		c.AuthorName, c.AuthorEmail = config.Author.Name, config.Author.Email
 	}
-	if config.Message == "" {
+	if worktree.Cleaned(config.Message) == "" {
 		return nil, fail("message: it is empty")
 	}
-	if err := s.recover(ctx, at, c); err != nil {
-		return nil, err
-	}
-	head, err := s.git(ctx, at, c, access{}, "rev-parse", "HEAD")
-	if err != nil {
-		return nil, err
-	}
-	made := head != c.Head
-	if _, err := s.git(ctx, at, c, access{}, "add", "--all", "--", "."); err != nil {
-		return nil, err
-	}
-	changed, err := s.git(ctx, at, c, access{}, "diff", "--cached", "--name-only")
-	switch {
-	case err != nil:
-		return nil, err
-	case changed == "" && !made:
-		s.skipped, s.message = true, "nothing changed"
-		return map[string]any{"commit": head}, nil
-	case changed != "":
-		if _, err := s.git(ctx, at, c, access{}, "commit", "--quiet", "--message", config.Message); err != nil {
-			return nil, err
+	changed := false
+	err = s.filesOf(at, func(root *os.Root) error {
+		err := repo.Recover(ctx, root)
+		if err == nil {
+			changed, err = repo.Commit(ctx, root, config.Message, c.author())
 		}
+		return err
+	})
+	if err != nil {
+		return nil, final(fmt.Errorf("committing the files of %q: %w", at, err))
 	}
-	if c.Head, err = s.git(ctx, at, c, access{}, "rev-parse", "HEAD"); err != nil {
-		return nil, err
+	if !changed && repo.Head() == c.Head {
+		s.skipped, s.message = true, "nothing changed"
+		return map[string]any{"commit": c.Head}, nil
 	}
+	c.Head = repo.Head()
 	s.work.State.Checkouts[at] = c
 	return map[string]any{"commit": c.Head}, nil
 }
@@ -92,16 +87,13 @@ type pushConfig struct {
 	Provider             string `json:"provider"`
 }
 
-// errMoved is a branch to which another commit was pushed meanwhile.
-var errMoved = errors.New("the branch has moved")
-
 // push pushes the commits of a checkout. If the branch has others, they are fetched, and ours are put on top of them; a conflict is final.
 func (s *step) push(ctx context.Context, data []byte) (map[string]any, error) {
 	config, err := decode[pushConfig](data)
 	if err != nil {
 		return nil, err
 	}
-	at, c, err := s.checkedOut(config.Path)
+	at, c, repo, err := s.checkedOut(config.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -117,71 +109,64 @@ func (s *step) push(ctx context.Context, data []byte) (map[string]any, error) {
 	case branch == "":
 		branch = c.Branch
 	}
-	if _, err := s.git(ctx, at, c, access{}, "check-ref-format", "refs/heads/"+branch); err != nil || branch == "" {
+	if !worktree.IsBranch(branch) {
 		return nil, fail("targetBranch: %q is not the name of a branch", branch)
 	}
-	login, err := s.reach(ctx, c.URL)
+	remote, err := s.reach(ctx, c.URL, c.Insecure)
 	if err != nil {
 		return nil, err
 	}
 	turn := s.runner.turn(c.URL, branch)
 	turn.Lock()
 	defer turn.Unlock()
-	if err := s.recover(ctx, at, c); err != nil {
-		return nil, err
-	}
 	attempts := 10
 	if config.MaxAttempts > 0 {
 		attempts = min(config.MaxAttempts, 50)
 	}
-	for try := 1; ; try++ {
-		err = s.pushOnce(ctx, at, c, branch, login)
-		if err == nil || !errors.Is(err, errMoved) || try == attempts {
-			break
+	err = s.filesOf(at, func(root *os.Root) error {
+		if err := repo.Recover(ctx, root); err != nil {
+			return err
 		}
+		return pushing{repo, remote, root, branch, c.author()}.tries(ctx, attempts)
+	})
+	switch {
+	case errors.Is(err, worktree.ErrConflict):
+		return nil, fail("the commits of %q conflict with those of branch %q, or the rebase is not possible: %w", at, branch, err)
+	case err != nil:
+		return nil, final(err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if c.Head, err = s.git(ctx, at, c, access{}, "rev-parse", "HEAD"); err != nil {
-		return nil, err
-	}
+	c.Head = repo.Head()
 	s.work.State.Checkouts[at] = c
 	return map[string]any{"commit": c.Head, "branch": branch, "commitURL": strings.TrimSuffix(strings.TrimSuffix(c.URL, "/"), ".git") + "/commit/" + c.Head}, nil
 }
 
-// recover clears what an attempt left that its process did not live to end.
-func (s *step) recover(ctx context.Context, at string, c Checkout) error {
-	data := filepath.Join(s.work.Dir, gitData, filepath.Base(c.Git))
-	if err := os.Remove(filepath.Join(data, "index.lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("unlocking the checkout at %q: %w", at, err)
-	}
-	for _, name := range []string{"rebase-merge", "rebase-apply"} {
-		if _, err := os.Stat(filepath.Join(data, name)); err != nil {
-			continue
-		}
-		if _, err := s.git(ctx, at, c, access{}, "rebase", "--abort"); err != nil {
-			return err
-		}
-	}
-	return nil
+// pushing is a push of what is checked out.
+type pushing struct {
+	repo   *worktree.Repository
+	remote worktree.Remote
+	root   *os.Root
+	branch string
+	by     worktree.Author
 }
 
-func (s *step) pushOnce(ctx context.Context, at string, c Checkout, branch string, login access) error {
-	_, err := s.git(ctx, at, c, login, "fetch", "--quiet", "--no-tags", "--", c.URL, "refs/heads/"+branch)
-	switch {
-	case err != nil && strings.Contains(err.Error(), "couldn't find remote ref"):
-	case err != nil:
-		return err
-	default:
-		if _, err := s.git(ctx, at, c, access{}, "rebase", "--quiet", "--no-autostash", "FETCH_HEAD"); err != nil {
-			_, ended := s.git(ctx, at, c, access{}, "rebase", "--abort")
-			return fail("the commits of %q conflict with those of branch %q, or the rebase is not possible: %w", at, branch, errors.Join(err, ended))
+// tries pushes, again each time that another push was first. A server that refuses for a reason of its own would refuse again.
+func (p pushing) tries(ctx context.Context, attempts int) error {
+	for before := "none"; ; attempts-- {
+		tip, err := p.once(ctx)
+		if err == nil || !errors.Is(err, worktree.ErrRejected) || attempts <= 1 || tip == before {
+			return err
 		}
+		before = tip
 	}
-	_, err = s.git(ctx, at, c, login, "push", "--quiet", "--", c.URL, "HEAD:refs/heads/"+branch)
-	if err != nil && (strings.Contains(err.Error(), "rejected") || strings.Contains(err.Error(), "failed to update ref") || strings.Contains(err.Error(), "cannot lock ref")) {
-		return fmt.Errorf("%w: %w", errMoved, err)
+}
+
+// once makes an attempt, and returns what the branch had.
+func (p pushing) once(ctx context.Context) (tip string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, gitTimeout, errTimeout)
+	defer cancel()
+	server, err := p.remote.Connect(ctx)
+	if err != nil {
+		return "", err
 	}
-	return err
+	return server.Branch(p.branch), p.repo.Push(ctx, server, p.root, p.branch, p.by)
 }

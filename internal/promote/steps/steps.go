@@ -2,9 +2,9 @@
 // own for each Promotion, whose files it reaches only through os.Root; what it has to know between two steps is a value that is kept with the
 // Promotion, so that another process continues.
 //
-// It refuses the cluster: credentials come from a function, and what happens to Applications is an intent for the driver. The files of a Promotion
-// never have Git's own data among them, which a step could rewrite to run something; no hook, filter or setting of a repository or of the user's
-// account is run. A push never overwrites commits of others.
+// It refuses the cluster: credentials come from a function, and what happens to Applications is an intent for the driver. It refuses to read or write
+// through a symbolic link at any part of a path, and names that are Git's own: the git program is not run, and the files of a Promotion never have its
+// data among them. A push never overwrites commits of others.
 package steps
 
 import (
@@ -22,28 +22,21 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/promote/plan"
+	"github.com/headgate-dev/headgate/internal/promote/worktree"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
 // Login opens a repository over HTTP; empty is none.
 type Login struct{ Username, Password string }
 
-// Route is where an address leads.
-type Route struct {
-	// URL is what is fetched in the place of the address; empty is the address itself.
-	URL string
-	// Pins are the addresses that a host has, in the form HOST:PORT:ADDRESS[,ADDRESS...], so that it has no other ones when Git connects to it.
-	Pins []string
-}
-
 // Runner carries out steps, those of several Promotions at a time.
 type Runner struct {
 	// Login is for a repository; nil is none.
 	Login func(ctx context.Context, repoURL string) (Login, error)
-	// Route says where an address leads, and refuses those that a tenant may not reach; nil refuses all.
-	Route func(ctx context.Context, repoURL string) (Route, error)
-	// HTTP sends requests to servers that configurations name; its transport restricts the addresses. Without it, none is sent. Insecure is the
-	// transport of requests that accept any certificate; without it, they are refused.
+	// Allow refuses addresses that a tenant may not reach; nil refuses all.
+	Allow func(ctx context.Context, repoURL string) error
+	// HTTP sends requests to servers that configurations name, those of Git too; its transport restricts the addresses. Without it, none is sent.
+	// Insecure is the transport of requests that accept any certificate; without it, they are refused.
 	HTTP     *http.Client
 	Insecure http.RoundTripper
 	// Sandbox is where charts are rendered; nil renders them in this process.
@@ -222,8 +215,8 @@ func clean(field, name string) (string, error) {
 		return "", fail("%s: the path %q leaves the directory of the Promotion, or is empty", field, name)
 	}
 	// Git reads the settings of a repository within another one, and runs what they say.
-	for part := range strings.SplitSeq(strings.ToLower(cleaned), "/") {
-		if trimmed := strings.TrimRight(part, ". "); trimmed == ".git" || strings.HasPrefix(trimmed, "git~") {
+	for part := range strings.SplitSeq(cleaned, "/") {
+		if worktree.Reserved(part) {
 			return "", fail("%s: the path %q has a part that is Git's own", field, name)
 		}
 	}

@@ -45,6 +45,7 @@ func serve(t *testing.T) *forge {
 	f.server, f.url = server, server.URL("deploy")
 	f.runner = &Runner{
 		Login: func(context.Context, string) (Login, error) { return Login{Username: "kargo", Password: token}, nil },
+		HTTP:  &http.Client{Transport: &http.Transport{}},
 	}
 	f.allow(server.Base())
 	w := f.work(t, "seed")
@@ -313,7 +314,7 @@ func TestPushRejected(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	defer front.Close()
-	behind := &forge{runner: &Runner{Login: f.runner.Login, Route: func(context.Context, string) (Route, error) { return Route{}, nil }}}
+	behind := &forge{runner: &Runner{Login: f.runner.Login, Allow: func(context.Context, string) error { return nil }, HTTP: f.runner.HTTP}}
 	ours := behind.run(t, f.work(t, "ours"), "git-clone", clone(strings.Replace(f.url, f.server.Base(), front.URL, 1), "main", false))
 	ours = behind.run(t, ours, "json-update", update1)
 	ours = behind.run(t, ours, "git-commit", `{"path": "repo", "message": "ours"}`)
