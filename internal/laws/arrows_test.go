@@ -232,14 +232,14 @@ var arrows = map[string][]string{
 
 // guarded are modules that one room alone imports with the rooms below it, besides the tests outside the rooms.
 var guarded = map[string][]string{
-	"k8s.io/kubernetes/":                      {"internal/controlplane", "internal/acceptance"},
-	"go.etcd.io/":                             {"internal/controlplane", "internal/controlplane/quiet"},
-	"sigs.k8s.io/kwok/":                       {"internal/controlplane"},
-	"github.com/getsops/":                     {"internal/render/decrypt", "internal/render/decrypt/decrypttest", "internal/sopsfile"},
-	"github.com/go-git/":                      {"internal/source", "internal/promote/worktree"},
-	"github.com/sergi/go-diff":                {"internal/promote/worktree"},
+	"k8s.io/kubernetes/":       {"internal/controlplane", "internal/acceptance"},
+	"go.etcd.io/":              {"internal/controlplane", "internal/controlplane/quiet"},
+	"sigs.k8s.io/kwok/":        {"internal/controlplane"},
+	"github.com/getsops/":      {"internal/render/decrypt", "internal/render/decrypt/decrypttest", "internal/sopsfile"},
+	"github.com/go-git/":       {"internal/source", "internal/promote/worktree"},
+	"github.com/sergi/go-diff": {"internal/promote/worktree"},
 	// Programs are started by these alone; none of them has files of a tenant's repository as its work tree.
-	"os/exec": {"internal/sandbox", "internal/gitserver", "internal/idp/deploy", "internal/synth", "internal/sopsfile", "internal/cli/secrets", "internal/workflow/execute/process", "internal/workflow/execute/pods/wrapper", "hack"},
+	"os/exec":                                 {"internal/sandbox", "internal/gitserver", "internal/idp/deploy", "internal/synth", "internal/sopsfile", "internal/cli/secrets", "internal/workflow/execute/process", "internal/workflow/execute/pods/wrapper", "hack"},
 	"github.com/hiddeco/sshsig":               {"internal/source"},
 	"github.com/golang-jwt/":                  {"internal/source", "internal/gitea/registry", "internal/secrets/generate/github"},
 	"github.com/google/go-containerregistry/": {"internal/source", "internal/chartserver", "internal/kit", "chart/helm", "internal/gitea/registry", "internal/promote/plan", "internal/promote/discover"},
