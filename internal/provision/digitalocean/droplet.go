@@ -124,6 +124,11 @@ func (d *droplet) Observe(ctx context.Context) (managed.Observation, error) {
 	if err := d.finishPromotion(ctx); err != nil {
 		return managed.Observation{}, err
 	}
+	actions, err := managed.ActionsOf(d.Kind, d.Object)
+	if err != nil || d.have == nil && !actions.Create {
+		// What is only observed needs no image: it does not exist, which is what there is to say.
+		return managed.Observation{}, err
+	}
 	built, err := d.resolve(ctx)
 	if err != nil {
 		return managed.Observation{}, err

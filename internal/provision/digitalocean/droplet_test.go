@@ -340,6 +340,19 @@ func TestGracefulShutdown(t *testing.T) {
 	}
 }
 
+// TestObserved says of a Droplet that is only observed that it does not exist, whatever it would be created from.
+func TestObserved(t *testing.T) {
+	for name, fields := range map[string]string{"NoImage": "image: ''", "Image": ubuntu} {
+		t.Run(name, func(t *testing.T) {
+			w := begin(t, declared("managementPolicies: [Observe]", fields))
+			w.run()
+			if w.synced.True || w.synced.Message != "external resource does not exist" || w.ready.Reason != "Unavailable" || len(w.Audit().Select("POST", "")) != 0 {
+				t.Errorf("synced %+v, ready %+v", w.synced, w.ready)
+			}
+		})
+	}
+}
+
 // TestImageRequired waits for a person where no image is named.
 func TestImageRequired(t *testing.T) {
 	w := begin(t, declared("", "image: ''"))
