@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -99,6 +100,7 @@ func byPackage(definitions []Definition) (map[groupVersion][]kindVersion, error)
 	}
 	for _, kinds := range groups {
 		slices.SortFunc(kinds, func(a, b kindVersion) int { return strings.Compare(a.Kind, b.Kind) })
+		nameKinds(kinds)
 	}
 	return groups, nil
 }
@@ -107,7 +109,33 @@ func byPackage(definitions []Definition) (map[groupVersion][]kindVersion, error)
 type kindVersion struct {
 	Definition
 	Version Version
+	// typeName is the name of its type, which no other kind of the package has.
+	typeName string
 }
+
+// nameKinds gives the types of kinds their names: those of the kinds as Go writes them, which may be in lower case or have hyphens. Those that are
+// names in Go already come first, so that none of them changes for another one.
+func nameKinds(kinds []kindVersion) {
+	taken := map[string]bool{"Definitions": true, "GroupVersion": true}
+	for _, plain := range []bool{true, false} {
+		for i := range kinds {
+			if typeKind.MatchString(kinds[i].Kind) != plain {
+				continue
+			}
+			name := kinds[i].Kind
+			if !plain {
+				name = exported(name)
+			}
+			for taken[name] {
+				name += "Kind"
+			}
+			kinds[i].typeName, taken[name] = name, true
+		}
+	}
+}
+
+// typeKind is a kind that is the name of a type as well.
+var typeKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
 // place is the directory and the name of a package.
 func place(of groupVersion, o Options, single bool) (dir, name string) {
@@ -147,7 +175,7 @@ func generate(of groupVersion, kinds []kindVersion, o Options, single bool) (Pac
 	table := t.name(names)
 	p := Package{Dir: dir, Name: name, Files: map[string][]byte{NamesFile: table}}
 	for _, k := range kinds {
-		p.Kinds = append(p.Kinds, k.Kind)
+		p.Kinds = append(p.Kinds, k.typeName)
 	}
 	if err := t.write(&p, of, kinds, o); err != nil {
 		return Package{}, err

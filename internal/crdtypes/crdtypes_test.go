@@ -184,6 +184,35 @@ func TestNamesStay(t *testing.T) {
 	}
 }
 
+// TestKindNames has types whose kinds are no names in Go, or names that the package has already; the kinds stay as they are.
+func TestKindNames(t *testing.T) {
+	var all []crdtypes.Definition
+	for _, kind := range []string{"my-kind", "widget", "Widget", "Definitions", "GroupVersion"} {
+		d, err := crdtypes.Read(kind+".yaml", []byte(strings.Replace(schema(`{"type":"object"}`), `"A"`, `"`+kind+`"`, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d...)
+	}
+	packages, err := crdtypes.Generate(all, crdtypes.Options{})
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("%d packages: %v", len(packages), err)
+	}
+	typeChecks(t, packages[0])
+	if diff := cmp.Diff([]string{"DefinitionsKind", "GroupVersionKind", "Widget", "MyKind", "WidgetKind"}, packages[0].Kinds); diff != "" {
+		t.Errorf("types (-want +got):\n%s", diff)
+	}
+	var files strings.Builder
+	for _, data := range packages[0].Files {
+		files.Write(data)
+	}
+	for _, want := range []string{`func (*MyKind) KubernetesKind`, `"example.com/v1", "my-kind"`, `"example.com/v1", "widget"`, `"example.com/v1", "Widget"`, `"example.com/v1", "Definitions"`} {
+		if !strings.Contains(files.String(), want) {
+			t.Errorf("the package does not have %s", want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	replace := func(old, replacement string) string {
 		return strings.Replace(schema(`{"type":"object"}`), old, replacement, 1)
@@ -192,7 +221,7 @@ func TestRefused(t *testing.T) {
 		"YAML":      {"the document is named", "a: b\n---\nkind: CustomResourceDefinition\n  b: c\n", "a.yaml: document 2: "},
 		"group":     {"a group becomes a directory", replace("example.com", "../x"), `a.yaml: spec.group: "../x" is not an API group`},
 		"kind":      {"a kind becomes a type", replace(`"A"`, `"a b"`), `a.yaml: spec.names.kind: "a b" is not a kind`},
-		"own names": {"the package has functions", replace(`"A"`, `"Definitions"`), `a.yaml: spec.names.kind: "Definitions"`},
+		"hyphen":    {"a kind ends with a letter or a digit", replace(`"A"`, `"a-"`), `a.yaml: spec.names.kind: "a-" is not a kind`},
 		"version":   {"a version becomes a directory", replace(`"v1"`, `"../v1"`), `a.yaml: spec.versions: "../v1" is not a version`},
 		"schema":    {"the field is named", schema(`7`), "a.yaml: spec.versions[0].schema.openAPIV3Schema.properties.spec: want a schema, an object, have a number"},
 		"type":      {"the field is named", schema(`{"type":"text"}`), `openAPIV3Schema.properties.spec.type: "text" is not a type`},

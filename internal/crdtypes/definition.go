@@ -134,7 +134,7 @@ type validation struct {
 }
 
 var (
-	kindName    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+	kindName    = regexp.MustCompile(`^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$`)
 	groupName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 	versionName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 )
@@ -152,8 +152,8 @@ func define(at string, object map[string]any) (Definition, error) {
 	switch {
 	case !groupName.MatchString(d.Group):
 		return d, fmt.Errorf("%s: spec.group: %q is not an API group", at, d.Group)
-	case !kindName.MatchString(d.Kind) || d.Kind == "Definitions" || d.Kind == "GroupVersion":
-		return d, fmt.Errorf("%s: spec.names.kind: %q is not a kind; one begins with an upper-case letter, and has letters and digits", at, d.Kind)
+	case !kindName.MatchString(d.Kind):
+		return d, fmt.Errorf("%s: spec.names.kind: %q is not a kind; one has letters, digits and '-', begins with a letter and ends with a letter or a digit", at, d.Kind)
 	}
 	if len(c.Spec.Versions) == 0 && c.Spec.Version != "" {
 		return d, d.addVersion(c.Spec.Version, true, c.Spec.Validation, "spec.validation")

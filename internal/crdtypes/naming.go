@@ -24,7 +24,7 @@ func (t *types) name(previous map[string]string) []byte {
 	items := t.collect()
 	taken := map[string]bool{"Definitions": true, "GroupVersion": true}
 	for _, r := range t.roots {
-		taken[r.kind.Kind] = true
+		taken[r.kind.typeName] = true
 	}
 	wanted := map[string]int{}
 	for _, it := range items {
@@ -70,14 +70,14 @@ func (t *types) collect() []*item {
 	}
 	var queue []*item
 	for _, r := range t.roots {
-		queue = append(queue, reach(&r.kind.Kind, r.fields)...)
+		queue = append(queue, reach(&r.kind.typeName, r.fields)...)
 	}
 	for len(queue) > 0 {
 		it := queue[0]
 		queue = append(queue[1:], reach(it.name, it.next)...)
 	}
 	for _, r := range t.roots {
-		t.mark(r.kind.Kind, r.fields, map[*structure]bool{})
+		t.mark(r.kind.typeName, r.fields, map[*structure]bool{})
 	}
 	return items
 }

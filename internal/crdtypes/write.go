@@ -41,7 +41,7 @@ func (t *types) write(p *Package, of groupVersion, kinds []kindVersion, o Option
 		return files[name]
 	}
 	for _, r := range t.roots {
-		at([]string{r.kind.Kind}).root(r, of)
+		at([]string{r.kind.typeName}).root(r, of)
 		p.Types++
 	}
 	for _, s := range t.sortedStructures() {
@@ -124,7 +124,7 @@ func (f *file) typeText(r reference) string {
 }
 
 func (f *file) root(r *root, of groupVersion) {
-	kind := r.kind.Kind
+	kind := r.kind.typeName
 	doc := ""
 	if r.kind.Version.Schema != nil {
 		doc = r.kind.Version.Schema.Description
@@ -136,7 +136,7 @@ func (f *file) root(r *root, of groupVersion) {
 	}
 	f.fields(r.fields, map[string]bool{"TypeMeta": true, "ObjectMeta": true, "KubernetesKind": true, "Extra": true})
 	f.printf("}\n\n// KubernetesKind is %s %s.\nfunc (*%s) KubernetesKind() (apiVersion, kind string, namespaced bool) {\n\treturn %q, %q, %t\n}\n\n",
-		of, kind, kind, of, kind, r.kind.Namespaced)
+		of, r.kind.Kind, kind, of, r.kind.Kind, r.kind.Namespaced)
 }
 
 func (f *file) structure(s *structure) {
