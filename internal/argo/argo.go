@@ -79,7 +79,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	e.options.Namespace = d.namespace()
 	e.judge, e.served = live.NewJudge(ctx, d.namespace(), e.settings), live.NewServed(host.Home.Kinds)
 	config := feeds.Config{
-		Settings: e.settings.Now, Local: host.Local, Rewrites: host.Rewrites, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
+		Settings: e.settings.Now, Local: host.Local, Rewrites: host.Rewrites, Egress: host.Egress.Fetches, SpillDir: host.Store.SpillDir(), Remotes: host.Feed, Changed: e.fetched,
 		Fetched: e.measureRequest, Guard: host.Guard,
 	}
 	if host.Substitutes != nil {

@@ -39,5 +39,5 @@ func (r reach) Git(address string) (source.GitOptions, error) {
 // File is where a file is fetched. As with the upstream, files of web servers are requested without a login.
 func (r reach) File(address string) (instead string, access source.Access, err error) {
 	o := r.feeds.Anonymous(address)
-	return o.URL, source.Access{CAFile: o.CAFile}, nil
+	return o.URL, source.Access{CAFile: o.CAFile, Egress: o.Egress}, nil
 }

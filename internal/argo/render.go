@@ -45,6 +45,7 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (*asked, error
 			KubeVersion: d.version, APIVersions: d.served.Versions(),
 		},
 		Multiple: len(obj.Spec.Sources) > 0, Options: manifests.OptionsOf(s), Sandbox: d.Sandbox.For(obj.Spec.Project, a.id.String()),
+		Egress: d.Egress.Fetches,
 	}}
 	for i, k := range keys {
 		state, made := d.feeds.Get(k), manifests.BuiltIn(nil)

@@ -11,6 +11,7 @@ package bases
 import (
 	"sync"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/source"
@@ -86,14 +87,18 @@ func (s *Store) Close() {
 type Rewriter interface{ Rewritten(url string) string }
 
 // Anonymous reaches addresses by the rules for fetches, and without a login.
-type Anonymous struct{ Rules Rewriter }
+type Anonymous struct {
+	Rules Rewriter
+	// Egress is where servers may be: anywhere by default.
+	Egress egress.Rules
+}
 
 // Git is where a repository is fetched.
 func (a Anonymous) Git(address string) (source.GitOptions, error) {
-	return source.GitOptions{URL: a.Rules.Rewritten(address)}, nil
+	return source.GitOptions{URL: a.Rules.Rewritten(address), Egress: a.Egress}, nil
 }
 
 // File is where a file is fetched.
 func (a Anonymous) File(address string) (instead string, access source.Access, err error) {
-	return a.Rules.Rewritten(address), source.Access{}, nil
+	return a.Rules.Rewritten(address), source.Access{Egress: a.Egress}, nil
 }

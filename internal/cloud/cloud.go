@@ -3,8 +3,7 @@
 // It answers as the API does, with its statuses, bodies, headers, limits and delays, for the objects that Headgate
 // handles: SSH keys, tags, custom images, Droplets, their actions, reserved IPs. What takes time there proceeds by a
 // Clock, which a test may hold. Faults are injected on demand, an audit log has every request, and the state outlives the
-// process when there is a directory for it. It fetches the images that it imports from any address, as nothing but a
-// simulation may, and keeps files in buckets beside its API, so that one is near. It makes no machines, and refuses to know Kubernetes and who uses it.
+// process when there is a directory for it. It keeps files in buckets beside its API, so that one is near. It makes no machines, and refuses to know Kubernetes and who uses it.
 package cloud
 
 import (
@@ -20,6 +19,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/guard"
 )
 
@@ -33,6 +33,8 @@ type Options struct {
 	Clock  Clock
 	Timing Timing
 	Limits Limits
+	// Egress is where images may be imported from: anywhere by default.
+	Egress egress.Rules
 }
 
 // Cloud is a simulated account. It is an http.Handler for the API, and safe for concurrent use.
@@ -50,6 +52,7 @@ type Cloud struct {
 
 	// imports are transfers to start; started counts those that run.
 	imports chan int
+	web     *http.Client
 	ended   <-chan struct{}
 	started sync.WaitGroup
 
@@ -68,6 +71,7 @@ func New(ctx context.Context, o Options) (*Cloud, error) {
 		imports: make(chan int), ended: ctx.Done(), meters: map[string]*meter{},
 	}
 	c.guard = guard.New(c.log, nil)
+	c.web = &http.Client{Transport: o.Egress.OrAnywhere().Transport()}
 	if c.token == "" {
 		c.token = rand.Text()
 	}

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/cloud/disk"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/guard"
 )
 
@@ -53,7 +55,7 @@ func (c *Cloud) run(ctx context.Context, id int) {
 	defer cancel()
 	var result disk.Image
 	err := guard.Catch(func() (err error) {
-		result, err = fetch(limited, address)
+		result, err = c.fetch(limited, address)
 		return err
 	})
 	if ctx.Err() != nil {
@@ -72,13 +74,13 @@ func (c *Cloud) run(ctx context.Context, id int) {
 }
 
 // fetch reads an image as the importer of DigitalOcean does: the server has to answer HEAD first.
-func fetch(ctx context.Context, address string) (disk.Image, error) {
-	head, err := open(ctx, http.MethodHead, address)
+func (c *Cloud) fetch(ctx context.Context, address string) (disk.Image, error) {
+	head, err := c.open(ctx, http.MethodHead, address)
 	if err != nil {
 		return disk.Image{}, err
 	}
 	head.Close()
-	content, err := open(ctx, http.MethodGet, address)
+	content, err := c.open(ctx, http.MethodGet, address)
 	if err != nil {
 		return disk.Image{}, err
 	}
@@ -87,12 +89,15 @@ func fetch(ctx context.Context, address string) (disk.Image, error) {
 }
 
 // open requests a URL. Its query may be a signature, and is in no error.
-func open(ctx context.Context, method, address string) (io.ReadCloser, error) {
+func (c *Cloud) open(ctx context.Context, method, address string) (io.ReadCloser, error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("We could not download your image: %s is not a URL", withoutQuery(address))
 	}
-	answer, err := http.DefaultClient.Do(q)
+	answer, err := c.web.Do(q)
+	if errors.Is(err, egress.ErrRefused) {
+		return nil, fmt.Errorf("We could not download your image: %s is at an address that images are not imported from", withoutQuery(address))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("We could not download your image: %s %s got no answer", method, withoutQuery(address))
 	}

@@ -60,7 +60,7 @@ func newAPIServer(ctx context.Context, cfg Config, keys *pki, etcd string, liste
 	dead := newDeadServices(told)
 	build := config.Aggregator.GenericConfig.BuildHandlerChainFunc
 	config.Aggregator.GenericConfig.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {
-		if cfg.Light {
+		if cfg.Isolated {
 			h = isolated(h)
 		}
 		return build(withVersion(dead.filter(h)), c)

@@ -12,7 +12,7 @@ import (
 var calls = []string{"attach", "exec", "log", "portforward", "proxy"}
 
 // isolated refuses requests that have the API server connect somewhere. What would answer in a cluster is simulated here, so that anything
-// that did answer would be of the machine or of its network, which the administrators of a light control plane have no say in.
+// that did answer would be of the machine or of its network, which those who write the objects of an isolated control plane have no say in.
 func isolated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, known := request.RequestInfoFrom(r.Context())

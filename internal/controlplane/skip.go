@@ -24,7 +24,7 @@ type teller struct {
 }
 
 func newTeller(cfg Config) *teller {
-	return &teller{notify: cfg.Notify, isolated: cfg.Light, told: map[string]bool{}}
+	return &teller{notify: cfg.Notify, isolated: cfg.Isolated, told: map[string]bool{}}
 }
 
 func (t *teller) tell(format string, args ...any) {

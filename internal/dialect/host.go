@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/guard"
@@ -36,6 +37,8 @@ type Host struct {
 	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
+	// Egress is where requests may go whose addresses are declared.
+	Egress egress.Policy
 	// Feed fetches repositories, each once for all dialects.
 	Feed *feed.Feed
 	// Bases fetches what kustomizations name elsewhere.

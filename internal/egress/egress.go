@@ -1,9 +1,10 @@
-// Package egress decides which addresses requests may reach whose URLs tenants choose, such as deliveries of hooks.
+// Package egress decides which addresses requests may reach that a repository or an object of a tenant names: those of sources,
+// stores, hooks, templates, kubeconfigs. Run says which rules hold in a process, and nothing else does.
 //
 // The decision is made for the address of each connection, after names have been resolved, so that a name cannot change its
 // meaning between check and use. Rules are written as the setting webhook.ALLOWED_HOST_LIST of Gitea. The room refuses
-// addresses by which clouds and links configure machines, unless one is listed by its number, proxies of the environment,
-// which would connect to anything, and redirects to other servers. It knows nothing of what is sent.
+// addresses by which clouds and links configure machines, unless one is listed by its number. Proxies of the environment, which
+// connect to anything, are used only where a caller says so, and are not asked for addresses that are refused. It knows nothing of what is sent.
 package egress
 
 import (
@@ -35,10 +36,19 @@ type Rules struct {
 	lists []string
 	hosts []string
 	nets  []netip.Prefix
+	// served are servers that may be reached whatever the lists say.
+	served *Served
+	// hint ends what is said of an address that is refused.
+	hint string
+}
+
+// IsZero reports whether nothing was said of any address.
+func (r Rules) IsZero() bool {
+	return len(r.lists) == 0 && len(r.hosts) == 0 && len(r.nets) == 0 && r.served == nil
 }
 
 // metadata are services by which clouds configure machines, outside the link-local networks.
-var metadata = prefixes("fd00:ec2::254/128", "100.100.100.200/32", "168.63.129.16/32")
+var metadata = prefixes("fd00:ec2::/32", "fd20:ce::/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32")
 
 // special are networks that are neither public nor private: they mean this host, documentation, tests and what is reserved.
 var special = prefixes("0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -99,10 +109,13 @@ func (r *Rules) add(item string) error {
 	return nil
 }
 
-// Permits returns an ErrRefused unless host, whose address is addr, may be reached. A host that is permitted by its name
-// may have any address but one that configures machines.
-func (r Rules) Permits(host string, addr netip.Addr) error {
+// Permits returns an ErrRefused unless host, whose address is addr, may be reached at a port. A host that is permitted by its
+// name may have any address but one that configures machines, or is that of a group.
+func (r Rules) Permits(host, port string, addr netip.Addr) error {
 	addr = effective(addr)
+	if addr.IsMulticast() {
+		return fmt.Errorf("%w: %s is the address of a group", ErrRefused, addr)
+	}
 	for _, net := range r.nets {
 		if net.Contains(addr) && (net.IsSingleIP() || !configures(addr)) {
 			return nil
@@ -110,6 +123,9 @@ func (r Rules) Permits(host string, addr netip.Addr) error {
 	}
 	if configures(addr) {
 		return fmt.Errorf("%w: %s configures machines", ErrRefused, addr)
+	}
+	if r.served.has(host, port) {
+		return nil
 	}
 	for _, pattern := range r.hosts {
 		if matches, _ := path.Match(pattern, strings.ToLower(host)); matches {
@@ -119,7 +135,7 @@ func (r Rules) Permits(host string, addr netip.Addr) error {
 	if kind := kindOf(addr); slices.Contains(r.lists, kind) || kind != "" && slices.Contains(r.lists, All) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is not in the allowed host list", ErrRefused, addr)
+	return fmt.Errorf("%w: %s is not in the allowed host list%s", ErrRefused, addr, r.hint)
 }
 
 // effective is the address that is reached in the end: addresses of IPv6 may stand for one of IPv4.
@@ -137,7 +153,7 @@ func effective(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// configures tells whether an address belongs to a link or a cloud, and answers with the credentials of a machine.
+// configures reports whether an address belongs to a link or a cloud, and answers with the credentials of a machine.
 func configures(addr netip.Addr) bool {
 	return addr.IsLinkLocalUnicast() || slices.ContainsFunc(metadata, func(net netip.Prefix) bool { return net.Contains(addr) })
 }

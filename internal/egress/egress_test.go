@@ -53,7 +53,7 @@ func TestPermits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = rules.Permits(c.host, netip.MustParseAddr(c.addr))
+			err = rules.Permits(c.host, "443", netip.MustParseAddr(c.addr))
 			if (err == nil) != c.want || err != nil && !errors.Is(err, ErrRefused) {
 				t.Errorf("%s: %v, want permitted: %v", c.reason, err, c.want)
 			}

@@ -64,7 +64,7 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 // credentials of a source.
 func (d *reporter) remotes(id engine.UnitID) render.Remotes {
 	owner := id.String()
-	r := d.Bases.Reader(bases.Unit{Owner: owner, Share: id.Namespace, Reach: bases.Anonymous{Rules: d.rules}})
+	r := d.Bases.Reader(bases.Unit{Owner: owner, Share: id.Namespace, Reach: bases.Anonymous{Rules: d.rules, Egress: d.Egress.Fetches}})
 	if _, there := d.registry.Get(id); !there {
 		// It was deleted meanwhile.
 		d.Bases.Forget(owner)

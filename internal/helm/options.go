@@ -5,6 +5,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
@@ -47,6 +48,8 @@ type Common struct {
 	EnableDNS bool
 	// Sandbox is where templates and schemas are evaluated; in this process without it.
 	Sandbox *sandbox.Client
+	// Egress is where schemas may be that the one of the chart refers to: anywhere by default.
+	Egress egress.Rules
 }
 
 // InstallOptions say how a release is installed.

@@ -17,6 +17,7 @@ import (
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/sandbox"
 )
 
@@ -60,7 +61,7 @@ func validate(ctx context.Context, o Common, previous *reused) error {
 		return nil
 	}
 	var found []checked
-	if err := do(ctx, o.Sandbox, schemaJob{}, checks, &found, fetches{}); err != nil {
+	if err := do(ctx, o.Sandbox, schemaJob{}, checks, &found, fetches{o.Egress}); err != nil {
 		return fmt.Errorf("checking the values of chart %s: %w", o.Chart.Name(), err)
 	}
 	var errs []error
@@ -219,17 +220,19 @@ func (l webLoader) Load(url string) (any, error) {
 }
 
 // fetches answers with what is at an address.
-type fetches struct{}
+type fetches struct{ rules egress.Rules }
 
 // Answer fetches.
-func (fetches) Answer(ctx context.Context, url []byte) ([]byte, error) {
+func (f fetches) Answer(ctx context.Context, url []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, schemaTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, string(url), nil)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	transport := f.rules.OrAnywhere().Transport()
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {
 		return nil, err
 	}

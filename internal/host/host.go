@@ -8,6 +8,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/bases"
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/guard"
@@ -52,6 +54,8 @@ type Config struct {
 	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
+	// Egress is where requests may go whose addresses are declared: those of egress.Run.
+	Egress egress.Policy
 	// Sandbox is where charts and Jsonnet are rendered; nil renders them in this process.
 	Sandbox *sandbox.Pool
 	// Reserved are objects that no unit may touch.
@@ -136,6 +140,9 @@ func ownNames() apply.Names {
 
 // assemble puts an Engine together. It makes no requests.
 func assemble(ctx context.Context, cfg Config) (*Engine, error) {
+	if cfg.Egress.Fetches.IsZero() || cfg.Egress.Requests.IsZero() {
+		return nil, errors.New("starting an engine: where its requests may go is not said")
+	}
 	if cfg.Simulation != nil {
 		var err error
 		if cfg.Cluster, err = cfg.Simulation.Wrap(cfg.Cluster); err != nil {
@@ -160,7 +167,7 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{simulation: cfg.Simulation, late: late{needs: later, ended: make(chan struct{})}, ended: make(chan struct{})}
 	moving := runner.Config{
 		Renderer: render.New(), Observe: cfg.Observe, Traced: cfg.Traced, Log: cfg.Log, Reserved: cfg.Reserved,
-		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g,
+		Replaced: replaced.Why, Connected: e.connected, Sharded: cfg.Selector != "", Guard: g, Egress: cfg.Egress.Fetches,
 	}
 	if cfg.Simulation != nil {
 		moving.Assumed = cfg.Simulation.Assumed
@@ -175,7 +182,7 @@ func assemble(ctx context.Context, cfg Config) (*Engine, error) {
 	shared := feed.New()
 	e.host = &dialect.Host{
 		Config: cfg.Cluster, Home: home, Runner: e.runner, Serve: cfg.Serve, Selector: cfg.Selector, Store: cfg.Store, Dir: cfg.Dir,
-		Local: cfg.Local, Rewrites: cfg.Rewrites, Feed: shared, Bases: bases.New(shared, cfg.Store.SpillDir()), Sandbox: cfg.Sandbox,
+		Local: cfg.Local, Rewrites: cfg.Rewrites, Egress: cfg.Egress, Feed: shared, Bases: bases.New(shared, cfg.Store.SpillDir()), Sandbox: cfg.Sandbox,
 		Reserved: cfg.Reserved, Grants: &dialect.Grants{}, Metrics: cfg.Metrics, Problem: cfg.Problem, Log: cfg.Log, Guard: g,
 	}
 	if cfg.Simulation != nil {

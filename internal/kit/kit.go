@@ -17,6 +17,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/controlplane"
 	"github.com/headgate-dev/headgate/internal/dialect"
 	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/sandbox"
@@ -149,7 +150,13 @@ func (k *Kit) StartEngine(ctx context.Context) error {
 		stop()
 		return err
 	}
+	policy, err := egress.Run{}.Policy()
+	if err != nil {
+		stop()
+		return err
+	}
 	k.Engine, err = host.Start(engine, host.Config{
+		Egress:  policy,
 		Cluster: k.Own, Store: k.Store, Dir: k.Dir, Serve: serve, Sandbox: sandbox.New(engine, sandbox.Config{Program: sandbox.Self(), Limits: sandbox.DefaultLimits(), Dir: k.Dir}),
 	})
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // Settings are what it takes to reach the receiver of a Provider. They hold secrets: they are made for one
@@ -24,7 +26,9 @@ type Settings struct {
 	// Proxy is a URL, with the login if one is needed.
 	Proxy         string
 	CA, Cert, Key []byte
-	Timeout       time.Duration
+	// Egress is where the receiver may be: anywhere by default.
+	Egress  egress.Rules
+	Timeout time.Duration
 	// Context is what a status of a commit is filed under.
 	Context string
 }
@@ -131,15 +135,15 @@ func (s *Settings) transport() (*http.Transport, error) {
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	t := &http.Transport{
-		TLSClientConfig: config, Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
-		TLSHandshakeTimeout: s.Timeout, ResponseHeaderTimeout: s.Timeout, MaxResponseHeaderBytes: maxAnswer,
-	}
+	t := s.Egress.OrAnywhere().Transport()
+	t.TLSClientConfig, t.DisableKeepAlives, t.ForceAttemptHTTP2 = config, true, false
+	t.TLSHandshakeTimeout, t.ResponseHeaderTimeout, t.MaxResponseHeaderBytes = s.Timeout, s.Timeout, maxAnswer
 	if s.Proxy != "" {
 		proxy, err := url.Parse(s.Proxy)
 		if err != nil || proxy.Host == "" {
 			return nil, permanent("spec.proxySecretRef: address is not a URL")
 		}
+		s.Egress.OrAnywhere().Restrict(t)
 		t.Proxy = http.ProxyURL(proxy)
 	}
 	return t, nil

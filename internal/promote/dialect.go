@@ -22,8 +22,6 @@ import (
 type Options struct {
 	// Told is set where a person says that promotions are served. Without it the kinds are neither defined nor served.
 	Told bool
-	// Targets are the addresses that Warehouses and steps may reach, as internal/egress reads them; by default external and private ones.
-	Targets string
 	// Analyses has the kinds of Argo Rollouts defined by which Freight is verified. Without it, they are there if Argo Rollouts is.
 	Analyses bool
 	// ClearText permits credentials for addresses that begin with http:// and are not on this machine.

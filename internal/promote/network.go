@@ -27,15 +27,8 @@ type network struct {
 	insecure http.RoundTripper
 }
 
-// newNetwork returns the network of a process. Without targets, as egress.Parse reads them, it is external and private addresses.
-func newNetwork(targets string, rewrites source.Rewrites) (*network, error) {
-	if targets == "" {
-		targets = egress.External + "," + egress.Private
-	}
-	rules, err := egress.Parse(targets)
-	if err != nil {
-		return nil, err
-	}
+// newNetwork returns the network of a process.
+func newNetwork(rules egress.Rules, rewrites source.Rewrites) (*network, error) {
 	strict := rules.Client(requestTimeout).Transport
 	plain, is := strict.(*http.Transport)
 	if !is {
@@ -95,7 +88,7 @@ func (n *network) allow(ctx context.Context, address string) error {
 		return fmt.Errorf("resolving the host %q: %w", at.Hostname(), err)
 	}
 	for _, ip := range resolved {
-		if err := n.rules.Permits(at.Hostname(), ip.Unmap()); err != nil {
+		if err := n.rules.Permits(at.Hostname(), egress.PortOf(at), ip.Unmap()); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,8 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for targets, want := range map[string]string{egress.Loopback: "", "": "not permitted"} {
-		n, err := newNetwork(targets, rewrites)
+	for targets, want := range map[string]string{egress.Loopback: "", egress.External + "," + egress.Private: "not permitted"} {
+		n, err := newNetwork(rulesOf(t, targets), rewrites)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("an address that is rewritten is refused: %v", err)
 		}
 	}
-	n, err := newNetwork(egress.Loopback, rewrites)
+	n, err := newNetwork(rulesOf(t, egress.Loopback), rewrites)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,4 +66,13 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("a login for %s is sent in clear: %v, want %v", address, got, clear)
 		}
 	}
+}
+
+func rulesOf(t *testing.T, list string) egress.Rules {
+	t.Helper()
+	rules, err := egress.Parse(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
 }

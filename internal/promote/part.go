@@ -71,7 +71,7 @@ func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) 
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	reach, err := newNetwork(o.Targets, host.Rewrites)
+	reach, err := newNetwork(host.Egress.Requests, host.Rewrites)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func newPart(ctx context.Context, host *dialect.Host, o Options) (*part, error) 
 		tasks:      declared.NewRegistry[v1alpha1.PromotionTask](groupKind(v1alpha1.PromotionTaskKind)),
 		shared:     declared.NewRegistry[v1alpha1.ClusterPromotionTask](groupKind(v1alpha1.ClusterPromotionTaskKind)),
 	}
-	p.runner = &steps.Runner{Sandbox: host.Sandbox, HTTP: reach.client, Insecure: reach.insecure, Allow: reach.allow, Login: func(ctx context.Context, repoURL string) (steps.Login, error) {
+	p.runner = &steps.Runner{Sandbox: host.Sandbox, Egress: host.Egress.Requests, HTTP: reach.client, Insecure: reach.insecure, Allow: reach.allow, Login: func(ctx context.Context, repoURL string) (steps.Login, error) {
 		project, _ := ctx.Value(projectKey{}).(string)
 		return p.login(ctx, project, v1alpha1.GitCredentials, repoURL)
 	}}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/health"
@@ -93,6 +94,8 @@ type Config struct {
 	Log    logr.Logger
 	// Guard logs and counts panics of units.
 	Guard guard.Guard
+	// Egress is where other clusters may be.
+	Egress egress.Rules
 }
 
 // Note is one thing that a unit did, or that happened to it.

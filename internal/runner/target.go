@@ -3,9 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -156,9 +154,6 @@ func (r *Runner) impersonate(ctx context.Context, base *target, config *rest.Con
 	}, nil
 }
 
-// dialTimeout bounds how long a cluster that does not answer is waited for.
-const dialTimeout = 10 * time.Second
-
 // reach returns the connection that a target needs, and makes it if there is none or if it has to be
 // another one. It runs in workers.
 func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target) (*target, error) {
@@ -172,6 +167,8 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 	if err != nil {
 		return nil, &unreachable{err}
 	}
+	connection.Config = rest.CopyConfig(connection.Config)
+	connection.Config.Proxy, connection.Config.Dial = r.cfg.Egress.ToCluster(connection.Config.Proxy)
 	if connection.Cluster != key.Cluster {
 		// What was decided for the one is not written to the other.
 		return nil, &unreachable{fmt.Errorf("reaching the cluster of %s: it is another one by now", id)}
@@ -196,8 +193,7 @@ func (r *Runner) reach(ctx context.Context, id engine.UnitID, key engine.Target)
 
 // dial connects to another cluster as the account of its configuration.
 func (r *Runner) dial(connection Connection, name string) (*target, error) {
-	config := rest.CopyConfig(connection.Config)
-	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}).DialContext
+	config := connection.Config
 	c, err := cluster.Connect(config, name, r.home.cluster.Objects.Ownership(), ear{r, name}, r.cfg.Guard)
 	if err != nil {
 		return nil, err

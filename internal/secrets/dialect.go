@@ -9,7 +9,6 @@ package secrets
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,8 +29,6 @@ import (
 type Options struct {
 	// Told is set where a person says that external secrets are served. Without it the kinds are neither defined nor served.
 	Told bool
-	// HTTP is how stores are reached; by default, at external and private addresses.
-	HTTP *http.Client
 	// Local, when set, is a file of the person who runs the process that has the values of stores.
 	Local *Local
 }

@@ -124,7 +124,7 @@ func (l login) githubToken(ctx context.Context, g *generators.GithubAccessTokenS
 	if c.Key, err = l.lookup(ctx, l.key(g.Auth.PrivateKey.SecretRef)); err != nil {
 		return nil, fmt.Errorf("auth.privateKey.secretRef: %w", err)
 	}
-	return github.Token(ctx, c, l.part.options.HTTP)
+	return github.Token(ctx, c, l.part.http)
 }
 
 // either is a text that a field has, or a key of a Secret that another field names.

@@ -57,7 +57,7 @@ func TestGenerated(t *testing.T) {
 	}
 	hook := `{url: '` + server.URL + `/{{ "tokens" | lower }}', method: POST, body: '{{ "x" | upper }}', headers: {X-Of: '{{ 1 }}'}, timeout: 5s, result: {jsonPath: $.data}}`
 	p := &part{
-		Host: &dialect.Host{}, options: Options{HTTP: server.Client()}, uses: map[engine.UnitID]map[engine.UnitID]bool{},
+		Host: &dialect.Host{}, http: server.Client(), uses: map[engine.UnitID]map[engine.UnitID]bool{},
 		passwords: declare[generators.Password](t, generators.PasswordKind, `{metadata: {name: p, namespace: ns, uid: p, generation: 3}, spec: {length: 9, digits: 0, symbols: 0}}`),
 		uuids:     declare[generators.UUID](t, generators.UUIDKind, `{metadata: {name: u, namespace: ns}}`),
 		webhooks: declare[generators.Webhook](t, generators.WebhookKind,
@@ -117,7 +117,7 @@ func TestGenerated(t *testing.T) {
 	}
 	// A client as users of a shared cluster get it does not reach this machine.
 	before := server.Requests()
-	p.options.HTTP = rules.Client(time.Minute)
+	p.http = rules.Client(time.Minute)
 	if _, err := (opened{part: p, namespace: "ns"}).generated(t.Context(), esv1.GeneratorRef{Kind: "Webhook", Name: "hook"}); err == nil || server.Requests() != before {
 		t.Errorf("a webhook reaches this machine: %v", err)
 	}

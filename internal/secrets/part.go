@@ -3,6 +3,7 @@ package secrets
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -21,7 +22,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/cluster"
 	"github.com/headgate-dev/headgate/internal/declared"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
@@ -45,7 +45,9 @@ const (
 // part is the dialect as it is served in one cluster.
 type part struct {
 	*dialect.Host
-	options   Options
+	options Options
+	// http is how stores are reached.
+	http      *http.Client
 	client    kubernetes.Interface
 	events    *declared.Events
 	externals *declared.Registry[esv1.ExternalSecret, *esv1.ExternalSecret]
@@ -81,7 +83,7 @@ func newPart(host *dialect.Host, o Options) (*part, error) {
 	kind := func(group, name string) schema.GroupKind { return schema.GroupKind{Group: group, Kind: name} }
 	g := generators.GroupVersion.Group
 	p := &part{
-		Host: host, options: o, client: client, pushed: &fake.Pushed{},
+		Host: host, options: o, client: client, pushed: &fake.Pushed{}, http: host.Egress.Requests.Client(Timeout),
 		externals: declared.NewRegistry[esv1.ExternalSecret](externalKind().GroupKind),
 		stores:    declared.NewRegistry[esv1.SecretStore](storeKind().GroupKind),
 		clusterly: declared.NewRegistry[esv1.ClusterSecretStore](clusterStoreKind().GroupKind),
@@ -94,13 +96,6 @@ func newPart(host *dialect.Host, o Options) (*part, error) {
 		anywhere:  declared.NewRegistry[generators.ClusterGenerator](kind(g, generators.ClusterGeneratorKind)),
 		uses:      map[engine.UnitID]map[engine.UnitID]bool{}, inputs: map[engine.UnitID]string{},
 		locals: map[string]*file.Client{}, given: map[engine.UnitID]bool{}, watched: map[engine.UnitID]watched{},
-	}
-	if p.options.HTTP == nil {
-		rules, err := egress.Parse(egress.External + "," + egress.Private)
-		if err != nil {
-			return nil, err
-		}
-		p.options.HTTP = rules.Client(Timeout)
 	}
 	if o.Told {
 		p.events = declared.NewEvents(client, nil)
@@ -178,6 +173,10 @@ func sink[T any, P declared.Object[T]](p *part, to *declared.Registry[T, P], kin
 			}
 			if had && before.GetUID() == after.GetUID() && plan.Version(before) == plan.Version(after) && after.GetDeletionTimestamp() == nil {
 				return
+			}
+			if kind == esv1.ExternalSecretKind && after.GetDeletionTimestamp() != nil {
+				// Nothing more comes of a refresh.
+				p.loop.Forget(id)
 			}
 			p.loop.Wake(id)
 			p.wakeUsers(id)

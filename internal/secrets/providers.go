@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"strings"
 
 	clientrest "k8s.io/client-go/rest"
@@ -40,37 +38,37 @@ func (p *part) open(ctx context.Context, by engine.UnitID, namespace string, s s
 		return fake.New(fakeConfig(s, provider.Fake), p.pushed), nil
 	case provider.OnePassword != nil:
 		o := provider.OnePassword
-		return onepassword.New(ctx, onepassword.Config{Host: o.ConnectHost, Vaults: o.Vaults, Token: l.key(o.Auth.SecretRef.ConnectToken)}, l.lookup, p.options.HTTP)
+		return onepassword.New(ctx, onepassword.Config{Host: o.ConnectHost, Vaults: o.Vaults, Token: l.key(o.Auth.SecretRef.ConnectToken)}, l.lookup, p.http)
 	case provider.Vault != nil:
 		config, err := l.vault(ctx, provider.Vault)
 		if err != nil {
 			return nil, err
 		}
-		return vault.New(ctx, config, l.lookup, p.options.HTTP)
+		return vault.New(ctx, config, l.lookup, p.http)
 	case provider.GitLab != nil:
 		config, err := l.gitlab(ctx, provider.GitLab)
 		if err != nil {
 			return nil, err
 		}
-		return gitlab.New(ctx, config, l.lookup, p.options.HTTP)
+		return gitlab.New(ctx, config, l.lookup, p.http)
 	case provider.AWS != nil:
 		config, err := l.aws(ctx, provider.AWS)
 		if err != nil {
 			return nil, err
 		}
-		return aws.New(ctx, config, l.lookup, p.options.HTTP)
+		return aws.New(ctx, config, l.lookup, p.http)
 	case provider.AzureKV != nil:
 		config, err := l.azure(ctx, provider.AzureKV)
 		if err != nil {
 			return nil, err
 		}
-		return azure.New(ctx, config, l.lookup, p.options.HTTP)
+		return azure.New(ctx, config, l.lookup, p.http)
 	case provider.GCPSM != nil:
 		config, err := l.gcp(provider.GCPSM)
 		if err != nil {
 			return nil, err
 		}
-		return gcp.New(ctx, config, l.lookup, p.options.HTTP)
+		return gcp.New(ctx, config, l.lookup, p.http)
 	case provider.OnePasswordSDK != nil:
 		return nil, fmt.Errorf("onepasswordSDK: %w; use the provider onepassword with a 1Password Connect server", store.ErrUnsupported)
 	case provider.Webhook != nil:
@@ -167,7 +165,7 @@ func (l login) kubernetes(ctx context.Context, k *esv1.KubernetesProvider) (*cli
 		}
 		config, err := kubeconfig(text)
 		if err == nil {
-			config.Dial = l.part.dial
+			config.Proxy, config.Dial = l.part.Egress.Requests.ToCluster(nil)
 		}
 		return config, err
 	}
@@ -213,7 +211,7 @@ func (l login) server(ctx context.Context, s esv1.KubernetesServer) (*clientrest
 		return nil, fmt.Errorf("kubernetes.server.%w", err)
 	}
 	config := &clientrest.Config{Host: s.URL, TLSClientConfig: clientrest.TLSClientConfig{CAData: pem}, Timeout: Timeout}
-	config.Dial = l.part.dial
+	config.Proxy, config.Dial = l.part.Egress.Requests.ToCluster(nil)
 	return config, nil
 }
 
@@ -239,12 +237,4 @@ func kubeconfig(text []byte) (*clientrest.Config, error) {
 	}
 	config.Timeout = Timeout
 	return config, nil
-}
-
-// dial connects as the client of all stores does.
-func (p *part) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if transport, is := p.options.HTTP.Transport.(*http.Transport); is && transport.DialContext != nil {
-		return transport.DialContext(ctx, network, address)
-	}
-	return (&net.Dialer{}).DialContext(ctx, network, address)
 }

@@ -72,7 +72,7 @@ func (l login) webhook(ctx context.Context, w *esv1.WebhookProvider) (store.Clie
 		made, err := l.part.Sandbox.For(l.by.Namespace, l.by.String()).Do(ctx, textJob{}, input, silent{})
 		return string(made), err
 	}
-	return webhook.New(c, render, l.part.options.HTTP)
+	return webhook.New(c, render, l.part.http)
 }
 
 // webhookLabel is the label without which a Secret is not for templates of webhooks, as with the upstream.

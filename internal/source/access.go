@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // Access says how a server is reached, and as whom. The zero value is a caller without a name who goes
@@ -25,6 +27,8 @@ type Access struct {
 	ClientCert, ClientKey []byte
 	// Proxy is the URL of a proxy, with its credentials; empty means that of the environment.
 	Proxy string
+	// Egress is where the server may be. Without rules, that is anywhere: for what a person asks for by hand.
+	Egress egress.Rules
 	// Timeout bounds the whole fetch. It is one minute when zero.
 	Timeout time.Duration
 }
@@ -46,19 +50,14 @@ func (a *Access) bound(ctx context.Context) (context.Context, context.CancelFunc
 
 // transport makes connections as the options say. The caller closes its idle connections.
 func (a *Access) transport() (*http.Transport, error) {
-	t := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: idleTimeout}).DialContext,
-		TLSHandshakeTimeout: dialTimeout, ResponseHeaderTimeout: answerTimeout, IdleConnTimeout: idleTimeout,
-		ForceAttemptHTTP2: true,
-		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12},
-	}
+	t := reach(a.Egress)
+	t.TLSHandshakeTimeout, t.ResponseHeaderTimeout, t.IdleConnTimeout = dialTimeout, answerTimeout, idleTimeout
 	if a.Proxy != "" {
 		u, err := url.Parse(a.Proxy)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
 			return nil, fmt.Errorf("%w: the proxy URL must be http, https or socks5 and name a host", ErrURL)
 		}
-		t.Proxy = http.ProxyURL(u)
+		behind(t, a.Egress, u)
 	}
 	if len(a.CAFile) > 0 {
 		pool, err := x509.SystemCertPool()
@@ -79,6 +78,29 @@ func (a *Access) transport() (*http.Transport, error) {
 		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
 	return t, nil
+}
+
+// reach is a transport that goes by the rules, and by the proxies of the environment.
+func reach(given egress.Rules) *http.Transport {
+	t := given.OrAnywhere().Transport()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	t.DialContext = soon(t.DialContext)
+	return t
+}
+
+// behind has a transport use a proxy that a source names, which is an address as any other.
+func behind(t *http.Transport, given egress.Rules, proxy *url.URL) {
+	given.OrAnywhere().Restrict(t)
+	t.Proxy, t.DialContext = http.ProxyURL(proxy), soon(t.DialContext)
+}
+
+// soon gives up a host that cannot be reached.
+func soon(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		return dial(ctx, network, address)
+	}
 }
 
 // secrets are the values that no error may show.

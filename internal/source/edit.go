@@ -100,7 +100,12 @@ func (e *GitEdit) run(ctx context.Context) (*GitEdited, error) {
 			return nil, err
 		}
 		p := &pusher{remote: r, edit: e}
-		done, err := p.try(ctx)
+		err = r.permitted(ctx)
+		var done *GitEdited
+		if err == nil {
+			done, err = p.try(ctx)
+		}
+		r.close()
 		// A server that refuses for a reason of its own would refuse again.
 		if errors.Is(err, ErrPush) && try < maxTries && p.seen != before {
 			before = p.seen

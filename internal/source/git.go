@@ -7,8 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/config"
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // Kinds of failures that a caller may want to tell apart.
@@ -43,9 +42,11 @@ type GitOptions struct {
 	Identity, KnownHosts []byte
 	// Proxy is the URL of a proxy, with its credentials; empty means that of the environment.
 	Proxy string
-	// HTTP, when set, sends the requests of ListGit and FetchHistory over http(s), instead of a client that reaches any address.
+	// HTTP, when set, sends the requests over http(s), instead of a client that goes by Egress.
 	HTTP *http.Client
-	Ref  GitRef
+	// Egress is where the server may be, and the servers of submodules. Without rules, that is anywhere: for what a person asks for by hand.
+	Egress egress.Rules
+	Ref    GitRef
 	// Sparse are the directories that are wanted; none means all. One that the commit does not have is
 	// an error.
 	Sparse []string
@@ -148,6 +149,10 @@ func (o GitOptions) visit(ctx context.Context, do func(context.Context, *remote)
 	if err != nil {
 		return err
 	}
+	if err := r.permitted(ctx); err != nil {
+		return err
+	}
+	defer r.close()
 	err = do(ctx, r)
 	if o.App != nil && errors.Is(err, ErrAuth) {
 		o.App.forget()
@@ -173,24 +178,9 @@ func (r *remote) resolve(ctx context.Context) (target, error) {
 
 // list asks the server for its references.
 func (r *remote) list(ctx context.Context) (references, error) {
-	if r.options.HTTP != nil {
-		known, err := r.listOver(ctx)
-		if err != nil {
-			return nil, r.explain(ctx, err)
-		}
-		return known, nil
-	}
-	asked := git.NewRemote(nil, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
-	refs, err := asked.ListContext(ctx, &git.ListOptions{
-		Auth: r.auth, CABundle: r.options.CAFile, ClientCert: r.options.ClientCert, ClientKey: r.options.ClientKey,
-		ProxyOptions: r.proxy, PeelingOption: git.AppendPeeled,
-	})
+	known, err := r.listOver(ctx)
 	if err != nil {
 		return nil, r.explain(ctx, err)
-	}
-	known := make(references, len(refs))
-	for _, ref := range refs {
-		known[ref.Name()] = ref
 	}
 	return known, nil
 }

@@ -145,13 +145,13 @@ func (a *App) api(o *GitOptions) (*appAPI, error) {
 
 // apiClient goes to the API as the options say: by the same proxy, with the same certificates.
 func apiClient(o *GitOptions) (*http.Client, error) {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
+	transport := reach(o.Egress)
 	if o.Proxy != "" {
 		u, err := url.Parse(o.Proxy)
 		if err != nil {
 			return nil, errors.New("the URL of the proxy cannot be parsed")
 		}
-		transport.Proxy = http.ProxyURL(u)
+		behind(transport, o.Egress, u)
 	}
 	if len(o.CAFile) > 0 {
 		pool, err := x509.SystemCertPool()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
@@ -86,14 +84,7 @@ func (r *remote) history(ctx context.Context, part HistoryOptions, into *memory.
 		return err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	var pack io.Reader = answer
-	switch {
-	case asked.Capabilities.Supports(capability.Sideband64k):
-		pack = sideband.NewDemuxer(sideband.Sideband64k, answer)
-	case asked.Capabilities.Supports(capability.Sideband):
-		pack = sideband.NewDemuxer(sideband.Sideband, answer)
-	}
-	return unpackObjects(pack, into)
+	return unpackObjects(sentPack(asked, answer), into)
 }
 
 // request is for commits, with as little beside them as the server can do.
@@ -285,7 +276,7 @@ func (l *References) Tags() []ListedTag {
 	return tags
 }
 
-// listOver asks for references with the client of the options.
+// listOver asks for references.
 func (r *remote) listOver(ctx context.Context) (known references, err error) {
 	session, err := r.session()
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 )
 
 // maxNew bounds the bytes of what is new, which is taken in by way of memory. What is larger is fetched
@@ -57,28 +56,24 @@ func (r *remote) fetchNew(ctx context.Context, repo *git.Repository, kept *Clone
 }
 
 func (r *remote) session() (transport.UploadPackSession, error) {
-	endpoint, err := r.endpoint()
-	if err != nil {
-		return nil, err
-	}
-	if r.options.HTTP != nil && endpoint.Protocol != "ssh" {
-		return githttp.NewClient(r.options.HTTP).NewUploadPackSession(endpoint, r.auth)
-	}
-	c, err := client.NewClient(endpoint)
+	c, endpoint, err := r.connection()
 	if err != nil {
 		return nil, err
 	}
 	return c.NewUploadPackSession(endpoint, r.auth)
 }
 
-func (r *remote) endpoint() (*transport.Endpoint, error) {
+// connection is what sends requests, and where to.
+func (r *remote) connection() (transport.Transport, *transport.Endpoint, error) {
 	endpoint, err := transport.NewEndpoint(r.url)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	endpoint.ClientCert, endpoint.ClientKey, endpoint.CaBundle = r.options.ClientCert, r.options.ClientKey, r.options.CAFile
+	if endpoint.Protocol != "ssh" {
+		return githttp.NewClient(r.web), endpoint, nil
+	}
 	endpoint.Proxy = r.proxy
-	return endpoint, nil
+	return gitssh.DefaultClient, endpoint, nil
 }
 
 // takeNew asks for an object by what is there, and stores what comes.
@@ -99,14 +94,7 @@ func (r *remote) takeNew(
 		return err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	var pack io.Reader = answer
-	switch {
-	case asked.Capabilities.Supports(capability.Sideband64k):
-		pack = sideband.NewDemuxer(sideband.Sideband64k, answer)
-	case asked.Capabilities.Supports(capability.Sideband):
-		pack = sideband.NewDemuxer(sideband.Sideband, answer)
-	}
-	limited := &io.LimitedReader{R: pack, N: maxNew}
+	limited := &io.LimitedReader{R: sentPack(asked, answer), N: maxNew}
 	parser, err := packfile.NewParserWithStorage(packfile.NewScanner(limited), repo.Storer)
 	if err != nil {
 		return err

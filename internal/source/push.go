@@ -17,7 +17,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
 )
 
 // push sends the commit, first to the branch and then by the refspec.
@@ -106,11 +105,7 @@ func (p *pusher) ahead(ctx context.Context, to plumbing.ReferenceName) error {
 
 // send moves one reference of the server to the commit.
 func (p *pusher) send(ctx context.Context, to plumbing.ReferenceName, commit plumbing.Hash) (err error) {
-	endpoint, err := p.endpoint()
-	if err != nil {
-		return p.explain(ctx, err)
-	}
-	c, err := client.NewClient(endpoint)
+	c, endpoint, err := p.connection()
 	if err != nil {
 		return p.explain(ctx, err)
 	}

@@ -6,13 +6,15 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	"github.com/skeema/knownhosts"
+
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // remote is a repository on a server, and how to get in there.
@@ -22,6 +24,8 @@ type remote struct {
 	url   string
 	auth  transport.AuthMethod
 	proxy transport.ProxyOptions
+	// web sends requests over http(s).
+	web *http.Client
 	// secrets are never shown.
 	secrets []string
 	// nesting counts the repositories that this one is a submodule of.
@@ -57,7 +61,50 @@ func newRemote(o GitOptions) (*remote, error) {
 		u.User = nil
 	}
 	r.url = u.String()
-	return r, r.useProxy()
+	if err := r.useProxy(); err != nil {
+		return nil, err
+	}
+	return r, r.connect(u.Scheme)
+}
+
+// connect makes no connection yet.
+func (r *remote) connect(scheme string) error {
+	o := r.options
+	if r.web = o.HTTP; r.web != nil || scheme == "ssh" {
+		return nil
+	}
+	t, err := (&Access{CAFile: o.CAFile, ClientCert: o.ClientCert, ClientKey: o.ClientKey, Proxy: o.Proxy, Egress: o.Egress}).transport()
+	if err != nil {
+		return err
+	}
+	// A server may take long to prepare what it sends.
+	t.ResponseHeaderTimeout = 0
+	r.web = &http.Client{Transport: t}
+	return nil
+}
+
+// close ends connections that were made for this repository alone.
+func (r *remote) close() {
+	if r.web != nil && r.options.HTTP == nil {
+		r.web.CloseIdleConnections()
+	}
+}
+
+// permitted refuses a server that may not be reached by ssh, whose library connects by its own means. Over http(s) each connection is checked.
+func (r *remote) permitted(ctx context.Context) error {
+	at, err := url.Parse(r.url)
+	if err != nil || at.Scheme != "ssh" {
+		return nil //nolint:nilerr // it was parsed before
+	}
+	if r.proxy.URL != "" {
+		if at, err = url.Parse(r.proxy.URL); err != nil {
+			return fmt.Errorf("%w: the proxy URL cannot be parsed", ErrURL)
+		}
+	}
+	if err := r.options.Egress.OrAnywhere().Check(ctx, at.Hostname(), egress.PortOf(at)); err != nil {
+		return fmt.Errorf("fetching %q: %w", r.url, err)
+	}
+	return nil
 }
 
 // login takes the credentials from the options, else from the URL.
@@ -127,8 +174,6 @@ func (r *remote) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("fetching %q: the repository does not exist, or the credentials do not permit access to it", r.url)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fmt.Errorf("fetching %q: %w", r.url, errEmpty)
-	case errors.Is(err, git.NoMatchingRefSpecError{}):
-		return fmt.Errorf("fetching %q: %w", r.url, ErrReference)
 	default:
 		text := err.Error()
 		for _, secret := range r.secrets {

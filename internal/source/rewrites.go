@@ -85,3 +85,12 @@ func (r Rewrites) Apply(address string) string {
 	}
 	return address
 }
+
+// Targets are the URLs that rules lead to.
+func (r Rewrites) Targets() []string {
+	all := make([]string, len(r.rules))
+	for i, rule := range r.rules {
+		all[i] = rule.to
+	}
+	return all
+}

@@ -104,6 +104,10 @@ func (r *remote) module(ctx context.Context, o GitOptions) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer sub.close()
+	if err := sub.permitted(ctx); err != nil {
+		return nil, err
+	}
 	sub.nesting, sub.quota = r.nesting+1, r.quota
 	t, err := commitTarget(o.Ref)
 	if err != nil {

@@ -32,8 +32,6 @@ type Options struct {
 	Containers Containers
 	// Refusal says what to do so that containers are executed; empty for a text that fits any cluster.
 	Refusal string
-	// Confined keeps requests of http templates from this machine: its user is not the author of what is served.
-	Confined bool
 	// Defaults are merged below the spec of every Workflow.
 	Defaults *v1alpha1.WorkflowSpec
 }

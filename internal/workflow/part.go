@@ -90,7 +90,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 		Slots: rounds.NewSlots(passes), Backoff: rounds.Backoff{Min: 250 * time.Millisecond, Max: time.Minute}, Log: host.Log, Guard: host.Guard,
 	}
 	p.runs, p.crons = rounds.New(workflowPasses{p}, options), rounds.New(schedulePasses{p}, options)
-	local := here.New(ctx, here.Config{Cluster: host.Config, Kinds: host.Home.Kinds, Listener: p, Guard: host.Guard, Sandbox: host.Sandbox, Network: here.Network{Confined: d.Confined}})
+	local := here.New(ctx, here.Config{Cluster: host.Config, Kinds: host.Home.Kinds, Listener: p, Guard: host.Guard, Sandbox: host.Sandbox, Egress: host.Egress.Requests})
 	var containers execute.Executor = newRefuser(cmp.Or(d.Refusal, refusal))
 	if d.Containers != nil {
 		if containers, err = d.Containers.Executor(ctx, host, p); err != nil {

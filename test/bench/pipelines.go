@@ -19,7 +19,6 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/dialects"
-	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/kit"
 	"github.com/headgate-dev/headgate/internal/promote"
 )
@@ -36,7 +35,7 @@ func kargoKind(plural string) schema.GroupVersionResource {
 }
 
 func (b pipelines) measure(ctx context.Context) error {
-	options := promote.Options{Told: true, Targets: egress.Loopback}
+	options := promote.Options{Told: true}
 	return measured(ctx, kit.Options{Serve: []string{"kargo", "argocd"}, Dialects: dialects.With(dialects.Options{Promote: options})}, b.run)
 }
 

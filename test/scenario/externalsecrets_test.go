@@ -182,7 +182,7 @@ func TestExternalSecrets(t *testing.T) {
 
 func newVaulted(t *testing.T) *vaulted {
 	t.Helper()
-	k := startKit(t, kit.Options{Serve: []string{"external-secrets"}, Dialects: dialects.With(dialects.Options{Secrets: secrets.Options{Told: true, HTTP: &http.Client{Timeout: secrets.Timeout}}})})
+	k := startKit(t, kit.Options{Serve: []string{"external-secrets"}, Dialects: dialects.With(dialects.Options{Secrets: secrets.Options{Told: true}})})
 	client, err := dynamic.NewForConfig(k.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/internal/dialects"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/kit"
 )
@@ -62,6 +63,10 @@ func TestLockdownOfShards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	policy, err := egress.Run{}.Policy()
+	if err != nil {
+		t.Fatal(err)
+	}
 	start := func(own *rest.Config, words ...string) error {
 		t.Helper()
 		serve, err := dialects.All().Parse(words)
@@ -69,7 +74,7 @@ func TestLockdownOfShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-		e, err := host.Start(ctx, host.Config{Cluster: own, Store: k.Store, Dir: k.Dir, Serve: serve, Selector: "sharding.fluxcd.io/key=a"})
+		e, err := host.Start(ctx, host.Config{Cluster: own, Store: k.Store, Dir: k.Dir, Serve: serve, Selector: "sharding.fluxcd.io/key=a", Egress: policy})
 		t.Cleanup(func() {
 			if stop(); e != nil {
 				e.Wait()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/feed"
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/rounds"
@@ -108,6 +109,8 @@ type Config struct {
 	Local func(url string) (source.Local, bool)
 	// Rewrites send fetches elsewhere.
 	Rewrites source.Rewrites
+	// Egress is where servers may be: anywhere by default.
+	Egress egress.Rules
 	// SpillDir keeps files that are too large for memory.
 	SpillDir string
 	// Remotes are where repositories are fetched, for others too.

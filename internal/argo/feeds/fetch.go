@@ -108,7 +108,7 @@ func (f *Feeds) Anonymous(address string) source.GitOptions {
 	nothing, s := source.KeepAll, f.cfg.Settings()
 	return source.GitOptions{
 		URL: f.cfg.Rewrites.Apply(address), Ignore: &nothing, SpillDir: f.cfg.SpillDir, RecurseSubmodules: s.Fetching.GitSubmodules,
-		KnownHosts: []byte(s.KnownHosts), CAFile: []byte(certificate(s, address)),
+		KnownHosts: []byte(s.KnownHosts), CAFile: []byte(certificate(s, address)), Egress: f.cfg.Egress,
 	}
 }
 
@@ -263,7 +263,7 @@ type wanted struct {
 // access is how the repository of the chart is reached.
 func (f *Feeds) access(w wanted) (source.RegistryAccess, error) {
 	if w.bare {
-		return source.RegistryAccess{Access: source.Access{CAFile: []byte(certificate(f.cfg.Settings(), w.repo))}}, nil
+		return source.RegistryAccess{Access: source.Access{Egress: f.cfg.Egress, CAFile: []byte(certificate(f.cfg.Settings(), w.repo))}}, nil
 	}
 	return f.registryAccess(w.repo, w.project)
 }
@@ -358,7 +358,7 @@ func (f *Feeds) registryAccess(address, project string) (source.RegistryAccess, 
 	return source.RegistryAccess{
 		Access: source.Access{
 			Username: login.Username.Reveal(), Password: login.Password.Reveal(), CAFile: []byte(certificate(s, address)),
-			ClientCert: []byte(login.ClientCertificate.Reveal()), ClientKey: []byte(login.ClientKey.Reveal()), Proxy: repo.Proxy.Reveal(),
+			ClientCert: []byte(login.ClientCertificate.Reveal()), ClientKey: []byte(login.ClientKey.Reveal()), Proxy: repo.Proxy.Reveal(), Egress: f.cfg.Egress,
 		},
 		Insecure: repo.Insecure || repo.PlainHTTP,
 	}, nil

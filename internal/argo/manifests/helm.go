@@ -155,7 +155,7 @@ func (j *job) release(ctx context.Context, loaded *helm.Chart, own files) ([]*un
 		Common: helm.Common{
 			Name: cmp.Or(o.ReleaseName, j.request.App.Name), Namespace: cmp.Or(o.Namespace, j.request.App.Namespace, defaultNamespace),
 			Chart: loaded, Values: values, DisableSchemaValidation: o.SkipSchemaValidation,
-			Sandbox: j.request.Sandbox,
+			Sandbox: j.request.Sandbox, Egress: j.request.Egress,
 		},
 		KubeVersion: cmp.Or(o.KubeVersion, j.request.App.KubeVersion), APIVersions: j.request.App.APIVersions,
 	}

@@ -49,7 +49,7 @@ func (j *job) inflate(ctx context.Context, c *render.Chart) ([]byte, error) {
 	options := helm.TemplateOptions{
 		Common: helm.Common{
 			Name: name, Namespace: cmp.Or(c.Namespace, defaultNamespace), Chart: loaded, Values: values, DisableHooks: c.SkipHooks,
-			Sandbox: j.request.Sandbox,
+			Sandbox: j.request.Sandbox, Egress: j.request.Egress,
 		},
 		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions,
 	}

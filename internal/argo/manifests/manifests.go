@@ -16,6 +16,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
@@ -39,6 +40,8 @@ type Request struct {
 	Decrypt *decrypt.Keys
 	// Sandbox is where charts and Jsonnet are evaluated; in this process without it.
 	Sandbox *sandbox.Client
+	// Egress is where schemas may be that charts refer to: anywhere by default.
+	Egress egress.Rules
 }
 
 // App is what the sources know of their Application and its cluster.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/controller"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/memory"
 	"github.com/headgate-dev/headgate/internal/tracing"
 )
@@ -52,7 +53,7 @@ Each shard (--watch-label-selector) has its own lease. "headgate install" create
   headgate controller --serve flux --watch-label-selector 'sharding.fluxcd.io/key=shard1'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(o.serving.named(), o.serving.check(o.Catalogue)); err != nil {
+			if err := errors.Join(o.serving.named(), o.serving.check(o.Catalogue), o.serving.decide(egress.Run{Shared: true})); err != nil {
 				return err
 			}
 			return runController(cmd.Context(), o)

@@ -39,15 +39,6 @@ func (l *localExec) check(o *upOptions) error {
 	return nil
 }
 
-// unconfine has http templates reach this machine where its user is their author: those of a directory, on an embedded cluster.
-func (o *upOptions) unconfine() {
-	for _, d := range o.Catalogue {
-		if workflows, is := d.(*workflow.Dialect); is {
-			workflows.Confined = o.remote() || o.Real()
-		}
-	}
-}
-
 // apply enters the flag into the dialect. No process sees the state of clusters, nor the home directory of the user.
 func (l *localExec) apply(catalogue dialect.Catalogue, state string) {
 	if !l.allowed {

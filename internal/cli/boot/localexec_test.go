@@ -11,41 +11,6 @@ import (
 	"github.com/headgate-dev/headgate/internal/workflow"
 )
 
-// TestConfined is about whose http templates reach this machine.
-func TestConfined(t *testing.T) {
-	for name, c := range map[string]struct {
-		path, kubeconfig string
-		want             bool
-	}{
-		"Directory": {".", "", false}, "URL": {"https://example.com/x.git", "", true}, "Cluster": {".", "kubeconfig", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := &console.Globals{Catalogue: dialects.All()}
-			root := &cobra.Command{}
-			g.Bind(root)
-			if err := root.PersistentFlags().Set("kubeconfig", c.kubeconfig); err != nil {
-				t.Fatal(err)
-			}
-			(&serving{}).configure(g.Catalogue)
-			confined := func() bool {
-				for _, d := range g.Catalogue {
-					if workflows, is := d.(*workflow.Dialect); is {
-						return workflows.Confined
-					}
-				}
-				return false
-			}
-			if !confined() {
-				t.Error("the controller of a cluster is not confined")
-			}
-			(&upOptions{Globals: g, path: c.path}).unconfine()
-			if confined() != c.want {
-				t.Errorf("confined is %t", !c.want)
-			}
-		})
-	}
-}
-
 // TestLocalExec is about who may have processes of this machine run.
 func TestLocalExec(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/controlplane"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/planes"
 	"github.com/headgate-dev/headgate/internal/virtual"
 )
@@ -19,7 +20,7 @@ func (s *system) startPlanes(ctx context.Context) error {
 		return nil
 	}
 	s.planes = planes.NewPool(ctx, planes.Config{
-		Dir: planesDir(s.state), Ephemeral: s.options.ephemeral, Start: lightPlane(s.options.ephemeral, s.note),
+		Dir: planesDir(s.state), Ephemeral: s.options.ephemeral, Start: lightPlane(s.options.ephemeral, s.options.serving.egress.Served, s.note),
 		Notify: func(text string) { s.say.Info("cluster", text) },
 	})
 	for _, d := range s.options.Catalogue {
@@ -37,7 +38,7 @@ func (s *system) note(text string) { s.say.Info("note", text) }
 
 // lightPlane starts a control plane that takes little beside the main one. It is stopped when nobody uses it, so that also
 // an ephemeral one keeps its state: its directory goes with the main one's.
-func lightPlane(ephemeral bool, notify func(string)) planes.Start {
+func lightPlane(ephemeral bool, served *egress.Served, notify func(string)) planes.Start {
 	return func(ctx context.Context, name, dir string) (planes.Running, error) {
 		plane, err := controlplane.Start(ctx, controlplane.Config{
 			Dir: dir, Ephemeral: ephemeral, Keep: true, Light: true,
@@ -46,6 +47,7 @@ func lightPlane(ephemeral bool, notify func(string)) planes.Start {
 		if err != nil {
 			return nil, err
 		}
+		served.Add(plane.RESTConfig().Host)
 		return plane, nil
 	}
 }

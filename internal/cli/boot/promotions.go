@@ -16,7 +16,7 @@ func (p *promotions) bind(f *pflag.FlagSet) {
 	f.BoolVar(&p.on, "promotions", false, "serve the Warehouses, Stages and Promotions of Kargo: registries and repositories are searched, and commits are pushed as Stages say")
 }
 
-// check enters the flag into the dialect. An embedded cluster may reach what runs on this machine, too.
+// check enters the flag into the dialect.
 func (p *promotions) check(o *upOptions) error {
 	if !p.on {
 		return nil
@@ -26,9 +26,7 @@ func (p *promotions) check(o *upOptions) error {
 		return errors.New("--promotions: this binary does not serve promotions")
 	}
 	of.Told = true
-	if !o.Real() {
-		of.Targets, of.Analyses = localTargets, true
-	}
+	of.Analyses = !o.Real()
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
-	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/secrets"
 )
@@ -19,9 +18,6 @@ type secretStores struct{ from string }
 
 // storesWord is the value of --secrets by which only the stores of the repository are used.
 const storesWord = "stores"
-
-// localTargets are what an embedded cluster may reach, stores, registries and Git servers: what runs on this machine, too.
-const localTargets = egress.External + "," + egress.Private + "," + egress.Loopback
 
 func (s *secretStores) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.from, "secrets", "", `serve External Secrets: "`+storesWord+`" by the stores that the repository declares, or a FILE (YAML or JSON, also encrypted by SOPS) with the values of stores by name, which are used instead of those`)
@@ -37,13 +33,6 @@ func (s *secretStores) check(o *upOptions) error {
 		return errors.New("--secrets: this binary does not serve External Secrets")
 	}
 	of.Told = true
-	if !o.Real() {
-		rules, err := egress.Parse(localTargets)
-		if err != nil {
-			return err
-		}
-		of.HTTP = rules.Client(secrets.Timeout)
-	}
 	if s.from == storesWord {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/argo"
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/dialect"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/flux"
 	"github.com/headgate-dev/headgate/internal/host"
 	"github.com/headgate-dev/headgate/internal/provision"
@@ -36,6 +37,9 @@ type serving struct {
 	groups       dialect.Groups
 	// poll is how often what managed resources stand for is observed.
 	poll time.Duration
+	// allowEgress are addresses that a person permits, egress is where requests may go.
+	allowEgress string
+	egress      egress.Policy
 	// clearText permits the credentials of promotions for addresses without encryption.
 	clearText bool
 	// argoNamespace is that of the installation of Argo CD.
@@ -55,6 +59,8 @@ func (s *serving) bind(f *pflag.FlagSet) {
 	f.BoolVar(&s.insecureTLS, "insecure-kubeconfig-tls", false, "allow kubeconfigs of other clusters that do not verify the server's certificate")
 	f.StringArrayVar(&s.rewrite, "rewrite", nil, "redirect fetches: FROM=TO, both URL prefixes, such as oci://ghcr.io/x/=oci://mirror/x/ (repeatable)")
 	f.BoolVar(&s.clearText, "allow-credentials-over-http", false, "send the credentials of promotions to addresses that begin with http://, too")
+	f.StringVar(&s.allowEgress, egress.Flag, "", "addresses that requests of the repository and of tenants may reach besides those that are permitted anyhow: "+
+		"external, private, loopback, addresses, networks and hosts, such as private,10.0.0.7,*.example.com")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics, /healthz and /readyz at this address, such as :8080")
 	f.StringVar(&s.receiverAddr, "receiver-addr", "", "accept requests for Receivers at this address, such as :9292")
 }
@@ -112,7 +118,6 @@ func (s *serving) configure(catalogue dialect.Catalogue) {
 		case *provision.Dialect:
 			d.Poll = s.poll
 		case *workflow.Dialect:
-			d.Confined = true
 			if s.executorImage != "" {
 				d.Containers = pods.Containers{Image: s.executorImage}
 			}
@@ -122,5 +127,5 @@ func (s *serving) configure(catalogue dialect.Catalogue) {
 
 // apply enters the flags into the configuration of an engine.
 func (s *serving) apply(c *host.Config) {
-	c.Selector, c.Rewrites, c.Serve = s.selector, s.rewrites, s.groups
+	c.Selector, c.Rewrites, c.Serve, c.Egress = s.selector, s.rewrites, s.groups, s.egress
 }

@@ -30,7 +30,7 @@ func (s *system) startCloud(ctx context.Context) error {
 	var err error
 	// It ends last: the engine that uses it outlives the interrupt for a moment.
 	ctx, s.endCloud = context.WithCancel(context.WithoutCancel(ctx))
-	if s.cloud, err = cloud.Start(ctx, cloud.Options{Dir: filepath.Join(s.state, console.CloudDir)}); err != nil {
+	if s.cloud, err = cloud.Start(ctx, cloud.Options{Dir: filepath.Join(s.state, console.CloudDir), Egress: s.options.serving.egress.Requests}); err != nil {
 		return fmt.Errorf("--cloud: %w", err)
 	}
 	for _, d := range s.options.Catalogue {

@@ -101,7 +101,7 @@ const stopTimeout = 3 * time.Second
 func (s *system) start(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
 		s.locate, s.startSandbox, s.foresee, s.startCluster, s.startPlanes, s.startCloud, s.startServer, s.startMirror, s.startPackages, s.startCharts, s.startEndpoints, s.startReceivers, s.install, s.connectCloud, s.watch,
-		s.lead,
+		s.reachOwn, s.lead,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -147,6 +147,7 @@ func (s *system) startCluster(ctx context.Context) error {
 	config := controlplane.Config{
 		Dir: s.state, Ephemeral: s.options.ephemeral, Port: s.options.port, AuditLog: s.options.auditLog,
 		FeatureGates: s.options.gates.gates,
+		Isolated:     s.options.foreign(),
 		Notify:       func(text string) { s.say.Info("note", text) },
 		Manager:      host.Manager,
 	}

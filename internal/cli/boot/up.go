@@ -96,7 +96,9 @@ they name is served as a repository of its own.`,
 			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.checkRemote(), o.localExec.check(&o)); err != nil {
 				return err
 			}
-			o.unconfine()
+			if err := o.decideEgress(); err != nil {
+				return err
+			}
 			return runUp(cmd.Context(), o)
 		},
 	}

@@ -24,7 +24,7 @@ type References struct {
 
 // RegistryAccess reads how a registry, or a server of charts, is reached.
 func (s *Reach) RegistryAccess(ctx context.Context, r References) (source.RegistryAccess, error) {
-	a := source.RegistryAccess{Insecure: r.Insecure}
+	a := source.RegistryAccess{Access: source.Access{Egress: s.Egress}, Insecure: r.Insecure}
 	if r.Timeout != nil {
 		a.Timeout = r.Timeout.Duration
 	}

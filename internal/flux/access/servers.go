@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -18,6 +19,8 @@ import (
 // and who reads the Secrets that sources refer to.
 type Reach struct {
 	Rules func() source.Rewrites
+	// Egress is where servers may be: anywhere by default.
+	Egress egress.Rules
 	// Spill is a directory for files that are too large for memory; when it is empty nothing is kept there.
 	Spill   string
 	Held    func(ctx context.Context, namespace, name string) (map[string][]byte, error)

@@ -37,12 +37,12 @@ func (a *act) release(step plan.Step) (runner.Acted, bool) {
 	if step.Action == plan.Install {
 		a.changed = engine.Create
 		o := InstallOptions(a.hr, p)
-		o.Sandbox = a.sandbox()
+		o.Sandbox, o.Egress = a.sandbox(), a.set.Egress.Fetches
 		made, err = a.client.Install(a.ctx, o)
 	} else {
 		a.changed = engine.Configure
 		o := UpgradeOptions(a.hr, p)
-		o.Sandbox = a.sandbox()
+		o.Sandbox, o.Egress = a.sandbox(), a.set.Egress.Fetches
 		made, err = a.client.Upgrade(a.ctx, o)
 	}
 	if errors.Is(err, helm.ErrClaimed) {

@@ -83,6 +83,7 @@ func (b bucket) fetch(ctx context.Context, f *Feed) (*Fetched, error) {
 func (s *Keeper) bucketOptions(ctx context.Context, b *sourcev1.Bucket) (source.BucketOptions, error) {
 	spec := &b.Spec
 	o := source.BucketOptions{
+		Access:   source.Access{Egress: s.Egress},
 		Endpoint: spec.Endpoint, Bucket: spec.BucketName, Region: spec.Region, Prefix: spec.Prefix,
 		Insecure: spec.Insecure, Ignore: spec.Ignore, SpillDir: s.Store.SpillDir(),
 	}

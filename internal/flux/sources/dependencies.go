@@ -39,7 +39,10 @@ func (s *Keeper) dependency(ctx context.Context, namespace string, d chart.Depen
 func DependencyOptions(ctx context.Context, s *access.Reach, namespace string, d chart.Dependency,
 	find func(fits func(*sourcev1.HelmRepository) bool) *sourcev1.HelmRepository,
 ) (source.ChartOptions, *sourcev1.HelmRepository, error) {
-	o := source.ChartOptions{URL: s.Rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.Rules()}
+	o := source.ChartOptions{
+		RegistryAccess: source.RegistryAccess{Access: source.Access{Egress: s.Egress}},
+		URL:            s.Rewritten(d.Repository), Chart: d.Name, Version: d.Version, Rewrites: s.Rules(),
+	}
 	named := strings.TrimPrefix(strings.TrimPrefix(d.Repository, "@"), "alias:")
 	isNamed := named != d.Repository
 	repo := find(func(repo *sourcev1.HelmRepository) bool {

@@ -17,7 +17,7 @@ func (s *Keeper) Options(ctx context.Context, repo *sourcev1.GitRepository) (sou
 	var err error
 	o := source.GitOptions{
 		URL: s.Rewritten(repo.Spec.URL), Ignore: repo.Spec.Ignore, Sparse: repo.Spec.SparseCheckout,
-		RecurseSubmodules: repo.Spec.RecurseSubmodules, SpillDir: s.Store.SpillDir(),
+		RecurseSubmodules: repo.Spec.RecurseSubmodules, SpillDir: s.Store.SpillDir(), Egress: s.Egress,
 	}
 	if repo.Spec.Timeout != nil {
 		o.Timeout = repo.Spec.Timeout.Duration

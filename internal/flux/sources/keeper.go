@@ -112,7 +112,7 @@ func New(ctx context.Context, t toolkit.Tools) *Keeper {
 		read: map[engine.ObjectID]readSecret{}, Listed: make(chan struct{}), Elsewhere: !t.Serve.Serves(toolkit.Sources.Name),
 		Sharded: t.Selector != "",
 	}
-	s.Reach = access.Reach{Rules: s.rewriting, Spill: t.Store.SpillDir(), Held: s.heldSecret, Account: s.heldAccount}
+	s.Reach = access.Reach{Rules: s.rewriting, Egress: t.Egress.Fetches, Spill: t.Store.SpillDir(), Held: s.heldSecret, Account: s.heldAccount}
 	s.SetRewrites(t.Rewrites)
 	s.start()
 	return s

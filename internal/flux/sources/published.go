@@ -70,7 +70,7 @@ func (f *Feed) published(ctx context.Context, a *meta.Artifact, out *Fetched) (*
 	if before, stored := f.sources.Store.Get(f.Key); stored && before.Revision == a.Revision && before.Digest == a.Digest {
 		return out, nil
 	}
-	data, err := source.FetchArtifact(ctx, source.Access{}, f.sources.Rewritten(a.URL), a.Digest)
+	data, err := source.FetchArtifact(ctx, source.Access{Egress: f.sources.Egress}, f.sources.Rewritten(a.URL), a.Digest)
 	if err != nil {
 		return nil, err
 	}

@@ -274,6 +274,7 @@ func (s *step) templated(ctx context.Context, at string, config templateConfig) 
 		Common: helm.Common{
 			Name: cmp.Or(config.ReleaseName, helm.DefaultReleaseName), Namespace: cmp.Or(config.Namespace, "default"), Chart: loaded, Values: values,
 			DisableHooks: config.DisableHooks, CRDs: crds, Sandbox: s.runner.Sandbox.For(s.project(), "Promotion "+s.work.Promotion),
+			Egress: s.runner.Egress,
 		},
 		KubeVersion: config.KubeVersion, APIVersions: config.APIVersions,
 	}, nil

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/promote/worktree"
 	"github.com/headgate-dev/headgate/internal/sandbox"
@@ -41,6 +42,8 @@ type Runner struct {
 	Insecure http.RoundTripper
 	// Sandbox is where charts are rendered; nil renders them in this process.
 	Sandbox *sandbox.Pool
+	// Egress is where schemas may be that charts refer to.
+	Egress egress.Rules
 
 	mu       sync.Mutex
 	branches map[string]*sync.Mutex

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -32,6 +33,8 @@ type Places struct {
 	// KnownHosts are the keys of hosts that are reached by SSH.
 	KnownHosts []byte
 	Limits     Limits
+	// Egress is where artifacts may be: anywhere by default.
+	Egress egress.Rules
 }
 
 // Put puts an artifact of a workflow into a directory that belongs to the caller: as a file or as a directory of that name. The error is ErrNone, wrapped, for a
@@ -81,7 +84,7 @@ func (p *Places) fetch(ctx context.Context, owner types.UID, a v1alpha1.Artifact
 		defer content.Close()
 		return p.receive(to, content, a.Archive)
 	case a.HTTP != nil:
-		content, err := download(ctx, a.HTTP, secrets)
+		content, err := p.download(ctx, a.HTTP, secrets)
 		if err != nil {
 			return err
 		}

@@ -25,14 +25,14 @@ const (
 )
 
 // download requests a file. Its errors have neither the query of the URL nor the values of headers.
-func download(ctx context.Context, a *v1alpha1.HTTPArtifact, secrets Secrets) (io.ReadCloser, error) {
+func (p *Places) download(ctx context.Context, a *v1alpha1.HTTPArtifact, secrets Secrets) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, transferTime)
 	r, err := request(ctx, http.MethodGet, a, secrets)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	answer, err := send(r)
+	answer, err := p.send(r)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -149,7 +149,7 @@ func (p *Places) gitOptions(ctx context.Context, a *v1alpha1.GitArtifact, secret
 	}
 	all := "" // nothing is ignored
 	options := source.GitOptions{
-		URL: p.Rewrites.Apply(address), Ignore: &all, RecurseSubmodules: !a.DisableSubmodules, KnownHosts: p.KnownHosts, SpillDir: p.Store.SpillDir(),
+		URL: p.Rewrites.Apply(address), Ignore: &all, RecurseSubmodules: !a.DisableSubmodules, KnownHosts: p.KnownHosts, SpillDir: p.Store.SpillDir(), Egress: p.Egress,
 	}
 	if p.Local != nil {
 		if local, is := p.Local(address); is {

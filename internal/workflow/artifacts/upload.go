@@ -29,7 +29,7 @@ func (p *Places) Upload(ctx context.Context, a *v1alpha1.HTTPArtifact, secrets S
 		return err
 	}
 	r.Body, r.ContentLength = f, info.Size()
-	answer, err := send(r)
+	answer, err := p.send(r)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,9 @@ func request(ctx context.Context, method string, a *v1alpha1.HTTPArtifact, secre
 func shown(u *url.URL) string { return u.Scheme + "://" + u.Host + u.Path }
 
 // send sends a request.
-func send(r *http.Request) (*http.Response, error) {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: answerTime, DisableKeepAlives: true}
+func (p *Places) send(r *http.Request) (*http.Response, error) {
+	transport := p.Egress.OrAnywhere().Transport()
+	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = answerTime, true
 	answer, err := (&http.Client{Transport: transport, CheckRedirect: redirect}).Do(r)
 	if err == nil {
 		return answer, nil

@@ -21,6 +21,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/cluster"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/guard"
 	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/sandbox"
@@ -41,8 +42,8 @@ type Config struct {
 	// Listener is notified when an execution has got further.
 	Listener execute.Listener
 	Guard    guard.Guard
-	// Network is where requests may go.
-	Network Network
+	// Egress is where requests may go. They are sent from the network of the engine, and not from that of a pod of the workflow's namespace.
+	Egress egress.Rules
 	// Sandbox is where paths and filters over objects are evaluated; nil evaluates them in this process.
 	Sandbox *sandbox.Pool
 }

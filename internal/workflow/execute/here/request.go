@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 	"github.com/headgate-dev/headgate/internal/workflow/text"
@@ -55,10 +56,9 @@ func (e *Executor) request(ctx context.Context, x *execution) plan.Leaf {
 		return failed(v1alpha1.NodeError, "%s", context.Cause(ctx))
 	}
 	defer turn.End()
-	response, body, err := c.send(e.Network, h.InsecureSkipVerify)
-	var refused *refusedError
-	if errors.As(err, &refused) {
-		return failed(v1alpha1.NodeError, "http.url: %s", refused)
+	response, body, err := c.send(e.Egress, h.InsecureSkipVerify)
+	if errors.Is(err, egress.ErrRefused) {
+		return failed(v1alpha1.NodeError, "http.url: %s; a container or a script uses the network of its namespace", c.mask(err.Error()))
 	}
 	if err != nil {
 		return transient(failed(v1alpha1.NodeError, "%s", c.mask(err.Error())), true)
@@ -129,14 +129,9 @@ func (c *call) hidden(s string) string {
 var errTooLong = fmt.Errorf("the response has more than %d bytes", maxBody)
 
 // send sends the request, and reads the response.
-func (c *call) send(to Network, insecure bool) (*http.Response, []byte, error) {
-	transport, is := http.DefaultTransport.(*http.Transport)
-	if !is {
-		return nil, nil, errors.New("there is no transport for requests")
-	}
-	transport = transport.Clone()
+func (c *call) send(to egress.Rules, insecure bool) (*http.Response, []byte, error) {
+	transport := to.Transport()
 	transport.DisableKeepAlives = true
-	to.limit(transport)
 	if insecure {
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // the template asks for it
 	}

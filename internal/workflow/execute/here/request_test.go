@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/workflow/execute"
 	"github.com/headgate-dev/headgate/internal/workflow/plan"
 )
@@ -95,7 +96,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) executor(t *testing.T) *Executor {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	e := New(ctx, Config{Cluster: &rest.Config{Host: w.api.URL}, Listener: w})
+	e := New(ctx, Config{Cluster: &rest.Config{Host: w.api.URL}, Listener: w, Egress: egress.Anywhere()})
 	t.Cleanup(func() {
 		cancel()
 		e.Wait()
