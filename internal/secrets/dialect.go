@@ -50,7 +50,9 @@ type Dialect struct {
 func New(o Options) *Dialect { return &Dialect{o} }
 
 // Jobs are what external secrets have done in the sandbox.
-func Jobs() []sandbox.Job { return []sandbox.Job{templateJob{}, textJob{}} }
+func Jobs() []sandbox.Job {
+	return []sandbox.Job{templateJob{}, textJob(), propertyJob(), pathJob(), renameJob()}
+}
 
 // Name is the word for the groups.
 func (*Dialect) Name() string { return "external-secrets" }

@@ -5,16 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/secrets/plan"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
-	"github.com/headgate-dev/headgate/internal/secrets/templates"
 )
+
+// gatherTime bounds what an ExternalSecret takes to fetch its values and to execute its templates.
+const gatherTime = 10 * time.Minute
 
 // gather fetches the values of an ExternalSecret, and executes its templates.
 func (p *part) gather(ctx context.Context, id engine.UnitID, es *esv1.ExternalSecret) (plan.Made, error) {
+	ctx, cancel := context.WithTimeoutCause(p.within(ctx, id), gatherTime, fmt.Errorf("its stores and templates take longer than %s", gatherTime))
+	defer cancel()
+	made, err := p.values(ctx, id, es)
+	if err == nil && es.Spec.Target.Template != nil {
+		err = p.template(ctx, id, es, &made)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return made, err
+}
+
+// values are those that an ExternalSecret fetches, by keys of its Secret.
+func (p *part) values(ctx context.Context, id engine.UnitID, es *esv1.ExternalSecret) (plan.Made, error) {
 	open := opened{part: p, by: id, namespace: es.Namespace, clients: map[engine.UnitID]store.Client{}}
 	defer open.close()
 	made := plan.Made{Values: map[string][]byte{}}
@@ -25,13 +42,17 @@ func (p *part) gather(ctx context.Context, id engine.UnitID, es *esv1.ExternalSe
 			continue
 		}
 		if err == nil {
-			values, err = plan.Named(from, values, templates.Transform)
+			values, err = plan.Named(from, values, p.transformer(ctx, id))
+		}
+		if err == nil {
+			maps.Copy(made.Values, values)
+			err = errors.Join(ctx.Err(), plan.Few(plan.Size(made.Values)))
 		}
 		if err != nil {
 			return made, fmt.Errorf("spec.dataFrom[%d]: %w", i, err)
 		}
-		maps.Copy(made.Values, values)
 	}
+	size := plan.Size(made.Values)
 	for i, d := range es.Spec.Data {
 		value, err := open.single(ctx, es, d)
 		if errors.Is(err, store.ErrNotFound) && !retains {
@@ -40,15 +61,15 @@ func (p *part) gather(ctx context.Context, id engine.UnitID, es *esv1.ExternalSe
 		if err == nil {
 			value, err = plan.Single(d, value)
 		}
+		if size += len(d.SecretKey) + len(value); err == nil {
+			err = errors.Join(ctx.Err(), plan.Few(size))
+		}
 		if err != nil {
 			return made, fmt.Errorf("spec.data[%d], key %q: %w", i, d.SecretKey, err)
 		}
 		made.Values[d.SecretKey] = value
 	}
-	if es.Spec.Target.Template == nil {
-		return made, nil
-	}
-	return made, p.template(ctx, id, es, &made)
+	return made, nil
 }
 
 func (o opened) single(ctx context.Context, es *esv1.ExternalSecret, d esv1.Data) ([]byte, error) {

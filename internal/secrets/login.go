@@ -7,6 +7,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
@@ -91,6 +92,9 @@ func (l login) token(account esv1.ServiceAccountSelector, more ...string) func(c
 		in := l.in(account.Namespace)
 		made, err := l.part.client.CoreV1().ServiceAccounts(in).CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
 		if err != nil {
+			if apierrors.IsForbidden(err) {
+				err = fmt.Errorf("%w; rbac.tokensOf of the chart permits it by name", err)
+			}
 			return "", fmt.Errorf("a token of ServiceAccount %s/%s: %w", in, account.Name, err)
 		}
 		return made.Status.Token, nil

@@ -54,7 +54,7 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 	if err != nil {
 		return p.notPushed(ctx, ps, fmt.Errorf("spec.refreshInterval: %w", err))
 	}
-	sources, inputs, err := p.sources(ctx, id, ps)
+	sources, inputs, err := p.sources(p.within(ctx, id), id, ps)
 	if err != nil {
 		return p.notPushed(ctx, ps, err)
 	}
@@ -65,7 +65,7 @@ func (p *part) push(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushSecr
 	if after, is := p.standsPushed(id, ps, inputs, interval, now); is {
 		return rest(after)
 	}
-	synced, err := p.pushAll(ctx, id, ps, stores, sources)
+	synced, err := p.pushAll(p.within(ctx, id), id, ps, stores, sources)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", textNotPushed, err)
 	} else if deletes {
@@ -188,11 +188,10 @@ func (p *part) sources(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushS
 			return nil, "", fmt.Errorf("%s: spec.selector.secret.selector: %w", textNoSource, err)
 		}
 		p.use(id, anyOf(secretKind, ps.Namespace))
-		list, err := p.client.CoreV1().Secrets(ps.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", textNoSource, err)
+		if found, err = p.secretsOf(ctx, ps.Namespace, selector); err != nil {
+			return nil, "", fmt.Errorf("%s: spec.selector.secret: %w", textNoSource, err)
 		}
-		if found = list.Items; len(found) == 0 {
+		if len(found) == 0 {
 			return nil, "", fmt.Errorf("%s: spec.selector.secret.selector selects no Secret of namespace %q", textNoSource, ps.Namespace)
 		}
 	}
@@ -206,6 +205,29 @@ func (p *part) sources(ctx context.Context, id engine.UnitID, ps *v1alpha1.PushS
 		all, inputs = append(all, values), inputs+fmt.Sprintln(s.UID, s.ResourceVersion)
 	}
 	return all, inputs, nil
+}
+
+// secretsOf are the Secrets of a namespace that a selector selects, as far as a PushSecret may push them.
+func (p *part) secretsOf(ctx context.Context, namespace string, selector labels.Selector) ([]corev1.Secret, error) {
+	const page = 50
+	var all []corev1.Secret
+	size, options := 0, metav1.ListOptions{LabelSelector: selector.String(), Limit: page}
+	for {
+		list, err := p.client.CoreV1().Secrets(namespace).List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			size += plan.Size(list.Items[i].Data)
+		}
+		if err := plan.Few(size); err != nil {
+			return nil, err
+		}
+		all = append(all, list.Items...)
+		if options.Continue = list.Continue; options.Continue == "" {
+			return all, nil
+		}
+	}
 }
 
 // shaped are values as the template of a PushSecret makes them.

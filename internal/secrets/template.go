@@ -71,7 +71,7 @@ func (p *part) template(ctx context.Context, id engine.UnitID, es *esv1.External
 	if err != nil {
 		return err
 	}
-	output, err := p.Sandbox.For(es.Namespace, esv1.ExternalSecretKind+" "+es.Namespace+"/"+es.Name).Do(ctx, templateJob{}, input, within{p, id, es.Namespace})
+	output, err := p.box(id).Do(ctx, templateJob{}, input, within{p, id, es.Namespace})
 	if err != nil {
 		return fmt.Errorf("executing the templates: %w", err)
 	}

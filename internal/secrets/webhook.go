@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,15 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
-	"github.com/headgate-dev/headgate/internal/sandbox"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 	bounds "github.com/headgate-dev/headgate/internal/secrets/store/rest"
 	"github.com/headgate-dev/headgate/internal/secrets/store/webhook"
 	"github.com/headgate-dev/headgate/internal/secrets/templates"
 )
-
-// textJob executes one template of a webhook in the sandbox.
-type textJob struct{}
 
 // text is a template with what it knows.
 type text struct {
@@ -26,24 +21,9 @@ type text struct {
 	Values map[string]any
 }
 
-// Name tells it apart.
-func (textJob) Name() string { return "external-secret-webhook" }
-
-// Run executes the template.
-func (textJob) Run(input []byte, _ sandbox.Asker) ([]byte, error) {
-	var t text
-	if err := sandbox.Decode(input, &t); err != nil {
-		return nil, err
-	}
-	made, err := templates.Text(t.Text, t.Values)
-	return []byte(made), err
-}
-
-// silent answers nothing.
-type silent struct{}
-
-func (silent) Answer(context.Context, []byte) ([]byte, error) {
-	return nil, errors.New("templates of webhooks have no questions")
+// textJob executes one template of a webhook in the sandbox.
+func textJob() job[text, string] {
+	return job[text, string]{"external-secret-webhook", func(t text) (string, error) { return templates.Text(t.Text, t.Values) }}
 }
 
 // webhook opens a store whose requests are templates.
@@ -64,15 +44,12 @@ func (l login) webhook(ctx context.Context, w *esv1.WebhookProvider) (store.Clie
 			return nil, fmt.Errorf("webhook.timeout: %w", err)
 		}
 	}
+	box := l.part.box(l.by)
 	render := func(ctx context.Context, template string, values map[string]any) (string, error) {
-		input, err := sandbox.Encode(text{template, values})
-		if err != nil {
-			return "", err
-		}
-		made, err := l.part.Sandbox.For(l.by.Namespace, l.by.String()).Do(ctx, textJob{}, input, silent{})
-		return string(made), err
+		return textJob().in(ctx, box, text{template, values})
 	}
-	return webhook.New(c, render, l.part.http)
+	selects := func(ctx context.Context, q webhook.Query) (webhook.Selected, error) { return pathJob().in(ctx, box, q) }
+	return webhook.New(c, render, selects, l.part.http)
 }
 
 // webhookLabel is the label without which a Secret is not for templates of webhooks, as with the upstream.

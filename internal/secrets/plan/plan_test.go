@@ -124,7 +124,10 @@ func TestNamed(t *testing.T) {
 		}
 		return m
 	}
-	upper := func(_, key string) (string, error) { return strings.ToUpper(key), nil }
+	upper := func(_ string, keys []string) ([]string, error) {
+		return strings.Split(strings.ToUpper(strings.Join(keys, " ")), " "), nil
+	}
+	many := make([]string, maxKeys+1)
 	re := func(source, target string) esv1.Rewrite {
 		return esv1.Rewrite{Regexp: &esv1.RewriteRegexp{Source: source, Target: target}}
 	}
@@ -135,30 +138,33 @@ func TestNamed(t *testing.T) {
 		want   map[string][]byte
 		err    string
 	}{
-		"Plain":     {"as it is", esv1.DataFrom{Extract: &esv1.RemoteRef{}}, value("a", "1"), value("a", "1"), ""},
-		"Convert":   {"what is not permitted becomes _", esv1.DataFrom{Find: &esv1.Find{}}, value("a/b c", "1"), value("a_b_c", "1"), ""},
-		"Unicode":   {"or its number", esv1.DataFrom{Extract: &esv1.RemoteRef{ConversionStrategy: esv1.ConversionUnicode}}, value("a/ä", "1"), value("a_U002f__U00e4_", "1"), ""},
-		"Clash":     {"two that become one", esv1.DataFrom{Extract: &esv1.RemoteRef{}}, value("a/b", "1", "a b", "2"), nil, "both converted"},
-		"Rewrite":   {"groups, in order", esv1.DataFrom{Rewrite: []esv1.Rewrite{re("^x-(.*)$", "y_$1"), re("y", "z")}}, value("x-a", "1"), value("z_a", "1"), ""},
-		"NoConvert": {"with a rewrite nothing is converted", esv1.DataFrom{Extract: &esv1.RemoteRef{}, Rewrite: []esv1.Rewrite{re("x", "y")}}, value("a/b", "1"), nil, "change it with rewrite"},
-		"Transform": {"a template", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Transform: &esv1.RewriteTransform{Template: "t"}}}}, value("a", "1"), value("A", "1"), ""},
-		"Regexp":    {"no expression", esv1.DataFrom{Rewrite: []esv1.Rewrite{re("(", "")}}, value("a", "1"), nil, "rewrite[0]: regexp.source"},
-		"None":      {"a rewrite says what it does", esv1.DataFrom{Rewrite: []esv1.Rewrite{{}}}, value("a", "1"), nil, "rewrite[0]: it has none"},
-		"Merge":     {"sets become one", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{}}}}, value("a", `{"x":"1"}`, "b", `{"y":2}`), value("x", "1", "y", "2"), ""},
-		"Conflict":  {"not where they differ", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{}}}}, value("a", `{"x":"s3cret"}`, "b", `{"x":"2"}`), nil, `both have "x"`},
-		"Priority":  {"unless one has priority", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: []string{"a"}}}}}, value("a", `{"x":"1"}`, "b", `{"x":"2"}`), value("x", "1"), ""},
-		"Ignored":   {"or the last one wins", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{ConflictPolicy: "Ignore"}}}}, value("a", `{"x":"1"}`, "b", `{"x":"2"}`), value("x", "2"), ""},
-		"Absent":    {"priorities are there", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: []string{"z"}}}}}, value("a", `{}`), nil, `no key "z"`},
-		"Lenient":   {"unless they need not", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: []string{"z"}, PriorityPolicy: "IgnoreNotFound"}}}}, value("a", `{"x":"1"}`), value("x", "1"), ""},
-		"JSON":      {"or one value", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Strategy: "JSON", Into: "all"}}}}, value("a", `{"x":"1"}`), value("all", `{"x":"1"}`), ""},
-		"Into":      {"with a key", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Strategy: "JSON"}}}}, value("a", `{}`), nil, "merge.into"},
-		"NoObject":  {"of objects", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{}}}}, value("a", "s3cret"), nil, "not a JSON object"},
-		"Base64":    {"decoded", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeBase64}}, value("a", "YQ=="), value("a", "a"), ""},
-		"URL":       {"decoded", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeBase64URL}}, value("a", "-_8="), value("a", "\xfb\xff"), ""},
-		"Auto":      {"decoded where it can be", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeAuto}}, value("a", "YQ==", "b", "!"), value("a", "a", "b", "!"), ""},
-		"Undecoded": {"an error without the value", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeBase64}}, value("a", "s3cret!"), nil, "not Base64"},
-		"Strategy":  {"an unknown strategy", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: "rot13"}}, value("a", "s3cret"), nil, `"rot13" is not one of`},
-		"Null":      {"a null byte", esv1.DataFrom{Find: &esv1.Find{NullBytePolicy: esv1.NullBytesFail}}, value("a", "x\x00"), nil, "null byte"},
+		"Plain":      {"as it is", esv1.DataFrom{Extract: &esv1.RemoteRef{}}, value("a", "1"), value("a", "1"), ""},
+		"Convert":    {"what is not permitted becomes _", esv1.DataFrom{Find: &esv1.Find{}}, value("a/b c", "1"), value("a_b_c", "1"), ""},
+		"Unicode":    {"or its number", esv1.DataFrom{Extract: &esv1.RemoteRef{ConversionStrategy: esv1.ConversionUnicode}}, value("a/ä", "1"), value("a_U002f__U00e4_", "1"), ""},
+		"Clash":      {"two that become one", esv1.DataFrom{Extract: &esv1.RemoteRef{}}, value("a/b", "1", "a b", "2"), nil, "both converted"},
+		"Rewrite":    {"groups, in order", esv1.DataFrom{Rewrite: []esv1.Rewrite{re("^x-(.*)$", "y_$1"), re("y", "z")}}, value("x-a", "1"), value("z_a", "1"), ""},
+		"NoConvert":  {"with a rewrite nothing is converted", esv1.DataFrom{Extract: &esv1.RemoteRef{}, Rewrite: []esv1.Rewrite{re("x", "y")}}, value("a/b", "1"), nil, "change it with rewrite"},
+		"Transform":  {"a template", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Transform: &esv1.RewriteTransform{Template: "t"}}}}, value("a", "1"), value("A", "1"), ""},
+		"Regexp":     {"no expression", esv1.DataFrom{Rewrite: []esv1.Rewrite{re("(", "")}}, value("a", "1"), nil, "rewrite[0]: regexp.source"},
+		"None":       {"a rewrite says what it does", esv1.DataFrom{Rewrite: []esv1.Rewrite{{}}}, value("a", "1"), nil, "rewrite[0]: it has none"},
+		"Merge":      {"sets become one", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{}}}}, value("a", `{"x":"1"}`, "b", `{"y":2}`), value("x", "1", "y", "2"), ""},
+		"Conflict":   {"not where they differ", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{}}}}, value("a", `{"x":"s3cret"}`, "b", `{"x":"2"}`), nil, `both have "x"`},
+		"Priority":   {"unless one has priority", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: []string{"a"}}}}}, value("a", `{"x":"1"}`, "b", `{"x":"2"}`), value("x", "1"), ""},
+		"Ignored":    {"or the last one wins", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{ConflictPolicy: "Ignore"}}}}, value("a", `{"x":"1"}`, "b", `{"x":"2"}`), value("x", "2"), ""},
+		"Absent":     {"priorities are there", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: []string{"z"}}}}}, value("a", `{}`), nil, `no key "z"`},
+		"Lenient":    {"unless they need not", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: []string{"z"}, PriorityPolicy: "IgnoreNotFound"}}}}, value("a", `{"x":"1"}`), value("x", "1"), ""},
+		"JSON":       {"or one value", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Strategy: "JSON", Into: "all"}}}}, value("a", `{"x":"1"}`), value("all", `{"x":"1"}`), ""},
+		"Into":       {"with a key", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Strategy: "JSON"}}}}, value("a", `{}`), nil, "merge.into"},
+		"NoObject":   {"of objects", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{}}}}, value("a", "s3cret"), nil, "not a JSON object"},
+		"Base64":     {"decoded", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeBase64}}, value("a", "YQ=="), value("a", "a"), ""},
+		"URL":        {"decoded", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeBase64URL}}, value("a", "-_8="), value("a", "\xfb\xff"), ""},
+		"Auto":       {"decoded where it can be", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeAuto}}, value("a", "YQ==", "b", "!"), value("a", "a", "b", "!"), ""},
+		"Undecoded":  {"an error without the value", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: esv1.DecodeBase64}}, value("a", "s3cret!"), nil, "not Base64"},
+		"Strategy":   {"an unknown strategy", esv1.DataFrom{Extract: &esv1.RemoteRef{DecodingStrategy: "rot13"}}, value("a", "s3cret"), nil, `"rot13" is not one of`},
+		"Large":      {"values have a size together", esv1.DataFrom{}, value("a", strings.Repeat("s3cret", 2<<20), "b", strings.Repeat("s3cret", 1<<20)), nil, "more than 16 MiB together"},
+		"LongKey":    {"keys have a length before they are rewritten", esv1.DataFrom{Rewrite: []esv1.Rewrite{re(".", "x")}}, value(strings.Repeat("a", maxPattern+1), "1"), nil, "at most 4096"},
+		"Priorities": {"so many keys there are not", esv1.DataFrom{Rewrite: []esv1.Rewrite{{Merge: &esv1.RewriteMerge{Priority: many, PriorityPolicy: "IgnoreNotFound"}}}}, value("a", `{}`), nil, "merge.priority: there are 1001"},
+		"Null":       {"a null byte", esv1.DataFrom{Find: &esv1.Find{NullBytePolicy: esv1.NullBytesFail}}, value("a", "x\x00"), nil, "null byte"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

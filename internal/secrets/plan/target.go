@@ -72,6 +72,9 @@ type Refusal struct{ Text, Detail string }
 // Error is the message with what it means here.
 func (r *Refusal) Error() string { return r.Text + ": " + r.Detail }
 
+// maxSecret is what a Secret holds, in bytes.
+const maxSecret = corev1.MaxSecretSize
+
 // TargetName is the name of the Secret of an ExternalSecret.
 func TargetName(es *esv1.ExternalSecret) string {
 	if es.Spec.Target.Name != "" {
@@ -198,6 +201,9 @@ func compose(es *esv1.ExternalSecret, have *corev1.Secret, made Made) (*corev1.S
 		}
 	}
 	s.Data = join(s.Data, data(t.Template, made))
+	if size := Size(s.Data); size > maxSecret {
+		return nil, fmt.Errorf("its data have %d bytes; a Secret holds %d: leave keys out by target.template, or spread them over several objects", size, maxSecret)
+	}
 	labels, annotations := es.Labels, es.Annotations
 	if t.Template != nil {
 		labels, annotations = made.Labels, made.Annotations

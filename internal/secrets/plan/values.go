@@ -22,21 +22,45 @@ const (
 	maxKey     = 253
 )
 
+// MaxValues bounds the values that one ExternalSecret fetches, with their keys, in bytes. They are more than a Secret holds, since templates may
+// leave most out.
+const MaxValues = 16 << 20
+
+// Size is that of values with their keys, in bytes.
+func Size(values map[string][]byte) int {
+	size := 0
+	for key, value := range values {
+		size += len(key) + len(value)
+	}
+	return size
+}
+
+// Few refuses values that have more than MaxValues bytes together.
+func Few(size int) error {
+	if size > MaxValues {
+		return fmt.Errorf("the values up to here have more than %d MiB together; spread the keys over several objects", MaxValues>>20)
+	}
+	return nil
+}
+
 var validKey = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 
-// Transformer makes a key of a key by a template.
-type Transformer func(text, key string) (string, error)
+// Transformer makes a key of each key by a template, in their order. Templates are programs of tenants: it runs them where they can do no harm.
+type Transformer func(text string, keys []string) ([]string, error)
 
 // Named are the values of one entry of dataFrom, by keys of the Secret: rewritten, or converted where nothing is rewritten, checked and
 // decoded.
 func Named(from esv1.DataFrom, values map[string][]byte, transform Transformer) (map[string][]byte, error) {
-	if len(values) > maxKeys {
-		return nil, fmt.Errorf("there are %d keys; at most %d are permitted", len(values), maxKeys)
+	err := countable(values)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if len(from.Rewrite) > 0 {
 		for i, r := range from.Rewrite {
-			if values, err = rewrite(r, values, transform); err != nil {
+			if values, err = rewrite(r, values, transform); err == nil {
+				err = countable(values)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("rewrite[%d]: %w", i, err)
 			}
 		}
@@ -56,6 +80,19 @@ func Named(from esv1.DataFrom, values map[string][]byte, transform Transformer) 
 		}
 	}
 	return decoded, nil
+}
+
+// countable refuses values that are too many, too large together, or have a key that is too long to be rewritten.
+func countable(values map[string][]byte) error {
+	if len(values) > maxKeys {
+		return fmt.Errorf("there are %d keys; at most %d are permitted", len(values), maxKeys)
+	}
+	for key := range values {
+		if len(key) > maxPattern {
+			return fmt.Errorf("the key %q has %d bytes; at most %d are permitted", bounded(key), len(key), maxPattern)
+		}
+	}
+	return Few(Size(values))
 }
 
 // Single is a value of data: decoded and checked.
@@ -206,9 +243,15 @@ func rewrite(r esv1.Rewrite, values map[string][]byte, transform Transformer) (m
 		if err != nil {
 			return nil, fmt.Errorf("regexp.source is not a valid regular expression: %w", err)
 		}
-		return renamed(values, func(key string) (string, error) { return pattern.ReplaceAllString(key, r.Regexp.Target), nil })
+		return renamed(values, func(keys []string) ([]string, error) {
+			made := make([]string, len(keys))
+			for i, key := range keys {
+				made[i] = pattern.ReplaceAllString(key, r.Regexp.Target)
+			}
+			return made, nil
+		})
 	case r.Transform != nil:
-		return renamed(values, func(key string) (string, error) { return transform(r.Transform.Template, key) })
+		return renamed(values, func(keys []string) ([]string, error) { return transform(r.Transform.Template, keys) })
 	case r.Merge != nil:
 		return merge(*r.Merge, values)
 	}
@@ -216,23 +259,27 @@ func rewrite(r esv1.Rewrite, values map[string][]byte, transform Transformer) (m
 }
 
 // renamed has the values by other keys. Where two get the same, that of the last key in order is kept, always the same one.
-func renamed(values map[string][]byte, name func(string) (string, error)) (map[string][]byte, error) {
+func renamed(values map[string][]byte, names func(keys []string) ([]string, error)) (map[string][]byte, error) {
+	keys := slices.Sorted(maps.Keys(values))
+	others, err := names(keys)
+	if err != nil {
+		return nil, err
+	}
 	made := make(map[string][]byte, len(values))
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		to, err := name(key)
-		if err != nil {
-			return nil, fmt.Errorf("key %q: %w", bounded(key), err)
-		}
-		if len(to) > maxPattern {
+	for i, key := range keys {
+		if len(others[i]) > maxPattern {
 			return nil, fmt.Errorf("key %q: what it becomes has more than %d bytes", bounded(key), maxPattern)
 		}
-		made[to] = values[key]
+		made[others[i]] = values[key]
 	}
 	return made, nil
 }
 
 // merge makes one set of values that are JSON objects. Keys of priority come last, so that theirs are kept.
 func merge(m esv1.RewriteMerge, values map[string][]byte) (map[string][]byte, error) {
+	if len(m.Priority) > maxKeys {
+		return nil, fmt.Errorf("merge.priority: there are %d keys; at most %d are permitted", len(m.Priority), maxKeys)
+	}
 	for _, key := range m.Priority {
 		if _, has := values[key]; !has && m.PriorityPolicy != "IgnoreNotFound" {
 			return nil, fmt.Errorf("merge.priority: there is no key %q", bounded(key))

@@ -60,6 +60,14 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
+// TooLarge is the failure of a library that got more than one answer, or all answers of a pass together, may have.
+func TooLarge(of string, err error) error {
+	if errors.Is(err, ErrFetched) {
+		return fmt.Errorf("%s: %w", of, ErrFetched)
+	}
+	return fmt.Errorf("%s: %w", of, ErrTooLarge)
+}
+
 // StatusError is the failure that an HTTP status stands for; of says what was requested of what. The header may be nil.
 func StatusError(of string, status int, header http.Header) error {
 	text := strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -71,18 +72,33 @@ func TestUnreachableHidesTheURL(t *testing.T) {
 func TestProperty(t *testing.T) {
 	object := []byte(`{"a.b":"dotted","a":{"b":"nested","n":[1, 2]},"s":"text","n":1.50,"t":true,"z":null}`)
 	for property, want := range map[string]string{
-		"a.b": "dotted", "a.n": "[1, 2]", "a.n.1": "2", "s": "text", "n": "1.50", "t": "true", "z": "", "a": `{"b":"nested","n":[1,2]}`, "": string(object),
+		"a.b": "dotted", `a\.b`: "dotted", "a.n": "[1, 2]", "a.n.1": "2", "s": "text", "n": "1.50", "t": "true", "z": "", "a": `{"b":"nested","n":[1,2]}`, "": string(object),
 	} {
-		got, err := store.Property("the secret x", object, property)
+		got, err := store.Property(t.Context(), "the secret x", object, property)
 		if err != nil || string(got) != want {
 			t.Errorf("property %q: %q, %v; want %q", property, got, err, want)
 		}
 	}
-	if _, err := store.Property("the secret x", object, "missing"); !errors.Is(err, store.ErrNoProperty) || errors.Is(err, store.ErrNotFound) {
+	if got, err := store.Property(t.Context(), "the secret x", object, "a.n|1"); err == nil {
+		t.Errorf("a property that is a program is evaluated in this process: %q", got)
+	}
+	elsewhere := store.Within(t.Context(), func(_ context.Context, _ []byte, path string) (store.Selected, error) {
+		return store.Selected{Value: []byte(path), Exists: path != "#"}, nil
+	})
+	if got, err := store.Property(elsewhere, "the secret x", object, "a.n|1"); err != nil || string(got) != "a.n|1" {
+		t.Errorf("a property that is a program: %q, %v", got, err)
+	}
+	if _, err := store.Property(elsewhere, "the secret x", object, "#"); !errors.Is(err, store.ErrNoProperty) {
+		t.Errorf("a program that selects nothing: %v", err)
+	}
+	if _, err := store.Property(elsewhere, "the secret x", object, strings.Repeat("a", 5000)); err == nil || errors.Is(err, store.ErrNoProperty) {
+		t.Errorf("a property that is too long: %v", err)
+	}
+	if _, err := store.Property(t.Context(), "the secret x", object, "missing"); !errors.Is(err, store.ErrNoProperty) || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a property that is missing: %v", err)
 	}
 	for _, bad := range []string{"s3cret", `["s3cret"]`, "null", ""} {
-		if _, err := store.Property("the secret x", []byte(bad), "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := store.Property(t.Context(), "the secret x", []byte(bad), "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("a property of %s: %v", bad, err)
 		}
 	}
@@ -135,4 +151,39 @@ func TestCredential(t *testing.T) {
 	if _, err := store.Credential(nil, store.ErrDenied); !errors.Is(err, store.ErrDenied) {
 		t.Errorf("the failure of the look-up is lost: %v", err)
 	}
+}
+
+// TestFetched has all answers of a pass have a bound together.
+func TestFetched(t *testing.T) {
+	ctx := store.Within(t.Context(), nil)
+	for range 8 {
+		if err := store.Fetched(ctx, store.MaxFetched/8); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := store.Fetched(ctx, 1)
+	if !errors.Is(err, store.ErrFetched) || !errors.Is(store.TooLarge("x", err), store.ErrFetched) || !errors.Is(store.TooLarge("x", store.ErrTooLarge), store.ErrTooLarge) {
+		t.Errorf("one byte more: %v", err)
+	}
+	if err := store.Fetched(t.Context(), store.MaxFetched+1); err != nil {
+		t.Errorf("outside a pass: %v", err)
+	}
+}
+
+// FuzzProperty has a property that is evaluated in this process take no more than it is given, whatever it is.
+func FuzzProperty(f *testing.F) {
+	f.Add(`{"a":{"b":[1,2]}}`, "a.b.1")
+	f.Add(`{"a.b":1}`, `a\.b`)
+	f.Add(`{"a":1}`, "[@this,@this]|[@this,@this]")
+	f.Add(`{"a":[{"b":1}]}`, "a.#(b==1)#.b")
+	f.Fuzz(func(t *testing.T, object, path string) {
+		began := time.Now()
+		got, err := store.Property(t.Context(), "x", []byte(object), path)
+		if err == nil && len(got) > len(object)+utf8.UTFMax*len(object) {
+			t.Errorf("%q makes %d bytes of %d", path, len(got), len(object))
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%q takes %s", path, took)
+		}
+	})
 }

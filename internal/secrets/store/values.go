@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -45,9 +46,15 @@ func Text(raw json.RawMessage) []byte {
 
 // Property returns a part of a JSON object: the field of that name, dots included, or what the path of GJSON selects. It fails
 // with ErrNoProperty.
-func Property(of string, value []byte, property string) ([]byte, error) {
+//
+// A path is a program: some of a few hundred bytes double their value with each step. What is more than names is evaluated by the
+// Selector of the context, and refused without one.
+func Property(ctx context.Context, of string, value []byte, property string) ([]byte, error) {
 	if property == "" {
 		return value, nil
+	}
+	if len(property) > maxPattern {
+		return nil, fmt.Errorf("%s: the property has %d bytes; at most %d are permitted", of, len(property), maxPattern)
 	}
 	fields, err := Fields(of, value)
 	if err != nil {
@@ -56,10 +63,32 @@ func Property(of string, value []byte, property string) ([]byte, error) {
 	if field, has := fields[property]; has {
 		return field, nil
 	}
-	if found := gjson.GetBytes(value, property); found.Exists() {
-		return []byte(found.String()), nil
+	var found Selected
+	selects := selector(ctx)
+	switch {
+	case names.MatchString(property):
+		found = Select(value, property)
+	case selects == nil:
+		return nil, fmt.Errorf("%s: the property %q is more than names with dots between them, which is not supported here", of, property)
+	default:
+		if found, err = selects(ctx, value, property); err != nil {
+			return nil, fmt.Errorf("%s: evaluating the property %q: %w", of, property, err)
+		}
 	}
-	return nil, fmt.Errorf("%s: %w %q", of, ErrNoProperty, property)
+	if !found.Exists {
+		return nil, fmt.Errorf("%s: %w %q", of, ErrNoProperty, property)
+	}
+	return found.Value, nil
+}
+
+// names are a path of GJSON that takes as long as one reading of the object, whatever that is: names and numbers with dots between them,
+// and dots in names behind a backslash.
+var names = regexp.MustCompile(`^(?:[\w/-]|\\\.)+(?:\.(?:[\w/-]|\\\.)+)*$`)
+
+// Select evaluates a path of GJSON in this process. The path has to be plain, or the process a child that may end.
+func Select(object []byte, path string) Selected {
+	found := gjson.GetBytes(object, path)
+	return Selected{Value: []byte(found.String()), Exists: found.Exists()}
 }
 
 // WithProperty returns a JSON object with a field set to a string. An empty value stands for an empty object.

@@ -22,6 +22,8 @@ import (
 const (
 	maxText   = 1 << 20
 	maxOutput = 1 << 20
+	// maxShown is how much of a key is in an error.
+	maxShown = 253
 )
 
 // Target is where the result of a template goes.
@@ -89,13 +91,20 @@ func Execute(w Work, lookup Lookup) (Result, error) {
 	return made, nil
 }
 
-// Transform makes a key of a key, which the template knows as .value.
-func Transform(text, key string) (string, error) {
-	made, err := execute(text, map[string]string{"value": key}, functions(nil))
-	if err != nil {
-		return "", Part{}.shown(err)
+// Transform makes keys of keys, each of which the template knows as .value. All of them together have a bound.
+func Transform(text string, keys []string) ([]string, error) {
+	all, left := make([]string, len(keys)), maxOutput
+	for i, key := range keys {
+		made, err := execute(text, map[string]string{"value": key}, functions(nil))
+		if left -= len(made); err == nil && left < 0 {
+			err = errTooLong
+		}
+		if err != nil {
+			return nil, fmt.Errorf("key %q: %w", key[:min(len(key), maxShown)], Part{}.shown(err))
+		}
+		all[i] = made
 	}
-	return made, nil
+	return all, nil
 }
 
 // Text executes one template over values of any form, as requests of webhooks are made of.

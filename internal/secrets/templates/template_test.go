@@ -94,11 +94,15 @@ func TestLookupFails(t *testing.T) {
 }
 
 func TestTransform(t *testing.T) {
-	if got, err := Transform(`{{ .value | upper | replace "/" "_" }}`, "a/b"); err != nil || got != "A_B" {
-		t.Errorf("%q, %v", got, err)
+	got, err := Transform(`{{ .value | upper | replace "/" "_" }}`, []string{"a/b", "c"})
+	if diff := cmp.Diff([]string{"A_B", "C"}, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
 	}
-	if _, err := Transform(`{{ .other }}`, "a"); err == nil {
+	if _, err := Transform(`{{ .other }}`, []string{"a"}); err == nil {
 		t.Error("a missing key is no error")
+	}
+	if _, err := Transform(`{{ repeat 1000 "0123456789" }}`, make([]string, 200)); err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
+		t.Errorf("all keys together have no bound: %v", err)
 	}
 }
 

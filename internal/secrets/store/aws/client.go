@@ -50,13 +50,13 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the tags of %q cannot be written as JSON", ref.Key)
 		}
-		return store.Property(fmt.Sprintf("the tags of %q", ref.Key), value, ref.Property)
+		return store.Property(ctx, fmt.Sprintf("the tags of %q", ref.Key), value, ref.Property)
 	}
 	value, err := c.service.read(ctx, name, ref.Version)
 	if err != nil {
 		return nil, err
 	}
-	return store.Property(fmt.Sprintf("the secret %q", ref.Key), value, ref.Property)
+	return store.Property(ctx, fmt.Sprintf("the secret %q", ref.Key), value, ref.Property)
 }
 
 // Map returns the fields of a secret that is a JSON object, or of a property of it.

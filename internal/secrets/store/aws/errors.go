@@ -58,7 +58,7 @@ func failure(of string, err error) error {
 	case errors.As(err, &login):
 		return fmt.Errorf("%s: %w", of, login)
 	case errors.Is(err, store.ErrTooLarge):
-		return fmt.Errorf("%s: %w", of, store.ErrTooLarge)
+		return store.TooLarge(of, err)
 	case errors.As(err, &sending), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return store.Unreachable(of, err)
 	}

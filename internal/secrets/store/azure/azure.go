@@ -182,7 +182,7 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 			return nil, fmt.Errorf("the tags of the secret %q cannot be written as JSON", ref.Key)
 		}
 	}
-	return store.Property(fmt.Sprintf("the secret %q", ref.Key), value, ref.Property)
+	return store.Property(ctx, fmt.Sprintf("the secret %q", ref.Key), value, ref.Property)
 }
 
 // Map returns the fields of a secret that is a JSON object, or of a property of it.
@@ -343,7 +343,7 @@ func failure(of string, err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, store.ErrTooLarge):
-		return fmt.Errorf("%s: %w", of, store.ErrTooLarge)
+		return store.TooLarge(of, err)
 	case errors.As(err, &response):
 		return store.StatusError(of, response.StatusCode, header(response.RawResponse))
 	case errors.As(err, &login) && login.RawResponse != nil:

@@ -52,7 +52,7 @@ var _ store.Client = (*Client)(nil)
 func New(config Config, pushed *Pushed) *Client { return &Client{config, pushed} }
 
 // Get returns the entry of the key and of the version; without a version the one that has none, or what was pushed.
-func (c *Client) Get(_ context.Context, ref store.Ref) ([]byte, error) {
+func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 	if ref.MetadataPolicy == store.MetadataFetch {
 		return nil, fmt.Errorf("reading metadata of %q from the fake store: %w", ref.Key, store.ErrUnsupported)
 	}
@@ -60,10 +60,10 @@ func (c *Client) Get(_ context.Context, ref store.Ref) ([]byte, error) {
 	if !has {
 		return nil, fmt.Errorf("reading %q version %q of the fake store: %w", ref.Key, ref.Version, store.ErrNotFound)
 	}
-	if ref.Property == "" {
-		return value, nil
+	if err := store.Fetched(ctx, len(value)); err != nil || ref.Property == "" {
+		return value, err
 	}
-	return store.Property(fmt.Sprintf("the value of %q in the fake store", ref.Key), value, ref.Property)
+	return store.Property(ctx, fmt.Sprintf("the value of %q in the fake store", ref.Key), value, ref.Property)
 }
 
 // Map returns the fields of a value that is a JSON object.
@@ -76,7 +76,7 @@ func (c *Client) Map(ctx context.Context, ref store.Ref) (map[string][]byte, err
 }
 
 // Find returns the values whose keys match a name.
-func (c *Client) Find(_ context.Context, find store.Find) (map[string][]byte, error) {
+func (c *Client) Find(ctx context.Context, find store.Find) (map[string][]byte, error) {
 	if find.Path != "" || len(find.Tags) > 0 {
 		return nil, fmt.Errorf("finding by path or tags in the fake store: %w", store.ErrUnsupported)
 	}
@@ -88,6 +88,11 @@ func (c *Client) Find(_ context.Context, find store.Find) (map[string][]byte, er
 	maps.DeleteFunc(found, func(key string, _ []byte) bool { return !pattern.MatchString(key) })
 	if len(found) > store.MaxFound {
 		return nil, store.TooMany("finding in the fake store")
+	}
+	for _, value := range found {
+		if err := store.Fetched(ctx, len(value)); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }

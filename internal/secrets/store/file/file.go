@@ -150,7 +150,7 @@ func descend(values map[string]any, name string, level int) (any, bool) {
 }
 
 // Get returns a text, or a property; without a property the properties as JSON.
-func (c *Client) Get(_ context.Context, ref store.Ref) ([]byte, error) {
+func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 	if ref.Version != "" || ref.MetadataPolicy == store.MetadataFetch {
 		return nil, fmt.Errorf("reading a version or metadata of %q from a file: %w", ref.Key, store.ErrUnsupported)
 	}
@@ -164,10 +164,13 @@ func (c *Client) Get(_ context.Context, ref store.Ref) ([]byte, error) {
 	}
 	of := fmt.Sprintf("the secret %q of %s", ref.Key, c.config.Path)
 	raw, err := text(of, value)
+	if err == nil {
+		err = store.Fetched(ctx, len(raw))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return store.Property(of, raw, ref.Property)
+	return store.Property(ctx, of, raw, ref.Property)
 }
 
 // text is a value as that of a secret.
@@ -192,7 +195,7 @@ func (c *Client) Map(ctx context.Context, ref store.Ref) (map[string][]byte, err
 }
 
 // Find returns the secrets at the top, or below a path, by name.
-func (c *Client) Find(_ context.Context, find store.Find) (map[string][]byte, error) {
+func (c *Client) Find(ctx context.Context, find store.Find) (map[string][]byte, error) {
 	if len(find.Tags) > 0 {
 		return nil, fmt.Errorf("finding by tags in a file: %w", store.ErrUnsupported)
 	}
@@ -213,7 +216,10 @@ func (c *Client) Find(_ context.Context, find store.Find) (map[string][]byte, er
 		if !pattern.MatchString(name) || values[name] == nil {
 			continue
 		}
-		if found[name], err = text(fmt.Sprintf("the secret %q of %s", name, c.config.Path), values[name]); err != nil {
+		if found[name], err = text(fmt.Sprintf("the secret %q of %s", name, c.config.Path), values[name]); err == nil {
+			err = store.Fetched(ctx, len(found[name]))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -28,7 +28,7 @@ func failure(of string, err error) error {
 	)
 	switch {
 	case errors.Is(err, store.ErrTooLarge):
-		return fmt.Errorf("%s: %w", of, store.ErrTooLarge)
+		return store.TooLarge(of, err)
 	case errors.As(err, &login):
 		if status := login.Response.StatusCode; status == http.StatusTooManyRequests || status >= http.StatusInternalServerError {
 			return store.StatusError(of+": logging in", status, login.Response.Header)

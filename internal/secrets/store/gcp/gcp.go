@@ -192,7 +192,7 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return store.Property(of, value, ref.Property)
+		return store.Property(ctx, of, value, ref.Property)
 	}
 	described, err := c.describe(ctx, ref.Key)
 	if err != nil {
@@ -202,7 +202,7 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the metadata of %s cannot be written as JSON", of)
 	}
-	return store.Property(of, value, ref.Property)
+	return store.Property(ctx, of, value, ref.Property)
 }
 
 func (c *Client) describe(ctx context.Context, key string) (*secretmanager.Secret, error) {

@@ -92,7 +92,7 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 	if err != nil || ref.Property == "" {
 		return value, err
 	}
-	return store.Property(fmt.Sprintf("the variable %q", ref.Key), value, ref.Property)
+	return store.Property(ctx, fmt.Sprintf("the variable %q", ref.Key), value, ref.Property)
 }
 
 // Map returns the fields of a variable that is a JSON object.

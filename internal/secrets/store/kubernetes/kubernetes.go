@@ -77,7 +77,7 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: its metadata cannot be written as JSON", of)
 		}
-		return store.Property(of, text, ref.Property)
+		return store.Property(ctx, of, text, ref.Property)
 	}
 	if value, has := secret.Data[ref.Property]; has {
 		return value, nil
@@ -86,7 +86,7 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Property(of, text, ref.Property)
+	return store.Property(ctx, of, text, ref.Property)
 }
 
 // Map returns all keys of a Secret; with a property the fields of the JSON object that the key has.
@@ -374,7 +374,7 @@ func unanswered(of string, err error) error {
 	var sending *url.Error
 	switch {
 	case errors.Is(err, store.ErrTooLarge):
-		return fmt.Errorf("%s: %w", of, store.ErrTooLarge)
+		return store.TooLarge(of, err)
 	case errors.As(err, &sending), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return store.Unreachable(of, err)
 	default:

@@ -67,6 +67,9 @@ func Do(ctx context.Context, client *http.Client, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, store.Unreachable(r.Of, err)
 	}
+	if err := store.Fetched(ctx, len(body)); err != nil {
+		return Answer{}, fmt.Errorf("%s: %w", r.Of, err)
+	}
 	answer := Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 	if len(body) > store.MaxBody {
 		return answer, fmt.Errorf("%s: %w: it exceeds %d bytes", r.Of, store.ErrTooLarge, store.MaxBody)

@@ -124,13 +124,13 @@ func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
 		if err != nil || ref.Property == "" {
 			return text, err
 		}
-		return store.Property(fmt.Sprintf("the metadata of %q", ref.Key), text, ref.Property)
+		return store.Property(ctx, fmt.Sprintf("the metadata of %q", ref.Key), text, ref.Property)
 	}
 	data, err := c.read(ctx, ref.Key, ref.Version)
 	if err != nil {
 		return nil, err
 	}
-	return store.Property(fmt.Sprintf("the secret %q", ref.Key), data, ref.Property)
+	return store.Property(ctx, fmt.Sprintf("the secret %q", ref.Key), data, ref.Property)
 }
 
 // Map returns the keys of a secret, or of the object that a property of it is.

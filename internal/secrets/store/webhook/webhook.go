@@ -1,24 +1,20 @@
 // Package webhook reads secrets from any server that answers with JSON, by a request that a store describes with templates.
 //
-// Templates run where the caller has them run, since they are programs of tenants. The room refuses to find, to delete and to find out
+// Templates and JSON paths run where the caller has them run, since they are programs of tenants. The room refuses to find, to delete and to find out
 // what exists, which the description of one request does not say, and answers whose JSON path selects nothing.
 package webhook
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ohler55/ojg/jp"
 
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 	"github.com/headgate-dev/headgate/internal/secrets/store/rest"
@@ -48,15 +44,16 @@ type Config struct {
 
 // Client is a store of this kind.
 type Client struct {
-	config Config
-	render Template
-	http   *http.Client
+	config  Config
+	render  Template
+	selects Path
+	http    *http.Client
 }
 
 var _ store.Client = (*Client)(nil)
 
 // New checks the configuration. It sends nothing.
-func New(config Config, render Template, client *http.Client) (*Client, error) {
+func New(config Config, render Template, selects Path, client *http.Client) (*Client, error) {
 	if config.URL == "" {
 		return nil, errors.New("url is empty")
 	}
@@ -68,91 +65,47 @@ func New(config Config, render Template, client *http.Client) (*Client, error) {
 		return nil, err
 	}
 	config.Method = cmp.Or(config.Method, http.MethodGet)
-	return &Client{config, render, trusting}, nil
+	return &Client{config, render, selects, trusting}, nil
 }
 
 // Get returns what the JSON path selects: a string as it is, of a list the first, everything else as JSON.
 func (c *Client) Get(ctx context.Context, ref store.Ref) ([]byte, error) {
-	of, value, err := c.fetch(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	if list, ok := value.([]any); ok && c.config.JSONPath != "" {
-		if len(list) == 0 {
-			return nil, fmt.Errorf("%s: %w: the JSON path selects an empty list", of, store.ErrNoProperty)
-		}
-		value = list[0]
-	}
-	return text(of, value)
+	_, value, err := c.fetch(ctx, ref, true)
+	return value, err
 }
 
-// Map returns the fields of the object that the JSON path selects.
+// Map returns the fields of the object that the JSON path selects. Some servers answer with JSON in a string.
 func (c *Client) Map(ctx context.Context, ref store.Ref) (map[string][]byte, error) {
-	of, value, err := c.fetch(ctx, ref)
+	of, value, err := c.fetch(ctx, ref, false)
 	if err != nil {
 		return nil, err
 	}
-	// Some servers answer with JSON in a string.
-	raw, err := text(of, value)
-	if err != nil {
-		return nil, err
-	}
-	return store.Fields(of, raw)
+	return store.Fields(of, value)
 }
 
 // fetch sends the request and returns what the JSON path selects, or the answer itself.
-func (c *Client) fetch(ctx context.Context, ref store.Ref) (of string, value any, err error) {
+func (c *Client) fetch(ctx context.Context, ref store.Ref, first bool) (of string, value []byte, err error) {
 	of = fmt.Sprintf("the answer of the webhook to %q", ref.Key)
 	if ref.MetadataPolicy == store.MetadataFetch {
 		return of, nil, fmt.Errorf("reading metadata of %q from a webhook: %w", ref.Key, store.ErrUnsupported)
 	}
 	remote := map[string]any{"key": ref.Key, "property": ref.Property, "version": ref.Version}
 	values, answer, err := c.send(ctx, fmt.Sprintf("requesting %q from the webhook", ref.Key), remote)
-	if err != nil {
-		return of, nil, err
+	if err != nil || c.config.JSONPath == "" {
+		return of, answer.Body, err
 	}
-	if c.config.JSONPath == "" {
-		return of, string(answer.Body), nil
-	}
-	expression, err := c.render(ctx, c.config.JSONPath, values)
+	path, err := c.render(ctx, c.config.JSONPath, values)
 	if err != nil {
 		return of, nil, fmt.Errorf("rendering result.jsonPath: %w", err)
 	}
-	path, err := jp.ParseString(expression)
+	if len(path) > maxLine {
+		return of, nil, fmt.Errorf("the template of result.jsonPath gives more than %d bytes", maxLine)
+	}
+	found, err := c.selects(ctx, Query{Answer: answer.Body, Path: path, First: first})
 	if err != nil {
-		return of, nil, errors.New("result.jsonPath is not a valid JSON path")
+		return of, nil, fmt.Errorf("%s: evaluating result.jsonPath: %w", of, err)
 	}
-	var body any
-	if err := rest.Decode(of, answer.Body, &body); err != nil {
-		return of, nil, err
-	}
-	found := path.Get(body)
-	switch {
-	case len(found) == 0:
-		return of, nil, fmt.Errorf("%s: %w: the JSON path selects nothing", of, store.ErrNoProperty)
-	case len(found) == 1:
-		return of, found[0], nil
-	default:
-		return of, found, nil
-	}
-}
-
-// text is a value of JSON as the value of a secret.
-func text(of string, value any) ([]byte, error) {
-	switch value := value.(type) {
-	case string:
-		return []byte(value), nil
-	case float64:
-		return strconv.AppendFloat(nil, value, 'f', -1, 64), nil
-	case nil:
-		return nil, fmt.Errorf("%s: %w: the value is null", of, store.ErrNoProperty)
-	default:
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", of, store.ErrMalformed)
-		}
-		return raw, nil
-	}
+	return of, found.Value, found.failure(of)
 }
 
 // send renders the request and sends it.

@@ -29,6 +29,8 @@ func render(_ context.Context, text string, values map[string]any) (string, erro
 	return b.String(), nil
 }
 
+func selects(_ context.Context, q webhook.Query) (webhook.Selected, error) { return webhook.Select(q) }
+
 func secrets(context.Context) (map[string]map[string]string, error) {
 	return map[string]map[string]string{"auth": {"token": "hook-token"}}, nil
 }
@@ -53,7 +55,7 @@ func serve(t *testing.T) *storetest.Plain {
 func open(t *testing.T, config webhook.Config) *webhook.Client {
 	t.Helper()
 	config.Headers, config.Secrets = map[string]string{"Authorization": "Bearer {{ .auth.token }}"}, secrets
-	client, err := webhook.New(config, render, &http.Client{})
+	client, err := webhook.New(config, render, selects, &http.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func TestRefuses(t *testing.T) {
 	if err := client.Check(t.Context()); err != nil {
 		t.Errorf("Check: %v", err)
 	}
-	if _, err := webhook.New(webhook.Config{}, render, &http.Client{}); err == nil {
+	if _, err := webhook.New(webhook.Config{}, render, selects, &http.Client{}); err == nil {
 		t.Error("a store without a URL is taken")
 	}
 }
