@@ -13,7 +13,6 @@ package argo
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
@@ -48,7 +47,7 @@ type Engine struct {
 	config   *rest.Config
 	feeds    *feeds.Feeds
 	renderer *manifests.Renderer
-	renders  chan struct{}
+	renders  *rounds.Slots
 	settings *configuration.Settings
 	judge    *live.Judge
 	apps     *registry
@@ -72,7 +71,7 @@ func (d *Dialect) Serve(ctx context.Context, host *dialect.Host) (dialect.Part, 
 	}
 	e := &Engine{
 		Host: host, options: d.Options, ctx: ctx, runner: host.Runner, home: host.Home, config: host.Config, client: host.Home.Dynamic, kube: kube,
-		renders: make(chan struct{}, runtime.GOMAXPROCS(0)), settings: configuration.NewSettings(d.namespace()),
+		renders: rounds.PerProcessor(), settings: configuration.NewSettings(d.namespace()),
 		renderer: manifests.With(host.Runner.Renderer()), apps: newRegistry(), projects: configuration.NewProjects(),
 		events: events{declared.NewEvents(kube, nil)},
 	}

@@ -122,14 +122,13 @@ func (d *driver) keepCharts(a *app, charts *feeds.Charts) {
 	}
 }
 
-// renderOnce renders, when a processor is free.
+// renderOnce renders, when a processor is free. Projects share them.
 func (d *driver) renderOnce(ctx context.Context, r manifests.Request) (*manifests.Result, error) {
-	select {
-	case d.renders <- struct{}{}:
-		defer func() { <-d.renders }()
-	case <-ctx.Done():
+	turn, free := d.renders.Take(ctx, r.App.Project)
+	if !free {
 		return nil, context.Cause(ctx)
 	}
+	defer turn.End()
 	return d.renderer.Render(ctx, r)
 }
 

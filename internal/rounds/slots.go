@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -10,14 +11,14 @@ import (
 // to the share that has the fewest: a namespace with a thousand objects does not keep others from being served. They are safe
 // for concurrent use.
 //
-// Those that are bounded have each share, and each place where slots are spent, keep to a part of them: a host that takes
+// Each share, and each place where slots are spent, keeps to a part of them: a host that takes
 // requests and never answers is not waited for in all slots. A quarter of what a share has at most is not for one place, so
 // that one such host leaves something to its neighbours in the namespace too.
 type Slots struct {
 	mu     sync.Mutex
 	free   int
 	shares map[string]*share
-	// most is what a share or a place has at most, zero for no bound; places have an entry where slots are spent.
+	// most is what a share or a place has at most; places have an entry where slots are spent.
 	most   int
 	places map[string]int
 	// events counts shares that came and slots that were given.
@@ -42,16 +43,22 @@ type Turn struct {
 	given chan struct{}
 }
 
-// NewSlots returns a number of slots.
+// NewSlots returns a number of slots. A quarter of them, and one at least where there are several, is not for one share: what never ends in
+// one namespace is not waited for in all slots.
 func NewSlots(n int) *Slots {
-	return &Slots{free: n, shares: map[string]*share{}, places: map[string]int{}}
+	const kept = 4
+	return NewBoundedSlots(n, max(1, n-max(1, n/kept)))
+}
+
+// PerProcessor returns a slot for each processor, which one share may have all, and one more for other shares.
+func PerProcessor() *Slots {
+	n := runtime.GOMAXPROCS(0)
+	return NewBoundedSlots(n+1, n)
 }
 
 // NewBoundedSlots returns a number of slots, of which one share, or one place, has so many at most.
 func NewBoundedSlots(n, most int) *Slots {
-	s := NewSlots(n)
-	s.most = most
-	return s
+	return &Slots{free: n, most: most, shares: map[string]*share{}, places: map[string]int{}}
 }
 
 // Take waits for a slot, which has to be given back by End. There is none, and ok is false, when ctx ends before.
@@ -111,9 +118,6 @@ func (s *Slots) give() {
 
 // first is the first turn in the queue of a share that may have a slot, less than zero when there is none.
 func (s *Slots) first(one *share) int {
-	if s.most == 0 {
-		return min(len(one.waiting), 1) - 1
-	}
 	if one.taken >= s.most {
 		return -1
 	}

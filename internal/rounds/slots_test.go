@@ -34,9 +34,9 @@ func TestShares(t *testing.T) {
 			want: []string{"a1", "b1", "a2", "b2", "a3", "b3"},
 		},
 		"several slots": {
-			reason: "a crowd that has all slots leaves what comes free to shares that have none",
+			reason: "a crowd leaves a slot, and what comes free, to shares that have none",
 			slots:  3, waiting: []string{"a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"},
-			want: []string{"a1", "a2", "a3", "b1", "c1", "a4", "b2", "a5"},
+			want: []string{"a1", "a2", "b1", "c1", "a3", "b2", "a4", "a5"},
 		},
 	}
 	for name, c := range cases {
@@ -203,6 +203,30 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%s: %d slots are free, and left are %v and %v", c.reason, s.free, s.shares, s.places)
 			}
 		})
+	}
+}
+
+// TestAShareLeavesASlot has no share hold all slots, however long it holds them.
+func TestAShareLeavesASlot(t *testing.T) {
+	for n, most := range map[int]int{1: 1, 2: 1, 3: 2, 4: 3, 8: 6, 16: 12} {
+		s, has := NewSlots(n), 0
+		for range n + 1 {
+			select {
+			case <-s.join("never ends", "").given:
+				has++
+			default:
+			}
+		}
+		if has != most {
+			t.Errorf("a share has %d of %d slots, want %d", has, n, most)
+		}
+		select {
+		case <-s.join("other", "").given:
+		default:
+			if n > 1 {
+				t.Errorf("another share has none of %d slots", n)
+			}
+		}
 	}
 }
 

@@ -7,13 +7,14 @@ package objects
 import (
 	"context"
 	"errors"
-	"runtime"
+	"path"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/internal/apply"
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/render"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/runner"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -30,12 +31,12 @@ type Declarations interface {
 type Driver struct {
 	Declarations
 	renderer *render.Renderer
-	renders  chan struct{}
+	renders  *rounds.Slots
 }
 
 // New returns the driver of the units of a dialect. As many render at a time as there are processors.
 func New(renderer *render.Renderer, declarations Declarations) *Driver {
-	return &Driver{Declarations: declarations, renderer: renderer, renders: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	return &Driver{Declarations: declarations, renderer: renderer, renders: rounds.PerProcessor()}
 }
 
 var (
@@ -49,8 +50,37 @@ func (d *Driver) Traits() runner.Traits {
 	return runner.Traits{Declares: true, Shares: true, Prunes: true}
 }
 
-// Prepare renders a unit, unless that would give the same again.
+// Prepare renders a unit, unless that would give the same again. Beside an error, it returns what the files mention.
 func (d *Driver) Prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
+	out, err := d.prepare(ctx, p)
+	if err != nil && !errors.Is(err, render.ErrPathNotFound) {
+		out.Mentions = mentions(out)
+	}
+	return out, err
+}
+
+// mentions is what the files of a unit mention, and the variables that are replaced in them.
+func mentions(p runner.Prepared) engine.Mentions {
+	var m engine.Mentions
+	o := p.Options
+	if p.Tree != nil {
+		paths := []string{o.Path}
+		for _, component := range o.Components {
+			paths = append(paths, path.Join(o.Path, component))
+		}
+		for _, text := range render.Texts(p.Tree, paths...) {
+			m.Read(text)
+		}
+	}
+	if o.Substitute != nil {
+		for _, value := range o.Substitute.Variables {
+			m.Read(value)
+		}
+	}
+	return m
+}
+
+func (d *Driver) prepare(ctx context.Context, p runner.Preparation) (runner.Prepared, error) {
 	out := runner.Prepared{}
 	if p.Sourced {
 		tree, err := open(p.Artifact)
@@ -108,14 +138,13 @@ func repeats(p runner.Preparation, now runner.Prepared) bool {
 	return !p.Sourced || before.Tree.Digest() == now.Tree.Digest() || before.Result.Reads.Unchanged(now.Tree)
 }
 
-// build makes the objects of a unit, when a processor is free.
+// build makes the objects of a unit, when a processor is free. Namespaces share them.
 func (d *Driver) build(ctx context.Context, p runner.Preparation, made runner.Prepared) (*render.Result, error) {
-	select {
-	case d.renders <- struct{}{}:
-		defer func() { <-d.renders }()
-	case <-ctx.Done():
+	turn, free := d.renders.Take(ctx, p.Unit.Namespace)
+	if !free {
 		return nil, context.Cause(ctx)
 	}
+	defer turn.End()
 	if !p.Sourced {
 		return &render.Result{Objects: made.Objects, Digest: made.Digest}, nil
 	}
