@@ -24,7 +24,7 @@ import (
 
 // Jobs are what dialects have done in the sandbox.
 func Jobs() []sandbox.Job {
-	return slices.Concat(flux.Jobs(), helm.Jobs(), manifests.Jobs(), workflow.Jobs(), secrets.Jobs())
+	return slices.Concat(flux.Jobs(), helm.Jobs(), manifests.Jobs(), workflow.Jobs(), secrets.Jobs(), promote.Jobs())
 }
 
 // Child makes this process what a dialect has started it as, such as the keeper of a step of a workflow or the wrapper in a pod, and returns its exit code at its end.

@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"api/externalsecrets/v1alpha1":                  {"api/externalsecrets/v1"},
 	"api/externalsecrets/generators/v1alpha1":       {"api/externalsecrets/v1"},
 	"api/kargo/v1alpha1":                            {},
-	"internal/promote":                              {"api/kargo/v1alpha1", "deploy", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/promote/expressions", "internal/promote/plan", "internal/promote/steps", "internal/redaction", "internal/rounds", "internal/runner", "internal/promote/commands", "internal/promote/receive", "internal/egress", "internal/source", "internal/tokens", "internal/webhook", "internal/promote/discover", "internal/promote/analysis"},
+	"internal/promote":                              {"api/kargo/v1alpha1", "deploy", "internal/cluster", "internal/declared", "internal/dialect", "internal/engine", "internal/promote/expressions", "internal/promote/plan", "internal/promote/steps", "internal/redaction", "internal/rounds", "internal/runner", "internal/sandbox", "internal/promote/commands", "internal/promote/receive", "internal/egress", "internal/source", "internal/tokens", "internal/webhook", "internal/promote/discover", "internal/promote/analysis"},
 	"internal/promote/analysis":                     {"internal/promote/expressions"},
 	"internal/promote/commands":                     {"api/kargo/v1alpha1", "internal/declared", "internal/dialect", "internal/engine", "internal/promote/plan"},
 	"internal/promote/receive":                      {"api/kargo/v1alpha1", "internal/promote/expressions", "internal/promote/plan", "internal/webhook"},

@@ -80,7 +80,7 @@ func (p *part) measure(
 	body, err := p.fetch(ctx, *m.Provider.Web, values)
 	var value any
 	if err == nil {
-		value, err = m.Provider.Web.Value(body)
+		value, err = m.Provider.Web.Value(body, func(q analysis.Query) ([]byte, error) { return p.selects(ctx, run, q) })
 	}
 	phase := analysis.Error
 	if err == nil {

@@ -144,7 +144,7 @@ func TestJudge(t *testing.T) {
 		"Another function": {success: "env('HOME') == ''", body: `1`, fails: "successCondition"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			value, err := Web{JSONPath: c.path}.Value([]byte(c.body))
+			value, err := Web{JSONPath: c.path}.Value([]byte(c.body), Select)
 			got := ""
 			if err == nil {
 				got, err = Metric{SuccessCondition: c.success, FailureCondition: c.failure}.Judge(value, noon)

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -105,30 +106,52 @@ func orElse(arguments ...any) (any, error) {
 	return arguments[0], nil
 }
 
-// Value is what a response gives by the path of a metric, or as a whole.
-func (w Web) Value(body []byte) (any, error) {
-	var decoded any
-	if err := json.Unmarshal(body, &decoded); err != nil {
-		if w.JSONPath == "" {
-			return string(body), nil
+// Query is a JSON path over a response. Paths are programs: their wildcards multiply.
+type Query struct {
+	Path     string
+	Response []byte
+}
+
+// Value is what a response gives by the path of a metric, which selects evaluates, or as a whole.
+func (w Web) Value(response []byte, selects func(Query) ([]byte, error)) (any, error) {
+	if w.JSONPath != "" {
+		found, err := selects(Query{w.JSONPath, response})
+		if err != nil {
+			return nil, fmt.Errorf("jsonPath: %w", err)
 		}
-		return nil, fmt.Errorf("the response is not JSON, which jsonPath needs")
+		response = found
 	}
-	if w.JSONPath == "" {
-		return decoded, nil
+	var decoded any
+	if err := json.Unmarshal(response, &decoded); err != nil {
+		return string(response), nil
+	}
+	return decoded, nil
+}
+
+// maxPath bounds a JSON path, in bytes.
+const maxPath = 4096
+
+// Select evaluates a path in this process, which has to be a child that may end. It gives JSON.
+func Select(q Query) ([]byte, error) {
+	if len(q.Path) > maxPath {
+		return nil, fmt.Errorf("it has %d bytes; at most %d are permitted", len(q.Path), maxPath)
+	}
+	var decoded any
+	if err := json.Unmarshal(q.Response, &decoded); err != nil {
+		return nil, errors.New("the response is not JSON, which it needs")
 	}
 	path := jsonpath.New("jsonPath")
-	if err := path.Parse(w.JSONPath); err != nil {
-		return nil, fmt.Errorf("jsonPath: %w", err)
+	if err := path.Parse(q.Path); err != nil {
+		return nil, err
 	}
 	found, err := path.FindResults(decoded)
 	if err != nil {
-		return nil, fmt.Errorf("jsonPath: %q is not in the response", w.JSONPath)
+		return nil, fmt.Errorf("%q is not in the response", q.Path)
 	}
 	if len(found) != 1 || len(found[0]) != 1 {
-		return nil, fmt.Errorf("jsonPath: %q gives %d values, want one", w.JSONPath, len(found))
+		return nil, fmt.Errorf("%q gives %d values, want one", q.Path, len(found))
 	}
-	return found[0][0].Interface(), nil
+	return json.Marshal(found[0][0].Interface())
 }
 
 // Fill replaces "{{args.NAME}}" in a text by the values of arguments.
