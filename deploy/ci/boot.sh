@@ -23,16 +23,24 @@ esac
 mkdir -p "$dir"
 rm -f "$dir/boot.json" "$dir/boot.md"
 
+# The output may have lines that are commands to the runner of GitHub, such as ::add-path::. It obeys none before it sees the word.
+word=
+if [ "${GITHUB_ACTIONS:-}" = true ]; then
+  word=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  echo "::stop-commands::$word"
+fi
 {
   code=0
   headgate up "$path" --ephemeral --simulate --exit-when-ready --report "$dir/boot.json" "$@" 2>&1 || code=$?
   echo "$code" >"$dir/code"
 } | tee "$dir/boot.log"
+# The last line may have no end.
+[ -z "$word" ] || printf '\n::%s::\n' "$word"
 code=$(cat "$dir/code")
 rm "$dir/code"
 
-# The output is that of the pull request's files: indented, it is text whatever it contains.
-quoted() { tail -n "$1" "$dir/boot.log" | cut -c1-300 | sed 's/^/    /'; }
+# The output is that of the pull request's files: indented, it is text whatever it contains. A carriage return would begin a line of its own.
+quoted() { tail -n "$1" "$dir/boot.log" | tr '\000-\010\013-\037' ' ' | cut -c1-300 | sed 's/^/    /'; }
 
 {
   echo "<!-- headgate $name -->"

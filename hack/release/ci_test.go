@@ -18,7 +18,7 @@ import (
 // ready and stuck stand in for headgate: they leave what it leaves, and print their arguments.
 const (
 	ready = `echo "headgate $*"; while [ "$1" != --report ]; do shift; done; echo '{}' >"$2"; echo '| # | unit |' >"${2%.json}.md"`
-	stuck = ready + "\n" + `printf '%s\n' '` + "```" + `' '</details> @everyone'; exit 1`
+	stuck = ready + "\n" + `printf '%s\n' '` + "```" + `' '</details> @everyone'; printf 'a\r\r</details> @all\f<b>\n'; exit 1`
 	early = `echo "no such directory"; exit 2`
 )
 
@@ -40,8 +40,8 @@ func TestBoot(t *testing.T) {
 			"the end of the output is text, whatever it contains", stuck,
 			[]string{"demo", "."},
 			1,
-			[]string{"### ✗ demo: not everything becomes ready\n\n    headgate up . --ephemeral --simulate --exit-when-ready --report ", "\n    ```\n    </details> @everyone\n", "\n| # | unit |\n"},
-			[]string{"\n```", "\n</details> @"},
+			[]string{"### ✗ demo: not everything becomes ready\n\n    headgate up . --ephemeral --simulate --exit-when-ready --report ", "\n    ```\n    </details> @everyone\n    a  </details> @all <b>\n", "\n| # | unit |\n"},
+			[]string{"\n```", "\n</details> @", "\r"},
 		},
 		"Early": {
 			"without a report there is the output", early,
@@ -55,7 +55,7 @@ func TestBoot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := tools(t, "tail", map[string]string{"headgate": tc.program})
-			link(t, path, "cat", "tee", "awk")
+			link(t, path, "cat", "tee", "awk", "tr", "od")
 			dir := filepath.Join(t.TempDir(), "report")
 			cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{"../../deploy/ci/boot.sh", dir}, tc.args...)...)
 			cmd.Env = []string{"PATH=" + path}
@@ -81,6 +81,40 @@ func TestBoot(t *testing.T) {
 				t.Errorf("%s: the output is\n%s", tc.reason, out)
 			}
 		})
+	}
+}
+
+// TestCommands has a repository whose output is commands to the runner of GitHub, also one without an end of line: they are obeyed neither before nor after
+// the program ends, and those of others afterwards are.
+func TestCommands(t *testing.T) {
+	const hostile = `printf '::add-mask::x\n::stop-commands::y\n::y::\n::set-output name=report::z'; exit 1`
+	path := tools(t, "tail", map[string]string{"headgate": hostile})
+	link(t, path, "cat", "tee", "awk", "tr", "od")
+	words := map[string]bool{}
+	for range 2 {
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "../../deploy/ci/boot.sh", t.TempDir(), "demo", ".")
+		cmd.Env = []string{"PATH=" + path, "GITHUB_ACTIONS=true"}
+		out, _ := cmd.CombinedOutput()
+		stopped, obeyed := "", []string(nil)
+		for line := range strings.Lines(string(out)) {
+			line = strings.TrimSpace(line)
+			word, stops := strings.CutPrefix(line, "::stop-commands::")
+			switch {
+			case stopped == "" && stops:
+				stopped = word
+				words[word] = true
+			case stopped != "" && line == "::"+stopped+"::":
+				stopped = ""
+			case stopped == "" && strings.HasPrefix(line, "::"):
+				obeyed = append(obeyed, line)
+			}
+		}
+		if len(obeyed) > 0 || stopped != "" {
+			t.Errorf("the runner obeys %q, and ignores what follows: %t\n%s", obeyed, stopped != "", out)
+		}
+	}
+	if len(words) != 2 {
+		t.Errorf("the word is known before: %v", words)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
 	"github.com/headgate-dev/headgate/internal/engine"
@@ -163,18 +164,36 @@ func (r *report) table() string {
 			order, ready = "–", "–"
 			waits = append(waits, "**"+cell(g.Text)+"**")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.2f | %s | %s |\n", order, g.Unit, g.Began, ready, strings.Join(waits, "<br>"))
+		fmt.Fprintf(&b, "| %s | %s | %.2f | %s | %s |\n", order, cell(g.Unit), g.Began, ready, strings.Join(waits, "<br>"))
 	}
 	if len(r.stands) > 0 {
 		fmt.Fprintln(&b, "\n| simulated | what | for |\n|---|---|---|")
 		for _, one := range r.stands {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", one.What, cell(one.Name), one.For)
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(one.What), cell(one.Name), cell(one.For))
 		}
 	}
 	return b.String()
 }
 
-// cell is a text in a table.
+// cell is a text in a table, which is a comment on a pull request: what files of the pull request say is text there, and neither markup, an image, a
+// mention of a person, a reference to another issue nor a command to the forge. Forges search text for those that are none of Markdown, except in code.
 func cell(text string) string {
-	return strings.ReplaceAll(console.OneLine(text), "|", "\\|")
+	text = console.OneLine(text)
+	var b strings.Builder
+	for _, r := range text {
+		if plain(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "&#%d;", r)
+		}
+	}
+	if b.Len() == len(text) && !strings.Contains(text, "www.") && !strings.Contains(text, "GH-") {
+		return text
+	}
+	return "<code>" + strings.ReplaceAll(b.String(), "www.", "www&#46;") + "</code>"
+}
+
+// plain reports whether a character means nothing in Markdown, in HTML and to a forge, within a line that begins with another one.
+func plain(r rune) bool {
+	return r > unicode.MaxASCII || unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,.;/()'\"+=-?", r)
 }
