@@ -57,6 +57,7 @@ var effects = map[string]struct {
 	"multitenancy.defaultServiceAccount": {"multitenancy: {defaultServiceAccount: tenant}", want{"Deployment/headgate", `"--default-service-account=tenant"`}},
 	"ageSecret":                          {"ageSecret: keys", want{"Deployment/headgate", `"--sops-age-secret=keys"`}},
 	"rbac.scope":                         {"rbac: {scope: tenants}\nmultitenancy: {defaultServiceAccount: tenant}", want{"Role/headgate", `"leases"`}},
+	"rbac.tokensOf":                      {"rbac: {scope: tenants, tokensOf: [team/cloud]}\nmultitenancy: {defaultServiceAccount: tenant}", want{"Role/headgate-tokens", `"resourceNames":["cloud"]`}},
 	"serviceAccount.annotations":         {"serviceAccount: {annotations: {cloud: role}}", want{"ServiceAccount/headgate", `"annotations":{"cloud":"role"}`}},
 	"extraArgs":                          {"extraArgs: [--rewrite=a=b]", want{"Deployment/headgate", `"--rewrite=a=b"`}},
 	"extraEnv":                           {"extraEnv: [{name: HTTPS_PROXY, value: proxy}]", want{"Deployment/headgate", `{"name":"HTTPS_PROXY","value":"proxy"}`}},
@@ -142,6 +143,8 @@ func TestRefusedValues(t *testing.T) {
 		"Choice":     {reason: "or is one of a few", values: "rbac: {scope: none}", names: "scope"},
 		"Shard":      {reason: "a shard becomes the name of an object", values: "shards: [Upper_Case]", names: "shards"},
 		"Serve":      {reason: "what is served is said once", values: "serve: [flux]", names: "--serve"},
+		"TokensOf":   {reason: "an account has a namespace", values: "rbac: {tokensOf: [cloud]}", names: "tokensOf"},
+		"AllTokens":  {reason: "and a name", values: "rbac: {tokensOf: ['team/*']}", names: "tokensOf"},
 		"NoAccount":  {reason: "tenants without an account could apply nothing", values: "rbac: {scope: tenants}", names: "multitenancy.defaultServiceAccount"},
 		"TwoOfAName": {reason: "two shards of a name would be one", values: "shards: [a, a]", names: "shards"},
 	}

@@ -18,8 +18,8 @@ import (
 // Permission is something that the controller has to be allowed to do.
 type Permission struct {
 	Verb, Group, Resource string
-	// Namespace is empty for all of them.
-	Namespace string
+	// Namespace is empty for all of them, and so is Name.
+	Namespace, Name string
 }
 
 // String words a permission as kubectl auth can-i takes it.
@@ -30,6 +30,9 @@ func (p Permission) String() string {
 	}
 	if p.Group == "*" && p.Resource == "*" {
 		resource = "objects of every kind"
+	}
+	if p.Name != "" {
+		resource += " of " + p.Name
 	}
 	if p.Namespace != "" {
 		return fmt.Sprintf("%s %s in namespace %s", p.Verb, resource, p.Namespace)
@@ -56,11 +59,17 @@ func Permissions(objects []*unstructured.Unstructured) ([]Permission, error) {
 }
 
 func permissionsOf(rule rbacv1.PolicyRule, namespace string) []Permission {
+	names := rule.ResourceNames
+	if len(names) == 0 {
+		names = []string{""}
+	}
 	var all []Permission
 	for _, verb := range rule.Verbs {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
-				all = append(all, Permission{verb, group, resource, namespace})
+				for _, name := range names {
+					all = append(all, Permission{verb, group, resource, namespace, name})
+				}
 			}
 		}
 	}
@@ -84,7 +93,7 @@ func Missing(ctx context.Context, client kubernetes.Interface, account string, p
 }
 
 func may(ctx context.Context, client kubernetes.Interface, account string, p Permission) (bool, error) {
-	attributes := &authorizationv1.ResourceAttributes{Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace}
+	attributes := &authorizationv1.ResourceAttributes{Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Name: p.Name}
 	if account == "" {
 		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes},

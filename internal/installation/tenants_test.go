@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/headgate-dev/headgate/deploy"
 	"github.com/headgate-dev/headgate/internal/dialects"
@@ -89,6 +90,32 @@ func TestTenantsServe(t *testing.T) {
 			want := slices.DeleteFunc(slices.Clone(tc.want), func(p string) bool { return slices.Contains(flux, p) })
 			slices.Sort(want)
 			if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestTenantsTokens is about accounts that log in elsewhere: the controller creates tokens of those alone that are named.
+func TestTenantsTokens(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		rbac   map[string]any
+		want   []string
+	}{
+		"None": {"by default of none", map[string]any{"scope": "tenants"}, nil},
+		"Named": {"of each in its namespace", map[string]any{"scope": "tenants", "tokensOf": []any{"team/cloud", "other/vault", "team/vault", "team/cloud"}}, []string{
+			"create serviceaccounts/token of vault in namespace other", "create serviceaccounts/token of cloud in namespace team", "create serviceaccounts/token of vault in namespace team",
+		}},
+		"All": {"where everything is permitted, no role is about tokens", map[string]any{"scope": "all", "tokensOf": []any{"team/cloud"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			values, err := helm.Compose(map[string]any{"serve": anys([]string{"flux", "argocd", "workflows", "crossplane", "build", "kargo"}), "rbac": tc.rbac, "multitenancy": map[string]any{"defaultServiceAccount": "tenant"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.DeleteFunc(permittedBy(t, values), func(p string) bool { return !strings.Contains(p, "/token") })
+			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 		})

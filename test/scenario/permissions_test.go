@@ -42,7 +42,6 @@ import (
 //	serviceaccounts get                        the account of a source or a decryption
 //	namespaces get, list, watch                tenants: Install; inputs and receivers select by namespace
 //	events create, patch                       tenants: an event for each pass, and one more of the same
-//	serviceaccounts/token create               a kubeconfig of a cloud, by spec.kubeConfig.configMapRef
 //	deployments list, watch                    tenants: controllers of Flux are waited for
 // 	leases get, list, create, update           tenants: one replica serves; those of Flux are read
 //	workflows get, list, watch, patch          tenants: Workflow contained

@@ -15,6 +15,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"golang.org/x/oauth2"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -244,6 +245,9 @@ func (a *accountTokens) Token() (*oauth2.Token, error) {
 		Spec: authenticationv1.TokenRequestSpec{Audiences: slices.Clone(a.audiences)},
 	}, metav1.CreateOptions{})
 	if err != nil {
+		if apierrors.IsForbidden(err) {
+			err = fmt.Errorf("%w; rbac.tokensOf of the chart permits it by name", err)
+		}
 		return nil, fmt.Errorf("requesting a token of ServiceAccount %q: %w", a.namespace+"/"+a.account, err)
 	}
 	return &oauth2.Token{AccessToken: got.Status.Token, TokenType: "Bearer", Expiry: got.Status.ExpirationTimestamp.Time}, nil
