@@ -40,9 +40,9 @@ func userEnvironment() []string {
 }
 
 // run runs git and returns what it printed, without the last line's end. Hooks and monitors of the
-// user's never run.
+// user's never run, and a directory is no repository because of ordinary files in it.
 func run(ctx context.Context, c command) (string, error) {
-	args := append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "safe.directory=*"}, c.args...)
+	args := append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-c", "safe.bareRepository=explicit"}, c.args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = append(cleanEnvironment(), c.env...)
 	if c.user {

@@ -29,10 +29,12 @@ type Mirror struct {
 	// first is the branch that was checked out at first, branch the one that is now. Both show the
 	// working copy: who follows the first keeps seeing it.
 	first, branch string
-	last          string
-	count         int
-	// tags are those that are shown, with what they name.
-	tags map[string]string
+	// also is a further branch under which the working copy is shown, empty for none.
+	also  string
+	last  string
+	count int
+	// refs are the tags and the other branches that are shown, with what they name.
+	refs map[string]string
 	// seeded is what the user's index was when ours was made from it, modules its submodules.
 	seeded  stamp
 	modules []string
@@ -84,6 +86,9 @@ func realDirectory(path string) (string, error) {
 
 // locate finds the working copy that a directory belongs to, if any.
 func (m *Mirror) locate(ctx context.Context, dir string) error {
+	if err := Current(ctx); err != nil {
+		return err
+	}
 	ask := func(args ...string) (string, error) {
 		return run(ctx, command{args: append([]string{"-C", dir, "rev-parse", "--path-format=absolute"}, args...)})
 	}
@@ -92,7 +97,7 @@ func (m *Mirror) locate(ctx context.Context, dir string) error {
 	switch {
 	case says(err, "not a git repository"):
 		return nil
-	case says(err, "must be run in a work tree"):
+	case says(err, "must be run in a work tree"), says(err, "cannot use bare repository"):
 		return errors.New("a repository without a working copy; clone it, or use its URL")
 	case err != nil:
 		return err
@@ -162,6 +167,16 @@ func (m *Mirror) Branch() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.branch
+}
+
+// ShowAs has the working copy shown under a further branch, which is told before the first Sync: whatever reads that branch gets what
+// is checked out. A working copy that is on no branch is on that one.
+func (m *Mirror) ShowAs(ctx context.Context, branch string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.also = branch; branch != "" && m.References(ctx).Branch == "" {
+		m.branch = branch
+	}
 }
 
 // Remotes are the URLs of the working copy's remotes, without credentials.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headgate-dev/headgate/internal/cli/console"
+	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/sopsfile"
 )
@@ -91,7 +92,10 @@ func filesBelow(ctx context.Context, path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	list := exec.CommandContext(ctx, "git", "-C", path, "-c", "core.fsmonitor=false",
+	if gitserver.Current(ctx) != nil {
+		return walkBelow(path)
+	}
+	list := exec.CommandContext(ctx, "git", "-C", path, "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit",
 		"ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	out, err := list.Output()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/headgate-dev/headgate/internal/gitserver"
 	"github.com/headgate-dev/headgate/internal/idp"
 )
 
@@ -21,6 +22,9 @@ const fetchAgain = 15 * time.Second
 // checkout fetches a revision of a remote repository into a new directory in dir, without its history, by git with the settings of the user who
 // named the repository. Hooks are not run, and nothing asks for a password.
 func checkout(ctx context.Context, dir string, r idp.Remote) (at string, err error) {
+	if err := gitserver.Current(ctx); err != nil {
+		return "", fmt.Errorf("fetching a remote package: %w", err)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("creating a directory for remote packages: %w", err)
 	}
@@ -52,7 +56,7 @@ func checkout(ctx context.Context, dir string, r idp.Remote) (at string, err err
 
 // git runs git in a directory, with the login of a remote in its environment rather than in its arguments.
 func git(ctx context.Context, dir string, r idp.Remote, args []string) error {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "protocol.file.allow=never", "-c", "protocol.ext.allow=never"}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit", "-c", "protocol.file.allow=never", "-c", "protocol.ext.allow=never"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	if r.Password != "" {
