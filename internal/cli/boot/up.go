@@ -93,7 +93,7 @@ they name is served as a repository of its own.`,
 			if err := o.serving.check(o.Catalogue); err != nil {
 				return err
 			}
-			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.checkRemote(), o.localExec.check(cmd.Context(), &o, unable)); err != nil {
+			if err := errors.Join(o.simulation.check(o.Globals), o.gates.check(o.Globals), o.checkCloud(), o.checkRemote(), o.promotions.permitted(&o), o.localExec.check(cmd.Context(), &o, unable)); err != nil {
 				return err
 			}
 			if err := o.decideEgress(); err != nil {
