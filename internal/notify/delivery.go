@@ -31,9 +31,10 @@ type item struct {
 	size     int
 	created  time.Time
 	attempts int
-	// due is when the next attempt may be made; flying is set during one.
+	// due is when the next attempt may be made; flying is set during one. woken is set when the success of another delivery has brought it forward.
 	due    time.Time
 	flying bool
+	woken  bool
 }
 
 func (i *item) sequence() sequence { return sequence{i.Alert, i.Event.InvolvedObject.String()} }

@@ -98,10 +98,17 @@ func (l Limits) backoff(failures int) time.Duration {
 	return wait*3/4 + rand.N(wait/2+1) //nolint:gosec // it spreads load, and protects nothing
 }
 
+// succeeded has what waits in a line tried at once: its receiver is there again. What fails all the same waits for its own time from then on, so that
+// a message which its receiver refuses is not sent with each of the others.
 func (q *queue) succeeded(l *line) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l.failures, l.paused = 0, time.Time{}
+	for _, it := range l.items {
+		if !it.due.IsZero() && !it.woken {
+			it.due, it.woken = time.Time{}, true
+		}
+	}
 }
 
 // failed has an item tried again later, and its whole line rest for a while.
@@ -111,6 +118,7 @@ func (q *queue) failed(l *line, it *item, after time.Duration) {
 	defer q.mu.Unlock()
 	it.flying = false
 	it.attempts++
+	it.woken = it.woken && it.due.IsZero()
 	l.failures++
 	it.due = now.Add(max(q.limits.backoff(it.attempts), after))
 	l.paused = now.Add(max(q.limits.backoff(l.failures), after))
