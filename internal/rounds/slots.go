@@ -17,6 +17,8 @@ import (
 type Slots struct {
 	mu     sync.Mutex
 	free   int
+	// kept are for shares that have none.
+	kept   int
 	shares map[string]*share
 	// most is what a share or a place has at most; places have an entry where slots are spent.
 	most   int
@@ -59,6 +61,13 @@ func PerProcessor() *Slots {
 // NewBoundedSlots returns a number of slots, of which one share, or one place, has so many at most.
 func NewBoundedSlots(n, most int) *Slots {
 	return &Slots{free: n, most: most, shares: map[string]*share{}, places: map[string]int{}}
+}
+
+// Keep has so many of the slots go to shares that have none: however long a few shares keep the others, a further one is served. It is for before the
+// first Take.
+func (s *Slots) Keep(n int) *Slots {
+	s.kept = n
+	return s
 }
 
 // Take waits for a slot, which has to be given back by End. There is none, and ok is false, when ctx ends before.
@@ -118,7 +127,7 @@ func (s *Slots) give() {
 
 // first is the first turn in the queue of a share that may have a slot, less than zero when there is none.
 func (s *Slots) first(one *share) int {
-	if one.taken >= s.most {
+	if one.taken >= s.most || one.taken > 0 && s.free <= s.kept {
 		return -1
 	}
 	return slices.IndexFunc(one.waiting, func(t *Turn) bool {

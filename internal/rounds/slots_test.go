@@ -261,3 +261,25 @@ func TestPlaceInShare(t *testing.T) {
 		t.Error("what came free is not given on")
 	}
 }
+
+// TestKept has a few shares take what they can for good: one that has none is served all the same.
+func TestKept(t *testing.T) {
+	s := NewBoundedSlots(6, 3).Keep(2)
+	for _, c := range []struct {
+		share string
+		want  bool
+	}{
+		{"a", true}, {"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", false}, {"c", true}, {"d", true}, {"e", false},
+	} {
+		turn := s.join(c.share, "")
+		got := false
+		select {
+		case <-turn.given:
+			got = true
+		default:
+		}
+		if got != c.want {
+			t.Errorf("%s has a slot: %t, want %t", c.share, got, c.want)
+		}
+	}
+}

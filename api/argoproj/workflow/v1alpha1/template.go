@@ -184,7 +184,7 @@ type HTTPTemplate struct {
 	URL string `json:"url"`
 	// Headers of the request.
 	Headers []HTTPHeader `json:"headers,omitempty"`
-	// TimeoutSeconds of the request, 30 by default.
+	// TimeoutSeconds of the request, 30 by default, and 300 at most.
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 	// SuccessCondition is an expression over request and response; by default, the status has to be 2xx.
 	SuccessCondition string `json:"successCondition,omitempty"`

@@ -49,9 +49,10 @@ type Config struct {
 }
 
 const (
-	// slots bound what is sent at a time, perShare what one namespace or one host has of that.
-	slots    = 64
+	// slots bound what is sent at a time, perShare what one namespace or one host has of that. The last of them are for namespaces that have none.
+	slots    = 128
 	perShare = 16
+	kept     = 64
 )
 
 // Executor carries out actions on objects, and requests.
@@ -67,7 +68,7 @@ type Executor struct {
 
 // New returns an Executor whose executions end with ctx.
 func New(ctx context.Context, c Config) *Executor {
-	return &Executor{Config: c, ctx: ctx, slots: rounds.NewBoundedSlots(slots, perShare), runs: map[execute.Workflow]map[string]*execution{}}
+	return &Executor{Config: c, ctx: ctx, slots: rounds.NewBoundedSlots(slots, perShare).Keep(kept), runs: map[execute.Workflow]map[string]*execution{}}
 }
 
 // execution is one action or request, and how far it got.

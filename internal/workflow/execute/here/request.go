@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	// requestDefault bounds a request that names no time.
+	// requestDefault bounds a request that names no time, requestMost one that does.
 	requestDefault = 30 * time.Second
+	requestMost    = 5 * time.Minute
 	// maxBody bounds what is read of a response, which is as much as a result may have.
 	maxBody = 256 << 10
 	// shortest is how long a value has to be to be searched for in texts.
@@ -41,13 +42,9 @@ func (e *Executor) request(ctx context.Context, x *execution) plan.Leaf {
 		}
 	}
 	h := x.run.Template.HTTP
-	timeout := requestDefault
-	if h.TimeoutSeconds != nil {
-		timeout = time.Duration(*h.TimeoutSeconds) * time.Second
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no response within %s", timeout))
-	defer cancel()
-	c, err := e.compose(ctx, x)
+	reading, read := context.WithTimeoutCause(ctx, requestDefault, fmt.Errorf("no response within %s", requestDefault))
+	c, err := e.compose(reading, x)
+	read()
 	if err != nil {
 		return failed(v1alpha1.NodeError, "%s", c.mask(err.Error()))
 	}
@@ -56,6 +53,10 @@ func (e *Executor) request(ctx context.Context, x *execution) plan.Leaf {
 		return failed(v1alpha1.NodeError, "%s", context.Cause(ctx))
 	}
 	defer turn.End()
+	timeout := timeoutOf(h)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no response within %s", timeout))
+	defer cancel()
+	c.request = c.request.WithContext(ctx)
 	response, body, err := c.send(e.Egress, h.InsecureSkipVerify)
 	if errors.Is(err, egress.ErrRefused) {
 		return failed(v1alpha1.NodeError, "http.url: %s; a container or a script uses the network of its namespace", c.mask(err.Error()))
@@ -64,6 +65,14 @@ func (e *Executor) request(ctx context.Context, x *execution) plan.Leaf {
 		return transient(failed(v1alpha1.NodeError, "%s", c.mask(err.Error())), true)
 	}
 	return c.verdict(x, response, body)
+}
+
+// timeoutOf is how long a template waits for the response, at most: what a server does not answer holds a slot for that long.
+func timeoutOf(h *v1alpha1.HTTPTemplate) time.Duration {
+	if h.TimeoutSeconds == nil || *h.TimeoutSeconds <= 0 {
+		return requestDefault
+	}
+	return time.Duration(min(*h.TimeoutSeconds, int64(requestMost/time.Second))) * time.Second
 }
 
 // call is one request with the values that nobody may see.
