@@ -5,21 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	generators "github.com/headgate-dev/headgate/api/externalsecrets/generators/v1alpha1"
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/api/externalsecrets/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/rounds"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 	"github.com/headgate-dev/headgate/internal/secrets/store/file"
 )
 
 // watched is a store whose changes are followed.
 type watched struct {
-	// of is the state of the object by which it was opened, seen counts its changes.
+	// of is the state of the object by which it was opened, empty once that has ended; seen counts its changes.
 	of   string
 	seen int
 	stop context.CancelFunc
+	// began is when it was opened, ended how often in a row that ended soon.
+	began time.Time
+	ended int
 }
 
 // localSection begins the names of stores in a local file.
@@ -145,21 +150,33 @@ func (p *part) watch(s standing, client store.Client) bool {
 		before.stop()
 	}
 	ctx, stop := context.WithCancel(p.ctx)
-	p.watched[s.id] = watched{of: of, seen: before.seen, stop: stop}
+	p.watched[s.id] = watched{of: of, seen: before.seen, stop: stop, began: time.Now(), ended: before.ended}
 	p.Guard.Go("watch of "+s.id.String(), func() {
 		err := watcher.Watch(ctx, func() { p.moved(s.id) })
 		if ctx.Err() == nil {
 			p.Log.Info("the changes of a store are no longer seen", "store", s.id.String(), "error", fmt.Sprint(err))
-			p.mu.Lock()
-			if now := p.watched[s.id]; now.of == of {
-				delete(p.watched, s.id)
-			}
-			p.mu.Unlock()
-			p.loop.Wake(s.id)
+			p.loop.WakeAt(s.id, time.Now().Add(p.over(s.id, of)))
 		}
 		_ = client.Close()
 	})
 	return true
+}
+
+// over notes that a store is not followed any more, and returns how long to wait before it is again.
+func (p *part) over(id engine.UnitID, of string) time.Duration {
+	again := rounds.Backoff{Min: time.Second, Max: 5 * time.Minute}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.watched[id]
+	if now.of != of {
+		return 0
+	}
+	now.of = ""
+	if now.ended++; time.Since(now.began) >= again.Max {
+		now.ended = 1
+	}
+	p.watched[id] = now
+	return again.After(now.ended)
 }
 
 // moved notes that a store has changed, and wakes what reads it.

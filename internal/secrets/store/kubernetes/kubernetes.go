@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	typed "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -298,57 +297,6 @@ func (c *Client) Check(ctx context.Context) error {
 
 // Close does nothing; connections are shared with all clients of the configuration.
 func (c *Client) Close() error { return nil }
-
-// Watch reports changes of Secrets of the namespace until the context ends or the server refuses.
-func (c *Client) Watch(ctx context.Context, changed func()) error {
-	for ctx.Err() == nil {
-		list, err := c.list(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return err
-		}
-		changed()
-		if err := c.follow(ctx, list.ResourceVersion, changed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// follow reports changes since a version. It returns without an error when the versions have to be read again.
-func (c *Client) follow(ctx context.Context, version string, changed func()) error {
-	for ctx.Err() == nil {
-		options := metav1.ListOptions{Watch: true, ResourceVersion: version, AllowWatchBookmarks: true}
-		events, err := c.request(http.MethodGet).VersionedParams(&options, scheme.ParameterCodec).Watch(ctx)
-		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-			return nil
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return failure("watching the Secrets of "+c.namespace, err)
-		}
-		before := version
-		for event := range events.ResultChan() {
-			if secret, ok := event.Object.(*corev1.Secret); ok {
-				version = secret.ResourceVersion
-			}
-			switch event.Type {
-			case watch.Error:
-				events.Stop()
-				return nil
-			case watch.Bookmark:
-			default:
-				changed()
-			}
-		}
-		events.Stop()
-		if version == before {
-			return nil
-		}
-	}
-	return nil
-}
 
 // failure is that of the store which an error of the API server stands for, without what the server says of objects.
 func failure(of string, err error) error {
