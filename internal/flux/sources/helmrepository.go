@@ -113,11 +113,11 @@ func (f *Feed) setStatic(ctx context.Context, r HelmRepository) error {
 			return err
 		}
 	}
-	if len(r.Status.Conditions) > 0 || r.Status.Artifact != nil {
-		writer := declared.Writer{Client: f.client(r), Manager: toolkit.SourceField}
-		if _, err := writer.Patch(ctx, r, map[string]any{"status": nil}, "status"); err != nil {
-			return fmt.Errorf("removing the status: %w", err)
-		}
+	// Its definition gives a new object, and one whose status is removed, the generation -1, with which it is never current: each
+	// field goes, and the status stays, empty.
+	writer := declared.Writer{Client: f.client(r), Manager: toolkit.SourceField}
+	if _, err := writer.Status(ctx, r, r.Status, sourcev1.HelmRepositoryStatus{}); err != nil {
+		return err
 	}
 	if toolkit.HasFinalizer(r) {
 		if err := toolkit.SetFinalizer(ctx, f.client(r), r, toolkit.Finalizer, false); err != nil {
