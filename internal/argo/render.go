@@ -70,6 +70,7 @@ func (d *driver) request(ctx context.Context, a *app, fresh bool) (*asked, error
 	r.Elsewhere = render.NewElsewhere(d.remotes(a), fresh)
 	var err error
 	r.Decrypt, err = d.keys(ctx, a.id, obj)
+	r.Decrypt = r.Decrypt.Within(d.Egress.Fetches)
 	r.charts = d.feeds.Charts(obj.Spec.Project, declared.project).For(a.id.String())
 	r.Charts = r.charts
 	return r, err

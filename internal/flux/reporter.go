@@ -55,7 +55,7 @@ func (d *reporter) Inputs(ctx context.Context, id engine.UnitID) (runner.Inputs,
 	reader := access.VersionReader{Client: d.Secrets, Versions: map[engine.ObjectID]uint64{}}
 	d.connections.Look(ctx, access.ClusterRef{Namespace: ks.Namespace, Generation: ks.Generation, Config: ks.Spec.KubeConfig}, reader)
 	inputs, err := kustomize.InputsOf(ctx, d.policies.Now(), ks, reader)
-	inputs.Versions = reader.Versions
+	inputs.Versions, inputs.Options.Decryption = reader.Versions, inputs.Options.Decryption.Within(d.Egress.Fetches)
 	inputs.Options.Remotes = d.remotes(id)
 	return inputs, err
 }

@@ -115,7 +115,7 @@ var arrows = map[string][]string{
 	"internal/lua":                                  {},
 	"internal/engine":                               {},
 	"internal/render":                               {"chart/similar", "internal/source", "internal/render/decrypt", "internal/render/substitute", "internal/guard"},
-	"internal/render/decrypt":                       {},
+	"internal/render/decrypt":                       {"internal/egress"},
 	"internal/render/substitute":                    {},
 	"internal/render/decrypt/decrypttest":           {"internal/render/decrypt"},
 	"internal/sopsfile":                             {"internal/render/decrypt"},

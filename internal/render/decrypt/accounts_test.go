@@ -31,6 +31,7 @@ import (
 	"github.com/getsops/sops/v3/kms"
 	"google.golang.org/grpc"
 
+	"github.com/headgate-dev/headgate/internal/egress"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 	"github.com/headgate-dev/headgate/internal/render/decrypt/decrypttest"
 )
@@ -202,6 +203,15 @@ func TestVaultOfAStranger(t *testing.T) {
 				t.Errorf("%s: a request was sent", tc.reason)
 			}
 		})
+	}
+	policy, err := egress.Run{Remote: true}.Policy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := asked.Load()
+	foreign := newKeys(t, map[string]string{"sops.vault-token": "s.hush", "sops.vault-addresses": s.URL}).Within(policy.Fetches)
+	if _, err := foreign.Data([]byte(closed), decrypt.YAML, decrypt.YAML); err == nil || !strings.Contains(err.Error(), "the address is not permitted") || asked.Load() != before {
+		t.Errorf("the repository of others reaches this machine: %v", err)
 	}
 	merged := decrypt.Merge(newKeys(t, map[string]string{"sops.vault-token": "s.hush"}), newKeys(t, map[string]string{"sops.vault-token": "s.other", "sops.vault-addresses": s.URL}))
 	if _, err := merged.Data([]byte(closed), decrypt.YAML, decrypt.YAML); err == nil {

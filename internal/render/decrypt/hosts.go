@@ -1,8 +1,11 @@
 package decrypt
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,6 +14,9 @@ import (
 	"github.com/getsops/sops/v3/azkv"
 	"github.com/getsops/sops/v3/hcvault"
 	"github.com/getsops/sops/v3/kms"
+	vault "github.com/hashicorp/vault/api"
+
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // An encrypted file says which service opens it, and a repository may be hostile: an account is shown only to the
@@ -67,6 +73,17 @@ func (k *Keys) permitVault(key *hcvault.MasterKey) error {
 	return nil
 }
 
+// vaultClient is what the library would use, with the environment of the process, and reaches what is permitted.
+func vaultClient(rules egress.Rules) (*http.Client, error) {
+	config := vault.DefaultConfig()
+	transport, is := config.HttpClient.Transport.(*http.Transport)
+	if config.Error != nil || !is {
+		return nil, fmt.Errorf("preparing a client of Vault: %w", cmp.Or(config.Error, errors.New("it has another transport")))
+	}
+	rules.OrAnywhere().RestrictBehindProxy(transport)
+	return config.HttpClient, nil
+}
+
 // vaultPath is what the path of an engine and the name of a key are: nothing that leads elsewhere, where a request with the
 // token may write something.
 var vaultPath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*/?$`)
@@ -78,8 +95,9 @@ var azureDomains = regexp.MustCompile(
 
 // permitAzure is an error unless the account may sign in at the Key Vault that a file names: one that the Secret lists, or
 // without a list one of Microsoft's clouds.
-func (k *Keys) permitAzure(key *azkv.MasterKey) error {
-	switch server := serverOf(key.VaultURL); {
+func (k *Keys) permitAzure(ctx context.Context, key *azkv.MasterKey) error {
+	server := serverOf(key.VaultURL)
+	switch {
 	case server == "":
 		return errors.New("its address is not the URL of a server")
 	case k.azureServers == nil && !azureDomains.MatchString(server):
@@ -87,7 +105,11 @@ func (k *Keys) permitAzure(key *azkv.MasterKey) error {
 	case k.azureServers != nil && !slices.Contains(k.azureServers, server):
 		return fmt.Errorf("%s is not among the URLs of the entry %s", server, azureServersEntry)
 	}
-	return nil
+	at, err := url.Parse(server)
+	if err != nil {
+		return errors.New("its address is not the URL of a server")
+	}
+	return k.egress.OrAnywhere().Check(ctx, at.Hostname(), egress.PortOf(at))
 }
 
 // awsKey is the ARN of a key. Its region becomes part of the name of the host.

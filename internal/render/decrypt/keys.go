@@ -22,6 +22,8 @@ import (
 	"github.com/getsops/sops/v3/gcpkms"
 	"github.com/getsops/sops/v3/hcvault"
 	"github.com/getsops/sops/v3/kms"
+
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // The entries of a Secret that hold keys, by their end or by their name.
@@ -48,6 +50,8 @@ type Keys struct {
 	gcp   func(*gcpkms.MasterKey)
 	// vaultServers and azureServers are those that these accounts are for; nil means that the Secret names none.
 	vaultServers, azureServers servers
+	// egress is where these servers may be.
+	egress egress.Rules
 	// hidden is what no error may show.
 	hidden []string
 	digest string
@@ -151,7 +155,7 @@ func Merge(sets ...*Keys) *Keys {
 	case 1:
 		return sets[0]
 	}
-	all := &Keys{}
+	all := &Keys{egress: sets[0].egress}
 	sum := sha256.New()
 	for _, k := range sets {
 		all.identities = append(all.identities, k.identities...)
@@ -175,6 +179,16 @@ func either[M any](first, second func(M)) func(M) {
 		return first
 	}
 	return second
+}
+
+// Within returns keys that open nothing by servers which the rules do not permit. Without any, these are anywhere. Keys of nobody stay nil.
+func (k *Keys) Within(rules egress.Rules) *Keys {
+	if k == nil {
+		return nil
+	}
+	out := *k
+	out.egress = rules
+	return &out
 }
 
 // Lacking returns keys whose errors say beside what else is missing, such as a field that names no Secret.

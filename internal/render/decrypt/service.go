@@ -62,6 +62,11 @@ func (s *service) open(ctx context.Context, in *keyservice.DecryptRequest) ([]by
 	case *keyservice.Key_VaultKey:
 		v := kind.VaultKey
 		key := &hcvault.MasterKey{VaultAddress: v.VaultAddress, EnginePath: v.EnginePath, KeyName: v.KeyName, EncryptedKey: closed}
+		web, err := vaultClient(s.keys.egress)
+		if err != nil {
+			return nil, err
+		}
+		hcvault.NewHTTPClient(web).ApplyToMasterKey(key)
 		return ask(ctx, s, s.keys.vault, key, s.keys.permitVault(key))
 	case *keyservice.Key_KmsKey:
 		a := kind.KmsKey
@@ -74,7 +79,7 @@ func (s *service) open(ctx context.Context, in *keyservice.DecryptRequest) ([]by
 	case *keyservice.Key_AzureKeyvaultKey:
 		a := kind.AzureKeyvaultKey
 		key := &azkv.MasterKey{VaultURL: a.VaultUrl, Name: a.Name, Version: a.Version, EncryptedKey: closed}
-		return ask(ctx, s, s.keys.azure, key, s.keys.permitAzure(key))
+		return ask(ctx, s, s.keys.azure, key, s.keys.permitAzure(ctx, key))
 	case *keyservice.Key_GcpKmsKey:
 		return ask(ctx, s, s.keys.gcp, &gcpkms.MasterKey{ResourceID: kind.GcpKmsKey.ResourceId, EncryptedKey: closed}, nil)
 	default:
