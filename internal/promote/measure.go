@@ -73,9 +73,7 @@ func (p *part) measure(
 			return analysis.Error, fmt.Errorf("args: %q: reading Secret %q: %w", a.Name, ref.Name, err)
 		}
 		values[a.Name] = string(found.Data[ref.Key])
-		if values[a.Name] != "" {
-			secret = append(secret, values[a.Name], "…")
-		}
+		secret = append(secret, values[a.Name])
 	}
 	body, err := p.fetch(ctx, *m.Provider.Web, values)
 	var value any
@@ -87,7 +85,7 @@ func (p *part) measure(
 		phase, err = m.Judge(value, time.Now())
 	}
 	if err != nil {
-		err = errors.New(strings.NewReplacer(secret...).Replace(err.Error()))
+		err = errors.New(redaction.NewValues(secret...).Text(err.Error()))
 	}
 	return phase, err
 }

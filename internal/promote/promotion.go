@@ -148,7 +148,7 @@ func (p *part) step(ctx context.Context, stage *v1alpha1.Stage, promotion *v1alp
 	if int(promotion.Status.CurrentStep) >= len(promotion.Spec.Steps) {
 		return steps.Result{}
 	}
-	read := &reader{part: p, project: promotion.Namespace}
+	read := &reader{part: p, project: promotion.Namespace, values: map[string]bool{}}
 	return read.withhold(p.attempt(ctx, stage, promotion, read))
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -13,7 +15,9 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/promote/expressions"
+	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/promote/steps"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // sharedNamespace has what all Projects may use.
@@ -23,7 +27,7 @@ const sharedNamespace = "kargo-shared-resources"
 type reader struct {
 	part    *part
 	project string
-	values  []string
+	values  map[string]bool
 }
 
 // read is the data of an object. Secrets are read that are labelled for expressions.
@@ -63,7 +67,9 @@ func (r *reader) read(ctx context.Context, kind expressions.Kind, name string) (
 	}
 	for key, value := range found.Data {
 		data[key] = string(value)
-		r.values = append(r.values, string(value))
+		if len(value) > 0 {
+			r.values[string(value)] = true
+		}
 	}
 	return data, nil
 }
@@ -87,41 +93,42 @@ func metadataOf(all map[string]apiextensionsv1.JSON) (map[string]any, error) {
 	return data, nil
 }
 
+// errKept is why a step fails whose result later steps need, and which would be shown.
+var errKept = errors.New("what later steps need of this one (address, branch, author) has a value of a Secret in it, which the status would show: take that from a ConfigMap")
+
 // withhold removes the values of Secrets from what a step says and puts out: both go into the status of the Promotion.
 func (r *reader) withhold(result steps.Result) steps.Result {
 	if len(r.values) == 0 {
 		return result
 	}
-	var pairs []string
-	for _, value := range r.values {
-		if value != "" {
-			pairs = append(pairs, value, "…")
-		}
+	if r.keeps(result.State) {
+		return steps.Result{Outcome: plan.Outcome{Status: plan.StepErrored, Terminal: true, Message: errKept.Error()}}
 	}
-	replace := strings.NewReplacer(pairs...)
-	result.Message = replace.Replace(result.Message)
+	values := redaction.NewValues(slices.Collect(maps.Keys(r.values))...)
+	result.Message = values.Text(result.Message)
 	if result.Output != nil {
-		result.Output, _ = without(result.Output, replace).(map[string]any)
+		result.Output, _ = values.JSON(result.Output).(map[string]any)
+	}
+	for i := range result.HealthChecks {
+		config, _ := values.JSON(map[string]any(result.HealthChecks[i].Config)).(map[string]any)
+		result.HealthChecks[i].Config = config
 	}
 	return result
 }
 
-func without(value any, replace *strings.Replacer) any {
-	switch v := value.(type) {
-	case string:
-		return replace.Replace(v)
-	case map[string]any:
-		clean := make(map[string]any, len(v))
-		for key, item := range v {
-			clean[replace.Replace(key)] = without(item, replace)
+// leastKept is how long a value has to be, in bytes, to be searched for in what is kept: commits and names have any letter in them.
+const leastKept = 4
+
+// keeps reports whether what is kept of the files for later steps has a value of a Secret in it.
+func (r *reader) keeps(state steps.State) bool {
+	for at, checkout := range state.Checkouts {
+		for _, text := range []string{at, checkout.URL, checkout.Branch, checkout.AuthorName, checkout.AuthorEmail} {
+			for value := range r.values {
+				if len(value) >= leastKept && strings.Contains(text, value) {
+					return true
+				}
+			}
 		}
-		return clean
-	case []any:
-		clean := make([]any, len(v))
-		for i, item := range v {
-			clean[i] = without(item, replace)
-		}
-		return clean
 	}
-	return value
+	return false
 }

@@ -1,7 +1,7 @@
 // Package redaction takes credentials out of the URLs in texts that people and machines see: conditions, events, notifications,
 // logs, traces, labels of metrics, errors of commands.
 //
-// It knows URLs by their shape. A secret that stands alone is taken out by the room that has it.
+// It knows URLs by their shape. Values that a room knows to be secret are taken out by comparison, in the forms in which programs write them.
 package redaction
 
 import (

@@ -9,11 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/egress"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Access says how a server is reached, and as whom. The zero value is a caller without a name who goes
@@ -125,11 +125,9 @@ type redactor struct{ values []string }
 func (r *redactor) hide(secrets ...string) {
 	for _, secret := range secrets {
 		if secret != "" {
-			r.values = append(r.values, secret, url.QueryEscape(secret), url.PathEscape(secret))
+			r.values = append(r.values, secret)
 		}
 	}
-	// A secret that holds another one goes first.
-	slices.SortFunc(r.values, func(a, b string) int { return len(b) - len(a) })
 }
 
 // text is what an error says, without secrets and without the queries of URLs: those of storage that
@@ -150,8 +148,6 @@ func (r *redactor) text(ctx context.Context, err error) string {
 }
 
 func (r *redactor) clean(text string) string {
-	for _, secret := range r.values {
-		text = strings.ReplaceAll(text, secret, "…")
-	}
+	text = redaction.NewValues(r.values...).Text(text)
 	return unresolved(strings.Join(strings.Fields(text), " "), "")
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // push sends the commit, first to the branch and then by the refspec.
@@ -153,10 +155,7 @@ func (p *pusher) pushError(ctx context.Context, to plumbing.ReferenceName, err e
 	case errors.Is(err, transport.ErrAuthorizationFailed):
 		return fmt.Errorf("pushing to %q: %w: the credentials are not allowed to push", p.url, ErrAuth)
 	}
-	text := err.Error()
-	for _, secret := range p.secrets {
-		text = strings.ReplaceAll(text, secret, "…")
-	}
+	text := redaction.NewValues(p.secrets...).Text(err.Error())
 	return fmt.Errorf("pushing to %q: %w: %s: %s", p.url, ErrPush, to, text)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/skeema/knownhosts"
 
 	"github.com/headgate-dev/headgate/internal/egress"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // remote is a repository on a server, and how to get in there.
@@ -175,10 +176,7 @@ func (r *remote) explain(ctx context.Context, err error) error {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fmt.Errorf("fetching %q: %w", r.url, errEmpty)
 	default:
-		text := err.Error()
-		for _, secret := range r.secrets {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
+		text := redaction.NewValues(r.secrets...).Text(err.Error())
 		return fmt.Errorf("fetching %q: %s", r.url, unresolved(text, r.url))
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/promote/steps"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 const (
@@ -145,11 +145,7 @@ func (v *visit) failed(ctx context.Context, login steps.Login, err error) error 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text := err.Error()
-	if login.Password != "" {
-		text = strings.ReplaceAll(text, login.Password, "…")
-	}
-	return errors.New(text)
+	return errors.New(redaction.NewValues(login.Password).Text(err.Error()))
 }
 
 // stamp is a time as the API stores it: in seconds; none is nil.

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // github asks GitHub, or Gitea and Forgejo, whose API is shaped after it.
@@ -253,9 +255,7 @@ func (f *pullServer) refused(response *http.Response, data []byte) error {
 	if json.Unmarshal(data, &said) == nil && said.Message != nil {
 		text = fmt.Sprintf(": %.300v", said.Message)
 	}
-	if f.remote.Password != "" {
-		text = strings.ReplaceAll(text, f.remote.Password, "…")
-	}
+	text = redaction.NewValues(f.remote.Password).Text(text)
 	err := fmt.Errorf("%s %s: the server responds %s%s", response.Request.Method, response.Request.URL.Host, response.Status, text)
 	switch response.StatusCode {
 	case http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusUnauthorized:

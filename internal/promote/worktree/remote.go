@@ -14,6 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // Remote is a repository on a server.
@@ -169,8 +171,6 @@ func (r Remote) explain(ctx context.Context, what string, err error) error {
 // clear is a text without the password.
 func (r Remote) clear(text string) string {
 	const most = 500
-	if r.Password != "" {
-		text = strings.ReplaceAll(text, r.Password, "…")
-	}
+	text = redaction.NewValues(r.Password).Text(text)
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

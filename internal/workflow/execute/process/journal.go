@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/redaction"
 )
 
 // hidden is shown instead of a secret value.
@@ -20,7 +21,9 @@ const hiddenValue = "***"
 // journal keeps what a program prints, without secret values, and no more than its limit.
 type journal struct {
 	secrets []string
-	limit   int
+	// values are the same for what becomes a status, where they are found in other forms as well.
+	values *redaction.Values
+	limit  int
 
 	copying sync.WaitGroup
 	ours    []*os.File
@@ -44,6 +47,7 @@ func openLog(j *job) (*journal, error) {
 		return nil, err
 	}
 	l := &journal{secrets: secretsOf(j.Secrets), limit: j.Limits.Log, file: f}
+	l.values = redaction.NewValues(l.secrets...)
 	if j.Result {
 		l.keep = j.Limits.Result
 	}
@@ -154,7 +158,7 @@ func (l *journal) hideIn(text string) string {
 	for _, secret := range l.secrets {
 		text = strings.ReplaceAll(text, secret, hiddenValue)
 	}
-	return text
+	return l.values.Text(text)
 }
 
 // hiding is a writer that replaces secrets, also those that come in parts.
