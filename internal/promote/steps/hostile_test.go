@@ -262,19 +262,20 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinksOutOfACheckout has a repository name files of another one, to be rendered as its own.
+// TestLinksOutOfACheckout has a repository name files of another one, to be rendered as its own. A link that nothing renders is no matter.
 func TestLinksOutOfACheckout(t *testing.T) {
 	f := serve(t)
 	for name, c := range map[string]struct{ link, want string }{
 		"Within":   {"../dir/file.yaml", ""},
-		"Another":  {"../../other/images.json", "out of its checkout"},
-		"Absolute": {"/etc/passwd", "out of its checkout"},
+		"Another":  {"../../other/images.json", "outside the source"},
+		"Absolute": {"/etc/passwd", "outside the source"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := f.plant(t, strings.ToLower(name), map[string]planted{
 				"dir/file.yaml":          {filemode.Regular, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"},
 				"far/kustomization.yaml": {filemode.Regular, "resources: [link.yaml]\n"},
 				"far/link.yaml":          {filemode.Symlink, c.link},
+				"unused":                 {filemode.Symlink, "../../elsewhere"},
 			})
 			w := f.run(t, f.work(t, "p"), "git-clone", clone(url, "main", false))
 			w = f.run(t, w, "git-clone", fmt.Sprintf(`{"repoURL": %q, "checkout": [{"branch": "main", "path": "other"}]}`, f.url))

@@ -36,10 +36,7 @@ func (s *step) tree() (*source.Tree, error) {
 			if err != nil {
 				return err
 			}
-			if err := s.stays(name, target); err != nil {
-				return err
-			}
-			all = append(all, source.NewLink(name, target))
+			all = append(all, source.NewLink(name, s.confined(name, target)))
 			return nil
 		}
 		if !entry.Type().IsRegular() {
@@ -66,15 +63,16 @@ func (s *step) tree() (*source.Tree, error) {
 	return tree, nil
 }
 
-// stays refuses a link that leads out of its checkout: a repository does not choose files of another one to be rendered.
-func (s *step) stays(name, target string) error {
+// confined is the target of a link, such that one which leaves its checkout leads nowhere: a repository does not choose files of another one to be
+// rendered.
+func (s *step) confined(name, target string) string {
 	for at := range s.work.State.Checkouts {
 		within := func(name string) bool { return at == "." || name == at || strings.HasPrefix(name, at+"/") }
-		if within(name) && (path.IsAbs(target) || !within(path.Join(path.Dir(name), target))) {
-			return fail("the symbolic link %q leads to %q, out of its checkout", name, target)
+		if to := path.Join(path.Dir(name), target); within(name) && !path.IsAbs(target) && !within(to) {
+			return path.Join("/", to)
 		}
 	}
-	return nil
+	return target
 }
 
 // fromTo is what is rendered, and where that is written.
