@@ -212,16 +212,13 @@ func (p *parts) leaves(value any, depth int) {
 	}
 }
 
-// written adds a value of JSON as it is written on one line and on several.
+// written adds a value of JSON as it is written on one line, with its keys in order.
 func (p *parts) written(value any) {
-	for _, indent := range []string{"", "  "} {
-		var out bytes.Buffer
-		encoder := json.NewEncoder(&out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", indent)
-		if encoder.Encode(value) == nil && out.Len() > least {
-			p.part(strings.TrimSpace(out.String()))
-		}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(value) == nil && out.Len() > least {
+		p.part(strings.TrimSpace(out.String()))
 	}
 }
 
