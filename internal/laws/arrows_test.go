@@ -171,7 +171,7 @@ var arrows = map[string][]string{
 	"internal/workflow/artifacts":                   {"internal/source", "api/argoproj/workflow/v1alpha1", "internal/egress"},
 	"internal/workflow/execute/process":             {"internal/redaction", "internal/workflow/artifacts", "internal/workflow/execute", "internal/workflow/plan", "internal/guard", "internal/rounds", "api/argoproj/workflow/v1alpha1", "internal/dialect"},
 	"internal/provision":                            {"internal/dialect", "internal/runner", "internal/provision/managed", "internal/provision/objects", "internal/provision/digitalocean"},
-	"internal/provision/objects":                    {"internal/cluster", "internal/dialect", "internal/engine", "internal/expression", "internal/provision/managed", "deploy", "api/crossplane/kubernetes", "internal/provision/trio"},
+	"internal/provision/objects":                    {"internal/cluster", "internal/dialect", "internal/engine", "internal/expression", "internal/provision/managed", "deploy", "api/crossplane/kubernetes", "internal/provision/trio", "internal/egress"},
 	"api/crossplane/kubernetes":                     {"api/crossplane/resource"},
 	"api/crossplane/kubernetes/v1alpha1":            {"api/crossplane/kubernetes", "api/crossplane/resource"},
 	"api/crossplane/kubernetes/v1alpha2":            {"api/crossplane/kubernetes", "api/crossplane/resource"},

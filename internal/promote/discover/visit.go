@@ -46,9 +46,6 @@ type visit struct {
 // visit returns a transport whose responses have at most so many bytes each.
 func (f *Finder) visit(insecure bool, most int64) (*visit, error) {
 	v := &visit{inner: f.options.HTTP.Transport, most: most, clearText: f.options.ClearText}
-	if v.inner == nil {
-		v.inner = http.DefaultTransport
-	}
 	if !insecure {
 		return v, nil
 	}

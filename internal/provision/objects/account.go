@@ -85,11 +85,10 @@ func (a *accounts) remote(ctx context.Context, r *managed.Resource, data []byte)
 	if known := a.all[name]; known != nil {
 		return known, nil
 	}
-	config, err := kubeconfig(data)
+	config, err := kubeconfig(data, a.to.Egress.Fetches)
 	if err != nil {
 		return nil, managed.Invalid("%s %s: %w", r.Configuration.GetKind(), r.Configuration.GetName(), err)
 	}
-	config.Proxy, config.Dial = a.to.Egress.Fetches.ToCluster(config.Proxy)
 	c, err := cluster.Connect(config, "", cluster.Ownership{}, listener{}, a.to.Guard)
 	if err != nil {
 		return nil, err

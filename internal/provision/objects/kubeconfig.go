@@ -7,11 +7,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // kubeconfig reads a kubeconfig that a configuration names: it may refer to nothing outside itself, since files, programs and
-// plugins would be those of the engine. Its errors show nothing of it but names.
-func kubeconfig(data []byte) (*rest.Config, error) {
+// plugins would be those of the engine. The server and its proxy are where the rules permit it. Errors show nothing of it but names.
+func kubeconfig(data []byte, rules egress.Rules) (*rest.Config, error) {
 	loaded, err := clientcmd.Load(data)
 	if err != nil {
 		return nil, errors.New("not a kubeconfig")
@@ -23,6 +25,7 @@ func kubeconfig(data []byte) (*rest.Config, error) {
 	if err != nil {
 		return nil, errors.New("not a complete kubeconfig")
 	}
+	config.Proxy, config.Dial = rules.ToCluster(config.Proxy)
 	return config, nil
 }
 

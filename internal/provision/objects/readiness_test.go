@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/headgate-dev/headgate/api/crossplane/kubernetes"
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 // TestReadiness derives whether an Object is ready by each of the policies.
@@ -94,7 +95,7 @@ func TestKubeconfig(t *testing.T) {
 		"Insecure": {", insecure-skip-tls-verify: true", "token: t", "insecure-skip-tls-verify is not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config, err := kubeconfig([]byte(strings.NewReplacer("CLUSTER", tc.cluster, "USER", tc.user).Replace(file)))
+			config, err := kubeconfig([]byte(strings.NewReplacer("CLUSTER", tc.cluster, "USER", tc.user).Replace(file)), egress.Anywhere())
 			if (err != nil) != (tc.fails != "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
 				t.Fatalf("the error is %v", err)
 			}
@@ -103,10 +104,10 @@ func TestKubeconfig(t *testing.T) {
 			}
 		})
 	}
-	if _, err := kubeconfig([]byte("a token\x00")); err == nil || strings.Contains(err.Error(), "token") {
+	if _, err := kubeconfig([]byte("a token\x00"), egress.Anywhere()); err == nil || strings.Contains(err.Error(), "token") {
 		t.Errorf("what is no kubeconfig: %v", err)
 	}
-	if _, err := kubeconfig([]byte(clientcmd.RecommendedFileName)); err == nil {
+	if _, err := kubeconfig([]byte(clientcmd.RecommendedFileName), egress.Anywhere()); err == nil {
 		t.Error("a name is no kubeconfig")
 	}
 }

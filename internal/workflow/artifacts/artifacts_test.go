@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/headgate-dev/headgate/api/argoproj/workflow/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/egress"
 )
 
 func open(t *testing.T, dir string) *Places {
@@ -209,5 +210,34 @@ func TestElsewhere(t *testing.T) {
 		if err := open(t, filepath.Join(dir, "store")).Put(context.Background(), "u", a, nil, filepath.Join(dir, "in")); err == nil {
 			t.Errorf("%+v is accepted", where)
 		}
+	}
+}
+
+// TestEgress has artifacts of others on this machine: they are neither fetched nor sent there, nor is a repository.
+func TestEgress(t *testing.T) {
+	reached := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	defer server.Close()
+	policy, err := egress.Run{Remote: true}.Policy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	places := open(t, filepath.Join(dir, "store"))
+	places.Egress = policy.Requests
+	for name, where := range map[string]v1alpha1.ArtifactLocation{
+		"HTTP": {HTTP: &v1alpha1.HTTPArtifact{URL: server.URL}}, "Git": {Git: &v1alpha1.GitArtifact{Repo: server.URL + "/x.git"}},
+	} {
+		err := places.Put(t.Context(), "u", v1alpha1.Artifact{Name: "a", ArtifactLocation: where}, nil, filepath.Join(dir, "in"+name))
+		if err == nil || !strings.Contains(err.Error(), "the address is not permitted") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := places.Upload(t.Context(), &v1alpha1.HTTPArtifact{URL: server.URL}, nil, file); !errors.Is(err, egress.ErrRefused) || reached > 0 {
+		t.Errorf("an output is sent: %v, reached %d times", err, reached)
 	}
 }
