@@ -9,12 +9,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // ErrPolicy is a policy that cannot be followed, whatever tags there are.
@@ -77,7 +78,7 @@ func (p Policy) none(tags []string) error {
 
 // filter keeps the tags that match the pattern.
 func (p Policy) filter(tags []string) ([]candidate, error) {
-	pattern, err := regexp.Compile(p.Pattern)
+	pattern, err := patterns.Regexp(p.Pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%w: filterTags.pattern: invalid regular expression pattern '%s': %w", ErrPolicy, p.Pattern, err)
 	}
@@ -108,7 +109,7 @@ func (p Policy) order() (func([]candidate) (*candidate, error), error) {
 		return nil, fmt.Errorf("%w: policy: set one of semver, alphabetical and numerical", ErrPolicy)
 	}
 	if p.SemVer != nil {
-		allowed, err := semver.NewConstraint(*p.SemVer)
+		allowed, err := patterns.Constraint(*p.SemVer)
 		if err != nil {
 			return nil, fmt.Errorf("%w: policy.semver.range: %q: %w", ErrPolicy, *p.SemVer, err)
 		}

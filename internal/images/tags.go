@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // sampled is how many tags a status shows.
@@ -17,17 +19,17 @@ type Tags []string
 
 // Without leaves the tags out that match one of the regular expressions of an exclusionList.
 func Without(tags, excluded []string) (Tags, error) {
-	patterns := make([]*regexp.Regexp, len(excluded))
+	compiled := make([]*regexp.Regexp, len(excluded))
 	for i, text := range excluded {
-		pattern, err := regexp.Compile(text)
+		pattern, err := patterns.Regexp(text)
 		if err != nil {
 			return nil, fmt.Errorf("spec.exclusionList[%d]: failed to compile regex %s: %w", i, text, err)
 		}
-		patterns[i] = pattern
+		compiled[i] = pattern
 	}
 	kept := Tags{}
 	for _, tag := range tags {
-		if !slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(tag) }) {
+		if !slices.ContainsFunc(compiled, func(p *regexp.Regexp) bool { return p.MatchString(tag) }) {
 			kept = append(kept, tag)
 		}
 	}

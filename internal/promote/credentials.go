@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/promote/plan"
 	"github.com/headgate-dev/headgate/internal/promote/steps"
 )
@@ -75,11 +75,11 @@ func forRepository(s *corev1.Secret, kind, repoURL string) (bool, error) {
 		return false, fmt.Errorf("Secret %q: repoURL is longer than %d bytes", s.Name, maxExpression)
 	}
 	// It is valid on its own, so that no parenthesis in it ends the group below.
-	if _, err := regexp.Compile(of); err != nil {
+	if _, err := patterns.Regexp(of); err != nil {
 		return false, fmt.Errorf("Secret %q: repoURL is not a valid regular expression", s.Name)
 	}
 	// It is matched against the whole address: a Project writes that, and whatever else it has in it must not bring the credentials of another host.
-	pattern, err := regexp.Compile(`\A(?:` + of + `)\z`)
+	pattern, err := patterns.Regexp(`\A(?:` + of + `)\z`)
 	if err != nil {
 		return false, fmt.Errorf("Secret %q: repoURL is not a valid regular expression", s.Name)
 	}

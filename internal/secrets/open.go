@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/secrets/store"
 )
 
@@ -106,7 +106,7 @@ func (p *part) permitted(ctx context.Context, conditions []esv1.NamespaceConditi
 			return nil
 		}
 		for _, text := range c.NamespaceRegexes {
-			pattern, err := regexp.Compile("^(?:" + text + ")$")
+			pattern, err := patterns.Regexp("^(?:" + text + ")$")
 			if err != nil {
 				return fmt.Errorf("conditions: %q is not a valid regular expression", text)
 			}

@@ -183,9 +183,9 @@ func (b *bucket) filter(ctx context.Context, objects map[string]string) (map[str
 			rules = string(data)
 		}
 	}
-	list := patterns(rules, nil)
+	list := ignorePatterns(rules, nil)
 	if b.options.Ignore != nil {
-		list = append(list, patterns(*b.options.Ignore, nil)...)
+		list = append(list, ignorePatterns(*b.options.Ignore, nil)...)
 	}
 	left := matching(list)
 	maps.DeleteFunc(objects, func(key, _ string) bool { return left.leaveOut(key) })

@@ -7,6 +7,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // target is a commit that was selected.
@@ -69,7 +71,7 @@ type version struct {
 
 // selectVersion selects the tag with the highest version in a range.
 func selectVersion(text string, known references) (target, error) {
-	constraint, err := semver.NewConstraint(text)
+	constraint, err := patterns.Constraint(text)
 	if err != nil {
 		return target{}, fmt.Errorf("%w: semver range %q: %w", ErrReference, text, err)
 	}

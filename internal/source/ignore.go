@@ -58,15 +58,15 @@ func readRules(paths []string, spec *string, read func(string) ([]byte, error)) 
 		if err != nil {
 			return nil, fmt.Errorf("reading the rules of %q: %w", p, err)
 		}
-		own = append(own, patterns(string(data), domain(p))...)
+		own = append(own, ignorePatterns(string(data), domain(p))...)
 	}
 	if spec != nil {
-		own = append(own, patterns(*spec, nil)...)
+		own = append(own, ignorePatterns(*spec, nil)...)
 	}
 	if len(own) == 0 {
-		own = patterns(ignoreDefaults, nil)
+		own = ignorePatterns(ignoreDefaults, nil)
 	}
-	return matching(append(patterns(ignoreVCS, nil), own...)), nil
+	return matching(append(ignorePatterns(ignoreVCS, nil), own...)), nil
 }
 
 func matching(list []gitignore.Pattern) *rules { return &rules{matcher: gitignore.NewMatcher(list)} }
@@ -82,7 +82,7 @@ func domain(p string) []string {
 	return strings.Split(dir, "/")
 }
 
-func patterns(text string, domain []string) []gitignore.Pattern {
+func ignorePatterns(text string, domain []string) []gitignore.Pattern {
 	var list []gitignore.Pattern
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // Kinds of failures of OCI artifacts and of charts, beside ErrURL, ErrAuth and ErrReference. One that
@@ -140,7 +141,7 @@ func (r *registry) tag(text string) (name.Tag, error) {
 
 // newestTag selects the tag with the highest version in a range.
 func (r *registry) newestTag(ctx context.Context, ref OCIRef) (string, error) {
-	filter, err := regexp.Compile(ref.SemVerFilter)
+	filter, err := patterns.Regexp(ref.SemVerFilter)
 	if err != nil {
 		return "", fmt.Errorf("%w: semver filter: %w", ErrReference, err)
 	}

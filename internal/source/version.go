@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // parseRange reads a range of versions.
@@ -12,7 +14,7 @@ func parseRange(text string) (*semver.Constraints, error) {
 	if text == "" {
 		text = "*"
 	}
-	constraint, err := semver.NewConstraint(text)
+	constraint, err := patterns.Constraint(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: semver range %q: %w", ErrReference, text, err)
 	}

@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -119,12 +119,13 @@ func anyOf(patterns []func(string) bool, name string) bool {
 func (g *generation) pattern(text string) (func(string) bool, error) {
 	text = strings.TrimPrefix(text, "./")
 	if g.options.NewGlobbing {
-		if !doublestar.ValidatePattern(text) {
-			return nil, fmt.Errorf("%q is not a pattern", text)
+		compiled, err := patterns.NewPath(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a pattern: %w", text, err)
 		}
-		return func(name string) bool { return doublestar.MatchUnvalidated(text, name) }, nil
+		return compiled.Match, nil
 	}
-	compiled, err := regexp.Compile("^(?s:" + wild(text) + ")$")
+	compiled, err := patterns.Regexp("^(?s:" + wild(text) + ")$")
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a pattern", text)
 	}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gobwas/glob"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // Rules say which fields of which objects may differ. They are not changed, and may be used by several at once.
@@ -26,7 +26,7 @@ func (r *Rules) Ineffective() []string { return r.ineffective }
 
 // rule is an item of spec.ignoreDifferences, or what a customization says of a kind.
 type rule struct {
-	group, kind     glob.Glob
+	group, kind     patterns.Glob
 	namespace, name string
 	fields          ObjectRules
 }
@@ -74,10 +74,10 @@ func (r *Rules) add(field string, item v1alpha1.ResourceIgnoreDifferences) error
 	var errs []error
 	read := rule{namespace: item.Namespace, name: item.Name}
 	var err error
-	if read.group, err = glob.Compile(item.Group); err != nil {
+	if read.group, err = patterns.NewGlob(item.Group); err != nil {
 		return fmt.Errorf("%s.group: %q is not a pattern: %w", field, item.Group, err)
 	}
-	if read.kind, err = glob.Compile(item.Kind); err != nil {
+	if read.kind, err = patterns.NewGlob(item.Kind); err != nil {
 		return fmt.Errorf("%s.kind: %q is not a pattern: %w", field, item.Kind, err)
 	}
 	for i, text := range item.JSONPointers {

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/headgate-dev/headgate/internal/argo/settings"
 	"github.com/headgate-dev/headgate/internal/feed"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -31,7 +30,7 @@ func isRange(revision string) bool {
 	if !strings.ContainsAny(revision, "*^~<>=|, ") && !strings.HasSuffix(revision, ".x") {
 		return false
 	}
-	_, err := semver.NewConstraint(revision)
+	_, err := patterns.Constraint(revision)
 	return err == nil
 }
 

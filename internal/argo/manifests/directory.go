@@ -9,10 +9,10 @@ import (
 	"io"
 	"path"
 
-	"github.com/gobwas/glob"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/render"
 )
 
@@ -52,7 +52,7 @@ func (j *job) directory(ctx context.Context) ([]*unstructured.Unstructured, erro
 type walker struct {
 	reader           *render.Reader
 	options          v1alpha1.ApplicationSourceDirectory
-	include, exclude glob.Glob
+	include, exclude patterns.Glob
 	files            []string
 	bytes            int64
 }
@@ -64,12 +64,12 @@ func (j *job) walker() (*walker, error) {
 	}
 	for _, pattern := range []struct {
 		field, text string
-		into        *glob.Glob
+		into        *patterns.Glob
 	}{{"include", w.options.Include, &w.include}, {"exclude", w.options.Exclude, &w.exclude}} {
 		if pattern.text == "" {
 			continue
 		}
-		compiled, err := glob.Compile(pattern.text)
+		compiled, err := patterns.NewGlob(pattern.text)
 		if err != nil {
 			return nil, fieldError("directory."+pattern.field, "%q is not a pattern: %w", pattern.text, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/headgate-dev/headgate/internal/helm"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/render/decrypt"
 )
 
@@ -177,10 +178,11 @@ func (j *job) expandPlace(at place, listed map[string]bool) ([]place, error) {
 	if !at.isPattern() {
 		return []place{at}, nil
 	}
-	if !doublestar.ValidatePattern(at.path) {
-		return nil, fmt.Errorf("%q is not a pattern", at.text)
+	pattern, err := patterns.NewPath(at.path)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a pattern: %w", at.text, err)
 	}
-	g := &globber{in: at.in, pattern: at.path, segments: strings.Count(at.path, "/") + 1, deep: strings.Contains(at.path, "**")}
+	g := &globber{in: at.in, pattern: pattern, segments: strings.Count(at.path, "/") + 1, deep: strings.Contains(at.path, "**")}
 	base, _ := doublestar.SplitPattern(at.path)
 	if base == "." {
 		base = ""
@@ -204,7 +206,7 @@ func (j *job) expandPlace(at place, listed map[string]bool) ([]place, error) {
 // globber finds files: those of a directory before those of the directories in it.
 type globber struct {
 	in       files
-	pattern  string
+	pattern  *patterns.Path
 	segments int
 	deep     bool
 	found    []string
@@ -225,7 +227,7 @@ func (g *globber) walk(dir string, depth int) error {
 		switch {
 		case isDir && (g.deep || strings.Count(at, "/")+1 < g.segments):
 			below = append(below, at)
-		case !isDir && doublestar.MatchUnvalidated(g.pattern, at):
+		case !isDir && g.pattern.Match(at):
 			g.found = append(g.found, at)
 		}
 	}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gobwas/glob"
-
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // Account is the user as whom the objects of an Application are applied, "" for the engine itself. The first item of
@@ -41,11 +40,11 @@ func (p *Project) Account(app *v1alpha1.Application, cluster settings.Cluster, i
 }
 
 func matchesBoth(item v1alpha1.ApplicationDestinationServiceAccount, server, namespace string) (bool, error) {
-	ofServer, err := glob.Compile(item.Server)
+	ofServer, err := patterns.NewGlob(item.Server)
 	if err != nil {
 		return false, fmt.Errorf("server: %q is not a pattern: %w", item.Server, err)
 	}
-	ofNamespace, err := glob.Compile(item.Namespace)
+	ofNamespace, err := patterns.NewGlob(item.Namespace)
 	if err != nil {
 		return false, fmt.Errorf("namespace: %q is not a pattern: %w", item.Namespace, err)
 	}

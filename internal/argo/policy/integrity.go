@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gobwas/glob"
-
 	"github.com/headgate-dev/headgate/api/argoproj/v1alpha1"
 	"github.com/headgate-dev/headgate/internal/argo/settings"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/redaction"
 	"github.com/headgate-dev/headgate/internal/source"
 )
@@ -30,7 +29,7 @@ type integrity struct {
 type repoPattern struct {
 	excludes bool
 	// plain matches an address as it is written, normal one that is made alike. Both are nil for a pattern that cannot be read.
-	plain, normal glob.Glob
+	plain, normal patterns.Glob
 }
 
 // readIntegrity reads what a project requires of signatures.
@@ -57,12 +56,12 @@ func (p *Project) readIntegrity() []error {
 func newRepoPattern(text string) (repoPattern, error) {
 	rest, excludes := strings.CutPrefix(text, denial)
 	p := repoPattern{excludes: excludes}
-	plain, err := glob.Compile(rest)
+	plain, err := patterns.NewGlob(rest)
 	if err != nil {
 		return p, fmt.Errorf("%q is not a pattern: %w", text, err)
 	}
 	p.plain, p.normal = plain, plain
-	if normal, err := glob.Compile(settings.NormalURL(rest)); err == nil {
+	if normal, err := patterns.NewGlob(settings.NormalURL(rest)); err == nil {
 		p.normal = normal
 	}
 	return p, nil

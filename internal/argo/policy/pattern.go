@@ -2,10 +2,9 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
-	"github.com/gobwas/glob"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // denial stands before a pattern that forbids what it matches.
@@ -15,7 +14,7 @@ const denial = "!"
 type pattern struct {
 	denies bool
 	// compiled is nil for a pattern that cannot be read: then it permits nothing, and denies everything.
-	compiled glob.Glob
+	compiled patterns.Glob
 }
 
 // newPattern reads a glob, in which a star stops at the separators. What cannot be read is an error, beside a
@@ -26,7 +25,7 @@ func newPattern(text string, separators ...rune) (pattern, error) {
 	if rest == "*" {
 		separators = nil // upstream has a lone star match everything
 	}
-	compiled, err := glob.Compile(rest, separators...)
+	compiled, err := patterns.NewGlob(rest, separators...)
 	if err != nil {
 		return p, fmt.Errorf("%q is not a pattern: %w", text, err)
 	}
@@ -42,13 +41,13 @@ func (p pattern) matches(text string) bool {
 // namespacePattern is a glob, or between slashes a regular expression.
 func namespacePattern(text string) (func(string) bool, error) {
 	if len(text) > 1 && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
-		expression, err := regexp.Compile(text[1 : len(text)-1])
+		expression, err := patterns.Regexp(text[1 : len(text)-1])
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a regular expression: %w", text, err)
 		}
 		return expression.MatchString, nil
 	}
-	compiled, err := glob.Compile(text)
+	compiled, err := patterns.NewGlob(text)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a pattern: %w", text, err)
 	}
@@ -58,7 +57,7 @@ func namespacePattern(text string) (func(string) bool, error) {
 // anyGlob is true when one of the globs matches one of the texts that are not empty. Bad ones match nothing.
 func anyGlob(globs []string, texts ...string) bool {
 	for _, g := range globs {
-		compiled, err := glob.Compile(g)
+		compiled, err := patterns.NewGlob(g)
 		if err != nil {
 			continue
 		}

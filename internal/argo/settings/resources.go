@@ -3,7 +3,7 @@ package settings
 import (
 	"slices"
 
-	"github.com/gobwas/glob"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // Filter says which kinds are watched.
@@ -44,9 +44,9 @@ func (k Kinds) matches(group, kind, cluster string) bool {
 }
 
 // anyOf is true when a pattern matches, or when there is none. Patterns were read once, and are good.
-func anyOf(patterns []string, text string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
-		compiled, err := glob.Compile(pattern)
+func anyOf(globs []string, text string) bool {
+	return len(globs) == 0 || slices.ContainsFunc(globs, func(pattern string) bool {
+		compiled, err := patterns.NewGlob(pattern)
 		return err == nil && compiled.Match(text)
 	})
 }
@@ -58,7 +58,7 @@ func (r *reader) filter(key string, into *[]Kinds) {
 	}
 	for _, k := range read {
 		for _, pattern := range slices.Concat(k.APIGroups, k.Clusters) {
-			if _, err := glob.Compile(pattern); err != nil {
+			if _, err := patterns.NewGlob(pattern); err != nil {
 				r.problems.add(r.object, key, pattern, "is not a pattern: "+err.Error())
 				return
 			}
@@ -68,9 +68,9 @@ func (r *reader) filter(key string, into *[]Kinds) {
 }
 
 // MatchesAny tells whether a name matches one of several patterns.
-func MatchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		g, err := glob.Compile(p)
+func MatchesAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(p string) bool {
+		g, err := patterns.NewGlob(p)
 		return err == nil && g.Match(name)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/flux/toolkit"
 	"github.com/headgate-dev/headgate/internal/notify"
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/rounds"
 )
 
@@ -92,17 +93,17 @@ func compileAlert(a *notifyv1beta3.Alert) (*notify.Alert, error) {
 		})
 	}
 	var err error
-	if out.Include, err = patterns("spec.inclusionList", spec.InclusionList); err != nil {
+	if out.Include, err = compiled("spec.inclusionList", spec.InclusionList); err != nil {
 		return nil, err
 	}
-	out.Exclude, err = patterns("spec.exclusionList", spec.ExclusionList)
+	out.Exclude, err = compiled("spec.exclusionList", spec.ExclusionList)
 	return out, err
 }
 
-func patterns(field string, texts []string) ([]*regexp.Regexp, error) {
+func compiled(field string, texts []string) ([]*regexp.Regexp, error) {
 	var list []*regexp.Regexp
 	for i, text := range texts {
-		r, err := regexp.Compile(text)
+		r, err := patterns.Regexp(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d]: %w", field, i, err)
 		}

@@ -2,7 +2,6 @@ package kustomize
 
 import (
 	"fmt"
-	"regexp"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -10,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/headgate-dev/headgate/internal/engine"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // ignoreOf reads the fields that a Kustomization leaves to others. An error names the field that
@@ -61,7 +61,7 @@ func selectorMatch(s *kustomize.Selector) (func(engine.ObjectView) bool, error) 
 	if s == nil {
 		return func(engine.ObjectView) bool { return true }, nil
 	}
-	patterns := []struct {
+	fields := []struct {
 		field, text string
 		of          func(engine.ObjectView) string
 	}{
@@ -72,11 +72,11 @@ func selectorMatch(s *kustomize.Selector) (func(engine.ObjectView) bool, error) 
 		{"namespace", s.Namespace, engine.ObjectView.GetNamespace},
 	}
 	var tests []func(engine.ObjectView) bool
-	for _, p := range patterns {
+	for _, p := range fields {
 		if p.text == "" {
 			continue
 		}
-		re, err := regexp.Compile("^(?:" + p.text + ")$")
+		re, err := patterns.Regexp("^(?:" + p.text + ")$")
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.field, err)
 		}

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/gobwas/glob"
 
 	"github.com/headgate-dev/headgate/internal/guard"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // The types of events that are delivered.
@@ -174,7 +174,7 @@ func (h Hook) Filters(ref string) bool {
 	if CheckFilter(h.BranchFilter) != nil {
 		return false
 	}
-	pattern, err := glob.Compile(h.BranchFilter)
+	pattern, err := patterns.NewGlob(h.BranchFilter)
 	if err != nil {
 		return false
 	}
@@ -187,7 +187,7 @@ func CheckFilter(filter string) error {
 	if len(filter) > maxFilter {
 		return fmt.Errorf("branch_filter has %d bytes, and %d are allowed", len(filter), maxFilter)
 	}
-	if _, err := glob.Compile(filter); err != nil {
+	if _, err := patterns.NewGlob(filter); err != nil {
 		return fmt.Errorf("branch_filter %q is not a glob: %w", filter, err)
 	}
 	return nil

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gobwas/glob"
 	"sigs.k8s.io/yaml"
 
 	"github.com/headgate-dev/headgate/internal/lua"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // customizations is the key of argocd-cm with overrides in one block, and what the keys of single ones begin with.
@@ -27,7 +27,7 @@ type Settings struct {
 type override struct {
 	key, name, script string
 	openLibs          bool
-	pattern           glob.Glob
+	pattern           patterns.Glob
 }
 
 // block is an entry of the block of overrides; the other fields do not concern health.
@@ -55,7 +55,7 @@ func ParseSettings(data map[string]string) (Settings, error) {
 		}
 		o := override{key: key, name: "argocd-cm " + key, script: b.Script, openLibs: b.OpenLibs}
 		var err error
-		if o.pattern, err = glob.Compile(key); err != nil {
+		if o.pattern, err = patterns.NewGlob(key); err != nil {
 			return Settings{}, fmt.Errorf("reading %s: the pattern %q: %w", customizations, key, err)
 		}
 		s.exact[key] = o

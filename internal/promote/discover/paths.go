@@ -5,11 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
-
-// maxAlternatives bounds the braces and commas of a pattern, since all their combinations are tried.
-const maxAlternatives = 24
 
 // pathFilter says which changes count.
 type pathFilter struct{ include, exclude []pathPattern }
@@ -50,13 +47,11 @@ func parsePath(field, text string) (pathPattern, error) {
 		return nil, fmt.Errorf("%s: the pattern has more than %d bytes", field, maxPattern)
 	}
 	if glob, is := strings.CutPrefix(text, "glob:"); is {
-		if !doublestar.ValidatePattern(glob) {
-			return nil, fmt.Errorf("%s: %q is not a valid pattern", field, glob)
+		compiled, err := patterns.NewPath(glob)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q is not a valid pattern: %w", field, glob, err)
 		}
-		if strings.Count(glob, "{")+strings.Count(glob, ",") > maxAlternatives {
-			return nil, fmt.Errorf("%s: %q has more than %d braces and commas: write several patterns", field, glob, maxAlternatives)
-		}
-		return func(name string) bool { return doublestar.MatchUnvalidated(glob, name) }, nil
+		return compiled.Match, nil
 	}
 	for _, prefix := range []string{"regex:", "regexp:"} {
 		if expression, is := strings.CutPrefix(text, prefix); is {

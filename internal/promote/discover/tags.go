@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // maxPattern bounds a pattern or a constraint of a subscription, in bytes.
@@ -32,10 +34,10 @@ type tagRules struct {
 func (r tagRules) filter() (*tagFilter, error) {
 	f := &tagFilter{ignored: r.ignoreTags}
 	var err error
-	if f.allow, err = patterns("allowTagsRegexes", r.allowTagsRegexes); err != nil {
+	if f.allow, err = expressions("allowTagsRegexes", r.allowTagsRegexes); err != nil {
 		return nil, err
 	}
-	if f.ignore, err = patterns("ignoreTagsRegexes", r.ignoreTagsRegexes); err != nil {
+	if f.ignore, err = expressions("ignoreTagsRegexes", r.ignoreTagsRegexes); err != nil {
 		return nil, err
 	}
 	if r.allowTags != "" {
@@ -48,7 +50,7 @@ func (r tagRules) filter() (*tagFilter, error) {
 	return f, nil
 }
 
-func patterns(field string, texts []string) ([]*regexp.Regexp, error) {
+func expressions(field string, texts []string) ([]*regexp.Regexp, error) {
 	all := make([]*regexp.Regexp, len(texts))
 	for i, text := range texts {
 		var err error
@@ -63,7 +65,7 @@ func pattern(field, text string) (*regexp.Regexp, error) {
 	if len(text) > maxPattern {
 		return nil, fmt.Errorf("%s: the regular expression has more than %d bytes", field, maxPattern)
 	}
-	p, err := regexp.Compile(text)
+	p, err := patterns.Regexp(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %q is not a valid regular expression: %w", field, text, err)
 	}
@@ -86,7 +88,7 @@ func constraintOf(field, text string) (*semver.Constraints, error) {
 	case len(text) > maxPattern:
 		return nil, fmt.Errorf("%s: the constraint has more than %d bytes", field, maxPattern)
 	}
-	c, err := semver.NewConstraint(text)
+	c, err := patterns.Constraint(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %q is not a valid constraint for versions: %w", field, text, err)
 	}

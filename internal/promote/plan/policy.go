@@ -2,14 +2,13 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
-	"github.com/gobwas/glob"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/headgate-dev/headgate/api/kargo/v1alpha1"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // maxPattern bounds the patterns of policies, in bytes.
@@ -60,13 +59,13 @@ func matchesName(pattern, name string) (bool, error) {
 	}
 	switch kind {
 	case "glob":
-		compiled, err := glob.Compile(text)
+		compiled, err := patterns.NewGlob(text)
 		if err != nil {
 			return false, fmt.Errorf("reading the name %q of stageSelector: %w", pattern, err)
 		}
 		return compiled.Match(name), nil
 	case "regex", "regexp":
-		compiled, err := regexp.Compile(text)
+		compiled, err := patterns.Regexp(text)
 		if err != nil {
 			return false, fmt.Errorf("reading the name %q of stageSelector: %w", pattern, err)
 		}

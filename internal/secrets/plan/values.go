@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	esv1 "github.com/headgate-dev/headgate/api/externalsecrets/v1"
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // Bounds of what one ExternalSecret fetches.
@@ -239,7 +240,7 @@ func rewrite(r esv1.Rewrite, values map[string][]byte, transform Transformer) (m
 		if len(r.Regexp.Source) > maxPattern || len(r.Regexp.Target) > maxPattern {
 			return nil, fmt.Errorf("regexp: at most %d bytes are permitted", maxPattern)
 		}
-		pattern, err := regexp.Compile(r.Regexp.Source)
+		pattern, err := patterns.Regexp(r.Regexp.Source)
 		if err != nil {
 			return nil, fmt.Errorf("regexp.source is not a valid regular expression: %w", err)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // maxPattern bounds regular expressions of names, in bytes.
@@ -124,7 +126,7 @@ func (f Find) Pattern() (*regexp.Regexp, error) {
 	if len(f.Name) > maxPattern {
 		return nil, fmt.Errorf("find.name.regexp has %d bytes; at most %d are permitted", len(f.Name), maxPattern)
 	}
-	pattern, err := regexp.Compile(f.Name)
+	pattern, err := patterns.Regexp(f.Name)
 	if err != nil {
 		return nil, fmt.Errorf("find.name.regexp is not a valid regular expression: %w", err)
 	}

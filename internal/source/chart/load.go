@@ -16,6 +16,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/ignore"
 
+	"github.com/headgate-dev/headgate/internal/patterns"
 	"github.com/headgate-dev/headgate/internal/source"
 )
 
@@ -204,7 +205,7 @@ func (p *packer) local(ctx context.Context, d *chartv2.Dependency, dir, name str
 	if got.Name() != d.Name {
 		return nil, fmt.Errorf("the chart at %q is %q", at, got.Name())
 	}
-	constraint, err := semver.NewConstraint(d.Version)
+	constraint, err := patterns.Constraint(d.Version)
 	if err != nil {
 		return nil, fmt.Errorf("range %q: %w", d.Version, err)
 	}

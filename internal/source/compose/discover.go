@@ -6,6 +6,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // Pattern finds directories of a source by their path: "@ALIAS/apps/{app}/envs/{env}".
@@ -46,7 +48,7 @@ func ParsePattern(text string) (*Pattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", text, err)
 	}
-	matcher, err := regexp.Compile("^(?:" + expression.String() + ")$")
+	matcher, err := patterns.Regexp("^(?:" + expression.String() + ")$")
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", text, err)
 	}

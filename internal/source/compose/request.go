@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 // request is an operation that was read.
 type request struct {
 	alias, from string
-	// glob tells that from is a pattern.
-	glob bool
+	// glob is set where from is a pattern.
+	glob *patterns.Path
 	// base is what excludes may be relative to beside the root of the source: what stands before the pattern,
 	// or the directory that is copied.
 	base string
@@ -23,12 +25,15 @@ type request struct {
 	// to is a directory or a file, empty for the root; into tells that only a directory is meant.
 	to       string
 	into     bool
-	exclude  []string
+	exclude  []exclusion
 	strategy Strategy
 }
 
-// maxAlternatives bounds the commas in the braces of a pattern: each group multiplies the work.
-const maxAlternatives = 20
+// exclusion is a pattern of what is left out.
+type exclusion struct {
+	text string
+	path *patterns.Path
+}
 
 // ArtifactAlias is the alias of what is composed.
 const ArtifactAlias = "artifact"
@@ -44,7 +49,7 @@ func Split(text string) (alias, rest string, err error) {
 }
 
 func read(operation Copy) (*request, error) {
-	r := &request{exclude: operation.Exclude, strategy: operation.Strategy}
+	r := &request{strategy: operation.Strategy}
 	var err error
 	if r.alias, r.from, err = Split(operation.From); err == nil {
 		err = r.readFrom()
@@ -55,10 +60,12 @@ func read(operation Copy) (*request, error) {
 	if err := r.readTo(operation.To); err != nil {
 		return nil, fmt.Errorf("to: %w", err)
 	}
-	for i, pattern := range r.exclude {
-		if err := valid(pattern); err != nil {
+	for i, pattern := range operation.Exclude {
+		compiled, err := compile(pattern)
+		if err != nil {
 			return nil, fmt.Errorf("exclude[%d]: %w", i, err)
 		}
+		r.exclude = append(r.exclude, exclusion{pattern, compiled})
 	}
 	if !slices.Contains([]Strategy{"", Overwrite, Merge, Extract}, r.strategy) {
 		return nil, fmt.Errorf("strategy: %q is not one of %s, %s, %s", r.strategy, Overwrite, Merge, Extract)
@@ -71,9 +78,8 @@ func (r *request) readFrom() error {
 	if err != nil {
 		return err
 	}
-	r.glob = strings.ContainsAny(named, `*?[]{}\`)
 	r.from, r.base = named, named
-	if !r.glob {
+	if !strings.ContainsAny(named, `*?[]{}\`) {
 		return nil
 	}
 	r.base, _ = doublestar.SplitPattern(named)
@@ -84,7 +90,8 @@ func (r *request) readFrom() error {
 	if dir, deep := strings.CutSuffix(named, "/**"); deep && dir == r.base {
 		r.strip = dir
 	}
-	return valid(named)
+	r.glob, err = compile(named)
+	return err
 }
 
 func (r *request) readTo(text string) error {
@@ -111,36 +118,18 @@ func inside(p string) (string, error) {
 	return p, nil
 }
 
-// valid refuses patterns that cannot be read, or would take too long.
-func valid(pattern string) error {
-	depth, commas := 0, 0
-	for i := 0; i < len(pattern); i++ {
-		switch pattern[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case '}':
-			depth--
-		case ',':
-			if depth > 0 {
-				commas++
-			}
-		}
+// compile reads a pattern.
+func compile(pattern string) (*patterns.Path, error) {
+	compiled, err := patterns.NewPath(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("pattern %q is invalid: %w", pattern, err)
 	}
-	switch {
-	case commas > maxAlternatives:
-		return fmt.Errorf("pattern %q has more than %d commas in braces", pattern, maxAlternatives)
-	case !doublestar.ValidatePattern(pattern):
-		return fmt.Errorf("pattern %q is invalid", pattern)
-	default:
-		return nil
-	}
+	return compiled, nil
 }
 
 // choose returns the paths of the files that an operation copies, sorted.
 func (r *request) choose(from *view) ([]string, error) {
-	if r.glob {
+	if r.glob != nil {
 		return r.match(from)
 	}
 	if _, file := from.files[r.from]; file {
@@ -169,7 +158,7 @@ func (r *request) choose(from *view) ([]string, error) {
 func (r *request) one() ([]string, error) {
 	r.base, r.strip = "", r.from
 	switch {
-	case slices.ContainsFunc(r.exclude, func(pattern string) bool { return r.excludes(pattern, r.from) }):
+	case slices.ContainsFunc(r.exclude, func(e exclusion) bool { return r.excludes(e, r.from) }):
 		return nil, nil
 	case r.strategy == Extract && !isArchive(r.from):
 		return nil, fmt.Errorf("%q is not an archive (.tar.gz, .tgz)", r.from)
@@ -189,7 +178,7 @@ func (r *request) match(from *view) ([]string, error) {
 	left := false
 	for _, entries := range [][]string{from.paths, from.listed} {
 		for _, p := range entries {
-			if p == r.base || !doublestar.MatchUnvalidated(r.from, p) {
+			if p == r.base || !r.glob.Match(p) {
 				continue
 			}
 			matched[p] = true
@@ -228,22 +217,22 @@ func (r *request) leaveOut(p string) bool {
 		return false
 	}
 	for ; p != "." && p != r.base; p = path.Dir(p) {
-		if slices.ContainsFunc(r.exclude, func(pattern string) bool { return r.excludes(pattern, p) }) {
+		if slices.ContainsFunc(r.exclude, func(e exclusion) bool { return r.excludes(e, p) }) {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *request) excludes(pattern, p string) bool {
-	if doublestar.MatchUnvalidated(pattern, p) {
+func (r *request) excludes(e exclusion, p string) bool {
+	if e.path.Match(p) {
 		return true
 	}
-	if !strings.Contains(pattern, "/") && doublestar.MatchUnvalidated(pattern, path.Base(p)) {
+	if !strings.Contains(e.text, "/") && e.path.Match(path.Base(p)) {
 		return true
 	}
 	relative, under := strings.CutPrefix(p, r.base+"/")
-	return under && doublestar.MatchUnvalidated(pattern, relative)
+	return under && e.path.Match(relative)
 }
 
 // below reports whether p lies in a directory.
