@@ -38,7 +38,7 @@ type Program struct {
 
 // New prepares what an Environment has parsed or checked.
 func New(env *cel.Env, ast *cel.Ast) (*Program, error) {
-	p, err := env.Program(ast, cel.CostLimit(costLimit), cel.CostTracking(costs{}), cel.InterruptCheckFrequency(interruptEvery))
+	p, err := env.Program(ast, cel.CostLimit(costLimit), cel.CostTracking(costs{}), cel.InterruptCheckFrequency(interruptEvery), cel.CustomDecorator(boundMatches))
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 func FuzzEval(f *testing.F) {
 	for _, seed := range []string{
 		"object.status.phase == 'Ready'", "object.items.all(a, object.items.exists(b, a == b))", "object.big.replace('a', object.big)", "object.items.map(x, object.big.split(''))",
-		"'%s %d'.format([object.big, 1])", "sets.contains(object.items, object.items)", "[object.items].map(v, [v, v]).map(v, [v, v]).size()", "object.big.matches('(a*)*b')",
+		"'%s %d'.format([object.big, 1])", "sets.contains(object.items, object.items)", "[object.items].map(v, [v, v]).map(v, [v, v]).size()", "object.big.matches('(a*)*b')", "object.big.matches('(a?){900}b')",
 		"base64.decode(base64.encode(b'x')) == b'x'", "object.?none.orValue('x').reverse()", "object.big.lowerAscii().upperAscii().trim().substring(1)",
 	} {
 		f.Add(seed)

@@ -31,6 +31,9 @@ func TestBounds(t *testing.T) {
 		"Join":      {"nor one that is joined", "[status.big" + strings.Repeat(", status.big", 200) + "].join('').size() > 0", "join: its arguments are too large"},
 		"Format":    {"nor one of a value that holds itself many times", "'%s'.format([" + nested + "]).size() > 0", "format: its arguments are too large"},
 		"Match":     {"long evaluations are interrupted", "status.items.all(x, status.big.matches('(a|a)*b') || true)", "evaluating: "},
+		"Repeats":   {"regular expressions cost what they have, not how they are written", "status.big.matches('(.?b?c?){300}$')", "matches: its arguments are too large"},
+		"Counted":   {"and are bounded", "'a'.matches('((.?){100}b){10}((.?){100}b){10}')", "counted repetitions"},
+		"Regular":   {"what is usual works as ever", "'v1.2.3'.matches('^v[0-9]+([.][0-9]+){2}$') && !matches('x', 'y')", ""},
 		"Functions": {"what is small works as ever", "'a-b'.split('-').join('+').replace('a', 'c') == 'c+b' && '%s %d'.format(['x', 1]) == 'x 1' && 'ab'.reverse() == 'ba'", ""},
 		"Strings":   {"also in other arities", "'abcabc'.replace('a', 'x', 1) == 'xbcabc' && 'abc'.indexOf('c', 1) == 2 && strings.quote('a') == '\"a\"' && base64.decode('YQ==') == b'a'", ""},
 	}

@@ -43,6 +43,10 @@ func parse(text string) (expression, error) {
 	if err != nil {
 		return expression{}, fmt.Errorf("unable to compile expression %q: %s", text, firstLine(err))
 	}
+	constants := &constantPatterns{}
+	if ast.Walk(&tree.Node, constants); constants.err != nil {
+		return expression{}, fmt.Errorf("unable to compile expression %q: %w", text, constants.err)
+	}
 	return expression{text: text, root: tree.Node}, nil
 }
 
@@ -89,7 +93,7 @@ func (e expression) run(scope *Scope, more map[string]any) (result any, err erro
 		env[name] = value
 	}
 	program, err := expr.Compile(e.text, append(budget.amplifying(), expr.Env(env), expr.Patch(budget),
-		expr.Function(stepFunction, budget.step, new(func() bool)), expr.Function(heldFunction, budget.held, new(func(any) any)))...)
+		expr.Function(stepFunction, budget.step, new(func() bool)), expr.Function(heldFunction, budget.held, new(func(any) any)), expr.Function(matchFunction, budget.matches, new(func(any, any) bool)))...)
 	if err != nil {
 		return nil, fmt.Errorf("failed to evaluate expression %q: %s", e.text, firstLine(err))
 	}

@@ -93,6 +93,7 @@ func library(now time.Time, m *meter) map[string]any {
 	}
 	library["now"] = clock(now)
 	m.guard(library)
+	m.guardPatterns(library)
 	return library
 }
 

@@ -37,6 +37,17 @@ func (m *meter) guard(library map[string]any) {
 	}
 }
 
+// guardPatterns puts a count before those functions of sprig that take a regular expression and a text.
+func (m *meter) guardPatterns(library map[string]any) {
+	for name := range strings.FieldsSeq(`regexMatch mustRegexMatch regexFindAll mustRegexFindAll regexFind mustRegexFind regexReplaceAll mustRegexReplaceAll
+		regexReplaceAllLiteral mustRegexReplaceAllLiteral regexSplit mustRegexSplit`) {
+		library[name] = guarded(library[name], func(a []reflect.Value) error {
+			_, err := m.pattern(a[0].String(), a[1].Len())
+			return err
+		})
+	}
+}
+
 // guarded is a function that is called only if a check allows it. It panics otherwise, as the library does, since not all give errors.
 func guarded(function any, check func([]reflect.Value) error) any {
 	called := reflect.ValueOf(function)

@@ -3,8 +3,11 @@ package text
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/headgate-dev/headgate/internal/patterns"
 )
 
 const (
@@ -37,6 +40,10 @@ func (m *meter) Visit(node *ast.Node) {
 	case *ast.BinaryNode:
 		switch n.Operator {
 		case "and", "&&", "or", "||", "??", "..":
+		case "matches":
+			weigh(&n.Left)
+			weigh(&n.Right)
+			matching(node, n)
 		default:
 			weigh(&n.Left)
 			weigh(&n.Right)
@@ -151,6 +158,18 @@ func (m *meter) weighValue(v reflect.Value, depth int) error {
 		}
 	}
 	return m.charge(16, 1)
+}
+
+// pattern is a regular expression, for a match with so many bytes.
+func (m *meter) pattern(text string, bytes int) (*regexp.Regexp, error) {
+	steps, err := patterns.Steps(text)
+	if err == nil {
+		err = m.charge(1+steps/perByte, 1+bytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return patterns.Regexp(text)
 }
 
 // charge counts something of a size as often as it is there.

@@ -25,6 +25,9 @@ func evaluate(condition string, words bool) (truth bool, err error) {
 	if err := readable(condition); err != nil {
 		return false, fmt.Errorf("Invalid 'when' expression: %w", err)
 	}
+	if len(condition) > maxMatching && strings.ContainsAny(condition, "~") {
+		return false, fmt.Errorf("Invalid 'when' expression: one with =~ or !~ has at most %d bytes", maxMatching)
+	}
 	defer func() {
 		if problem := recover(); problem != nil {
 			truth, err = false, fmt.Errorf("Invalid 'when' expression '%s': %v", condition, problem)
@@ -37,6 +40,9 @@ func evaluate(condition string, words bool) (truth bool, err error) {
 			hint = ` (hint: try wrapping the affected expression in quotes ("))`
 		}
 		return false, fmt.Errorf("Invalid 'when' expression '%s': %w%s", condition, err, hint)
+	}
+	if err := affordable(condition, parsed.Tokens()); err != nil {
+		return false, fmt.Errorf("Invalid 'when' expression '%.100s': %w", condition, err)
 	}
 	if words {
 		tokens := parsed.Tokens()
