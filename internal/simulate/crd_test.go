@@ -1,10 +1,13 @@
 package simulate_test
 
 import (
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/argoproj/argo-cd/v3/resource_customizations"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -111,10 +114,33 @@ func TestKnown(t *testing.T) {
 		{Group: "e.io", Kind: "ClusterThing"}:                           {"clusterthings", true, false},
 		{Group: "e.io", Kind: "Cluster"}:                                {"clusters", false, false},
 		{Group: "e.io", Kind: "Clustered"}:                              {"clustereds", false, false},
+		{Group: "argoproj.io", Kind: "Rollout"}:                         {"rollouts", false, true},
+		{Group: "sqs.aws.crossplane.io", Kind: "Queue"}:                 {"queues", true, false},
+		{Group: "sqs.aws.upbound.io", Kind: "Queue"}:                    {"queues", true, false},
+		{Group: "sqs.aws.m.upbound.io", Kind: "Queue"}:                  {"queues", false, false},
 	} {
 		plural, cluster, known := simulate.Known(gk)
 		if diff := cmp.Diff(want, kind{plural, cluster, known}); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", gk, diff)
+		}
+	}
+}
+
+// TestKnownChecked has the table know every kind that a health check of Argo CD names: its scope is not left to a guess.
+func TestKnownChecked(t *testing.T) {
+	found, err := fs.Glob(resource_customizations.Embedded, "*/*/health.lua")
+	if err != nil || len(found) < 100 {
+		t.Fatalf("%d checks: %v", len(found), err)
+	}
+	builtin := []string{"apps", "batch", "policy", "apiextensions.k8s.io"}
+	for _, name := range found {
+		parts := strings.Split(name, "/")
+		gk := schema.GroupKind{Group: parts[0], Kind: parts[1]}
+		if strings.HasPrefix(gk.Group, "_") || gk.Kind == "_" || slices.Contains(builtin, gk.Group) {
+			continue
+		}
+		if _, _, known := simulate.Known(gk); !known {
+			t.Errorf("the table lacks %s", gk)
 		}
 	}
 }

@@ -119,21 +119,39 @@ func (h *Healer) made(o, crd *unstructured.Unstructured, checks []Check, now tim
 	return best, missed
 }
 
-// draftsOf are the statuses to try, the likeliest one first.
+// phases are what kinds call the phase of a healthy object.
+var phases = []string{"Healthy", "Ready", "Running", "Active", "Succeeded", "Bound"}
+
+// draftsOf are the statuses to try, the likeliest one first. Checks of several versions of a controller often go by a phase, and by details
+// only where there is none.
 func draftsOf(o *unstructured.Unstructured, now time.Time) ([]map[string]any, error) {
-	found, ok, err := sampleOf(o.GroupVersionKind())
+	samples, err := samplesOf(o.GroupVersionKind())
 	if err != nil {
 		return nil, err
 	}
 	stamp := now.Format(time.RFC3339)
 	plain := withConditions(map[string]any{}, o, stamp)
-	if !ok {
-		return []map[string]any{plain}, nil
+	var drafts, both []map[string]any
+	for i, sample := range samples {
+		r := rewriting{sample: sample, object: o, now: now, later: now.Add(ahead)}
+		sampled, _ := r.value("", sample.status).(map[string]any)
+		drafts = append(drafts, sampled)
+		if i == 0 {
+			drafts = append(drafts, plain)
+		}
+		both = append(both, withConditions(runtime.DeepCopyJSON(sampled), o, stamp))
 	}
-	r := rewriting{sample: found, object: o, now: now, later: now.Add(ahead)}
-	sampled, _ := r.value("", found.status).(map[string]any)
-	both := withConditions(runtime.DeepCopyJSON(sampled), o, stamp)
-	return []map[string]any{sampled, plain, both}, nil
+	if len(samples) == 0 {
+		drafts, both = []map[string]any{plain}, []map[string]any{plain}
+	} else {
+		drafts = append(drafts, both...)
+	}
+	for _, phase := range phases {
+		draft := runtime.DeepCopyJSON(both[0])
+		draft["phase"] = phase
+		drafts = append(drafts, draft)
+	}
+	return drafts, nil
 }
 
 // questions are what is asked of an object: the rules for all kinds, and those of each check.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/headgate-dev/headgate/internal/engine"
 	"github.com/headgate-dev/headgate/internal/health"
+	"github.com/headgate-dev/headgate/internal/health/argocd"
 	"github.com/headgate-dev/headgate/internal/simulate"
 )
 
@@ -277,6 +278,26 @@ func TestAssess(t *testing.T) {
 		}
 		if _, there := status[want]; there != passes {
 			t.Errorf("%s is in the status: %v", want, status)
+		}
+	}
+}
+
+// TestArgoHealth has an object of every kind that a check of Argo CD names become healthy by that check, whatever its spec. Some checks read what
+// no object of the kind is without, which is not in the status.
+func TestArgoHealth(t *testing.T) {
+	checks := argocd.New(argocd.Settings{})
+	assess := simulate.Check{Assess: func(u *unstructured.Unstructured) engine.ObjectHealth { return checks.Assess(t.Context(), u) }}
+	needs := map[string]string{
+		"CloneSet.apps.kruise.io": "spec.updateStrategy", "DaemonSet.apps.kruise.io": "spec.updateStrategy", "StatefulSet.apps.kruise.io": "spec.updateStrategy",
+		"Elasticsearch.elasticsearch.k8s.elastic.co": "spec.nodeSets", "SparkApplication.sparkoperator.k8s.io": "spec.executor", "ExecHook.astra.netapp.io": "spec.enabled",
+		"ClusterResourceBinding.work.karmada.io": "spec.clusters", "ResourceBinding.work.karmada.io": "spec.clusters", "Shoot.core.gardener.cloud": "a label",
+	}
+	h := healer(t, nil)
+	for _, gk := range sampledKinds(t) {
+		o := object(t, "{metadata: {name: a, generation: 2}, spec: {replicas: 1}}")
+		o.SetGroupVersionKind(gk.WithVersion("v1"))
+		if _, ok, err := h.Status(o, nil, []simulate.Check{assess}); ok && (err == nil) != (needs[gk.String()] == "") {
+			t.Errorf("%s: %v", gk, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package simulate
 import (
 	_ "embed" // The table of kinds is a file of text.
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -25,7 +26,17 @@ func Known(gk schema.GroupKind) (plural string, clusterScoped, isKnown bool) {
 	if k, ok := lookup(gk); ok {
 		return k.plural, k.cluster, true
 	}
-	return pluralOf(gk.Kind), clusterByName(gk.Kind), false
+	return pluralOf(gk.Kind), clusterByName(gk.Kind) || managed(gk.Group), false
+}
+
+// managed tells whether a group is one of managed resources that a provider of Crossplane brings. Those in namespaces have groups
+// of their own, with a label "m".
+func managed(group string) bool {
+	provider, is := strings.CutSuffix(group, ".crossplane.io")
+	if !is {
+		provider, is = strings.CutSuffix(group, ".upbound.io")
+	}
+	return is && !slices.Contains(strings.Split(provider, "."), "m")
 }
 
 func lookup(gk schema.GroupKind) (known, bool) {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,26 +25,31 @@ type sample struct {
 	status          map[string]any
 }
 
-// sampleOf finds the sample of a kind, one of the same version if there is one. A group or a kind of the name "_" stands for any: then a sample of the
-// same kind counts, or else, where the group has a directory of its own, one of another kind.
-func sampleOf(gvk schema.GroupVersionKind) (sample, bool, error) {
+// samplesOf finds the samples of a kind, those of the same version first. A group or a kind of the name "_" stands for any: then samples of the
+// same kind count, or else one of another kind.
+func samplesOf(gvk schema.GroupVersionKind) ([]sample, error) {
 	for _, dir := range []string{gvk.Group + "/" + gvk.Kind, gvk.Group + "/_", "_" + parent(gvk.Group) + "/_"} {
-		samples, err := samplesIn(dir)
+		found, err := samplesIn(dir)
 		if err != nil {
-			return sample{}, false, err
+			return nil, err
 		}
-		i := slices.IndexFunc(samples, func(o *unstructured.Unstructured) bool { return o.GroupVersionKind() == gvk })
-		if i < 0 {
-			i = slices.IndexFunc(samples, func(o *unstructured.Unstructured) bool { return o.GetKind() == gvk.Kind })
+		var same, others []sample
+		for _, o := range found {
+			switch {
+			case o.GroupVersionKind() == gvk:
+				same = append(same, newSample(o))
+			case o.GetKind() == gvk.Kind:
+				others = append(others, newSample(o))
+			}
 		}
-		if i < 0 && len(samples) > 0 && !strings.HasPrefix(dir, "_") {
-			i = 0
+		if same = append(same, others...); len(same) > 0 {
+			return same, nil
 		}
-		if i >= 0 {
-			return newSample(samples[i]), true, nil
+		if len(found) > 0 {
+			return []sample{newSample(found[0])}, nil
 		}
 	}
-	return sample{}, false, nil
+	return nil, nil
 }
 
 // parent is the domain that a group is in, down to the last three or two labels: that of a wildcard.
@@ -210,7 +214,7 @@ var layouts = []string{time.RFC3339, "2006-01-02T15:04:05-0700", "2006-01-02 15:
 
 func isGeneration(path string) bool {
 	lower := strings.ToLower(path)
-	return strings.HasSuffix(lower, "observedgeneration") || strings.HasSuffix(lower, "desiredgeneration")
+	return strings.HasSuffix(lower, "generation")
 }
 
 // isDeadline tells that the time at a path is one to come: what has expired is not healthy.

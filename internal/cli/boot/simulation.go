@@ -114,7 +114,7 @@ func (s *system) tellStandIns() {
 		return
 	}
 	var parts []string
-	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "CustomResourceDefinition", "Status", "Object", "Expression"} {
+	for _, what := range []string{"Chart", "Remote", "Patch", "Secret", "ConfigMap", "CustomResourceDefinition", "Status", "Object", "Expression"} {
 		if counts[what] > 0 {
 			parts = append(parts, console.Counted(counts[what], what))
 		}

@@ -184,7 +184,7 @@ func (s *Simulation) writeTarget(ctx context.Context, o *unstructured.Unstructur
 	id := engine.IDOf(secret)
 	_, err := s.client.Resource(secrets).Namespace(secret.GetNamespace()).
 		Create(ctx, secret, metav1.CreateOptions{FieldManager: simulationManager})
-	if apierrors.IsAlreadyExists(err) && (secret.GetLabels()[simulate.Label] == "" || !s.real(ctx, id.Namespace, id.Name)) {
+	if apierrors.IsAlreadyExists(err) && (secret.GetLabels()[simulate.Label] == "" || !s.real(ctx, simulate.Need{Kind: simulate.SecretKind, Namespace: id.Namespace, Name: id.Name})) {
 		err = s.mergeInto(ctx, secret)
 	}
 	if err == nil {

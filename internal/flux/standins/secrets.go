@@ -37,7 +37,7 @@ func (s *Simulation) provideLogins(ctx context.Context, _ runner.Demands) bool {
 	return made
 }
 
-// provideSecrets creates the Secrets without which units fail, and which nothing creates.
+// provideSecrets creates the Secrets and ConfigMaps without which units fail, and which nothing creates.
 func (s *Simulation) provideSecrets(ctx context.Context, d runner.Demands) bool {
 	if !s.want.Secrets {
 		return false
@@ -62,12 +62,12 @@ func (s *Simulation) provideRead(ctx context.Context, failed runner.State) bool 
 	}
 	made := false
 	for _, need := range needs {
-		made = s.provideSecret(ctx, need, failed.Unit.String()) || made
+		made = s.provideNeed(ctx, need, failed.Unit.String()) || made
 	}
 	return made
 }
 
-// variables are the Secrets from which a Kustomization takes variables: those that it does not go without, and where
+// variables are the objects from which a Kustomization takes variables: those that it does not go without, and where
 // variables are not defined, the last one that is not real has them.
 func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomization, cause error) []simulate.Need {
 	if ks.Spec.PostBuild == nil {
@@ -83,11 +83,13 @@ func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 	var needs []simulate.Need
 	last := -1
 	for _, from := range ks.Spec.PostBuild.SubstituteFrom {
-		if from.Kind != "Secret" || from.Optional && (len(values) == 1 || s.real(ctx, ks.Namespace, from.Name)) {
+		need := simulate.Need{Kind: from.Kind, Namespace: ks.Namespace, Name: from.Name}
+		real := s.real(ctx, need)
+		if from.Optional && (len(values) == 1 || real) {
 			continue
 		}
-		needs = append(needs, simulate.Need{Namespace: ks.Namespace, Name: from.Name})
-		if !s.real(ctx, ks.Namespace, from.Name) {
+		needs = append(needs, need)
+		if !real {
 			last = len(needs) - 1
 		}
 	}
@@ -97,24 +99,27 @@ func (s *Simulation) variables(ctx context.Context, ks *kustomizev1.Kustomizatio
 	return needs
 }
 
-// real reports whether there is a real Secret.
-func (s *Simulation) real(ctx context.Context, namespace, name string) bool {
-	o, err := s.client.Resource(secrets).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+// read are the kinds that are read for their values.
+var read = map[string]schema.GroupVersionResource{simulate.SecretKind: secrets, simulate.ConfigMapKind: {Version: "v1", Resource: "configmaps"}}
+
+// real reports whether there is a real object that meets a need.
+func (s *Simulation) real(ctx context.Context, need simulate.Need) bool {
+	o, err := s.client.Resource(read[need.Kind]).Namespace(need.Namespace).Get(ctx, need.Name, metav1.GetOptions{})
 	return err == nil && o.GetLabels()[simulate.Label] == ""
 }
 
-// valuesNeeded are the Secrets from which a release takes values, and does not go without.
+// valuesNeeded are the objects from which a release takes values, and does not go without.
 func valuesNeeded(hr *helmv2.HelmRelease) []simulate.Need {
 	var needs []simulate.Need
 	for _, from := range hr.Spec.ValuesFrom {
-		if from.Kind != "Secret" || from.Optional {
+		if from.Optional {
 			continue
 		}
 		value := "{}\n"
 		if from.TargetPath != "" {
 			value = simulate.Mark(from.GetValuesKey())
 		}
-		needs = append(needs, simulate.Need{Namespace: hr.Namespace, Name: from.Name, Values: map[string]string{from.GetValuesKey(): value}})
+		needs = append(needs, simulate.Need{Kind: from.Kind, Namespace: hr.Namespace, Name: from.Name, Values: map[string]string{from.GetValuesKey(): value}})
 	}
 	return needs
 }
@@ -133,7 +138,7 @@ func (s *Simulation) provideLogin(ctx context.Context, f *sources.Feed) bool {
 	for _, field := range []string{"secretRef", "certSecretRef"} {
 		name, _, _ := unstructured.NestedString(fields, "spec", field, "name")
 		if name != "" {
-			made = s.provideSecret(ctx, simulate.Need{Namespace: o.GetNamespace(), Name: name}, engine.SourceID(f.Key).String()) || made
+			made = s.provideNeed(ctx, simulate.Need{Kind: simulate.SecretKind, Namespace: o.GetNamespace(), Name: name}, engine.SourceID(f.Key).String()) || made
 		}
 	}
 	return made
@@ -150,7 +155,7 @@ var (
 	}
 )
 
-// providePods makes the Secrets without which pods would not start on real nodes. Everything else is ready by then:
+// providePods makes the Secrets and ConfigMaps without which pods would not start on real nodes. Everything else is ready by then:
 // nothing creates what is still missing.
 func (s *Simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 	if !s.want.Secrets {
@@ -158,7 +163,7 @@ func (s *Simulation) providePods(ctx context.Context, _ runner.Demands) bool {
 	}
 	made := false
 	for _, need := range simulate.PodNeeds(s.pods(ctx)) {
-		made = s.provideSecret(ctx, need, "") || made
+		made = s.provideNeed(ctx, need, "") || made
 	}
 	return made
 }
@@ -183,13 +188,13 @@ func (s *Simulation) pods(ctx context.Context) []unstructured.Unstructured {
 	return all
 }
 
-// provideSecret creates a missing Secret, or adds to a stand-in; a real one stays as it is.
-func (s *Simulation) provideSecret(ctx context.Context, need simulate.Need, waited string) bool {
-	client := s.client.Resource(secrets).Namespace(need.Namespace)
+// provideNeed creates a missing Secret or ConfigMap, or adds to a stand-in; a real one stays as it is.
+func (s *Simulation) provideNeed(ctx context.Context, need simulate.Need, waited string) bool {
+	client := s.client.Resource(read[need.Kind]).Namespace(need.Namespace)
 	o, err := client.Get(ctx, need.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		_, err = client.Create(ctx, need.Secret(), metav1.CreateOptions{FieldManager: simulationManager})
+		_, err = client.Create(ctx, need.Object(), metav1.CreateOptions{FieldManager: simulationManager})
 	case err == nil:
 		lacks := need.Lacks(o)
 		if len(lacks) == 0 {
@@ -200,11 +205,11 @@ func (s *Simulation) provideSecret(ctx context.Context, need simulate.Need, wait
 			_, err = client.Patch(ctx, need.Name, types.MergePatchType, patch, toolkit.PatchAs(simulationManager))
 		}
 	}
-	id := engine.ObjectID{Kind: "Secret", Namespace: need.Namespace, Name: need.Name}
+	id := engine.ObjectID{Kind: need.Kind, Namespace: need.Namespace, Name: need.Name}
 	if err != nil {
-		s.Parts.Log.Info("a Secret cannot be simulated", "object", id.String(), "error", err.Error())
+		s.Parts.Log.Info("an object cannot be simulated", "object", id.String(), "error", err.Error())
 		return false
 	}
-	s.noteFor("Secret", id.String(), waited)
+	s.noteFor(need.Kind, id.String(), waited)
 	return true
 }

@@ -36,7 +36,7 @@ type Simulate struct {
 
 // StandIn is one thing that is not real.
 type StandIn struct {
-	// What is CustomResourceDefinition, Status, Object, Chart, Remote, Patch, Secret or Expression; Name names it, and For is the unit
+	// What is CustomResourceDefinition, Status, Object, Chart, Remote, Patch, Secret, ConfigMap or Expression; Name names it, and For is the unit
 	// or the source that waited for it.
 	What string    `json:"what"`
 	Name string    `json:"name"`
@@ -68,6 +68,8 @@ type Simulation struct {
 	// marked are the units whose values may stand in, charts the sources that may.
 	marked map[engine.UnitID]bool
 	charts map[engine.SourceID]bool
+	// ranged counts how often units were tried again for ranges of addresses.
+	ranged map[string]int
 	// lax are the units whose undefined variables may be empty.
 	lax map[engine.UnitID]bool
 }
@@ -81,9 +83,9 @@ type Simulated struct {
 	Sources        *sources.Keeper
 }
 
-// ours tells whether an object is served here.
+// ours tells whether an object is served here. A group may have more kinds than the dialect that serves it.
 func (s *Simulation) ours(id engine.ObjectID) bool {
-	return s.Parts.Serve.Serves(id.Group) && id.Group != toolkit.Image.Name && !s.Parts.Yields(id)
+	return s.Parts.Serve.Knows(id.GroupKind()) && id.Group != toolkit.Image.Name && !s.Parts.Yields(id)
 }
 
 // Nothing may have moved for calm before stand-ins are created; while workloads start, and no unit
@@ -105,7 +107,7 @@ func NewSimulation(want Simulate, observe func(StandIn)) (*Simulation, error) {
 	return &Simulation{
 		want: want, healer: healer, observe: observe, made: map[string]StandIn{}, healed: map[string]bool{}, stubs: map[schema.GroupKind]string{},
 		missing: map[schema.GroupKind]map[engine.UnitID]bool{}, marked: map[engine.UnitID]bool{}, charts: map[engine.SourceID]bool{},
-		lax: map[engine.UnitID]bool{},
+		lax: map[engine.UnitID]bool{}, ranged: map[string]int{},
 	}, nil
 }
 
@@ -193,7 +195,7 @@ func (s *Simulation) builtIn(gk schema.GroupKind) bool {
 func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{
 		s.provideLogins, s.provideCharts, s.provideContent, s.provideKinds, s.provideExternalSecrets, s.provideSecrets,
-		s.provideVariables, s.providePlaces, s.provideObjects,
+		s.provideVariables, s.provideRanges, s.providePlaces, s.provideObjects,
 	})
 }
 
@@ -201,7 +203,7 @@ func (s *Simulation) provide(ctx context.Context, d runner.Demands) bool {
 func (s *Simulation) provideFirst(ctx context.Context, d runner.Demands) bool {
 	d.Objects = slices.DeleteFunc(d.Objects, func(o runner.ObjectDemand) bool { return o.Gone })
 	return provideOneOf(ctx, d, []func(context.Context, runner.Demands) bool{
-		s.provideLogins, s.provideCharts, s.provideContent, s.provideExternalSecrets, s.provideVariables, s.providePlaces, s.provideObjects,
+		s.provideLogins, s.provideCharts, s.provideContent, s.provideExternalSecrets, s.provideVariables, s.provideRanges, s.providePlaces, s.provideObjects,
 	})
 }
 

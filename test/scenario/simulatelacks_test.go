@@ -1,0 +1,66 @@
+package scenario
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSimulateLacks boots repositories each of which lacks one thing: it is created, by name in the report, and what failed for want of it is
+// tried again at once.
+func TestSimulateLacks(t *testing.T) {
+	t.Parallel()
+	unit := func(more string) string {
+		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app, namespace: flux-system}\n" +
+			"spec: {interval: 1h, path: ./app, prune: true, wait: true, sourceRef: {kind: GitRepository, name: flux-system}" + more + "}\n"
+	}
+	const values = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: default}
+spec:
+  interval: 1h
+  chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}
+  valuesFrom: [{kind: ConfigMap, name: app-values}]
+`
+	const rollout = "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: r}\nspec: {replicas: 1}\n"
+	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: dns, namespace: default}\nspec: {clusterIP: 10.43.0.10, ports: [{port: 53}]}\n"
+	application := strings.Replace(appOf("app", "app", ""), "{prune: true}}", "{prune: true}, retry: {limit: 5, backoff: {duration: 1h, factor: 2, maxDuration: 2h}}}", 1)
+	for name, c := range map[string]struct {
+		reason string
+		files  map[string]string
+		want   string
+	}{
+		"variables": {"a ConfigMap that variables are read from", map[string]string{
+			"root/ks.yaml": unit(", postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}"),
+			"app/c.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\ndata: {a: \"${A}\"}\n",
+		}, "ConfigMap ConfigMap/flux-system/settings"},
+		"values": {"a ConfigMap that values are read from", map[string]string{
+			"root/hr.yaml": values, "chart/Chart.yaml": "apiVersion: v2\nname: app\nversion: 1.0.0\n", "chart/templates/c.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
+		}, "ConfigMap ConfigMap/default/app-values"},
+		"range": {"a Service names an address of another range", map[string]string{"root/ks.yaml": unit(""), "app/s.yaml": service}, "Object ServiceCIDR/simulated-10-43-0-0"},
+		"range of Applications": {"the same, and the next attempt of the sync is far away", map[string]string{
+			"root.yaml": application, "app/s.yaml": service,
+		}, "Object ServiceCIDR/simulated-10-43-0-0"},
+		"kind": {"a kind in a group of which others are served, and the next attempt of the sync is far away", map[string]string{
+			"root.yaml": application, "app/r.yaml": rollout,
+		}, "CustomResourceDefinition rollouts.argoproj.io"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repo, report, root := t.TempDir(), filepath.Join(t.TempDir(), "report.json"), "root"
+			for name, text := range c.files {
+				writeFile(t, filepath.Join(repo, name), text)
+				if name == "root.yaml" {
+					root = name
+				}
+			}
+			p := run(t, "up", repo, "--path", root, "--state-dir", shortDir(t), "--ephemeral", "--exit-when-ready", "--simulate", "--report", report)
+			<-p.ended
+			_, stands := readReport(t, report)
+			if code := p.cmd.ProcessState.ExitCode(); code != 0 || !slices.Contains(stands, c.want) {
+				t.Errorf("%s: exit code %d, with %q:\n%s", c.reason, code, stands, p.output)
+			}
+		})
+	}
+}
